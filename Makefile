@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+#   make                       build/nvnodecheck
+#   make check                 the tests
+#   make check-sanitize        nodes, cases and bad input with ASan and UBSan
+#   make check-vm              scenarios on a real kernel in virtual machines
+#   make install DESTDIR= PREFIX=/usr/local
+#   make clean
+#
+# V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
+
+CC ?= cc
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/sbin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/nvnodecheck
+PKG_CONFIG ?= pkg-config
+V ?= 0
+
+ifeq ($(SANITIZE),1)
+  B ?= build-sanitize
+  SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+  B ?= build
+endif
+
+Q := $(if $(filter 1,$(V)),,@)
+
+# Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
+# their headers are asked for here.
+LIBS := libpci libkmod json-c inih zlib
+HEADERS := libibverbs libsystemd libarchive
+
+WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
+	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
+ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
+	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS) $(HEADERS)) \
+	      $(SANITIZE_FLAGS) $(CFLAGS)
+ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
+
+SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/render/*.c))
+OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/nvshmem-variables.inc
+
+# Unit tests: one program for each file, with what it needs of everything but main.c.
+UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
+
+.PHONY: all check check-sanitize check-vm unit install clean FORCE
+all: $(B)/nvnodecheck
+
+$(B)/nvnodecheck: $(OBJECTS)
+	@echo "  LD      $@"
+	$(Q)$(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
+
+$(B)/%.o: src/%.c | $(LISTS)
+	@echo "  CC      $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# A probe or a set of rules is found by its file name: these lists are the only registry. They are
+# touched only when they change.
+define write_list
+@mkdir -p $(@D)
+@printf '%s\n' $(1) > $@.new
+@cmp -s $@.new $@ 2>/dev/null && rm $@.new || mv $@.new $@
+endef
+
+$(B)/probes.inc: FORCE
+	$(call write_list,$(patsubst src/probes/%.c,'PROBE(%)',$(subst -,_,$(sort $(wildcard src/probes/*.c)))))
+$(B)/rules.inc: FORCE
+	$(call write_list,$(patsubst src/rules/%.c,'RULE_AREA(%)',$(subst -,_,$(sort $(wildcard src/rules/*.c)))))
+
+$(B)/gpus.inc: data/gpus.tsv data/gpus.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/gpus.awk data/gpus.tsv > $@
+$(B)/nics.inc: data/nics.tsv data/nics.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/nics.awk data/nics.tsv > $@
+
+$(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
+
+$(B)/probe.o: $(B)/probes.inc
+$(B)/rule.o: $(B)/rules.inc
+$(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
+$(B)/rules/env.o: $(B)/nvshmem-variables.inc
+
+$(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
+	@echo "  CC      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
+		$(LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
+$(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+unit: $(UNITS)
+
+# PYTHON with pytest and, for the schemas, jsonschema. NVNODECHECK_UPDATE=1 writes the golden files.
+PYTHON ?= /usr/bin/python3
+check: all unit
+	$(Q)$(PYTHON) tests/check $(B)
+check-sanitize:
+	$(Q)$(MAKE) SANITIZE=1 all unit
+	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
+		tests/test_holes.py tests/test_bad_input.py
+
+# tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
+check-vm: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8 \
+		$(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
+	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(BINDIR)/nvnodecheck
+	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
+	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
+	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
+	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
+
+clean:
+	rm -rf build build-*
+
+FORCE:
+
+-include $(OBJECTS:.o=.d) $(UNITS:=.d)

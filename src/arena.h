@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arena.h - memory for one run's data: taken in order, given back all at once.
+ *
+ * The mapping is shared with children that are forked later and stays at the same address, so what
+ * a probe stores in the child is there in the parent without being copied. Nothing is ever freed
+ * alone; arena_reset() empties the whole arena for the next node.
+ */
+#ifndef ARENA_H
+#define ARENA_H
+
+#include <stddef.h>
+
+/* Address space kept for one node's facts; pages that are not touched cost nothing. */
+#define ARENA_BYTES (64u << 20)
+
+struct arena;
+
+/* A new arena, or NULL with errno set. */
+struct arena *arena_new(size_t bytes);
+void arena_free(struct arena *arena);
+void arena_reset(struct arena *arena);
+
+/* Zeroed memory, aligned for any type. Never NULL: a full arena ends the process with
+ * EXIT_CANNOT after saying so, which in a probing child fails that one section. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+
+/* Copies; ownership is the arena's. */
+char *arena_strndup(struct arena *arena, const char *s, size_t n);
+char *arena_strdup(struct arena *arena, const char *s);
+char *arena_printf(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

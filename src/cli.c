@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "report.h"
+#include "text.h"
+#include "version.h"
+
+#define HELP_WIDTH 80
+#define HELP_COLUMN 22
+
+const struct verb verbs[] = {
+	{ "doctor", VERB_DOCTOR, "", 0,
+	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "explain", VERB_EXPLAIN, "RULE", 1,
+	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
+	  cmd_explain },
+	{ "rules", VERB_RULES, "[PATTERN]", 1,
+	  "the rules, with profiles, severity, and whether software can fix them", cmd_rules },
+	{ "facts", VERB_FACTS, "[PATH]", 1,
+	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
+	{ "capture", VERB_CAPTURE, "", 0,
+	  "record the node into one file that anyone can run doctor on", cmd_capture },
+	{ 0 },
+};
+
+#define NODE (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE)
+#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN)
+
+#define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
+
+const struct option_row option_rows[] = {
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE,
+	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
+	  "tree" },
+	{ "from", 0, AT(STRING, from), "FILE", NULL, VERB_DOCTOR | VERB_FACTS,
+	  "read a capture or facts file instead of a machine; - is standard input" },
+	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
+	  VERB_DOCTOR | VERB_RULES, "what the node is for, separated by commas" },
+	{ "format", 0, AT(WORD, format), "NAME", "text, json", TEXT, "how to write the result" },
+	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT, "the same as --format json" },
+	{ "config", 0, AT(STRING, config), "FILE", NULL, VERB_DOCTOR,
+	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
+	{ "only", 0, AT(LIST, only), "RULES", NULL, VERB_DOCTOR,
+	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, VERB_DOCTOR,
+	  "leave these rules out; shell patterns" },
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", VERB_DOCTOR,
+	  "severity from which the exit status says so (err)" },
+	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
+	  "exit status 3 when something that counts is unknown" },
+	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
+	  "judge that process's environment and limits" },
+	{ "output", 'o', AT(STRING, output), "FILE", NULL, VERB_CAPTURE,
+	  "the file to write; - is standard output" },
+	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
+	  "keep host name, GPU UUIDs and MAC addresses as they are" },
+	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", TEXT, "colour the text" },
+	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, TEXT,
+	  "do not page long text on a terminal" },
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, VERB_DOCTOR, "say nothing, only exit" },
+	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
+	  "also show what is well and what does not apply" },
+	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
+	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
+	{ 0 },
+};
+
+#define ROWS (sizeof(option_rows) / sizeof(option_rows[0]) - 1)
+
+void complain(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fputs("nvnodecheck: ", stderr);
+	vfprintf(stderr, format, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+__attribute__((format(printf, 2, 3))) static int usage_error(const struct verb *verb,
+							     const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fputs("nvnodecheck: ", stderr);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\nTry 'nvnodecheck %s%s--help'.\n", verb ? verb->name : "",
+		verb ? " " : "");
+	return -EINVAL;
+}
+
+/* ---- values ---- */
+
+static int pick_word(const char *words, const char *value)
+{
+	struct span rest = span_of(words), word;
+
+	for (int i = 0; span_cut(&rest, ',', &word); i++)
+		if (span_is(span_trim(word), value))
+			return i;
+	return -1;
+}
+
+static int set_word(const struct verb *verb, const struct option_row *row, int *out,
+		    const char *value)
+{
+	*out = pick_word(row->words, value);
+	if (*out >= 0)
+		return 0;
+	return usage_error(verb, "--%s '%s' is none of %s", row->name, value, row->words);
+}
+
+static int set_profiles(const struct verb *verb, const struct option_row *row, unsigned int *out,
+			const char *value)
+{
+	struct span word;
+
+	*out = profiles_parse(value, &word);
+	if (*out)
+		return 0;
+	return usage_error(verb, "--profile '%.*s' is none of %s", SPAN_FMT(word), row->words);
+}
+
+static int set_list(const struct verb *verb, const struct option_row *row, const char **list,
+		    char *value)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	for (char *word = strtok(value, ","); word; word = strtok(NULL, ",")) {
+		if (n == LIST_OPTION_MAX)
+			return usage_error(verb, "--%s: more than %d patterns", row->name,
+					   LIST_OPTION_MAX);
+		list[n++] = word;
+	}
+	return 0;
+}
+
+static int set_pid(const struct verb *verb, pid_t *out, const char *value)
+{
+	uint64_t pid;
+
+	if (span_u64(span_of(value), 10, &pid) || pid == 0 || pid > INT_MAX)
+		return usage_error(verb, "--pid '%s' is not a process id", value);
+	*out = (pid_t)pid;
+	return 0;
+}
+
+static int set_option(struct options *o, const struct option_row *row, char *value)
+{
+	void *out = (char *)o + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)out = true;
+		return 0;
+	case OPTION_STRING:
+		*(const char **)out = value;
+		return 0;
+	case OPTION_WORD:
+		return set_word(o->verb, row, out, value);
+	case OPTION_JSON:
+		*(int *)out = FORMAT_JSON;
+		return 0;
+	case OPTION_PROFILES:
+		return set_profiles(o->verb, row, out, value);
+	case OPTION_LIST:
+		return set_list(o->verb, row, out, value);
+	case OPTION_PID:
+		return set_pid(o->verb, out, value);
+	}
+	return 0;
+}
+
+/* ---- parsing ---- */
+
+/* getopt's tables from ours; a long option's value is its row's number plus 256. */
+static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
+{
+	size_t n = 0;
+
+	shorts[n++] = ':';
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		longs[i] = (struct option){ row->name, row->value ? required_argument : no_argument,
+					    NULL, 256 + (int)i };
+		if (row->letter) {
+			shorts[n++] = row->letter;
+			if (row->value)
+				shorts[n++] = ':';
+		}
+	}
+	longs[ROWS] = (struct option){ 0 };
+	shorts[n] = '\0';
+}
+
+static const struct option_row *find_row(int c)
+{
+	if (c >= 256)
+		return &option_rows[c - 256];
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->letter == c)
+			return row;
+	return NULL;
+}
+
+/* The verb is the first word that is not an option; without one it is doctor. */
+static int take_verb(struct options *o, char **words, size_t count)
+{
+	o->verb = &verbs[0];
+	o->args = words;
+	o->args_count = count;
+	if (count == 0)
+		return 0;
+	for (const struct verb *v = verbs; v->name; v++) {
+		if (strcmp(v->name, words[0]) == 0) {
+			o->verb = v;
+			o->args++;
+			o->args_count--;
+			return 0;
+		}
+	}
+	return usage_error(NULL, "unknown verb '%s'", words[0]);
+}
+
+static int check_use(const struct options *o, const bool used[ROWS])
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (used[i] && !(option_rows[i].verbs & o->verb->bit))
+			return usage_error(o->verb, "--%s is not an option of %s",
+					   option_rows[i].name, o->verb->name);
+	if (o->help)
+		return 0;
+	if (o->args_count > o->verb->args_max)
+		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
+	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
+		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
+	if (o->root && o->from)
+		return usage_error(o->verb, "--root and --from exclude each other");
+	return 0;
+}
+
+int cli_parse(int argc, char **argv, struct options *o)
+{
+	struct option longs[ROWS + 1];
+	char shorts[2 * ROWS + 2];
+	bool used[ROWS] = { false };
+	int c, rc;
+
+	*o = (struct options){ .fail_on = -1 };
+	make_getopt(longs, shorts);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = find_row(c);
+
+		if (c == ':')
+			return usage_error(NULL, "%s needs a value", argv[optind - 1]);
+		if (!row || c == '?')
+			return usage_error(NULL, "unknown option '%s'", argv[optind - 1]);
+		used[row - option_rows] = true;
+		rc = set_option(o, row, optarg);
+		if (rc)
+			return rc;
+	}
+	rc = take_verb(o, argv + optind, (size_t)(argc - optind));
+	return rc ? rc : o->version ? 0 : check_use(o, used);
+}
+
+/* ---- help ---- */
+
+static void help_row(const char *left, const char *right)
+{
+	int n = printf("  %s", left);
+
+	if (n > HELP_COLUMN - 2) {
+		putchar('\n');
+		n = 0;
+	}
+	text_wrap(stdout, right, HELP_COLUMN, n, HELP_WIDTH);
+}
+
+static void help_option(const struct option_row *row)
+{
+	char left[64], right[256];
+
+	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
+		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
+		 row->value ? " " : "", row->value ? row->value : "");
+	snprintf(right, sizeof(right), "%s%s%s", row->help, row->words ? ": " : "",
+		 row->words ? row->words : "");
+	help_row(left, right);
+}
+
+void cli_help(const struct verb *verb)
+{
+	if (verb) {
+		printf("Usage: nvnodecheck %s%s%s [OPTIONS]\n\n", verb->name,
+		       *verb->args ? " " : "", verb->args);
+		text_wrap(stdout, verb->summary, 0, 0, HELP_WIDTH);
+	} else {
+		printf("Usage: nvnodecheck [VERB] [OPTIONS]\n\n"
+		       "Says what is wrong with a GPU/RDMA node, how it knows, and what to do.\n\n"
+		       "Verbs:\n");
+		for (const struct verb *v = verbs; v->name; v++)
+			help_row(v->name, v->summary);
+	}
+	printf("\nOptions:\n");
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (!verb || row->verbs & verb->bit)
+			help_option(row);
+	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
+	       "configuration, 3 incomplete, 4 could not do what was asked. nvnodecheck(8)\n");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cli.h - the command line as two tables: verbs and options. Parsing, --help, completions and the
+ * option lists of the manual are all made from them.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "exit-status.h"
+
+enum verb_bit {
+	VERB_DOCTOR = 1 << 0,
+	VERB_FACTS = 1 << 1,
+	VERB_CAPTURE = 1 << 2,
+	VERB_RULES = 1 << 3,
+	VERB_EXPLAIN = 1 << 4,
+	VERB_ANY = -1,
+};
+
+/* In the order of their words in option_rows[]. */
+enum format { FORMAT_TEXT, FORMAT_JSON };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+#define LIST_OPTION_MAX 32
+
+struct options {
+	const struct verb *verb;
+	const char *root;
+	const char *from;
+	const char *config;
+	const char *output;
+	unsigned int profiles;
+	int format;		/* enum format */
+	const char *only[LIST_OPTION_MAX + 1];
+	const char *skip[LIST_OPTION_MAX + 1];
+	int fail_on;		/* enum severity; -1: not given */
+	bool strict;
+	pid_t pid;
+	int color;		/* enum color */
+	bool no_pager;
+	bool no_redact;
+	bool quiet;
+	bool verbose;
+	bool help;
+	bool version;
+	char **args;		/* what is left, after the verb */
+	size_t args_count;
+};
+
+struct verb {
+	const char *name;
+	unsigned int bit;
+	const char *args;	/* how they are called in the usage line; "" for none */
+	size_t args_max;
+	const char *summary;
+	enum exit_status (*run)(const struct options *options);
+};
+
+enum option_kind {
+	OPTION_FLAG,		/* bool */
+	OPTION_STRING,		/* const char * */
+	OPTION_WORD,		/* an enum, by its place in words; int */
+	OPTION_JSON,		/* sets an enum format */
+	OPTION_PROFILES,	/* unsigned int */
+	OPTION_LIST,		/* const char *[LIST_OPTION_MAX + 1] */
+	OPTION_PID,		/* pid_t */
+};
+
+struct option_row {
+	const char *name;
+	char letter;		/* 0: none */
+	enum option_kind kind;
+	size_t offset;		/* in struct options */
+	const char *value;	/* how it is called; NULL: takes none */
+	const char *words;	/* "text, json": the values there are; NULL: free */
+	unsigned int verbs;	/* enum verb_bit */
+	const char *help;
+};
+
+extern const struct verb verbs[];		/* ends with a NULL name */
+extern const struct option_row option_rows[];	/* ends with a NULL name */
+
+/* 0, or -EINVAL after one line and "Try ..." on standard error. Strings stay those of ARGV, the
+ * values of --only and --skip are cut apart in place. */
+int cli_parse(int argc, char **argv, struct options *options);
+void cli_help(const struct verb *verb);
+/* One line on standard error, beginning with the program's name. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-node.c - from --root and --from to a node. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "json.h"
+#include "probe.h"
+
+/* A capture or facts file of one node; a fleet's files are many of them. */
+#define FROM_MAX (256u << 20)
+
+/* The beginning of either format's first line. */
+static bool is_capture(const struct text *text)
+{
+	size_t n = text->size < 200 ? text->size : 200;
+
+	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
+}
+
+static int read_stream(FILE *in, struct text *text)
+{
+	size_t room = 65536;
+
+	text->data = malloc(room + 1);
+	while (text->data && text->size < FROM_MAX) {
+		size_t n;
+
+		errno = 0;
+		n = fread(text->data + text->size, 1, room - text->size, in);
+
+		text->size += n;
+		text->data[text->size] = '\0';
+		if (n == 0)
+			return !ferror(in) ? 0 : errno ? -errno : -EIO;
+		if (text->size == room) {
+			char *more = realloc(text->data, room * 2 + 1);
+
+			if (!more)
+				return -ENOMEM;
+			text->data = more;
+			room *= 2;
+		}
+	}
+	return text->data ? -EFBIG : -ENOMEM;
+}
+
+static enum exit_status read_from(struct source *source, const char *file)
+{
+	bool standard = strcmp(file, "-") == 0;
+	int fd = standard ? -1 : open(file, O_RDONLY | O_CLOEXEC);
+	FILE *in = standard ? stdin : fd >= 0 ? fdopen(fd, "r") : NULL;
+	int rc = in ? read_stream(in, &source->file) : -errno;
+
+	if (in && !standard)
+		fclose(in);
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("%s: %s", file, strerror(-rc));
+	return EXIT_CANNOT;
+}
+
+static enum exit_status load_facts(struct source *source, const char *file)
+{
+	_cleanup_json_ struct json_object *json = NULL;
+	struct json_error why;
+	struct fact_error error;
+	bool later;
+
+	json = json_parse(source->file.data, source->file.size, &why);
+	if (!json || json_check_document(json, "nvnodecheck-facts", &later, &why)) {
+		complain("%s:%zu: %s", file, why.line, why.text);
+		return EXIT_CANNOT;
+	}
+	json_object_object_del(json, "format");
+	json_object_object_del(json, "format_version");
+	json_object_object_del(json, "tool_version");
+	if (fact_from_json(&node_desc, source->node, json, source->arena, later, &error)) {
+		complain("%s: %s", file, error.text);
+		return EXIT_CANNOT;
+	}
+	return EXIT_WELL;
+}
+
+static enum exit_status open_from(struct source *source, const char *file)
+{
+	enum exit_status status = read_from(source, file);
+	char error[256];
+
+	if (status)
+		return status;
+	if (!is_capture(&source->file))
+		return load_facts(source, file);
+	source->host = host_open_capture(file, source->file.data, source->file.size, error);
+	if (source->host)
+		return EXIT_WELL;
+	complain("%s", error);
+	return EXIT_CANNOT;
+}
+
+enum exit_status source_open(struct source *source, const struct options *options)
+{
+	char error[256] = "out of memory";
+
+	*source = (struct source){ .arena = arena_new(ARENA_BYTES) };
+	if (!source->arena) {
+		complain("%s", error);
+		return EXIT_CANNOT;
+	}
+	source->node = arena_alloc(source->arena, sizeof(*source->node));
+	if (options->from)
+		return open_from(source, options->from);
+	source->host = options->root ? host_open_tree(options->root, error) : host_open_live();
+	if (source->host)
+		return EXIT_WELL;
+	complain("%s", error);
+	return EXIT_CANNOT;
+}
+
+enum exit_status source_observe(struct source *source, const struct options *options)
+{
+	int rc = source->host ? node_observe(source->host, source->arena, source->node, options->pid)
+			      : 0;
+
+	fact_settle(&node_desc, source->node);
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("cannot start a probing process: %s", strerror(-rc));
+	return EXIT_CANNOT;
+}
+
+/* A capture holds the configuration of its own node; --config given with one is a file here. */
+enum exit_status source_settings(struct source *source, const struct options *options,
+				 struct settings *settings)
+{
+	struct host *host = source->host;
+	char error[512];
+	int rc = 0;
+
+	settings_init(settings);
+	if (options->from && options->config)
+		host = host_open_live();
+	if (host)
+		rc = settings_read(settings, host, options->config, source->arena, error);
+	if (host != source->host)
+		host_close(host);
+	if (rc) {
+		complain("%s", error);
+		return EXIT_USAGE;
+	}
+	if (options->profiles) {
+		settings->profiles = options->profiles;
+		settings->profiles_from = NULL;
+	}
+	if (options->fail_on >= 0)
+		settings->fail_on = (enum severity)options->fail_on;
+	settings->strict |= options->strict;
+	settings->only = options->only[0] ? (const char **)options->only : NULL;
+	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;
+	return EXIT_WELL;
+}
+
+void source_close(struct source *source)
+{
+	host_close(source->host);
+	text_free(&source->file);
+	arena_free(source->arena);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fnmatch.h>
+
+#include "cmd.h"
+#include "render/render.h"
+#include "rule.h"
+
+enum exit_status cmd_rules(const struct options *options)
+{
+	size_t count, chosen = 0;
+	const struct rule *const *rules = rule_all(&count);
+	_cleanup_free_ const struct rule **list = calloc(count, sizeof(*list));
+
+	for (size_t i = 0; list && i < count; i++) {
+		if (options->args_count && fnmatch(options->args[0], rules[i]->id, 0) != 0)
+			continue;
+		if (options->profiles && !(rules[i]->profiles & options->profiles))
+			continue;
+		list[chosen++] = rules[i];
+	}
+	if (!chosen) {
+		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
+		return EXIT_USAGE;
+	}
+	return options->format == FORMAT_JSON ? render_rules_json(list, chosen)
+					      : render_rules_text(list, chosen, options);
+}

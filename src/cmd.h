@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd.h - the verbs; each is one file, cmd-VERB.c: take options, call, print. cmd-node.c is what
+ * those of them share that look at a node. */
+#ifndef CMD_H
+#define CMD_H
+
+#include "cli.h"
+#include "facts.h"
+#include "host.h"
+#include "settings.h"
+
+enum exit_status cmd_doctor(const struct options *options);
+enum exit_status cmd_explain(const struct options *options);
+enum exit_status cmd_rules(const struct options *options);
+enum exit_status cmd_facts(const struct options *options);
+enum exit_status cmd_capture(const struct options *options);
+
+/* Where a verb takes its node from, opened as --root and --from say. */
+struct source {
+	struct arena *arena;
+	struct host *host;	/* NULL: facts were given */
+	struct node *node;
+	struct text file;	/* of --from */
+};
+
+/* EXIT_WELL, or another status after saying why on standard error. */
+enum exit_status source_open(struct source *source, const struct options *options);
+enum exit_status source_observe(struct source *source, const struct options *options);
+enum exit_status source_settings(struct source *source, const struct options *options,
+				 struct settings *settings);
+void source_close(struct source *source);
+#define _cleanup_source_ _cleanup_(source_close)
+
+/* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
+enum exit_status finish_output(enum exit_status status);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decompress-zstd.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define LIBRARY "libzstd.so.1"
+#define OUTPUT_SIZE (128u << 10) /* ZSTD_DStreamOutSize(): one block */
+
+/* zstd.h, "Streaming": the same since 1.0. A header of its own would be one more thing to build
+ * with. */
+struct input {
+	const void *src;
+	size_t size;
+	size_t pos;
+};
+
+struct output {
+	void *dst;
+	size_t size;
+	size_t pos;
+};
+
+struct zstd {
+	void *handle;
+	void *(*create)(void);
+	size_t (*free)(void *stream);
+	size_t (*decompress)(void *stream, struct output *output, struct input *input);
+	unsigned int (*is_error)(size_t code);
+
+	void *stream;
+	decompress_read *read;
+	void *user;
+	struct input input;
+	uint64_t used;
+	size_t hint; /* 0: at the end of a frame */
+	bool full;   /* the last block filled the buffer: there may be more without new input */
+	char buffer[OUTPUT_SIZE];
+};
+
+static void *look_up(struct zstd *z, const char *name)
+{
+	return z->handle ? dlsym(z->handle, name) : NULL;
+}
+
+int zstd_open(struct zstd **out, decompress_read *read, void *user)
+{
+	struct zstd *z = calloc(1, sizeof(*z));
+
+	*out = NULL;
+	if (!z)
+		return -ENOMEM;
+	z->handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	z->create = (void *(*)(void))look_up(z, "ZSTD_createDStream");
+	z->free = (size_t(*)(void *))look_up(z, "ZSTD_freeDStream");
+	z->decompress = (size_t(*)(void *, struct output *, struct input *))look_up(
+		z, "ZSTD_decompressStream");
+	z->is_error = (unsigned int (*)(size_t))look_up(z, "ZSTD_isError");
+	if (!z->create || !z->free || !z->decompress || !z->is_error) {
+		zstd_close(z);
+		return -ELIBACC;
+	}
+	z->stream = z->create();
+	if (!z->stream) {
+		zstd_close(z);
+		return -ENOMEM;
+	}
+	z->read = read;
+	z->user = user;
+	z->hint = 1;
+	*out = z;
+	return 0;
+}
+
+void zstd_close(struct zstd *z)
+{
+	if (z->stream)
+		z->free(z->stream);
+	if (z->handle)
+		dlclose(z->handle);
+	free(z);
+}
+
+static int fill(struct zstd *z)
+{
+	struct span block = { 0 };
+	int rc;
+
+	if (z->full || z->input.pos < z->input.size)
+		return 1;
+	rc = z->read(z->user, &block);
+	z->input = (struct input){ block.p, rc == 1 ? block.n : 0, 0 };
+	return rc;
+}
+
+int zstd_next(struct zstd *z, struct span *block)
+{
+	for (;;) {
+		struct output output = { z->buffer, sizeof(z->buffer), 0 };
+		size_t before;
+		int rc;
+
+		if (z->hint == 0)
+			return 0; /* one frame: what follows is another segment */
+		rc = fill(z);
+		if (rc <= 0)
+			return rc ? rc : -EBADMSG;
+		before = z->input.pos;
+		z->hint = z->decompress(z->stream, &output, &z->input);
+		z->used += z->input.pos - before;
+		if (z->is_error(z->hint))
+			return -EBADMSG;
+		z->full = output.pos == output.size;
+		if (output.pos) {
+			*block = (struct span){ z->buffer, output.pos };
+			return 1;
+		}
+	}
+}
+
+uint64_t zstd_used(const struct zstd *z)
+{
+	return z->used;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fact.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse/utf8.h"
+
+bool str_is(struct fact_str fact, const char *value)
+{
+	return fact.state == FACT_KNOWN && strcmp(fact.value, value) == 0;
+}
+
+bool str_starts(struct fact_str fact, const char *prefix)
+{
+	return fact.state == FACT_KNOWN && strncmp(fact.value, prefix, strlen(prefix)) == 0;
+}
+
+struct fact_str fact_strn(struct arena *arena, const char *s, size_t n)
+{
+	char *copy = arena_alloc(arena, utf8_clean_size(s, n));
+
+	utf8_clean(copy, s, n);
+	return (struct fact_str){ FACT_KNOWN, copy };
+}
+
+struct fact_str fact_str(struct arena *arena, const char *s)
+{
+	return fact_strn(arena, s, strlen(s));
+}
+
+void *fact_list_add(struct arena *arena, void *list, size_t item_size)
+{
+	struct fact_list *l = list;
+	size_t room = 4;
+
+	while (room < l->count)
+		room *= 2;
+	if (l->count == 0 || l->count == room) {
+		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
+
+		if (l->count)
+			memcpy(items, l->items, l->count * item_size);
+		l->items = items;
+	}
+	l->state = FACT_KNOWN;
+	return (char *)l->items + l->count++ * item_size;
+}
+
+void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *))
+{
+	struct fact_list *l = list;
+
+	if (l->count > 1)
+		qsort(l->items, l->count, item_size, compare);
+}
+
+const struct field *desc_field(const struct desc *desc, const char *name, size_t n)
+{
+	for (size_t i = 0; i < desc->count; i++) {
+		const struct field *f = &desc->fields[i];
+
+		if (strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
+			return f;
+	}
+	return NULL;
+}
+
+const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
+{
+	const struct field *f = &desc->fields[0];
+	const void *value = (const char *)item + f->offset;
+
+	if (f->type == FIELD_STR && is_known(*(const struct fact_str *)value))
+		return ((const struct fact_str *)value)->value;
+	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value)) {
+		snprintf(buffer, 24, "%" PRIu64, ((const struct fact_u64 *)value)->value);
+		return buffer;
+	}
+	return NULL;
+}
+
+static void settle_items(const struct desc *desc, const struct fact_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		fact_settle(desc, (char *)list->items + i * desc->size);
+}
+
+void fact_settle(const struct desc *desc, void *facts)
+{
+	for (size_t i = 0; i < desc->count; i++) {
+		const struct field *f = &desc->fields[i];
+		void *value = (char *)facts + f->offset;
+
+		if (f->type == FIELD_STR && !is_known(*(struct fact_str *)value))
+			((struct fact_str *)value)->value = "";
+		else if (f->type == FIELD_STRUCT)
+			fact_settle(f->sub, value);
+		else if (f->type == FIELD_LIST)
+			settle_items(f->sub, value);
+	}
+}
+
+enum fact_state field_state(const struct field *field, const void *value)
+{
+	/* A struct without a state of its own is there as soon as anything in it is. */
+	if (field->type == FIELD_STRUCT && !field->sub->optional) {
+		for (size_t i = 0; i < field->sub->count; i++) {
+			const struct field *f = &field->sub->fields[i];
+
+			if (field_state(f, (const char *)value + f->offset) != FACT_UNKNOWN)
+				return FACT_KNOWN;
+		}
+		return FACT_UNKNOWN;
+	}
+	return *(const enum fact_state *)value;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpus.h - what a PCI id says about a GPU or a NIC: the tables data/gpus.tsv and data/nics.tsv. An id
+ * that is not in them is unknown (NULL); nothing is guessed. */
+#ifndef GPUS_H
+#define GPUS_H
+
+#include "facts.h"
+
+enum gpu_kind { GPU_DATA_CENTRE, GPU_WORKSTATION, GPU_GEFORCE, GPU_INTEGRATED };
+enum gpu_bar1 { GPU_BAR1_UNKNOWN, GPU_BAR1_LARGE, GPU_BAR1_RESIZABLE, GPU_BAR1_SMALL };
+
+struct gpu_model {
+	uint16_t device_id;
+	const char *architecture;	/* Hopper, Blackwell, ... */
+	enum gpu_kind kind;
+	unsigned int memory_gib;	/* as sold; 0: not known from the id */
+	enum gpu_bar1 bar1;
+	const char *name;		/* without "NVIDIA" */
+};
+
+struct nic_model {
+	uint16_t device_id;
+	unsigned int generation;	/* of ConnectX, 4 and later; 0: earlier, or a virtual function */
+	bool virtual_function;
+	const char *name;
+};
+
+const struct gpu_model *gpu_model(const struct pci_device *device);
+const struct nic_model *nic_model(const struct pci_device *device);
+/* What NVIDIA calls BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL
+ * when it is not in the facts. */
+const struct pci_bar *gpu_bar1(const struct pci_device *device);
+#define BAR1_SMALL_BYTES (UINT64_C(256) << 20)
+
+/* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
+bool gpu_is_data_centre(const struct pci_device *device);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.h - the one place that knows json-c's traps: lax parsing by default, duplicate keys kept
+ * silently, getters that answer 0 for the wrong type, out-of-range numbers clamped.
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <json-c/json_object.h>
+#include <json-c/linkhash.h>
+
+#include "cleanup.h"
+
+/* Numbers beyond this lose digits in readers that keep them as doubles. */
+#define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
+
+struct json_error {
+	char text[200];
+	size_t line;		/* from 1 */
+};
+
+/* One strict document: UTF-8, no trailing text, no duplicate key, no comment. NULL with ERROR
+ * filled. The caller owns the object. */
+struct json_object *json_parse(const char *text, size_t n, struct json_error *error);
+
+/* Members of an object; NULL or false when missing or of another type. */
+struct json_object *json_member(struct json_object *object, const char *key);
+const char *json_string(struct json_object *object, const char *key);
+bool json_number(struct json_object *object, const char *key, uint64_t *value);
+
+/* Add a member; each takes ownership of VALUE. A NULL string is written as null. */
+void json_put(struct json_object *object, const char *key, struct json_object *value);
+void json_put_string(struct json_object *object, const char *key, const char *value);
+void json_put_number(struct json_object *object, const char *key, uint64_t value);
+/* The three keys that every document starts with. */
+struct json_object *json_document(const char *format);
+/* 0 when JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set
+ * for a later minor version, whose extra keys are to be passed over. */
+int json_check_document(struct json_object *json, const char *format, bool *later,
+			struct json_error *error);
+
+/* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
+struct json_object *json_text(const char *s, size_t n);
+/* A number, or beyond JSON_EXACT_MAX the same as a string. */
+struct json_object *json_u64(uint64_t value);
+
+const char *json_type_word(struct json_object *object);
+
+static inline void json_unref(struct json_object **object)
+{
+	json_object_put(*object);
+}
+#define _cleanup_json_ _cleanup_(json_unref)
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* main.c - start-up: parse, pick the verb, answer with its status. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "cmd.h"
+#include "version.h"
+
+enum exit_status finish_output(enum exit_status status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	complain("cannot write the result: %s", strerror(errno));
+	return EXIT_CANNOT;
+}
+
+/* A file opened later must not become standard output because the caller had closed it. */
+static void open_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+
+	open_standard_files();
+	signal(SIGPIPE, SIG_IGN);
+	if (cli_parse(argc, argv, &options))
+		return EXIT_USAGE;
+	if (options.version) {
+		printf("nvnodecheck %s\n", NVNODECHECK_VERSION);
+		return finish_output(EXIT_WELL);
+	}
+	if (options.help) {
+		cli_help(options.args > argv && strcmp(options.args[-1], options.verb->name) == 0
+				 ? options.verb
+				 : NULL);
+		return finish_output(EXIT_WELL);
+	}
+	return options.verb->run(&options);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* base64.h - RFC 4648, section 4, for the bytes in a capture that are not text. */
+#ifndef BASE64_H
+#define BASE64_H
+
+#include <stddef.h>
+
+/* A new NUL-terminated string, or NULL. */
+char *base64_encode(const char *bytes, size_t n);
+/* New bytes with a NUL after them, or NULL when TEXT is not base64; the caller frees. */
+char *base64_decode(const char *text, size_t *n);
+
+#endif

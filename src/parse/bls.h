@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bls.h - entries in the form of the Boot Loader Specification (UAPI.1), as systemd-boot and as the
+ * GRUB of Fedora and RHEL read them; the two differ in what they accept and in how they sort.
+ * Sources: rhboot/grub2 grub-core/commands/blscfg.c; systemd src/boot/boot.c; UAPI.10 for versions.
+ */
+#ifndef PARSE_BLS_H
+#define PARSE_BLS_H
+
+#include "arena.h"
+#include "parse/span.h"
+
+enum bls_reader { BLS_GRUB, BLS_SYSTEMD };
+
+struct bls_entry {
+	const char *id;	    /* GRUB: the file's name without .conf; systemd-boot: without "+3-1" */
+	const char *file;   /* for the caller */
+	const char *folder; /* likewise: what paths in the entry are relative to */
+	/* NULL where the entry has no such line. */
+	const char *title;
+	const char *version;
+	const char *machine_id;
+	const char *sort_key;
+	const char *kernel; /* linux */
+	const char *uki;    /* efi, uki: a program that the loader starts instead */
+	const char *initrd; /* the last one */
+	const char *options;
+	const char *release; /* for the caller: where the entry's own contents say it */
+	bool no_tries_left;  /* systemd-boot: boot counting has given it up */
+};
+
+/* NAME is the file's name. False when that is no entry's name. */
+bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,
+	      enum bls_reader reader);
+
+/* In the order of the menu. COUNT entries; two that GRUB takes for the same leave the first. */
+size_t bls_sort(struct bls_entry *entries, size_t count, enum bls_reader reader);
+
+/* <0, 0, >0: rpm's comparison, and that of UAPI.10. */
+int bls_compare_rpm(struct span a, struct span b);
+int bls_compare_uapi(const char *a, const char *b);
+
+/* The pattern after "default" in loader.conf, in ARENA; NULL when there is none. */
+const char *bls_default(struct span loader_conf, struct arena *arena);
+
+#endif

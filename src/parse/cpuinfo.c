@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/cpuinfo.h"
+
+#include "parse/field.h"
+
+struct name {
+	const char *number;
+	const char *name;
+};
+
+/* Designers and parts of Arm processors that servers have: arch/arm64/include/asm/cputype.h. */
+static const struct name arm_designers[] = { { "0x41", "ARM" },	    { "0x43", "Cavium" },
+					     { "0x46", "Fujitsu" }, { "0x48", "HiSilicon" },
+					     { "0x4e", "NVIDIA" },  { "0xc0", "Ampere" } };
+static const struct name arm_parts[] = { { "0xd0c", "Neoverse-N1" }, { "0xd40", "Neoverse-V1" },
+					 { "0xd49", "Neoverse-N2" }, { "0xd4f", "Neoverse-V2" },
+					 { "0xd84", "Neoverse-V3" }, { "0xd8e", "Neoverse-N3" } };
+
+/* The name of NUMBER, or the number itself. */
+static struct span name_of(struct span number, const struct name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (span_is(number, names[i].number))
+			return span_of(names[i].name);
+	return number;
+}
+
+static bool has_word(struct span text, const char *wanted)
+{
+	struct span word;
+
+	while (span_word(&text, &word))
+		if (span_is(word, wanted))
+			return true;
+	return false;
+}
+
+static void parse_x86(struct span text, struct cpuinfo *info)
+{
+	struct span flags;
+
+	field_find(text, ':', "model name", &info->model);
+	field_find(text, ':', "cpu family", &info->family);
+	field_find(text, ':', "model", &info->number);
+	/* A line that the end of the text cuts off can lack its last words. */
+	if (!field_find(text, ':', "flags", &flags) || flags.p + flags.n == text.p + text.n)
+		return;
+	info->has_flags = true;
+	info->hypervisor = has_word(flags, "hypervisor");
+	if (has_word(flags, "lm"))
+		info->machine = "x86_64";
+}
+
+static void parse_arm(struct span text, struct span designer, struct cpuinfo *info)
+{
+	struct span architecture, part;
+
+	info->vendor = name_of(designer, arm_designers,
+			       sizeof(arm_designers) / sizeof(arm_designers[0]));
+	if (field_find(text, ':', "CPU part", &part))
+		info->model = span_is(designer, "0x41")
+				      ? name_of(part, arm_parts,
+						sizeof(arm_parts) / sizeof(arm_parts[0]))
+				      : part;
+	if (field_find(text, ':', "CPU architecture", &architecture) && span_is(architecture, "8"))
+		info->machine = "aarch64";
+}
+
+bool cpuinfo_parse(struct span text, struct cpuinfo *info)
+{
+	struct span designer;
+
+	*info = (struct cpuinfo){ 0 };
+	if (field_find(text, ':', "vendor_id", &info->vendor))
+		parse_x86(text, info);
+	else if (field_find(text, ':', "CPU implementer", &designer))
+		parse_arm(text, designer, info);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cpulist.h - lists of processors as the kernel writes them: 0-31,64-95 (lib/bitmap.c). */
+#ifndef PARSE_CPULIST_H
+#define PARSE_CPULIST_H
+
+#include "parse/span.h"
+
+struct cpulist {
+	uint64_t count;
+	uint64_t first; /* where count is not 0 */
+};
+
+/* An empty list has no processors. 0, or -EINVAL. */
+int cpulist_parse(struct span text, struct cpulist *list);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* field.h - text of one field a line, as in /proc and sysfs: "Name: value" and "NAME=value". */
+#ifndef PARSE_FIELD_H
+#define PARSE_FIELD_H
+
+#include "parse/span.h"
+
+/* The value of the first line NAME SEPARATOR VALUE, without blanks round either. */
+bool field_find(struct span text, char separator, const char *name, struct span *value);
+/* How many lines have that name. */
+size_t field_count(struct span text, char separator, const char *name);
+/* A number of kibibytes, "528280612 kB", in bytes. */
+bool field_kib(struct span value, uint64_t *bytes);
+
+/* A variable of os-release(5), the last assignment of it: quotes and backslashes are taken away as
+ * a shell does. False when there is none, or when it is longer than OUT. */
+bool field_shell(struct span text, const char *name, char *out, size_t size);
+
+#endif

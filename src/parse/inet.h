@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inet.h - the kernel's text about addresses and routes, and the files that names are looked up in.
+ * IPv4 addresses are numbers in the host's byte order: 192.0.2.1 is 0xc0000201. */
+#ifndef PARSE_INET_H
+#define PARSE_INET_H
+
+#include <stdbool.h>
+
+#include "parse/span.h"
+
+#define INET4_TEXT 19	/* 255.255.255.255/32 and its NUL */
+#define INET6_TEXT 50	/* eight groups, /128 and a NUL */
+
+/* "192.0.2.0/24"; PREFIX is at most 32. */
+void inet4_format(char text[INET4_TEXT], uint32_t address, unsigned int prefix);
+/* The same without a prefix. */
+void inet4_format_address(char text[INET4_TEXT], uint32_t address);
+/* "fe80::1/64" as inet_ntop() shortens it; ADDRESS is in network order. */
+void inet6_format(char text[INET6_TEXT], const uint8_t address[16], unsigned int prefix);
+
+/* A line of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): the main table's routes,
+ * without broadcast and multicast ones. */
+struct inet_route {
+	struct span interface;	/* empty: none, the route refuses */
+	uint32_t destination;
+	unsigned int prefix;
+	uint32_t gateway;	/* 0: on the link */
+	uint32_t metric;
+};
+
+/* The next route. False at the end; lines of another form, the heading among them, are passed over
+ * and counted in BAD. */
+bool inet_route_next(struct span *rest, struct inet_route *route, size_t *bad);
+
+/*
+ * The next local address in /proc/net/fib_trie (fib_trie_seq_show): a leaf "|-- 192.0.2.1" with
+ * "/32 host LOCAL" below it. Without policy rules the file shows the same trie as Main and as
+ * Local, so an address comes up twice.
+ */
+struct fib_reader {
+	struct span rest;
+	uint32_t leaf;
+};
+
+bool fib_local_next(struct fib_reader *reader, uint32_t *address);
+
+/* A line of /proc/net/if_inet6 (net/ipv6/addrconf.c, if6_seq_show). */
+struct inet6_address {
+	struct span interface;
+	uint8_t address[16];
+	unsigned int prefix;
+};
+
+bool inet6_address_next(struct span *rest, struct inet6_address *address, size_t *bad);
+
+/* A line of /etc/hosts: an address and the names for it. */
+bool hosts_next(struct span *rest, struct span *address, struct span *names);
+/* Is NAME among NAMES? Host names are compared without regard to case (RFC 4343). */
+bool hosts_has(struct span names, struct span name);
+
+/* The words after "DATABASE:" in nsswitch.conf, without a comment; the last such line counts, as in
+ * glibc (nss/nss_database.c). */
+bool nsswitch_find(struct span text, const char *database, struct span *words);
+/* The next word: a service, or its reactions in brackets as one word. */
+bool nsswitch_next(struct span *words, struct span *word);
+
+#endif

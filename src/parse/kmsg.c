@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/kmsg.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "parse/module.h"
+
+/* Longest of "[   12.345678]", "[Fri Nov 21 05:00:00 2026]". */
+#define TIME_MAX 32
+/* Time, host and "kernel:" of a syslog line; host names end at 64. */
+#define SYSLOG_PREFIX_MAX 160
+
+static struct span from(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+int kmsg_record_parse(struct span record, struct kmsg_record *out)
+{
+	size_t head = span_find(record, ';');
+	struct span fields = { record.p, head }, field[3];
+	uint64_t priority;
+
+	*out = (struct kmsg_record){ 0 };
+	if (head == record.n)
+		return -EINVAL;
+	for (size_t i = 0; i < 3; i++)
+		if (!span_cut(&fields, ',', &field[i]))
+			return -EINVAL;
+	if (span_u64(field[0], 10, &priority) || span_u64(field[1], 10, &out->sequence) ||
+	    span_u64(field[2], 10, &out->time_us))
+		return -EINVAL;
+	out->kernel = priority >> 3 == 0;
+	out->message = from(record, head + 1);
+	out->message.n = span_find(out->message, '\n');
+	return 0;
+}
+
+/* The size of a "[...]" at the beginning, or 0. */
+static size_t bracketed(struct span s)
+{
+	size_t end = s.n && s.p[0] == '[' ? span_find(s, ']') : s.n;
+
+	return end < s.n && end < TIME_MAX ? end + 1 : 0;
+}
+
+/* What is left after the time, the processor or task that CONFIG_PRINTK_CALLER adds, and blanks. */
+static struct span after_time(struct span s)
+{
+	size_t n = bracketed(s);
+
+	if (!n)
+		return s;
+	s = from(s, n);
+	if (s.n > 2 && s.p[0] == '[' && (strchr(" TC", s.p[1]) != NULL))
+		s = from(s, bracketed(s));
+	while (s.n && s.p[0] == ' ')
+		s = from(s, 1);
+	return s;
+}
+
+/* The size of dmesg --raw's "<6>" at the beginning, or 0. */
+static size_t level_prefix(struct span line)
+{
+	size_t end = line.n && line.p[0] == '<' ? span_find(line, '>') : line.n;
+
+	return end < line.n && end < 5 ? end + 1 : 0;
+}
+
+/* Cuts time and host off, if the kernel said the line: "Nov 21 05:00:01 node" has four words, a
+ * time in ISO 8601 and a host two. A program's tag would be one more. */
+static bool cut_syslog_prefix(struct span *line)
+{
+	static const char tag[] = " kernel:";
+	struct span head = { line->p, line->n < SYSLOG_PREFIX_MAX ? line->n : SYSLOG_PREFIX_MAX };
+	const char *at = span_search(head, tag);
+	struct span word;
+	size_t words = 0;
+
+	if (!at)
+		return false;
+	head.n = (size_t)(at - head.p);
+	while (span_word(&head, &word))
+		words++;
+	*line = span_trim(from(*line, (size_t)(at - line->p) + sizeof(tag) - 1));
+	return words == 4 || words == 2;
+}
+
+bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out)
+{
+	static const char tag[] = "kernel:";
+
+	line = span_trim(line);
+	if (syslog) {
+		if (!cut_syslog_prefix(&line))
+			return false;
+	} else {
+		line = from(line, level_prefix(line));
+	}
+	out->text = line;
+	out->message = after_time(line);
+	/* journalctl -o short-monotonic; Ubuntu's dmesg.service does that once, while booting. */
+	out->saved = !syslog && span_starts(out->message, tag);
+	if (out->saved)
+		out->message = span_trim(from(out->message, sizeof(tag) - 1));
+	return out->message.n > 0;
+}
+
+bool kmsg_is_banner(struct span message)
+{
+	return span_starts(message, "Linux version ");
+}
+
+/* ---- patterns ---- */
+
+/* nvidia_peermem: disagrees about ...; also "gdrdrv:__gdrdrv_pin_buffer:..." */
+static bool begins_with_module(struct span message)
+{
+	size_t colon = span_find(message, ':');
+	char name[MODULE_NAME_MAX];
+
+	if (colon == message.n || colon >= MODULE_NAME_MAX)
+		return false;
+	module_name_copy((struct span){ message.p, colon }, name);
+	return module_is_of_interest(name) || module_file_is_of_interest(name);
+}
+
+/* NVRM: Xid (PCI:0000:1b:00): 79, pid=... */
+static bool number_after_bracket(struct span message, uint64_t *number)
+{
+	const char *at = span_search(message, "): ");
+	struct span digits;
+	size_t n = 0;
+
+	if (!at)
+		return false;
+	digits = from(message, (size_t)(at + 3 - message.p));
+	while (n < digits.n && isdigit((unsigned char)digits.p[n]))
+		n++;
+	return span_u64((struct span){ digits.p, n }, 10, number) == 0;
+}
+
+/* dev_err() and its like begin with the driver's name and the device's. */
+static bool begins_with_device(struct span message)
+{
+	size_t n = span_find(message, ' ');
+	char bdf[KMSG_BDF_MAX];
+
+	if (n == message.n || n >= MODULE_NAME_MAX)
+		return false;
+	message = from(message, n + 1);
+	n = span_find(message, ' ');
+	if (n == message.n || n >= KMSG_BDF_MAX || message.p[n - (n > 0)] != ':')
+		return false;
+	message.n = n;
+	return kmsg_bdf_next(&message, bdf);
+}
+
+struct kmsg_message kmsg_message_of(struct span text)
+{
+	return (struct kmsg_message){ text, begins_with_module(text), begins_with_device(text) };
+}
+
+bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
+		  uint64_t *number)
+{
+	struct span rest = message->text;
+
+	if ((pattern->kind == KMSG_OF_MODULE && !message->of_module) ||
+	    (pattern->kind == KMSG_OF_DEVICE && !message->of_device))
+		return false;
+	if (pattern->start && !span_starts(rest, pattern->start))
+		return false;
+	for (size_t i = 0; i < 2 && pattern->has[i]; i++) {
+		const char *at = span_search(rest, pattern->has[i]);
+
+		if (!at)
+			return false;
+		rest = from(rest, (size_t)(at - rest.p) + strlen(pattern->has[i]));
+	}
+	return pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number);
+}
+
+/* ---- PCI functions ---- */
+
+static size_t hex_digits(struct span s)
+{
+	size_t n = 0;
+
+	while (n < s.n && isxdigit((unsigned char)s.p[n]))
+		n++;
+	return n;
+}
+
+/* A number of exactly WIDTH hexadecimal digits and then C (0: not another digit). */
+static bool cut_hex(struct span *s, size_t width, char c, unsigned int *value)
+{
+	uint64_t number;
+
+	if (hex_digits(*s) != width || (c && (s->n <= width || s->p[width] != c)) ||
+	    span_u64((struct span){ s->p, width }, 16, &number))
+		return false;
+	*value = (unsigned int)number;
+	*s = from(*s, width + (c ? 1 : 0));
+	return true;
+}
+
+/* NVML's form of a domain has eight digits, the kernel's four or, behind VMD, five. */
+static bool cut_domain(struct span *s, unsigned int *domain)
+{
+	size_t n = hex_digits(*s);
+
+	*domain = 0;
+	return n >= 4 && n <= 8 && cut_hex(s, n, ':', domain);
+}
+
+/* A function at the very beginning of S. */
+static bool cut_bdf(struct span *s, bool after_pci, char bdf[KMSG_BDF_MAX])
+{
+	unsigned int domain, bus, slot, function = 0;
+	struct span at = *s;
+	bool long_form = cut_domain(&at, &domain);
+
+	if (!cut_hex(&at, 2, ':', &bus))
+		return false;
+	if (cut_hex(&at, 2, '.', &slot)) {
+		if (!cut_hex(&at, 1, 0, &function) || function > 7)
+			return false;
+	} else if (!(long_form && after_pci && cut_hex(&at, 2, 0, &slot))) {
+		return false;
+	}
+	if (slot > 0x1f)
+		return false;
+	snprintf(bdf, KMSG_BDF_MAX, "%04x:%02x:%02x.%u", domain, bus, slot, function);
+	*s = at;
+	return true;
+}
+
+bool kmsg_bdf_next(struct span *rest, char bdf[KMSG_BDF_MAX])
+{
+	char before = ' ';
+	bool after_pci = false;
+
+	while (rest->n) {
+		if (span_starts(*rest, "PCI:")) {
+			*rest = from(*rest, 4);
+			after_pci = true;
+			before = ' ';
+			continue;
+		}
+		if (isxdigit((unsigned char)rest->p[0]) && !isalnum((unsigned char)before) &&
+		    before != ':' && before != '.' && cut_bdf(rest, after_pci, bdf))
+			return true;
+		if (!rest->n)
+			break;
+		before = rest->p[0];
+		after_pci = false;
+		*rest = from(*rest, 1);
+	}
+	return false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg.h - lines of the kernel log, in the forms in which it reaches us. */
+#ifndef PARSE_KMSG_H
+#define PARSE_KMSG_H
+
+#include "parse/span.h"
+
+/* A record as /dev/kmsg gives it, one a read (Documentation/ABI/testing/dev-kmsg):
+ *   6,339,5140900,-;NVRM: loading ...
+ *    SUBSYSTEM=pci
+ */
+struct kmsg_record {
+	bool kernel; /* facility 0: not written by a program */
+	uint64_t sequence;
+	uint64_t time_us; /* since boot, as printk counts */
+	struct span message;
+};
+
+/* 0 or -EINVAL. */
+int kmsg_record_parse(struct span record, struct kmsg_record *out);
+
+/*
+ * A line of a file: dmesg(1)'s
+ *   [   12.345678] NVRM: ...
+ *   [   12.345678][  T123] NVRM: ...
+ * or, with SYSLOG, what a syslog daemon wrote:
+ *   Nov 21 05:00:01 node kernel: [   12.345678] NVRM: ...
+ *   2026-11-21T05:00:01.123456+00:00 node kernel: NVRM: ...
+ */
+struct kmsg_line {
+	struct span text; /* with its time in brackets, where it has one */
+	struct span message;
+	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
+};
+
+/* False for a line that is not the kernel's. */
+bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out);
+/* The first thing that every kernel says. */
+bool kmsg_is_banner(struct span message);
+
+/* A message, and what its beginning is: found out once, since most patterns need one of the two. */
+struct kmsg_message {
+	struct span text;
+	bool of_module; /* "gdrdrv: ...": a module that this program is about */
+	bool of_device; /* "nvidia 0000:1b:00.0: ...": a driver's line about a PCI function */
+};
+
+struct kmsg_message kmsg_message_of(struct span text);
+
+/* What to look for: the beginning (NULL: anything) and up to two texts that must follow it. */
+struct kmsg_pattern {
+	const char *name;
+	const char *start;
+	const char *has[2];
+	enum kmsg_kind {
+		KMSG_ANY,
+		KMSG_NUMBERED, /* a number after "): " says which: xid-79 */
+		KMSG_OF_MODULE,
+		KMSG_OF_DEVICE,
+	} kind;
+};
+
+/* NUMBER is that of a numbered pattern. */
+bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
+		  uint64_t *number);
+
+#define KMSG_BDF_MAX 24
+/* Cuts REST after the next PCI function that it names; PCI:0000:1b:00 without a function is .0, and
+ * 1b:00.0 without a domain is domain 0, which is all that DMAR faults say. */
+bool kmsg_bdf_next(struct span *rest, char bdf[KMSG_BDF_MAX]);
+
+#endif

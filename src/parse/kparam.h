@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kparam.h - how the kernel takes a string of parameters apart: that of a module as well as its own
+ * command line. Source: lib/cmdline.c next_arg(), kernel/params.c parse_args() and parameq().
+ */
+#ifndef PARSE_KPARAM_H
+#define PARSE_KPARAM_H
+
+#include "parse/span.h"
+
+struct kparam {
+	struct span name; /* as written: dash and underscore are the same to the kernel */
+	struct span value;
+	bool has_value; /* "name" and "name=" differ */
+	size_t offset;	/* where in the text the word begins, its quote included */
+};
+
+struct kparam_iter {
+	struct span text;
+	size_t at;
+};
+
+/* The next word, or false at the end of the text or at a NUL byte. Blanks are the kernel's: also
+ * byte 0xa0, in whatever character it may stand. A word "--" ends the parameters of a module, and
+ * what follows on the command line is for init: the caller stops there. */
+bool kparam_next(struct kparam_iter *iter, struct kparam *param);
+bool kparam_is_end(const struct kparam *param);
+
+/* Is S the parameter NAME? Case counts, dash and underscore are the same. */
+bool kparam_name_is(struct span s, const char *name);
+
+#endif

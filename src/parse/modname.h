@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modname.h - which modules configuration and initramfs images are searched for. */
+#ifndef PARSE_MODNAME_H
+#define PARSE_MODNAME_H
+
+#include "parse/span.h"
+
+/*
+ * GPU drivers, their peer-memory modules, RDMA, and what can take a GPU away from its driver:
+ * nvidia* (also nvidia_current, nvidia_fs), nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*,
+ * vfio*. NAME may have dashes or underscores.
+ */
+bool modname_is_ours(struct span name);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modprobe-private.h - between the files of the modprobe.d parser. */
+#ifndef PARSE_MODPROBE_PRIVATE_H
+#define PARSE_MODPROBE_PRIVATE_H
+
+#include "parse/modprobe.h"
+
+/* Options with their bytes as they stand in the file: the facts hold valid UTF-8, the kernel does
+ * not care. */
+struct raw_option {
+	struct fact_str module;
+	struct fact_str file;
+	struct span text;
+	uint64_t line; /* of the command; 0: it stands on no line */
+	/* Where a text that was joined from several lines stands in the file, with its backslashes,
+	 * and the line of its first byte; empty when it is one line. */
+	struct span folded;
+	uint64_t folded_line;
+};
+
+struct modprobe_parser {
+	struct modprobe_facts *facts;
+	struct arena *arena;
+	struct fact_str file; /* the one being read */
+	LIST(struct raw_option) options;
+};
+
+/* ---- lines: kmod shared/util.c freadline_wrapped() ---- */
+
+struct modprobe_reader {
+	struct span rest;
+	struct arena *arena;
+	uint64_t number; /* of the last physical line that was read */
+};
+
+/* A backslash before a newline joins two lines, comments too; before anything else it vanishes. */
+struct modprobe_line {
+	struct span text;
+	struct span folded;   /* as it stands in the file, when the two differ */
+	uint64_t first, last; /* physical lines, from 1 */
+};
+
+bool modprobe_next_line(struct modprobe_reader *reader, struct modprobe_line *line);
+/* strtok_r(NULL, "\t "): without p at the end of the line. */
+struct span modprobe_cut_token(struct span *rest);
+
+/* modprobe-lost.c: what a masked file says and the one that counts does not. */
+void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
+			struct span counts);
+
+/* modprobe-lines.c: one file. */
+void modprobe_read_file(struct modprobe_parser *parser, struct span text);
+/* modprobe-cmdline.c: module.parameter=value and the three words that block modules. */
+void modprobe_read_cmdline(struct modprobe_parser *parser, struct span cmdline);
+
+/* "-" as "_", but not inside brackets, where it is a range: a copy in the arena, or one without p
+ * when a bracket has no partner. kmod shared/util.c underscores(). */
+struct span modprobe_name(struct arena *arena, struct span name);
+void modprobe_add_option(struct modprobe_parser *parser, const struct raw_option *option);
+/* To one of the lists of commands. TEXT without p: absent. */
+struct modprobe_command *modprobe_add_command(struct modprobe_parser *parser, void *list,
+					      struct span module, struct span text, uint64_t line);
+
+#endif

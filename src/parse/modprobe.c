@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modprobe.c - which files count, and what their options come to for each module. */
+#include "parse/modprobe-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse/kparam.h"
+
+/* libkmod.c default_config_paths[] */
+const char *const modprobe_folders[] = { "/etc/modprobe.d",	      "/run/modprobe.d",
+					 "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d",
+					 "/lib/modprobe.d",	      NULL };
+
+bool modprobe_is_config(struct span name)
+{
+	return name.n >= 6 && name.p[0] != '.' && span_ends(name, ".conf");
+}
+
+/* ---- files ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+	const struct modprobe_input *x = a, *y = b;
+	int order = strcmp(base_name(x->path), base_name(y->path));
+
+	return order ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static bool counts(const struct modprobe_input *input)
+{
+	return input->kind == MODPROBE_TEXT || input->kind == MODPROBE_UNREAD;
+}
+
+void modprobe_select(struct modprobe_input *inputs, size_t count)
+{
+	const struct modprobe_input *first = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		inputs[i].rank = i;
+	if (count > 1)
+		qsort(inputs, count, sizeof(*inputs), compare_inputs);
+	for (size_t i = 0; i < count; i++) {
+		inputs[i].masked_by = NULL;
+		if (!counts(&inputs[i]))
+			continue;
+		if (first && strcmp(base_name(first->path), base_name(inputs[i].path)) == 0)
+			inputs[i].masked_by = first;
+		else
+			first = &inputs[i];
+	}
+}
+
+static const char *why_not_read(enum modprobe_kind kind)
+{
+	switch (kind) {
+	case MODPROBE_DANGLING:
+		return "a link to a file that is not there: not read";
+	case MODPROBE_FOLDER:
+		return "a folder, not a file: not read";
+	case MODPROBE_MISNAMED:
+		return "the name does not end in .conf: not read";
+	default:
+		return NULL;
+	}
+}
+
+static void note_file(struct modprobe_parser *p, const struct modprobe_input *input)
+{
+	const char *why = why_not_read(input->kind);
+	struct modprobe_bad_line *bad;
+	struct modprobe_file *file;
+
+	if (why) {
+		bad = LIST_ADD(p->arena, &p->facts->bad_lines);
+		bad->why = fact_str(p->arena, why);
+		bad->file = fact_str(p->arena, input->path);
+		bad->text.state = FACT_ABSENT;
+		bad->line.state = FACT_ABSENT;
+		return;
+	}
+	file = LIST_ADD(p->arena, &p->facts->files);
+	file->path = fact_str(p->arena, input->path);
+	file->masked_by.state = file->lost.state = FACT_ABSENT;
+	file->mtime_s = input->mtime_s;
+	if (!input->masked_by)
+		return;
+	file->masked_by = fact_str(p->arena, input->masked_by->path);
+	file->lost.state = FACT_UNKNOWN;
+	if (input->kind == MODPROBE_TEXT && input->masked_by->kind == MODPROBE_TEXT)
+		modprobe_find_lost(file, p->arena, input->text, input->masked_by->text);
+}
+
+/* ---- assignments ---- */
+
+/* The options of one module, in the order in which they are joined. */
+struct group {
+	struct modprobe_parser *parser;
+	const struct raw_option **options;
+	size_t count;
+	size_t current;	  /* the option that a byte of the joined string is in ... */
+	size_t begins;	  /* ... and where that option begins there */
+	size_t folded_at; /* how far into a folded text the search for lines has come ... */
+	size_t logical;	  /* ... in bytes of the text ... */
+	uint64_t line;	  /* ... and on which line that is */
+};
+
+static void begin_option(struct group *g)
+{
+	const struct raw_option *o = g->options[g->current];
+
+	g->folded_at = g->logical = 0;
+	g->line = o->folded.n ? o->folded_line : o->line;
+}
+
+/* The line on which byte AT of the current option's text stands. AT only ever grows. */
+static uint64_t line_in_option(struct group *g, size_t at)
+{
+	struct span s = g->options[g->current]->folded;
+
+	while (g->folded_at < s.n) {
+		bool escaped = s.p[g->folded_at] == '\\' && g->folded_at + 1 < s.n;
+		bool fold = escaped && s.p[g->folded_at + 1] == '\n';
+
+		if (g->logical >= at && !fold)
+			break;
+		g->folded_at += escaped ? 2 : 1;
+		g->line += fold;
+		g->logical += !fold;
+	}
+	return g->line;
+}
+
+static void add_assignment(struct group *g, const struct kparam *param)
+{
+	struct arena *arena = g->parser->arena;
+	struct modprobe_assignment *a = LIST_ADD(arena, &g->parser->facts->assignments);
+	const struct raw_option *o = g->options[g->current];
+	uint64_t line;
+	char *name;
+
+	while (param->offset >= g->begins + o->text.n + 1 && g->current + 1 < g->count) {
+		g->begins += o->text.n + 1;
+		g->current++;
+		o = g->options[g->current];
+		begin_option(g);
+	}
+	line = line_in_option(g, param->offset - g->begins);
+
+	name = arena_strndup(arena, param->name.p, param->name.n);
+	for (size_t i = 0; i < param->name.n; i++)
+		if (name[i] == '-')
+			name[i] = '_';
+	a->module = o->module;
+	a->param = fact_strn(arena, name, param->name.n);
+	a->value = param->has_value ? fact_strn(arena, param->value.p, param->value.n)
+				    : FACT_NONE(fact_str);
+	a->effective = fact_bool(false);
+	a->file = o->file;
+	a->line = line ? fact_u64(line) : FACT_NONE(fact_u64);
+}
+
+static struct span join(struct group *g)
+{
+	size_t n = 0, at = 0;
+	char *text;
+
+	for (size_t i = 0; i < g->count; i++)
+		n += g->options[i]->text.n + 1;
+	text = arena_alloc(g->parser->arena, n);
+	for (size_t i = 0; i < g->count; i++) {
+		if (i)
+			text[at++] = ' ';
+		memcpy(text + at, g->options[i]->text.p, g->options[i]->text.n);
+		at += g->options[i]->text.n;
+	}
+	return (struct span){ text, at };
+}
+
+static int compare_params(const void *a, const void *b)
+{
+	const struct modprobe_assignment *x = *(const struct modprobe_assignment *const *)a;
+	const struct modprobe_assignment *y = *(const struct modprobe_assignment *const *)b;
+	int order = strcmp(x->param.value, y->param.value);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+/* The kernel sets parameters from left to right: the last one stays. */
+static void mark_effective(struct modprobe_parser *p, uint32_t first)
+{
+	size_t count = p->facts->assignments.count - first;
+	struct modprobe_assignment **sorted = arena_alloc(p->arena, count * sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &p->facts->assignments.items[first + i];
+	if (count > 1)
+		qsort(sorted, count, sizeof(*sorted), compare_params);
+	for (size_t i = 0; i < count; i++)
+		if (i + 1 == count ||
+		    strcmp(sorted[i]->param.value, sorted[i + 1]->param.value) != 0)
+			sorted[i]->effective = fact_bool(true);
+}
+
+static void assign_group(struct modprobe_parser *p, const struct raw_option **options, size_t count)
+{
+	struct group g = { .parser = p, .options = options, .count = count };
+	uint32_t first = p->facts->assignments.count;
+	struct kparam_iter iter = { .text = join(&g) };
+	struct kparam param;
+
+	begin_option(&g);
+	while (kparam_next(&iter, &param) && !kparam_is_end(&param))
+		add_assignment(&g, &param);
+	mark_effective(p, first);
+}
+
+static int compare_options(const void *a, const void *b)
+{
+	const struct raw_option *x = *(const struct raw_option *const *)a;
+	const struct raw_option *y = *(const struct raw_option *const *)b;
+	int order = strcmp(x->module.value, y->module.value);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static void assign(struct modprobe_parser *p)
+{
+	size_t count = p->options.count, end;
+	const struct raw_option **sorted = arena_alloc(p->arena, count * sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &p->options.items[i];
+	if (count > 1)
+		qsort(sorted, count, sizeof(*sorted), compare_options);
+	for (size_t first = 0; first < count; first = end) {
+		for (end = first + 1; end < count; end++)
+			if (strcmp(sorted[first]->module.value, sorted[end]->module.value) != 0)
+				break;
+		assign_group(p, sorted + first, end - first);
+	}
+}
+
+void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
+		    const struct modprobe_input *inputs, size_t count, struct span cmdline)
+{
+	struct modprobe_parser p = { .facts = facts, .arena = arena };
+	bool unread = false;
+
+	facts->files.state = FACT_KNOWN;
+	for (size_t i = 0; i < count; i++) {
+		note_file(&p, &inputs[i]);
+		unread |= inputs[i].kind == MODPROBE_UNREAD && !inputs[i].masked_by;
+	}
+	if (unread) {
+		memset(&facts->bad_lines, 0, sizeof(facts->bad_lines));
+		return;
+	}
+	facts->options.state = facts->assignments.state = facts->blacklist.state =
+		facts->install.state = facts->remove.state = facts->alias.state =
+			facts->softdep.state = facts->bad_lines.state = FACT_KNOWN;
+	for (size_t i = 0; i < count; i++) {
+		if (inputs[i].kind != MODPROBE_TEXT || inputs[i].masked_by)
+			continue;
+		p.file = fact_str(arena, inputs[i].path);
+		modprobe_read_file(&p, inputs[i].text);
+	}
+	p.file = fact_str(arena, "/proc/cmdline");
+	modprobe_read_cmdline(&p, cmdline);
+	assign(&p);
+}
+
+/* ---- questions ---- */
+
+const struct modprobe_assignment *modprobe_effective(const struct modprobe_facts *facts,
+						     const char *module, const char *param)
+{
+	for_each(a, &facts->assignments)
+		if (a->effective.value && is_known(a->module) && is_known(a->param) &&
+		    kparam_name_is(span_of(a->module.value), module) &&
+		    kparam_name_is(span_of(a->param.value), param))
+			return a;
+	return NULL;
+}
+
+const char *modprobe_join(const struct modprobe_facts *facts, const char *module,
+			  struct arena *arena)
+{
+	const char *text = NULL;
+
+	for_each(o, &facts->options)
+		if (is_known(o->module) && is_known(o->text) && *o->text.value &&
+		    kparam_name_is(span_of(o->module.value), module))
+			text = text ? arena_printf(arena, "%s %s", text, o->text.value)
+				    : o->text.value;
+	return text;
+}

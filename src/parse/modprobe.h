@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * modprobe.h - what modprobe.d and the kernel command line tell the next load of a module, as kmod
+ * reads it. libkmod itself is not asked: it gives neither file nor line, says nothing of files that
+ * another one masks, and always reads the command line of the host that it runs on.
+ *
+ * No I/O here: the caller hands over named buffers, be they from a host or from inside an
+ * initramfs. Sources: kmod libkmod-config.c (files, commands, command line), shared/util.c (lines,
+ * names), libkmod-module.c kmod_module_get_options() (the joined string).
+ */
+#ifndef PARSE_MODPROBE_H
+#define PARSE_MODPROBE_H
+
+#include "facts.h"
+#include "parse/span.h"
+
+/* Most bytes of all files together: some hundred times what distributions ship. */
+#define MODPROBE_BYTES_MAX (256u << 10)
+
+/* Highest first; NULL ends the list. kmod before 32 has no entry for /usr/lib, which on the systems
+ * that use it is the same folder as /lib. */
+extern const char *const modprobe_folders[];
+
+/* *.conf, six characters or more, not hidden. (kmod before 33 also read *.alias.) */
+bool modprobe_is_config(struct span name);
+
+enum modprobe_kind {
+	MODPROBE_TEXT,
+	MODPROBE_UNREAD,   /* it counts, but its text is not known */
+	MODPROBE_DANGLING, /* a link to nothing: neither read nor masking */
+	MODPROBE_FOLDER,
+	MODPROBE_MISNAMED, /* another name than modprobe_is_config() wants */
+};
+
+struct modprobe_input {
+	const char *path;
+	enum modprobe_kind kind;
+	struct span text;
+	struct fact_u64 mtime_s;
+	const struct modprobe_input *masked_by;
+	size_t rank;
+};
+
+/* Puts INPUTS, which come folder by folder in the order above, into the order in which modprobe
+ * reads them, and sets masked_by where a file of the same name in a higher folder counts instead.
+ */
+void modprobe_select(struct modprobe_input *inputs, size_t count);
+
+/* Fills FACTS from the selected INPUTS and from CMDLINE (empty: none), whose file is /proc/cmdline.
+ * When a file that counts is MODPROBE_UNREAD, only the list of files becomes known. */
+void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
+		    const struct modprobe_input *inputs, size_t count, struct span cmdline);
+
+/* ---- questions about the facts; a module's name may have dashes or underscores ---- */
+
+/* The assignment that wins, or NULL. */
+const struct modprobe_assignment *modprobe_effective(const struct modprobe_facts *facts,
+						     const char *module, const char *param);
+/* The one string that the kernel would be given for MODULE, in ARENA; NULL when there is none. */
+const char *modprobe_join(const struct modprobe_facts *facts, const char *module,
+			  struct arena *arena);
+
+#endif

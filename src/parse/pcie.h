@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pcie.h - single registers of PCI configuration space, and the words that sysfs makes of them.
+ * Registers: PCI Express Base Specification 6.0, chapter 7; linux/pci_regs.h has the same bits.
+ */
+#ifndef PARSE_PCIE_H
+#define PARSE_PCIE_H
+
+#include "parse/span.h"
+
+struct pci_address {
+	uint32_t domain; /* 31 bits: libpci keeps it in an int */
+	uint8_t bus;
+	uint8_t device;	  /* 0..31 */
+	uint8_t function; /* 0..7 */
+};
+
+/* A function's name in sysfs: 0000:1b:00.0. False unless it is written exactly as the kernel writes
+ * it (drivers/pci/probe.c, pci_setup_device). */
+bool pci_address_parse(struct span name, struct pci_address *address);
+
+/*
+ * A function's place from its folder below /sys/devices:
+ *   ../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0
+ * SELF is the last part, PARENT the bridge above (empty on a root bus), ROOT the host bridge; of
+ * several (behind a VMD controller) the nearest. False when the path is not of that form.
+ */
+struct pci_place {
+	struct span self;
+	struct span parent;
+	struct span root;
+};
+bool pci_place_parse(struct span path, struct pci_place *place);
+
+/* A base address register as it stands (7.5.1.2.1). A register of zero is either not there or a
+ * 32-bit one without an address: only writing to it would tell, so it does not count. */
+struct pci_bar_register {
+	bool exists;
+	bool io;
+	bool wide; /* 64-bit: the next register is its upper half */
+	bool prefetchable;
+};
+struct pci_bar_register pci_bar_register(uint32_t value);
+
+/* The prefetchable window of a bridge, registers 0x24, 0x28, 0x2c (7.5.1.3). SIZE 0: closed. */
+void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
+			 uint64_t *start, uint64_t *size);
+
+/* Speed codes of Link Capabilities and Link Status (7.5.3.6, 7.5.3.8) in megatransfers a second; 0
+ * for a code without a meaning. */
+uint64_t pcie_speed_mts(unsigned int code);
+/* The same from sysfs: "32.0 GT/s PCIe", "8 GT/s"; 0 for anything else ("Unknown"). */
+uint64_t pcie_speed_text(struct span text);
+/* Max_Payload_Size and Max_Read_Request_Size codes (7.5.3.4); 0 for a reserved one. */
+uint64_t pcie_payload_bytes(unsigned int code);
+
+/* One entry of the Resizable BAR capability (7.8.6): its capability and its control register. */
+struct pcie_rebar {
+	unsigned int index; /* of the BAR */
+	unsigned int count; /* of entries; only the first one says so */
+	uint64_t size;
+	uint64_t size_max;
+};
+/* False for an index or size that cannot be. */
+bool pcie_rebar_parse(uint32_t capability, uint32_t control, struct pcie_rebar *rebar);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/process.h"
+
+#include <string.h>
+
+static struct span after(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+/* What stands after "NAME:" in one of the lines. */
+static bool field(struct span text, const char *name, struct span *value)
+{
+	struct span line;
+
+	while (span_cut(&text, '\n', &line)) {
+		if (!span_starts(line, name))
+			continue;
+		*value = after(line, strlen(name));
+		return true;
+	}
+	return false;
+}
+
+bool process_uid(struct span status, uint64_t *uid)
+{
+	struct span value, word;
+
+	/* Real, effective, saved, file system. */
+	return field(status, "Uid:", &value) && span_word(&value, &word) &&
+	       span_word(&value, &word) && span_u64(word, 10, uid) == 0;
+}
+
+bool process_capabilities(struct span status, uint64_t *capabilities)
+{
+	struct span value, word;
+
+	return field(status, "CapEff:", &value) && span_word(&value, &word) &&
+	       span_u64(word, 16, capabilities) == 0;
+}
+
+bool process_is_initial_namespace(struct span uid_map)
+{
+	static const char *const map[] = { "0", "0", "4294967295" };
+	struct span word;
+
+	for (size_t i = 0; i < 3; i++)
+		if (!span_word(&uid_map, &word) || !span_is(word, map[i]))
+			return false;
+	return !span_word(&uid_map, &word);
+}
+
+bool process_environ_next(struct span *rest, struct span *name, struct span *value)
+{
+	struct span entry;
+
+	while (span_cut(rest, '\0', &entry)) {
+		size_t equals = span_find(entry, '=');
+
+		*name = (struct span){ entry.p, equals };
+		if (equals == entry.n || !equals)
+			continue;
+		*value = after(entry, equals + 1);
+		return true;
+	}
+	return false;
+}
+
+static bool holds_secret(struct span name)
+{
+	static const char *const words[] = { "KEY",	 "TOKEN",	"SECRET",
+					     "PASSWORD", "PASSWD",	"CREDENTIAL",
+					     "AUTH",	 "CREDENTIALS", "PASSPHRASE" };
+	struct span word;
+
+	while (span_cut(&name, '_', &word))
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (span_is(word, words[i]))
+				return true;
+	return false;
+}
+
+bool process_variable_matters(struct span name)
+{
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "GLOO_",	   "UCX_",
+						"EP_",	 "MC_",	     "MLX5_",	   "GDRCOPY_",
+						"CUDA_", "NVIDIA_",  "TORCH_NCCL_" };
+
+	if (span_is(name, "LD_LIBRARY_PATH") || span_is(name, "LD_PRELOAD"))
+		return true;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (span_starts(name, prefixes[i]))
+			return !holds_secret(name);
+	return false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* process.h - text about one process: /proc/PID/status, uid_map, environ. */
+#ifndef PARSE_PROCESS_H
+#define PARSE_PROCESS_H
+
+#include "parse/span.h"
+
+/* The effective user and the effective capabilities in /proc/PID/status. */
+bool process_uid(struct span status, uint64_t *uid);
+bool process_capabilities(struct span status, uint64_t *capabilities);
+
+/* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
+bool process_is_initial_namespace(struct span uid_map);
+
+/* The next NAME=VALUE of an environment block. */
+bool process_environ_next(struct span *rest, struct span *name, struct span *value);
+
+/* Is NAME a variable that decides how GPU communication works? Names that hold a secret by their
+ * words (NVIDIA_API_KEY) are none, whatever their beginning. */
+bool process_variable_matters(struct span name);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/rdma.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+int rdma_word_parse(struct span text, uint64_t *number, struct span *word)
+{
+	size_t colon;
+
+	text = span_trim(text);
+	colon = span_find(text, ':');
+	if (colon == text.n || span_u64((struct span){ text.p, colon }, 10, number))
+		return -EINVAL;
+	*word = span_trim((struct span){ text.p + colon + 1, text.n - colon - 1 });
+	return word->n ? 0 : -EINVAL;
+}
+
+/* A decimal number as thousandths. More than three decimals, or so many digits that the result
+ * would not fit, are not what the kernel writes. */
+static int parse_thousandths(struct span s, uint64_t *value)
+{
+	size_t dot = span_find(s, '.');
+	struct span whole = { s.p, dot };
+	struct span part = { 0 };
+	uint64_t fraction = 0, scale = 1000;
+
+	if (dot < s.n)
+		part = (struct span){ s.p + dot + 1, s.n - dot - 1 };
+	if (whole.n > 9 || part.n > 3 || span_u64(whole, 10, value) ||
+	    (dot < s.n && span_u64(part, 10, &fraction)))
+		return -EINVAL;
+	*value *= 1000;
+	for (size_t i = 0; i < part.n; i++)
+		scale /= 10;
+	*value += fraction * scale;
+	return 0;
+}
+
+int rdma_rate_parse(struct span text, uint64_t *mbps)
+{
+	struct span number, unit;
+
+	if (!span_word(&text, &number) || !span_word(&text, &unit) || !span_is(unit, "Gb/sec"))
+		return -EINVAL;
+	return parse_thousandths(number, mbps);
+}
+
+bool rdma_gid_is_set(struct span gid)
+{
+	struct span group;
+	size_t groups = 0;
+	bool set = false;
+
+	gid = span_trim(gid);
+	while (span_cut(&gid, ':', &group)) {
+		uint64_t value;
+
+		if (group.n != 4 || span_u64(group, 16, &value))
+			return false;
+		set = set || value;
+		groups++;
+	}
+	return set && groups == 8;
+}
+
+bool verbs_driver_next(struct span *rest, struct span *name)
+{
+	struct span line, word;
+
+	while (span_cut(rest, '\n', &line))
+		if (span_word(&line, &word) && span_is(word, "driver") && span_word(&line, name))
+			return true;
+	return false;
+}
+
+static bool cut_prefix(struct span *s, struct span prefix)
+{
+	if (s->n < prefix.n)
+		return false;
+	for (size_t i = 0; i < prefix.n; i++)
+		if (s->p[i] != prefix.p[i])
+			return false;
+	*s = (struct span){ s->p + prefix.n, s->n - prefix.n };
+	return true;
+}
+
+bool verbs_is_library(struct span file, struct span provider)
+{
+	size_t digits = 0;
+
+	if (!provider.n || !cut_prefix(&file, SPAN("lib")) || !cut_prefix(&file, provider) ||
+	    !cut_prefix(&file, SPAN("-rdmav")))
+		return false;
+	while (digits < file.n && isdigit((unsigned char)file.p[digits]))
+		digits++;
+	return digits > 0 && span_is((struct span){ file.p + digits, file.n - digits }, ".so");
+}

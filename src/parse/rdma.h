@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma.h - what the kernel writes below /sys/class/infiniband (drivers/infiniband/core/sysfs.c),
+ * and how libibverbs finds its providers (rdma-core, libibverbs/dynamic_driver.c). */
+#ifndef PARSE_RDMA_H
+#define PARSE_RDMA_H
+
+#include <stdbool.h>
+
+#include "parse/span.h"
+
+/* "4: ACTIVE", "5: LinkUp", "1: CA". 0 or -EINVAL. */
+int rdma_word_parse(struct span text, uint64_t *number, struct span *word);
+
+/* "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)": megabits a second. 0 or -EINVAL. */
+int rdma_rate_parse(struct span text, uint64_t *mbps);
+
+/* Eight groups of four hexadecimal digits, and not all of them zero. */
+bool rdma_gid_is_set(struct span gid);
+
+/* The next "driver NAME" line of a file in libibverbs.d. NAME can be the beginning of a path. */
+bool verbs_driver_next(struct span *rest, struct span *name);
+
+/* Is FILE a build of the provider: lib<provider>-rdmav<number>.so? The number is that of the
+ * private interface between library and providers and differs between releases. */
+bool verbs_is_library(struct span file, struct span provider);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * segment.h - what an initramfs image is put together from: a row of plain cpio archives and
+ * compressed ones, with zero bytes between them (init/initramfs.c). The kernel knows a compressor
+ * by its first two bytes (lib/decompress.c).
+ */
+#ifndef PARSE_SEGMENT_H
+#define PARSE_SEGMENT_H
+
+#include "parse/span.h"
+
+/* Reads up to N bytes at OFFSET, fewer only at the end of the image; or negative errno. */
+struct segment_image {
+	int64_t (*read)(void *user, char *buffer, size_t n, uint64_t offset);
+	void *user;
+	uint64_t size;
+};
+
+enum segment_kind {
+	SEGMENT_CPIO,
+	SEGMENT_COMPRESSED,
+	SEGMENT_UNKNOWN,
+};
+
+struct segment {
+	enum segment_kind kind;
+	const char *compressor; /* none, gzip, bzip2, xz, lzma, zstd, lz4, lzo; NULL: not known */
+	uint64_t offset;
+	uint64_t limit; /* nothing of it stands at or after this */
+};
+
+/* The segment that begins at OFFSET or after the zero bytes there: 1, 0 when nothing else is left,
+ * negative errno. */
+int segment_find(const struct segment_image *image, uint64_t offset, struct segment *segment);
+
+/* The size of an image without the boot configuration that may stand at its end
+ * (Documentation/admin-guide/bootconfig.rst); negative errno. */
+int64_t segment_image_size(const struct segment_image *image);
+
+/*
+ * Where a compressed stream ends. A decompressor that is handed more than its own stream may fail
+ * for it and lose what it had decoded: libarchive 3.6 and 3.7 do so for zstd, xz and lz4. These
+ * formats say themselves where they end: zstd (RFC 8878) and lz4 frames give the size of each block
+ * before it, and xz has a footer with a checksum. The others are always taken to go on.
+ */
+struct segment_end {
+	const char *compressor;
+	unsigned char bytes[16];
+	size_t have, want; /* of a header that is being collected in bytes */
+	uint64_t pass;	   /* bytes to pass over before it */
+	unsigned int state;
+	unsigned int tail; /* bytes of checksum after the last block */
+	bool block_checksums;
+	bool ended;
+};
+
+void segment_end_begin(struct segment_end *end, const char *compressor);
+/* How many bytes of the next BLOCK belong to the stream; sets ended at its last one. */
+size_t segment_end_feed(struct segment_end *end, struct span block);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shellvars.h - assignments in a file that a shell would source, such as /etc/default/grub. Quotes,
+ * backslashes and the plain forms of ${NAME} are taken apart; nothing is ever run, so a value with
+ * a command in it stays as it is written. Conditions are not weighed: what both branches assign is
+ * read one after the other.
+ */
+#ifndef PARSE_SHELLVARS_H
+#define PARSE_SHELLVARS_H
+
+#include "arena.h"
+#include "fact.h"
+#include "parse/span.h"
+
+#define SHELL_VALUE_MAX 4096 /* longer than any kernel command line; longer ones stay as written \
+			      */
+#define SHELL_VARIABLES_MAX 256
+
+struct shell_variable {
+	struct span name;
+	char *value;
+	size_t room;
+};
+
+struct shell_variables {
+	struct arena *arena;
+	LIST(struct shell_variable) known;
+};
+
+/* VALUE is the variable's whole value from here on, what it had before included. */
+typedef void shell_assigned(void *user, struct span name, const char *value, uint64_t line);
+
+/* Reads one file; VARS holds what earlier ones assigned. TEXT must stay. */
+void shell_read(struct shell_variables *vars, struct span text, shell_assigned *assigned,
+		void *user);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/unit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static struct span after(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+static bool is_continued(struct span line)
+{
+	while (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	return line.n && line.p[line.n - 1] == '\\';
+}
+
+/* Passes over what continues a line. */
+static void skip_continued(struct unit_reader *r)
+{
+	struct span line;
+
+	while (span_cut(&r->rest, '\n', &line)) {
+		struct span trimmed = span_trim(line);
+
+		r->line++;
+		/* A comment between the lines neither ends the value nor belongs to it. */
+		if (trimmed.n && (trimmed.p[0] == '#' || trimmed.p[0] == ';'))
+			continue;
+		if (!is_continued(line))
+			return;
+	}
+}
+
+bool unit_next(struct unit_reader *r, struct unit_assignment *out)
+{
+	struct span raw, line;
+
+	while (span_cut(&r->rest, '\n', &raw)) {
+		size_t equals;
+		bool continued;
+
+		r->line++;
+		line = span_trim(raw);
+		if (!line.n || line.p[0] == '#' || line.p[0] == ';')
+			continue;
+		if (line.p[0] == '[' && line.p[line.n - 1] == ']') {
+			r->section = (struct span){ line.p + 1, line.n - 2 };
+			continue;
+		}
+		equals = span_find(line, '=');
+		continued = is_continued(raw);
+		*out = (struct unit_assignment){ .section = r->section, .line = r->line };
+		out->key = span_trim((struct span){ line.p, equals });
+		if (equals < line.n)
+			out->value = span_trim(after(line, equals + 1));
+		if (continued) {
+			if (out->value.n)
+				out->value =
+					span_trim((struct span){ out->value.p, out->value.n - 1 });
+			skip_continued(r);
+		}
+		if (equals < line.n && out->key.n)
+			return true;
+	}
+	return false;
+}
+
+bool unit_is_name(struct span name)
+{
+	static const char *const suffixes[] = { ".service", ".scope", ".socket", ".mount",
+						".swap" };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (name.n > strlen(suffixes[i]) && span_ends(name, suffixes[i]))
+			return true;
+	return false;
+}
+
+static bool unit_in_path(struct span path, struct span *unit)
+{
+	struct span part;
+
+	while (span_cut(&path, '/', &part)) {
+		if (unit_is_name(part)) {
+			*unit = part;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool unit_from_cgroup(struct span text, struct span *unit)
+{
+	struct span line, number, controllers;
+
+	while (span_cut(&text, '\n', &line)) {
+		if (!span_cut(&line, ':', &number) || !span_cut(&line, ':', &controllers))
+			continue;
+		if (controllers.n && !span_is(controllers, "name=systemd"))
+			continue;
+		if (unit_in_path(line, unit))
+			return true;
+	}
+	return false;
+}
+
+bool unit_is_start_link(struct span link, const char *script)
+{
+	return link.n > 3 && link.p[0] == 'S' && isdigit((unsigned char)link.p[1]) &&
+	       isdigit((unsigned char)link.p[2]) && span_is(after(link, 3), script);
+}

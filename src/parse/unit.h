@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unit.h - text about systemd units: unit files, drop-ins, system.conf, cgroup paths. */
+#ifndef PARSE_UNIT_H
+#define PARSE_UNIT_H
+
+#include "parse/span.h"
+
+/*
+ * The next assignment of a file in systemd's INI syntax (systemd.syntax(7)): [Section], KEY=VALUE,
+ * comments begin with # or ;, a backslash at the end of a line continues it. Of a value that is
+ * continued only the first line is given: nothing that is asked for here is ever that long.
+ */
+struct unit_reader {
+	struct span rest;
+	struct span section;
+	size_t line;
+};
+
+struct unit_assignment {
+	struct span section, key, value;
+	size_t line; /* from 1 */
+};
+
+bool unit_next(struct unit_reader *reader, struct unit_assignment *out);
+
+/* The unit that a process belongs to, from /proc/PID/cgroup: the first part of the path that is no
+ * slice. Both hierarchies are understood: "0::/..." and "1:name=systemd:/...". */
+bool unit_from_cgroup(struct span text, struct span *unit);
+/* slurmd.service and slurmd.scope, but not user.slice. */
+bool unit_is_name(struct span name);
+/* S20nv_peer_mem: does an rc?.d link start SCRIPT? */
+bool unit_is_start_link(struct span link, const char *script);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* utf8.h - text from a host is bytes; documents must be UTF-8. */
+#ifndef UTF8_H
+#define UTF8_H
+
+#include <stddef.h>
+
+/* Bytes that utf8_clean() writes for S, the final NUL included. */
+size_t utf8_clean_size(const char *s, size_t n);
+/* Copies S with every byte that is not part of valid UTF-8, and every NUL, as U+FFFD. */
+void utf8_clean(char *out, const char *s, size_t n);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/version.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static struct span after(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+/* How many bytes of digits and dots S begins with; it must begin with a digit. */
+static size_t number_run(struct span s)
+{
+	size_t n = 0;
+
+	if (!s.n || !isdigit((unsigned char)s.p[0]))
+		return 0;
+	while (n < s.n && (isdigit((unsigned char)s.p[n]) || s.p[n] == '.'))
+		n++;
+	return n;
+}
+
+bool version_of_library(struct span name, const char *stem, struct span *version)
+{
+	size_t n = strlen(stem);
+
+	if (!span_starts(name, stem))
+		return false;
+	*version = after(name, n);
+	if (!version->n)
+		return true;
+	if (version->p[0] != '.')
+		return false;
+	*version = after(*version, 1);
+	return version->n && number_run(*version) == version->n;
+}
+
+bool version_is_whole(struct span version)
+{
+	return span_find(version, '.') < version.n;
+}
+
+bool version_of_dist_info(struct span name, struct span *project, struct span *version)
+{
+	static const char *const suffixes[] = { ".dist-info", ".egg-info", ".egg" };
+	size_t dash, i = 0;
+
+	while (i < 3 && !span_ends(name, suffixes[i]))
+		i++;
+	if (i == 3)
+		return false;
+	name.n -= strlen(suffixes[i]);
+	dash = span_find(name, '-');
+	*project = (struct span){ name.p, dash };
+	if (dash == name.n || !dash)
+		return false;
+	*version = after(name, dash + 1);
+	version->n = span_find(*version, '-');
+	return version->n > 0;
+}
+
+bool version_define(struct span text, const char *name, uint64_t *value)
+{
+	struct span line, word;
+
+	while (span_cut(&text, '\n', &line)) {
+		if (!span_word(&line, &word) || !span_is(word, "#define") ||
+		    !span_word(&line, &word) || !span_is(word, name))
+			continue;
+		return span_word(&line, &word) && span_u64(word, 0, value) == 0;
+	}
+	return false;
+}
+
+/* The next string in double quotes; escapes do not occur in versions. */
+static bool next_string(struct span *rest, struct span *string)
+{
+	size_t begin = span_find(*rest, '"'), end;
+
+	if (begin == rest->n)
+		return false;
+	*rest = after(*rest, begin + 1);
+	end = span_find(*rest, '"');
+	if (end == rest->n)
+		return false;
+	*string = (struct span){ rest->p, end };
+	*rest = after(*rest, end + 1);
+	return true;
+}
+
+bool version_json(struct span text, const char *key, struct span *version)
+{
+	struct span string;
+
+	while (next_string(&text, &string))
+		if (span_is(string, key))
+			break;
+	while (next_string(&text, &string))
+		if (span_is(string, "version"))
+			return next_string(&text, version) && version->n > 0;
+	return false;
+}
+
+bool version_of_ofed(struct span text, struct span *version)
+{
+	static const char *const marks[] = { "MLNX_OFED_LINUX-", "OFED-internal-", "OFED-" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *at = span_search(text, marks[i]);
+		struct span rest;
+		size_t n = 0;
+
+		if (!at)
+			continue;
+		rest = after(text, (size_t)(at - text.p) + strlen(marks[i]));
+		if (!number_run(rest))
+			continue;
+		while (n < rest.n && (isalnum((unsigned char)rest.p[n]) ||
+				      (rest.p[n] && strchr(".-", rest.p[n]))))
+			n++;
+		*version = (struct span){ rest.p, n };
+		return true;
+	}
+	return false;
+}
+
+struct span version_upstream(struct span version)
+{
+	size_t colon = span_find(version, ':');
+
+	if (colon < version.n)
+		version = after(version, colon + 1);
+	return (struct span){ version.p, span_find(version, '-') };
+}
+
+bool version_is_driver(struct span s)
+{
+	size_t dots = 0, digits = 0, first = 0;
+
+	if (!s.n || number_run(s) != s.n || s.p[s.n - 1] == '.')
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		digits = s.p[i] == '.' ? 0 : digits + 1;
+		dots += s.p[i] == '.';
+		if (s.p[i] == '.' && i && s.p[i - 1] == '.')
+			return false;
+		if (!dots)
+			first = digits;
+		else if (digits > 3)
+			return false;
+	}
+	return first == 3 && (dots == 1 || dots == 2);
+}
+
+static void end_of_run(struct version_scan *scan)
+{
+	struct span run = { scan->run, scan->n };
+
+	if (!scan->fresh || scan->n >= sizeof(scan->run) || !version_is_driver(run))
+		return;
+	scan->run[scan->n] = '\0';
+	if (!scan->found[0])
+		memcpy(scan->found, scan->run, sizeof(scan->found));
+	else if (strcmp(scan->found, scan->run) != 0)
+		scan->several = true;
+}
+
+void version_scan_feed(struct version_scan *scan, struct span bytes)
+{
+	for (size_t i = 0; i < bytes.n; i++) {
+		char c = bytes.p[i];
+
+		if (c == '\0') {
+			end_of_run(scan);
+			scan->n = 0;
+			scan->fresh = true;
+		} else if ((c >= '0' && c <= '9') || c == '.') {
+			if (scan->n < sizeof(scan->run))
+				scan->run[scan->n++] = c;
+		} else {
+			scan->fresh = false;
+		}
+	}
+}
+
+bool version_dpkg_line(struct version_dpkg *dpkg, struct span line)
+{
+	struct span value;
+
+	if (span_starts(line, "Package: ")) {
+		dpkg->matches = span_starts(after(line, strlen("Package: ")), dpkg->prefix);
+		dpkg->installed = false;
+		return false;
+	}
+	if (!dpkg->matches)
+		return false;
+	if (span_starts(line, "Status: "))
+		dpkg->installed = span_ends(span_trim(line), " installed");
+	if (!dpkg->installed || !span_starts(line, "Version: "))
+		return false;
+	value = version_upstream(span_trim(after(line, strlen("Version: "))));
+	if (!value.n || value.n >= sizeof(dpkg->version))
+		return false;
+	memcpy(dpkg->version, value.p, value.n);
+	dpkg->version[value.n] = '\0';
+	return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version.h - which version a piece of software is, by the names and texts that it leaves on disk.
+ */
+#ifndef PARSE_VERSION_H
+#define PARSE_VERSION_H
+
+#include "parse/span.h"
+
+/* libnccl.so.2.28.9 with STEM libnccl.so: "2.28.9". False for another library. A bare libnccl.so
+ * has an empty version. */
+bool version_of_library(struct span name, const char *stem, struct span *version);
+/* Does a suffix tell more than the ABI? "2" is a SONAME, "2.28" a version. */
+bool version_is_whole(struct span version);
+
+/* What an installed Python project leaves beside its files: name and version.
+ *   nvidia_nccl_cu12-2.28.9.dist-info		PyPA: recording installed projects
+ *   deep_ep-1.2.1+9af0e0d-py3.10-linux-x86_64.egg	setuptools */
+bool version_of_dist_info(struct span name, struct span *project, struct span *version);
+
+/* #define NAME 3 in a C header. */
+bool version_define(struct span text, const char *name, uint64_t *value);
+
+/* "cuda": { "version": "12.8.1" } in the version.json of a CUDA toolkit: the first "version" after
+ * the key. */
+bool version_json(struct span text, const char *key, struct span *version);
+
+/* The version in the text of the ofed_info script: MLNX_OFED_LINUX-24.10-1.1.4.0,
+ * OFED-internal-24.10-1.1.4. */
+bool version_of_ofed(struct span text, struct span *version);
+
+/* The upstream part of a package's version: 1:580.159.04-1ubuntu2 -> 580.159.04. */
+struct span version_upstream(struct span version);
+
+/* 580.159.04, 580.95: the form of a driver's version. */
+bool version_is_driver(struct span s);
+
+/*
+ * Looks for such versions in a program, which has them as strings of their own. Bytes are fed in
+ * any portions. Several that differ are no answer.
+ */
+struct version_scan {
+	char run[16];
+	size_t n;   /* of the string that is being read; over its size: none */
+	bool fresh; /* the byte before it was NUL */
+	char found[16];
+	bool several;
+};
+
+void version_scan_feed(struct version_scan *scan, struct span bytes);
+
+/* dpkg's status file, a line at a time. */
+struct version_dpkg {
+	const char *prefix; /* of the package's name */
+	bool matches;	    /* this stanza is of such a package */
+	bool installed;
+	char version[64];
+};
+
+/* True when LINE gave VERSION of an installed package. */
+bool version_dpkg_line(struct version_dpkg *dpkg, struct span line);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/virt.h"
+
+#include <string.h>
+
+/* systemd src/basic/virt.c, detect_vm_dmi_vendor, and the vendors that are missing there. */
+static const struct {
+	const char *prefix;
+	const char *word;
+	bool certain;
+} dmi_names[] = {
+	{ "KVM", "kvm", true },
+	{ "KubeVirt", "kvm", true },
+	{ "OpenStack", "kvm", true },
+	{ "RHEV Hypervisor", "kvm", true },
+	{ "AHV", "kvm", true }, /* Nutanix; its own servers have other products */
+	{ "Alibaba Cloud ECS", "kvm", false },
+	{ "Cloud Hypervisor", "cloud-hypervisor", true },
+	{ "Amazon EC2", "amazon", false },
+	{ "QEMU", "qemu", true },
+	{ "VMware", "vmware", true },
+	{ "VMW", "vmware", true },
+	{ "innotek GmbH", "oracle", true },
+	{ "VirtualBox", "oracle", true },
+	{ "Xen", "xen", true },
+	{ "Bochs", "bochs", true },
+	{ "Parallels", "parallels", true },
+	{ "BHYVE", "bhyve", true },
+	{ "Hyper-V", "microsoft", true },
+	{ "Apple Virtualization", "apple", true },
+	{ "Google Compute Engine", "google", false },
+	{ "Microsoft Corporation", "microsoft", false },
+};
+
+const char *virt_from_dmi(struct span text, bool *certain)
+{
+	text = span_trim(text);
+	for (size_t i = 0; i < sizeof(dmi_names) / sizeof(dmi_names[0]); i++) {
+		if (!span_starts(text, dmi_names[i].prefix))
+			continue;
+		*certain = dmi_names[i].certain;
+		return dmi_names[i].word;
+	}
+	return NULL;
+}
+
+const char *virt_from_clocksource(struct span text)
+{
+	struct span word;
+
+	while (span_word(&text, &word)) {
+		if (span_is(word, "kvm-clock"))
+			return "kvm";
+		if (span_starts(word, "hyperv_clocksource"))
+			return "microsoft";
+		if (span_is(word, "xen"))
+			return "xen";
+	}
+	return NULL;
+}
+
+const char *virt_from_acpi(struct span table)
+{
+	enum { OEM_ID = 10, OEM_ID_SIZE = 6 };
+
+	/* firecracker src/vmm/src/acpi/mod.rs */
+	if (table.n >= OEM_ID + OEM_ID_SIZE && memcmp(table.p + OEM_ID, "FIRECK", OEM_ID_SIZE) == 0)
+		return "firecracker";
+	return NULL;
+}
+
+const char *virt_from_device_tree(struct span compatible)
+{
+	if (span_search(compatible, "linux,kvm"))
+		return "kvm";
+	if (span_search(compatible, "xen"))
+		return "xen";
+	if (span_search(compatible, "vmware"))
+		return "vmware";
+	return NULL;
+}
+
+const char *container_from_cgroup(struct span text)
+{
+	/* In the order of who says more: a pod's path has its runtime's name in it as well. */
+	static const struct {
+		const char *part;
+		const char *word;
+	} marks[] = {
+		{ "/kubepods", "kubernetes" }, { "/docker/", "docker" }, { "/docker-", "docker" },
+		{ "/libpod", "podman" },       { "/lxc/", "lxc" },	 { "/lxc.payload", "lxc" },
+	};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (span_search(text, marks[i].part))
+			return marks[i].word;
+	return NULL;
+}
+
+bool environ_find(struct span block, const char *name, struct span *value)
+{
+	size_t n = strlen(name);
+	struct span entry;
+
+	while (span_cut(&block, '\0', &entry)) {
+		if (!span_starts(entry, name) || entry.n == n || entry.p[n] != '=')
+			continue;
+		*value = (struct span){ entry.p + n + 1, entry.n - n - 1 };
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * virt.h - what firmware, kernel and init say about the hypervisor or container that they run in.
+ * The words are those of systemd-detect-virt(1), and firecracker, which it calls kvm.
+ */
+#ifndef PARSE_VIRT_H
+#define PARSE_VIRT_H
+
+#include "parse/span.h"
+
+/*
+ * A hypervisor by a DMI string: product, system vendor, board vendor, BIOS vendor, product version.
+ * CERTAIN: only virtual machines have that string; the clouds' names are on their bare-metal
+ * machines too. NULL when it names none.
+ */
+const char *virt_from_dmi(struct span text, bool *certain);
+/* By /sys/devices/system/clocksource/clocksource0/available_clocksource. */
+const char *virt_from_clocksource(struct span text);
+/* By the OEM ID in the header of an ACPI table (ACPI 6.5, 5.2.6). */
+const char *virt_from_acpi(struct span table);
+/* By /proc/device-tree/hypervisor/compatible. */
+const char *virt_from_device_tree(struct span compatible);
+
+/* A container by /proc/1/cgroup; NULL: it says nothing. */
+const char *container_from_cgroup(struct span text);
+/* The value of a variable in an environment block, or false. */
+bool environ_find(struct span block, const char *name, struct span *value);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
+ * through the host handle and judges nothing.
+ *
+ * On a live host or a tree the probes run in a child that shares the arena. A probe that passes its
+ * deadline, crashes or is ended by a library costs its own section, which becomes unknown again; a
+ * new child goes on with the next probe. A child that is stuck in the kernel is left behind.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <errno.h>
+
+#include "facts.h"
+#include "host.h"
+
+#define PROBE_DEADLINE_MS 2000
+#define GAPS_MAX 512	/* more are counted in the last one */
+
+struct probe_context {
+	struct host *host;
+	struct arena *arena;
+	struct node *node;
+	pid_t pid;		/* whose environment and limits are asked for; 0: this process */
+};
+
+/* One for each file: src/probes/NAME.c defines probe_NAME. */
+struct probe {
+	const char *name;
+	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
+	 * those, 3 what builds on phase 2. */
+	int phase;
+	unsigned int deadline_ms;	/* 0: PROBE_DEADLINE_MS */
+	size_t section;			/* offset and size in struct node; size 0: fills another's */
+	size_t section_size;
+	void (*run)(struct probe_context *ctx);
+};
+
+#define PROBE_SECTION(m) \
+	.section = offsetof(struct node, m), .section_size = sizeof(((struct node *)0)->m)
+
+/* The probes by phase and name. */
+const struct probe *const *probe_table(size_t *count);
+
+/* Runs all probes. NODE must lie zeroed in ARENA. 0, or negative errno when no child could be made;
+ * whatever goes wrong inside a probe is in the node itself. */
+int node_observe(struct host *host, struct arena *arena, struct node *node, pid_t pid);
+
+/* ---- readers that turn a file into one fact: known, absent (not there) or unknown ---- */
+
+/* The content without blanks at its ends. */
+HOST_PATH(3) void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format,
+			    ...);
+/* A number as C writes it; anything else is unknown, with a gap. */
+HOST_PATH(3) void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *format,
+			    ...);
+/* The last part of a link's target. */
+HOST_PATH(3) void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format,
+			     ...);
+/* What an error of the host handle makes of a fact. */
+static inline enum fact_state probe_state(int rc)
+{
+	return rc == 0 ? FACT_KNOWN : rc == -ENOENT ? FACT_ABSENT : FACT_UNKNOWN;
+}
+
+static inline struct fact_str probe_span(struct probe_context *ctx, struct span s)
+{
+	return fact_strn(ctx->arena, s.p, s.n);
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boot.c - the boot loader, its menu, and what it starts next time: kernel, initramfs and command
+ * line. Also whether the distribution asks for a reboot. */
+#include "boot.h"
+
+#include <string.h>
+
+/* The loader that started this system may have said its name (GRUB does since 2.12). Without that,
+ * a grub.cfg decides: where GRUB is installed, an EFI partition often has the other's folders too.
+ */
+static void read_menu(struct probe_context *ctx)
+{
+	const char *info = boot_loader_variable(ctx, "LoaderInfo");
+	bool systemd = info && strncmp(info, "systemd-boot", 12) == 0;
+	struct host_stat stat;
+	int rc;
+
+	if (!systemd && boot_read_grub(ctx))
+		return;
+	if (boot_read_systemd(ctx))
+		return;
+	/* A host without any, such as a container or a kernel that was started directly. */
+	rc = host_stat(ctx->host, &stat, "/boot/grub");
+	if (rc == 0 || rc == -ENOENT) {
+		ctx->node->boot.loader.state = FACT_ABSENT;
+		ctx->node->boot.entries.state = FACT_KNOWN;
+	}
+}
+
+/* Debian and Ubuntu: update-notifier-common and others make the file (also named /var/run, which is
+ * the same folder wherever systemd runs); SUSE: libzypp's plugin. Elsewhere nobody says, and no
+ * file says nothing. */
+static void read_reboot_required(struct probe_context *ctx)
+{
+	static const char *const files[] = { "/run/reboot-required", "/run/reboot-needed" };
+	static const char *const users[] = { "/var/lib/dpkg/status", "/etc/zypp/zypp.conf" };
+	struct fact_bool *fact = &ctx->node->boot.reboot_required;
+	struct host_stat stat;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		int rc = host_stat(ctx->host, &stat, "%s", files[i]);
+
+		if (rc == 0)
+			*fact = fact_bool(true);
+		if (rc != -ENOENT)
+			return;
+	}
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		int rc = host_stat(ctx->host, &stat, "%s", users[i]);
+
+		if (rc == 0)
+			*fact = fact_bool(false);
+		if (rc != -ENOENT)
+			return;
+	}
+	fact->state = FACT_ABSENT;
+}
+
+static void run(struct probe_context *ctx)
+{
+	read_reboot_required(ctx);
+	read_menu(ctx);
+}
+
+const struct probe probe_boot = {
+	.name = "boot",
+	.phase = 2,
+	PROBE_SECTION(boot),
+	.run = run,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * driver.c - the NVIDIA driver that is loaded, from /proc/driver/nvidia. Its module parameters have
+ * permission 0, so /sys/module/nvidia/parameters does not exist and the params file is the only
+ * view of what runs (open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c).
+ */
+#include "parse/nvidia.h"
+#include "probe.h"
+
+#define VERSION_FILE "/proc/driver/nvidia/version"
+#define PARAMS_FILE "/proc/driver/nvidia/params"
+
+static void read_version(struct probe_context *ctx)
+{
+	struct driver_facts *driver = &ctx->node->driver;
+	_cleanup_text_ struct text text = { 0 };
+	struct nvidia_banner banner;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, VERSION_FILE);
+
+	if (rc) {
+		driver->version.state = driver->banner.state = driver->builder.state =
+			driver->flavour.state = probe_state(rc);
+		return;
+	}
+	if (nvidia_banner_parse(text_span(&text), &banner)) {
+		host_gap_note(ctx->host, VERSION_FILE, -EBADMSG, "no NVRM version line");
+		return;
+	}
+	driver->banner = probe_span(ctx, banner.line);
+	driver->version = probe_span(ctx, banner.version);
+	driver->flavour = fact_enum(banner.open ? FLAVOUR_OPEN : FLAVOUR_PROPRIETARY);
+	if (banner.builder.n)
+		driver->builder = probe_span(ctx, banner.builder);
+	else
+		driver->builder.state = FACT_ABSENT;
+}
+
+static void add_param(void *user, struct span name, struct span value, size_t line)
+{
+	struct probe_context *ctx = user;
+	struct driver_param *param = LIST_ADD(ctx->arena, &ctx->node->driver.params);
+
+	param->name = probe_span(ctx, name);
+	param->value = probe_span(ctx, value);
+	param->line = fact_u64(line);
+}
+
+static void read_params(struct probe_context *ctx)
+{
+	struct driver_facts *driver = &ctx->node->driver;
+	_cleanup_text_ struct text text = { 0 };
+	char why[64];
+	size_t bad;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PARAMS_FILE);
+
+	driver->params.state = probe_state(rc);
+	if (rc)
+		return;
+	bad = nvidia_params_parse(text_span(&text), add_param, ctx);
+	if (bad) {
+		snprintf(why, sizeof(why), "line %zu is not of the form Name: value", bad);
+		host_gap_note(ctx->host, PARAMS_FILE, -EBADMSG, why);
+	}
+}
+
+/* Firmware that the GPU System Processor is started with (osinit.c asks for nvidia/VERSION/gsp_*). */
+static void find_gsp_firmware(struct probe_context *ctx)
+{
+	struct driver_facts *driver = &ctx->node->driver;
+	_cleanup_names_ struct names names = { 0 };
+	int rc;
+
+	if (!is_known(driver->version))
+		return;
+	rc = host_list(ctx->host, &names, "/lib/firmware/nvidia/%s", driver->version.value);
+	driver->gsp_firmware.state = probe_state(rc);
+	for (size_t i = 0; i < names.count; i++)
+		if (span_starts(span_of(names.items[i]), "gsp_"))
+			*LIST_ADD(ctx->arena, &driver->gsp_firmware) =
+				fact_str(ctx->arena, names.items[i]).value;
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct driver_facts *driver = &ctx->node->driver;
+	struct fact_str state = { 0 };
+
+	read_version(ctx);
+	read_params(ctx);
+	find_gsp_firmware(ctx);
+	/* Either view is enough: a container can hide one of them. */
+	probe_str(ctx, &state, "/sys/module/nvidia/initstate");
+	if (is_known(driver->version) || is_known(state))
+		driver->loaded = fact_bool(is_known(driver->version) || str_is(state, "live"));
+	else if (is_absent(driver->version) && is_absent(state))
+		driver->loaded = fact_bool(false);
+}
+
+const struct probe probe_driver = {
+	.name = "driver",
+	.phase = 1,
+	PROBE_SECTION(driver),
+	.run = run,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * env.c - the process that was asked about, or this one: who it is, what it may do and how its
+ * environment configures NCCL, NVSHMEM and their like.
+ */
+#include <string.h>
+
+#include "parse/process.h"
+#include "probe.h"
+
+/* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
+#define ENVIRON_MAX (4u << 20)
+#define VARIABLES_MAX 1024
+
+static void read_status(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env;
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t value;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/status", folder);
+
+	if (rc == -ENOENT)
+		host_gap_note(ctx->host, folder, -ENODATA,
+			      ctx->pid ? "there is no such process"
+				       : "no process of the node's own was recorded");
+	if (rc)
+		return;
+	if (process_uid(text_span(&text), &value))
+		env->uid = fact_u64(value);
+	if (process_capabilities(text_span(&text), &value))
+		env->capabilities = fact_u64(value);
+	if (!is_known(env->uid) || !is_known(env->capabilities))
+		host_gap_note(ctx->host, arena_printf(ctx->arena, "%s/status", folder), -EBADMSG,
+			      "no Uid or CapEff line");
+}
+
+/* A kernel without user namespaces has only the first. */
+static void read_namespace(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env;
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/uid_map", folder);
+
+	if (rc == 0)
+		env->initial_user_namespace =
+			fact_bool(process_is_initial_namespace(text_span(&text)));
+	else if (rc == -ENOENT && is_known(env->uid))
+		env->initial_user_namespace = fact_bool(true);
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+	const struct env_variable *x = a, *y = b;
+
+	return strcmp(x->name.value, y->name.value);
+}
+
+/* Environments hold passwords and tokens: only the variables that matter leave this function. */
+static int ask_environ(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct env_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, name, value;
+	int rc = host_read(host, &text, ENVIRON_MAX, "%s", (const char *)user);
+
+	if (rc)
+		return rc;
+	answer->variables.state = FACT_KNOWN;
+	rest = text_span(&text);
+	while (answer->variables.count < VARIABLES_MAX &&
+	       process_environ_next(&rest, &name, &value)) {
+		struct env_variable *variable;
+
+		if (!process_variable_matters(name))
+			continue;
+		variable = LIST_ADD(arena, &answer->variables);
+		variable->name = fact_strn(arena, name.p, name.n);
+		variable->value = fact_strn(arena, value.p, value.n);
+	}
+	fact_list_sort(&answer->variables, sizeof(answer->variables.items[0]), compare_variables);
+	return 0;
+}
+
+static void read_variables(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	char *path = arena_printf(ctx->arena, "%s/environ", folder);
+	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
+			    &env_facts_desc, &answer, ctx->arena, ask_environ, path);
+
+	if (rc && rc != -ENOENT)
+		host_gap_note(ctx->host, path, rc, NULL);
+	if (rc)
+		return;
+	env->variables.state = FACT_KNOWN;
+	env->variables.items = answer.variables.items;
+	env->variables.count = answer.variables.count;
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct env_facts *env = &ctx->node->env;
+	char folder[32] = "/proc/self";
+
+	env->pid.state = FACT_ABSENT;
+	if (ctx->pid) {
+		snprintf(folder, sizeof(folder), "/proc/%d", ctx->pid);
+		env->pid = fact_u64((uint64_t)ctx->pid);
+	}
+	read_status(ctx, folder);
+	read_namespace(ctx, folder);
+	read_variables(ctx, folder);
+}
+
+const struct probe probe_env = {
+	.name = "env",
+	.phase = 1,
+	PROBE_SECTION(env),
+	.run = run,
+};

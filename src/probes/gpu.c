@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gpu.c - the NVIDIA GPUs as their driver describes them (open-gpu-kernel-modules:
+ * kernel-open/nvidia/nv-procfs.c, nv_procfs_read_gpu_info).
+ */
+#include "parse/field.h"
+#include "probe.h"
+
+#define GPUS "/proc/driver/nvidia/gpus"
+#define CAPABILITIES "/proc/driver/nvidia/capabilities"
+
+/* Absent: this driver has no such line. What it has not found out yet it fills with '?'. */
+static struct fact_str read_text(struct probe_context *ctx, struct span text, const char *name)
+{
+	struct span value;
+
+	if (!field_find(text, ':', name, &value))
+		return FACT_NONE(fact_str);
+	if (span_find(value, '?') < value.n)
+		return (struct fact_str){ 0 };
+	return probe_span(ctx, value);
+}
+
+static void describe(struct probe_context *ctx, struct gpu *gpu, struct span text)
+{
+	struct fact_str excluded = read_text(ctx, text, "GPU Excluded");
+	struct span minor;
+
+	gpu->model = read_text(ctx, text, "Model");
+	gpu->uuid = read_text(ctx, text, "GPU UUID");
+	gpu->video_bios = read_text(ctx, text, "Video BIOS");
+	gpu->firmware = read_text(ctx, text, "GPU Firmware");
+	if (str_is(gpu->firmware, "N/A"))
+		gpu->firmware = FACT_NONE(fact_str);
+	gpu->excluded.state = excluded.state;
+	if (is_known(excluded))
+		gpu->excluded = fact_bool(str_is(excluded, "Yes"));
+	gpu->minor.state = FACT_ABSENT;
+	if (field_find(text, ':', "Device Minor", &minor) &&
+	    span_u64(minor, 10, &gpu->minor.value) == 0)
+		gpu->minor.state = FACT_KNOWN;
+}
+
+/* GPU instances stand as gi0, gi1, ... below the GPU's minor number. */
+static void count_instances(struct probe_context *ctx, struct gpu *gpu)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc;
+
+	if (!is_known(gpu->minor)) {
+		gpu->mig_instances.state = gpu->minor.state;
+		return;
+	}
+	rc = host_list(ctx->host, &names, CAPABILITIES "/gpu%u/mig",
+		       (unsigned int)gpu->minor.value);
+	gpu->mig_instances.state = probe_state(rc);
+	for (size_t i = 0; i < names.count; i++)
+		gpu->mig_instances.value += span_starts(span_of(names.items[i]), "gi");
+}
+
+static void read_information(struct probe_context *ctx, struct gpu *gpu)
+{
+	_cleanup_text_ struct text text = { 0 };
+	enum fact_state state;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, GPUS "/%s/information", gpu->bdf.value);
+
+	if (rc == 0) {
+		describe(ctx, gpu, text_span(&text));
+		if (!is_known(gpu->uuid) || !is_known(gpu->video_bios))
+			host_gap_note(
+				ctx->host,
+				arena_printf(ctx->arena, GPUS "/%s/information", gpu->bdf.value),
+				-EAGAIN, "the driver has not initialised this GPU yet");
+	} else {
+		state = probe_state(rc);
+		gpu->model.state = gpu->uuid.state = gpu->video_bios.state = gpu->firmware.state =
+			gpu->minor.state = gpu->excluded.state = state;
+	}
+	count_instances(ctx, gpu);
+}
+
+/* Reading a GPU's information powers it up when it sleeps. */
+static bool sleeps(struct probe_context *ctx, const struct gpu *gpu)
+{
+	const struct pci_device *device = node_pci(ctx->node, gpu->bdf.value);
+
+	if (!device || !str_is(device->runtime_status, "suspended"))
+		return false;
+	host_gap_note(ctx->host, arena_printf(ctx->arena, GPUS "/%s/information", gpu->bdf.value),
+		      -EHOSTDOWN, "suspended: reading this would power it up");
+	return true;
+}
+
+static void add_gpu(struct probe_context *ctx, const char *bdf)
+{
+	struct gpu *gpu = LIST_ADD(ctx->arena, &ctx->node->gpu.devices);
+
+	gpu->bdf = fact_str(ctx->arena, bdf);
+	if (!sleeps(ctx, gpu))
+		read_information(ctx, gpu);
+}
+
+/* Without the PCI functions, those that the driver has taken are all that can be seen. */
+static void ask_driver(struct probe_context *ctx)
+{
+	struct gpu_facts *gpu = &ctx->node->gpu;
+	_cleanup_names_ struct names names = { 0 };
+
+	gpu->devices.state = probe_state(host_list(ctx->host, &names, GPUS));
+	for (size_t i = 0; i < names.count; i++)
+		add_gpu(ctx, names.items[i]);
+}
+
+static void run(struct probe_context *ctx)
+{
+	const struct pci_facts *pci = &ctx->node->pci;
+
+	if (is_unknown(pci->devices)) {
+		ask_driver(ctx);
+		return;
+	}
+	ctx->node->gpu.devices.state = FACT_KNOWN;
+	for_each (device, &pci->devices)
+		if (pci_is_gpu(device))
+			add_gpu(ctx, device->bdf.value);
+}
+
+const struct probe probe_gpu = {
+	.name = "gpu",
+	.phase = 2,
+	PROBE_SECTION(gpu),
+	.run = run,
+};

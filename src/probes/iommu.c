@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * iommu.c - the IOMMUs that are switched on and the groups that PCI functions are in
+ * (Documentation/ABI/testing/sysfs-kernel-iommu_groups, sysfs-class-iommu). The kernel command line
+ * does not tell: distributions build with other defaults, and "DMAR: IOMMU enabled" is logged on
+ * machines without one.
+ */
+#include <string.h>
+
+#include "parse/pcie.h"
+#include "probe.h"
+
+#define UNITS "/sys/class/iommu"
+#define GROUPS "/sys/kernel/iommu_groups"
+#define DEVICES "/sys/bus/pci/devices"
+
+static bool is_function(const char *name)
+{
+	struct pci_address address;
+
+	return pci_address_parse(span_of(name), &address);
+}
+
+static void add_device(struct probe_context *ctx, const char *bdf, uint64_t group,
+		       struct fact_str type)
+{
+	struct iommu_device *device = LIST_ADD(ctx->arena, &ctx->node->iommu.devices);
+
+	device->bdf = fact_str(ctx->arena, bdf);
+	device->group = fact_u64(group);
+	device->type = type;
+}
+
+static void read_group(struct probe_context *ctx, uint64_t group)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct fact_str type = { 0 };
+
+	if (host_list(ctx->host, &names, GROUPS "/%u/devices", (unsigned int)group))
+		return;
+	probe_str(ctx, &type, GROUPS "/%u/type", (unsigned int)group);
+	for (size_t i = 0; i < names.count; i++)
+		if (is_function(names.items[i]))
+			add_device(ctx, names.items[i], group, type);
+}
+
+/* 0, or what kept the groups from being known: -ENOENT where there is no such folder, or no more
+ * than the folders of the groups. */
+static int read_groups(struct probe_context *ctx)
+{
+	_cleanup_names_ struct names names = { 0 };
+	uint64_t group;
+	int rc = host_list(ctx->host, &names, GROUPS);
+
+	for (size_t i = 0; i < names.count; i++)
+		if (span_u64(span_of(names.items[i]), 10, &group) == 0 && group <= UINT32_MAX)
+			read_group(ctx, group);
+	return names.count && !ctx->node->iommu.devices.count ? -ENOENT : rc;
+}
+
+/* In a copy the link can lead to nothing: then there is a group, and its type was left behind. */
+static struct fact_str type_of(struct probe_context *ctx, const char *bdf)
+{
+	struct host_stat stat;
+	struct fact_str type = { 0 };
+	int rc = host_stat(ctx->host, &stat, DEVICES "/%s/iommu_group", bdf);
+
+	if (rc == 0)
+		probe_str(ctx, &type, DEVICES "/%s/iommu_group/type", bdf);
+	else if (rc == -ENOENT)
+		host_gap_note(ctx->host, arena_printf(ctx->arena, DEVICES "/%s/iommu_group", bdf),
+			      -ENODATA, "leads to a group that is not in this tree");
+	return type;
+}
+
+/* Trees in which only the devices' own links were copied. */
+static int read_links(struct probe_context *ctx)
+{
+	_cleanup_names_ struct names names = { 0 };
+	char name[NAME_MAX + 1];
+	uint64_t group;
+	int rc = host_list(ctx->host, &names, DEVICES);
+
+	for (size_t i = 0; i < names.count; i++) {
+		if (!is_function(names.items[i]) ||
+		    host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", names.items[i]) ||
+		    span_u64(span_of(name), 10, &group) || group > UINT32_MAX)
+			continue;
+		add_device(ctx, names.items[i], group, type_of(ctx, names.items[i]));
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+	return strcmp(((const struct iommu_device *)a)->bdf.value,
+		      ((const struct iommu_device *)b)->bdf.value);
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct iommu_facts *iommu = &ctx->node->iommu;
+	_cleanup_names_ struct names units = { 0 };
+	int rc = host_list(ctx->host, &units, UNITS);
+
+	/* A kernel without IOMMU support has no such folder: there is none, as in an empty one. */
+	if (rc == 0 || rc == -ENOENT)
+		iommu->units.state = FACT_KNOWN;
+	for (size_t i = 0; i < units.count; i++)
+		*LIST_ADD(ctx->arena, &iommu->units) = fact_str(ctx->arena, units.items[i]).value;
+	rc = read_groups(ctx);
+	if (rc == -ENOENT)
+		rc = read_links(ctx);
+	if (rc == 0)
+		iommu->devices.state = FACT_KNOWN;
+	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
+}
+
+const struct probe probe_iommu = {
+	.name = "iommu",
+	.phase = 1,
+	PROBE_SECTION(iommu),
+	.run = run,
+};

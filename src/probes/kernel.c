@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kernel.c - how the kernel that runs was built, and a few of its settings. */
+#include <string.h>
+#include <zlib.h>
+
+#include "parse/kconfig.h"
+#include "probe.h"
+
+#define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
+/* Distribution kernels have 250 to 300 KiB. */
+#define KCONFIG_MAX (4u << 20)
+
+static void read_sysctls(struct probe_context *ctx)
+{
+	static const struct {
+		const char *name;
+		const char *path;
+	} sysctls[] = {
+		{ "kernel.numa_balancing", "/proc/sys/kernel/numa_balancing" },
+		{ "net.ipv4.conf.all.arp_announce", "/proc/sys/net/ipv4/conf/all/arp_announce" },
+		{ "net.ipv4.conf.all.arp_ignore", "/proc/sys/net/ipv4/conf/all/arp_ignore" },
+		{ "vm.nr_hugepages", "/proc/sys/vm/nr_hugepages" },
+	};
+
+	for (size_t i = 0; i < sizeof(sysctls) / sizeof(sysctls[0]); i++) {
+		struct sysctl *sysctl = LIST_ADD(ctx->arena, &ctx->node->os.sysctls);
+
+		sysctl->name = fact_str(ctx->arena, sysctls[i].name);
+		probe_str(ctx, &sysctl->value, "%s", sysctls[i].path);
+	}
+}
+
+/* none [integrity] confidentiality: the word in brackets is the state. */
+static void read_lockdown(struct probe_context *ctx)
+{
+	struct fact_str *fact = &ctx->node->os.lockdown;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, word;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, LOCKDOWN_FILE);
+
+	fact->state = probe_state(rc);
+	if (rc)
+		return;
+	fact->state = FACT_UNKNOWN;
+	rest = text_span(&text);
+	while (span_word(&rest, &word))
+		if (word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']')
+			*fact = probe_span(ctx, (struct span){ word.p + 1, word.n - 2 });
+	if (!is_known(*fact))
+		host_gap_note(ctx->host, LOCKDOWN_FILE, -EBADMSG, "no word in brackets");
+}
+
+static const char *const kernel_options[] = {
+	"CONFIG_DEVICE_PRIVATE",
+	"CONFIG_DMABUF_MOVE_NOTIFY",
+	"CONFIG_DMA_SHARED_BUFFER",
+	"CONFIG_HMM_MIRROR",
+	"CONFIG_INFINIBAND_USER_ACCESS",
+	"CONFIG_INTEL_IOMMU_DEFAULT_ON",
+	"CONFIG_IOMMU_DEFAULT_PASSTHROUGH",
+	"CONFIG_MODULE_SIG_FORCE",
+	"CONFIG_PCI_P2PDMA",
+	"CONFIG_ZONE_DEVICE",
+};
+#define KERNEL_OPTIONS (sizeof(kernel_options) / sizeof(kernel_options[0]))
+
+/* zlib reads what is not compressed as it stands. */
+static int read_gzip(int fd, char *data, size_t *n)
+{
+	gzFile file = gzdopen(fd, "rb");
+	int got = 0;
+
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	for (*n = 0; *n < KCONFIG_MAX; *n += (size_t)got) {
+		got = gzread(file, data + *n, (unsigned int)(KCONFIG_MAX - *n));
+		if (got <= 0)
+			break;
+	}
+	gzclose(file);
+	if (got < 0)
+		return -EBADMSG;
+	return *n < KCONFIG_MAX ? 0 : -EFBIG;
+}
+
+/* USER is the file. Of its ten thousand lines a capture needs to keep ten. */
+static int ask_kernel_config(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct os_facts *answer = facts;
+	_cleanup_free_ char *data = malloc(KCONFIG_MAX);
+	struct span values[KERNEL_OPTIONS];
+	int fd = data ? host_open(host, user) : -ENOMEM;
+	size_t n;
+	int rc = fd < 0 ? fd : read_gzip(fd, data, &n);
+
+	if (rc)
+		return rc;
+	if (!kconfig_find((struct span){ data, n }, kernel_options, values, KERNEL_OPTIONS))
+		return -EBADMSG;
+	for (size_t i = 0; i < KERNEL_OPTIONS; i++) {
+		struct kernel_option *option = LIST_ADD(arena, &answer->kernel_config);
+
+		option->name = fact_str(arena, kernel_options[i]);
+		if (values[i].p)
+			option->value = fact_strn(arena, values[i].p, values[i].n);
+		else
+			option->value.state = FACT_ABSENT;
+	}
+	return 0;
+}
+
+/* 0, or what kept the file from being read. */
+static int try_config(struct probe_context *ctx, char *path)
+{
+	struct os_facts *os = &ctx->node->os;
+	struct os_facts answer = { 0 };
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc == 0)
+		rc = host_query(ctx->host, path, &os_facts_desc, &answer, ctx->arena,
+				ask_kernel_config, path);
+	if (rc == 0)
+		memcpy(&os->kernel_config, &answer.kernel_config, sizeof(os->kernel_config));
+	return rc;
+}
+
+static void read_kernel_config(struct probe_context *ctx)
+{
+	struct os_facts *os = &ctx->node->os;
+	char *paths[] = {
+		is_known(os->kernel) ? arena_printf(ctx->arena, "/boot/config-%s", os->kernel.value)
+				     : NULL,
+		is_known(os->kernel)
+			? arena_printf(ctx->arena, "/lib/modules/%s/config", os->kernel.value)
+			: NULL,
+		arena_strdup(ctx->arena, "/proc/config.gz"),
+	};
+	enum fact_state missing = is_known(os->kernel) ? FACT_ABSENT : FACT_UNKNOWN;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int rc = paths[i] ? try_config(ctx, paths[i]) : -ENOENT;
+
+		if (rc == 0)
+			return;
+		if (rc != -ENOENT)
+			missing = FACT_UNKNOWN;
+	}
+	os->kernel_config.state = missing;
+}
+
+static void run(struct probe_context *ctx)
+{
+	read_sysctls(ctx);
+	read_lockdown(ctx);
+	read_kernel_config(ctx);
+}
+
+const struct probe probe_kernel = {
+	.name = "kernel",
+	.phase = 1,
+	.run = run,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * limit-settings.c - the lines of configuration that set limits: limits.conf for logins, the unit
+ * files and drop-ins of what starts jobs, and systemd's defaults for all units. Values stay as they
+ * are written: KiB in limits.conf, bytes or 8M, 64G, infinity for systemd.
+ */
+#include <string.h>
+
+#include "conf-d.h"
+#include "launchers.h"
+#include "parse/limits.h"
+#include "parse/unit.h"
+#include "probe.h"
+
+/* The first error that leaves the list incomplete. That a tree has no /usr, the vendors' part of
+ * it, is told as a gap and hides nothing that an administrator wrote. */
+static void note_error(int *error, int rc)
+{
+	if (!*error && rc != -ENOENT && rc != -ENODATA)
+		*error = rc;
+}
+
+static void add_setting(struct probe_context *ctx, const char *item, struct span scope,
+			struct span kind, struct span value, const char *file, size_t line)
+{
+	struct limit_setting *s = LIST_ADD(ctx->arena, &ctx->node->limits.settings);
+
+	s->item = fact_str(ctx->arena, item);
+	s->scope = probe_span(ctx, scope);
+	s->kind = probe_span(ctx, kind);
+	s->value = probe_span(ctx, value);
+	s->file = fact_str(ctx->arena, file);
+	s->line = fact_u64(line);
+}
+
+static int read_pam_file(struct probe_context *ctx, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+	struct limits_line l;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+
+	if (rc)
+		return rc;
+	rest = text_span(&text);
+	for (size_t number = 1; span_cut(&rest, '\n', &line); number++) {
+		if (!limits_line_parse(line, &l))
+			continue;
+		if (span_is(l.item, "memlock") || span_is(l.item, "nofile"))
+			add_setting(ctx, span_is(l.item, "nofile") ? "nofile" : "memlock", l.domain,
+				    l.type, l.value, path, number);
+	}
+	return 0;
+}
+
+/* pam_limits(8): the file, then the folder's in the order of their names. */
+static int read_pam(struct probe_context *ctx, struct conf_d *files)
+{
+	static const char *const folders[] = { "/etc/security/limits.d", NULL };
+	int error = read_pam_file(ctx, "/etc/security/limits.conf");
+
+	conf_d_list(ctx->host, ctx->arena, folders, ".conf", files);
+	note_error(&error, files->error);
+	for (size_t i = 0; i < files->count; i++)
+		note_error(&error, read_pam_file(ctx, conf_d_path(ctx->arena, &files->items[i])));
+	return error == -ENOENT ? 0 : error;
+}
+
+/* ---- systemd ---- */
+
+/* Where settings come from: a unit's own, in its section [Service], or in system.conf the default
+ * of all units. */
+struct source {
+	const char *scope;
+	const char *section;
+	const char *prefix; /* of the keys */
+};
+
+static int read_unit_file(struct probe_context *ctx, const struct source *source, const char *path)
+{
+	static const char *const items[][2] = { { "LimitMEMLOCK", "memlock" },
+						{ "LimitNOFILE", "nofile" } };
+	_cleanup_text_ struct text text = { 0 };
+	struct unit_reader reader = { 0 };
+	struct unit_assignment a;
+	size_t n = strlen(source->prefix);
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+
+	if (rc)
+		return rc;
+	reader.rest = text_span(&text);
+	while (unit_next(&reader, &a)) {
+		if (!span_is(a.section, source->section) || !span_starts(a.key, source->prefix))
+			continue;
+		a.key = (struct span){ a.key.p + n, a.key.n - n };
+		for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+			if (span_is(a.key, items[i][0]))
+				add_setting(ctx, items[i][1], span_of(source->scope), SPAN("-"),
+					    a.value, path, a.line);
+	}
+	return 0;
+}
+
+/* The first of the folders that has the file is the one that counts. */
+static int read_main_file(struct probe_context *ctx, const struct source *source,
+			  const char *const *folders, const char *name)
+{
+	char target[PATH_MAX];
+
+	for (; *folders; folders++) {
+		char *path = arena_printf(ctx->arena, "%s/%s", *folders, name);
+		int rc;
+
+		if (host_link(ctx->host, target, "%s", path) == 0 &&
+		    strcmp(target, "/dev/null") == 0)
+			return 0;
+		rc = read_unit_file(ctx, source, path);
+		if (rc != -ENOENT && rc != -ENODATA)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_drop_ins(struct probe_context *ctx, const struct source *source,
+			 const char *const *folders, struct conf_d *files)
+{
+	int error;
+
+	conf_d_list(ctx->host, ctx->arena, folders, ".conf", files);
+	error = files->error;
+	for (size_t i = 0; i < files->count; i++)
+		note_error(&error,
+			   read_unit_file(ctx, source, conf_d_path(ctx->arena, &files->items[i])));
+	return error;
+}
+
+static int read_unit_settings(struct probe_context *ctx, struct conf_d *files, const char *unit)
+{
+	const struct source source = { unit, "Service", "" };
+	int error = read_main_file(
+		ctx, &source, conf_d_folders(ctx->host, ctx->arena, "systemd/", "system"), unit);
+
+	note_error(&error, read_drop_ins(ctx, &source,
+					 conf_d_folders(ctx->host, ctx->arena, "systemd/system/",
+							arena_printf(ctx->arena, "%s.d", unit)),
+					 files));
+	return error;
+}
+
+static int read_defaults(struct probe_context *ctx, struct conf_d *files)
+{
+	const struct source source = { "systemd", "Manager", "Default" };
+	int error = read_main_file(
+		ctx, &source, conf_d_folders(ctx->host, ctx->arena, "systemd", ""), "system.conf");
+
+	note_error(&error,
+		   read_drop_ins(ctx, &source,
+				 conf_d_folders(ctx->host, ctx->arena, "systemd/", "system.conf.d"),
+				 files));
+	return error;
+}
+
+static bool is_listed(const char *unit)
+{
+	for (const struct launcher *l = launchers; l->comm; l++)
+		if (l->unit && strcmp(l->unit, unit) == 0)
+			return true;
+	return false;
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct limits_facts *limits = &ctx->node->limits;
+	struct conf_d *files = arena_alloc(ctx->arena, sizeof(*files));
+	int error = read_pam(ctx, files);
+
+	note_error(&error, read_defaults(ctx, files));
+	for (const struct launcher *l = launchers; l->comm; l++)
+		if (l->unit)
+			note_error(&error, read_unit_settings(ctx, files, l->unit));
+	/* A launcher that runs under another name than the usual. */
+	for_each(p, &limits->launchers)
+		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service") &&
+		    !is_listed(p->unit.value))
+			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
+	limits->settings.state = probe_state(error);
+}
+
+const struct probe probe_limit_settings = {
+	.name = "limit-settings",
+	.phase = 2,
+	PROBE_SECTION(limits.settings),
+	.run = run,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * limits.c - how much memory may be locked and how many files may be open: by the process that was
+ * asked about and by what starts jobs; and the size of /dev/shm. What sets the limits is
+ * limit-settings.c's.
+ */
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "launchers.h"
+#include "parse/limits.h"
+#include "parse/unit.h"
+#include "probe.h"
+#include "processes.h"
+
+#define LAUNCHERS_MAX 4096 /* processes that have such a name */
+#define SHM_FOLDER "/dev/shm"
+
+/* ---- processes ---- */
+
+static struct fact_u64 limit(bool found, uint64_t value)
+{
+	return found ? fact_u64(value == LIMIT_UNLIMITED ? FACT_UNLIMITED : value)
+		     : (struct fact_u64){ 0 };
+}
+
+static int read_limits(struct host *host, const char *folder, struct process_limits *p)
+{
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t soft, hard;
+	bool found;
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s/limits", folder);
+
+	if (rc)
+		return rc;
+	found = limits_find(text_span(&text), "Max locked memory", &soft, &hard);
+	p->memlock_soft_bytes = limit(found, soft);
+	p->memlock_hard_bytes = limit(found, hard);
+	found = limits_find(text_span(&text), "Max open files", &soft, &hard);
+	p->nofile_soft = limit(found, soft);
+	return is_known(p->memlock_soft_bytes) && found ? 0 : -EBADMSG;
+}
+
+static void read_unit(struct host *host, struct arena *arena, const char *folder,
+		      struct fact_str *unit)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span name;
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s/cgroup", folder);
+
+	if (rc)
+		unit->state = probe_state(rc);
+	else if (unit_from_cgroup(text_span(&text), &name))
+		*unit = fact_strn(arena, name.p, name.n);
+	else
+		unit->state = FACT_ABSENT;
+}
+
+/* The process that was asked about; without one, whoever asks. */
+static void read_self(struct probe_context *ctx)
+{
+	struct process_limits *self = &ctx->node->limits.self;
+	char folder[32] = "/proc/self";
+	int rc;
+
+	self->pid.state = FACT_ABSENT;
+	if (ctx->pid) {
+		snprintf(folder, sizeof(folder), "/proc/%d", ctx->pid);
+		self->pid = fact_u64((uint64_t)ctx->pid);
+	}
+	rc = read_limits(ctx->host, folder, self);
+	if (rc == -ENOENT)
+		host_gap_note(ctx->host, folder, -ENODATA,
+			      ctx->pid ? "there is no such process"
+				       : "no process of the node's own was recorded");
+	else if (rc == -EBADMSG)
+		host_gap_note(ctx->host, arena_printf(ctx->arena, "%s/limits", folder), rc,
+			      "no line for locked memory or open files");
+	if (rc && rc != -EBADMSG)
+		return;
+	probe_str(ctx, &self->name, "%s/comm", folder);
+	read_unit(ctx->host, ctx->arena, folder, &self->unit);
+}
+
+struct launchers_found {
+	struct host *host;
+	struct arena *arena;
+	struct limits_facts *answer;
+	size_t count;
+};
+
+static bool is_tighter(const struct process_limits *a, const struct process_limits *b)
+{
+	return is_known(a->memlock_soft_bytes) &&
+	       (!is_known(b->memlock_soft_bytes) ||
+		a->memlock_soft_bytes.value < b->memlock_soft_bytes.value);
+}
+
+/* One entry a name, with the tightest limit: that is where a job fails. */
+static void add_launcher(void *user, uint64_t pid, const char *comm)
+{
+	struct launchers_found *f = user;
+	const struct launcher *launcher = launcher_of(comm);
+	struct process_limits p = { 0 };
+	char folder[32];
+
+	if (!launcher || f->count++ >= LAUNCHERS_MAX)
+		return;
+	snprintf(folder, sizeof(folder), "/proc/%llu", (unsigned long long)pid);
+	if (read_limits(f->host, folder, &p) == -ENOENT)
+		return;
+	p.pid = fact_u64(pid);
+	for_each_mut(known, &f->answer->launchers) {
+		if (!str_is(known->name, launcher->comm))
+			continue;
+		if (is_tighter(&p, known)) {
+			p.name = known->name;
+			read_unit(f->host, f->arena, folder, &p.unit);
+			*known = p;
+		}
+		return;
+	}
+	p.name = fact_str(f->arena, launcher->comm);
+	read_unit(f->host, f->arena, folder, &p.unit);
+	*LIST_ADD(f->arena, &f->answer->launchers) = p;
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct process_limits *x = a, *y = b;
+
+	return strcmp(x->name.value, y->name.value);
+}
+
+static int ask_launchers(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct limits_facts *answer = facts;
+	struct launchers_found found = { .host = host, .arena = arena, .answer = answer };
+	int rc;
+
+	(void)user;
+	rc = processes_list(host, add_launcher, &found);
+	if (rc)
+		return rc == -ESRCH ? 0 : rc;
+	answer->launchers.state = FACT_KNOWN;
+	fact_list_sort(&answer->launchers, sizeof(answer->launchers.items[0]), compare_processes);
+	return 0;
+}
+
+static void find_launchers(struct probe_context *ctx)
+{
+	struct limits_facts *limits = &ctx->node->limits, answer = { 0 };
+	int rc = host_query(ctx->host, "/proc", &limits_facts_desc, &answer, ctx->arena,
+			    ask_launchers, NULL);
+
+	if (rc == 0 && is_unknown(answer.launchers))
+		host_gap_note(ctx->host, "/proc/1", -ENODATA, PROCESSES_HIDDEN);
+	limits->launchers.state = answer.launchers.state;
+	limits->launchers.items = answer.launchers.items;
+	limits->launchers.count = answer.launchers.count;
+}
+
+/* ---- shared memory ---- */
+
+static int ask_shm(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct limits_facts *answer = facts;
+	char native[PATH_MAX];
+	struct statvfs vfs;
+
+	(void)arena;
+	(void)user;
+	/* A tree has the folder without what was mounted there. */
+	if (host_kind(host) != HOST_LIVE || host_folder(host, SHM_FOLDER, NULL, native))
+		return 0;
+	if (statvfs(native, &vfs) < 0)
+		return -errno;
+	answer->shm_bytes = fact_u64((uint64_t)vfs.f_blocks * vfs.f_frsize);
+	return 0;
+}
+
+static bool size_from_mounts(struct probe_context *ctx, const char *path)
+{
+	struct fact_u64 *bytes = &ctx->node->limits.shm_bytes;
+	const struct fact_u64 *memory = &ctx->node->os.memory_bytes;
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t value = 0;
+
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path))
+		return false;
+	switch (tmpfs_find(text_span(&text), SHM_FOLDER, &value)) {
+	case TMPFS_NOT_MOUNTED:
+		return false;
+	case TMPFS_BYTES:
+		*bytes = fact_u64(value);
+		return true;
+	case TMPFS_DEFAULT: /* half of the memory; mm/shmem.c: shmem_default_max_blocks() */
+		value = 50;
+		/* fall through */
+	case TMPFS_PERCENT:
+		if (is_known(*memory))
+			*bytes = fact_u64(memory->value * value / 100);
+		else
+			host_gap_note(ctx->host, path, -ENODATA,
+				      "a share of the memory, whose size is not known");
+		return true;
+	case TMPFS_BAD:
+		host_gap_note(ctx->host, path, -EBADMSG, "not a size");
+		return true;
+	}
+	return false;
+}
+
+static void read_shm(struct probe_context *ctx)
+{
+	struct limits_facts *limits = &ctx->node->limits, answer = { 0 };
+	int rc = host_query(ctx->host, SHM_FOLDER, &limits_facts_desc, &answer, ctx->arena, ask_shm,
+			    NULL);
+
+	limits->shm_bytes = answer.shm_bytes;
+	if (rc == -ENOENT)
+		limits->shm_bytes.state = FACT_ABSENT;
+	if (rc || is_known(limits->shm_bytes))
+		return;
+	if (!size_from_mounts(ctx, "/proc/self/mounts") && !size_from_mounts(ctx, "/proc/mounts") &&
+	    !size_from_mounts(ctx, "/proc/1/mounts") && !size_from_mounts(ctx, "/etc/fstab"))
+		host_gap_note(ctx->host, SHM_FOLDER, -ENODATA, "no table of mounts says its size");
+}
+
+static void run(struct probe_context *ctx)
+{
+	read_self(ctx);
+	find_launchers(ctx);
+	read_shm(ctx);
+}
+
+const struct probe probe_limits = {
+	.name = "limits",
+	.phase = 1,
+	PROBE_SECTION(limits),
+	.run = run,
+};

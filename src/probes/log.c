@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * log.c - lines of the kernel's log that mean something.
+ *
+ * The ring buffer comes first: it costs a tenth of what a journal does and has no gaps. Where it
+ * has lost the boot, or may not be read, the journal of this boot takes its place. A tree has a
+ * journal, kern.log or the output of dmesg.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "journal.h"
+#include "lines.h"
+#include "log-scan.h"
+#include "parse/kmsg.h"
+#include "probe.h"
+
+#define KMSG_DEVICE "/dev/kmsg"
+/* kernel/printk/internal.h: PRINTKRB_RECORD_MAX is 1024, and a record can grow fourfold by its
+ * escapes; a read into less fails with EINVAL. */
+#define KMSG_RECORD_MAX 8192
+#define KMSG_BUDGET_MS 500
+/* Of a longer log file the end is read. */
+#define LOG_FILE_MAX (64 << 20)
+
+/*
+ * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
+ * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
+ * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/).
+ */
+/* clang-format off */
+static const struct kmsg_pattern patterns[] = {
+	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
+	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
+	{ "allow-peermapping", "NVRM:", { "allowPeermapping=0" }, KMSG_ANY },
+	{ "api-mismatch", "NVRM:", { "API mismatch" }, KMSG_ANY },
+	{ "bar-invalid", "NVRM:", { "assigned to your NVIDIA device is invalid" }, KMSG_ANY },
+	{ "bar-invalid", "NVRM: BAR", { " is ", "M @ 0x" }, KMSG_ANY },	/* its second line */
+	{ "bar-resize-no-space", "NVRM:", { "No address space to allocate resized" }, KMSG_ANY },
+	{ "bar-resize-failed", "NVRM:", { "Failed to re-allocate BAR1" }, KMSG_ANY },
+	{ "bar-resize-failed", "NVRM:", { "attempting to resize PCIe BARs" }, KMSG_ANY },
+	{ "bar-taken", "NVRM:", { "request_mem_region failed" }, KMSG_ANY },
+	{ "bar1-bus-address", "NVRM:", { "bar1BusAddr" }, KMSG_ANY },
+	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
+	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
+	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
+	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA devices probed" }, KMSG_ANY },
+	{ "no-gpu-initialized", "NVRM:", { "None of the NVIDIA devices were" }, KMSG_ANY },
+	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
+	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
+	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
+	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
+	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
+	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
+	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
+	{ "gpu-bar-overlap", "NVRM:", { "overlaps with ", "BAR" }, KMSG_ANY },
+	{ "dmabuf-attach-failed", "NVRM:", { "dma-buf attach failed" }, KMSG_ANY },
+	{ "fabric-out-of-sync", "NVRM:", { "NVLink fabric state", "out of sync" }, KMSG_ANY },
+	{ "fabric-out-of-sync", "NVRM:", { "NV_ERR_FABRIC_STATE_OUT_OF_SYNC" }, KMSG_ANY },
+	{ "peermem-register-failed", "nvidia-peermem ", { "error while registering" }, KMSG_ANY },
+	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
+	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
+	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
+	{ "unknown-parameter", NULL, { ": unknown parameter '", "' ignored" }, KMSG_OF_MODULE },
+	{ "bad-parameter", NULL, { "' invalid for parameter `" }, KMSG_OF_MODULE },
+	{ "bad-parameter", NULL, { "' too large for parameter `" }, KMSG_OF_MODULE },
+	{ "symbol-version", NULL, { ": disagrees about version of symbol " }, KMSG_OF_MODULE },
+	{ "symbol-version", NULL, { ": no symbol version for " }, KMSG_OF_MODULE },
+	{ "unknown-symbol", NULL, { ": Unknown symbol " }, KMSG_OF_MODULE },
+	{ "module-rejected", "Loading of ", { " is rejected" }, KMSG_ANY },
+	{ "module-rejected", "Lockdown: ", { "unsigned module loading is restricted" }, KMSG_ANY },
+	{ "io-page-fault", NULL, { "IO_PAGE_FAULT" }, KMSG_OF_DEVICE },
+	{ "io-page-fault", "AMD-Vi:", { "IO_PAGE_FAULT" }, KMSG_ANY },
+	{ "dmar-fault", "DMAR:", { "fault addr" }, KMSG_ANY },
+	{ "dmar-fault", "DMAR:", { "[fault reason" }, KMSG_ANY },
+	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
+	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
+	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
+	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
+	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
+	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
+	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
+	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },
+	{ "nic-health", "mlx5_core ", { "health compromised" }, KMSG_ANY },
+};
+/* clang-format on */
+#define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
+
+/* ---- the ring buffer ---- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* 0, or why there is no record at all. */
+static int read_ring(struct host *host, struct log_scan *scan)
+{
+	_cleanup_close_ int fd = host_open_kmsg(host);
+	uint64_t end = now_ms() + KMSG_BUDGET_MS;
+	char buffer[KMSG_RECORD_MAX];
+	bool complete = false;
+	size_t count = 0;
+
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		ssize_t n = read(fd, buffer, sizeof(buffer));
+		struct kmsg_record record;
+
+		/* EPIPE: records were overwritten before they were read. */
+		if (n < 0 && errno == EPIPE) {
+			complete = false;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN && !count)
+			return -errno;
+		if (n <= 0)
+			break;
+		if (kmsg_record_parse((struct span){ buffer, (size_t)n }, &record))
+			continue;
+		if (count++ == 0)
+			complete = record.sequence == 0;
+		if (record.kernel)
+			log_scan_message(scan, record.time_us, record.message);
+		if (count % 1024 == 0 && now_ms() > end) {
+			complete = false;
+			break;
+		}
+	}
+	log_scan_end(scan, KMSG_DEVICE, complete);
+	return count ? 0 : -ENODATA;
+}
+
+/* ---- journals ---- */
+
+struct journal_scan {
+	struct log_scan *scan;
+	bool banner;
+};
+
+static void journal_line(void *user, uint64_t time_us, struct span message)
+{
+	struct journal_scan *j = user;
+
+	j->banner |= kmsg_is_banner(message);
+	log_scan_message(j->scan, time_us, message);
+}
+
+static void boot_id(struct host *host, char id[40])
+{
+	_cleanup_text_ struct text text = { 0 };
+	size_t n = 0;
+
+	id[0] = '\0';
+	if (host_read(host, &text, 64, "/proc/sys/kernel/random/boot_id"))
+		return;
+	for (size_t i = 0; i < text.size && n < 32; i++)
+		if (text.data[i] != '-' && text.data[i] != '\n')
+			id[n++] = text.data[i];
+	id[n == 32 ? 32 : 0] = '\0';
+}
+
+static int read_journal(struct host *host, struct log_scan *scan, const char *folder)
+{
+	struct journal_scan j = { .scan = scan };
+	char boot[40];
+	bool cut;
+	int rc;
+
+	boot_id(host, boot);
+	rc = journal_read(folder, boot, journal_line, &j, &cut);
+	if (rc == 0)
+		log_scan_end(scan, "journal", j.banner && !cut);
+	return rc;
+}
+
+/* The journal that lies below /var/log/journal or /run/log/journal in a folder named by the
+ * machine's id; a tree that was made from several has the id in /etc. */
+static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
+{
+	static const char *const none[] = { NULL };
+	_cleanup_text_ struct text machine = { 0 };
+	_cleanup_names_ struct names names = { 0 };
+	char path[PATH_MAX];
+	const char *found = NULL;
+	int rc = host_list(host, &names, "%s", parent);
+
+	if (rc)
+		return rc;
+	if (host_read(host, &machine, 64, "/etc/machine-id") == 0)
+		for (size_t i = 0; i < names.count && !found; i++)
+			if (span_is(span_trim(text_span(&machine)), names.items[i]))
+				found = names.items[i];
+	if (!found && names.count == 1)
+		found = names.items[0];
+	if (!found)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/%s", parent, found);
+	return host_folder(host, path, none, native);
+}
+
+static int read_tree_journal(struct host *host, struct log_scan *scan)
+{
+	static const char *const parents[] = { "/var/log/journal", "/run/log/journal" };
+	char native[PATH_MAX];
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < 2 && rc; i++)
+		if (find_journal(host, parents[i], native) == 0)
+			rc = read_journal(host, scan, native);
+	return rc;
+}
+
+/* ---- the two of them ---- */
+
+static int ask_log(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct log_facts *answer = facts;
+	struct log_scan ring, journal;
+	int rc, second;
+
+	(void)user;
+	log_scan_begin(&ring, patterns, PATTERNS, arena);
+	log_scan_begin(&journal, patterns, PATTERNS, arena);
+	if (host_kind(host) == HOST_TREE) {
+		if (read_tree_journal(host, &journal) == 0)
+			*answer = journal.facts;
+		return 0;
+	}
+	rc = read_ring(host, &ring);
+	if (rc == 0 && known_is(ring.facts.complete, true)) {
+		*answer = ring.facts;
+		return 0;
+	}
+	second = read_journal(host, &journal, NULL);
+	if (second == 0)
+		*answer = journal.facts;
+	else if (rc == 0)
+		*answer = ring.facts;
+	/* That there is no such device says nothing; that it may not be read is the answer. */
+	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
+}
+
+/* ---- files ---- */
+
+struct log_file {
+	const char *path;
+	bool syslog;
+};
+
+struct file_scan {
+	struct log_scan scan;
+	bool syslog;
+	bool complete;
+};
+
+/* Lines that stand before the last boot's first are another boot's. */
+static bool file_line(void *user, struct span line)
+{
+	struct file_scan *f = user;
+	struct kmsg_line parsed;
+
+	if (!kmsg_line_parse(line, f->syslog, &parsed))
+		return true;
+	if (kmsg_is_banner(parsed.message)) {
+		log_scan_forget(&f->scan);
+		/* What was saved while booting does not know what happened since. */
+		f->complete = !parsed.saved;
+	}
+	log_scan_text(&f->scan, parsed.text, parsed.message);
+	return true;
+}
+
+static int ask_file(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	const struct log_file *file = user;
+	_cleanup_close_ int fd = host_open(host, file->path);
+	struct file_scan f = { .syslog = file->syslog };
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	log_scan_begin(&f.scan, patterns, PATTERNS, arena);
+	if (lseek(fd, 0, SEEK_END) > LOG_FILE_MAX)
+		lseek(fd, -(off_t)LOG_FILE_MAX, SEEK_END);
+	else
+		lseek(fd, 0, SEEK_SET);
+	rc = lines_read(fd, file_line, &f);
+	log_scan_end(&f.scan, file->path, f.complete);
+	if (rc == 0)
+		*(struct log_facts *)facts = f.scan.facts;
+	return rc;
+}
+
+/* kern.log goes on to be written; the output of dmesg is from whenever it was saved. */
+static void read_files(struct probe_context *ctx)
+{
+	static const struct log_file files[] = {
+		{ "/var/log/kern.log", true },
+		{ "/var/log/dmesg", false },
+	};
+	struct log_facts *log = &ctx->node->log;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct log_facts answer = { 0 };
+		struct log_file file = files[i];
+
+		if (host_query(ctx->host, file.path, &log_facts_desc, &answer, ctx->arena, ask_file,
+			       &file))
+			continue;
+		if (is_unknown(log->source) || known_is(answer.complete, true))
+			*log = answer;
+		if (known_is(log->complete, true))
+			return;
+	}
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct log_facts *log = &ctx->node->log;
+	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, NULL);
+
+	/* Whoever may read neither ring buffer nor journal can still be allowed to read files. */
+	if (is_unknown(log->source))
+		read_files(ctx);
+	if (is_unknown(log->source))
+		host_gap_note(ctx->host, KMSG_DEVICE, rc ? rc : -ENODATA,
+			      rc == -EPERM || rc == -EACCES
+				      ? "may not be read, and no journal or log file either"
+				      : "not there, and no journal or log file of the kernel either");
+}
+
+const struct probe probe_log = {
+	.name = "log",
+	.phase = 1,
+	PROBE_SECTION(log),
+	.run = run,
+};

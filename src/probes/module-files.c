@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module-files.c - the kernels that are installed, and the .ko files for them of the modules that
+ * this program is about: those that depmod knows, and those that lie in the usual folders without
+ * its knowing, which modprobe does not find.
+ */
+#include <string.h>
+
+#include "lines.h"
+#include "module-info.h"
+#include "parse/module.h"
+#include "probe.h"
+
+#define KERNELS_MAX 64
+#define FILES_MAX 1024
+#define FOLDERS_MAX 1024 /* looked into, for all kernels */
+#define DEPTH_MAX 8
+#define OTHER_COMPRESSED_MAX (256u << 10) /* of kernels that neither run nor boot next */
+
+struct search {
+	struct probe_context *ctx;
+	const char *root; /* /lib/modules */
+	const char *release;
+	size_t folders;
+};
+
+static const char *const searched[] = {
+	"updates", "extra", "weak-updates", "misc", NULL,
+};
+/* Not searched further down: they hold thousands of modules that are of no concern. */
+static const char *const looked_into[] = {
+	"kernel/drivers/video",
+	"kernel/drivers/gpu/drm/nouveau",
+	"kernel/drivers/infiniband/core",
+	"kernel/drivers/infiniband/hw/mlx5",
+	"kernel/drivers/net/ethernet/mellanox/mlx5/core",
+	NULL,
+};
+
+/* ---- the list ---- */
+
+static void add_file(struct search *s, const char *path, bool indexed)
+{
+	struct modules_facts *modules = &s->ctx->node->modules;
+	struct module_file *file;
+	char name[MODULE_NAME_MAX];
+
+	if (!module_file_name(span_of(path), name) || !module_file_is_of_interest(name))
+		return;
+	for_each(f, &modules->files)
+		if (str_is(f->path, path))
+			return;
+	if (modules->files.count == FILES_MAX) {
+		host_gap_note(s->ctx->host, s->root, -EOVERFLOW,
+			      "only 1024 module files were looked at");
+		return;
+	}
+	file = LIST_ADD(s->ctx->arena, &modules->files);
+	file->path = fact_str(s->ctx->arena, path);
+	file->file_name = fact_str(s->ctx->arena, name);
+	file->kernel = fact_str(s->ctx->arena, s->release);
+	file->indexed = fact_bool(indexed);
+}
+
+/* ---- modules.dep ---- */
+
+struct index {
+	struct arena *arena;
+	struct modules_facts *answer;
+};
+
+static bool index_line(void *user, struct span line)
+{
+	struct index *index = user;
+	struct span path;
+	char name[MODULE_NAME_MAX];
+
+	if (module_dep_line(line, &path) && module_file_name(path, name) &&
+	    module_file_is_of_interest(name))
+		LIST_ADD(index->arena, &index->answer->files)->path = fact_strn(index->arena,
+										path.p, path.n);
+	return true;
+}
+
+/* Of its thousands of lines a capture needs to keep the few that matter. */
+static int ask_index(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct index index = { .arena = arena, .answer = facts };
+	_cleanup_close_ int fd = host_open(host, user);
+
+	index.answer->files.state = FACT_KNOWN;
+	return fd < 0 ? fd : lines_read(fd, index_line, &index);
+}
+
+static struct fact_bool read_index(struct search *s)
+{
+	struct probe_context *ctx = s->ctx;
+	struct modules_facts answer = { 0 };
+	char *path = arena_printf(ctx->arena, "%s/%s/modules.dep", s->root, s->release);
+	int rc = host_query(ctx->host, path, &modules_facts_desc, &answer, ctx->arena, ask_index,
+			    path);
+
+	for_each(f, &answer.files)
+		add_file(s,
+			 f->path.value[0] == '/' ? f->path.value
+						 : arena_printf(ctx->arena, "%s/%s/%s", s->root,
+								s->release, f->path.value),
+			 true);
+	return rc == 0	       ? fact_bool(true)
+	       : rc == -ENOENT ? fact_bool(false)
+			       : (struct fact_bool){ 0 };
+}
+
+/* ---- folders ---- */
+
+/* Names of folders have no dot where modules lie; what is none answers that it is not there. */
+static bool may_be_folder(const char *name)
+{
+	return !strchr(name, '.');
+}
+
+static void search_folder(struct search *s, const char *folder, unsigned int depth)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	if (s->folders++ >= FOLDERS_MAX) {
+		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 1024 folders were searched");
+		return;
+	}
+	if (host_list(s->ctx->host, &names, "%s/%s/%s", s->root, s->release, folder))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = arena_printf(s->ctx->arena, "%s/%s", folder, names.items[i]);
+
+		if (!may_be_folder(names.items[i]))
+			add_file(s,
+				 arena_printf(s->ctx->arena, "%s/%s/%s", s->root, s->release, path),
+				 false);
+		else if (depth)
+			search_folder(s, path, depth - 1);
+	}
+}
+
+/* SUSE and some images keep the driver in a folder of its own: nvidia-580/, kernel/nvidia-580/. */
+static void search_nvidia_folders(struct search *s, const struct names *top, const char *below)
+{
+	for (size_t i = 0; i < top->count; i++)
+		if (strncmp(top->items[i], "nvidia", strlen("nvidia")) == 0)
+			search_folder(s, arena_printf(s->ctx->arena, "%s%s", below, top->items[i]),
+				      3);
+}
+
+static bool has_name(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void search_kernel(struct search *s, const struct names *top)
+{
+	_cleanup_names_ struct names kernel = { 0 };
+
+	for (const char *const *name = searched; *name; name++)
+		if (has_name(top, *name))
+			search_folder(s, *name, DEPTH_MAX);
+	search_nvidia_folders(s, top, "");
+	if (!has_name(top, "kernel"))
+		return;
+	if (host_list(s->ctx->host, &kernel, "%s/%s/kernel", s->root, s->release) == 0)
+		search_nvidia_folders(s, &kernel, "kernel/");
+	for (const char *const *name = looked_into; *name; name++)
+		search_folder(s, *name, 0);
+}
+
+/* ---- kernels ---- */
+
+static bool is_kernel(const struct names *top)
+{
+	static const char *const signs[] = { "modules.dep",	"modules.order",
+					     "modules.builtin", "kernel",
+					     "updates",		"extra",
+					     "weak-updates",	NULL };
+
+	for (const char *const *sign = signs; *sign; sign++)
+		if (has_name(top, *sign))
+			return true;
+	return false;
+}
+
+static void read_kernel(struct search *s)
+{
+	struct modules_facts *modules = &s->ctx->node->modules;
+	_cleanup_names_ struct names top = { 0 };
+	struct kernel_tree *kernel;
+
+	if (host_list(s->ctx->host, &top, "%s/%s", s->root, s->release) || !is_kernel(&top))
+		return;
+	if (modules->kernels.count == KERNELS_MAX) {
+		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 64 kernels were looked at");
+		return;
+	}
+	kernel = LIST_ADD(s->ctx->arena, &modules->kernels);
+	kernel->release = fact_str(s->ctx->arena, s->release);
+	kernel->indexed = read_index(s);
+	search_kernel(s, &top);
+}
+
+static int read_root(struct probe_context *ctx, const char *root)
+{
+	_cleanup_names_ struct names releases = { 0 };
+	struct search s = { .ctx = ctx, .root = root };
+	int rc = host_list(ctx->host, &releases, "%s", root);
+
+	for (size_t i = 0; i < releases.count; i++) {
+		s.release = releases.items[i];
+		read_kernel(&s);
+	}
+	return rc;
+}
+
+/* A container has its host's kernel and not its host's files. */
+static void set_states(struct probe_context *ctx, int rc)
+{
+	struct modules_facts *modules = &ctx->node->modules;
+	bool hidden = rc == -ENOENT && is_known(ctx->node->os.container);
+
+	if (modules->kernels.count || modules->files.count || (!hidden && (!rc || rc == -ENOENT)))
+		modules->kernels.state = modules->files.state = FACT_KNOWN;
+	else if (hidden)
+		host_gap_note(ctx->host, "/lib/modules", -ENODATA,
+			      "a container does not see the modules of its host");
+}
+
+/* ---- details ---- */
+
+/* In an image that is not booted no kernel runs, and any may be the one that will. */
+static bool is_running(const struct probe_context *ctx, const struct module_file *file)
+{
+	return !is_known(ctx->node->os.kernel) || str_is(file->kernel, ctx->node->os.kernel.value);
+}
+
+/* Decompressing the driver of every old kernel that is still installed would take longer than all
+ * else together, and no boot will use it. */
+static bool is_worth_reading(struct probe_context *ctx, const struct module_file *file)
+{
+	const struct fact_str *next = &ctx->node->boot.next_kernel;
+	struct host_stat stat;
+
+	if (is_running(ctx, file) || (is_known(*next) && str_is(file->kernel, next->value)) ||
+	    !module_file_is_compressed(span_of(file->path.value)))
+		return true;
+	return host_stat(ctx->host, &stat, "%s", file->path.value) == 0 &&
+	       stat.size <= OTHER_COMPRESSED_MAX;
+}
+
+static void read_details(struct probe_context *ctx, struct module_info *info,
+			 struct module_file *file)
+{
+	struct module_file answer = { 0 };
+	int rc = -ENODATA;
+
+	info->path = file->path.value;
+	info->brief = !is_running(ctx, file);
+	if (is_worth_reading(ctx, file))
+		rc = host_query(ctx->host, file->path.value, &module_file_desc, &answer, ctx->arena,
+				module_info_ask, info);
+	if (rc == -ETIMEDOUT)
+		host_gap_note(ctx->host, "/lib/modules", rc,
+			      "decompressing modules took more than a second: not all were read");
+	if (rc == 0) {
+		answer.path = file->path;
+		answer.file_name = file->file_name;
+		answer.kernel = file->kernel;
+		answer.indexed = file->indexed;
+		*file = answer;
+	}
+	/* Modules without a name of their own are from before 4.13, and called like their files. */
+	if (!is_known(file->name) && (rc == 0 || module_is_of_interest(file->file_name.value)))
+		file->name = file->file_name;
+}
+
+/* What decides most is read first, while there is time: the running kernel's, the small ones and
+ * the driver itself before the rest of it. */
+static int rank(const struct probe_context *ctx, const struct module_file *file)
+{
+	const char *name = file->file_name.value;
+
+	if (!is_running(ctx, file))
+		return 2;
+	return strstr(name, "peer") || strcmp(name, "nvidia") == 0 || strcmp(name, "gdrdrv") == 0 ||
+			       strncmp(name, "ib_", 3) == 0
+		       ? 0
+		       : 1;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct module_file *x = a, *y = b;
+
+	return strcmp(x->path.value, y->path.value);
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct modules_facts *modules = &ctx->node->modules;
+	struct module_info info = { 0 };
+	char target[PATH_MAX];
+	int rc = read_root(ctx, "/lib/modules");
+
+	/* Where /lib is not a link into /usr, distributions move from the one to the other. */
+	if (host_link(ctx->host, target, "/lib") != 0) {
+		int usr = read_root(ctx, "/usr/lib/modules");
+
+		rc = rc == 0 || (rc == -ENOENT && usr == -ENODATA) ? rc : usr;
+	}
+	set_states(ctx, rc);
+	fact_list_sort(&modules->files, sizeof(modules->files.items[0]), compare_files);
+	for (int r = 0; r < 3; r++)
+		for_each_mut(file, &modules->files)
+			if (rank(ctx, file) == r && !str_is(file->file_name, "nouveau"))
+				read_details(ctx, &info, file);
+	module_info_close(&info);
+	for_each_mut(file, &modules->files)
+		if (str_is(file->file_name, "nouveau"))
+			file->name = file->file_name;
+}
+
+/* What is loaded is not this probe's to lose when its time runs out. */
+_Static_assert(offsetof(struct modules_facts, files) ==
+		       offsetof(struct modules_facts, kernels) +
+			       sizeof(((struct modules_facts *)0)->kernels),
+	       "kernels and files are one section");
+
+const struct probe probe_module_files = {
+	.name = "module-files",
+	.phase = 3,
+	.section = offsetof(struct node, modules.kernels),
+	.section_size = sizeof(((struct node *)0)->modules.kernels) +
+			sizeof(((struct node *)0)->modules.files),
+	.run = run,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * net.c - network interfaces, IPv4 routes, and how the node finds its own name. Bridges, bonds,
+ * VLANs and the ends of container links are interfaces like any other; addresses.c tells which
+ * addresses they have.
+ */
+#include "parse/bdf.h"
+#include "parse/inet.h"
+#include "probe.h"
+
+#define INTERFACES "/sys/class/net"
+#define ROUTES "/proc/net/route"
+#define HOSTS "/etc/hosts"
+#define NSSWITCH "/etc/nsswitch.conf"
+
+/* Nodes that run containers have a link end for each of them. */
+#define NET_INTERFACES_MAX 1024
+#define NET_ROUTES_MAX 4096
+
+/* ---- interfaces ---- */
+
+/* The PCI function that an interface is on: of /sys/class/net/eth0 -> ../../devices/pci0000:00/
+ * 0000:00:03.0/virtio0/net/eth0 the last address. One below devices/virtual has none. */
+static void find_function(struct probe_context *ctx, struct net_interface *interface)
+{
+	char target[PATH_MAX];
+	struct span bdf;
+	int rc = host_link(ctx->host, target, INTERFACES "/%s", interface->name.value);
+
+	if (rc == -EINVAL) /* a copy that has folders for links */
+		rc = host_link(ctx->host, target, INTERFACES "/%s/device", interface->name.value);
+	if (rc == 0 && !bdf_in_path(span_of(target), &bdf))
+		rc = -ENOENT;
+	interface->bdf.state = probe_state(rc);
+	if (rc == 0)
+		interface->bdf = probe_span(ctx, bdf);
+	if (rc == -ENOENT && span_search(span_of(target), "/virtual/"))
+		interface->driver.state = FACT_ABSENT;
+	else
+		probe_link(ctx, &interface->driver, INTERFACES "/%s/device/driver",
+			   interface->name.value);
+}
+
+static void read_interfaces(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, INTERFACES);
+
+	net->interfaces.state = probe_state(rc);
+	for (size_t i = 0; i < names.count; i++) {
+		struct net_interface *interface;
+		struct fact_u64 mtu = { 0 };
+
+		if (net->interfaces.count == NET_INTERFACES_MAX) {
+			host_gap_note(ctx->host, INTERFACES, -EOVERFLOW,
+				      "only the first interfaces were read");
+			break;
+		}
+		/* The folder has files too: bonding_masters. */
+		probe_u64(ctx, &mtu, INTERFACES "/%s/mtu", names.items[i]);
+		if (is_absent(mtu))
+			continue;
+		interface = LIST_ADD(ctx->arena, &net->interfaces);
+		interface->name = fact_str(ctx->arena, names.items[i]);
+		interface->mtu_bytes = mtu;
+		probe_str(ctx, &interface->state, INTERFACES "/%s/operstate", names.items[i]);
+		find_function(ctx, interface);
+	}
+}
+
+/* ---- routes ---- */
+
+static void add_route(struct probe_context *ctx, const struct inet_route *found)
+{
+	struct net_route *route = LIST_ADD(ctx->arena, &ctx->node->net.routes);
+	char text[INET4_TEXT];
+
+	inet4_format(text, found->destination, found->prefix);
+	route->destination = fact_str(ctx->arena, text);
+	route->interface = found->interface.n ? probe_span(ctx, found->interface)
+					      : FACT_NONE(fact_str);
+	inet4_format_address(text, found->gateway);
+	route->gateway = found->gateway ? fact_str(ctx->arena, text) : FACT_NONE(fact_str);
+	route->metric = fact_u64(found->metric);
+}
+
+static void read_routes(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+	_cleanup_text_ struct text text = { 0 };
+	struct inet_route route;
+	struct span rest;
+	size_t bad = 0;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, ROUTES);
+
+	net->routes.state = probe_state(rc);
+	rest = text_span(&text);
+	while (inet_route_next(&rest, &route, &bad)) {
+		if (net->routes.count == NET_ROUTES_MAX) {
+			host_gap_note(ctx->host, ROUTES, -EOVERFLOW,
+				      "only the first routes were read");
+			return;
+		}
+		add_route(ctx, &route);
+	}
+	if (bad)
+		host_gap_note(ctx->host, ROUTES, -EBADMSG, "a line is not a route");
+}
+
+/* ---- the node's own name ---- */
+
+static void read_own_addresses(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+	_cleanup_text_ struct text text = { 0 };
+	struct fact_str hostname = { 0 };
+	struct span rest, address, names;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, HOSTS);
+
+	probe_str(ctx, &hostname, "/proc/sys/kernel/hostname");
+	net->hostname_addresses.state = rc == 0 && !is_known(hostname) ? FACT_UNKNOWN
+								       : probe_state(rc);
+	if (!is_known(net->hostname_addresses))
+		return;
+	rest = text_span(&text);
+	while (hosts_next(&rest, &address, &names))
+		if (hosts_has(names, span_of(hostname.value)))
+			*LIST_ADD(ctx->arena,
+				  &net->hostname_addresses) = probe_span(ctx, address).value;
+}
+
+static void read_hosts_order(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+	_cleanup_text_ struct text text = { 0 };
+	struct span words, word;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, NSSWITCH);
+
+	net->hosts_order.state = probe_state(rc);
+	if (rc)
+		return;
+	if (!nsswitch_find(text_span(&text), "hosts", &words)) {
+		net->hosts_order.state = FACT_ABSENT;
+		return;
+	}
+	while (nsswitch_next(&words, &word))
+		*LIST_ADD(ctx->arena, &net->hosts_order) = probe_span(ctx, word).value;
+}
+
+static void run(struct probe_context *ctx)
+{
+	read_interfaces(ctx);
+	read_routes(ctx);
+	read_own_addresses(ctx);
+	read_hosts_order(ctx);
+}
+
+const struct probe probe_net = {
+	.name = "net",
+	.phase = 1,
+	PROBE_SECTION(net),
+	.run = run,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * services.c - the services that GPU and RDMA work leans on. On a host that systemd runs, systemd
+ * is asked; elsewhere, and in a tree, unit files and links say what is enabled, and processes what
+ * runs.
+ */
+#include <string.h>
+
+#include "parse/unit.h"
+#include "probe.h"
+#include "processes.h"
+#include "units.h"
+
+#define MANAGER_FOLDER "/run/systemd/system" /* sd_booted(3) */
+
+struct running {
+	struct host *host;
+	struct arena *arena;
+	struct services_facts *answer;
+};
+
+/* In a copy the process can be told by its cgroup as well; on a host without systemd it has none.
+ */
+static void found_process(void *user, uint64_t pid, const char *comm)
+{
+	struct running *r = user;
+	_cleanup_text_ struct text cgroup = { 0 };
+	struct span unit = { NULL, 0 };
+
+	if (host_kind(r->host) == HOST_TREE &&
+	    host_read(r->host, &cgroup, HOST_FILE_MAX, "/proc/%llu/cgroup",
+		      (unsigned long long)pid) == 0)
+		unit_from_cgroup(text_span(&cgroup), &unit);
+	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
+		if ((u->comm && strcmp(comm, u->comm) == 0) || span_is(unit, u->unit))
+			units_add(r->arena, r->answer, span_of(u->unit))->active =
+				fact_str(r->arena, "active");
+}
+
+/* USER: does systemd run this host? The answer's manager is false when it does and did not answer.
+ */
+static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct services_facts *answer = facts;
+	struct running running = { .host = host, .arena = arena, .answer = answer };
+	int rc;
+
+	if (host_kind(host) == HOST_LIVE && *(bool *)user) {
+		rc = units_ask_bus(arena, answer);
+		if (rc == 0)
+			return 0;
+		*answer = (struct services_facts){ .manager = fact_bool(false) };
+	}
+	rc = processes_list(host, found_process, &running);
+	if (rc == 0)
+		answer->units.state = FACT_KNOWN;
+	return rc == -ESRCH ? 0 : rc;
+}
+
+/* ---- without systemd ---- */
+
+static void read_manager(struct probe_context *ctx)
+{
+	struct fact_bool *manager = &ctx->node->services.manager;
+	struct fact_str comm = { 0 };
+	struct host_stat stat;
+
+	if (host_stat(ctx->host, &stat, MANAGER_FOLDER) == 0) {
+		*manager = fact_bool(true);
+		return;
+	}
+	/* A tree seldom has /run: the first process says it as well. */
+	probe_str(ctx, &comm, "/proc/1/comm");
+	if (is_known(comm))
+		*manager = fact_bool(str_is(comm, "systemd"));
+}
+
+static bool stays(const char *unit)
+{
+	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
+		if (strcmp(u->unit, unit) == 0)
+			return u->comm != NULL;
+	return false;
+}
+
+/* RUNNING has the units that a process was found for. A service that does its work and ends cannot
+ * be told by its process. */
+static void set_active(struct probe_context *ctx, const struct services_facts *running)
+{
+	struct services_facts *services = &ctx->node->services;
+
+	for_each(r, &running->units)
+		units_add(ctx->arena, services, span_of(r->unit.value))->active = r->active;
+	if (!is_known(running->units))
+		return;
+	for_each_mut(s, &services->units)
+		if (is_unknown(s->active) &&
+		    (stays(s->unit.value) || str_is(s->load, "not-found") ||
+		     str_is(s->load, "masked")))
+			s->active = fact_str(ctx->arena, "inactive");
+}
+
+static void from_files(struct probe_context *ctx, const struct services_facts *running)
+{
+	struct services_facts *services = &ctx->node->services;
+	bool any = false;
+
+	if (is_known(ctx->node->os.container) && !known_is(services->manager, true)) {
+		host_gap_note(ctx->host, "/etc/systemd/system", -ENODATA,
+			      "a container does not see the services of its host");
+		return;
+	}
+	units_read_files(ctx->host, ctx->arena, services);
+	set_active(ctx, running);
+	for_each(s, &services->units)
+		any |= is_known(s->load) || is_known(s->active) || is_known(s->enabled);
+	if (!any)
+		services->units.state = FACT_UNKNOWN;
+}
+
+/* systemd-sysv-generator makes units of init scripts; whether they are enabled is in the links. */
+static void resolve_generated(struct probe_context *ctx)
+{
+	struct services_facts scripts = { 0 };
+	bool any = false;
+
+	for_each(s, &ctx->node->services.units)
+		any |= str_is(s->enabled, "generated");
+	if (!any)
+		return;
+	units_read_files(ctx->host, ctx->arena, &scripts);
+	for_each_mut(s, &ctx->node->services.units)
+		if (str_is(s->enabled, "generated"))
+			for_each(script, &scripts.units)
+				if (str_is(script->unit, s->unit.value) &&
+				    is_known(script->enabled))
+					s->enabled = script->enabled;
+}
+
+static int compare_services(const void *a, const void *b)
+{
+	const struct service *x = a, *y = b;
+
+	return strcmp(x->unit.value, y->unit.value);
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct services_facts *services = &ctx->node->services, answer = { 0 };
+	bool systemd;
+	int rc;
+
+	read_manager(ctx);
+	systemd = known_is(services->manager, true);
+	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
+			&systemd);
+	/* Only systemd tells what is enabled: processes alone leave it open. */
+	if (rc == 0 && answer.units.count && is_known(answer.units.items[0].load)) {
+		services->units = answer.units;
+		resolve_generated(ctx);
+	} else {
+		if (known_is(answer.manager, false))
+			host_gap_note(ctx->host, "services", -ENOTCONN,
+				      "systemd could not be asked: files and processes were read");
+		from_files(ctx, &answer);
+	}
+	fact_list_sort(&services->units, sizeof(services->units.items[0]), compare_services);
+}
+
+const struct probe probe_services = {
+	.name = "services",
+	.phase = 1,
+	PROBE_SECTION(services),
+	.run = run,
+};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * software.c - the user space that has to fit the kernel's side, and which version of it: by the
+ * names of libraries and Python projects, and a few small files. Nothing is run, and no library's
+ * body read.
+ */
+#include <string.h>
+
+#include "parse/process.h"
+#include "probe.h"
+#include "software.h"
+
+#define FOLDERS_MAX 256
+#define LINKS_MAX 8
+
+/* Folders that were looked at, each once whatever it is called. */
+struct places {
+	struct probe_context *ctx;
+	const char *seen[FOLDERS_MAX];
+	size_t count;
+	bool lib_is_link;
+};
+
+/* ---- folders ---- */
+
+/* PATH itself, as long as it is a link. */
+static const char *follow(struct places *p, const char *path)
+{
+	struct arena *arena = p->ctx->arena;
+	char target[PATH_MAX];
+
+	for (int i = 0; i < LINKS_MAX && host_link(p->ctx->host, target, "%s", path) == 0; i++) {
+		int parent = (int)(strrchr(path, '/') - path);
+
+		path = target[0] == '/' ? arena_strdup(arena, target)
+					: arena_printf(arena, "%.*s/%s", parent, path, target);
+	}
+	return path;
+}
+
+/* Where the usual links lead: /lib into /usr, /usr/local/cuda to a version by way of alternatives,
+ * lib64 to lib. One folder under two names would be two installations. */
+static const char *settle(struct places *p, const char *folder)
+{
+	static const char cuda[] = "/usr/local/cuda";
+	const char *rest = folder + sizeof(cuda) - 1;
+
+	if (p->lib_is_link && strncmp(folder, "/lib", 4) == 0)
+		folder = arena_printf(p->ctx->arena, "/usr%s", folder);
+	else if (strncmp(folder, cuda, sizeof(cuda) - 1) == 0 && *rest == '/')
+		folder = arena_printf(p->ctx->arena, "%s%s", follow(p, cuda), rest);
+	return follow(p, folder);
+}
+
+static bool is_new(struct places *p, const char *folder)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->seen[i], folder) == 0)
+			return false;
+	if (p->count == FOLDERS_MAX) {
+		host_gap_note(p->ctx->host, folder, -EOVERFLOW,
+			      "only 256 folders were looked into");
+		return false;
+	}
+	p->seen[p->count++] = folder;
+	return true;
+}
+
+static void look_into(struct places *p, const char *folder, host_ask *ask)
+{
+	struct software_facts answer = { 0 };
+
+	folder = settle(p, folder);
+	if (!is_new(p, folder) || host_query(p->ctx->host, folder, &software_facts_desc, &answer,
+					     p->ctx->arena, ask, (void *)folder))
+		return;
+	for_each(item, &answer.items)
+		software_add(p->ctx->arena, &p->ctx->node->software, item);
+}
+
+/* A folder that NVSHMEM or NCCL was installed into. */
+static void read_home(struct places *p, const char *home)
+{
+	struct arena *arena = p->ctx->arena;
+
+	look_into(p, arena_printf(arena, "%s/lib", home), software_ask_libraries);
+	look_into(p, arena_printf(arena, "%s/lib64", home), software_ask_libraries);
+	software_read_nvshmem(p->ctx->host, arena, &p->ctx->node->software, home);
+}
+
+static void read_toolkit(struct places *p, const char *home)
+{
+	struct probe_context *ctx = p->ctx;
+
+	look_into(p, arena_printf(ctx->arena, "%s/lib64", home), software_ask_libraries);
+	/* Newer libcuda for an older kernel module, on purpose. */
+	look_into(p, arena_printf(ctx->arena, "%s/compat", home), software_ask_libraries);
+	software_read_cuda(ctx->host, ctx->arena, &ctx->node->software, home);
+}
+
+/* ---- Python ---- */
+
+/* LIB holds python3, python3.12, ...; each has one or the other of the two. */
+static void read_python(struct places *p, const char *lib)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct arena *arena = p->ctx->arena;
+
+	if (host_list(p->ctx->host, &names, "%s", lib))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		if (strncmp(names.items[i], "python3", strlen("python3")) != 0)
+			continue;
+		look_into(p, arena_printf(arena, "%s/%s/site-packages", lib, names.items[i]),
+			  software_ask_python);
+		look_into(p, arena_printf(arena, "%s/%s/dist-packages", lib, names.items[i]),
+			  software_ask_python);
+	}
+}
+
+/* The answer is one word of the environment, kept for a capture as the folder that it is. */
+static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct env_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, name, value;
+	int rc = host_read(host, &text, 4u << 20, "%s", (const char *)user);
+
+	if (rc)
+		return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
+	rest = text_span(&text);
+	while (process_environ_next(&rest, &name, &value)) {
+		struct env_variable *variable;
+
+		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX"))
+			continue;
+		variable = LIST_ADD(arena, &answer->variables);
+		variable->name = fact_strn(arena, name.p, name.n);
+		variable->value = fact_strn(arena, value.p, value.n);
+	}
+	return 0;
+}
+
+static void read_virtual_env(struct places *p)
+{
+	struct probe_context *ctx = p->ctx;
+	struct env_facts answer = { 0 };
+	char *path = ctx->pid ? arena_printf(ctx->arena, "/proc/%d/environ", ctx->pid)
+			      : arena_strdup(ctx->arena, "/proc/self/environ");
+
+	if (host_query(ctx->host, "virtual environment", &env_facts_desc, &answer, ctx->arena,
+		       ask_virtual_env, path))
+		return;
+	for_each(v, &answer.variables)
+		if (v->value.value[0] == '/')
+			read_python(p, arena_printf(ctx->arena, "%s/lib", v->value.value));
+}
+
+/* ---- all places ---- */
+
+static void read_usual(struct places *p)
+{
+	static const char *const libraries[] = {
+		"/usr/lib/x86_64-linux-gnu",
+		"/usr/lib/aarch64-linux-gnu",
+		"/usr/lib64",
+		"/usr/lib",
+		"/usr/local/lib",
+		"/usr/local/lib64",
+		"/usr/local/nvidia/lib64",
+		"/usr/local/nvidia/lib",
+	};
+	static const char *const pythons[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
+					       "/usr/local/lib64" };
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		look_into(p, libraries[i], software_ask_libraries);
+	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++)
+		read_python(p, pythons[i]);
+}
+
+/* Toolkits and hand-made installations: /usr/local/cuda-12.8, /usr/local/nvshmem. */
+static void read_local(struct places *p)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct arena *arena = p->ctx->arena;
+
+	if (host_list(p->ctx->host, &names, "/usr/local"))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *home = arena_printf(arena, "/usr/local/%s", names.items[i]);
+
+		if (strcmp(names.items[i], "cuda") == 0)
+			home = settle(p, home);
+		if (strncmp(names.items[i], "cuda", 4) == 0)
+			read_toolkit(p, home);
+		else if (strncmp(names.items[i], "nvshmem", 7) == 0 ||
+			 strncmp(names.items[i], "nccl", 4) == 0 ||
+			 strncmp(names.items[i], "gdrcopy", 7) == 0)
+			read_home(p, home);
+	}
+}
+
+static void read_opt(struct places *p)
+{
+	_cleanup_names_ struct names names = { 0 }, nvidia = { 0 };
+	struct arena *arena = p->ctx->arena;
+
+	if (host_list(p->ctx->host, &names, "/opt"))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		if (strcmp(names.items[i], "nvidia") == 0 ||
+		    strcmp(names.items[i], "mellanox") == 0)
+			continue;
+		if (strncmp(names.items[i], "nvshmem", 7) == 0 ||
+		    strncmp(names.items[i], "nccl", 4) == 0)
+			read_home(p, arena_printf(arena, "/opt/%s", names.items[i]));
+		read_python(p, arena_printf(arena, "/opt/%s/lib", names.items[i]));
+		read_python(p, arena_printf(arena, "/opt/%s/.venv/lib", names.items[i]));
+	}
+	if (host_list(p->ctx->host, &nvidia, "/opt/nvidia"))
+		return;
+	for (size_t i = 0; i < nvidia.count; i++)
+		read_home(p, arena_printf(arena, "/opt/nvidia/%s", nvidia.items[i]));
+}
+
+/* Further folders of the dynamic loader: lines of ld.so.conf.d that are paths. */
+static void read_loader(struct places *p)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	if (host_list(p->ctx->host, &names, "/etc/ld.so.conf.d"))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		_cleanup_text_ struct text text = { 0 };
+		struct span rest, line;
+
+		if (!span_ends(span_of(names.items[i]), ".conf") ||
+		    host_read(p->ctx->host, &text, HOST_FILE_MAX, "/etc/ld.so.conf.d/%s",
+			      names.items[i]))
+			continue;
+		rest = text_span(&text);
+		while (span_cut(&rest, '\n', &line)) {
+			line = span_trim(line);
+			if (line.n > 1 && line.p[0] == '/')
+				look_into(p, arena_strndup(p->ctx->arena, line.p, line.n),
+					  software_ask_libraries);
+		}
+	}
+}
+
+/* What the process that was asked about is told to use. */
+static void read_environment(struct places *p)
+{
+	static const char *const homes[] = { "NVSHMEM_HOME",   "NVSHMEM_DIR",
+					     "NVSHMEM_PREFIX", "EP_NVSHMEM_ROOT_DIR",
+					     "NCCL_HOME",      "EP_NCCL_ROOT_DIR" };
+	const char *path = node_env(p->ctx->node, "LD_LIBRARY_PATH");
+	const char *cuda = node_env(p->ctx->node, "CUDA_HOME");
+	struct span rest = span_of(path ? path : ""), folder;
+
+	if (cuda && cuda[0] == '/')
+		read_toolkit(p, settle(p, cuda));
+	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+		const char *home = node_env(p->ctx->node, homes[i]);
+
+		if (home && home[0] == '/')
+			read_home(p, home);
+	}
+	while (span_cut(&rest, ':', &folder))
+		if (folder.n > 1 && folder.p[0] == '/')
+			look_into(p, arena_strndup(p->ctx->arena, folder.p, folder.n),
+				  software_ask_libraries);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct software_item *x = a, *y = b;
+
+	return strcmp(x->path.value, y->path.value);
+}
+
+static void run(struct probe_context *ctx)
+{
+	static const char *const doca[] = { "/opt/mellanox/doca/lib/x86_64-linux-gnu",
+					    "/opt/mellanox/doca/lib/aarch64-linux-gnu",
+					    "/opt/mellanox/doca/lib64" };
+	struct software_facts *software = &ctx->node->software;
+	struct places places = { .ctx = ctx };
+	struct host_stat stat;
+	char target[PATH_MAX];
+
+	places.lib_is_link = host_link(ctx->host, target, "/lib") == 0;
+	read_environment(&places);
+	read_usual(&places);
+	read_local(&places);
+	read_opt(&places);
+	read_loader(&places);
+	read_virtual_env(&places);
+	for (size_t i = 0; i < sizeof(doca) / sizeof(doca[0]); i++)
+		look_into(&places, doca[i], software_ask_libraries);
+	software_read_rdma(ctx->host, ctx->arena, software);
+	software_read_programs(ctx->host, ctx->arena, software);
+	/* Without /usr there is nothing that could have been found. */
+	if (software->items.count || host_stat(ctx->host, &stat, "/usr/lib") == 0)
+		software->items.state = FACT_KNOWN;
+	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
+}
+
+const struct probe probe_software = {
+	.name = "software",
+	.phase = 2,
+	PROBE_SECTION(software),
+	.run = run,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verbs.c - what only the verbs interface tells about an RDMA device: the MTU in use, whether
+ * memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
+ * opens the device's node below /dev/infiniband for a moment, which no tree has and no GPU is
+ * behind.
+ *
+ * libibverbs is opened when there is a device to ask about. Each question is kept under the node's
+ * path, which is also where the facts say that they come from.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <infiniband/verbs.h>
+
+#include "probe.h"
+
+#define NODES "/dev/infiniband"
+#define LIBRARY "libibverbs.so.1"
+#define NOT_LIVE "only a running host can be asked through verbs"
+/* GIDs of all ports of one device: what fits the 16 bits that an attribute of the uverbs ioctl has
+ * for its length (rdma/rdma_user_ioctl_cmds.h). rxe has room for 1024, mlx5 for 256 a port. */
+#define GIDS_MAX (UINT16_MAX / sizeof(struct ibv_gid_entry))
+
+/* Functions of the library, each with the version that its type belongs to (libibverbs.map.in).
+ * The last two are younger than some libraries: NULL there. */
+struct verbs {
+	void *library;
+	struct ibv_device **devices;
+	int devices_count;
+	typeof(ibv_get_device_list) *get_device_list;
+	typeof(ibv_free_device_list) *free_device_list;
+	typeof(ibv_get_device_name) *get_device_name;
+	typeof(ibv_open_device) *open_device;
+	typeof(ibv_close_device) *close_device;
+	typeof(ibv_query_port) *query_port;
+	typeof(ibv_alloc_pd) *alloc_pd;
+	typeof(ibv_dealloc_pd) *dealloc_pd;
+	typeof(ibv_dereg_mr) *dereg_mr;
+	typeof(_ibv_query_gid_table) *query_gid_table;	/* rdma-core 32 */
+	typeof(ibv_reg_dmabuf_mr) *reg_dmabuf_mr;      /* rdma-core 34 */
+};
+
+static bool resolve(struct verbs *v)
+{
+	const struct {
+		void *function;
+		const char *name;
+		const char *version;
+		bool young;
+	} symbols[] = {
+		{ &v->get_device_list, "ibv_get_device_list", "IBVERBS_1.1", false },
+		{ &v->free_device_list, "ibv_free_device_list", "IBVERBS_1.1", false },
+		{ &v->get_device_name, "ibv_get_device_name", "IBVERBS_1.1", false },
+		{ &v->open_device, "ibv_open_device", "IBVERBS_1.1", false },
+		{ &v->close_device, "ibv_close_device", "IBVERBS_1.1", false },
+		{ &v->query_port, "ibv_query_port", "IBVERBS_1.1", false },
+		{ &v->alloc_pd, "ibv_alloc_pd", "IBVERBS_1.1", false },
+		{ &v->dealloc_pd, "ibv_dealloc_pd", "IBVERBS_1.1", false },
+		{ &v->dereg_mr, "ibv_dereg_mr", "IBVERBS_1.1", false },
+		{ &v->query_gid_table, "_ibv_query_gid_table", "IBVERBS_1.11", true },
+		{ &v->reg_dmabuf_mr, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", true },
+	};
+
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		void *address = dlvsym(v->library, symbols[i].name, symbols[i].version);
+
+		if (!address && !symbols[i].young)
+			return false;
+		memcpy(symbols[i].function, &address, sizeof(address));
+	}
+	return true;
+}
+
+/* The library warns on standard error of every provider that it cannot load: its stream is ours, so
+ * that is put aside while it works. Returns the stream to be put back. */
+static int hush(void)
+{
+	int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	_cleanup_close_ int aside = memfd_create("libibverbs", MFD_CLOEXEC);
+
+	if (saved >= 0 && aside >= 0)
+		dup2(aside, STDERR_FILENO);
+	return saved;
+}
+
+static void unhush(int saved)
+{
+	if (saved < 0)
+		return;
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+}
+
+static int verbs_open(struct verbs *v)
+{
+	if (v->devices)
+		return 0;
+	if (!v->library)
+		v->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!v->library || !resolve(v))
+		return -ELIBACC;
+	errno = ENODEV;
+	v->devices = v->get_device_list(&v->devices_count);
+	return v->devices ? 0 : -errno;
+}
+
+static void verbs_close(struct verbs *v)
+{
+	if (v->devices)
+		v->free_device_list(v->devices);
+	/* Providers leave threads and handlers behind: the library stays until the process ends. */
+}
+
+static struct ibv_device *find_device(const struct verbs *v, const char *name)
+{
+	for (int i = 0; i < v->devices_count; i++)
+		if (strcmp(v->get_device_name(v->devices[i]), name) == 0)
+			return v->devices[i];
+	return NULL;
+}
+
+/*
+ * NCCL's test (src/transport/net_ib/gdr.cc): registering the file descriptor -1 fails in any case,
+ * with EBADF when kernel and provider got as far as looking at it. EOPNOTSUPP is a kernel driver,
+ * or a provider, that cannot do it, EPROTONOSUPPORT a kernel before 5.12.
+ */
+static int ask_dmabuf(const struct verbs *v, struct ibv_context *context, struct fact_bool *fact)
+{
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	int error;
+
+	if (!v->reg_dmabuf_mr)
+		return -ENOSYS;
+	errno = EIO;
+	pd = v->alloc_pd(context);
+	if (!pd)
+		return -errno;
+	errno = 0;
+	mr = v->reg_dmabuf_mr(pd, 0, 0, 0, -1, 0);
+	error = mr ? EBADF : errno;
+	if (mr)
+		v->dereg_mr(mr);
+	v->dealloc_pd(pd);
+	if (error != EBADF && error != EOPNOTSUPP && error != EPROTONOSUPPORT)
+		return -error;
+	*fact = fact_bool(error == EBADF);
+	return 0;
+}
+
+static void add_gid(struct rdma_port *port, struct arena *arena, const struct ibv_gid_entry *entry)
+{
+	struct rdma_gid *gid = LIST_ADD(arena, &port->gids);
+	char text[8 * 5 + 1], name[IF_NAMESIZE];
+
+	for (size_t i = 0; i < 8; i++)
+		snprintf(text + 5 * i, 6, "%02x%02x:", entry->gid.raw[2 * i],
+			 entry->gid.raw[2 * i + 1]);
+	gid->index = fact_u64(entry->gid_index);
+	gid->gid = fact_strn(arena, text, 8 * 5 - 1);
+	/* The words of the kernel (core/cache.c, gid_type_str). */
+	gid->type = fact_str(arena,
+			     entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
+	gid->netdev = entry->ndev_ifindex && if_indextoname(entry->ndev_ifindex, name)
+			      ? fact_str(arena, name)
+			      : FACT_NONE(fact_str);
+}
+
+static int ask_gids(const struct verbs *v, struct ibv_context *context, struct rdma_device *answer,
+		    struct arena *arena)
+{
+	_cleanup_free_ struct ibv_gid_entry *entries = calloc(GIDS_MAX, sizeof(*entries));
+	ssize_t n;
+
+	if (!entries)
+		return -ENOMEM;
+	if (!v->query_gid_table)
+		return -ENOSYS;
+	n = v->query_gid_table(context, entries, GIDS_MAX, 0, sizeof(*entries));
+	if (n < 0)
+		return (int)n;
+	for_each_mut(port, &answer->ports) {
+		port->gids.state = FACT_KNOWN;
+		for (ssize_t i = 0; i < n; i++)
+			if (known_is(port->port, entries[i].port_num))
+				add_gid(port, arena, &entries[i]);
+	}
+	return 0;
+}
+
+static void ask_ports(const struct verbs *v, struct ibv_context *context,
+		      const struct rdma_device *device, struct rdma_device *answer,
+		      struct arena *arena)
+{
+	for_each(known, &device->ports) {
+		struct rdma_port *port = LIST_ADD(arena, &answer->ports);
+		struct ibv_port_attr attributes = { 0 };
+
+		port->port = known->port;
+		/* The old form of the call fills the front part of the structure. */
+		if (v->query_port(context, (uint8_t)known->port.value,
+				  (struct _compat_ibv_port_attr *)&attributes))
+			continue;
+		/* enum ibv_mtu: 1 is 256 bytes, 5 is 4096. */
+		if (attributes.active_mtu >= IBV_MTU_256 && attributes.active_mtu <= IBV_MTU_4096)
+			port->active_mtu_bytes = fact_u64(128ull << attributes.active_mtu);
+	}
+}
+
+struct question {
+	struct verbs *verbs;
+	const struct rdma_device *device;
+};
+
+static int ask_device(const struct question *question, struct rdma_device *answer,
+		      struct arena *arena)
+{
+	struct verbs *v = question->verbs;
+	struct ibv_device *device;
+	struct ibv_context *context;
+	int rc = verbs_open(v);
+
+	if (rc)
+		return rc;
+	device = find_device(v, question->device->name.value);
+	if (!device)
+		return -ENODEV;
+	errno = EIO;
+	context = v->open_device(device);
+	if (!context)
+		return -errno;
+	answer->name = question->device->name;
+	ask_ports(v, context, question->device, answer, arena);
+	/* What one of them cannot tell stays unknown in the answer. */
+	ask_gids(v, context, answer, arena);
+	ask_dmabuf(v, context, &answer->dmabuf);
+	v->close_device(context);
+	return 0;
+}
+
+static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	int saved = hush();
+	int rc = ask_device(user, facts, arena);
+
+	(void)host;
+	unhush(saved);
+	return rc;
+}
+
+/* ---- into the facts of rdma.c ---- */
+
+static bool has_gid(const struct rdma_port *port, uint64_t index)
+{
+	for_each(gid, &port->gids)
+		if (known_is(gid->index, index))
+			return true;
+	return false;
+}
+
+static void merge_port(struct probe_context *ctx, struct rdma_port *port,
+		       const struct rdma_port *answer)
+{
+	port->active_mtu_bytes = answer->active_mtu_bytes;
+	for_each(gid, &answer->gids)
+		if (is_known(port->gids) && !has_gid(port, gid->index.value))
+			*LIST_ADD(ctx->arena, &port->gids) = *gid;
+}
+
+static void merge(struct probe_context *ctx, const char *key, struct rdma_device *device,
+		  const struct rdma_device *answer)
+{
+	bool mtu = true, gids = true;
+
+	device->dmabuf = answer->dmabuf;
+	for_each_mut(port, &device->ports) {
+		for_each(found, &answer->ports)
+			if (known_is(found->port, port->port.value))
+				merge_port(ctx, port, found);
+		mtu = mtu && is_known(port->active_mtu_bytes);
+	}
+	for_each(found, &answer->ports)
+		gids = gids && is_known(found->gids);
+	/* One gap for each path: the first counts. */
+	if (is_unknown(device->dmabuf))
+		host_gap_note(ctx->host, key, -EOPNOTSUPP, "could not be asked about DMA-BUF");
+	if (!mtu)
+		host_gap_note(ctx->host, key, -EIO, "a port did not answer");
+	if (!gids)
+		host_gap_note(ctx->host, key, -EOPNOTSUPP,
+			      "could not be asked for the whole GID table");
+}
+
+static void run(struct probe_context *ctx)
+{
+	_cleanup_(verbs_close) struct verbs verbs = { 0 };
+	struct rdma_facts *rdma = &ctx->node->rdma;
+
+	if (rdma->devices.count && host_kind(ctx->host) == HOST_TREE) {
+		host_gap_note(ctx->host, NODES, -ENODATA, NOT_LIVE);
+		return;
+	}
+	for_each_mut(device, &rdma->devices) {
+		struct question question = { .verbs = &verbs, .device = device };
+		struct rdma_device answer = { 0 };
+		char key[PATH_MAX];
+		int rc;
+
+		if (!is_known(device->uverbs)) {
+			host_gap_note(ctx->host, NODES, -ENODEV,
+				      "ib_uverbs has no node for one of the devices");
+			continue;
+		}
+		snprintf(key, sizeof(key), NODES "/%s", device->uverbs.value);
+		rc = host_query(ctx->host, key, &rdma_device_desc, &answer, ctx->arena, ask,
+				&question);
+		if (rc == 0)
+			merge(ctx, key, device, &answer);
+		/* Without the library, or a record of its answers, the others are not told either. */
+		if (rc == -ENODATA)
+			host_gap_note(ctx->host, NODES, rc, NOT_LIVE);
+		if (rc == -ELIBACC || rc == -ENODATA)
+			return;
+	}
+}
+
+/* After rdma, whose section it fills. */
+const struct probe probe_verbs = {
+	.name = "verbs",
+	.phase = 2,
+	.run = run,
+};

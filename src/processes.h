@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* processes.h - the processes of a node by their names, from /proc. */
+#ifndef PROCESSES_H
+#define PROCESSES_H
+
+#include "host.h"
+
+#define COMM_MAX 16 /* include/linux/sched.h: TASK_COMM_LEN, with its NUL */
+#define PROCESSES_MAX 65536
+
+/*
+ * Calls FOUND for every process but the kernel's own threads. 0; -ESRCH when process 1 cannot be
+ * seen: none was copied into the tree, or /proc is mounted so that each user sees only their own
+ * (hidepid). Meant for ask functions: what a recorder should keep is what was found.
+ */
+#define PROCESSES_HIDDEN "the node's processes are hidden, or were not recorded"
+typedef void process_found(void *user, uint64_t pid, const char *comm);
+int processes_list(struct host *host, process_found *found, void *user);
+
+#endif

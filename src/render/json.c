@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json.c - the report and the rules as documents; docs/formats/ has their schemas. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "json.h"
+#include "render/render.h"
+
+enum exit_status render_json(struct json_object *json, enum exit_status status)
+{
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_SPACED |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	return finish_output(status);
+}
+
+static void put_str(struct json_object *json, const char *key, struct fact_str fact)
+{
+	json_put_string(json, key, is_known(fact) ? fact.value : NULL);
+}
+
+static struct json_object *words(const char *const *list, unsigned int bits)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; list[i]; i++)
+		if (bits & 1u << i)
+			json_object_array_add(array, json_object_new_string(list[i]));
+	return array;
+}
+
+static struct json_object *node_json(const struct node *node)
+{
+	struct json_object *json = json_object_new_object();
+	size_t gpus = 0;
+
+	for_each(d, &node->pci.devices)
+		gpus += pci_is_gpu(d);
+	put_str(json, "hostname", node->os.hostname);
+	put_str(json, "machine", node->os.machine);
+	put_str(json, "kernel", node->os.kernel);
+	put_str(json, "driver", node->driver.version);
+	json_put(json, "gpus", is_told(node->pci.devices) ? json_u64(gpus) : NULL);
+	json_put(json, "rdma_devices",
+		 is_told(node->rdma.devices) ? json_u64(node->rdma.devices.count) : NULL);
+	put_str(json, "os", node->os.name);
+	put_str(json, "hypervisor", node->os.hypervisor);
+	return json;
+}
+
+static struct json_object *summary_json(const struct report *report)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "verdict", verdict_words[report->verdict]);
+	json_put_number(json, "pass", report->count[VERDICT_PASS]);
+	json_put_number(json, "fail", report->count[VERDICT_FAIL]);
+	json_put_number(json, "pending", report->count[VERDICT_PENDING]);
+	json_put_number(json, "unknown", report->count[VERDICT_UNKNOWN]);
+	json_put_number(json, "not_applicable", report->count[VERDICT_NOT_APPLICABLE]);
+	json_put_string(json, "worst", report->any_worst ? severity_words[report->worst] : NULL);
+	json_put_number(json, "info", report->info);
+	json_put_number(json, "off", report->off);
+	return json;
+}
+
+static struct json_object *evidence_json(const struct report *report, const char *fact)
+{
+	struct json_object *json = json_object_new_object();
+	struct fact_ref ref;
+
+	json_put_string(json, "fact", fact);
+	if (fact_find(&node_desc, report->node, fact, report->arena, &ref))
+		return json;
+	if (fact_ref_state(&ref) != FACT_UNKNOWN && ref.field->type != FIELD_LIST &&
+	    ref.field->type != FIELD_STRUCT)
+		json_put(json, "value", fact_ref_json(&ref));
+	if (ref.source)
+		json_put_string(json, "path", ref.source);
+	if (ref.line)
+		json_put_number(json, "line", ref.line);
+	return json;
+}
+
+static struct json_object *fix_json(const struct finding *f)
+{
+	enum activation activation =
+		f->answer.activation ? f->answer.activation : f->rule->activation;
+	struct json_object *json;
+
+	if (!f->rule->fix || (f->answer.verdict != VERDICT_FAIL &&
+			      f->answer.verdict != VERDICT_PENDING))
+		return NULL;
+	json = json_object_new_object();
+	json_put_string(json, "id", f->rule->fix);
+	json_put_string(json, "activation", activation_words[activation]);
+	return json;
+}
+
+static struct json_object *finding_json(const struct report *report, const struct finding *f)
+{
+	const struct answer *a = &f->answer;
+	struct json_object *json = json_object_new_object();
+	struct json_object *evidence = json_object_new_array();
+	const struct gap *gap = a->verdict == VERDICT_UNKNOWN ? report_gap(report, f) : NULL;
+	bool bad = a->verdict == VERDICT_FAIL || a->verdict == VERDICT_PENDING;
+
+	json_put_string(json, "rule", f->rule->id);
+	json_put_string(json, "verdict", verdict_words[a->verdict]);
+	json_put_string(json, "severity", severity_words[f->severity]);
+	json_put_string(json, "title", f->rule->title);
+	json_put_string(json, "subject", a->subject);
+	json_put_string(json, "observed", a->observed);
+	json_put_string(json, "expected", a->expected);
+	json_put_string(json, "impact", !bad ? NULL : a->impact ? a->impact : f->rule->impact);
+	json_put_string(json, "remedy", a->remedy ? a->remedy : bad ? f->rule->remedy : NULL);
+	for (size_t i = 0; i < EVIDENCE_MAX && a->evidence[i]; i++)
+		json_object_array_add(evidence, evidence_json(report, a->evidence[i]));
+	json_put(json, "evidence", evidence);
+	json_put(json, "fix", fix_json(f));
+	if (gap) {
+		json_put_string(json, "unknown_path", gap->path.value);
+		json_put_string(json, "unknown_why", gap->why.value);
+	}
+	if (f->why_graded)
+		json_put_string(json, "configured_reason", f->why_graded);
+	if (f->off)
+		json_put(json, "off", json_object_new_boolean(true));
+	return json;
+}
+
+static struct json_object *probe_json(const struct node *node, const struct probe_result *probe)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *notes = json_object_new_array();
+	char note[512];
+
+	put_str(json, "name", probe->name);
+	json_put_string(json, "state", probe_state_words[probe->state.value]);
+	json_put_number(json, "duration_us", probe->duration_us.value);
+	for_each(g, &node->gaps) {
+		if (!str_is(g->probe, probe->name.value))
+			continue;
+		snprintf(note, sizeof(note), "%s: %s", g->path.value, g->why.value);
+		json_object_array_add(notes, json_text(note, strlen(note)));
+	}
+	json_put(json, "notes", notes);
+	return json;
+}
+
+enum exit_status render_report_json(const struct report *report, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-report");
+	struct json_object *findings = json_object_new_array();
+	struct json_object *probes = json_object_new_array();
+
+	for_each(f, &report->findings)
+		json_object_array_add(findings, finding_json(report, f));
+	for_each(p, &report->node->probes)
+		json_object_array_add(probes, probe_json(report->node, p));
+	json_put(json, "node", node_json(report->node));
+	json_put(json, "profiles", words(profile_words, report->profiles));
+	json_put_string(json, "profiles_reason", report->profiles_reason);
+	json_put(json, "summary", summary_json(report));
+	json_put(json, "findings", findings);
+	json_put(json, "probes", probes);
+	return render_json(json, status);
+}
+
+/* ---- rules ---- */
+
+static struct json_object *rule_json(const struct rule *rule)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "id", rule->id);
+	json_put_string(json, "title", rule->title);
+	json_put(json, "profiles", words(profile_words, rule->profiles));
+	json_put_string(json, "severity", severity_words[rule->severity]);
+	json_put_string(json, "fix", rule->fix);
+	json_put_string(json, "activation", activation_words[rule->activation]);
+	json_put_string(json, "reads", rule->reads);
+	json_put_string(json, "why", rule->why);
+	json_put_string(json, "impact", rule->impact);
+	json_put_string(json, "remedy", rule->remedy);
+	json_put_string(json, "check", rule->check);
+	json_put_string(json, "cost", rule->cost);
+	json_put_string(json, "sources", rule->sources);
+	return json;
+}
+
+enum exit_status render_rules_json(const struct rule *const *rules, size_t count)
+{
+	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-rules");
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(array, rule_json(rules[i]));
+	json_put(json, "rules", array);
+	return render_json(json, EXIT_WELL);
+}

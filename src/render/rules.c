@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rules.c - the rules as a list, and one of them in full. */
+#include <string.h>
+
+#include "render/render.h"
+
+#define INDENT 4
+
+const char *render_profiles(unsigned int profiles, char buffer[64])
+{
+	size_t n = 0;
+
+	buffer[0] = '\0';
+	for (unsigned int i = 0; profile_words[i] && n < 60; i++)
+		if (profiles & 1u << i)
+			n += (size_t)snprintf(buffer + n, 64 - n, "%s%s", n ? "," : "",
+					      profile_words[i]);
+	return buffer;
+}
+
+static const char *activation_text(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_NOW:
+		return "takes effect at once";
+	case ACTIVATION_RELOAD:
+		return "takes effect when the module is loaded again";
+	case ACTIVATION_REBOOT:
+		return "takes effect at the next boot";
+	case ACTIVATION_POWER_CYCLE:
+		return "takes effect after a power cycle";
+	case ACTIVATION_NONE:
+		break;
+	}
+	return "";
+}
+
+enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
+				   const struct options *options)
+{
+	struct page page;
+	char buffer[64];
+
+	page_begin(&page, options);
+	fprintf(page.out, "%-36s %-4s  %-24s %s\n", "RULE", "SEV", "PROFILES", "FIX");
+	for (size_t i = 0; i < count; i++)
+		fprintf(page.out, "%-36s %-4s  %-24s %s\n", rules[i]->id,
+			severity_words[rules[i]->severity],
+			render_profiles(rules[i]->profiles, buffer),
+			rules[i]->fix ? rules[i]->fix : "-");
+	return page_end(&page, EXIT_WELL);
+}
+
+static void section(struct page *page, const char *title, const char *text)
+{
+	if (!text || !*text)
+		return;
+	fprintf(page->out, "\n%s%s%s\n", page_style(page, STYLE_BOLD), title,
+		page_style(page, STYLE_PLAIN));
+	text_wrap(page->out, text, INDENT, 0, page->width);
+}
+
+enum exit_status render_rule_text(const struct rule *rule, const struct options *options)
+{
+	struct page page;
+	char buffer[64], fix[160];
+
+	page_begin(&page, options);
+	fprintf(page.out, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
+		page_style(&page, STYLE_PLAIN));
+	text_wrap(page.out, rule->title, INDENT, 0, page.width);
+	fprintf(page.out, "    severity %s; profiles %s\n", severity_words[rule->severity],
+		render_profiles(rule->profiles, buffer));
+	section(&page, "What is read", rule->reads);
+	section(&page, "Why it matters", rule->why);
+	section(&page, "What it does to a job", rule->impact);
+	section(&page, "How to check by hand", rule->check);
+	section(&page, "What to do", rule->remedy);
+	snprintf(fix, sizeof(fix), "%s%s%s",
+		 rule->fix ? rule->fix : "Software on this node cannot repair it.",
+		 rule->fix && rule->activation ? "; " : "",
+		 rule->fix ? activation_text(rule->activation) : "");
+	section(&page, "Repair", fix);
+	section(&page, "What it costs", rule->cost);
+	section(&page, "Sources", rule->sources);
+	return page_end(&page, EXIT_WELL);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.c - the report for people: head, what is not well (worst first), what could not be told, and
+ * a line that counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpus.h"
+#include "json.h"
+#include "render/render.h"
+
+#define LABEL 10	/* width of "observed " and its like */
+#define INDENT 5
+#define SUBJECTS_SHOWN 4
+
+struct view {
+	struct page page;
+	const struct report *report;
+	bool verbose;
+};
+
+static void styled(struct view *v, enum style style, const char *text)
+{
+	fprintf(v->page.out, "%s%s%s", page_style(&v->page, style), text,
+		page_style(&v->page, STYLE_PLAIN));
+}
+
+static void label(struct view *v, const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL,
+		name, page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out, text, INDENT + LABEL, INDENT + LABEL, v->page.width);
+}
+
+/* ---- head ---- */
+
+static const char *or_unknown(struct fact_str fact, const char *absent)
+{
+	return is_known(fact) ? fact.value : is_absent(fact) ? absent : "unknown";
+}
+
+static void head_line(struct view *v, const char *name, const char *text)
+{
+	fprintf(v->page.out, "%-*s", LABEL, name);
+	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
+}
+
+static const char *gpu_name(const struct node *node, const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	for_each(g, &node->gpu.devices)
+		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
+			return g->model.value;
+	return model ? model->name : "NVIDIA GPU";
+}
+
+/* "8 x NVIDIA H200" and what else there is. */
+static const char *gpus_text(struct view *v)
+{
+	const struct node *node = v->report->node;
+	const char *text = "";
+
+	if (!is_told(node->pci.devices))
+		return "unknown";
+	for_each(d, &node->pci.devices) {
+		const char *name = gpu_name(node, d);
+		size_t count = 0;
+		bool seen = false;
+
+		if (!pci_is_gpu(d))
+			continue;
+		for_each(other, &node->pci.devices) {
+			if (!pci_is_gpu(other) || strcmp(gpu_name(node, other), name) != 0)
+				continue;
+			seen |= other < d;
+			count++;
+		}
+		if (!seen)
+			text = arena_printf(v->report->arena, "%s%s%zu x %s", text,
+					    *text ? ", " : "", count, name);
+	}
+	return *text ? text : "none: no NVIDIA GPU on the PCI bus";
+}
+
+static const char *nics_text(struct view *v)
+{
+	const struct node *node = v->report->node;
+	size_t active = 0, ports = 0;
+
+	if (!is_told(node->rdma.devices))
+		return "unknown";
+	if (node->rdma.devices.count == 0)
+		return "no RDMA device";
+	for_each(d, &node->rdma.devices) {
+		for_each(p, &d->ports) {
+			ports++;
+			active += known_is(p->state, RDMA_PORT_ACTIVE);
+		}
+	}
+	return arena_printf(v->report->arena, "%u RDMA device%s, %zu of %zu port%s active",
+			    node->rdma.devices.count, node->rdma.devices.count == 1 ? "" : "s",
+			    active, ports, ports == 1 ? "" : "s");
+}
+
+static const char *driver_text(struct view *v)
+{
+	const struct driver_facts *driver = &v->report->node->driver;
+
+	if (known_is(driver->loaded, false))
+		return "not loaded";
+	if (!is_known(driver->version))
+		return "unknown";
+	return arena_printf(v->report->arena, "%s%s%s%s", driver->version.value,
+			    is_known(driver->flavour) ? " (" : "",
+			    is_known(driver->flavour)
+				    ? driver_flavour_words[driver->flavour.value]
+				    : "",
+			    is_known(driver->flavour) ? " kernel modules)" : "");
+}
+
+static const char *machine_text(struct view *v)
+{
+	const struct os_facts *os = &v->report->node->os;
+	struct arena *arena = v->report->arena;
+	const char *text = arena_printf(arena, "%s, Linux %s, %s", or_unknown(os->name, "?"),
+					or_unknown(os->kernel, "?"), or_unknown(os->machine, "?"));
+
+	if (is_known(os->hypervisor))
+		text = arena_printf(arena, "%s, virtual machine (%s)", text, os->hypervisor.value);
+	if (is_known(os->container))
+		text = arena_printf(arena, "%s, inside a container (%s)", text,
+				    os->container.value);
+	return text;
+}
+
+static void head(struct view *v)
+{
+	const struct report *r = v->report;
+
+	head_line(v, "Node", or_unknown(r->node->os.hostname, "?"));
+	head_line(v, "System", machine_text(v));
+	head_line(v, "Driver", driver_text(v));
+	head_line(v, "GPUs", gpus_text(v));
+	head_line(v, "NICs", nics_text(v));
+	head_line(v, "Profiles", arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
+					      r->profiles_reason));
+}
+
+/* ---- findings ---- */
+
+static enum style severity_style(const struct finding *f)
+{
+	switch (f->severity) {
+	case SEVERITY_CRIT:
+	case SEVERITY_ERR:
+		return STYLE_RED;
+	case SEVERITY_WARN:
+		return STYLE_YELLOW;
+	case SEVERITY_INFO:
+		break;
+	}
+	return STYLE_BLUE;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The same answer about another subject is shown with the first of its kind. */
+static bool same_answer(const struct finding *a, const struct finding *b)
+{
+	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
+	       a->severity == b->severity && a->off == b->off && a->answer.subject &&
+	       b->answer.subject && same_text(a->answer.observed, b->answer.observed) &&
+	       same_text(a->answer.expected, b->answer.expected);
+}
+
+static bool shown_before(const struct report *r, const struct finding *f)
+{
+	for_each(other, &r->findings) {
+		if (other == f)
+			return false;
+		if (same_answer(other, f))
+			return true;
+	}
+	return false;
+}
+
+static const char *subjects(struct view *v, const struct finding *f)
+{
+	struct arena *arena = v->report->arena;
+	const char *text = "";
+	size_t count = 0;
+
+	if (!f->answer.subject)
+		return NULL;
+	for_each(other, &v->report->findings) {
+		if (!same_answer(other, f))
+			continue;
+		if (count++ < SUBJECTS_SHOWN || v->verbose)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    other->answer.subject);
+	}
+	if (count > SUBJECTS_SHOWN && !v->verbose)
+		text = arena_printf(arena, "%s and %zu more", text, count - SUBJECTS_SHOWN);
+	return text;
+}
+
+/* Where the evidence stands: /proc/driver/nvidia/params:40. Each place once. */
+static const char *places(struct view *v, const struct finding *f)
+{
+	const struct report *r = v->report;
+	const char *text = "";
+	struct fact_ref ref;
+
+	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
+		const char *place;
+
+		if (fact_find(&node_desc, r->node, f->answer.evidence[i], r->arena, &ref) ||
+		    !ref.source)
+			continue;
+		place = ref.line ? arena_printf(r->arena, "%s:%llu", ref.source,
+						(unsigned long long)ref.line)
+				 : ref.source;
+		if (!strstr(text, place))
+			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", place);
+	}
+	return text;
+}
+
+static const char *repair_text(const struct finding *f)
+{
+	enum activation activation =
+		f->answer.activation ? f->answer.activation : f->rule->activation;
+
+	switch (activation) {
+	case ACTIVATION_NOW:
+		return "at once";
+	case ACTIVATION_RELOAD:
+		return "when the module is loaded again";
+	case ACTIVATION_REBOOT:
+		return "at the next boot";
+	case ACTIVATION_POWER_CYCLE:
+		return "after a power cycle";
+	case ACTIVATION_NONE:
+		break;
+	}
+	return NULL;
+}
+
+static void title_line(struct view *v, const struct finding *f, const char *tag, enum style style)
+{
+	fputc('\n', v->page.out);
+	fprintf(v->page.out, "%s%-*s%s", page_style(&v->page, style), INDENT, tag,
+		page_style(&v->page, STYLE_PLAIN));
+	styled(v, STYLE_BOLD, f->rule->id);
+	fputc('\n', v->page.out);
+	fprintf(v->page.out, "%*s", INDENT, "");
+	text_wrap(v->page.out, f->rule->title, INDENT, INDENT, v->page.width);
+}
+
+static void show_bad(struct view *v, const struct finding *f)
+{
+	const struct answer *a = &f->answer;
+	static const char *const tags[] = { "INFO", "WARN", "ERR", "CRIT" };
+	bool pending = a->verdict == VERDICT_PENDING;
+
+	title_line(v, f, pending ? "WAIT" : tags[f->severity],
+		   pending ? STYLE_YELLOW : severity_style(f));
+	label(v, "where", subjects(v, f));
+	label(v, "seen", a->observed);
+	label(v, "wanted", a->expected);
+	label(v, "read in", places(v, f));
+	if (f->severity > SEVERITY_INFO || v->verbose)
+		label(v, "impact", a->impact ? a->impact : f->rule->impact);
+	label(v, "do", a->remedy ? a->remedy : f->rule->remedy);
+	label(v, "effect", repair_text(f));
+	label(v, "graded", f->why_graded);
+}
+
+/* ---- what could not be told: by reason, since one reason often leaves many rules open ---- */
+
+struct reason {
+	const char *why;
+	const char *to_know;
+};
+
+static const char *how_to_know(const struct gap *gap)
+{
+	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
+		return "run as root";
+	if (str_is(gap->error, "ELIBACC"))
+		return "install the library";
+	if (str_is(gap->error, "ENODATA"))
+		return "look at the node itself, or at a more complete copy of it";
+	return NULL;
+}
+
+static struct reason reason_of(struct view *v, const struct finding *f)
+{
+	const struct gap *gap = report_gap(v->report, f);
+	struct reason r = { f->answer.observed, f->answer.remedy };
+
+	if (!r.why && gap)
+		r.why = arena_printf(v->report->arena, "%s: %s", gap->path.value, gap->why.value);
+	if (!r.why)
+		r.why = f->answer.evidence[0] ? arena_printf(v->report->arena, "%s was not read",
+							     f->answer.evidence[0])
+					      : "it was not read";
+	if (!r.to_know && gap)
+		r.to_know = how_to_know(gap);
+	return r;
+}
+
+static bool is_unknown_answer(const struct finding *f)
+{
+	return !f->off && f->answer.verdict == VERDICT_UNKNOWN;
+}
+
+/* Was this reason given by an earlier finding, or (SAME_RULE) by the same rule's earlier subject? */
+static bool reason_seen(struct view *v, const struct finding *f, const char *why, bool same_rule)
+{
+	for_each(other, &v->report->findings) {
+		if (other == f)
+			return false;
+		if (is_unknown_answer(other) && (!same_rule || other->rule == f->rule) &&
+		    same_text(reason_of(v, other).why, why))
+			return true;
+	}
+	return false;
+}
+
+static void show_reason(struct view *v, const struct reason *r)
+{
+	const char *rules = "";
+
+	for_each(f, &v->report->findings)
+		if (is_unknown_answer(f) && same_text(reason_of(v, f).why, r->why) &&
+		    !reason_seen(v, f, r->why, true))
+			rules = arena_printf(v->report->arena, "%s%s%s", rules, *rules ? ", " : "",
+					     f->rule->id);
+	fprintf(v->page.out, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), INDENT, "?",
+		page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out, r->why, INDENT, INDENT, v->page.width);
+	label(v, "to know", r->to_know);
+	label(v, "leaves", rules);
+}
+
+static void show_unknowns(struct view *v)
+{
+	if (v->report->count[VERDICT_UNKNOWN])
+		fprintf(v->page.out, "\n%sWhat could not be told%s\n", page_style(&v->page, STYLE_BOLD),
+			page_style(&v->page, STYLE_PLAIN));
+	for_each(f, &v->report->findings) {
+		struct reason r;
+
+		if (!is_unknown_answer(f))
+			continue;
+		r = reason_of(v, f);
+		if (!reason_seen(v, f, r.why, false))
+			show_reason(v, &r);
+	}
+}
+
+static void show_short(struct view *v, const struct finding *f)
+{
+	bool pass = f->answer.verdict == VERDICT_PASS;
+	const char *text = f->answer.observed;
+
+	fprintf(v->page.out, "%s%-*s%s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM), INDENT,
+		pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id);
+	if (f->answer.subject)
+		fprintf(v->page.out, " %s", subjects(v, f));
+	fputc('\n', v->page.out);
+	if (text) {
+		fprintf(v->page.out, "%*s", INDENT, "");
+		text_wrap(v->page.out, text, INDENT, INDENT, v->page.width);
+	}
+}
+
+static bool is_bad(const struct finding *f)
+{
+	return f->answer.verdict == VERDICT_FAIL || f->answer.verdict == VERDICT_PENDING;
+}
+
+static void show_all(struct view *v, bool (*chosen)(const struct finding *f, int severity),
+		     void (*show)(struct view *v, const struct finding *f))
+{
+	for (int severity = SEVERITY_CRIT; severity >= SEVERITY_INFO; severity--)
+		for_each(f, &v->report->findings)
+			if (!f->off && chosen(f, severity) && !shown_before(v->report, f))
+				show(v, f);
+}
+
+static bool chosen_fail(const struct finding *f, int severity)
+{
+	return f->answer.verdict == VERDICT_FAIL && (int)f->severity == severity;
+}
+
+static bool chosen_pending(const struct finding *f, int severity)
+{
+	return f->answer.verdict == VERDICT_PENDING && (int)f->severity == severity;
+}
+
+static bool chosen_rest(const struct finding *f, int severity)
+{
+	return !is_bad(f) && f->answer.verdict != VERDICT_UNKNOWN && (int)f->severity == severity;
+}
+
+static void show_off(struct view *v)
+{
+	for_each(f, &v->report->findings) {
+		if (!f->off || shown_before(v->report, f))
+			continue;
+		fprintf(v->page.out, "\n%-*s%s\n", INDENT, "off", f->rule->id);
+		label(v, "reason", f->why_graded);
+	}
+}
+
+static void last_line(struct view *v)
+{
+	const struct report *r = v->report;
+	size_t failed = r->count[VERDICT_FAIL] - r->info;
+
+	fputc('\n', v->page.out);
+	styled(v, failed ? STYLE_RED : r->count[VERDICT_PENDING] ? STYLE_YELLOW : STYLE_GREEN,
+	       arena_printf(r->arena, "%zu failed", failed));
+	fprintf(v->page.out, ", %zu pending, %zu for information, %zu unknown, %zu passed, "
+			"%zu not applicable",
+		r->count[VERDICT_PENDING], r->info, r->count[VERDICT_UNKNOWN],
+		r->count[VERDICT_PASS], r->count[VERDICT_NOT_APPLICABLE]);
+	if (r->off)
+		fprintf(v->page.out, ", %zu off", r->off);
+	fputc('\n', v->page.out);
+}
+
+enum exit_status render_report_text(const struct report *report, const struct options *options,
+				    enum exit_status status)
+{
+	struct view v = { .report = report, .verbose = options->verbose };
+
+	page_begin(&v.page, options);
+	head(&v);
+	show_all(&v, chosen_fail, show_bad);
+	show_all(&v, chosen_pending, show_bad);
+	show_unknowns(&v);
+	show_off(&v);
+	if (v.verbose) {
+		fputc('\n', v.page.out);
+		show_all(&v, chosen_rest, show_short);
+	}
+	last_line(&v);
+	return page_end(&v.page, status);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpus.h"
+
+const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", NULL };
+
+/* ---- profiles ---- */
+
+static unsigned int with_included(unsigned int profiles)
+{
+	if (profiles & PROFILE_DEEPEP)
+		profiles |= PROFILE_RDMA;
+	return profiles | PROFILE_BASE;
+}
+
+unsigned int profiles_parse(const char *list, struct span *word)
+{
+	struct span rest = span_of(list);
+	unsigned int profiles = 0;
+
+	*word = rest;
+	while (span_cut(&rest, ',', word)) {
+		unsigned int bit = 0;
+
+		*word = span_trim(*word);
+		while (profile_words[bit] && !span_is(*word, profile_words[bit]))
+			bit++;
+		if (!profile_words[bit])
+			return 0;
+		profiles |= 1u << bit;
+	}
+	return profiles ? with_included(profiles) : 0;
+}
+
+const char *profiles_text(struct arena *arena, unsigned int profiles)
+{
+	const char *text = "";
+
+	for (unsigned int bit = 0; profile_words[bit]; bit++)
+		if (profiles & 1u << bit)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    profile_words[bit]);
+	return text;
+}
+
+/* deepep is never assumed: only a person knows what the node is for. */
+static void pick_profiles(struct report *report)
+{
+	const struct node *node = report->node;
+	size_t rdma = node->rdma.devices.count, gpus = 0, data_centre = 0;
+
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		gpus++;
+		data_centre += gpu_is_data_centre(d);
+	}
+	if (rdma && data_centre) {
+		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu RDMA device%s and %zu data-centre GPU%s", rdma,
+			rdma == 1 ? "" : "s", data_centre, data_centre == 1 ? "" : "s");
+	} else if (gpus >= 2 && !rdma) {
+		report->profiles = PROFILE_BASE | PROFILE_P2P;
+		report->profiles_reason =
+			arena_printf(report->arena, "%zu GPUs and no RDMA device", gpus);
+	} else {
+		report->profiles = PROFILE_BASE;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu GPU%s and %zu RDMA device%s", gpus,
+			gpus == 1 ? "" : "s", rdma, rdma == 1 ? "" : "s");
+	}
+}
+
+static void choose_profiles(struct report *report, const struct settings *settings)
+{
+	if (!settings->profiles) {
+		pick_profiles(report);
+		return;
+	}
+	report->profiles = settings->profiles;
+	report->profiles_reason =
+		settings->profiles_from
+			? arena_printf(report->arena, "set in %s", settings->profiles_from)
+			: "asked for";
+}
+
+/* ---- judging ---- */
+
+static bool matches(const char *const *patterns, const char *id)
+{
+	for (size_t i = 0; patterns && patterns[i]; i++)
+		if (fnmatch(patterns[i], id, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool is_selected(const struct report *report, const struct settings *settings,
+			const struct rule *rule)
+{
+	if (settings->only ? !matches(settings->only, rule->id)
+			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
+		return false;
+	return !matches(settings->skip, rule->id);
+}
+
+/* What the configuration says stands over the rule: off, or another severity. */
+static void grade(struct report *report, const struct settings *settings, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
+
+		if (!setting)
+			continue;
+		f->off = setting->off;
+		f->why_graded = setting->reason;
+		if (setting->graded)
+			f->severity = setting->severity;
+	}
+}
+
+static void count_finding(struct report *report, const struct finding *f)
+{
+	enum verdict verdict = f->answer.verdict;
+
+	if (f->off) {
+		report->off++;
+		return;
+	}
+	report->count[verdict]++;
+	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
+		return;
+	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
+	if (!report->any_worst || f->severity > report->worst)
+		report->worst = f->severity;
+	report->any_worst = true;
+}
+
+static bool any_finding(const struct report *report, enum verdict verdict, enum severity from)
+{
+	for_each(f, &report->findings)
+		if (!f->off && f->answer.verdict == verdict && f->severity >= from)
+			return true;
+	return false;
+}
+
+/* Information changes the verdict only where --fail-on info asks for it. */
+static enum verdict overall(const struct report *report)
+{
+	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
+
+	if (any_finding(report, VERDICT_FAIL, from))
+		return VERDICT_FAIL;
+	if (any_finding(report, VERDICT_PENDING, from))
+		return VERDICT_PENDING;
+	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
+}
+
+struct report *report_make(const struct node *node, const struct settings *settings,
+			   struct arena *arena)
+{
+	struct report *report = arena_alloc(arena, sizeof(*report));
+	struct judge j = { .node = node, .settings = settings, .arena = arena };
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	report->node = node;
+	report->arena = arena;
+	report->fail_on = settings->fail_on;
+	choose_profiles(report, settings);
+	j.profiles = report->profiles;
+	j.findings = (struct fact_list *)&report->findings;
+	for (size_t i = 0; i < count; i++) {
+		size_t from = report->findings.count;
+
+		if (!is_selected(report, settings, rules[i]))
+			continue;
+		j.rule = rules[i];
+		rules[i]->judge(&j);
+		if (report->findings.count == from)
+			UNKNOWN(&j, .observed = "the rule gave no answer");
+		grade(report, settings, from);
+		report->rules++;
+	}
+	for_each(f, &report->findings)
+		count_finding(report, f);
+	report->verdict = overall(report);
+	return report;
+}
+
+/* What is pending is right on disk, and still not what a job would meet now. */
+enum exit_status report_status(const struct report *report, bool strict)
+{
+	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||
+	    any_finding(report, VERDICT_PENDING, report->fail_on))
+		return EXIT_FINDINGS;
+	if (strict && any_finding(report, VERDICT_UNKNOWN, report->fail_on))
+		return EXIT_INCOMPLETE;
+	return EXIT_WELL;
+}
+
+/* ---- reasons ---- */
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n && folder[n - 1] == '/')
+		n--;
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The probe that fills the section a fact is in mostly has the section's name. */
+static bool is_about_section(const struct gap *gap, const char *fact)
+{
+	size_t n = strcspn(fact, ".[");
+
+	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
+}
+
+/* The gap at the fact's own file, or at a folder above it; else one of its probe below it. */
+static const struct gap *gap_at(const struct node *node, const char *source, const char *fact)
+{
+	const struct gap *below = NULL;
+
+	for_each(g, &node->gaps) {
+		if (is_below(source, g->path.value))
+			return g;
+		if (!below && is_below(g->path.value, source) && is_about_section(g, fact))
+			below = g;
+	}
+	return below;
+}
+
+/* A probe that was given up explains whatever its section lacks. */
+static const struct gap *gap_of_probe(const struct node *node, const char *fact)
+{
+	for_each(g, &node->gaps)
+		if (is_about_section(g, fact) && (str_is(g->error, "ETIMEDOUT") || str_is(g->error, "EIO")))
+			return g;
+	return NULL;
+}
+
+const struct gap *report_gap(const struct report *report, const struct finding *finding)
+{
+	const char *fact = finding->answer.evidence[0];
+	const struct gap *gap = NULL;
+	struct fact_ref ref;
+
+	if (!fact)
+		return NULL;
+	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0 && ref.source)
+		gap = gap_at(report->node, ref.source, fact);
+	return gap ? gap : gap_of_probe(report->node, fact);
+}

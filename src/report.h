@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.h - a judged node: every rule's answer, counted, and what that means for the exit status. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "exit-status.h"
+#include "parse/span.h"
+#include "rule.h"
+#include "settings.h"
+
+struct report {
+	const struct node *node;
+	struct arena *arena;
+	unsigned int profiles;
+	const char *profiles_reason;	/* why these */
+	LIST(struct finding) findings;	/* by rule id, then in the rule's own order */
+	enum severity fail_on;
+	size_t rules;			/* that were asked */
+	size_t count[VERDICT_NOT_APPLICABLE + 1];
+	size_t info;			/* fails of severity info, counted in count[] too */
+	size_t off;			/* switched off by the configuration */
+	enum verdict verdict;
+	bool any_worst;
+	enum severity worst;		/* of the fails and pendings, when there is one */
+};
+
+/* Judges NODE. The report and what it points to lie in ARENA. */
+struct report *report_make(const struct node *node, const struct settings *settings,
+			   struct arena *arena);
+
+/* EXIT_WELL, EXIT_FINDINGS or (with STRICT) EXIT_INCOMPLETE. */
+enum exit_status report_status(const struct report *report, bool strict);
+
+/* The profiles of a comma-separated list, what they include among them; 0 and WORD (the part that is
+ * none) when it is not right. */
+unsigned int profiles_parse(const char *list, struct span *word);
+/* "base, gpudirect-rdma" */
+const char *profiles_text(struct arena *arena, unsigned int profiles);
+extern const char *const profile_words[];	/* by bit */
+
+/* Why the facts that a finding lacks are unknown, and what would make them known; NULL if that is
+ * not recorded. */
+const struct gap *report_gap(const struct report *report, const struct finding *finding);
+
+#endif

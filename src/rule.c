@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RULES_MAX 512
+
+const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
+const char *const verdict_words[] = { "pass", "fail", "pending", "unknown", "not-applicable", NULL };
+const char *const activation_words[] = { "none", "now", "reload", "reboot", "power-cycle", NULL };
+
+#define RULE_AREA(area) extern const struct rule_table rules_##area;
+#include "rules.inc"
+#undef RULE_AREA
+
+static const struct rule_table *const tables[] = {
+#define RULE_AREA(area) &rules_##area,
+#include "rules.inc"
+#undef RULE_AREA
+};
+
+static int compare_rules(const void *a, const void *b)
+{
+	return strcmp((*(const struct rule *const *)a)->id, (*(const struct rule *const *)b)->id);
+}
+
+const struct rule *const *rule_all(size_t *count)
+{
+	static const struct rule *all[RULES_MAX];
+	static size_t n;
+
+	for (size_t t = 0; n == 0 || t; t++) {
+		if (t == sizeof(tables) / sizeof(tables[0])) {
+			qsort(all, n, sizeof(all[0]), compare_rules);
+			break;
+		}
+		for (size_t i = 0; i < tables[t]->count && n < RULES_MAX; i++)
+			all[n++] = &tables[t]->rules[i];
+	}
+	*count = n;
+	return all;
+}
+
+const struct rule *rule_find(const char *id)
+{
+	size_t count;
+	const struct rule *const *all = rule_all(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(all[i]->id, id) == 0)
+			return all[i];
+	return NULL;
+}
+
+void judge_answer(struct judge *j, const struct answer *answer)
+{
+	struct finding *finding = fact_list_add(j->arena, j->findings, sizeof(*finding));
+
+	finding->rule = j->rule;
+	finding->answer = *answer;
+	finding->severity = answer->graded ? answer->severity : j->rule->severity;
+	/* Judging functions name what they have: a path that is NULL takes no room. */
+	for (size_t i = 0; i < EVIDENCE_MAX; i++)
+		finding->answer.evidence[i] = NULL;
+	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
+		if (answer->evidence[i])
+			finding->answer.evidence[n++] = answer->evidence[i];
+}
+
+const char *say(struct judge *j, const char *format, ...)
+{
+	char *text = NULL;
+	const char *kept;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	kept = arena_strdup(j->arena, text ? text : "");
+	free(text);
+	return kept;
+}
+
+const char *say_bytes(struct judge *j, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	size_t unit = 0;
+
+	if (bytes == FACT_UNLIMITED)
+		return "unlimited";
+	while (bytes >= 1024 && bytes % 1024 == 0 && unit < 6) {
+		bytes /= 1024;
+		unit++;
+	}
+	/* A size that is no whole number of a large unit is still read best in it. */
+	if (bytes >= 10240 && unit < 6)
+		return say(j, "%.1f %s", (double)bytes / 1024, units[unit + 1]);
+	return say(j, "%llu %s", (unsigned long long)bytes, units[unit]);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rule.h - how a node is judged. A rule is a row of a table in src/rules/AREA.c: its texts and one
+ * function that sees the facts and nothing else. It reads no file, prints nothing and knows no
+ * probe, so it says the same of this host, of a capture and of facts on another machine.
+ *
+ * A judging function gives at least one answer, and for each subject (a GPU, a port) at most one:
+ *
+ *     static void judge_uvm(struct judge *j)
+ *     {
+ *             if (!is_known(j->node->modules.loaded))
+ *                     UNKNOWN(j, .evidence = { "modules.loaded" });
+ *             else if (node_module(j->node, "nvidia_uvm"))
+ *                     PASS(j, .evidence = { "modules.loaded[nvidia_uvm].state" });
+ *             else
+ *                     FAIL(j, .observed = "nvidia_uvm is not loaded", ...);
+ *     }
+ *
+ * Never PASS on what is not known; never FAIL on what does not apply.
+ */
+#ifndef RULE_H
+#define RULE_H
+
+#include "facts.h"
+
+enum profile {
+	PROFILE_BASE = 1 << 0,
+	PROFILE_P2P = 1 << 1,
+	PROFILE_RDMA = 1 << 2,		/* gpudirect-rdma */
+	PROFILE_DEEPEP = 1 << 3,	/* includes gpudirect-rdma */
+};
+#define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_DEEPEP)
+
+enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_ERR, SEVERITY_CRIT };
+extern const char *const severity_words[];
+
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_PENDING, VERDICT_UNKNOWN, VERDICT_NOT_APPLICABLE };
+extern const char *const verdict_words[];
+
+/* When a repair takes effect. */
+enum activation { ACTIVATION_NONE, ACTIVATION_NOW, ACTIVATION_RELOAD, ACTIVATION_REBOOT,
+		  ACTIVATION_POWER_CYCLE };
+extern const char *const activation_words[];
+
+struct judge;
+
+struct rule {
+	const char *id;			/* area/condition; permanent */
+	const char *title;		/* what is wrong, as a statement about the node */
+	unsigned int profiles;		/* enum profile; base rules apply in every profile */
+	enum severity severity;		/* of a fail, unless the answer says otherwise */
+	const char *impact;		/* what it does to the user's work */
+	const char *remedy;		/* what to do */
+	const char *fix;		/* the kind of repair, or NULL: nothing that software can change */
+	enum activation activation;	/* of that repair, or of the remedy by hand */
+	const char *reads;		/* what is read */
+	const char *why;		/* why it matters, and when it does not */
+	const char *check;		/* how to check by hand */
+	const char *cost;		/* what the repair costs or risks; NULL: nothing to mention */
+	const char *sources;		/* one a line */
+	void (*judge)(struct judge *j);
+};
+
+struct rule_table {
+	const struct rule *rules;
+	size_t count;
+};
+
+/* In src/rules/AREA.c, after static const struct rule AREA_rules[] = { ... }; */
+#define RULE_TABLE(area)                                                     \
+	extern const struct rule_table rules_##area;                         \
+	const struct rule_table rules_##area = {                             \
+		area##_rules, sizeof(area##_rules) / sizeof(area##_rules[0]) \
+	}
+
+/* All rules, sorted by id. */
+const struct rule *const *rule_all(size_t *count);
+const struct rule *rule_find(const char *id);
+
+/* ---- judging ---- */
+
+#define EVIDENCE_MAX 6
+
+struct answer {
+	enum verdict verdict;
+	enum severity severity;
+	bool graded;			/* severity is the answer's own; set by FAIL_AS */
+	const char *subject;		/* BDF, device, variable; NULL: the node */
+	const char *observed;
+	const char *expected;
+	const char *impact;		/* instead of the rule's */
+	const char *remedy;		/* instead of the rule's */
+	enum activation activation;	/* instead of the rule's */
+	const char *evidence[EVIDENCE_MAX];	/* paths of facts; for an UNKNOWN, what is missing */
+};
+
+struct finding {
+	const struct rule *rule;
+	struct answer answer;
+	enum severity severity;
+	const char *why_graded;		/* the configuration's reason for another severity */
+	bool off;			/* the configuration switched the rule off */
+};
+
+struct settings;
+
+struct judge {
+	const struct node *node;
+	const struct settings *settings;
+	unsigned int profiles;
+	struct arena *arena;
+	const struct rule *rule;	/* the one being asked */
+	struct fact_list *findings;	/* LIST(struct finding) */
+};
+
+#define PASS(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_PASS, __VA_ARGS__ })
+#define FAIL(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_FAIL, __VA_ARGS__ })
+#define FAIL_AS(j, s, ...)                                                            \
+	judge_answer(j, &(struct answer){ .verdict = VERDICT_FAIL, .graded = true, \
+					  .severity = s, __VA_ARGS__ })
+#define PENDING(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_PENDING, __VA_ARGS__ })
+/* With .observed when the reason is not a file that could not be read; the first evidence is the
+ * fact that is missing. */
+#define UNKNOWN(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_UNKNOWN, __VA_ARGS__ })
+#define NOT_APPLICABLE(j, ...) \
+	judge_answer(j, &(struct answer){ .verdict = VERDICT_NOT_APPLICABLE, __VA_ARGS__ })
+
+void judge_answer(struct judge *j, const struct answer *answer);
+/* A string in the report's arena. */
+const char *say(struct judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* 256 GiB, 32 MiB, 100 B */
+const char *say_bytes(struct judge *j, uint64_t bytes);
+/* Is any of these profiles asked for? */
+static inline bool asked_for(const struct judge *j, unsigned int profiles)
+{
+	return (j->profiles & profiles) != 0;
+}
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+#include "topology.h"
+
+/* What sends a request between two peers up to the root complex instead of across: rdma_topo wants
+ * these clear on a bare-metal switch port (rdma-core, kernel-boot/rdma_topo). */
+#define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_EC)
+
+#define PORTS_MAX 256
+
+struct port {
+	const struct pci_device *device;
+	bool across;	/* below a switch that is above both peers: redirection costs the short way */
+};
+
+struct ports {
+	struct port list[PORTS_MAX];
+	size_t count;
+};
+
+static void add_ports(struct ports *ports, const struct pci_path *path)
+{
+	bool across = path->class == PATH_PIX || path->class == PATH_PXB;
+
+	for (size_t i = 0; i < path->count; i++) {
+		size_t k = 0;
+
+		while (k < ports->count && ports->list[k].device != path->ports[i])
+			k++;
+		if (k == PORTS_MAX)
+			return;
+		if (k == ports->count)
+			ports->list[ports->count++].device = path->ports[i];
+		ports->list[k].across |= across;
+	}
+}
+
+/* Ports between GPUs (p2p), and between each GPU and its nearest NIC (RDMA). */
+static void collect(struct judge *j, struct ports *ports)
+{
+	const struct node *node = j->node;
+	struct pci_path path;
+
+	for_each(a, &node->pci.devices) {
+		if (!pci_is_gpu(a))
+			continue;
+		if (asked_for(j, PROFILE_RDMA_ANY) && topology_nearest_nic(node, a, &path) &&
+		    path.class <= PATH_PHB)
+			add_ports(ports, &path);
+		if (!asked_for(j, PROFILE_P2P))
+			continue;
+		for_each(b, &node->pci.devices) {
+			if (b <= a || !pci_is_gpu(b))
+				continue;
+			topology_path(node, a, b, &path);
+			if (path.class <= PATH_PHB)
+				add_ports(ports, &path);
+		}
+	}
+}
+
+static bool gate_no_ports(struct judge *j, struct ports *ports)
+{
+	if (gate_no_gpu(j) || gate_vm(j, "ACS of the real switches is not visible here"))
+		return true;
+	if (node_is_grace(j->node)) {
+		NOT_APPLICABLE(j, .observed = "an NVIDIA Grace platform: ACS is set on purpose there",
+			       .evidence = { "os.product" });
+		return true;
+	}
+	collect(j, ports);
+	if (ports->count)
+		return false;
+	NOT_APPLICABLE(j, .observed = "no bridge lies between GPUs, or between a GPU and a NIC",
+		       .evidence = { "pci.devices" });
+	return true;
+}
+
+static const char *control_fact(struct judge *j, const struct pci_device *port)
+{
+	return say(j, "pci.devices[%s].acs.control", port->bdf.value);
+}
+
+/* As lspci writes them. */
+static const char *say_bits(struct judge *j, uint64_t control)
+{
+	static const char *const names[] = { "SrcValid+", "TransBlk+",   "ReqRedir+", "CmpltRedir+",
+					     "UpstreamFwd+", "EgressCtrl+", "DirectTrans+" };
+	const char *text = "";
+
+	for (unsigned int i = 0; i < 7; i++)
+		if (control & UINT64_C(1) << i)
+			text = say(j, "%s%s%s", text, *text ? " " : "", names[i]);
+	return text;
+}
+
+static void judge_redirect(struct judge *j)
+{
+	struct ports ports = { .count = 0 };
+
+	if (gate_no_ports(j, &ports))
+		return;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+		const struct pci_acs *acs = &port->acs;
+
+		if (is_absent(*acs))
+			PASS(j, .subject = port->bdf.value, .observed = "no ACS capability",
+			     .evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+		else if (!is_known(*acs) || !is_known(acs->control))
+			UNKNOWN(j, .subject = port->bdf.value,
+				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+		else if (acs->control.value & ACS_REDIRECT)
+			FAIL_AS(j, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
+				.subject = port->bdf.value,
+				.observed = say(j, "%s%s", say_bits(j, acs->control.value),
+						ports.list[i].across
+							? ""
+							: " on a port of the CPU, where copies pass the "
+							  "root complex anyhow"),
+				.expected = "ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl-",
+				.evidence = { control_fact(j, port) });
+		else
+			PASS(j, .subject = port->bdf.value, .evidence = { control_fact(j, port) });
+	}
+}
+
+static void judge_srcvalid(struct judge *j)
+{
+	struct ports ports = { .count = 0 };
+	size_t before;
+
+	if (gate_no_ports(j, &ports))
+		return;
+	before = j->findings->count;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+		const struct pci_acs *acs = &port->acs;
+
+		if (!is_known(*acs) && !is_absent(*acs))
+			UNKNOWN(j, .subject = port->bdf.value,
+				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+		else if (is_known(*acs) && acs->control.value & PCI_ACS_SV &&
+			 !(acs->control.value & ACS_REDIRECT))
+			PASS(j, .subject = port->bdf.value,
+			     .observed = "SrcValid+ alone, which redirects nothing",
+			     .evidence = { control_fact(j, port) });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "pci.devices" });
+}
+
+static void judge_unreadable(struct judge *j)
+{
+	struct ports ports = { .count = 0 };
+	size_t before;
+
+	if (gate_no_ports(j, &ports))
+		return;
+	before = j->findings->count;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+
+		if (is_unknown(port->acs))
+			UNKNOWN(j, .subject = port->bdf.value, .remedy = "run as root",
+				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "pci.devices" });
+}
+
+#define SOURCES_ACS                                                                             \
+	"PCI Express Base Specification, Access Control Services\n"                             \
+	"rdma-core: kernel-boot/rdma_topo (the masks per platform)\n"                           \
+	"NCCL user guide, troubleshooting, PCI Access Control Services\n"                       \
+	"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs, disable_acs_redir)"
+
+static const struct rule acs_rules[] = {
+	{
+		.id = "pci/acs-redirect",
+		.title = "ACS sends traffic between peers up to the CPU",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_redirect,
+		.impact = "GPU-to-GPU and GPU-to-NIC copies below a switch go through the root complex: slow, "
+			  "or they hang.",
+		.remedy = "Switch ACS off in the firmware, or clear the redirection by kernel argument: "
+			  "pci=disable_acs_redir=BDF;BDF or, on newer kernels, pci=config_acs=. Not by setpci: "
+			  "it is lost at the next boot and leaves the IOMMU groups wrong.",
+		.fix = "acs",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The ACS control register of every port between GPUs, or between a GPU and its "
+			 "nearest NIC, up to the bridge above both.",
+		.why = "With ReqRedir or CmpltRedir set on a switch's downstream port, what one device sends "
+		       "to its neighbour is sent upstream to be checked. Virtual machines, Grace and Data "
+		       "Direct platforms want other masks. On ports of the CPU itself the copies pass the "
+		       "root complex either way; there it is a warning. SrcValid alone redirects nothing.",
+		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
+		.cost = "Devices below the switch are no longer isolated from each other: not on hosts that "
+			"pass single devices to virtual machines.",
+		.sources = SOURCES_ACS,
+	},
+	{
+		.id = "pci/acs-srcvalid-only",
+		.title = "SrcValid is set without redirection",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_srcvalid,
+		.impact = "None.",
+		.remedy = "Nothing.",
+		.reads = "As pci/acs-redirect.",
+		.why = "Recipes that look for SrcValid+ alarm too early: source validation checks a "
+		       "requester's id and redirects nothing.",
+		.check = "lspci -vvv | grep ACSCtl",
+		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 606",
+	},
+	{
+		.id = "pci/acs-unreadable",
+		.title = "ACS could not be read",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_unreadable,
+		.impact = "pci/acs-redirect cannot be judged.",
+		.remedy = "Run as root.",
+		.reads = "Whether config space of the ports could be read past its first 64 bytes.",
+		.why = "The kernel shows ordinary users the first 64 bytes only; ACS stands behind them. An "
+		       "empty answer of lspci as a user proves nothing.",
+		.check = "sudo lspci -vvv | grep ACSCtl",
+		.sources = "Linux: drivers/pci/pci-sysfs.c, pci_read_config",
+	},
+};
+
+RULE_TABLE(acs);

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boot.c - modprobe.d as it is written, and the initramfs that has its own copy of it. */
+#include <string.h>
+
+#include "gate.h"
+#include "setting.h"
+
+/* ---- the initramfs ---- */
+
+static const char *image_fact(struct judge *j, const struct initramfs_image *image,
+			      const char *field)
+{
+	return say(j, "initramfs.images[%s].%s", image->path.value, field);
+}
+
+static bool is_about_gpus(const char *module)
+{
+	static const char *const names[] = { "nvidia", "nouveau", "nv_peer_mem", "gdrdrv" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(module, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The values that one set of files gives and the other does not, of NVIDIA's modules inside. */
+static const char *differing_option(struct judge *j, const struct modprobe_facts *disk,
+				    const struct modprobe_facts *image)
+{
+	for_each(a, &disk->assignments) {
+		const struct modprobe_assignment *b;
+
+		if (!known_is(a->effective, true) || !is_about_gpus(a->module.value) ||
+		    str_is(a->file, "/proc/cmdline"))
+			continue;
+		b = setting_assignment(image, a->module.value, a->param.value);
+		if (!b)
+			return say(j, "%s=\"%s\" is not in it", a->param.value,
+				   is_known(a->value) ? a->value.value : "");
+		if (is_known(a->value) && !str_is(b->value, a->value.value))
+			return say(j, "%s is \"%s\" in it and \"%s\" on disk", a->param.value,
+				   is_known(b->value) ? b->value.value : "", a->value.value);
+	}
+	for_each(b, &image->assignments)
+		if (known_is(b->effective, true) && is_about_gpus(b->module.value) &&
+		    !str_is(b->file, "/proc/cmdline") &&
+		    !setting_assignment(disk, b->module.value, b->param.value))
+			return say(j, "%s=\"%s\" is in it and no longer on disk", b->param.value,
+				   is_known(b->value) ? b->value.value : "");
+	return NULL;
+}
+
+static bool blocks(const struct modprobe_facts *modprobe, const char *module)
+{
+	for_each(b, &modprobe->blacklist)
+		if (str_is(b->module, module))
+			return true;
+	for_each(i, &modprobe->install)
+		if (str_is(i->module, module) &&
+		    (strstr(i->text.value, "/false") || strstr(i->text.value, "/true")))
+			return true;
+	return false;
+}
+
+static const char *differing_block(struct judge *j, const struct node *node,
+				   const struct initramfs_image *image)
+{
+	for_each(m, &image->modules)
+		if (is_about_gpus(m->name.value) && blocks(&node->modprobe, m->name.value) &&
+		    !blocks(&image->modprobe, m->name.value))
+			return say(j, "%s is in it without the blacklist that is on disk",
+				   m->name.value);
+	return NULL;
+}
+
+/* An nvidia.ko of another version than the one on disk for the same kernel. */
+static const char *differing_version(struct judge *j, const struct node *node,
+				     const struct initramfs_image *image)
+{
+	for_each(m, &image->modules) {
+		if (!is_known(m->version) || !is_about_gpus(m->name.value))
+			continue;
+		for_each(f, &node->modules.files)
+			if (known_is(f->indexed, true) && is_known(f->file_name) &&
+			    str_is(m->name, f->file_name.value) && is_known(image->kernel) &&
+			    str_is(f->kernel, image->kernel.value) && is_known(f->version) &&
+			    strcmp(f->version.value, m->version.value) != 0)
+				return say(j, "%s %s is in it, %s on disk", m->name.value,
+					   m->version.value, f->version.value);
+	}
+	return NULL;
+}
+
+static bool has_gpu_module(const struct initramfs_image *image)
+{
+	for_each(m, &image->modules)
+		if (is_about_gpus(m->name.value))
+			return true;
+	return false;
+}
+
+static const char *newer_file(const struct node *node, const struct initramfs_image *image)
+{
+	for_each(f, &node->modprobe.files)
+		if (is_known(f->mtime_s) && is_known(image->mtime_s) &&
+		    f->mtime_s.value > image->mtime_s.value && !is_known(f->masked_by))
+			for_each(o, &node->modprobe.options)
+				if (str_is(o->file, f->path.value) && is_about_gpus(o->module.value))
+					return f->path.value;
+	return NULL;
+}
+
+static void judge_image(struct judge *j, const struct initramfs_image *image)
+{
+	const struct node *node = j->node;
+	const char *subject = image->path.value;
+	const char *stale = NULL, *newer;
+	bool complete = known_is(image->complete, true);
+
+	if (has_gpu_module(image)) {
+		stale = differing_version(j, node, image);
+		stale = stale ? stale : differing_block(j, node, image);
+		if (!stale && complete)
+			stale = differing_option(j, &node->modprobe, &image->modprobe);
+	}
+	newer = newer_file(node, image);
+	if (stale)
+		FAIL(j, .subject = subject, .observed = stale,
+		     .expected = "what modprobe.d and /lib/modules hold now",
+		     .evidence = { image_fact(j, image, "modules"),
+				   image_fact(j, image, "modprobe.assignments"),
+				   "modprobe.assignments" });
+	else if (!complete && newer)
+		FAIL_AS(j, SEVERITY_WARN, .subject = subject,
+			.observed = say(j, "it could not be read whole, and %s is newer", newer),
+			.expected = "an image made after the last change",
+			.evidence = { image_fact(j, image, "problem"),
+				      image_fact(j, image, "mtime_s") });
+	else if (!complete)
+		UNKNOWN(j, .subject = subject,
+			.observed = is_known(image->problem) ? image->problem.value : NULL,
+			.evidence = { image_fact(j, image, "complete") });
+	else
+		PASS(j, .subject = subject,
+		     .observed = has_gpu_module(image)
+				     ? "it holds what is on disk"
+				     : "no GPU module is in it: only the root file system counts",
+		     .evidence = { image_fact(j, image, "modules") });
+}
+
+static void judge_stale(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	if (gate_no_modprobe(j))
+		return;
+	if (!is_told(node->initramfs.images)) {
+		UNKNOWN(j, .evidence = { "initramfs.images" });
+		return;
+	}
+	if (node->initramfs.images.count == 0) {
+		NOT_APPLICABLE(j, .observed = "this node boots without an initramfs",
+			       .evidence = { "initramfs.images" });
+		return;
+	}
+	for_each(image, &node->initramfs.images)
+		judge_image(j, image);
+}
+
+/* ---- modprobe.d ---- */
+
+static void judge_shadowed(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(f, &j->node->modprobe.files) {
+		if (!is_known(f->masked_by) || f->lost.count == 0)
+			continue;
+		FAIL(j, .subject = f->path.value,
+		     .observed = say(j, "%s stands in for it, without: %s", f->masked_by.value,
+				     f->lost.items[0]),
+		     .expected = "both in effect, under different names",
+		     .evidence = { say(j, "modprobe.files[%s].masked_by", f->path.value),
+				   say(j, "modprobe.files[%s].lost", f->path.value) });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "modprobe.files" });
+}
+
+/* A line that nobody reads matters when it is about the modules that this program is about. */
+static bool is_ours(const char *text)
+{
+	static const char *const words[] = { "nvidia", "NVreg", "nouveau", "peer", "gdrdrv", "mlx", "ib_" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]))
+			return true;
+	return false;
+}
+
+static void judge_syntax(struct judge *j)
+{
+	const struct modprobe_facts *modprobe = &j->node->modprobe;
+	size_t before = j->findings->count;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(b, &modprobe->bad_lines) {
+		bool ours = is_ours(b->text.value) || is_ours(b->file.value);
+
+		FAIL_AS(j, ours ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = say(j, "%s:%llu", b->file.value, (unsigned long long)b->line.value),
+			.observed = say(j, "%s: %.80s", b->why.value, b->text.value),
+			.expected = "a line that modprobe understands",
+			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
+					  (size_t)(b - modprobe->bad_lines.items)) });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "modprobe.bad_lines" });
+}
+
+/* ---- names that no module has ---- */
+
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++) {
+		char x = *a == '-' ? '_' : *a, y = *b == '-' ? '_' : *b;
+
+		if (x != y)
+			return false;
+	}
+	return *a == *b;
+}
+
+static bool leads_somewhere(const struct node *node, const char *name)
+{
+	if (node_module(node, name))
+		return true;
+	for_each(f, &node->modules.files)
+		if ((is_known(f->file_name) && same_name(f->file_name.value, name)) ||
+		    (is_known(f->name) && same_name(f->name.value, name)))
+			return true;
+	for_each(a, &node->modprobe.alias)
+		if (str_is(a->module, name) || same_name(a->text.value, name))
+			return true;
+	for_each(i, &node->modprobe.install)
+		if (str_is(i->module, name))
+			return true;
+	return false;
+}
+
+/* Only names of NVIDIA's modules: what other modules exist is not in the facts. */
+static void judge_wrong_name(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before = j->findings->count, seen = 0;
+	bool files = is_told(node->modules.files) && node->modules.files.count;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(o, &node->modprobe.options) {
+		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
+			continue;
+		seen++;
+		if (leads_somewhere(node, o->module.value))
+			continue;
+		if (!files)
+			UNKNOWN(j, .subject = o->module.value, .evidence = { "modules.files" });
+		else
+			FAIL(j, .subject = o->module.value,
+			     .observed = "no module, alias or install line has this name",
+			     .expected = "the name of a module that is installed",
+			     .evidence = { say(j, "modprobe.options[#%zu].module",
+					       (size_t)(o - node->modprobe.options.items)) });
+	}
+	if (j->findings->count > before)
+		return;
+	if (seen)
+		PASS(j, .evidence = { "modprobe.options" });
+	else
+		NOT_APPLICABLE(j, .observed = "no option of an NVIDIA module is configured",
+			       .evidence = { "modprobe.options" });
+}
+
+static const struct rule boot_rules[] = {
+	{
+		.id = "boot/initramfs-stale",
+		.title = "The initramfs does not hold what is on disk",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_stale,
+		.impact = "The next boot loads the GPU driver with old options, an old version, or nouveau "
+			  "instead of it.",
+		.remedy = "Rebuild it: update-initramfs -u, dracut --force or mkinitcpio -P. With dracut and "
+			  "hostonly=no modprobe.d is not copied: add the file by install_items in "
+			  "/etc/dracut.conf.d. Then reboot.",
+		.fix = "initramfs",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Modules, modprobe.d files and their options inside the image of the kernel that runs "
+			 "and of the one that boots next, against those on the root file system.",
+		.why = "A module that the initramfs loads gets the options that the initramfs holds. An image "
+		       "without GPU modules is not stale whatever options it carries: then only the root file "
+		       "system counts.",
+		.check = "lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
+		.cost = "None, but for a minute and room in /boot.",
+		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md\n"
+			   "github.com/gpudirect/libgdsync issue 58\n"
+			   "github.com/dracut-ng/dracut issue 674",
+	},
+	{
+		.id = "boot/modprobe-conf-shadowed",
+		.title = "A modprobe.d file stands in for another of the same name",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_shadowed,
+		.impact = "What the other file says is not in effect: a nouveau blacklist, driver options.",
+		.remedy = "Give your file another name, such as zz-local.conf, so that both are read.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Files of one name in /etc, /run, /usr/local/lib, /usr/lib and /lib modprobe.d, and the "
+			 "lines about GPU and RDMA modules that are lost.",
+		.why = "modprobe reads only the copy in the first of these folders. /etc/modprobe.d/nvidia.conf "
+		       "hides the file of that name that NVIDIA's packages put into /usr/lib.",
+		.check = "ls /etc/modprobe.d /usr/lib/modprobe.d | sort | uniq -d",
+		.sources = "modprobe.d(5)\ngithub.com/negativo17/nvidia-driver issue 73",
+	},
+	{
+		.id = "boot/modprobe-conf-syntax",
+		.title = "modprobe.d holds a line or file that modprobe does not understand",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_syntax,
+		.impact = "The line is ignored.",
+		.remedy = "Correct it; 'modprobe -c > /dev/null' names what it does not understand.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Every line of modprobe.d, files there whose name does not end in .conf, and option "
+			 "lines that stand in modules-load.d.",
+		.why = "Commands are lower case; a # begins a comment in the first column only; an options line "
+		       "needs a module and an option; a file must be called *.conf.",
+		.check = "modprobe -c > /dev/null",
+		.sources = "modprobe.d(5)\nkmod: libkmod/libkmod-config.c",
+	},
+	{
+		.id = "boot/options-wrong-module-name",
+		.title = "Options are written for a module that does not exist",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_wrong_name,
+		.impact = "The options never reach the driver.",
+		.remedy = "Write them for the name that the module has on disk (Debian: nvidia-current).",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Options lines for NVIDIA's modules, against the modules on disk, aliases and install "
+			 "lines.",
+		.why = "Distributions rename the modules. On Debian 'options nvidia' is right too: an install "
+		       "line passes it on to nvidia-current.",
+		.check = "modprobe -n -v nvidia",
+		.sources = "modprobe.d(5)\ngithub.com/Bumblebee-Project/Bumblebee issue 239",
+	},
+};
+
+RULE_TABLE(boot);

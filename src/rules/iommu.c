@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* iommu.c - address translation between devices, judged by each device's group and never by the
+ * command line or the log: both say "enabled" where nothing is translated. */
+#include <string.h>
+
+#include "gate.h"
+#include "parse/span.h"
+#include "topology.h"
+
+static const struct iommu_device *group_of(const struct node *node, const struct pci_device *d)
+{
+	for_each(i, &node->iommu.devices)
+		if (is_known(i->bdf) && str_is(d->bdf, i->bdf.value))
+			return i;
+	return NULL;
+}
+
+static bool translates(const struct iommu_device *i)
+{
+	return str_starts(i->type, "DMA");
+}
+
+static void judge_group(struct judge *j, const struct pci_device *d, const struct iommu_device *i)
+{
+	const char *fact = say(j, "iommu.devices[%s].type", d->bdf.value);
+	bool grace = node_is_grace(j->node);
+
+	if (!is_known(i->type))
+		UNKNOWN(j, .subject = d->bdf.value,
+			.observed = is_absent(i->type) ? "this kernel does not show the type of IOMMU groups"
+						       : NULL,
+			.evidence = { fact });
+	else if (grace && translates(i))
+		PASS(j, .subject = d->bdf.value, .observed = "translation is right on Grace",
+		     .evidence = { fact });
+	else if (grace && str_is(i->type, "identity"))
+		FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = "identity, on Grace",
+			.expected = "translation: DMA or DMA-FQ",
+			.remedy = "Remove iommu.passthrough=1 or iommu=pt from the kernel command line.",
+			.evidence = { fact });
+	else if (translates(i))
+		FAIL_AS(j, asked_for(j, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = d->bdf.value,
+			.observed = say(j, "%s: addresses are translated", i->type.value),
+			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
+	else
+		PASS(j, .subject = d->bdf.value, .observed = i->type.value, .evidence = { fact });
+}
+
+static void judge_translation(struct judge *j)
+{
+	size_t before = j->findings->count, free = 0;
+
+	if (gate_no_gpu(j))
+		return;
+	if (!is_told(j->node->iommu.devices)) {
+		UNKNOWN(j, .evidence = { "iommu.devices" });
+		return;
+	}
+	for_each(d, &j->node->pci.devices) {
+		const struct iommu_device *i = group_of(j->node, d);
+
+		if (!pci_is_gpu(d) && !(asked_for(j, PROFILE_RDMA_ANY) && topology_is_nic(j->node, d)))
+			continue;
+		if (i)
+			judge_group(j, d, i);
+		else
+			free++;
+	}
+	if (j->findings->count > before)
+		return;
+	if (node_is_vm(j->node))
+		NOT_APPLICABLE(j, .observed = "a virtual machine without an IOMMU of its own: the host's "
+					      "decides",
+			       .evidence = { "os.hypervisor", "iommu.devices" });
+	else if (free)
+		PASS(j, .observed = "no GPU or NIC is behind an IOMMU",
+		     .evidence = { "iommu.devices", "iommu.units" });
+}
+
+static void judge_faults(struct judge *j)
+{
+	static const char *const patterns[] = { "io-page-fault", "dmar-fault" };
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j))
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		const struct log_line *line = node_log(j->node, patterns[i]);
+
+		for (uint32_t k = 0; line && k < line->devices.count; k++) {
+			const struct pci_device *d = node_pci(j->node, line->devices.items[k]);
+
+			if (d && (pci_is_gpu(d) || topology_is_nic(j->node, d)))
+				FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
+				     .expected = "no faults of a GPU or NIC",
+				     .evidence = { say(j, "log.lines[%s].last", patterns[i]) });
+		}
+	}
+	if (j->findings->count > before)
+		return;
+	if (!is_told(j->node->log.lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else if (!known_is(j->node->log.complete, true))
+		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		PASS(j, .evidence = { "log.lines" });
+}
+
+/* ---- arguments that do nothing ---- */
+
+struct inert {
+	const char *key;
+	const char *value;	/* one of the comma-separated values of the key */
+	const char *instead;
+	bool harmless_with_pt;	/* iommu=pt beside it does what was meant */
+};
+
+/* Values that the kernel's parsers know: drivers/pci/pci.c pci_setup(), drivers/iommu/amd/init.c
+ * parse_amd_iommu_options(), drivers/iommu/intel/iommu.c intel_iommu_setup(),
+ * arch/x86/kernel/pci-dma.c iommu_setup(). These are none of them. */
+static const struct inert inert[] = {
+	{ "pci", "noacs", "pci=disable_acs_redir=BDF clears redirection; no argument is called noacs",
+	  false },
+	{ "amd_iommu", "on", "the AMD IOMMU is on by default; iommu=pt sets passthrough", true },
+	{ "amd_iommu", "pt", "iommu=pt sets passthrough", true },
+	{ "intel_iommu", "pt", "iommu=pt sets passthrough", true },
+	{ "iommu", "on", "intel_iommu=on or the default switches it on", true },
+};
+
+static bool has_value(const struct cmdline_arg *arg, const char *key, const char *value)
+{
+	struct span rest, word;
+
+	if (!str_is(arg->key, key) || !is_known(arg->value))
+		return false;
+	rest = span_of(arg->value.value);
+	while (span_cut(&rest, ',', &word))
+		if (span_is(word, value))
+			return true;
+	return false;
+}
+
+static bool has_passthrough(const struct node *node)
+{
+	for_each(arg, &node->cmdline.args)
+		if (has_value(arg, "iommu", "pt") || has_value(arg, "iommu.passthrough", "1"))
+			return true;
+	return false;
+}
+
+static void judge_inert(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (!is_told(j->node->cmdline.args)) {
+		UNKNOWN(j, .evidence = { "cmdline.args" });
+		return;
+	}
+	for_each(arg, &j->node->cmdline.args) {
+		for (size_t i = 0; i < sizeof(inert) / sizeof(inert[0]); i++) {
+			bool harmless = inert[i].harmless_with_pt && has_passthrough(j->node);
+
+			if (!has_value(arg, inert[i].key, inert[i].value))
+				continue;
+			FAIL_AS(j, harmless ? SEVERITY_INFO : SEVERITY_WARN,
+				.subject = say(j, "%s=%s", inert[i].key, inert[i].value),
+				.observed = say(j, "the kernel knows no such value%s",
+						harmless ? "; iommu=pt beside it does what was meant" : ""),
+				.expected = inert[i].instead, .evidence = { "cmdline.running" });
+		}
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "cmdline.running" });
+}
+
+static const struct rule iommu_rules[] = {
+	{
+		.id = "iommu/translation-enabled",
+		.title = "The IOMMU translates the addresses of GPUs or NICs",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_translation,
+		.impact = "Peer copies over PCIe fail, or deliver zeros without an error with the patched "
+			  "drivers; GPUDirect RDMA is slow or fails.",
+		.remedy = "Add iommu=pt to the kernel command line (it keeps the IOMMU on, which more than 255 "
+			  "CPUs need) and reboot.",
+		.fix = "cmdline",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "/sys/kernel/iommu_groups/*/type of every GPU and NIC.",
+		.why = "A type of DMA or DMA-FQ is translation, identity is passthrough, no group is no IOMMU. "
+		       "The stock driver maps peers through the IOMMU, so GPUDirect RDMA can work in spite of "
+		       "it; copies between GPUs are unsupported on bare metal. On Grace it is the other way "
+		       "round: translation is wanted.",
+		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
+		.cost = "With passthrough a faulty device can write anywhere in memory.",
+		.sources = "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
+			   "GPUDirect Storage installation guide; NIM documentation, IOMMU\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules issue 18",
+	},
+	{
+		.id = "iommu/faults-logged",
+		.title = "The IOMMU stopped accesses of a GPU or NIC",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_faults,
+		.impact = "The transfers failed, or read zeros.",
+		.remedy = "See iommu/translation-enabled. With passthrough in place, look for a driver that "
+			  "is patched or of the wrong version.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "IO_PAGE_FAULT (AMD) and DMAR fault (Intel) lines of the kernel log that name a GPU or "
+			 "NIC.",
+		.why = "It is what peer copies look like when addresses are translated and nobody mapped the "
+		       "peer.",
+		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
+		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c",
+	},
+	{
+		.id = "iommu/inert-argument",
+		.title = "A kernel argument does nothing",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_inert,
+		.impact = "What somebody meant to switch is not switched.",
+		.remedy = "Remove it, and use what works.",
+		.fix = "cmdline",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The running kernel's command line.",
+		.why = "Recipes copy pci=noacs, amd_iommu=on and the like; the kernel ignores them, at best with "
+		       "a line in the log (AMD-Vi: Unknown option - 'on').",
+		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",
+		.sources = "Linux: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
+			   "arch/x86/kernel/pci-dma.c\n"
+			   "github.com/NVIDIA/nccl issue 2079",
+	},
+};
+
+RULE_TABLE(iommu);

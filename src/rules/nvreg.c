@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvreg.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
+ * for, and whether what is configured is what runs. */
+#include <string.h>
+#include <strings.h>
+
+#include "gate.h"
+#include "parse/nvidia.h"
+#include "setting.h"
+
+/* kernel/params.c, param_set_charp(): longer strings are refused and the module does not load. */
+#define PARAM_STRING_MAX 1024
+
+/* ---- PeerMappingOverride ---- */
+
+static bool has_override(const char *value, const void *user)
+{
+	struct registry_entry entry;
+
+	(void)user;
+	return value && registry_find(span_of(value), "PeerMappingOverride", &entry) &&
+	       entry.number != 0;
+}
+
+/* In RegistryDwordsPerDevice the entries of all devices stand in one string; any is enough here,
+ * driver/peer-mapping-per-device looks closer. */
+static bool has_override_per_device(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "RegistryDwordsPerDevice");
+
+	return param && has_override(param->value.value, NULL);
+}
+
+static const char *say_step(const struct setting_outcome *o)
+{
+	switch (o->step) {
+	case STEP_CONFIGURE:
+		return o->configured_unknown ? "Whether it is configured could not be read."
+					     : "It is not configured either.";
+	case STEP_REBUILD:
+		return "It is configured on the root file system, but the initramfs that loads the "
+		       "driver does not have it: rebuild the initramfs, then reboot.";
+	case STEP_RESTART:
+		return "It is configured: it takes effect when the driver is loaded again, at the "
+		       "latest at the next boot.";
+	case STEP_NONE:
+		break;
+	}
+	return "";
+}
+
+static void judge_peer_mapping(struct judge *j)
+{
+	struct setting s;
+	struct setting_outcome o;
+
+	if (gate_no_params(j))
+		return;
+	s = setting_nvreg(j->node, "RegistryDwords", j->arena);
+	o = setting_compare(&s, has_override, NULL);
+	if (o.running_right) {
+		PASS(j, .evidence = { s.running.fact });
+	} else if (has_override_per_device(j->node)) {
+		PASS(j, .observed = "set for single devices",
+		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	} else if (o.pending) {
+		PENDING(j, .observed = "configured after the boot; not live yet",
+			.expected = "PeerMappingOverride=1 in RegistryDwords",
+			.remedy = "Reboot, or reload the driver.",
+			.evidence = { s.configured.fact, s.running.fact });
+	} else {
+		FAIL(j, .observed = say(j, "RegistryDwords is \"%s\". %s",
+					s.running.value ? s.running.value : "", say_step(&o)),
+		     .expected = "PeerMappingOverride=1 in RegistryDwords",
+		     .evidence = { "driver.params[RegistryDwords].value",
+				   s.configured.fact, s.early.fact });
+	}
+}
+
+/* "pci=0000:1b:00.0;PeerMappingOverride=1;pci=...": how many devices have it on? */
+static size_t count_devices(struct span text, bool *any_device)
+{
+	struct registry_entry entry;
+	size_t with = 0;
+	bool counted = true;
+
+	*any_device = false;
+	while (registry_next(&text, &entry)) {
+		if (span_is(entry.key, "pci")) {
+			*any_device = true;
+			counted = false;
+		} else if (!counted && !entry.skipped && entry.number &&
+			   entry.key.n == strlen("PeerMappingOverride") &&
+			   strncasecmp(entry.key.p, "PeerMappingOverride", entry.key.n) == 0) {
+			with++;
+			counted = true;
+		}
+	}
+	return with;
+}
+
+static void judge_peer_mapping_per_device(struct judge *j)
+{
+	const struct driver_param *param = node_param(j->node, "RegistryDwordsPerDevice");
+	const struct driver_param *all = node_param(j->node, "RegistryDwords");
+	size_t gpus = j->node->gpu.devices.count, with;
+	bool any;
+
+	if (gate_no_params(j))
+		return;
+	with = param ? count_devices(span_of(param->value.value), &any) : 0;
+	if (with == 0 || (all && has_override(all->value.value, NULL))) {
+		NOT_APPLICABLE(j, .observed = "not set for single devices");
+	} else if (!is_told(j->node->gpu.devices)) {
+		UNKNOWN(j, .evidence = { "gpu.devices" });
+	} else if (with >= gpus) {
+		PASS(j, .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	} else {
+		FAIL(j, .observed = say(j, "set for %zu of %zu GPUs", with, gpus),
+		     .expected = "set for every GPU, best in RegistryDwords",
+		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	}
+}
+
+/* ---- EnableStreamMemOPs ---- */
+
+static void judge_stream_memops(struct judge *j)
+{
+	const struct driver_param *param = node_param(j->node, "EnableStreamMemOPs");
+
+	if (gate_no_params(j))
+		return;
+	if (!param)
+		UNKNOWN(j, .observed = "this driver does not list the parameter",
+			.evidence = { "driver.params" });
+	else if (!str_is(param->value, "0"))
+		PASS(j, .evidence = { "driver.params[EnableStreamMemOPs].value" });
+	else
+		FAIL(j, .observed = "0: the first version of the stream memory operations is off",
+		     .expected = "nothing; current software uses the second version",
+		     .evidence = { "driver.params[EnableStreamMemOPs].value" });
+}
+
+/* ---- configured and live ---- */
+
+/* Integers are equal by number (0x12 is 18), strings by their bytes. */
+static bool same_value(const char *a, const char *b)
+{
+	uint64_t x, y;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	return span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0 &&
+	       (uint32_t)x == (uint32_t)y;
+}
+
+static bool value_is(const char *value, const void *user)
+{
+	return value && same_value(value, user);
+}
+
+/* RegistryDwords may name an ordinary parameter and then wins over its own option (osapi.c). */
+static const char *next_value(const struct node *node, const struct setting *s, const char *name,
+			      struct judge *j)
+{
+	const struct modprobe_assignment *dwords =
+		setting_nvidia_assignment(node, &node->modprobe, "NVreg_RegistryDwords");
+	struct registry_entry entry;
+
+	if (dwords && is_known(dwords->value) &&
+	    registry_find(span_of(dwords->value.value), name, &entry) && span_is(entry.key, name))
+		return say(j, "%.*s", SPAN_FMT(entry.value));
+	return s->configured.value;
+}
+
+static void judge_one_configured(struct judge *j, const struct driver_param *param, size_t *right)
+{
+	struct setting s = setting_nvreg(j->node, param->name.value, j->arena);
+	const char *next = next_value(j->node, &s, param->name.value, j);
+	struct setting_outcome o;
+
+	if (s.configured.state != FACT_KNOWN)
+		return;
+	o = setting_compare(&s, value_is, next);
+	if (value_is(param->value.value, next)) {
+		(*right)++;
+	} else if (o.pending) {
+		PENDING(j, .subject = s.name,
+			.observed = say(j, "configured \"%s\" after the boot, live \"%s\"", next,
+					param->value.value),
+			.expected = "the configured value live", .remedy = "Reboot, or reload the driver.",
+			.evidence = { s.configured.fact, s.running.fact });
+	} else {
+		FAIL(j, .subject = s.name,
+		     .observed = say(j, "configured \"%s\", live \"%s\"%s", next, param->value.value,
+				     o.step == STEP_REBUILD
+					     ? "; the initramfs that loads the driver lacks it"
+					     : ""),
+		     .expected = "the configured value live",
+		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
+	}
+}
+
+static void judge_configured_not_live(struct judge *j)
+{
+	size_t right = 0, before = j->findings->count;
+
+	if (gate_no_params(j))
+		return;
+	if (gate_no_modprobe(j))
+		return;
+	for_each(param, &j->node->driver.params)
+		judge_one_configured(j, param, &right);
+	if (j->findings->count > before)
+		return;
+	if (right)
+		PASS(j, .observed = say(j, "%zu configured, all live", right),
+		     .evidence = { "modprobe.assignments", "driver.params" });
+	else
+		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured",
+			       .evidence = { "modprobe.assignments" });
+}
+
+/* Values that the driver has when nobody sets them (nv-reg.h). Only the parameters that this
+ * program is about: what others have changed is theirs. */
+static const struct {
+	const char *name;
+	const char *standard;
+} watched[] = {
+	{ "EnableStreamMemOPs", "0" },
+	{ "RegistryDwords", "" },
+	{ "RegistryDwordsPerDevice", "" },
+	{ "EnableResizableBar", "0" },
+	{ "DmaRemapPeerMmio", "1" },
+	{ "GrdmaPciTopoCheckOverride", "0" },
+	{ "EnablePCIERelaxedOrderingMode", "0" },
+	{ "NvLinkDisable", "0" },
+	{ "CreateImexChannel0", "0" },
+	{ "CoherentGPUMemoryMode", "" },
+};
+
+static bool loaded_by_modprobe(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia") && is_known(node->os.kernel) &&
+		    str_is(f->kernel, node->os.kernel.value))
+			return true;
+	if (is_told(node->modules.files))
+		NOT_APPLICABLE(j, .observed = "no nvidia.ko for this kernel under /lib/modules: "
+					      "something other than modprobe loads the driver",
+			       .evidence = { "modules.files" });
+	else
+		UNKNOWN(j, .evidence = { "modules.files" });
+	return false;
+}
+
+static void judge_live_not_persistent(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before = j->findings->count;
+
+	if (gate_no_params(j) || !loaded_by_modprobe(j))
+		return;
+	if (gate_no_modprobe(j))
+		return;
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
+		struct setting s = setting_nvreg(node, watched[i].name, j->arena);
+		const char *next = next_value(node, &s, watched[i].name, j);
+
+		next = next ? next : watched[i].standard;
+		if (s.running.state != FACT_KNOWN ||
+		    same_value(s.running.value, watched[i].standard) ||
+		    same_value(s.running.value, next))
+			continue;
+		FAIL(j, .subject = s.name,
+		     .observed = say(j, "live \"%s\", the next load gives \"%s\"", s.running.value,
+				     next),
+		     .expected = "the live value configured",
+		     .evidence = { s.running.fact, s.configured.fact });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "driver.params", "modprobe.assignments" });
+}
+
+/* ---- RegistryDwords ---- */
+
+/* Does TEXT set every key that OTHER sets? */
+static bool covers(const char *text, const char *other, const char **missing, struct judge *j)
+{
+	struct span rest = span_of(other);
+	struct registry_entry entry, found;
+
+	while (registry_next(&rest, &entry)) {
+		const char *key = say(j, "%.*s", SPAN_FMT(entry.key));
+
+		if (entry.skipped || registry_find(span_of(text), key, &found))
+			continue;
+		*missing = key;
+		return false;
+	}
+	return true;
+}
+
+static void judge_duplicated(struct judge *j)
+{
+	const struct modprobe_facts *modprobe = &j->node->modprobe;
+	const struct modprobe_assignment *last =
+		setting_nvidia_assignment(j->node, modprobe, "NVreg_RegistryDwords");
+	const struct modprobe_assignment *other = NULL;
+	const char *missing = NULL;
+	size_t count = 0;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(a, &modprobe->assignments) {
+		if (!str_is(a->param, "NVreg_RegistryDwords"))
+			continue;
+		count++;
+		if (last && a != last && is_known(a->value) && is_known(last->value) && !missing &&
+		    !covers(last->value.value, a->value.value, &missing, j))
+			other = a;
+		else if (a != last && !other)
+			other = a;
+	}
+	if (!last)
+		NOT_APPLICABLE(j, .observed = "RegistryDwords is not configured");
+	else if (count == 1)
+		PASS(j, .evidence = { say(j, "modprobe.assignments[#%zu].value",
+					  (size_t)(last - modprobe->assignments.items)) });
+	else
+		FAIL_AS(j, missing ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed = missing ? say(j, "%zu times; the last one lacks %s", count, missing)
+					    : say(j, "%zu times; the last one has every key", count),
+			.expected = "one assignment with all keys",
+			.evidence = { say(j, "modprobe.assignments[#%zu].value",
+					  (size_t)(last - modprobe->assignments.items)),
+				      other ? say(j, "modprobe.assignments[#%zu].value",
+						  (size_t)(other - modprobe->assignments.items))
+					    : NULL });
+}
+
+static bool judge_string(struct judge *j, const char *value, const char *fact)
+{
+	struct registry_entry entry;
+	struct span rest = span_of(value);
+	bool right = true;
+
+	if (rest.n > PARAM_STRING_MAX) {
+		FAIL(j, .subject = fact,
+		     .observed = say(j, "%zu bytes: the kernel refuses the module", rest.n),
+		     .expected = "at most 1024 bytes", .evidence = { fact });
+		return false;
+	}
+	while (registry_next(&rest, &entry)) {
+		if (!entry.problem)
+			continue;
+		FAIL(j, .subject = fact,
+		     .observed = say(j, "\"%.*s\" %s", SPAN_FMT(entry.text), entry.problem),
+		     .expected = "Key=number entries separated by \";\", the whole value in double "
+				 "quotes",
+		     .evidence = { fact });
+		right = false;
+	}
+	return right;
+}
+
+static void judge_syntax(struct judge *j)
+{
+	const struct modprobe_facts *modprobe = &j->node->modprobe;
+	const struct driver_param *live = node_param(j->node, "RegistryDwords");
+	size_t seen = 0, before = j->findings->count;
+
+	for_each(a, &modprobe->assignments) {
+		if (!str_is(a->param, "NVreg_RegistryDwords") || !is_known(a->value))
+			continue;
+		judge_string(j, a->value.value,
+			     say(j, "modprobe.assignments[#%zu].value",
+				 (size_t)(a - modprobe->assignments.items)));
+		seen++;
+	}
+	if (live && *live->value.value) {
+		judge_string(j, live->value.value, "driver.params[RegistryDwords].value");
+		seen++;
+	}
+	if (j->findings->count > before)
+		return;
+	if (seen)
+		PASS(j, .evidence = { "driver.params[RegistryDwords].value" });
+	else if (!is_known(j->node->driver.params) && !is_known(modprobe->assignments))
+		UNKNOWN(j, .evidence = { "driver.params" });
+	else
+		NOT_APPLICABLE(j, .observed = "RegistryDwords is empty");
+}
+
+/* ---- parameters that the driver does not have ---- */
+
+static const struct module_file *file_with_parameters(const struct node *node)
+{
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
+		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
+			return f;
+	return NULL;
+}
+
+/* The file says it of the driver that will be loaded; without it, the live list of the one that is. */
+static bool is_parameter(const struct node *node, const struct module_file *file, const char *option)
+{
+	const char *name = setting_param_name(option);
+
+	for (uint32_t i = 0; file && i < file->parameters.count; i++)
+		if (strcmp(file->parameters.items[i], option) == 0)
+			return true;
+	return !file && name && node_param(node, name);
+}
+
+static bool is_nvidia_name(const struct node *node, const char *module)
+{
+	const char *names[NVIDIA_NAMES_MAX + 1];
+
+	setting_nvidia_names(node, names);
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(names[i], module) == 0)
+			return true;
+	return false;
+}
+
+static void judge_unknown_parameter(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct module_file *file = file_with_parameters(node);
+	size_t before = j->findings->count, seen = 0;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(a, &node->modprobe.assignments) {
+		const char *fact = say(j, "modprobe.assignments[#%zu].param",
+				       (size_t)(a - node->modprobe.assignments.items));
+
+		if (!is_known(a->module) || !is_nvidia_name(node, a->module.value))
+			continue;
+		seen++;
+		if (!file && !is_known(node->driver.params))
+			UNKNOWN(j, .subject = a->param.value, .evidence = { "modules.files" });
+		else if (!is_parameter(node, file, a->param.value))
+			FAIL(j, .subject = a->param.value,
+			     .observed = "the installed driver has no such parameter",
+			     .expected = "a parameter that 'modinfo -p nvidia' lists",
+			     .evidence = { fact });
+	}
+	if (j->findings->count > before)
+		return;
+	if (seen)
+		PASS(j, .evidence = { "modprobe.assignments" });
+	else
+		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured");
+}
+
+/* ---- peer-to-peer keys ---- */
+
+static const struct driver_param *find_key(const struct node *node, const char *key,
+					   struct registry_entry *entry)
+{
+	const struct driver_param *param = node_param(node, "RegistryDwords");
+
+	return param && registry_find(span_of(param->value.value), key, entry) ? param : NULL;
+}
+
+static void judge_p2p_keys(struct judge *j)
+{
+	static const char *const keys[] = { "ForceP2P", "RMForceP2PType", "RMPcieP2PType",
+					    "RMForceStaticBar1" };
+	struct registry_entry entry;
+	size_t before = j->findings->count;
+
+	if (gate_no_params(j))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		/* Renumbered with 575: the same number means another path before and after. */
+		bool renumbered = strcmp(keys[i], "RMForceP2PType") == 0;
+
+		if (!find_key(j->node, keys[i], &entry))
+			continue;
+		FAIL_AS(j, renumbered ? SEVERITY_WARN : SEVERITY_INFO, .subject = keys[i],
+			.observed = say(j, "%.*s%s", SPAN_FMT(entry.text),
+					renumbered ? "; its numbers changed their meaning with "
+						     "driver 575"
+						   : ""),
+			.expected = renumbered ? "the number that this driver's branch means"
+					       : "nothing; for your information",
+			.evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "driver.params[RegistryDwords].value" });
+}
+
+static const struct rule nvreg_rules[] = {
+	{
+		.id = "driver/peer-mapping-override",
+		.title = "A job without CAP_SYS_ADMIN may not map the NIC's doorbell for the GPU",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.judge = judge_peer_mapping,
+		.impact = "cudaHostRegister(IoMemory) fails with error 800. NVSHMEM before 3.4.5 does not "
+			  "start IBGDA; from 3.4.5 on it falls back to a CPU proxy without saying so, on "
+			  "which DeepEP's kernels hang in their first dispatch. NCCL GIN and UCX need the "
+			  "same mapping.",
+		.remedy = "Add PeerMappingOverride=1 to NVreg_RegistryDwords, all keys in one assignment, "
+			  "in double quotes: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". "
+			  "Rebuild the initramfs if it holds nvidia.ko, then reboot.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "RegistryDwords in /proc/driver/nvidia/params (the only live view: the parameters "
+			 "have permission 0, so sysfs shows none), modprobe.d, the kernel command line, and "
+			 "modprobe.d inside the initramfs where that one loads the driver.",
+		.why = "GPU-initiated networking has the GPU ring the NIC's doorbell, a page of the NIC's "
+		       "BAR that the driver has to map. It does so for callers with CAP_SYS_ADMIN in the "
+		       "initial user namespace, and for all others only with this key. So it is needed for "
+		       "Slurm jobs and ordinary containers, and not for --privileged ones: that it works "
+		       "in a privileged pod proves nothing for a job. It is not needed for CPU-assisted "
+		       "IBGDA (NVSHMEM from 3.4.5) as such, but DeepEP's own kernels do not work on that "
+		       "path (an open report, not confirmed by its authors).",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.cost = "Unprivileged GPU users may then map, through the GPU, any MMIO that they can "
+			"already mmap; that is what the default prevents. Weigh it on multi-tenant nodes.",
+		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
+			   "kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
+			   "github.com/deepseek-ai/DeepEP: docs/nvshmem.md, issues 163, 484, 509, pull 677\n"
+			   "github.com/NVIDIA/nvshmem issue 23",
+	},
+	{
+		.id = "driver/peer-mapping-per-device",
+		.title = "PeerMappingOverride is set for some of the GPUs only",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.judge = judge_peer_mapping_per_device,
+		.impact = "Jobs on the other GPUs fail as if it were not set.",
+		.remedy = "Set it in NVreg_RegistryDwords, which is for all GPUs.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "RegistryDwordsPerDevice in /proc/driver/nvidia/params.",
+		.why = "Entries behind a pci= that matches no GPU are ignored without a word.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/os-registry.c",
+	},
+	{
+		.id = "driver/stream-memops",
+		.title = "EnableStreamMemOPs is off",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_INFO,
+		.judge = judge_stream_memops,
+		.impact = "None with CUDA 11.7 or later. Programs built for CUDA 11.6 or earlier and "
+			  "GPUDirect Async (libgdsync) get error 801.",
+		.remedy = "Leave it, unless such an old program runs here.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",
+		.why = "DeepEP's guide sets it; no current component depends on it. It switches the first "
+		       "version of the stream memory operations only. Measured on an H200 with driver 580 "
+		       "and the parameter at 0: cuStreamWriteValue32 and 64 answer 801, "
+		       "cuStreamWriteValue64_v2 succeeds and the value arrives. NVSHMEM from 3.1 uses the "
+		       "second version, 2.0 to 3.0 none, only 1.x the first.",
+		.check = "grep EnableStreamMemOPs /proc/driver/nvidia/params",
+		.sources = "CUDA driver API 11.8, Stream Memory Operations\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h\n"
+			   "github.com/openucx/ucc issue 672",
+	},
+	{
+		.id = "driver/params-configured-not-live",
+		.title = "A configured driver parameter is not what runs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_configured_not_live,
+		.impact = "What somebody configured has no effect.",
+		.remedy = "If the initramfs loads the driver, rebuild it; then reboot, or reload the driver "
+			  "with nothing using the GPUs.",
+		.fix = "initramfs",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Every effective NVreg_ assignment in modprobe.d and on the kernel command line, "
+			 "against /proc/driver/nvidia/params.",
+		.why = "The parameters take effect when the module is loaded, and only if modprobe loads it: "
+		       "a module that the initramfs loaded has what the initramfs held. A later assignment "
+		       "replaces an earlier one; a key in RegistryDwords that names a parameter overrides "
+		       "it.",
+		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
+		.sources = "kmod: libkmod/libkmod-module.c (options are joined in file order)\n"
+			   "open-gpu-kernel-modules: osapi.c, rm_parse_option_string\n"
+			   "github.com/gpudirect/libgdsync issue 58",
+	},
+	{
+		.id = "driver/params-live-not-persistent",
+		.title = "A live driver parameter is not configured",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_live_not_persistent,
+		.impact = "The setting is gone after the next boot or reload.",
+		.remedy = "Write it into a file in /etc/modprobe.d, or find out who passes it.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_NOW,
+		.reads = "As driver/params-configured-not-live, the other way round, for the parameters "
+			 "that this program knows and that are not at their default.",
+		.why = "A module loaded by hand with arguments, or a file that was removed since.",
+		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h (defaults)",
+	},
+	{
+		.id = "driver/registrydwords-duplicated",
+		.title = "NVreg_RegistryDwords is assigned more than once",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_duplicated,
+		.impact = "Only the last assignment counts; the keys of the others are lost.",
+		.remedy = "Merge all keys into one assignment and remove the others.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Every RegistryDwords assignment for the NVIDIA driver, in the order modprobe "
+			 "reads the files.",
+		.why = "modprobe joins all lines for a module; the kernel sets a string parameter once for "
+		       "each and keeps the last. Nothing merges the values.",
+		.check = "modprobe -c | grep RegistryDwords",
+		.sources = "kmod: libkmod/libkmod-module.c\nLinux: kernel/params.c, param_set_charp",
+	},
+	{
+		.id = "driver/registrydwords-syntax",
+		.title = "RegistryDwords is not written as the driver reads it",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_syntax,
+		.impact = "The driver passes over the entry without a word, or takes 0 for its value.",
+		.remedy = "Write Key=number entries separated by semicolons, the whole value in double "
+			  "quotes: NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The configured and the live value, taken apart as the driver does.",
+		.why = "Blanks are removed, the string is cut at semicolons, each piece at its equals sign. "
+		       "Single quotes are not taken off by anyone: the key becomes 'Key.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: osapi.c, rm_parse_option_string",
+	},
+	{
+		.id = "driver/unknown-module-parameter",
+		.title = "An option is set that the driver does not have",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_unknown_parameter,
+		.impact = "The option does nothing: misspelt, or gone from this driver.",
+		.remedy = "Correct the name, or remove it.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Configured options against the parameters that nvidia.ko on disk declares.",
+		.why = "The kernel loads the module all the same and logs \"unknown parameter ... ignored\". "
+		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
+		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
+		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS issue 1678",
+	},
+	{
+		.id = "driver/force-p2p-keys",
+		.title = "Registry keys force the way of peer-to-peer copies",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_INFO,
+		.judge = judge_p2p_keys,
+		.impact = "Copies may take a path that this board does not support, up to wrong data.",
+		.remedy = "Check each key against the branch of the driver; remove what was copied from a "
+			  "recipe for another one.",
+		.reads = "ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the live "
+			 "RegistryDwords.",
+		.why = "RMForceP2PType was renumbered with 575: before, 1 was mailbox and 2 was BAR1; since, "
+		       "1 is PCIe (RMPcieP2PType chooses) and 2 is NVLink. RMForceStaticBar1=1 keeps the GPU "
+		       "from starting where BAR1 is smaller than its memory.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h",
+	},
+};
+
+RULE_TABLE(nvreg);

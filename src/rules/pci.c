@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci.c - BARs, links and distances of GPUs and NICs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+#include "gpus.h"
+#include "topology.h"
+
+#define FACT(j, d, field) say(j, "pci.devices[%s]." field, (d)->bdf.value)
+
+static const char *bar1_fact(struct judge *j, const struct pci_device *gpu)
+{
+	const struct pci_bar *bar = gpu_bar1(gpu);
+
+	return bar ? say(j, "pci.devices[%s].bars[%" PRIu64 "].size_bytes", gpu->bdf.value,
+			 bar->index.value)
+		   : FACT(j, gpu, "bars");
+}
+
+static const struct pci_rebar *gpu_rebar(const struct pci_device *gpu)
+{
+	const struct pci_bar *bar = gpu_bar1(gpu);
+
+	for_each(r, &gpu->rebar)
+		if (bar && known_is(r->index, bar->index.value))
+			return r;
+	return NULL;
+}
+
+/* ---- BAR1 ---- */
+
+static bool is_unassigned(const struct pci_bar *bar)
+{
+	return known_is(bar->start, 0) || known_is(bar->size_bytes, 0);
+}
+
+static void judge_small_bar1(struct judge *j, const struct pci_device *gpu,
+			     const struct gpu_model *model, uint64_t size)
+{
+	uint64_t memory = (uint64_t)model->memory_gib << 30;
+	bool by_design = model->bar1 == GPU_BAR1_SMALL;
+	enum severity severity = by_design		     ? SEVERITY_INFO
+				 : asked_for(j, PROFILE_P2P) ? SEVERITY_ERR
+							     : SEVERITY_WARN;
+
+	if (size >= memory)
+		PASS(j, .subject = gpu->bdf.value,
+		     .observed = say(j, "%s for %u GiB of memory", say_bytes(j, size),
+				     model->memory_gib),
+		     .evidence = { bar1_fact(j, gpu) });
+	else
+		FAIL_AS(j, severity, .subject = gpu->bdf.value,
+			.observed = say(j, "%s: %s for %u GiB of memory%s", model->name,
+					say_bytes(j, size), model->memory_gib,
+					by_design ? "; this GPU has no larger one" : ""),
+			.expected = say(j, "at least %u GiB", model->memory_gib),
+			.evidence = { bar1_fact(j, gpu) });
+}
+
+static void judge_bar1_size(struct judge *j)
+{
+	if (gate_no_gpu(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct gpu_model *model = gpu_model(d);
+		const struct pci_bar *bar = gpu_bar1(d);
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (!bar || !is_known(bar->size_bytes))
+			UNKNOWN(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+		else if (is_unassigned(bar))
+			NOT_APPLICABLE(j, .subject = d->bdf.value,
+				       .observed = "BAR1 has no address: see pci/bar1-unassigned");
+		else if (!model || !model->memory_gib)
+			UNKNOWN(j, .subject = d->bdf.value,
+				.observed = say(j, "BAR1 is %s; how much memory this GPU has cannot be "
+						   "told from its PCI id",
+						say_bytes(j, bar->size_bytes.value)),
+				.evidence = { bar1_fact(j, d), FACT(j, d, "device_id") });
+		else
+			judge_small_bar1(j, d, model, bar->size_bytes.value);
+	}
+}
+
+static void judge_bar1_unassigned(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "bar-invalid");
+
+	if (gate_no_gpu(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct pci_bar *bar = gpu_bar1(d);
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (!is_known(d->bars))
+			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "bars") });
+		else if (!bar || is_unassigned(bar))
+			FAIL(j, .subject = d->bdf.value,
+			     .observed = "BAR1 has no address on the bus",
+			     .expected = "BAR1 assigned by the firmware or the kernel",
+			     .evidence = { bar1_fact(j, d),
+					   line ? "log.lines[bar-invalid].last" : NULL });
+		else
+			PASS(j, .subject = d->bdf.value,
+			     .evidence = { say(j, "pci.devices[%s].bars[%" PRIu64 "].start",
+					       d->bdf.value, bar->index.value) });
+	}
+}
+
+static void judge_rebar(struct judge *j)
+{
+	if (gate_no_gpu(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct pci_rebar *rebar = gpu_rebar(d);
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (is_unknown(d->rebar))
+			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "rebar") });
+		else if (!rebar || !is_known(rebar->size_max_bytes) || !is_known(rebar->size_bytes))
+			NOT_APPLICABLE(j, .subject = d->bdf.value,
+				       .observed = "no Resizable BAR capability for BAR1",
+				       .evidence = { FACT(j, d, "rebar") });
+		else if (rebar->size_bytes.value < rebar->size_max_bytes.value)
+			FAIL(j, .subject = d->bdf.value,
+			     .observed = say(j, "BAR1 is %s, the GPU offers %s",
+					     say_bytes(j, rebar->size_bytes.value),
+					     say_bytes(j, rebar->size_max_bytes.value)),
+			     .expected = "BAR1 resized to the largest size",
+			     .evidence = { FACT(j, d, "rebar") });
+		else
+			PASS(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "rebar") });
+	}
+}
+
+/* The smallest prefetchable window above the GPU: no BAR can be larger than that. */
+static const struct pci_device *tightest(const struct node *node, const struct pci_device *gpu,
+					 uint64_t *size, bool *unknown)
+{
+	const struct pci_device *above[PATH_PORTS_MAX], *found = NULL;
+	size_t n = topology_above(node, gpu, above);
+
+	*unknown = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct pci_window *w = &above[i]->window;
+
+		if (!is_known(*w) || !is_known(w->size_bytes)) {
+			*unknown |= is_unknown(*w);
+			continue;
+		}
+		if (found && w->size_bytes.value >= *size)
+			continue;
+		found = above[i];
+		*size = w->size_bytes.value;
+	}
+	return found;
+}
+
+static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint64_t now,
+			    uint64_t wanted)
+{
+	const struct pci_device *bridge;
+	bool unknown;
+	uint64_t size = 0;
+
+	bridge = tightest(j->node, gpu, &size, &unknown);
+	if (bridge && size < wanted)
+		FAIL(j, .subject = gpu->bdf.value,
+		     .observed = say(j, "BAR1 is %s; the bridge %s passes %s, the GPU offers %s",
+				     say_bytes(j, now), bridge->bdf.value, say_bytes(j, size),
+				     say_bytes(j, wanted)),
+		     .expected = "a window as large as the BAR",
+		     .evidence = { say(j, "pci.devices[%s].window.size_bytes", bridge->bdf.value),
+				   bar1_fact(j, gpu) });
+	else if (bridge && !unknown)
+		FAIL(j, .subject = gpu->bdf.value,
+		     .observed = say(j, "BAR1 is %s, the GPU offers %s, and the bridges above pass %s: the "
+					"firmware or driver did not resize it",
+				     say_bytes(j, now), say_bytes(j, wanted), say_bytes(j, size)),
+		     .expected = "BAR1 resized to the largest size",
+		     .evidence = { say(j, "pci.devices[%s].window.size_bytes", bridge->bdf.value),
+				   bar1_fact(j, gpu) });
+	else
+		UNKNOWN(j, .subject = gpu->bdf.value,
+			.observed = bridge || unknown ? NULL : "no bridge above the GPU is visible",
+			.evidence = { FACT(j, gpu, "window") });
+}
+
+static void judge_window(struct judge *j)
+{
+	if (gate_no_gpu(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct pci_rebar *rebar = gpu_rebar(d);
+		const struct pci_bar *bar = gpu_bar1(d);
+		const struct gpu_model *model = gpu_model(d);
+		uint64_t now, wanted;
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (!bar || !is_known(bar->size_bytes)) {
+			UNKNOWN(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+			continue;
+		}
+		now = bar->size_bytes.value;
+		wanted = model ? (uint64_t)model->memory_gib << 30 : 0;
+		if (rebar && is_known(rebar->size_max_bytes))
+			wanted = rebar->size_max_bytes.value;
+		if (now >= wanted && now)
+			PASS(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+		else
+			judge_window_of(j, d, now, wanted);
+	}
+}
+
+/* ---- link ---- */
+
+static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct fact_u64 b,
+		      uint64_t *min)
+{
+	if (!is_known(a))
+		return false;
+	*min = a.value;
+	if (parent && is_known(b) && b.value && b.value < *min)
+		*min = b.value;
+	return true;
+}
+
+/* What both ends can do is what can be expected: a x16 board in a x8 slot is not degraded. */
+static void judge_link_of(struct judge *j, const struct pci_device *d)
+{
+	const struct pci_device *parent =
+		is_known(d->parent) ? node_pci(j->node, d->parent.value) : NULL;
+	const struct pci_link none = { 0 };
+	const struct pci_link *up = parent ? &parent->link : &none;
+	uint64_t width = 0, speed = 0;
+
+	if (!is_known(d->link) || !is_known(d->link.width) ||
+	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
+	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
+		UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "link") });
+	} else if (d->link.width.value && d->link.width.value < width) {
+		FAIL(j, .subject = d->bdf.value,
+		     .observed = say(j, "x%" PRIu64 " of x%" PRIu64, d->link.width.value, width),
+		     .expected = "the width that both ends have",
+		     .evidence = { FACT(j, d, "link.width"), FACT(j, d, "link.width_max") });
+	} else if (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed) {
+		/* GPUs lower the speed when idle; NICs do not. */
+		FAIL_AS(j, pci_is_gpu(d) ? SEVERITY_INFO : SEVERITY_WARN, .subject = d->bdf.value,
+			.observed = say(j, "%g of %g GT/s%s", (double)d->link.speed_mts.value / 1000,
+					(double)speed / 1000,
+					pci_is_gpu(d) ? ", as an idle GPU may; measure under load" : ""),
+			.expected = "the speed that both ends have",
+			.evidence = { FACT(j, d, "link.speed_mts"), FACT(j, d, "link.speed_max_mts") });
+	} else {
+		PASS(j, .subject = d->bdf.value,
+		     .evidence = { FACT(j, d, "link.width"), FACT(j, d, "link.speed_mts") });
+	}
+}
+
+static void judge_link(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (!is_told(j->node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &j->node->pci.devices) {
+		/* A virtual function and an NVSwitch's management function have no link of their own. */
+		if (!pci_is_gpu(d) && !(pci_is_mlx(d) && !is_known(d->physical_function)))
+			continue;
+		judge_link_of(j, d);
+	}
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "neither a GPU nor an NVIDIA NIC on the PCI bus",
+			       .evidence = { "pci.devices" });
+}
+
+/* ---- distance ---- */
+
+static void judge_affinity(struct judge *j)
+{
+	if (gate_no_gpu(j) || gate_vm(j, "how far GPUs and NICs are apart is not visible here"))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct pci_device *nic;
+		struct pci_path path;
+
+		if (!pci_is_gpu(d))
+			continue;
+		nic = topology_nearest_nic(j->node, d, &path);
+		if (!nic)
+			NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "no RDMA NIC");
+		else if (path.class == PATH_UNKNOWN)
+			UNKNOWN(j, .subject = d->bdf.value,
+				.evidence = { FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
+		else if (path.class == PATH_SYS)
+			FAIL(j, .subject = d->bdf.value,
+			     .observed = say(j, "the nearest NIC %s is on another NUMA node (SYS)",
+					     nic->bdf.value),
+			     .expected = "a NIC below the same switch or host bridge",
+			     .evidence = { FACT(j, d, "parent"), FACT(j, nic, "parent"),
+					   FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
+		else
+			PASS(j, .subject = d->bdf.value,
+			     .observed = say(j, "%s: %s", nic->bdf.value, path_class_words[path.class]),
+			     .evidence = { FACT(j, d, "parent"), FACT(j, nic, "parent") });
+	}
+}
+
+static const struct rule pci_rules[] = {
+	{
+		.id = "pci/bar1-too-small",
+		.title = "BAR1 is smaller than the GPU's memory",
+		.profiles = PROFILE_P2P | PROFILE_RDMA,
+		.severity = SEVERITY_ERR,
+		.judge = judge_bar1_size,
+		.impact = "Peer-to-peer over BAR1 does not work; NICs can register what fits only (some 230 "
+			  "MiB of 256).",
+		.remedy = "Switch on Above 4G Decoding and Resizable BAR in the firmware. Boards that offer "
+			  "no Resizable BAR may be helped by NVreg_EnableResizableBar=1 (driver 535 and "
+			  "later).",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The size of the GPU's second memory BAR (NVIDIA's BAR1; PCI register 1 or 2), and "
+			 "the GPU's memory by its PCI id.",
+		.why = "The patched drivers and the driver's own BAR1 peer-to-peer map the whole memory "
+		       "through BAR1; GPUDirect RDMA pins through it. Data-centre GPUs from Ampere on come "
+		       "with a large BAR1, a T4 and earlier consumer GPUs cannot have one. The memory is "
+		       "what the model is sold with: a board with another size is judged by that.",
+		.check = "lspci -vv -d 10de: | grep -E 'Region|3D|VGA'; nvidia-smi -q -d MEMORY",
+		.cost = "EnableResizableBar can fail to find address space, and then says so in the log.",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c\n"
+			   "GPUDirect RDMA documentation\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules issue 13",
+	},
+	{
+		.id = "pci/bar1-unassigned",
+		.title = "BAR1 has no address on the bus",
+		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
+		.severity = SEVERITY_CRIT,
+		.judge = judge_bar1_unassigned,
+		.impact = "The driver refuses the GPU.",
+		.remedy = "Switch on Above 4G Decoding in the firmware, raise its MMIO window, update it; "
+			  "pci=realloc on the kernel command line can help where the firmware cannot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to "
+			 "your NVIDIA device is invalid\" in the kernel log.",
+		.why = "The firmware gave the bridge above less address space than the GPU asks for.",
+		.check = "lspci -vv -s BDF; dmesg | grep -E \"BAR|can't assign\"",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c\n"
+			   "github.com/NVIDIA/open-gpu-kernel-modules issue 510",
+	},
+	{
+		.id = "pci/rebar-supported-not-used",
+		.title = "The GPU offers a larger BAR1 than it was given",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_WARN,
+		.judge = judge_rebar,
+		.impact = "Peer-to-peer and large pinned buffers do not work, though the hardware could.",
+		.remedy = "Switch on Resizable BAR in the firmware, or try NVreg_EnableResizableBar=1.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The Resizable BAR extended capability (0x15) of the GPU.",
+		.why = "The capability lists the sizes that the device supports and the one in use.",
+		.check = "lspci -vv -s BDF | grep -A2 'Resizable BAR'",
+		.sources = "PCI Express Base Specification, Resizable BAR Extended Capability",
+	},
+	{
+		.id = "pci/bar1-window",
+		.title = "The address window above the GPU explains the small BAR1",
+		.profiles = PROFILE_P2P | PROFILE_RDMA,
+		.severity = SEVERITY_INFO,
+		.judge = judge_window,
+		.impact = "See pci/bar1-too-small.",
+		.remedy = "If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
+			  "high size, fewer devices. If it is not, Resizable BAR is off.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The prefetchable windows of the bridges above the GPU and the largest size that "
+			 "the GPU offers.",
+		.why = "It tells a board's limit from a firmware setting.",
+		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
+		.sources = "PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit",
+	},
+	{
+		.id = "pci/link-degraded",
+		.title = "A PCIe link runs below what both its ends can do",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_link,
+		.impact = "Bandwidth is lost on every copy over this link.",
+		.remedy = "Reseat the board, check riser and cable, look for correctable errors; then the "
+			  "firmware's link settings.",
+		.reads = "Current and maximum width and speed of GPUs and NICs, and the maximum of the port "
+			 "above each.",
+		.why = "A lower width is a fault wherever it is seen. A lower speed is not, on an idle GPU: "
+		       "it rises under load.",
+		.check = "lspci -vv -s BDF | grep -E 'LnkCap|LnkSta'",
+		.sources = "PCI Express Base Specification, Link Capabilities and Link Status",
+	},
+	{
+		.id = "pci/gpu-nic-affinity",
+		.title = "A GPU's nearest NIC is on another socket",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_affinity,
+		.impact = "GPUDirect RDMA crosses the link between sockets: slow, on some platforms not "
+			  "supported.",
+		.remedy = "Move the NIC to a slot of the same socket, or use the GPUs near the NICs.",
+		.reads = "The PCI tree and NUMA nodes.",
+		.why = "GPU and NIC should be below one switch (PIX, PXB); below one host bridge (PHB) is "
+		       "what NCCL still uses by default.",
+		.check = "lspci -tv; nvidia-smi topo -m",
+		.sources = "GPUDirect RDMA documentation, supported systems\nNCCL user guide, NCCL_NET_GDR_LEVEL",
+	},
+};
+
+RULE_TABLE(pci);

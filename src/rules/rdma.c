@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma.c - RDMA devices: there, active, and of the kind that GPU-initiated networking drives. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "topology.h"
+
+/* NVSHMEM reads NVSHMEM_HCA_PREFIX from this version on; before, the name must have "mlx5" in it. */
+#define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
+
+static size_t count_nics(const struct node *node, const char *driver)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += pci_is_mlx(d) && !is_known(d->physical_function) &&
+		     (!driver || str_is(d->driver, driver));
+	return n;
+}
+
+static void judge_no_devices(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t nics;
+
+	if (!is_told(node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	nics = count_nics(node, NULL);
+	if (nics == 0)
+		NOT_APPLICABLE(j, .observed = "no NVIDIA NIC on the PCI bus",
+			       .evidence = { "pci.devices" });
+	else if (!is_told(node->rdma.devices))
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+	else if (node->rdma.devices.count)
+		PASS(j, .observed = say(j, "%u RDMA devices", node->rdma.devices.count),
+		     .evidence = { "rdma.devices" });
+	else
+		FAIL(j, .observed = say(j, "%zu NVIDIA NIC%s, no RDMA device%s", nics, nics == 1 ? "" : "s",
+					node_module(node, "mlx5_ib") ? "" : "; mlx5_ib is not loaded"),
+		     .expected = "an RDMA device for each NIC",
+		     .evidence = { "rdma.devices", "modules.loaded" });
+}
+
+/* ---- ports ---- */
+
+/* NICs that jobs use are of the kind that stands next to the GPUs. */
+static bool is_compute(const struct node *node, const struct rdma_device *device)
+{
+	const struct pci_device *own = is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
+	struct pci_path path;
+
+	if (!own)
+		return false;
+	for_each(gpu, &node->pci.devices) {
+		const struct pci_device *near;
+
+		if (!pci_is_gpu(gpu))
+			continue;
+		near = topology_nearest_nic(node, gpu, &path);
+		if (near && path.class <= PATH_PXB && near->device_id.value == own->device_id.value)
+			return true;
+	}
+	return false;
+}
+
+static bool is_virtual(const struct node *node, const struct rdma_device *device)
+{
+	const struct pci_device *d = is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
+
+	return d && is_known(d->physical_function);
+}
+
+static size_t count_ports(const struct node *node, int state, size_t *unknown)
+{
+	size_t n = 0;
+
+	for_each(d, &node->rdma.devices) {
+		for_each(p, &d->ports) {
+			n += known_is(p->state, state);
+			*unknown += !is_known(p->state);
+		}
+	}
+	return n;
+}
+
+static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		       bool any_active)
+{
+	const char *subject = say(j, "%s/%" PRIu64, d->name.value, p->port.value);
+	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
+			       p->port.value);
+	const char *physical = say(j, "rdma.devices[%s].ports[%" PRIu64 "].physical_state",
+				   d->name.value, p->port.value);
+	const char *seen;
+	enum severity severity = SEVERITY_WARN;
+
+	if (!is_known(p->state)) {
+		UNKNOWN(j, .subject = subject, .evidence = { fact });
+		return;
+	}
+	seen = say(j, "%s%s%s", rdma_port_state_words[p->state.value],
+		   is_known(p->physical_state) ? ", physical state " : "",
+		   is_known(p->physical_state) ? p->physical_state.value : "");
+	if (p->state.value == RDMA_PORT_ACTIVE) {
+		PASS(j, .subject = subject, .evidence = { fact });
+		return;
+	}
+	if (is_virtual(j->node, d))
+		severity = SEVERITY_INFO;	/* an idle virtual function is down by right */
+	else if (!any_active)
+		severity = SEVERITY_ERR;
+	else if (!is_compute(j->node, d))
+		severity = SEVERITY_INFO;	/* a second port or a spare NIC without a cable */
+	FAIL_AS(j, severity, .subject = subject, .observed = seen, .expected = "ACTIVE",
+		.remedy = p->state.value == RDMA_PORT_INIT
+				  ? "INIT means that the link is up and no subnet manager has configured it: "
+				    "start opensm or look at the fabric's."
+				  : NULL,
+		.evidence = { fact, physical });
+}
+
+static void judge_ports(struct judge *j)
+{
+	size_t unknown = 0, active, before = j->findings->count;
+
+	if (!is_told(j->node->rdma.devices)) {
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+		return;
+	}
+	active = count_ports(j->node, RDMA_PORT_ACTIVE, &unknown);
+	for_each(d, &j->node->rdma.devices)
+		for_each(p, &d->ports)
+			judge_port(j, d, p, active || unknown);
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no RDMA port", .evidence = { "rdma.devices" });
+}
+
+/* ---- IBGDA ---- */
+
+static void judge_unsupported(struct judge *j)
+{
+	size_t good = 0, before;
+
+	if (gate_no_rdma(j))
+		return;
+	before = j->findings->count;
+	for_each(d, &j->node->rdma.devices) {
+		const struct pci_device *pci =
+			is_known(d->bdf) ? node_pci(j->node, d->bdf.value) : NULL;
+		const struct nic_model *model = pci ? nic_model(pci) : NULL;
+		const char *fact = say(j, "rdma.devices[%s].driver", d->name.value);
+
+		if (!is_known(d->driver))
+			UNKNOWN(j, .subject = d->name.value, .evidence = { fact });
+		else if (!str_is(d->driver, "mlx5_core"))
+			FAIL(j, .subject = d->name.value,
+			     .observed = say(j, "driven by %s", d->driver.value),
+			     .expected = "a ConnectX-4 or later, driven by mlx5_core",
+			     .evidence = { fact });
+		else if (model && !model->generation && !model->virtual_function)
+			FAIL(j, .subject = d->name.value, .observed = model->name,
+			     .expected = "a ConnectX-4 or later",
+			     .evidence = { say(j, "pci.devices[%s].device_id", d->bdf.value) });
+		else
+			good++;
+	}
+	/* One NIC that works is enough; others are left out of the job's list. */
+	if (good)
+		for (size_t i = before; i < j->findings->count; i++) {
+			struct finding *f = &((struct finding *)j->findings->items)[i];
+
+			if (f->answer.verdict == VERDICT_FAIL)
+				f->severity = SEVERITY_INFO;
+		}
+	if (good && j->findings->count == before)
+		PASS(j, .evidence = { "rdma.devices" });
+}
+
+static bool prefix_is_set(struct judge *j, const char **prefix)
+{
+	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+
+	*prefix = node_env(j->node, "NVSHMEM_HCA_PREFIX");
+	if (!*prefix || !**prefix)
+		return false;
+	return !nvshmem || version_compare(nvshmem->version.value, NVSHMEM_HCA_PREFIX_SINCE) >= 0;
+}
+
+static void judge_renamed(struct judge *j)
+{
+	const char *prefix;
+	size_t right = 0, before;
+
+	if (gate_no_rdma(j))
+		return;
+	before = j->findings->count;
+	if (!prefix_is_set(j, &prefix))
+		prefix = "mlx5";
+	for_each(d, &j->node->rdma.devices) {
+		if (!str_is(d->driver, "mlx5_core"))
+			continue;
+		if (strstr(d->name.value, prefix))
+			right++;
+		else
+			FAIL(j, .subject = d->name.value,
+			     .observed = say(j, "the name has no \"%s\" in it", prefix),
+			     .expected = "a name that NVSHMEM takes for an mlx5 device",
+			     .evidence = { say(j, "rdma.devices[%s].driver", d->name.value) });
+	}
+	if (right && j->findings->count > before)
+		for (size_t i = before; i < j->findings->count; i++)
+			((struct finding *)j->findings->items)[i].severity = SEVERITY_WARN;
+	if (j->findings->count > before)
+		return;
+	if (right)
+		PASS(j, .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- GPU memory for the NIC ---- */
+
+#define KERNEL_DMABUF "5.12"
+
+static bool has_ofed(const struct node *node)
+{
+	return node_software(node, "ofed") || node_software(node, "doca");
+}
+
+/* Known only where verbs were asked. */
+static const struct rdma_device *dmabuf_answer(const struct node *node, bool wanted)
+{
+	for_each(d, &node->rdma.devices)
+		if (known_is(d->dmabuf, wanted))
+			return d;
+	return NULL;
+}
+
+static void judge_dmabuf_fact(struct judge *j, const struct rdma_device *yes, bool peermem)
+{
+	const struct rdma_device *no = dmabuf_answer(j->node, false);
+
+	if (yes && peermem)
+		PASS(j, .observed = "DMA-BUF and peer memory",
+		     .evidence = { say(j, "rdma.devices[%s].dmabuf", yes->name.value) });
+	else if (yes)
+		FAIL_AS(j, SEVERITY_INFO, .observed = "DMA-BUF works; there is no peer memory",
+			.expected = "nothing; one of the two is enough",
+			.evidence = { say(j, "rdma.devices[%s].dmabuf", yes->name.value) });
+	else if (peermem)
+		FAIL_AS(j, SEVERITY_INFO, .observed = "peer memory works; the kernel registers no DMA-BUF",
+			.expected = "nothing; one of the two is enough",
+			.evidence = { say(j, "rdma.devices[%s].dmabuf", no->name.value) });
+	else
+		FAIL(j, .observed = "the kernel registers no DMA-BUF, and there is no peer memory",
+		     .expected = "one of the two",
+		     .evidence = { say(j, "rdma.devices[%s].dmabuf", no->name.value),
+				   "modules.loaded" });
+}
+
+/* Without an answer of verbs: what the versions say. */
+static void judge_dmabuf_versions(struct judge *j, bool peermem)
+{
+	const struct node *node = j->node;
+	bool open = known_is(node->driver.flavour, FLAVOUR_OPEN);
+
+	if (!is_known(node->driver.flavour) || !is_known(node->os.kernel) ||
+	    !is_told(node->modules.loaded))
+		UNKNOWN(j, .evidence = { !is_known(node->os.kernel) ? "os.kernel" : "driver.flavour" });
+	else if (open &&
+		 (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || has_ofed(node)))
+		PASS(j, .observed = "by its version the kernel registers DMA-BUFs; verbs were not asked",
+		     .evidence = { "os.kernel", "driver.flavour" });
+	else if (peermem)
+		FAIL_AS(j, SEVERITY_INFO, .observed = "peer memory; no DMA-BUF by the versions",
+			.expected = "nothing; one of the two is enough",
+			.evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
+	else
+		FAIL(j, .observed = say(j, "%s kernel modules on kernel %s, and no peer memory",
+					driver_flavour_words[node->driver.flavour.value],
+					node->os.kernel.value),
+		     .expected = "DMA-BUF (open modules, kernel " KERNEL_DMABUF " or OFED) or nvidia_peermem",
+		     .evidence = { "os.kernel", "driver.flavour", "modules.loaded" });
+}
+
+static void judge_dmabuf(struct judge *j)
+{
+	const struct node *node = j->node;
+	bool peermem = node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem");
+	const struct rdma_device *yes = dmabuf_answer(node, true);
+
+	if (gate_no_rdma(j))
+		return;
+	/* The proprietary modules export none, whatever the RDMA side can do. */
+	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
+		judge_dmabuf_versions(j, peermem);
+	else if (yes || dmabuf_answer(node, false))
+		judge_dmabuf_fact(j, yes, peermem);
+	else
+		judge_dmabuf_versions(j, peermem);
+}
+
+static const struct rule rdma_rules[] = {
+	{
+		.id = "rdma/no-devices",
+		.title = "There are NVIDIA NICs but no RDMA device",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_CRIT,
+		.judge = judge_no_devices,
+		.impact = "No RDMA at all: NCCL uses sockets, IBGDA does not start.",
+		.remedy = "modprobe mlx5_ib, or start openibd where MLNX_OFED is installed; have it done at "
+			  "boot.",
+		.fix = "modules-load",
+		.activation = ACTIVATION_NOW,
+		.reads = "NVIDIA (15b3) network functions on the PCI bus and /sys/class/infiniband.",
+		.why = "mlx5_core alone makes a network interface; mlx5_ib adds the RDMA device.",
+		.check = "ls /sys/class/infiniband; lsmod | grep mlx5_ib",
+		.sources = "Linux: drivers/infiniband/hw/mlx5",
+	},
+	{
+		.id = "rdma/port-not-active",
+		.title = "An RDMA port is not active",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_ports,
+		.impact = "Jobs that use this port fail or hang; with none active there is no RDMA.",
+		.remedy = "Check the cable, the switch port and, for InfiniBand, the subnet manager.",
+		.reads = "state and phys_state of every port in /sys/class/infiniband.",
+		.why = "Only ACTIVE carries traffic. It is an error when no port is active, a warning for a "
+		       "NIC of the kind next to the GPUs, and information for spare ports, NICs of another "
+		       "kind and idle virtual functions. That an IPoIB interface is down says nothing.",
+		.check = "ibv_devinfo | grep -E 'hca_id|state'",
+		.sources = "InfiniBand Architecture Specification, PortState\n"
+			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
+	},
+	{
+		.id = "rdma/nic-unsupported-for-ibgda",
+		.title = "GPU-initiated networking does not drive this NIC",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.judge = judge_unsupported,
+		.impact = "NVSHMEM IBGDA passes over the device; with no other it does not start.",
+		.remedy = "Use a ConnectX-4 or later, or another transport.",
+		.reads = "Driver and PCI id of every RDMA device.",
+		.why = "IBGDA writes an mlx5 device's queues and doorbells itself. Other NICs (eRDMA, EFA, "
+		       "bnxt_re, irdma) have other ones. With at least one that fits, the others are "
+		       "information.",
+		.check = "ls -l /sys/class/infiniband/*/device/driver",
+		.sources = "NVSHMEM: src/modules/transport/ibgda/ibgda.cpp\n"
+			   "github.com/deepseek-ai/DeepEP issue 202",
+	},
+	{
+		.id = "rdma/device-renamed-not-mlx5",
+		.title = "An RDMA device has a name that NVSHMEM does not take",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.judge = judge_renamed,
+		.impact = "IBGDA passes over it: \"device is not supported\".",
+		.remedy = "Name the devices mlx5_N again (a udev rule with NAME_FALLBACK or rdma dev set ... "
+			  "name), or set NVSHMEM_HCA_PREFIX with NVSHMEM 3.4.5 or later.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The names of RDMA devices that mlx5_core drives, NVSHMEM_HCA_PREFIX of the process "
+			 "asked for, the NVSHMEM found on disk.",
+		.why = "NVSHMEM looks for \"mlx5\" in the name; rdma-core's udev rules can name devices "
+		       "ibp..., rocep... or as the site likes.",
+		.check = "ls /sys/class/infiniband",
+		.sources = "NVSHMEM: ibgda.cpp; release notes 3.4.5\nrdma-core: kernel-boot/rdma-persistent-"
+			   "naming.rules",
+	},
+	{
+		.id = "rdma/dmabuf-unsupported",
+		.title = "The NIC has no way to GPU memory, or only one",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_dmabuf,
+		.impact = "Without either, every transfer is copied through host memory.",
+		.remedy = "Use the open kernel modules with a kernel from " KERNEL_DMABUF
+			  " on (or OFED), or load nvidia-peermem.",
+		.fix = "modules-load",
+		.activation = ACTIVATION_NOW,
+		.reads = "What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
+			 "EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
+			 "the loaded modules.",
+		.why = "The command behind it came with Linux " KERNEL_DMABUF
+		       "; OFED brings it to older kernels, so the "
+		       "probe outranks the number.",
+		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",
+		.sources = "NCCL: src/transport/net_ib/gdr.cc\nLinux commit bfe0cc6eb249\n"
+			   "github.com/aws/aws-ofi-nccl pull 618",
+	},
+};
+
+RULE_TABLE(rdma);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "setting.h"
+
+#include <string.h>
+
+#include "parse/span.h"
+
+/* The one parameter whose two names differ (nv-reg.h, nv-procfs.c). */
+#define PROFILING_PARAM "RmProfilingAdminOnly"
+#define PROFILING_OPTION "NVreg_RestrictProfilingToAdminUsers"
+
+const char *setting_option_name(const char *name, struct arena *arena)
+{
+	if (strcmp(name, PROFILING_PARAM) == 0)
+		return PROFILING_OPTION;
+	return arena_printf(arena, "NVreg_%s", name);
+}
+
+const char *setting_param_name(const char *option)
+{
+	if (strcmp(option, PROFILING_OPTION) == 0)
+		return PROFILING_PARAM;
+	return strncmp(option, "NVreg_", 6) == 0 ? option + 6 : NULL;
+}
+
+/* ---- names ---- */
+
+static void add_name(const char *names[NVIDIA_NAMES_MAX + 1], const char *name)
+{
+	size_t n = 0;
+
+	while (names[n]) {
+		if (strcmp(names[n], name) == 0)
+			return;
+		n++;
+	}
+	if (n < NVIDIA_NAMES_MAX)
+		names[n] = name;
+}
+
+/*
+ * With Debian's "install nvidia modprobe -i nvidia-current $CMDLINE_OPTS" the options of nvidia
+ * arrive as arguments, after those of nvidia-current: they win whatever the order of the files.
+ */
+void setting_nvidia_names(const struct node *node, const char *names[NVIDIA_NAMES_MAX + 1])
+{
+	memset(names, 0, (NVIDIA_NAMES_MAX + 1) * sizeof(names[0]));
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia") && is_known(f->file_name) &&
+		    strcmp(f->file_name.value, "nvidia") != 0)
+			add_name(names, f->file_name.value);
+	add_name(names, "nvidia");
+}
+
+const struct modprobe_assignment *setting_assignment(const struct modprobe_facts *modprobe,
+						     const char *module, const char *param)
+{
+	const struct modprobe_assignment *last = NULL;
+
+	for_each(a, &modprobe->assignments)
+		if (str_is(a->module, module) && str_is(a->param, param))
+			last = a;
+	return last;
+}
+
+const struct modprobe_assignment *setting_nvidia_assignment(const struct node *node,
+							    const struct modprobe_facts *modprobe,
+							    const char *param)
+{
+	const char *names[NVIDIA_NAMES_MAX + 1];
+	const struct modprobe_assignment *found = NULL;
+
+	setting_nvidia_names(node, names);
+	for (size_t i = 0; names[i]; i++) {
+		const struct modprobe_assignment *a =
+			setting_assignment(modprobe, names[i], param);
+
+		found = a ? a : found;
+	}
+	return found;
+}
+
+/* ---- images ---- */
+
+const struct initramfs_image *setting_next_image(const struct node *node)
+{
+	const struct initramfs_image *running = NULL;
+
+	for_each(image, &node->initramfs.images) {
+		if (known_is(image->next, true))
+			return image;
+		if (known_is(image->running, true))
+			running = image;
+	}
+	return running;
+}
+
+bool image_has_module(const struct initramfs_image *image, const char *name)
+{
+	for_each(m, &image->modules)
+		if (str_is(m->name, name))
+			return true;
+	return false;
+}
+
+/* Is the NVIDIA driver in it, under whatever name? */
+static bool image_has_nvidia(const struct node *node, const struct initramfs_image *image)
+{
+	const char *names[NVIDIA_NAMES_MAX + 1];
+
+	setting_nvidia_names(node, names);
+	for (size_t i = 0; names[i]; i++)
+		if (image_has_module(image, names[i]))
+			return true;
+	return false;
+}
+
+/* ---- the three views ---- */
+
+static struct setting_value assigned(const struct modprobe_assignment *a, struct arena *arena,
+				     const char *list, const struct modprobe_facts *modprobe)
+{
+	struct setting_value v = { .state = FACT_ABSENT };
+
+	if (!a)
+		return v;
+	v.state = FACT_KNOWN;
+	v.value = is_known(a->value) ? a->value.value : "";
+	v.fact = arena_printf(arena, "%s[#%zu].value", list,
+			      (size_t)(a - modprobe->assignments.items));
+	return v;
+}
+
+static bool file_is_newer(const struct node *node, const struct modprobe_assignment *a)
+{
+	if (!a || !is_known(a->file) || !is_known(node->os.boot_time_s))
+		return false;
+	for_each(f, &node->modprobe.files)
+		if (str_is(f->path, a->file.value) && is_known(f->mtime_s))
+			return f->mtime_s.value > node->os.boot_time_s.value;
+	return false;
+}
+
+static void see_running(struct setting *s, const struct node *node, const char *name,
+			struct arena *arena)
+{
+	const struct driver_param *param = node_param(node, name);
+
+	s->running.state = node->driver.params.state;
+	if (param) {
+		s->running = (struct setting_value){
+			.state = FACT_KNOWN,
+			.value = param->value.value,
+			.fact = arena_printf(arena, "driver.params[%s].value", name),
+		};
+	} else if (is_known(node->driver.params)) {
+		s->running.state = FACT_ABSENT;
+	}
+}
+
+static void see_early(struct setting *s, const struct node *node, struct arena *arena)
+{
+	const struct initramfs_image *image = setting_next_image(node);
+	char *list;
+
+	if (!image) {
+		s->early_unknown = is_unknown(node->initramfs.images);
+		return;
+	}
+	s->early_counts = image_has_nvidia(node, image);
+	s->early_unknown = !s->early_counts && !known_is(image->complete, true);
+	if (!s->early_counts)
+		return;
+	list = arena_printf(arena, "initramfs.images[%s].modprobe.assignments", image->path.value);
+	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, list,
+			    &image->modprobe);
+	/* What is not in an image that was not read whole may still be in the rest. */
+	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
+		s->early.state = FACT_UNKNOWN;
+}
+
+struct setting setting_nvreg(const struct node *node, const char *name, struct arena *arena)
+{
+	struct setting s = { .name = setting_option_name(name, arena) };
+	const struct modprobe_assignment *a =
+		setting_nvidia_assignment(node, &node->modprobe, s.name);
+
+	see_running(&s, node, name, arena);
+	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
+	if (!a && !is_known(node->modprobe.assignments))
+		s.configured.state = FACT_UNKNOWN;
+	s.changed_since_boot = file_is_newer(node, a);
+	see_early(&s, node, arena);
+	return s;
+}
+
+struct setting_outcome setting_compare(const struct setting *s, setting_wanted *wanted,
+				       const void *user)
+{
+	const struct setting_value *boot = s->early_counts ? &s->early : &s->configured;
+	struct setting_outcome o = { .known = s->running.state };
+	bool configured = s->configured.state != FACT_UNKNOWN &&
+			  wanted(s->configured.value, user);
+
+	o.configured_unknown = s->configured.state == FACT_UNKNOWN;
+	o.running_right = s->running.state != FACT_UNKNOWN && wanted(s->running.value, user);
+	o.boot_unknown = boot->state == FACT_UNKNOWN || s->early_unknown;
+	o.boot_right = boot->state != FACT_UNKNOWN && wanted(boot->value, user);
+	if (!configured)
+		o.step = STEP_CONFIGURE;
+	else if (!o.boot_right)
+		o.step = STEP_REBUILD;
+	else if (!o.running_right)
+		o.step = STEP_RESTART;
+	o.pending = !o.running_right && o.boot_right && !o.boot_unknown && s->changed_since_boot;
+	return o;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * setting.h - every setting is seen three times: what runs now, what the files on the root file
+ * system would give at the next load, and what the initramfs gives if it is the one that loads the
+ * module at boot. One comparison says whether they agree and which step is missing.
+ *
+ * Pure: facts in, answer out.
+ */
+#ifndef SETTING_H
+#define SETTING_H
+
+#include "facts.h"
+
+struct setting_value {
+	enum fact_state state;	/* absent: nothing sets it, the default counts */
+	const char *value;
+	const char *fact;	/* path of the fact that says so; NULL: none */
+};
+
+struct setting {
+	const char *name;		/* NVreg_EnableStreamMemOPs */
+	struct setting_value running;
+	struct setting_value configured;
+	struct setting_value early;	/* unknown also where the image could not be read */
+	bool early_counts;		/* the next boot loads the module from its initramfs */
+	bool early_unknown;		/* whether it does could not be read */
+	bool changed_since_boot;	/* the configured value's file is newer than the boot */
+};
+
+enum setting_step {
+	STEP_NONE,		/* right now and at the next boot */
+	STEP_CONFIGURE,		/* nothing on disk gives it */
+	STEP_REBUILD,		/* the files are right, the initramfs is not */
+	STEP_RESTART,		/* all is right on disk: reload the module or boot */
+};
+
+/* Does VALUE (NULL: the default) satisfy what is wanted? */
+typedef bool setting_wanted(const char *value, const void *user);
+
+struct setting_outcome {
+	enum fact_state known;		/* unknown: not even the running value could be read */
+	bool running_right;
+	bool configured_unknown;
+	bool boot_right;		/* the next boot gives it */
+	bool boot_unknown;
+	bool pending;			/* not live yet, and that is only because nobody rebooted since */
+	enum setting_step step;
+};
+
+/* A parameter of the NVIDIA driver by its name in params: "RegistryDwords". */
+struct setting setting_nvreg(const struct node *node, const char *name, struct arena *arena);
+struct setting_outcome setting_compare(const struct setting *setting, setting_wanted *wanted,
+				       const void *user);
+
+/* Module names under which options reach the NVIDIA driver: nvidia, and on Debian the name of the
+ * renamed file (nvidia_current). Most important last. NULL-terminated. */
+#define NVIDIA_NAMES_MAX 6
+void setting_nvidia_names(const struct node *node, const char *names[NVIDIA_NAMES_MAX + 1]);
+
+/* The effective assignment of MODULE's PARAM in a set of modprobe.d files, or NULL. */
+const struct modprobe_assignment *setting_assignment(const struct modprobe_facts *modprobe,
+						     const char *module, const char *param);
+/* The same for the NVIDIA driver under all its names. */
+const struct modprobe_assignment *setting_nvidia_assignment(const struct node *node,
+							    const struct modprobe_facts *modprobe,
+							    const char *param);
+/* The image that boots next, or that of the running kernel when that is all that is known. */
+const struct initramfs_image *setting_next_image(const struct node *node);
+bool image_has_module(const struct initramfs_image *image, const char *name);
+
+/* "NVreg_RestrictProfilingToAdminUsers" for "RmProfilingAdminOnly", else "NVreg_" before NAME. */
+const char *setting_option_name(const char *name, struct arena *arena);
+/* And back: the name in params of an option, or NULL for one that is not an NVreg_ option. */
+const char *setting_param_name(const char *option);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "settings.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <ini.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+#include "report.h"
+
+/* inih cuts longer lines in two without a word (INI_MAX_LINE of the distributions' builds). */
+#define LINE_MAX_BYTES 199
+
+const struct settings_key settings_keys[] = {
+	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep", NULL,
+	  "What the node is for, separated by commas. Without it the hardware picks." },
+	{ "check", "fail-on", "info, warn, err, crit", "err",
+	  "Severity from which a finding counts for the exit status." },
+	{ "check", "strict", "yes, no", "no",
+	  "Whether an answer that could not be given counts for the exit status (3)." },
+	{ "limits", "link-errors-max", "number", "0",
+	  "Error counts of an RDMA port (link downed, symbol errors) above this are a warning." },
+	{ "expect", "gpu-count", "number", NULL, "NVIDIA GPUs on the PCI bus." },
+	{ "expect", "gpu-model", "text", NULL, "What every GPU's model contains: H200." },
+	{ "expect", "driver-version", "version or range", NULL,
+	  "Of the NVIDIA driver: 580.159.04, or >=570 <590." },
+	{ "expect", "driver-flavour", "open, proprietary", NULL, "Of the kernel modules." },
+	{ "expect", "nic-count", "number", NULL, "RDMA devices." },
+	{ "expect", "nic-firmware", "version or range", NULL, "Of every RDMA device." },
+	{ "expect", "port-rate-gbps", "number", NULL, "Of every active RDMA port." },
+	{ "expect", "ports-active", "number", NULL, "RDMA ports in state ACTIVE." },
+	{ "expect", "link-layer", "InfiniBand, Ethernet", NULL, "Of every RDMA port." },
+	{ "expect", "kernel", "text", NULL, "Release of the kernel that runs; shell pattern." },
+	{ "expect", "memory-gib", "number", NULL, "Memory, at least, in whole GiB." },
+	{ "expect", "cpus", "number", NULL, "Logical processors." },
+	{ "expect", "numa-nodes", "number", NULL, "NUMA nodes." },
+	{ 0 },
+};
+
+struct parse {
+	struct settings *settings;
+	struct arena *arena;
+	const char *file;
+	char *error;		/* without the line, which inih tells at the end */
+	size_t error_size;
+	const char *section;	/* of the rule being set */
+};
+
+void settings_init(struct settings *settings)
+{
+	*settings = (struct settings){ .fail_on = SEVERITY_ERR };
+}
+
+int severity_parse(const char *word, enum severity *severity)
+{
+	for (int i = 0; severity_words[i]; i++) {
+		if (strcmp(severity_words[i], word) == 0) {
+			*severity = (enum severity)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* inih's handlers answer 1 for right and 0 for wrong. */
+static int wrong(struct parse *p, const char *what, const char *value, const char *expected)
+{
+	snprintf(p->error, p->error_size, "%s \"%.80s\"%s%s", what, value,
+		 *expected ? ", expected " : "", expected);
+	return 0;
+}
+
+static const struct settings_key *find_key(const char *section, const char *key)
+{
+	for (const struct settings_key *k = settings_keys; k->section; k++)
+		if (strcmp(k->section, section) == 0 && strcmp(k->key, key) == 0)
+			return k;
+	return NULL;
+}
+
+static bool known_section(const char *section)
+{
+	for (const struct settings_key *k = settings_keys; k->section; k++)
+		if (strcmp(k->section, section) == 0)
+			return true;
+	return false;
+}
+
+static int set_check(struct parse *p, const char *key, const char *value)
+{
+	struct settings *s = p->settings;
+	struct span word;
+
+	if (strcmp(key, "profile") == 0) {
+		s->profiles = profiles_parse(value, &word);
+		s->profiles_from = p->file;
+		return s->profiles ? 1 : wrong(p, "unknown profile", value,
+					       "base, p2p, gpudirect-rdma or deepep");
+	}
+	if (strcmp(key, "fail-on") == 0)
+		return severity_parse(value, &s->fail_on) == 0 ||
+		       wrong(p, "fail-on", value, "info, warn, err or crit");
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return wrong(p, "strict", value, "yes or no");
+	s->strict = strcmp(value, "yes") == 0;
+	return 1;
+}
+
+static bool is_one_of(const char *value, const char *words)
+{
+	struct span rest = span_of(words), word;
+
+	while (span_cut(&rest, ',', &word))
+		if (span_is(span_trim(word), value))
+			return true;
+	return false;
+}
+
+static int set_expect(struct parse *p, const struct settings_key *k, const char *value)
+{
+	struct expectation *e;
+	uint64_t number;
+
+	if (strcmp(k->value, "number") == 0 && span_u64(span_of(value), 10, &number))
+		return wrong(p, k->key, value, "a number");
+	if (strchr(k->value, ',') && !is_one_of(value, k->value))
+		return wrong(p, k->key, value, k->value);
+	e = LIST_ADD(p->arena, &p->settings->expect);
+	*e = (struct expectation){ k->key, arena_strdup(p->arena, value), p->file };
+	return 1;
+}
+
+static bool any_rule_matches(const char *pattern)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(pattern, rules[i]->id, 0) == 0)
+			return true;
+	return false;
+}
+
+static struct rule_setting *rule_of(struct parse *p, const char *id)
+{
+	struct settings *s = p->settings;
+	struct rule_setting *last;
+
+	last = s->rules.count ? &s->rules.items[s->rules.count - 1] : NULL;
+	if (last && strcmp(last->id, id) == 0 && last->file == p->file)
+		return last;
+	last = LIST_ADD(p->arena, &s->rules);
+	last->id = arena_strdup(p->arena, id);
+	last->file = p->file;
+	return last;
+}
+
+static int set_rule(struct parse *p, const char *id, const char *key, const char *value)
+{
+	struct rule_setting *rule;
+
+	if (!any_rule_matches(id))
+		return wrong(p, "no rule is called", id, "an id of 'nvnodecheck rules'");
+	rule = rule_of(p, id);
+	if (strcmp(key, "reason") == 0) {
+		rule->reason = arena_strdup(p->arena, value);
+		return *value ? 1 : wrong(p, "reason", value, "some words");
+	}
+	if (strcmp(key, "severity") != 0)
+		return wrong(p, "unknown key", key, "severity or reason");
+	rule->off = strcmp(value, "off") == 0;
+	rule->graded = !rule->off;
+	if (rule->graded && severity_parse(value, &rule->severity))
+		return wrong(p, "severity", value, "off, info, warn, err or crit");
+	return 1;
+}
+
+static int set(void *user, const char *section, const char *key, const char *value)
+{
+	struct parse *p = user;
+	const struct settings_key *k;
+
+	if (*p->error)
+		return 0;
+	if (strncmp(section, "rule ", 5) == 0)
+		return set_rule(p, section + 5, key, value);
+	if (!known_section(section))
+		return wrong(p, "unknown section", section, "check, limits, expect or rule ID");
+	k = find_key(section, key);
+	if (!k)
+		return wrong(p, "unknown key", key, "");
+	if (strcmp(section, "check") == 0)
+		return set_check(p, key, value);
+	if (strcmp(section, "expect") == 0)
+		return set_expect(p, k, value);
+	if (span_u64(span_of(value), 10, &p->settings->link_errors_max))
+		return wrong(p, key, value, "a number");
+	return 1;
+}
+
+/* What inih would take apart silently. 0 or the line that is wrong. */
+static size_t check_lines(const char *text, size_t n, const char **what)
+{
+	struct span rest = { text, n }, line;
+	size_t number = 0;
+
+	while (span_cut(&rest, '\n', &line)) {
+		number++;
+		*what = "a line of more than 199 bytes";
+		if (line.n > LINE_MAX_BYTES)
+			return number;
+		*what = "a NUL byte: this is not a text file";
+		if (span_find(line, '\0') < line.n)
+			return number;
+	}
+	return 0;
+}
+
+int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
+		   struct arena *arena, char error[512])
+{
+	char why[256] = "";
+	const char *what;
+	struct parse p = {
+		.settings = settings,
+		.arena = arena,
+		.file = arena_strdup(arena, file),
+		.error = why,
+		.error_size = sizeof(why),
+	};
+	size_t line = check_lines(text, n, &what);
+
+	if (!line) {
+		int rc = ini_parse_string(text, set, &p);
+
+		line = rc > 0 ? (size_t)rc : 0;
+		what = *why ? why : "neither [section] nor key = value";
+		if (rc < 0) {
+			snprintf(error, 512, "%s: out of memory", file);
+			return -ENOMEM;
+		}
+	}
+	if (line) {
+		snprintf(error, 512, "%s:%zu: %s", file, line, what);
+		return -EINVAL;
+	}
+	for_each(rule, &settings->rules) {
+		if (!rule->reason && rule->file == p.file) {
+			snprintf(error, 512, "%s: [rule %s] has no reason", file, rule->id);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int read_one(struct settings *settings, struct host *host, const char *file, bool wanted,
+		    struct arena *arena, char error[512])
+{
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", file);
+
+	/* No configuration is a configuration; one that cannot be read is not. */
+	if ((rc == -ENOENT || rc == -ENODATA) && !wanted)
+		return 0;
+	if (rc) {
+		snprintf(error, 512, "%s: %s", file, strerror(-rc));
+		return -EINVAL;
+	}
+	return settings_parse(settings, file, text.data, text.size, arena, error);
+}
+
+int settings_read(struct settings *settings, struct host *host, const char *file,
+		  struct arena *arena, char error[512])
+{
+	_cleanup_names_ struct names names = { 0 };
+	char path[PATH_MAX];
+	int rc;
+
+	if (file)
+		return read_one(settings, host, file, true, arena, error);
+	rc = read_one(settings, host, SETTINGS_FILE, false, arena, error);
+	if (rc == 0)
+		host_list(host, &names, SETTINGS_FOLDER);
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		if (!span_ends(span_of(names.items[i]), ".conf") || names.items[i][0] == '.')
+			continue;
+		snprintf(path, sizeof(path), SETTINGS_FOLDER "/%s", names.items[i]);
+		rc = read_one(settings, host, path, true, arena, error);
+	}
+	return rc;
+}
+
+const struct rule_setting *settings_rule(const struct settings *settings, const char *id)
+{
+	const struct rule_setting *last = NULL;
+
+	for_each(rule, &settings->rules)
+		if (fnmatch(rule->id, id, 0) == 0)
+			last = rule;
+	return last;
+}
+
+const struct expectation *settings_expect(const struct settings *settings, const char *key)
+{
+	const struct expectation *last = NULL;
+
+	for_each(e, &settings->expect)
+		if (strcmp(e->key, key) == 0)
+			last = e;
+	return last;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.h - plain text for people: wrapping, and what a terminal can show. */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+/* Writes TEXT and a newline, broken at blanks so that lines end before WIDTH; every line is indented
+ * to INDENT, the first from column AT on, where the caller already stands. Newlines in TEXT begin a
+ * new line. A word longer than the line stands alone on one. */
+void text_wrap(FILE *out, const char *text, int indent, int at, int width);
+
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN, STYLE_BLUE };
+
+/* Where text goes: standard output, or a pager where that is a terminal and wanted. */
+struct page {
+	FILE *out;
+	bool color;
+	int width;		/* of a line */
+	char *text;		/* kept until the end, to see whether it fits the screen */
+	size_t size;
+	bool pager;
+};
+
+void page_begin(struct page *page, const struct options *options);
+/* Escape sequences, or "" without colour. */
+const char *page_style(const struct page *page, enum style style);
+/* EXIT_CANNOT when it could not be written. */
+enum exit_status page_end(struct page *page, enum exit_status status);
+
+#endif

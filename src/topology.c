@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "topology.h"
+
+#include <string.h>
+
+const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", "unknown", NULL };
+
+size_t topology_above(const struct node *node, const struct pci_device *device,
+		      const struct pci_device *above[PATH_PORTS_MAX])
+{
+	size_t n = 0;
+
+	/* A damaged copy can make a bridge its own parent: the limit ends that. */
+	while (device && is_known(device->parent) && n < PATH_PORTS_MAX / 2) {
+		device = node_pci(node, device->parent.value);
+		if (device)
+			above[n++] = device;
+	}
+	return n;
+}
+
+static bool same_known(struct fact_u64 a, struct fact_u64 b)
+{
+	return is_known(a) && is_known(b) && a.value == b.value;
+}
+
+/* No bridge is above both: how far apart are their host bridges? */
+static enum path_class class_across(const struct pci_device *a, const struct pci_device *b)
+{
+	if (!is_known(a->root) || !is_known(b->root))
+		return PATH_UNKNOWN;
+	if (strcmp(a->root.value, b->root.value) == 0)
+		return PATH_PHB;
+	if (same_known(a->numa_node, b->numa_node))
+		return PATH_NODE;
+	return is_known(a->numa_node) && is_known(b->numa_node) ? PATH_SYS : PATH_UNKNOWN;
+}
+
+/* Below one bridge: more than one switch is between them when another upstream port is. */
+static enum path_class class_below(const struct pci_path *path)
+{
+	for (size_t i = 0; i < path->count; i++)
+		if (known_is(path->ports[i]->port, PCI_UPSTREAM_PORT))
+			return PATH_PXB;
+	return PATH_PIX;
+}
+
+void topology_path(const struct node *node, const struct pci_device *a, const struct pci_device *b,
+		   struct pci_path *path)
+{
+	const struct pci_device *above_a[PATH_PORTS_MAX], *above_b[PATH_PORTS_MAX];
+	size_t na = topology_above(node, a, above_a);
+	size_t nb = topology_above(node, b, above_b);
+	bool meet = false;
+
+	while (na && nb && above_a[na - 1] == above_b[nb - 1]) {
+		meet = true;
+		na--;
+		nb--;
+	}
+	*path = (struct pci_path){ .class = PATH_UNKNOWN };
+	for (size_t i = 0; i < na; i++)
+		path->ports[path->count++] = above_a[i];
+	for (size_t i = 0; i < nb; i++)
+		path->ports[path->count++] = above_b[i];
+	path->class = meet ? class_below(path) : class_across(a, b);
+}
+
+static bool has_rdma_device(const struct node *node, const struct pci_device *device)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
+			return true;
+	return false;
+}
+
+bool topology_is_nic(const struct node *node, const struct pci_device *device)
+{
+	if (!pci_is_mlx(device))
+		return has_rdma_device(node, device);
+	return !is_known(device->physical_function) || has_rdma_device(node, device);
+}
+
+const struct pci_device *topology_nearest_nic(const struct node *node, const struct pci_device *gpu,
+					      struct pci_path *path)
+{
+	const struct pci_device *nearest = NULL;
+	struct pci_path candidate;
+
+	for_each(d, &node->pci.devices) {
+		if (!topology_is_nic(node, d))
+			continue;
+		topology_path(node, gpu, d, &candidate);
+		if (nearest && candidate.class >= path->class)
+			continue;
+		nearest = d;
+		*path = candidate;
+	}
+	return nearest;
+}
+
+size_t topology_gpus(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += pci_is_gpu(d);
+	return n;
+}
+
+bool node_is_vm(const struct node *node)
+{
+	return is_known(node->os.hypervisor);
+}
+
+/* Grace cores are Neoverse V2 like others'; the board's name tells. */
+bool node_is_grace(const struct node *node)
+{
+	static const char *const products[] = { "GH200", "GB200", "GB300", "Grace", "P4352", "P4764" };
+
+	if (!str_is(node->os.machine, "aarch64") || !is_known(node->os.product))
+		return false;
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+		if (strstr(node->os.product.value, products[i]))
+			return true;
+	return false;
+}

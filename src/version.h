@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version.h - the program's version, and that of the documents it writes. */
+#ifndef VERSION_H
+#define VERSION_H
+
+#define NVNODECHECK_VERSION "0.1.0"
+
+/* Minor: keys were added. Major: something was removed or changed. */
+#define FORMAT_MAJOR 1
+#define FORMAT_MINOR 0
+
+#endif

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cases: small edits over a node and what is expected then (tests/cases/*.cases)."""
+import os
+
+from . import node, program, textform
+
+CASES = os.path.join(os.path.dirname(node.NODES), "cases")
+VERDICTS = ("pass", "fail", "pending", "unknown", "not-applicable")
+SEVERITIES = ("info", "warn", "err", "crit")
+STATUSES = (0, 1, 3)
+
+
+class Case:
+    def __init__(self, statement):
+        self.file, self.line, self.title = statement.file, statement.line, statement.one()
+        self.name = "%s:%s" % (os.path.basename(statement.file).rpartition(".")[0], self.title)
+        self.node = None
+        self.options = []
+        self.edits = []
+        self.expects = []	# (statement, function of a Run that returns what is wrong or None)
+        self.status = None
+        self.user = False
+
+    def add(self, statement):
+        verb = statement.verb
+        if verb == "node":
+            (self.node,), _ = statement.take(least=1)
+        elif verb == "profile":
+            self.options += ["--profile", statement.words[0]]
+        elif verb == "options":
+            self.options += statement.words
+        elif verb == "user":
+            self.user = True
+        elif verb == "exit":
+            self.status = int(statement.words[0])
+        elif verb in EXPECTS:
+            self.expects.append((statement, EXPECTS[verb](statement)))
+        else:
+            self.user |= verb == "unreadable"
+            self.edits.append(statement)
+
+
+class Run:
+    """One run of doctor over a case's tree."""
+
+    def __init__(self, case, directory):
+        self.directory = directory
+        self.case = case
+        self.result = program.run("doctor", "--json", "--root", directory, *case.options,
+                                  user=case.user)
+        self.report = self.result.json() if self.result.status in STATUSES else None
+
+    def findings(self, rule):
+        return [f for f in self.report["findings"] if f["rule"] == rule]
+
+    def fact(self, path):
+        return program.run("facts", path, "--root", self.directory, user=self.case.user)
+
+
+def describe(findings):
+    return "\n".join("    %s %s %s: %s" % (f["verdict"], f["severity"], f["subject"] or "",
+                                           f["observed"]) for f in findings) or "    nothing"
+
+
+def expect(statement):
+    """expect RULE = VERDICT [SEVERITY] [SUBJECT]. A fail or pending is expected of at least one
+    answer; a pass, unknown or not-applicable of all."""
+    words = statement.words
+    if len(words) < 3 or words[1] != "=" or words[2] not in VERDICTS:
+        raise statement.wrong("not of the form RULE = VERDICT [SEVERITY] [SUBJECT]")
+    rule, verdict, rest = words[0], words[2], words[3:]
+    severity = rest.pop(0) if rest and rest[0] in SEVERITIES else None
+    subject = rest.pop(0) if rest else None
+    if rest:
+        raise statement.wrong("'%s' is too much" % rest[0])
+
+    def check(run):
+        answers = run.findings(rule)
+        if not answers:
+            return "the rule gave no answer"
+        if subject is not None:
+            answers = [f for f in answers if f["subject"] == subject]
+        fit = [f for f in answers if f["verdict"] == verdict and
+               (severity is None or f["severity"] == severity)]
+        every = verdict in ("pass", "unknown", "not-applicable")
+        if fit and (not every or len(fit) == len(answers)):
+            return None
+        return "there is instead\n" + describe(run.findings(rule))
+    return check
+
+
+def absent(statement):
+    """absent RULE: it says nothing bad, if it says anything"""
+    rule = statement.words[0]
+
+    def check(run):
+        bad = [f for f in run.findings(rule) if f["verdict"] in ("fail", "pending")
+               and f["severity"] != "info"]
+        return "there is\n" + describe(bad) if bad else None
+    return check
+
+
+def fact(statement):
+    """fact PATH = VALUE, where VALUE is as facts prints it, null or unknown"""
+    path, equal, value = statement.one().partition(" = ")
+    if not equal:
+        raise statement.wrong("not of the form PATH = VALUE")
+
+    def check(run):
+        result = run.fact(path.strip())
+        said = "unknown" if result.status == 3 else result.out.strip()
+        return None if said == value.strip() else "it is %s\n%s" % (said, result.err)
+    return check
+
+
+EXPECTS = {"expect": expect, "absent": absent, "fact": fact}
+
+
+def read(path):
+    cases = []
+    for statement in textform.parse(path):
+        if statement.verb == "case":
+            cases.append(Case(statement))
+        elif not cases:
+            raise statement.wrong("before the first case")
+        else:
+            cases[-1].add(statement)
+    for case in cases:
+        if not case.node:
+            raise textform.FormError("%s:%d: the case has no node" % (case.file, case.line))
+        if not case.expects and case.status is None:
+            raise textform.FormError("%s:%d: the case expects nothing" % (case.file, case.line))
+    return cases
+
+
+def read_all():
+    return [case for name in sorted(os.listdir(CASES)) if name.endswith(".cases")
+            for case in read(os.path.join(CASES, name))]
+
+
+def find(file, title):
+    for case in read(os.path.join(CASES, file + ".cases")):
+        if case.title == title:
+            return case
+    raise textform.FormError("%s.cases has no case '%s'" % (file, title))
+
+
+def perform(case, stage):
+    """Runs a case in a stage; returns what is wrong, as one text, or None."""
+    tree = node.tree_of(case.node, case.edits)
+    stage.put(tree)
+    run = Run(case, stage.directory)
+    wrong = []
+    if run.report is None or run.result.err:
+        wrong.append("no report, or a message: %s" % run.result)
+    elif case.status is not None and run.result.status != case.status:
+        wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
+    for statement, check in case.expects if run.report else ():
+        said = check(run)
+        if said:
+            wrong.append("%s:%d: %s: %s" % (statement.file, statement.line, statement.text, said))
+    if not wrong:
+        return None
+    return "%s:%d: case %s (over %s)\n%s\ntests/mktree '%s' DIR writes its tree" % (
+        case.file, case.line, case.title, case.node, "\n".join(wrong), case.name)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small kernel modules: ELF64 files with what modinfo(8), depmod(8) and libkmod read of one, and no
+code. Layout: System V ABI, chapter 4; Linux include/linux/module.h and include/linux/moduleparam.h.
+"""
+import functools
+import struct
+import zlib
+
+EM = {"x86_64": 62, "aarch64": 183}
+ET_REL = 1
+SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB = 1, 2, 3
+SHF_ALLOC = 2
+SHN_UNDEF, SHN_ABS = 0, 0xfff1
+STB_GLOBAL, STT_NOTYPE, STT_OBJECT = 1, 0, 1
+EHDR, SHDR, SYM = 64, 64, 24
+
+# struct modversion_info: unsigned long crc; char name[MODULE_NAME_LEN], 64 bytes together.
+VERSION_SIZE = 64
+# include/linux/module_signature.h; PKEY_ID_X509 keeps the signer's name outside the signature.
+SIGNATURE_MAGIC = b"~Module signature appended~\n"
+PKEY_ID_X509, PKEY_HASH_SHA256, PKEY_ALGO_RSA = 1, 4, 1
+
+
+def symbol_crc(name, build):
+    """A made-up version of a symbol, the same for the same BUILD of what exports it."""
+    return zlib.crc32(("%s %s" % (name, build)).encode()) or 1
+
+
+def _string_table(names):
+    table, offsets = b"\0", {"": 0}
+    for name in names:
+        if name not in offsets:
+            offsets[name] = len(table)
+            table += name.encode() + b"\0"
+    return table, offsets
+
+
+def _symbols(imports, exports):
+    """.symtab and .strtab. An exported symbol's version is the absolute symbol __crc_NAME."""
+    names = list(imports) + list(exports) + ["__crc_" + name for name in exports]
+    strings, offsets = _string_table(names)
+    table = struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0)
+    info = STB_GLOBAL << 4
+    for name in imports:
+        table += struct.pack("<IBBHQQ", offsets[name], info | STT_NOTYPE, 0, SHN_UNDEF, 0, 0)
+    for i, name in enumerate(exports):
+        # Section 1 is .text; the address does not matter to anybody.
+        table += struct.pack("<IBBHQQ", offsets[name], info | STT_OBJECT, 0, 1, i, 0)
+    for name, crc in exports.items():
+        table += struct.pack("<IBBHQQ", offsets["__crc_" + name], info | STT_NOTYPE, 0, SHN_ABS,
+                             crc or 0, 0)
+    return table, strings
+
+
+def _versions(imports):
+    table = b""
+    for name, crc in imports.items():
+        if crc is not None:
+            table += struct.pack("<Q", crc) + name.encode().ljust(VERSION_SIZE - 8, b"\0")
+    return table
+
+
+def _signature(signer):
+    name, key = signer.encode(), bytes(range(20))
+    made_up = b"\x30" * 64
+    return (name + key + made_up +
+            struct.pack(">BBBBB3xI", PKEY_ALGO_RSA, PKEY_HASH_SHA256, PKEY_ID_X509, len(name),
+                        len(key), len(made_up)) + SIGNATURE_MAGIC)
+
+
+def module(machine, modinfo, imports=(), exports=(), signer=None):
+    """The bytes of a .ko. MODINFO is a list of (key, value); IMPORTS and EXPORTS are (symbol, crc)
+    pairs, where an import's crc of None leaves it out of __versions."""
+    return _module(machine, tuple(modinfo), tuple(imports), tuple(exports), signer)
+
+
+@functools.lru_cache(maxsize=4096)
+def _module(machine, modinfo, imports, exports, signer):
+    imports, exports = dict(imports), dict(exports)
+    symtab, strtab = _symbols(imports, exports)
+    info = b"".join(("%s=%s" % pair).encode() + b"\0" for pair in modinfo)
+    ksymtab = b"".join(name.encode() + b"\0" for name in exports)
+    sections = [
+        # name, type, flags, data, link (by index), info, entry size
+        (".text", SHT_PROGBITS, SHF_ALLOC, b"\0" * 16, 0, 0, 0),
+        (".modinfo", SHT_PROGBITS, SHF_ALLOC, info, 0, 0, 0),
+        ("__versions", SHT_PROGBITS, SHF_ALLOC, _versions(imports), 0, 0, 0),
+        ("__ksymtab_strings", SHT_PROGBITS, SHF_ALLOC, ksymtab, 0, 0, 0),
+        (".symtab", SHT_SYMTAB, 0, symtab, 6, 1, SYM),
+        (".strtab", SHT_STRTAB, 0, strtab, 0, 0, 0),
+    ]
+    names, offsets = _string_table([s[0] for s in sections] + [".shstrtab"])
+    sections.append((".shstrtab", SHT_STRTAB, 0, names, 0, 0, 0))
+    body, headers = b"", struct.pack("<IIQQQQIIQQ", *[0] * 10)
+    for name, kind, flags, data, link, extra, size in sections:
+        body += b"\0" * (-len(body) % 8)
+        headers += struct.pack("<IIQQQQIIQQ", offsets[name], kind, flags, 0, EHDR + len(body),
+                               len(data), link, extra, 8, size)
+        body += data
+    body += b"\0" * (-len(body) % 8)
+    header = b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", ET_REL, EM[machine], 1, 0, 0, EHDR + len(body), 0, EHDR, 0, 0, SHDR,
+        len(sections) + 1, len(sections))
+    return header + body + headers + (_signature(signer) if signer else b"")

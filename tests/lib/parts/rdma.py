@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RDMA devices, network interfaces, routes."""
+import ipaddress
+import struct
+
+from . import pci, software
+from .system import made_up
+
+STATES = {"NOP": 0, "DOWN": 1, "INIT": 2, "ARMED": 3, "ACTIVE": 4, "ACTIVE_DEFER": 5}
+PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4, "LinkUp": 5,
+            "LinkErrorRecovery": 6, "Phy Test": 7}
+# Gb/s: what drivers/infiniband/core/sysfs.c, rate_show, writes after the number
+RATES = {10: "10 Gb/sec (4X SDR)", 25: "25 Gb/sec (1X EDR)", 40: "40 Gb/sec (4X QDR)",
+         56: "56 Gb/sec (4X FDR)", 100: "100 Gb/sec (4X EDR)", 200: "200 Gb/sec (4X HDR)",
+         400: "400 Gb/sec (4X NDR)", 800: "800 Gb/sec (4X XDR)"}
+ERROR_COUNTERS = ("symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors",
+                  "local_link_integrity_errors", "excessive_buffer_overrun_errors", "VL15_dropped",
+                  "port_rcv_remote_physical_errors", "port_xmit_discards")
+GIDS, PKEYS = 8, 4
+VERBS_MAJOR, MAD_MAJOR, CM_MINOR = 231, 231, 58
+
+
+def init(node):
+    node.rdma = {}
+    node.net = {}
+    node.routes = []
+    node.netns_mode = "Y"
+    node.providers = ["mlx5"]
+    node.memory_peers = None
+
+
+def do_rdma(node, statement):
+    """rdma NAME pci=BDF [layer=IB|Ethernet] [netdev=] [KEY=VALUE...]; rdma NAME KEY=VALUE...;
+    rdma NAME remove; rdma NAME rename NEW"""
+    keys = ("pci", "layer", "netdev", "state", "phys", "rate", "lid", "smlid", "fw", "board", "hca",
+            "guid", "uverbs", "counters", "pkeys")
+    words, named = statement.take(*keys, least=1, most=3)
+    name = words[0]
+    if words[1:] == ["remove"]:
+        del node.rdma[name]
+    elif len(words) == 3 and words[1] == "rename":
+        node.rdma = {words[2] if n == name else n: d for n, d in node.rdma.items()}
+    elif name in node.rdma:
+        for key, value in named.items():
+            _set(statement, node.rdma[name], key, value)
+    else:
+        node.rdma[name] = _new(node, statement, name, named)
+
+
+def _new(node, statement, name, named):
+    dev = dict(bdf=None, layer="IB", netdev=None, state="ACTIVE", phys="LinkUp", rate=400,
+               lid=len(node.rdma) + 17, smlid=1, fw="", board="", hca="", guid=None, gids=None,
+               uverbs=True, counters={}, pkeys=["0xffff"])
+    if "pci" in named:
+        dev["bdf"] = pci.parse_bdf(statement, named.pop("pci"))
+        if dev["bdf"] not in node.pci or not node.pci[dev["bdf"]]["nic"]:
+            raise statement.wrong("%s is not a NIC of this node" % dev["bdf"])
+        nic = node.pci[dev["bdf"]]["nic"]
+        dev.update(fw=nic["firmware"], board=nic["board"], hca=nic["hca"])
+    digits = made_up(node.hostname, name, size=6)
+    dev["guid"] = "b83f:d203:00%s:%s" % (digits[:2], digits[2:])
+    for key, value in named.items():
+        _set(statement, dev, key, value)
+    if dev["layer"] == "Ethernet":
+        dev["lid"] = dev["smlid"] = 0
+    return dev
+
+
+def _set(statement, dev, key, value):
+    if key == "counters":
+        dev["counters"] = {n: int(v) for n, _, v in (c.partition(":") for c in value.split(","))}
+    elif key == "pkeys":
+        dev["pkeys"] = value.split(",")
+    elif key in ("rate", "lid", "smlid"):
+        dev[key] = int(value, 0)
+    elif key == "uverbs":
+        dev["uverbs"] = value == "yes"
+    elif key == "state" and value not in STATES or key == "phys" and value not in PHYSICAL:
+        raise statement.wrong("no such %s '%s'" % (key, value))
+    else:
+        dev[key] = value
+
+
+def do_gid(node, statement):
+    """gid DEVICE INDEX GID TYPE NETDEV: instead of the ones made from the addresses. TYPE is v1 or
+    v2; GID an IPv4 or IPv6 address"""
+    (name, index, gid, kind, netdev), _ = statement.take(least=5)
+    dev = node.rdma[name]
+    if dev["gids"] is None:
+        dev["gids"] = dict(enumerate(_gids(node, name, dev)))
+    dev["gids"][int(index)] = (_gid_of(gid), {"v1": "IB/RoCE v1", "v2": "RoCE v2"}[kind],
+                               None if netdev == "none" else netdev)
+
+
+def do_gids(node, statement):
+    """gids DEVICE none: no usable entry"""
+    (name, _), _ = statement.take(least=2)
+    node.rdma[name]["gids"] = {}
+
+
+def do_net(node, statement):
+    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=]; net NAME remove"""
+    words, named = statement.take("pci", "addr", "mtu", "state", "mac", "kind", least=1, most=2)
+    if words[1:] == ["remove"]:
+        del node.net[words[0]]
+        return
+    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, mac="b8:3f:d2:%s:%s:%s" % tuple(
+        made_up(node.hostname, words[0], n, size=2) for n in range(3)))
+    dev = node.net.setdefault(words[0], default)
+    if "pci" in named:
+        dev["bdf"] = pci.parse_bdf(statement, named.pop("pci"))
+    if "addr" in named:
+        dev["addr"] = [a for a in named.pop("addr").split(",") if a]
+    dev.update(named)
+
+
+def do_route(node, statement):
+    """route DESTINATION dev=NAME [via=GATEWAY] [metric=N]"""
+    (to,), named = statement.take("dev", "via", "metric", least=1)
+    node.routes.append((to, named["dev"], named.get("via"), int(named.get("metric", 0))))
+
+
+def do_providers(node, statement):
+    node.providers = [] if statement.words == ["none"] else statement.words
+
+
+def do_netns(node, statement):
+    (word,), _ = statement.take(least=1)
+    node.netns_mode = {"shared": "Y", "exclusive": "N"}[word]
+
+
+def do_memory_peers(node, statement):
+    """memory-peers NAME...: the folder is there, with these clients"""
+    node.memory_peers = statement.words
+
+
+VERBS = {"rdma": do_rdma, "gid": do_gid, "gids": do_gids, "net": do_net, "route": do_route,
+         "rdma-providers": do_providers, "rdma-netns": do_netns, "memory-peers": do_memory_peers}
+
+
+# ---- GIDs ----
+
+def _gid_of(address):
+    ip = ipaddress.ip_address(address)
+    if ip.version == 4:
+        ip = ipaddress.ip_address("::ffff:%s" % address)
+    return ip.exploded
+
+
+def _link_local(mac):
+    b = [int(part, 16) for part in mac.split(":")]
+    b[0] ^= 2
+    return "fe80::%02x%02x:%02xff:fe%02x:%02x%02x" % tuple(b)
+
+
+def _gids(node, name, dev):
+    if dev["layer"] == "IB":
+        return [("fe80:0000:0000:0000:" + dev["guid"], "IB/RoCE v1", None)]
+    gids = []
+    net = node.net.get(dev["netdev"])
+    addresses = [] if not net else [_link_local(net["mac"])] + [
+        a.partition("/")[0] for a in net["addr"]]
+    for address in addresses:
+        for kind in ("IB/RoCE v1", "RoCE v2"):
+            gids.append((_gid_of(address), kind, dev["netdev"]))
+    return gids
+
+
+# ---- rendering ----
+
+def _render_port(node, tree, path, name, dev):
+    rate = dev["rate"]
+    for attribute, value in (
+            ("state", "%d: %s" % (STATES[dev["state"]], dev["state"])),
+            ("phys_state", "%d: %s" % (PHYSICAL[dev["phys"]], dev["phys"])),
+            ("link_layer", "InfiniBand" if dev["layer"] == "IB" else "Ethernet"),
+            ("rate", RATES.get(rate, "%d Gb/sec (4X)" % rate)), ("lid", "0x%x" % dev["lid"]),
+            ("sm_lid", "0x%x" % dev["smlid"]), ("lid_mask_count", 0), ("sm_sl", 0),
+            ("cap_mask", "0xa751e848")):
+        tree.line(path + "/" + attribute, value)
+    gids = dev["gids"]
+    gids = dict(enumerate(_gids(node, name, dev))) if gids is None else gids
+    for index in range(GIDS):
+        gid, kind, netdev = gids.get(index, ("0000:" * 7 + "0000", None, None))
+        tree.line("%s/gids/%d" % (path, index), gid)
+        # The kernel answers EINVAL for an empty entry; a tree has no such file then.
+        if kind:
+            tree.line("%s/gid_attrs/types/%d" % (path, index), kind)
+        if netdev:
+            tree.line("%s/gid_attrs/ndevs/%d" % (path, index), netdev)
+    for folder in ("gid_attrs/types", "gid_attrs/ndevs"):
+        tree.folder(path + "/" + folder)
+    for index in range(PKEYS):
+        tree.line("%s/pkeys/%d" % (path, index),
+                  dev["pkeys"][index] if index < len(dev["pkeys"]) else "0x0000")
+    for counter in ERROR_COUNTERS:
+        tree.line("%s/counters/%s" % (path, counter), dev["counters"].get(counter, 0))
+    for counter in ("port_xmit_data", "port_rcv_data", "port_xmit_packets", "port_rcv_packets"):
+        tree.line("%s/counters/%s" % (path, counter), dev["counters"].get(counter, 123456))
+
+
+def _parent(node, dev, name):
+    if dev["bdf"]:
+        return pci.path_of(node, dev["bdf"])
+    return "/sys/devices/virtual"
+
+
+def _render_device(node, tree, number, name, dev):
+    path = _parent(node, dev, name) + "/infiniband/" + name
+    for attribute, value in (
+            ("node_type", "1: CA"), ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
+            ("fw_ver", dev["fw"]), ("board_id", dev["board"]), ("hca_type", dev["hca"]),
+            ("hw_rev", 0), ("node_desc", node.hostname + " " + name)):
+        if value != "":
+            tree.line(path + "/" + attribute, value)
+    if dev["bdf"]:
+        tree.link(path + "/device", "../../../" + dev["bdf"])
+    tree.link_between(path + "/subsystem", "/sys/class/infiniband")
+    tree.link_between("/sys/class/infiniband/" + name, path)
+    _render_port(node, tree, path + "/ports/1", name, dev)
+    for kind, file, minor, on in (("infiniband_verbs", "uverbs%d" % number, 192 + number,
+                                   dev["uverbs"] and "ib_uverbs" in node.loaded),
+                                  ("infiniband_mad", "umad%d" % number, number,
+                                   dev["layer"] == "IB" and "ib_umad" in node.loaded)):
+        if not on:
+            continue
+        sub = "%s/%s/%s" % (_parent(node, dev, name), kind, file)
+        tree.line(sub + "/ibdev", name)
+        tree.line(sub + "/dev", "%d:%d" % (VERBS_MAJOR, minor))
+        tree.line(sub + ("/abi_version" if kind == "infiniband_verbs" else "/port"), 1)
+        if dev["bdf"]:
+            tree.link(sub + "/device", "../../../" + dev["bdf"])
+        tree.link_between("/sys/class/%s/%s" % (kind, file), sub)
+        tree.file("/dev/infiniband/" + file)
+
+
+def _add_ipoib(node):
+    """ib_ipoib makes an interface for every InfiniBand port; nothing is wrong while it is down."""
+    for dev in node.rdma.values():
+        if dev["layer"] == "IB" and dev["bdf"] and "ib_ipoib" in node.loaded:
+            place = node.pci[dev["bdf"]]
+            node.net.setdefault("ibp%ds%d" % (place["bus"], place["slot"]), dict(
+                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32,
+                mac="00:00:00:67:fe:80:00:00:00:00:00:00:" + ":".join(
+                    dev["guid"].replace(":", "")[i:i + 2] for i in range(0, 16, 2))))
+
+
+def _render_net(node, tree, number, name, dev):
+    path = (pci.path_of(node, dev["bdf"]) if dev["bdf"] else "/sys/devices/virtual") + "/net/" + name
+    up = dev["state"] == "up"
+    for attribute, value in (
+            ("operstate", "unknown" if name == "lo" else dev["state"]), ("mtu", dev["mtu"]),
+            ("address", dev["mac"]), ("type", dev["kind"]), ("carrier", int(up)),
+            ("flags", "0x1003" if up else "0x1002"), ("ifindex", number), ("dev_id", "0x0"),
+            ("dev_port", 0)):
+        tree.line(path + "/" + attribute, value)
+    if dev["bdf"]:
+        tree.link(path + "/device", "../../../" + dev["bdf"])
+    tree.link_between(path + "/subsystem", "/sys/class/net")
+    tree.link_between("/sys/class/net/" + name, path)
+
+
+def _hex(address):
+    return "%08X" % struct.unpack("<I", ipaddress.ip_address(address).packed)
+
+
+def _routes(node):
+    """The given ones, and those on the link that addresses bring."""
+    routes = list(node.routes)
+    for name, dev in node.net.items():
+        for address in dev["addr"]:
+            interface = ipaddress.ip_interface(address)
+            if interface.version == 4 and dev["state"] == "up":
+                routes.append((str(interface.network), name, None, 0))
+    return routes
+
+
+def _render_routes(node, tree):
+    """/proc/net/route: addresses in hexadecimal in memory order (net/ipv4/fib_trie.c)."""
+    text = ("Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"
+            "                                                       \n")
+    for to, name, via, metric in _routes(node):
+        network = ipaddress.ip_network("0.0.0.0/0" if to == "default" else to)
+        text += "%s\t%s\t%s\t%04X\t0\t0\t%d\t%s\t0\t0\t0%s\n" % (
+            name, _hex(network.network_address), _hex(via or "0.0.0.0"), 3 if via else 1, metric,
+            _hex(network.netmask), " " * 51)
+    tree.file("/proc/net/route", text)
+
+
+def _render_addresses(node, tree):
+    """/proc/net/fib_trie as a flat trie, once for each table, and /proc/net/if_inet6."""
+    block, six = "", ""
+    for number, (name, dev) in enumerate(node.net.items(), 1):
+        for address in dev["addr"] if name == "lo" or dev["state"] == "up" else ():
+            interface = ipaddress.ip_interface(address)
+            if interface.version == 6:
+                continue
+            net = interface.network
+            block += "     +-- %s 2 0 2\n" % net
+            block += "        |-- %s\n           /%d link UNICAST\n" % (
+                net.network_address, net.prefixlen)
+            block += "        |-- %s\n           /32 host LOCAL\n" % interface.ip
+            block += "        |-- %s\n           /32 link BROADCAST\n" % net.broadcast_address
+        addresses = [a for a in dev["addr"] if ":" in a]
+        if dev["state"] == "up" and name != "lo" and dev["kind"] == 1:
+            addresses.append(_link_local(dev["mac"]) + "/64")
+        for address in addresses:
+            interface = ipaddress.ip_interface(address)
+            scope = 0x10 if interface.ip.is_loopback else 0x20 if interface.ip.is_link_local else 0
+            six += "%s %02x %02x %02x %02x %8s\n" % (
+                interface.ip.packed.hex(), number, interface.network.prefixlen, scope, 0x80, name)
+    tree.file("/proc/net/fib_trie", "".join(
+        "%s:\n  +-- 0.0.0.0/0 3 0 5\n%s" % (table, block) for table in ("Main", "Local")))
+    tree.file("/proc/net/if_inet6", six)
+
+
+def _render_userspace(node, tree):
+    for provider in node.providers:
+        tree.file("/etc/libibverbs.d/%s.driver" % provider, "driver %s\n" % provider)
+        folder = software.library_dir(node) + "/libibverbs"
+        tree.link("%s/lib%s-rdmav34.so" % (folder, provider), "../lib%s.so.1" % provider)
+    if node.memory_peers is not None:
+        tree.folder("/sys/kernel/mm/memory_peers")
+        for client in node.memory_peers:
+            for counter in ("num_alloc_mrs", "num_reg_pages", "num_free_callbacks"):
+                tree.line("/sys/kernel/mm/memory_peers/%s/%s" % (client, counter), 0)
+            tree.line("/sys/kernel/mm/memory_peers/%s/version" % client,
+                      node.driver["version"] if node.driver else "1.1")
+
+
+def render(node, tree):
+    if "ib_core" in node.loaded:
+        tree.folder("/sys/class/infiniband")
+        tree.line("/sys/module/ib_core/parameters/netns_mode", node.netns_mode)
+    if "ib_uverbs" in node.loaded:
+        tree.line("/sys/class/infiniband_verbs/abi_version", 6)
+        node.majors["infiniband_verbs"] = VERBS_MAJOR
+    if "ib_umad" in node.loaded:
+        node.majors["infiniband_mad"] = MAD_MAJOR
+    for number, (name, dev) in enumerate(node.rdma.items()):
+        _render_device(node, tree, number, name, dev)
+    if "rdma_ucm" in node.loaded:
+        tree.file("/dev/infiniband/rdma_cm")
+    _add_ipoib(node)
+    tree.folder("/sys/class/net")
+    for number, (name, dev) in enumerate(node.net.items(), 1):
+        _render_net(node, tree, number, name, dev)
+    _render_routes(node, tree)
+    _render_addresses(node, tree)
+    _render_userspace(node, tree)
+
+
+def own_addresses(node):
+    """IPv4 addresses of the interfaces that are not RDMA's, for /etc/hosts."""
+    used = {dev["netdev"] for dev in node.rdma.values()}
+    return [a.partition("/")[0] for n, d in node.net.items() if n != "lo" and n not in used
+            for a in d["addr"] if ":" not in a][:1]

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""User space that the kernel side has to fit: libraries, Python packages, the package database."""
+
+
+def init(node):
+    node.libraries = {}
+    node.wheels = {}
+    node.packages = {}
+
+
+def library_dir(node):
+    if node.os["id"] in ("rhel", "rocky", "centos", "fedora"):
+        return "/usr/lib64"
+    return "/usr/lib/%s-linux-gnu" % node.machine
+
+
+def do_userspace(node, statement):
+    """userspace VERSION: the driver's libraries"""
+    (version,), _ = statement.take(least=1)
+    for name in ("libcuda", "libnvidia-ml", "libnvidia-ptxjitcompiler"):
+        node.libraries[name, None] = version
+    if version == "none":
+        for name in ("libcuda", "libnvidia-ml", "libnvidia-ptxjitcompiler"):
+            del node.libraries[name, None]
+
+
+def do_library(node, statement):
+    """library NAME VERSION [dir=FOLDER]; library NAME remove"""
+    (name, version), named = statement.take("dir", least=2)
+    if version == "remove":
+        del node.libraries[name, named.get("dir")]
+    else:
+        node.libraries[name, named.get("dir")] = version
+
+
+def do_wheel(node, statement):
+    """wheel NAME VERSION [dir=SITE-PACKAGES]; wheel NAME remove"""
+    (name, version), named = statement.take("dir", least=2)
+    place = named.get("dir", "/usr/local/lib/python3.10/dist-packages")
+    if version == "remove":
+        for key in [k for k in node.wheels if k[0] == name]:
+            del node.wheels[key]
+    else:
+        node.wheels[name, place] = version
+
+
+def do_package(node, statement):
+    (name, version), _ = statement.take(least=2)
+    if version == "remove":
+        del node.packages[name]
+    else:
+        node.packages[name] = version
+
+
+VERBS = {"userspace": do_userspace, "library": do_library, "wheel": do_wheel,
+         "package": do_package}
+
+# SONAME's number, where it is not 1, and the files of wheels
+SONAME = {"libnccl": "2", "libnvshmem_host": "3", "libgdrapi": "2"}
+WHEEL_FILES = {
+    "nvidia-nvshmem": ("nvidia/nvshmem/lib/libnvshmem_host.so.3",
+                       "nvidia/nvshmem/lib/nvshmem_transport_ibgda.so.103"),
+    "nvidia-nccl": ("nvidia/nccl/lib/libnccl.so.2",),
+}
+
+
+def _render_library(node, tree, name, folder, version):
+    folder = folder or library_dir(node)
+    number = SONAME.get(name, "1")
+    tree.file("%s/%s.so.%s" % (folder, name, version))
+    if version != number:
+        tree.link("%s/%s.so.%s" % (folder, name, number), "%s.so.%s" % (name, version))
+    tree.link("%s/%s.so" % (folder, name), "%s.so.%s" % (name, number))
+
+
+def _render_wheel(tree, name, place, version):
+    base = "%s/%s-%s.dist-info" % (place, name.replace("-", "_"), version)
+    tree.file(base + "/METADATA", "Metadata-Version: 2.1\nName: %s\nVersion: %s\n"
+              "Summary: made for a test\n\nName: not this one\n" % (name, version))
+    tree.file(base + "/INSTALLER", "pip\n")
+    for start, files in WHEEL_FILES.items():
+        if name.startswith(start):
+            for file in files:
+                tree.file("%s/%s" % (place, file))
+
+
+def _render_dpkg(node, tree):
+    arch = "arm64" if node.machine == "aarch64" else "amd64"
+    tree.file("/var/lib/dpkg/status", "\n".join(
+        "Package: %s\nStatus: install ok installed\nPriority: optional\nArchitecture: %s\n"
+        "Version: %s\nDescription: made for a test\n" % (name, arch, version)
+        for name, version in sorted(node.packages.items())))
+
+
+def render(node, tree):
+    for (name, folder), version in node.libraries.items():
+        _render_library(node, tree, name, folder, version)
+    for (name, place), version in node.wheels.items():
+        _render_wheel(tree, name, place, version)
+    if node.os["id"] in ("ubuntu", "debian"):
+        _render_dpkg(node, tree)

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Input that is not as it should be: a clear message or a gap with a reason, everything else still
+judged, no crash."""
+import json
+import os
+
+import pytest
+
+from lib import node, program, textform
+from lib.program import run
+
+NODE = "hgx-h100-ib"
+PARAMS = "/proc/driver/nvidia/params"
+
+
+def edit(verb, block=None):
+    statement = textform.Statement("test", 1, verb)
+    statement.block = block or []
+    return statement
+
+
+def staged(scratch, *edits, name=NODE):
+    scratch.put(node.tree_of(name, [e if isinstance(e, textform.Statement) else edit(e)
+                                    for e in edits]))
+    return scratch.directory
+
+
+def gaps(facts, path):
+    return [g for g in facts.get("gaps") or [] if g["path"].startswith(path)]
+
+
+def all_fine(facts):
+    """No probe crashed or was ended, whatever it met."""
+    bad = [p for p in facts["probes"] if p["state"] in ("failed", "timed-out")]
+    assert not bad, (bad, facts.get("gaps"))
+
+
+# ---- files of the node ----
+
+def test_nul_bytes_in_params(scratch):
+    facts = program.facts(staged(scratch, "file %s text='EnableMSI: 1\\nRegi\\x00stry: 2\\nA: 3\\n'"
+                                 % PARAMS))
+    all_fine(facts)
+    names = [p["name"] for p in facts["driver"]["params"]]
+    assert "EnableMSI" in names and "A" in names
+
+
+def test_malformed_params_line(scratch):
+    facts = program.facts(staged(scratch, edit("file " + PARAMS, [
+        "EnableMSI: 1", "this line is none", 'RegistryDwords: "A=1"'])))
+    all_fine(facts)
+    assert {"EnableMSI", "RegistryDwords"} <= {p["name"] for p in facts["driver"]["params"]}
+    assert "line 2" in gaps(facts, PARAMS)[0]["why"]
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\0\0", b"\xff\xfe", b"a" * 70000, b":", b'"', b'A: "'],
+                         ids=["empty", "newline", "nul", "not-utf8", "long", "colon", "quote", "open"])
+def test_strange_files(text, scratch):
+    """The same junk in every small file that a probe takes apart."""
+    paths = [PARAMS, "/proc/driver/nvidia/version", "/proc/cmdline", "/proc/modules", "/proc/devices",
+             "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/mounts", "/etc/os-release",
+             "/etc/modprobe.d/nvidia-deepep.conf", "/proc/net/route", "/proc/net/fib_trie",
+             "/proc/net/if_inet6", "/proc/self/limits", "/proc/self/environ", "/proc/self/status",
+             "/etc/default/grub", "/boot/grub/grub.cfg", "/boot/config-@KERNEL@", "/var/log/dmesg",
+             "/lib/modules/@KERNEL@/modules.dep", "/sys/class/infiniband/mlx5_0/ports/1/state",
+             "/sys/class/infiniband/mlx5_0/ports/1/rate", "/sys/class/net/eno1/mtu",
+             "/sys/bus/pci/devices/0000:19:00.0/class", "/proc/driver/nvidia/gpus/0000:19:00.0/information", "/etc/security/limits.conf",
+             "/sys/bus/pci/devices/0000:19:00.0/config", "/var/lib/dpkg/status",
+             "/lib/modules/@KERNEL@/updates/dkms/nvidia.ko", "/boot/initrd.img-@KERNEL@",
+             "/etc/hosts", "/etc/nsswitch.conf", "/sys/devices/system/node/node0/cpulist"]
+    tree = node.copy_of(node.tree_of(NODE))
+    for path in paths:
+        tree.file(path.replace("@KERNEL@", "5.15.0-122-generic"), text)
+    scratch.put(tree)
+    directory = scratch.directory
+    facts = program.facts(directory)
+    all_fine(facts)
+    assert facts["os"]["hostname"] == "hgx-ib-21"
+    report = program.report(directory, "--profile", "deepep,p2p")
+    assert len(report["findings"]) >= len(program.report(directory, "--only", "*/*")["findings"]) / 3
+
+
+@pytest.mark.parametrize("edit", ["file %s text=nonsense", "sparse %s 100000000", "fifo %s"])
+def test_resource_that_is_none(edit, scratch):
+    """libpci gives up over one such file: the PCI section is unknown, and the file is named."""
+    path = "/sys/bus/pci/devices/0000:19:00.0/resource"
+    facts = program.facts(staged(scratch, edit % path))
+    assert gaps(facts, path) or "timed-out" not in [p["state"] for p in facts["probes"]]
+    assert [p["name"] for p in facts["probes"] if p["state"] in ("failed", "timed-out")] in (
+        [], ["pci"])
+    assert facts["driver"]["version"] and facts["rdma"]["devices"]
+
+
+def test_line_without_end(scratch):
+    """modprobe.d whose last line has no end still counts."""
+    facts = program.facts(staged(scratch, "file /etc/modprobe.d/zz.conf "
+                                 "text='options nvidia NVreg_EnableMSI=0'"))
+    all_fine(facts)
+    options = facts.get("modprobe", {}).get("options") or []
+    assert any(o["file"] == "/etc/modprobe.d/zz.conf" for o in options)
+
+
+def test_endless_quote_and_continuation(scratch):
+    facts = program.facts(staged(
+        scratch, "file /etc/modprobe.d/zz.conf text='options nvidia NVreg_RegistryDwords=\"A=1\\\\\\n'",
+        edit("file /etc/modprobe.d/zzz.conf", ["# comment \\"] * 3000)))
+    all_fine(facts)
+
+
+def test_truncated_image(scratch):
+    """What is not seen in an image that ends too early is unknown, never absent."""
+    for size in (0, 1, 100, 600, 2500, 3500):
+        facts = program.facts(staged(scratch, "truncate /boot/initrd.img-@KERNEL@ %d" % size))
+        all_fine(facts)
+        for image in facts.get("initramfs", {}).get("images") or []:
+            assert image.get("complete") is not True, size
+            assert size == 0 or image.get("problem"), size
+
+
+def test_image_without_trailer(scratch):
+    facts = program.facts(staged(scratch, edit("initramfs /boot/initrd.img-@KERNEL@", [
+        "early", "module nvme", "no-trailer"])))
+    all_fine(facts)
+    for image in facts.get("initramfs", {}).get("images") or []:
+        assert image.get("complete") is not True
+
+
+@pytest.mark.parametrize("path", [
+    PARAMS, "/proc/modules", "/etc/modprobe.d/nvidia-deepep.conf", "/etc/os-release",
+    "/sys/class/infiniband/mlx5_0/ports/1/state", "/proc/net/route", "/boot/initrd.img-@KERNEL@",
+    "/sys/bus/pci/devices/0000:19:00.0/config", "/lib/modules/@KERNEL@/updates/dkms/nvidia.ko",
+    "/etc/nvnodecheck.conf.d/x.conf", "/proc/self/environ", "/etc/security/limits.d/rdma.conf"])
+def test_fifo(path, scratch):
+    """A FIFO where a file belongs is not opened: that would wait for ever."""
+    directory = staged(scratch, "fifo " + path)
+    facts = program.facts(directory)
+    bad = [p for p in facts["probes"] if p["state"] == "timed-out"]
+    assert not bad, bad
+    result = run("doctor", "--json", "--root", directory)
+    assert result.status in (0, 1, 2), str(result)
+
+
+@pytest.mark.parametrize("path", [
+    PARAMS, "/proc/modules", "/etc/modprobe.d/nvidia-deepep.conf", "/proc/self/environ",
+    "/sys/class/infiniband/mlx5_0/ports/1/state", "/proc/net/route", "/etc/default/grub",
+    "/var/lib/dpkg/status", "/var/log/dmesg", "/proc/driver/nvidia/version"])
+def test_large_file(path, scratch):
+    """100 MB where a small file belongs: said, not swallowed."""
+    facts = program.facts(staged(scratch, "sparse %s 100000000" % path))
+    all_fine(facts)
+
+
+def test_folder_for_file_and_file_for_folder(scratch):
+    directory = staged(
+        scratch, "remove " + PARAMS, "folder " + PARAMS, "remove /etc/modprobe.d",
+        "file /etc/modprobe.d", "remove /sys/class/infiniband", "file /sys/class/infiniband",
+        "remove /sys/kernel/iommu_groups", "file /sys/kernel/iommu_groups",
+        "remove /lib/modules", "file /lib/modules", "remove /proc/net", "file /proc/net")
+    facts = program.facts(directory)
+    all_fine(facts)
+    assert gaps(facts, PARAMS)
+    program.report(directory, "--profile", "deepep")
+
+
+def test_config_space_of_any_length(scratch):
+    for size in (0, 1, 63, 64, 128, 255, 256, 257, 1000):
+        facts = program.facts(staged(
+            scratch, "truncate /sys/bus/pci/devices/0000:19:00.0/config %d" % size,
+            "truncate /sys/bus/pci/devices/0000:17:01.0/config %d" % size))
+        all_fine(facts)
+
+
+def test_capabilities_that_lead_round_in_a_circle(scratch):
+    """Both chains of capabilities point back to their own beginning."""
+    tree = node.copy_of(node.tree_of(NODE))
+    path = tree.real("/sys/bus/pci/devices/0000:19:00.0/config")
+    config = bytearray(tree.read(path))
+    config[0x61] = 0x40
+    config[0x148 + 3] = 0x10
+    config[0x148 + 2] |= 0x00
+    tree.file(path, bytes(config))
+    scratch.put(tree)
+    facts = program.facts(scratch.directory)
+    all_fine(facts)
+
+
+# ---- documents ----
+
+FACTS = '{"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "0"%s}'
+
+
+@pytest.mark.parametrize("text, said", [
+    ("", "cut short"),
+    ("null", ""),
+    ("[]", ""),
+    ("{}", "format"),
+    ("{", ""),
+    (FACTS % ", }", ""),
+    (FACTS % ', "os": {"hostname": "a",}', ""),
+    (FACTS % ', "os": {"hostname": "a", "hostname": "b"}', "the same key twice"),
+    (FACTS % ", 'os': {}", "double quotes"),
+    (FACTS % ', "os": {"hostname": 7}', "os.hostname: expected a string, found"),
+    (FACTS % ', "os": {"cpus": "many"}', "os.cpus"),
+    (FACTS % ', "os": {"cpus": -1}', "os.cpus"),
+    (FACTS % ', "os": {"cpus": 1.5}', "os.cpus"),
+    (FACTS % ', "os": {"cpus": 99999999999999999999999}', "out of range"),
+    (FACTS % ', "os": []', "os: expected an object"),
+    (FACTS % ', "driver": {"flavour": "closed"}', "driver.flavour"),
+    (FACTS % ', "driver": {"params": {}}', "driver.params: expected a list"),
+    (FACTS % ', "driver": {"params": [7]}', "driver.params"),
+    (FACTS % ', "nonsense": 1', "nonsense: no such fact"),
+    (FACTS % "" + " more", ""),
+    (FACTS % "" + FACTS % "", ""),
+    (FACTS.replace("[1, 0]", "[2, 0]") % "", "version"),
+    (FACTS.replace("[1, 0]", "7") % "", "version"),
+    (FACTS.replace("nvnodecheck-facts", "nvnodecheck-report") % "", "nvnodecheck-report"),
+    (FACTS % (', "os": ' + '{"os": ' * 100 + "1" + "}" * 100), ""),
+    (FACTS % ', "os": {"hostname": "\xff"}', ""),
+    ("\0" * 100, ""),
+])
+def test_facts_that_are_none(text, said, tmp_path):
+    file = tmp_path / "facts.json"
+    file.write_bytes(text.encode("latin-1"))
+    for verb in ("doctor", "facts"):
+        result = run(verb, "--from", file)
+        assert result.status == 4, str(result)
+        assert result.out == ""
+        assert str(file) in result.err and said in result.err, result.err
+        assert result.err.count("\n") == 1
+
+
+def test_message_has_the_line(tmp_path):
+    file = tmp_path / "facts.json"
+    file.write_text((FACTS % ',\n"os": {\n"hostname": "a",\n"hostname": "b"}'))
+    assert "%s:4: " % file in run("facts", "--from", file).err
+
+
+def test_later_minor_version(tmp_path):
+    """Keys that this program does not know yet are passed over."""
+    file = tmp_path / "facts.json"
+    file.write_text(FACTS.replace("[1, 0]", "[1, 7]") % ', "os": {"hostname": "a", "moon": "full"}')
+    assert run("facts", "os.hostname", "--from", file).out == '"a"\n'
+
+
+HEADER = '{"format":"nvnodecheck-capture","format_version":[1,0],"tool_version":"0"}\n'
+
+
+@pytest.mark.parametrize("text, said", [
+    (HEADER.replace("[1,0]", "[2,0]"), ":1: "),
+    (HEADER + "nonsense\n", ":2: "),
+    (HEADER + "{}\n", ":2: not a record of a capture"),
+    (HEADER + '{"read":7}\n', ":2: not a record of a capture"),
+    (HEADER + '{"read":"/proc/cmdline","text":"a"}\n\n{"read":\n', ":4: "),
+    (HEADER + '{"read":"/proc/cmdline","read":"/proc/modules","text":"a"}\n', ":2: the same key twice"),
+])
+def test_capture_that_is_none(text, said, tmp_path):
+    file = tmp_path / "capture"
+    file.write_text(text)
+    result = run("doctor", "--from", file)
+    assert result.status == 4, str(result)
+    assert "%s%s" % (file, said) in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("record", [
+    '{"read":"%s"}', '{"read":"%s","text":7}', '{"read":"%s","base64":"!!!"}',
+    '{"read":"%s","errno":"ENONSENSE"}', '{"read":"%s","base64":"AA"}',
+    '{"read":"%s","text":"\\u0000"}',
+])
+def test_record_that_says_nothing(record, tmp_path):
+    """Such a record leaves its fact unknown; the rest is judged."""
+    file = tmp_path / "capture"
+    file.write_text(HEADER + record % "/proc/driver/nvidia/version" + "\n" +
+                    '{"read":"/proc/sys/kernel/hostname","text":"here\\n"}\n')
+    facts = run("facts", "--from", file).json()
+    assert facts["os"]["hostname"] == "here"
+    assert facts.get("driver", {}).get("version") is None
+    assert run("doctor", "--json", "--from", file).status in (0, 1)
+
+
+def passes(report):
+    """Answers other than that nothing can be told, but for those about the looking itself."""
+    return [f for f in report["findings"] if f["verdict"] not in ("unknown", "not-applicable")
+            and not f["rule"].startswith("node/probe-")]
+
+
+def test_empty_capture(tmp_path):
+    """Nothing was asked: everything is unknown and nothing passes."""
+    file = tmp_path / "capture"
+    file.write_text(HEADER)
+    report = run("doctor", "--json", "--from", file).json()
+    assert report["findings"]
+    assert not passes(report)
+
+
+def test_empty_tree(scratch):
+    """An empty folder says nothing about any node."""
+    scratch.clear()
+    report = program.report(scratch.directory, "--profile", "deepep,p2p")
+    assert not passes(report)
+
+
+def test_every_probe_survives_a_capture_cut_anywhere(node_tree, tmp_path):
+    whole = run("capture", "--root", node_tree(NODE), "--no-redact", "-o", "-").raw.splitlines(True)
+    file = tmp_path / "capture"
+    for keep in range(1, len(whole), max(1, len(whole) // 12)):
+        file.write_bytes(b"".join(whole[:keep]))
+        result = run("doctor", "--json", "--from", file)
+        assert result.status in (0, 1), str(result)
+        assert not [p for p in result.json()["probes"] if p["state"] == "failed"]
+    assert json.loads(whole[0])["format"] == "nvnodecheck-capture"
+    assert os.path.exists(file)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: what is wrong usage, what the exit status says, where output goes."""
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+from lib import program
+from lib.program import run
+
+HEALTHY, BROKEN = "hgx-h100-ib", "broken-everything"
+
+
+@pytest.fixture(scope="module")
+def healthy(node_tree):
+    return node_tree(HEALTHY)
+
+
+@pytest.fixture(scope="module")
+def broken(node_tree):
+    return node_tree(BROKEN)
+
+
+@pytest.mark.parametrize("args, said", [
+    (["--nonsense"], "unknown option '--nonsense'"),
+    (["-Z"], "unknown option '-Z'"),
+    (["nonsense"], "unknown verb 'nonsense'"),
+    (["doctor", "more"], "unexpected 'more'"),
+    (["explain"], "explain needs a RULE"),
+    (["explain", "no/such-rule"], "no rule is called 'no/such-rule'"),
+    (["rules", "no/*"], "no rule matches 'no/*'"),
+    (["--root"], "--root needs a value"),
+    (["--root", "/", "--from", "x"], "--root and --from exclude each other"),
+    (["--profile", "everything"], "--profile 'everything' is none of"),
+    (["--profile", ""], "--profile"),
+    (["--fail-on", "bad"], "--fail-on 'bad' is none of"),
+    (["--format", "yaml"], "--format 'yaml' is none of"),
+    (["--color", "sometimes"], "--color 'sometimes' is none of"),
+    (["--pid", "0"], "--pid '0' is not a process id"),
+    (["--pid", "many"], "--pid 'many' is not a process id"),
+    (["--pid", "99999999999"], "is not a process id"),
+    (["--only", "no/such-rule"], "--only 'no/such-rule' matches no rule"),
+    (["--skip", "no/such-rule"], "--skip 'no/such-rule' matches no rule"),
+    (["facts", "--only", "pci/*"], "--only is not an option of facts"),
+    (["capture"], "capture needs -o FILE"),
+    (["facts", "no.such.fact", "--root", "."], "no.such.fact: no such fact"),
+])
+def test_usage_error(args, said):
+    result = run(*args)
+    assert result.status == 2, str(result)
+    assert said in result.err
+    assert result.err.startswith("nvnodecheck: ")
+    assert result.out == ""
+
+
+def test_usage_error_points_to_help():
+    result = run("doctor", "more")
+    assert result.err.splitlines()[-1] == "Try 'nvnodecheck doctor --help'."
+
+
+@pytest.mark.parametrize("args, said", [
+    (["--root", "/no/such/folder"], "/no/such/folder: No such file or directory"),
+    (["--from", "/no/such/file"], "/no/such/file: No such file or directory"),
+    (["capture", "--root", ".", "-o", "/no/such/folder/x"], "/no/such/folder/x: No such file"),
+    (["--root", "Makefile"], "Makefile: Not a directory"),
+    (["--from", "tests"], "tests: Is a directory"),
+])
+def test_cannot(args, said):
+    result = run(*args, cwd=program.TOP)
+    assert result.status == 4, str(result)
+    assert said in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("verb", ["", "doctor", "explain", "rules", "facts", "capture"])
+def test_help(verb):
+    result = run(*([verb] if verb else []), "--help")
+    assert result.status == 0 and result.err == ""
+    assert result.out.startswith("Usage: nvnodecheck")
+    assert all(len(line) <= 80 for line in result.out.splitlines())
+
+
+def test_help_names_every_option_of_a_verb():
+    text = run("capture", "--help").out
+    assert "--output" in text and "--root" in text and "--only" not in text
+
+
+def test_version():
+    result = run("--version")
+    assert result.status == 0 and re.fullmatch(r"nvnodecheck [0-9]+\.[0-9]+\.[0-9]+\S*\n", result.out)
+
+
+# ---- exit status ----
+
+def test_status_follows_fail_on(broken):
+    report = program.report(broken, "--profile", "deepep")
+    worst = {f["severity"] for f in report["findings"] if f["verdict"] in ("fail", "pending")}
+    order = ["info", "warn", "err", "crit"]
+    for severity in order:
+        above = any(order.index(w) >= order.index(severity) for w in worst)
+        result = run("--root", broken, "--profile", "deepep", "--fail-on", severity, "-q")
+        assert result.status == (1 if above else 0), severity
+
+
+def test_quiet_says_nothing(broken):
+    result = run("--root", broken, "-q")
+    assert result.out == "" and result.err == ""
+
+
+def test_strict(stages):
+    """What cannot be told counts with --strict alone."""
+    stage = stages("strict")
+    os.makedirs(os.path.join(stage.directory, "etc"), exist_ok=True)
+    assert run("--root", stage.directory, "--fail-on", "crit", "-q").status == 0
+    assert run("--root", stage.directory, "--fail-on", "crit", "-q", "--strict").status == 3
+    os.rmdir(os.path.join(stage.directory, "etc"))
+
+
+def rules_of(report):
+    return {f["rule"] for f in report["findings"]}
+
+
+def test_only_and_skip(healthy):
+    everything = rules_of(program.report(healthy))
+    assert "driver/loaded" in everything
+    assert rules_of(program.report(healthy, "--only", "driver/loaded")) == {"driver/loaded"}
+    assert rules_of(program.report(healthy, "--only", "driver/*")) == {
+        r for r in everything if r.startswith("driver/")} | rules_of(
+        program.report(healthy, "--only", "driver/*", "--profile", "deepep,p2p"))
+    assert rules_of(program.report(healthy, "--skip", "driver/*")) == {
+        r for r in everything if not r.startswith("driver/")}
+    left = rules_of(program.report(healthy, "--only", "driver/*", "--skip", "driver/loaded"))
+    assert "driver/loaded" not in left
+
+
+def test_profiles(healthy, node_tree):
+    def profiles(directory, *args):
+        return program.report(directory, *args)["profiles"]
+    assert profiles(healthy) == ["base", "gpudirect-rdma"]
+    assert profiles(healthy, "--profile", "base") == ["base"]
+    assert profiles(healthy, "--profile", "deepep") == ["base", "gpudirect-rdma", "deepep"]
+    assert profiles(healthy, "--profile", "p2p,gpudirect-rdma") == ["base", "p2p", "gpudirect-rdma"]
+    assert profiles(node_tree("rtx4090-p2p")) == ["base", "p2p"]
+    assert profiles(node_tree("laptop")) == ["base"]
+    assert profiles(node_tree("no-gpu-server")) == ["base"]
+
+
+# ---- output ----
+
+def test_text_is_plain_where_nobody_looks(broken):
+    assert "\x1b" not in run("--root", broken).out
+
+
+def on_terminal(*args, **env):
+    main, other = pty.openpty()
+    process = subprocess.Popen([program.binary(), *args], stdout=other, stderr=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL, env=program.environment(TERM="xterm", **env))
+    os.close(other)
+    out = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    os.close(main)
+    process.wait(timeout=program.TIMEOUT_S)
+    return out.decode()
+
+
+def test_colour_on_a_terminal(broken):
+    assert "\x1b[" in on_terminal("--root", broken, "--no-pager")
+    assert "\x1b[" not in on_terminal("--root", broken, "--no-pager", NO_COLOR="1")
+    assert "\x1b[" not in on_terminal("--root", broken, "--no-pager", "--color", "never")
+    assert "\x1b[" in run("--root", broken, "--color", "always").out
+
+
+def test_json_is_one_document(broken):
+    result = run("--json", "--root", broken)
+    assert json.loads(result.out)["format"] == "nvnodecheck-report"
+    assert result.err == ""
+    assert run("--format", "json", "--root", broken).json()["format"] == "nvnodecheck-report"
+
+
+@pytest.mark.parametrize("args", [
+    ["--root", "TREE"], ["--json", "--root", "TREE"], ["facts", "--root", "TREE"], ["rules"],
+    ["--help"], ["--version"], ["explain", "driver/loaded"],
+    ["capture", "--root", "TREE", "-o", "-"],
+])
+def test_full_disk(args, broken):
+    args = [broken if a == "TREE" else a for a in args]
+    with open("/dev/full", "wb") as full:
+        result = run(*args, stdout=full)
+    assert result.status == 4, str(result)
+    assert "No space left on device" in result.err
+
+
+def test_capture_to_a_full_disk(broken):
+    result = run("capture", "--root", broken, "-o", "/dev/full")
+    assert result.status == 4, str(result)
+
+
+@pytest.mark.parametrize("close", ["1", "0,1,2", "2"])
+def test_closed_standard_files(close, broken, tmp_path):
+    """A file that the program opens must not become its standard output."""
+    script = "import os, sys\nfor fd in (%s,): os.close(fd)\nos.execv(sys.argv[1], sys.argv[1:])" % close
+    out = tmp_path / "capture"
+    process = subprocess.run(
+        ["/usr/bin/python3", "-c", script, program.binary(), "capture", "--root", broken, "-o",
+         str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=program.environment(), timeout=program.TIMEOUT_S)
+    assert process.returncode == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert all(json.loads(line) for line in lines) and len(lines) > 5
+
+
+def test_reader_that_leaves(broken):
+    """doctor | head: no message of a broken pipe, no signal."""
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run([program.binary(), "facts", "--root", broken], stdout=write,
+                             stderr=subprocess.PIPE, env=program.environment(),
+                             timeout=program.TIMEOUT_S)
+    os.close(write)
+    assert process.returncode == 4
+    assert process.stderr.count(b"\n") <= 1
+
+
+def test_standard_input(broken, tmp_path):
+    facts = run("facts", "--root", broken)
+    assert run("facts", "--from", "-", input=facts.raw).out == facts.out
+
+
+def test_every_rule_explains_itself():
+    for rule in run("rules", "--json").json()["rules"]:
+        result = run("explain", rule["id"])
+        assert result.status == 0 and rule["id"] in result.out
+        assert all(len(line) <= 100 for line in result.out.splitlines())
+
+
+def test_explain_finds_the_near_one():
+    result = run("explain", "driver/load")
+    assert result.status == 2 and "driver/loaded" in result.err
+
+
+def test_one_fact(broken):
+    assert run("facts", "driver.version", "--root", broken).out == '"550.90.07"\n'
+    missing = run("facts", "driver.params[NoSuchParam].value", "--root", broken)
+    assert missing.status == 4 and "no such item" in missing.err
+
+
+# ---- configuration ----
+
+def test_config_file(broken, tmp_path):
+    config = tmp_path / "nvnodecheck.conf"
+    config.write_text("[check]\nprofile = p2p\nfail-on = crit\n"
+                      "[rule driver/loaded]\nseverity = off\nreason = tried\n")
+    report = program.report(broken, "--profile", "base")
+    assert report["profiles"] == ["base"]
+    # Through the same root as everything else.
+    target = os.path.join(broken, "etc", "test.conf")
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(config.read_text())
+    try:
+        report = program.report(broken, "--config", "/etc/test.conf")
+    finally:
+        os.unlink(target)
+    assert report["profiles"] == ["base", "p2p"]
+    assert "/etc/test.conf" in report["profiles_reason"]
+    off = [f for f in report["findings"] if f["rule"] == "driver/loaded"]
+    assert off[0]["off"] is True and off[0]["configured_reason"] == "tried"
+
+
+@pytest.mark.parametrize("text, line, what", [
+    ("[check]\nprofile = all\n", 2, "unknown profile"),
+    ("[check]\nfail-on = red\n", 2, "fail-on"),
+    ("[check]\nnonsense = 1\n", 2, "unknown key"),
+    ("[nonsense]\na = 1\n", 2, "unknown section"),
+    ("nonsense\n", 1, ""),
+    ("[expect]\ngpu-count = many\n", 2, "a number"),
+    ("[rule no/such-rule]\nseverity = off\nreason = x\n", 2, "no rule is called"),
+    ("[rule driver/loaded]\nseverity = blue\nreason = x\n", 2, "severity"),
+    ("[check]\nstrict = perhaps\n", 2, "yes or no"),
+    ("[check]\n# %s\n" % ("x" * 400), 2, "more than 199 bytes"),
+    ("[check]\n\0\n", 2, "NUL"),
+])
+def test_config_error(text, line, what, scratch):
+    from lib import node, textform
+    edit = textform.Statement("test", 1, "file /etc/nvnodecheck.conf")
+    edit.block = text.split("\n")[:-1]
+    scratch.put(node.tree_of("laptop", [edit]))
+    result = run("--root", scratch.directory)
+    assert result.status == 2, str(result)
+    assert "/etc/nvnodecheck.conf:%d: " % line in result.err and what in result.err
+    assert result.out == ""
+
+
+def test_config_without_reason(scratch):
+    from lib import node, textform
+    edit = textform.Statement("test", 1, "file /etc/nvnodecheck.conf")
+    edit.block = ["[rule driver/loaded]", "severity = off"]
+    scratch.put(node.tree_of("laptop", [edit]))
+    result = run("--root", scratch.directory)
+    assert result.status == 2 and "has no reason" in result.err

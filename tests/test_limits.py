@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Limits, what sets them, /dev/shm, and the process that was asked about."""
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from userland import BINARY, Link, by, document, gaps, make, observe, run
+
+LIMITS = """Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max open files            %s                %s               files
+Max locked memory         %s              %s              bytes
+Max locked memoryless     1                    1                    bytes
+"""
+
+
+def process(pid, comm, memlock, cgroup="0::/\n", hard=None):
+    return {"/proc/%s/comm" % pid: comm + "\n", "/proc/%s/cgroup" % pid: cgroup,
+            "/proc/%s/limits" % pid: LIMITS % (1024, 4096, memlock, hard or memlock)}
+
+
+def tree(tmp_path, *processes, **files):
+    made = process(1, "systemd", "8388608")
+    for p in processes:
+        made.update(p)
+    made.update(files.get("files", {}))
+    return make(tmp_path / files.get("name", "t"), made)
+
+
+def test_launchers(tmp_path):
+    facts = observe(tree(
+        tmp_path,
+        process(100, "slurmd", "unlimited", "0::/system.slice/slurmd.service\n"),
+        process(200, "sshd", "unlimited", "0::/system.slice/ssh.service\n"),
+        process(201, "sshd", "8388608", "0::/user.slice/user-0.slice/session-3.scope\n"),
+        process(202, "sshd", "16777216", "0::/system.slice/ssh.service\n"),
+        process(300, "containerd-shim", "65536", "0::/system.slice/containerd.service\n"),
+        process(400, "flux-broker-0", "65536", "12:pids:/a.service\n1:name=systemd:/b.service/c\n"),
+        process(500, "bash", "1"), process(501, "slurmd-not", "1"), process(502, "res", "unlimited"),
+    ))
+    launchers = by(facts["limits"]["launchers"], "name")
+    assert list(launchers) == ["containerd-shim", "flux-broker", "res", "slurmd", "sshd"]
+    assert launchers["slurmd"] == {
+        "name": "slurmd", "pid": 100, "memlock_soft_bytes": "unlimited",
+        "memlock_hard_bytes": "unlimited", "nofile_soft": 1024, "unit": "slurmd.service"}
+    assert launchers["sshd"]["pid"] == 201
+    assert launchers["sshd"]["memlock_soft_bytes"] == 8388608
+    assert launchers["sshd"]["unit"] == "session-3.scope"
+    assert launchers["flux-broker"]["unit"] == "b.service"
+    assert launchers["res"]["unit"] is None
+
+
+def test_kernel_threads_are_left_alone(tmp_path):
+    facts = observe(tree(tmp_path, process(77, "slurmd", "1"), process(7, "slurmd", "2"),
+                         files={"/proc/2/task/2/children": "3 4 77 "}))
+    assert [p["pid"] for p in facts["limits"]["launchers"]] == [7]
+
+
+def test_no_processes(tmp_path):
+    facts = observe(make(tmp_path / "t", {"/proc/uptime": "1\n"}))
+    assert "launchers" not in facts.get("limits", {})
+    assert gaps(facts)["/proc/1"] == "ENODATA"
+
+
+def test_damaged_limits(tmp_path):
+    facts = observe(tree(tmp_path, files={"/proc/9/comm": "slurmd\n", "/proc/9/limits": "Max locked\n",
+                                          "/proc/self/limits": b"\0Max open files x y\n"}))
+    assert facts["limits"]["launchers"] == [{"name": "slurmd", "pid": 9, "unit": None}]
+    assert gaps(facts)["/proc/self/limits"] == "EBADMSG"
+
+
+# ---- configuration ----
+
+def settings(facts):
+    return [(s["item"], s["scope"], s["kind"], s["value"], s["file"], s["line"])
+            for s in facts["limits"]["settings"]]
+
+
+def test_settings(tmp_path):
+    facts = observe(make(tmp_path / "t", {
+        "/etc/security/limits.conf": "# comment\n*  soft  memlock unlimited # all\n"
+                                     "@hpc - nofile 65536\nroot hard core 0\n* soft memlock\n"
+                                     "a b memlock c d\n",
+        "/etc/security/limits.d/20.conf": "*\thard\tmemlock\t64\n",
+        "/etc/security/limits.d/10.conf": "* - memlock 32",
+        "/etc/security/limits.d/README": "* - memlock 1\n",
+        "/usr/lib/systemd/system/slurmd.service":
+            "[Unit]\nLimitMEMLOCK=1\n[Service]\n# LimitMEMLOCK=2\nLimitMEMLOCK = 8M\n"
+            "LimitNOFILE=1024:\\\n  4096\nLimitMEMLOCK=\n",
+        "/etc/systemd/system/slurmd.service.d/20.conf": "[Service]\nLimitMEMLOCK=infinity\n",
+        "/usr/lib/systemd/system/slurmd.service.d/20.conf": "[Service]\nLimitMEMLOCK=7\n",
+        "/usr/lib/systemd/system/slurmd.service.d/10.conf": "[Service]\nLimitMEMLOCK=6\n",
+        "/etc/systemd/system/slurmd.service.d/30.conf": Link("/dev/null"),
+        "/usr/lib/systemd/system/slurmd.service.d/30.conf": "[Service]\nLimitMEMLOCK=5\n",
+        "/etc/systemd/system/containerd.service": "[Service]\nLimitMEMLOCK=64K\n",
+        "/usr/lib/systemd/system/containerd.service": "[Service]\nLimitMEMLOCK=1\n",
+        "/etc/systemd/system/docker.service": Link("/dev/null"),
+        "/usr/lib/systemd/system/docker.service": "[Service]\nLimitMEMLOCK=1\n",
+        "/etc/systemd/system.conf": "[Manager]\nDefaultLimitMEMLOCK=8M\n[Other]\n"
+                                    "DefaultLimitMEMLOCK=1\n",
+        "/usr/lib/systemd/system.conf": "[Manager]\nDefaultLimitMEMLOCK=1\n",
+        "/usr/lib/systemd/system.conf.d/a.conf": "[Manager]\nDefaultLimitNOFILE=1024:524288\n",
+    }))
+    unit = "/usr/lib/systemd/system/slurmd.service"
+    assert settings(facts) == [
+        ("memlock", "*", "soft", "unlimited", "/etc/security/limits.conf", 2),
+        ("nofile", "@hpc", "-", "65536", "/etc/security/limits.conf", 3),
+        ("memlock", "*", "-", "32", "/etc/security/limits.d/10.conf", 1),
+        ("memlock", "*", "hard", "64", "/etc/security/limits.d/20.conf", 1),
+        ("memlock", "systemd", "-", "8M", "/etc/systemd/system.conf", 2),
+        ("nofile", "systemd", "-", "1024:524288", "/usr/lib/systemd/system.conf.d/a.conf", 2),
+        ("memlock", "slurmd.service", "-", "8M", unit, 5),
+        ("nofile", "slurmd.service", "-", "1024:", unit, 6),
+        ("memlock", "slurmd.service", "-", "", unit, 8),
+        ("memlock", "slurmd.service", "-", "6", unit + ".d/10.conf", 2),
+        ("memlock", "slurmd.service", "-", "infinity",
+         "/etc/systemd/system/slurmd.service.d/20.conf", 2),
+        ("memlock", "containerd.service", "-", "64K", "/etc/systemd/system/containerd.service", 2),
+    ]
+
+
+def test_launcher_in_an_unusual_unit(tmp_path):
+    facts = observe(tree(
+        tmp_path, process(9, "slurmd", "65536", "0::/system.slice/my-slurmd.service\n"),
+        files={"/etc/systemd/system/my-slurmd.service": "[Service]\nLimitMEMLOCK=64K\n"}))
+    assert settings(facts) == [("memlock", "my-slurmd.service", "-", "64K",
+                                "/etc/systemd/system/my-slurmd.service", 2)]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is the oracle")
+def test_which_file_counts(tmp_path):
+    """systemd-analyze cat-config prints the files of a .d folder in the order in which they count."""
+    root = make(tmp_path / "t", {
+        "/etc/systemd/system.conf": "[Manager]\nDefaultLimitMEMLOCK=1\n",
+        "/usr/lib/systemd/system.conf.d/b.conf": "[Manager]\nDefaultLimitMEMLOCK=2\n",
+        "/etc/systemd/system.conf.d/a.conf": "[Manager]\nDefaultLimitMEMLOCK=3\n",
+        "/run/systemd/system.conf.d/b.conf": "[Manager]\nDefaultLimitMEMLOCK=4\n",
+        "/usr/local/lib/systemd/system.conf.d/Z.conf": "[Manager]\nDefaultLimitMEMLOCK=5\n",
+        "/usr/lib/x": "",
+    })
+    done = subprocess.run(["systemd-analyze", "--root=" + root, "--no-pager", "cat-config",
+                           "systemd/system.conf"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(done.stderr)
+    want = [line.split("=")[1] for line in done.stdout.splitlines() if line.startswith("DefaultL")]
+    assert [s[3] for s in settings(observe(root))] == want
+
+
+# ---- /dev/shm ----
+
+@pytest.mark.parametrize("options,size", [
+    ("rw,nosuid,size=65536k", 64 << 20), ("size=1g,nodev", 1 << 30), ("size=512M", 512 << 20),
+    ("size=12345", 12345), ("size=0x10k", 16384), ("size=junk", None), ("size=", None),
+    ("size=99999999999999999999g", None), ("size=50%", None), ("rw", None)])
+def test_shm_of_a_tree(tmp_path, options, size):
+    facts = observe(make(tmp_path / "t", {
+        "/proc/mounts": "tmpfs /run tmpfs size=1k 0 0\ntmpfs /dev/shm tmpfs %s 0 0\n" % options}))
+    assert facts.get("limits", {}).get("shm_bytes") == size
+    if size is None:
+        assert "/proc/mounts" in gaps(facts)
+
+
+def test_shm_from_fstab(tmp_path):
+    facts = observe(make(tmp_path / "t", {
+        "/etc/fstab": "# tmpfs /dev/shm tmpfs size=1k 0 0\n/dev/sda / ext4 defaults 0 1\n"
+                      "tmpfs\t/dev/shm\ttmpfs\tdefaults,size=64G\t0\t0\n"}))
+    assert facts["limits"]["shm_bytes"] == 64 << 30
+
+
+def test_shm_of_nothing(tmp_path):
+    facts = observe(make(tmp_path / "t", {"/etc/fstab": "x\n"}))
+    assert "shm_bytes" not in facts["limits"]
+    assert gaps(facts)["/dev/shm"] == "ENODATA"
+
+
+# ---- this machine, and a process of it ----
+
+def test_own_limits():
+    facts = document()
+    soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    word = lambda n: "unlimited" if n == resource.RLIM_INFINITY else n  # noqa: E731
+    own = facts["limits"]["self"]
+    assert (own["memlock_soft_bytes"], own["memlock_hard_bytes"]) == (word(soft), word(hard))
+    assert own["pid"] is None and own["nofile_soft"] == word(resource.getrlimit(
+        resource.RLIMIT_NOFILE)[0])
+    shm = os.statvfs("/dev/shm")
+    assert facts["limits"]["shm_bytes"] == shm.f_blocks * shm.f_frsize
+
+
+SLEEPER = "import resource, time; resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536));" \
+          "print(1, flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def sleeper():
+    env = {"NCCL_DEBUG": "INFO", "NVSHMEM_HCA_LIST": "mlx5_0:1", "TORCH_NCCL_BLOCKING_WAIT": "1",
+           "LD_LIBRARY_PATH": "/a:/b", "EP_NIC_NAME": "mlx5_0", "PATH": os.environ["PATH"],
+           "SECRET": "s3cret", "NVIDIA_API_KEY": "s3cret", "MC_TOKEN": "s3cret", "NCCL_EMPTY": "",
+           "NCCL_IB_PKEY": "0x7fff", "XNCCL_A": "s3cret", "DB_PASSWORD": "s3cret"}
+    process = subprocess.Popen([sys.executable, "-c", SLEEPER], env=env, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_of_a_process(sleeper, tmp_path):
+    facts = document("--pid", str(sleeper.pid))
+    assert facts["env"]["pid"] == facts["limits"]["self"]["pid"] == sleeper.pid
+    assert facts["env"]["uid"] == os.geteuid()
+    assert facts["limits"]["self"]["memlock_soft_bytes"] == 65536
+    assert {v["name"]: v["value"] for v in facts["env"]["variables"]} == {
+        "EP_NIC_NAME": "mlx5_0", "LD_LIBRARY_PATH": "/a:/b", "NCCL_DEBUG": "INFO", "NCCL_EMPTY": "",
+        "NCCL_IB_PKEY": "0x7fff", "NVSHMEM_HCA_LIST": "mlx5_0:1", "TORCH_NCCL_BLOCKING_WAIT": "1"}
+
+
+def test_secrets_stay_where_they_are(sleeper, tmp_path):
+    for arguments in (["--no-redact"], []):
+        capture = str(tmp_path / "c")
+        done = run("capture", "--pid", str(sleeper.pid), "-o", capture, *arguments)
+        assert done.returncode == 0
+        with open(capture) as f:
+            assert "s3cret" not in f.read()
+        facts = document("--from", capture, "--pid", str(sleeper.pid))
+        assert len(facts["env"]["variables"]) == 7
+
+
+def test_no_such_process():
+    facts = document("--pid", "4194303")
+    assert "variables" not in facts["env"] and "uid" not in facts["env"]
+    assert gaps(facts)["/proc/4194303"] == "ENODATA"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become somebody else")
+def test_somebody_elses_process(sleeper):
+    copy = "/var/tmp/nvnodecheck-%d" % os.getpid()
+    shutil.copy(BINARY, copy)
+    try:
+        done = subprocess.run([copy, "facts", "--pid", str(sleeper.pid)], capture_output=True,
+                              text=True, user=65534, group=65534, extra_groups=[])
+        facts = json.loads(done.stdout)
+    finally:
+        os.unlink(copy)
+    assert "variables" not in facts["env"] and facts["env"]["uid"] == 0
+    assert gaps(facts)["/proc/%d/environ" % sleeper.pid] == "EACCES"
+
+
+def test_user_namespace():
+    done = subprocess.run(["unshare", "-U", "-r", BINARY, "facts", "env.initial_user_namespace"],
+                          capture_output=True, text=True)
+    if done.returncode and "unshare" in done.stderr:
+        pytest.skip("no user namespaces here")
+    assert done.stdout.strip() == "false"
+    assert run("facts", "env.initial_user_namespace").stdout.strip() in ("true", "false")
+
+
+def test_process_of_a_tree(tmp_path):
+    root = make(tmp_path / "t", {
+        "/proc/42/environ": b"NCCL_DEBUG=INFO\0NOT=1\0=x\0\0NCCL_BAD\0UCX_TLS=\xff\0NCCL_LAST=1",
+        "/proc/42/status": "Name:\tx\nUid:\t0\t1000\t0\t0\nCapEff:\t0000000000200000\n",
+        "/proc/42/uid_map": "         0       1000          1\n",
+        "/proc/42/limits": LIMITS % (1, 2, 3, 4), "/proc/42/comm": "python3\n",
+        "/proc/42/cgroup": "0::/system.slice/slurmstepd.scope/job_1\n"})
+    facts = observe(root, "--pid", "42")
+    assert facts["env"] == {
+        "pid": 42, "uid": 1000, "capabilities": "0x200000", "initial_user_namespace": False,
+        "variables": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "NCCL_LAST", "value": "1"},
+                      {"name": "UCX_TLS", "value": "\ufffd"}]}
+    assert facts["limits"]["self"] == {
+        "name": "python3", "pid": 42, "memlock_soft_bytes": 3, "memlock_hard_bytes": 4,
+        "nofile_soft": 1, "unit": "slurmstepd.scope"}

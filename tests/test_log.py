@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of the kernel's log: dmesg, syslog files, journals; journalctl and dmesg are the oracles."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from userland import BINARY, by, document, gaps, make, observe, run
+
+BANNER = "[    0.000000] Linux version 6.8.0-test (gcc) #1 SMP\n"
+
+# What each pattern is for: its lines as the sources print them, and the functions that they name.
+LINES = {
+    "allow-peermapping": ("NVRM: osCreateOsDescriptorFromIoMemory: osCreateOsDescriptorFromIoMemory():"
+                          " permission denied, allowPeermapping=0", []),
+    "api-mismatch": ("NVRM: API mismatch: the client has the version 580.95.05, but", []),
+    "bar-invalid": ("NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:", []),
+    "bar-resize-no-space": ("NVRM: No address space to allocate resized BAR1.", []),
+    "bar-resize-failed": ("NVRM: FATAL: Failed to re-allocate BAR1.", []),
+    "bar-taken": ("NVRM: request_mem_region failed for 0M @ 0x0. This can", []),
+    "bar1-bus-address": ("NVRM: kbusEnableStaticBar1Mapping_GH100: Static bar1 mapped offset 0x0 size"
+                         " 0x6 bar1BusAddr 0x80", []),
+    "bar1-static-too-small": ("NVRM: GPU0 x: BAR1 size 0x1 is not large enough to map FB size 0x2", []),
+    "no-irq": ("NVRM: Can't find an IRQ for your NVIDIA card!", []),
+    "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
+    "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
+    "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",
+                       ["0000:1b:00.0"]),
+    "gsp-firmware-missing": ("NVRM: _kgspGetGspRmBootUcodeStorage: No firmware image found", []),
+    "fallen-off-bus": ("NVRM: GPU 0000:9a:00.0: GPU has fallen off the bus.", ["0000:9a:00.0"]),
+    "xid-79": ("NVRM: Xid (PCI:0000:9a:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off "
+               "the bus.", ["0000:9a:00.0"]),
+    "sxid-24007": ("nvidia-nvswitch3: SXid (PCI:0000:c4:00.0): 24007, Non-fatal, Link 46",
+                   ["0000:c4:00.0"]),
+    "peer-mmio-map-failed": ("NVRM: 0000:1b:00.0: Failed to DMA map MMIO range [0x1-0x2]",
+                             ["0000:1b:00.0"]),
+    "peer-dma-unaligned": ("NVRM: The peer DMA address 0x1800400000 is not aligned at 0x20000000", []),
+    "gpu-bar-overlap": ("NVRM: osCheckGpuBarsOverlapAddrRange: phys range 0x1-0x2 overlaps with GPU "
+                        "BAR0", []),
+    "dmabuf-attach-failed": ("NVRM: dma-buf attach failed: PCI topology not supported for dma-buf",
+                             []),
+    "fabric-out-of-sync": ("NVRM: nvAssertFailed: NVLink fabric state cached by the driver is out of "
+                           "sync [NV_ERR_FABRIC_STATE_OUT_OF_SYNC]", []),
+    "peermem-register-failed": ("nvidia-peermem nv_mem_client_init:520 ERROR error while registering "
+                                "client", []),
+    "peermem-bad-parameter": ("nvidia-peermem nv_mem_param_conf_check:1 ERROR invalid "
+                              "peerdirect_support param value 7", []),
+    "peermem-invalid-context": ("nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid "
+                                "context, skipping further processing", []),
+    "peermem-get-pages-failed": ("nvidia-peermem nv_mem_get_pages:1 error -22 while calling "
+                                 "nvidia_p2p_get_pages()", []),
+    "gdrdrv-pin-failed": ("gdrdrv:__gdrdrv_pin_buffer:nvidia_p2p_get_pages(va=7ff512200000 len=65536 "
+                          "p2p_token=0 va_space=0) failed [ret = -22]", []),
+    "unknown-parameter": ("nvidia: unknown parameter 'NVreg_UsePageAttributeTable' ignored", []),
+    "bad-parameter": ("nvidia: `x' invalid for parameter `NVreg_EnableMSI'", []),
+    "symbol-version": ("nvidia_peermem: disagrees about version of symbol "
+                       "ib_register_peer_memory_client", []),
+    "unknown-symbol": ("nv_peer_mem: Unknown symbol ib_register_peer_memory_client (err -22)", []),
+    "module-rejected": ("Loading of unsigned module is rejected", []),
+    "io-page-fault": ("nvidia 0000:1b:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0022 "
+                      "address=0xd0000000 flags=0x0020]", ["0000:1b:00.0"]),
+    "dmar-fault": ("DMAR: [DMA Write NO_PASID] Request device [1b:00.0] fault addr 0x20fe0000000 "
+                   "[fault reason 0x05] PTE Write access is not set", ["0000:1b:00.0"]),
+    "smmu-fault": ("arm-smmu-v3 arm-smmu-v3.16.auto: event 0x10 received:", []),
+    "amd-iommu-unknown-option": ("AMD-Vi: Unknown option - 'on'", []),
+    "iommu-default-domain": ("iommu: Default domain type: Passthrough (set via kernel command line)",
+                             []),
+    "bar-no-space": ("pci 0000:1b:00.0: BAR 1 [mem size 0x4000000000 64bit pref]: can't assign; no "
+                     "space", ["0000:1b:00.0"]),
+    "memory-type-conflict": ("x86/PAT: nvidia-smi:1 conflicting memory types 20f-20f write-combining"
+                             "<->uncached-minus", []),
+    "p2pdma-refused": ("nvme 0000:01:00.0: cannot be used for peer-to-peer DMA as the client and "
+                       "provider (0000:1b:00.0) do not share an upstream bridge",
+                       ["0000:01:00.0", "0000:1b:00.0"]),
+    "pcie-error": ("pcieport 0000:16:01.0: PCIe Bus Error: severity=Uncorrectable (Fatal), "
+                   "type=Transaction Layer", ["0000:16:01.0"]),
+    "pcie-bandwidth-limited": ("mlx5_core 0000:5e:00.0: 126.024 Gb/s available PCIe bandwidth, limited "
+                               "by 16.0 GT/s PCIe x8 link at 0000:5d:01.0 (capable of 252.048 Gb/s)",
+                               ["0000:5d:01.0", "0000:5e:00.0"]),
+    "nic-insufficient-power": ("mlx5_core 0000:5e:00.0: mlx5_pcie_event:301:(pid 12): Detected "
+                               "insufficient power on the PCIe slot (27W).", ["0000:5e:00.0"]),
+    "nic-health": ("mlx5_core 0000:5e:00.0: poll_health:800:(pid 0): device's health compromised - "
+                   "reached miss count", ["0000:5e:00.0"]),
+}
+
+# What looks alike and means nothing, or nothing for this program.
+HARMLESS = [
+    "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build",
+    "nvidia-nvlink: Nvlink Core is being initialized, major device number 511",
+    "snd_hda_intel: unknown parameter 'foo' ignored",
+    "wireguard: Unknown symbol curve25519 (err -2)",
+    "nvidia 0000:1b:00.0: enabling device (0140 -> 0142)",
+    "DMAR: IOMMU enabled",
+    "iommu: DMA domain TLB invalidation policy: lazy mode",
+    "user program says: IO_PAGE_FAULT and allowPeermapping=0",
+]
+
+
+def log_of(root):
+    facts = observe(root)
+    return facts["log"], by(facts["log"]["lines"], "pattern")
+
+
+def dmesg(lines):
+    return BANNER + "".join("[%5d.%06d] %s\n" % (i, i, line) for i, line in enumerate(lines, 1))
+
+
+@pytest.mark.parametrize("pattern", sorted(LINES))
+def test_pattern(tmp_path, pattern):
+    line, devices = LINES[pattern]
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg(HARMLESS + [line] + HARMLESS)}))
+    text = "[%5d.%06d] %s" % (9, 9, line)
+    assert list(lines) == [pattern]
+    assert lines[pattern] == {"pattern": pattern, "count": 1, "first": text, "last": text,
+                              "devices": devices}
+    assert log["source"] == "/var/log/dmesg" and log["complete"] is True
+
+
+def test_all_together(tmp_path):
+    log, lines = log_of(make(tmp_path / "t", {
+        "/var/log/dmesg": dmesg([LINES[p][0] for p in sorted(LINES)] * 3)}))
+    assert list(lines) == sorted(LINES)
+    assert all(line["count"] == 3 for line in lines.values())
+    assert all(line["first"] < line["last"] for line in lines.values())
+
+
+def test_every_name_that_a_rule_asks_for_is_there():
+    rules = os.path.join(os.path.dirname(__file__), "..", "src", "rules")
+    asked = set()
+    for name in os.listdir(rules):
+        with open(os.path.join(rules, name)) as f:
+            text = f.read()
+        asked |= set(re.findall(r'node_log\([^,]+, "([^"]+)"\)', text))
+        asked |= set(re.findall(r'"log\.lines\[([a-z0-9-]+)\]', text))
+    with open(os.path.join(rules, "..", "probes", "log.c")) as f:
+        names = set(re.findall(r'^\t\{ "([a-z0-9-]+)"', f.read(), re.M))
+    assert asked and asked <= names
+
+
+def test_devices_in_every_form(tmp_path):
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg([
+        "NVRM: Xid (PCI:0000:9A:00): 13, a", "NVRM: Xid (PCI:00000000:9b:00.1): 13, b",
+        "NVRM: Xid (PCI:0000:9a:00): 13, at 12:34:56.7 on 1:2.3 and abcd:ef", "NVRM: Xid (x): 13, c",
+        "NVRM: Xid (PCI:10000:01:00.0): 13, d"])}))
+    assert lines["xid-13"]["count"] == 5
+    assert lines["xid-13"]["devices"] == ["0000:9a:00.0", "0000:9b:00.1", "10000:01:00.0"]
+
+
+def test_forms_of_a_line(tmp_path):
+    line = LINES["allow-peermapping"][0]
+    for form in ("<3>[   12.000001] %s", "[   12.000001][  T123] %s", "[   12.000001][   C0] %s",
+                 "[Fri Nov 21 05:00:00 2026] %s", "[   12.000001] kernel: %s", "%s", "%s\r"):
+        root = make(tmp_path / ("t%d" % len(form)), {"/var/log/dmesg": form % line})
+        log, lines = log_of(root)
+        assert lines["allow-peermapping"]["count"] == 1, form
+        assert log["complete"] is False
+
+
+def test_saved_while_booting_is_not_complete(tmp_path):
+    log, _ = log_of(make(tmp_path / "t", {
+        "/var/log/dmesg": "[    0.000000] kernel: Linux version 6.8.0\n[    1.0] kernel: x\n"}))
+    assert log["complete"] is False
+
+
+def syslog(lines, iso=False):
+    stamp = "2026-11-21T05:00:01.123456+00:00 node7" if iso else "Nov 21 05:00:01 node7"
+    return "".join("%s kernel: %s\n" % (stamp, line) for line in lines)
+
+
+@pytest.mark.parametrize("iso", [False, True])
+def test_last_boot_of_kern_log(tmp_path, iso):
+    xid = "NVRM: Xid (PCI:0000:9a:00): %d, x"
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/kern.log": (
+        syslog([BANNER.strip(), xid % 79], iso) +
+        "Nov 21 05:00:02 node7 sshd[7]: kernel: NVRM: Xid (PCI:0000:9a:00): 31, no\n"
+        "Nov 21 05:00:02 node7 sshd[7]: NVRM: Xid (PCI:0000:9a:00): 43, no\n" +
+        syslog([BANNER.strip(), "[    3.000000] " + xid % 48], iso) +
+        syslog(["x"], iso).replace("kernel: x", "sshd[7]: kernel: " + xid % 43) +
+        syslog([xid % 48], iso))}))
+    assert list(lines) == ["xid-48"]
+    assert lines["xid-48"]["first"] == "[    3.000000] " + xid % 48
+    assert lines["xid-48"]["last"] == xid % 48
+    assert log == {"source": "/var/log/kern.log", "complete": True, "lines": log["lines"]}
+
+
+def test_kern_log_without_the_boot_gives_way_to_dmesg(tmp_path):
+    files = {"/var/log/kern.log": syslog(["NVRM: Xid (PCI:0000:9a:00): 79, x"])}
+    log, lines = log_of(make(tmp_path / "t", files))
+    assert log["complete"] is False and list(lines) == ["xid-79"]
+    log, lines = log_of(make(tmp_path / "u", dict(files, **{"/var/log/dmesg": BANNER})))
+    assert log["source"] == "/var/log/dmesg" and log["complete"] is True
+
+
+def test_long_and_damaged_lines(tmp_path):
+    filler = b"x" * 200000 + b"\n"
+    text = (BANNER.encode() + filler + b"\0\0\xff\xfe[[[[]]]]\n" +
+            b"[    1.000000] NVRM: Xid (PCI:0000:9a:00): 79, " + b"y" * 3000 + b"\n" + filler * 3 +
+            b"[    2.000000] NVRM: Xid (PCI:0000:9a:00): 99999999999999999999, no number\n" +
+            b"[    3.000000] NVRM: Xid (PCI:0000:9a:00): 79, no final newline \xff")
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": text}))
+    assert list(lines) == ["xid-79"] and lines["xid-79"]["count"] == 2
+    assert len(lines["xid-79"]["first"]) == 512
+    assert lines["xid-79"]["last"].endswith("newline \ufffd")
+
+
+def test_storm_takes_no_memory(tmp_path):
+    line = "[%d.000000] NVRM: Xid (PCI:0000:9a:00): 31, " % 7
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": BANNER + "".join(
+        line + "z" * (i % 400) + "\n" for i in range(100000))}))
+    assert lines["xid-31"]["count"] == 100000
+
+
+def test_nothing_to_read(tmp_path):
+    facts = observe(make(tmp_path / "t", {"/var/lib/x": "", "/proc/cmdline": ""}))
+    assert "log" not in facts
+    assert gaps(facts, "log")["/dev/kmsg"] == "ENODATA"
+
+
+# ---- journals ----
+
+REMOTE = next((p for p in ("/lib/systemd/systemd-journal-remote",
+                           "/usr/lib/systemd/systemd-journal-remote") if os.path.exists(p)), None)
+needs_remote = pytest.mark.skipif(not REMOTE, reason="systemd-journal-remote makes the journals")
+MACHINE = "0123456789abcdef0123456789abcdef"
+BOOTS = ["a" * 32, "b" * 32]
+
+
+def journal(root, entries, folder="/var/log/journal/"):
+    """ENTRIES: (boot, transport, microseconds, message)."""
+    text = ""
+    for i, (boot, transport, us, message) in enumerate(entries):
+        text += ("__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=%s\n_TRANSPORT=%s\n"
+                 "_SOURCE_MONOTONIC_TIMESTAMP=%d\n_MACHINE_ID=%s\nMESSAGE=%s\n\n"
+                 % (1700000000000000 + i, us, boot, transport, us, MACHINE, message))
+    make(root, {folder + MACHINE + "/": ""})
+    done = subprocess.run([REMOTE, "-o", str(root) + folder + MACHINE + "/system.journal", "-"],
+                          input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+ENTRIES = [
+    (BOOTS[0], "kernel", 0, "Linux version 6.8.0"),
+    (BOOTS[0], "kernel", 5, "NVRM: Xid (PCI:0000:9a:00): 79, x"),
+    (BOOTS[1], "kernel", 0, "Linux version 6.8.0"),
+    (BOOTS[1], "kernel", 12345678, "NVRM: Xid (PCI:0000:9b:00): 48, y"),
+    (BOOTS[1], "syslog", 12345679, "NVRM: Xid (PCI:0000:9b:00): 31, a program"),
+    (BOOTS[1], "kernel", 99000000, "NVRM: Xid (PCI:0000:9c:00): 48, z"),
+]
+
+
+@needs_remote
+@pytest.mark.parametrize("folder", ["/var/log/journal/", "/run/log/journal/"])
+def test_journal_of_the_last_boot(tmp_path, folder):
+    journal(tmp_path / "t", ENTRIES, folder)
+    log, lines = log_of(tmp_path / "t")
+    assert log["source"] == "journal" and log["complete"] is True
+    assert lines == {"xid-48": {
+        "pattern": "xid-48", "count": 2, "first": "[   12.345678] NVRM: Xid (PCI:0000:9b:00): 48, y",
+        "last": "[   99.000000] NVRM: Xid (PCI:0000:9c:00): 48, z",
+        "devices": ["0000:9b:00.0", "0000:9c:00.0"]}}
+
+
+@needs_remote
+def test_journal_of_the_boot_that_the_tree_names(tmp_path):
+    journal(tmp_path / "t", ENTRIES)
+    boot = "-".join([BOOTS[0][:8], BOOTS[0][8:12], BOOTS[0][12:16], BOOTS[0][16:20], BOOTS[0][20:]])
+    make(tmp_path / "t", {"/proc/sys/kernel/random/boot_id": boot + "\n"})
+    log, lines = log_of(tmp_path / "t")
+    assert list(lines) == ["xid-79"]
+    shutil.rmtree(str(tmp_path / "t/proc"))
+    make(tmp_path / "t", {"/proc/sys/kernel/random/boot_id": "c" * 32 + "\n",
+                          "/var/log/dmesg": BANNER})
+    log, lines = log_of(tmp_path / "t")
+    assert log["source"] == "/var/log/dmesg"
+
+
+@needs_remote
+def test_journal_without_the_boots_beginning(tmp_path):
+    journal(tmp_path / "t", ENTRIES[3:])
+    log, lines = log_of(tmp_path / "t")
+    assert log["complete"] is False and lines["xid-48"]["count"] == 2
+
+
+@needs_remote
+def test_journal_that_leads_out_of_the_tree(tmp_path):
+    journal(tmp_path / "outside", ENTRIES)
+    make(tmp_path / "t", {"/var/log/dmesg": BANNER, "/var/log/journal/": ""})
+    os.symlink(str(tmp_path / "outside/var/log/journal" / MACHINE),
+               str(tmp_path / "t/var/log/journal" / MACHINE))
+    log, lines = log_of(tmp_path / "t")
+    assert log["source"] == "/var/log/dmesg" and lines == {}
+
+
+@needs_remote
+def test_damaged_journal(tmp_path):
+    journal(tmp_path / "t", ENTRIES)
+    path = str(tmp_path / "t/var/log/journal" / MACHINE / "system.journal")
+    size = os.path.getsize(path)
+    with open(path, "r+b") as f:
+        f.seek(size // 2)
+        f.write(os.urandom(size // 4))
+    done = run("facts", "--root", str(tmp_path / "t"))
+    assert done.returncode == 0
+
+
+# ---- this machine ----
+
+# A journal of this boot, in a mount namespace where something else stands in the ring buffer's place.
+HIDDEN = """
+mount -t tmpfs none /run && mkdir -p /run/log/journal && cp -r $1/var/log/journal/* /run/log/journal
+echo $2 > /run/id && mount --bind /run/id /etc/machine-id
+mount -t tmpfs none /var/log && mount --bind /dev/null /dev/kmsg
+exec $3 facts
+"""
+
+
+@needs_remote
+@pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/etc/machine-id"),
+                    reason="needs a mount namespace")
+def test_own_journal_where_the_ring_buffer_is_hidden(tmp_path):
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        boot = f.read().strip().replace("-", "")
+    journal(tmp_path / "t", [(boot if b == BOOTS[1] else b, t, us, m) for b, t, us, m in ENTRIES])
+    done = subprocess.run(["unshare", "-m", "sh", "-c", HIDDEN, "test", str(tmp_path / "t"), MACHINE,
+                           BINARY], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(done.stderr)
+    log = json.loads(done.stdout)["log"]
+    assert log["source"] == "journal" and log["complete"] is True
+    assert [(line["pattern"], line["count"]) for line in log["lines"]] == [("xid-48", 2)]
+
+
+def test_ring_buffer():
+    done = subprocess.run(["dmesg", "--raw"], capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        pytest.skip("the ring buffer may not be read")
+    log = document().get("log", {})
+    if log.get("source") != "/dev/kmsg":
+        pytest.skip("the ring buffer has lost the boot")
+    known = re.compile("Default domain type")
+    count = sum(1 for line in done.stdout.splitlines() if known.search(line))
+    lines = by(log["lines"], "pattern")
+    assert lines.get("iommu-default-domain", {"count": 0})["count"] == count
+    assert log["complete"] is ("Linux version" in done.stdout)

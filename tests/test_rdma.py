@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RDMA devices, ports and providers from trees; verbs through a library made for the test."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from trees import HERE, PROGRAM, facts, link, new_tree, run, write
+
+IB = "sys/class/infiniband"
+ZERO = ":".join(["0000"] * 8)
+LINK_LOCAL = "fe80:0000:0000:0000:b8e9:2403:00aa:bb00"
+MAPPED = "0000:0000:0000:0000:0000:ffff:c000:0207"
+
+
+def add_port(root, device, port=1, gids=(LINK_LOCAL,), pkeys=("0xffff",), types=None, netdevs=None,
+             **values):
+    folder = root / IB / device / "ports" / str(port)
+    text = {"state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": "400 Gb/sec (4X NDR)",
+            "link_layer": "InfiniBand", "lid": "0x1", "sm_lid": "0x1"}
+    text.update(values)
+    for name, value in text.items():
+        if value is not None:
+            write(folder / name, value + "\n")
+    for i, gid in enumerate(gids):
+        write(folder / "gids" / str(i), gid + "\n")
+        if gid != ZERO:
+            write(folder / "gid_attrs/types" / str(i), (types or {}).get(i, "IB/RoCE v1") + "\n")
+        if netdevs and i in netdevs:
+            write(folder / "gid_attrs/ndevs" / str(i), netdevs[i] + "\n")
+    for i, pkey in enumerate(pkeys):
+        write(folder / "pkeys" / str(i), pkey + "\n")
+    return folder
+
+
+def add_device(root, name="mlx5_0", bdf="0000:1b:00.0", driver="mlx5_core", **values):
+    """A device as the kernel shows it: a link into the devices, whose parent is a PCI function."""
+    parent = root / "sys/devices/pci0000:1a" / bdf
+    folder = parent / "infiniband" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    link(root / IB / name, "../../devices/pci0000:1a/%s/infiniband/%s" % (bdf, name))
+    link(folder / "device", "../../../" + bdf)
+    if driver:
+        (root / "sys/bus/pci/drivers" / driver).mkdir(parents=True, exist_ok=True)
+        link(parent / "driver", "../../../bus/pci/drivers/" + driver)
+    text = {"node_type": "1: CA", "node_guid": "b8e9:2403:00aa:bb00", "fw_ver": "28.39.1002",
+            "board_id": "MT_0000000838", "hca_type": "MT4129"}
+    text.update(values)
+    for key, value in text.items():
+        if value is not None:
+            write(folder / key, value + "\n")
+    return folder
+
+
+def device(root, name="mlx5_0"):
+    return next(d for d in facts(root, "rdma")["devices"] if d["name"] == name)
+
+
+def port(root, **values):
+    add_device(root)
+    add_port(root, "mlx5_0", **values)
+    return device(root)["ports"][0]
+
+
+def gaps(root):
+    return {g["path"]: g for g in facts(root, "gaps")}
+
+
+@pytest.fixture
+def root(tmp_path):
+    return new_tree(tmp_path / "root")
+
+
+def test_a_device(root):
+    add_device(root)
+    add_port(root, "mlx5_0")
+    write(root / "sys/class/infiniband_verbs/abi_version", "6\n")
+    write(root / "sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n")
+    found = device(root)
+    assert found["bdf"] == "0000:1b:00.0"
+    assert found["driver"] == "mlx5_core"
+    assert found["node_type"] == "CA"
+    assert found["node_guid"] == "b8e9:2403:00aa:bb00"
+    assert found["firmware"] == "28.39.1002"
+    assert found["board_id"] == "MT_0000000838"
+    assert found["hca_type"] == "MT4129"
+    assert found["uverbs"] == "uverbs3"
+    assert "dmabuf" not in found
+    assert found["ports"] == [{
+        "port": 1, "state": "ACTIVE", "physical_state": "LinkUp", "link_layer": "InfiniBand",
+        "rate_mbps": 400000, "lid": 1, "sm_lid": 1,
+        "gids": [{"index": 0, "gid": LINK_LOCAL, "type": "IB/RoCE v1", "netdev": None}],
+        "pkeys": ["0xffff"], "counters": None}]
+
+
+def test_no_devices(root):
+    (root / "sys/class").mkdir(parents=True)
+    rdma = facts(root, "rdma")
+    assert rdma["devices"] is None
+    assert rdma["netns_mode"] is None
+    assert rdma["memory_peers"] is None
+    assert rdma["providers"] is None
+
+
+def test_no_sysfs_is_unknown(root):
+    assert "devices" not in facts(root, "rdma")
+    assert gaps(root)["/sys"]["error"] == "ENODATA"
+
+
+@pytest.mark.parametrize("text,state", [
+    ("0: NOP", "NOP"), ("1: DOWN", "DOWN"), ("2: INIT", "INIT"), ("3: ARMED", "ARMED"),
+    ("4: ACTIVE", "ACTIVE"), ("5: ACTIVE_DEFER", "ACTIVE_DEFER")])
+def test_states(root, text, state):
+    assert port(root, state=text)["state"] == state
+
+
+@pytest.mark.parametrize("text", ["", "6: UNKNOWN", "ACTIVE", ": ACTIVE", "4:", "-1: DOWN",
+                                  "99999999999999999999: DOWN", "4 ACTIVE\0: x"])
+def test_a_state_that_is_none(root, text):
+    found = port(root, state=text)
+    assert "state" not in found
+    assert gaps(root)["/sys/class/infiniband/mlx5_0/ports/1/state"]["error"] == "EBADMSG"
+
+
+@pytest.mark.parametrize("text,mbps", [
+    ("400 Gb/sec (4X NDR)", 400000), ("2.5 Gb/sec (1X SDR)", 2500), ("5 Gb/sec (1X DDR)", 5000),
+    ("56 Gb/sec (4X FDR)", 56000), ("800 Gb/sec (4X XDR)", 800000), ("10 Gb/sec (4X)", 10000)])
+def test_rates(root, text, mbps):
+    assert port(root, rate=text)["rate_mbps"] == mbps
+
+
+@pytest.mark.parametrize("text", ["", "fast", "400", "400 Mb/sec", ".5 Gb/sec", "2. Gb/sec",
+                                  "2.5.5 Gb/sec", "9999999999 Gb/sec", "0x10 Gb/sec"])
+def test_a_rate_that_is_none(root, text):
+    assert "rate_mbps" not in port(root, rate=text)
+    assert gaps(root)["/sys/class/infiniband/mlx5_0/ports/1/rate"]["error"] == "EBADMSG"
+
+
+def test_gids_with_holes(root):
+    gids = [LINK_LOCAL, ZERO, ZERO, MAPPED, ZERO]
+    found = port(root, gids=gids, types={3: "RoCE v2"}, netdevs={3: "eth0"})["gids"]
+    assert [g["index"] for g in found] == [0, 3]
+    assert found[1] == {"index": 3, "gid": MAPPED, "type": "RoCE v2", "netdev": "eth0"}
+
+
+def test_gids_end_after_a_run_of_empty_ones(root):
+    found = port(root, gids=[LINK_LOCAL] + [ZERO] * 15 + [MAPPED] + [ZERO] * 16 + [LINK_LOCAL])
+    assert [g["index"] for g in found["gids"]] == [0, 16]
+
+
+@pytest.mark.parametrize("gid", ["", "fe80", ZERO + ":0000", ZERO[:-1] + "g", "x" * 40])
+def test_gids_that_are_none(root, gid):
+    assert port(root, gids=[gid, MAPPED])["gids"][0]["index"] == 1
+
+
+def test_pkeys(root):
+    assert port(root, pkeys=["0xffff", "0x0000", "0x8001"])["pkeys"] == ["0xffff", "0x8001"]
+
+
+def test_several_ports(root):
+    add_device(root)
+    add_port(root, "mlx5_0", 1)
+    add_port(root, "mlx5_0", 2, state="1: DOWN", phys_state="3: Disabled")
+    found = device(root)["ports"]
+    assert [(p["port"], p["state"]) for p in found] == [(1, "ACTIVE"), (2, "DOWN")]
+    assert found[1]["physical_state"] == "Disabled"
+
+
+def test_counters_of_errors_only(root):
+    add_device(root)
+    folder = add_port(root, "mlx5_0")
+    for name, value in (("symbol_error", "12"), ("link_downed", "255"), ("port_xmit_data", "1"),
+                        ("port_rcv_errors", "N/A (no PMA)")):
+        write(folder / "counters" / name, value + "\n")
+    assert device(root)["ports"][0]["counters"] == [{"name": "link_downed", "value": 255},
+                                                    {"name": "symbol_error", "value": 12}]
+
+
+def test_a_virtual_function_has_no_counters(root):
+    folder = add_device(root)
+    write(add_port(root, "mlx5_0") / "counters/symbol_error", "12\n")
+    (root / "sys/devices/pci0000:1a/0000:1b:00.1").mkdir()
+    link(folder.parent.parent / "physfn", "../0000:1b:00.1")
+    assert device(root)["ports"][0]["counters"] is None
+
+
+def test_a_sub_function_of_mlx5(root):
+    """Its parent is an auxiliary device, which stands below the PCI function."""
+    parent = root / "sys/devices/pci0000:1a/0000:1b:00.0/mlx5_core.sf.4"
+    folder = parent / "infiniband/mlx5_4"
+    folder.mkdir(parents=True)
+    link(folder / "device", "../../../mlx5_core.sf.4")
+    link(root / IB / "mlx5_4",
+         "../../devices/pci0000:1a/0000:1b:00.0/mlx5_core.sf.4/infiniband/mlx5_4")
+    assert device(root, "mlx5_4")["bdf"] == "0000:1b:00.0"
+
+
+def test_soft_devices(root):
+    rxe = root / "sys/devices/virtual/infiniband/mlx5_0"
+    write(rxe / "parent", "eth0\n")
+    write(rxe / "node_type", "1: CA\n")
+    write(rxe / "fw_ver", "\n")
+    link(root / IB / "mlx5_0", "../../devices/virtual/infiniband/mlx5_0")
+    siw = root / "sys/devices/virtual/infiniband/siw0"
+    write(siw / "node_type", "4: RNIC\n")
+    write(siw / "node_desc", "Software iWARP stack\n")
+    link(root / IB / "siw0", "../../devices/virtual/infiniband/siw0")
+    found = device(root)
+    assert (found["bdf"], found["driver"], found["firmware"]) == (None, "rdma_rxe", None)
+    found = device(root, "siw0")
+    assert (found["bdf"], found["driver"], found["node_type"]) == (None, "siw", "RNIC")
+
+
+@pytest.mark.parametrize("text,mode", [("Y", "shared"), ("N", "exclusive")])
+def test_netns_mode(root, text, mode):
+    write(root / "sys/module/ib_core/parameters/netns_mode", text + "\n")
+    assert facts(root, "rdma")["netns_mode"] == mode
+
+
+def test_memory_peers(root):
+    (root / "sys/kernel/mm/memory_peers/nv_mem").mkdir(parents=True)
+    assert facts(root, "rdma")["memory_peers"] == ["nv_mem"]
+
+
+# ---- providers ----
+
+@pytest.mark.parametrize("folder", ["usr/lib/x86_64-linux-gnu/libibverbs", "usr/lib64/libibverbs",
+                                    "usr/lib/aarch64-linux-gnu/libibverbs"])
+def test_a_provider_is_a_line_and_a_library(root, folder):
+    write(root / folder / "libmlx5-rdmav34.so")
+    write(root / folder / "librxe-rdmav57.so")
+    write(root / folder / "libefa-rdmav.so")
+    for name, text in (("mlx5.driver", "# comment\n\tdriver  mlx5\n"), ("b", "driver efa\n"),
+                       ("rxe.driver", "driver rxe"), ("siw.driver", "driver siw\ndriver\n")):
+        write(root / "etc/libibverbs.d" / name, text)
+    assert facts(root, "rdma")["providers"] == ["mlx5", "rxe"]
+
+
+def test_a_provider_by_its_path(root):
+    (root / "usr/lib64/libibverbs").mkdir(parents=True)
+    write(root / "opt/x/libmlx5-rdmav34.so")
+    write(root / "etc/libibverbs.d/x.driver", "driver /opt/x/libmlx5\ndriver /opt/x/libfoo\n")
+    assert facts(root, "rdma")["providers"] == ["mlx5"]
+
+
+def test_libraries_in_no_folder_that_is_known(root):
+    write(root / "etc/libibverbs.d/mlx5.driver", "driver mlx5\n")
+    assert "providers" not in facts(root).get("rdma", {})
+    assert gaps(root)["/etc/libibverbs.d"]["error"] == "ENODATA"
+
+
+# ---- verbs ----
+
+def test_a_tree_cannot_be_asked(root):
+    add_device(root)
+    add_port(root, "mlx5_0")
+    add_device(root, "mlx5_1", bdf="0000:1c:00.0")
+    assert gaps(root)["/dev/infiniband"]["why"] == "only a running host can be asked through verbs"
+    assert len([p for p in gaps(root) if p.startswith("/dev/infiniband")]) == 1
+
+
+def build_library(folder, behaviour):
+    """A libibverbs that knows one device, mlx5_0. BEHAVIOUR is what registration does."""
+    folder.mkdir()
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D" + behaviour,
+                    "-Wl,--version-script=%s" % (HERE / "verbs-standin.map"),
+                    "-Wl,-soname,libibverbs.so.1", "-o", folder / "libibverbs.so.1",
+                    HERE / "verbs-standin.c"], check=True)
+    return folder
+
+
+def live(root, library, *args):
+    """The program on the live host, whose /sys is that of a tree."""
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    script = 'mount --bind "$1" /sys; shift; exec "$@"'
+    command = ["unshare", "-rm", "sh", "-ec", script, "sh", root / "sys", PROGRAM, *args]
+    return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library)),
+                          capture_output=True, timeout=60)
+
+
+def ask(root, library):
+    done = live(root, library, "facts")
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""
+    node = json.loads(done.stdout)
+    return node["rdma"]["devices"][0], {g["path"]: g for g in node["gaps"]}
+
+
+@pytest.fixture
+def verbs_root(root):
+    add_device(root)
+    add_port(root, "mlx5_0")
+    write(root / "sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n")
+    return root
+
+
+@pytest.mark.parametrize("error,dmabuf", [("EBADF", True), ("EOPNOTSUPP", False),
+                                          ("EPROTONOSUPPORT", False)])
+def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
+    found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "REGISTER=" + error))
+    assert found["dmabuf"] is dmabuf
+    assert found["ports"][0]["active_mtu_bytes"] == 4096
+    assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
+
+
+def test_gids_behind_the_run(verbs_root, tmp_path):
+    found, _ = ask(verbs_root, build_library(tmp_path / "lib", "REGISTER=EBADF"))
+    gids = found["ports"][0]["gids"]
+    assert [g["index"] for g in gids] == [0, 40]
+    assert gids[1]["gid"] == MAPPED
+    assert gids[1]["type"] == "RoCE v2"
+
+
+def test_registration_fails_for_another_reason(verbs_root, tmp_path):
+    found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "REGISTER=EPERM"))
+    assert "dmabuf" not in found
+    assert gaps_found["/dev/infiniband/uverbs0"]["why"] == "could not be asked about DMA-BUF"
+
+
+def test_the_device_cannot_be_opened(verbs_root, tmp_path):
+    found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "OPEN=EACCES"))
+    assert "dmabuf" not in found and "active_mtu_bytes" not in found["ports"][0]
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "EACCES"
+
+
+def test_a_library_that_lacks_symbols(verbs_root, tmp_path):
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    subprocess.run(["cc", "-shared", "-o", folder / "libibverbs.so.1", "-x", "c", "/dev/null"],
+                   check=True)
+    found, gaps_found = ask(verbs_root, folder)
+    assert "dmabuf" not in found
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "ELIBACC"
+
+
+def test_a_device_that_hangs_costs_two_seconds(verbs_root, tmp_path):
+    library = build_library(tmp_path / "lib", "HANG=1")
+    began = time.monotonic()
+    found, gaps_found = ask(verbs_root, library)
+    assert time.monotonic() - began < 6
+    assert found["ports"][0]["state"] == "ACTIVE"
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "ETIMEDOUT"
+
+
+def test_a_capture_has_the_answers(verbs_root, tmp_path):
+    library = build_library(tmp_path / "lib", "REGISTER=EBADF")
+    capture = tmp_path / "node.capture"
+    done = live(verbs_root, library, "capture", "-o", capture, "--no-redact")
+    assert done.returncode == 0, done.stderr.decode()
+    found = json.loads(run("facts", "rdma", "--from", capture).stdout)["devices"][0]
+    assert found["dmabuf"] is True
+    assert found["ports"][0]["active_mtu_bytes"] == 4096
+    assert [g["index"] for g in found["ports"][0]["gids"]] == [0, 40]

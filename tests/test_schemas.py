@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/formats: every document that the program writes is as its schema says, and the schema of
+facts says what src/facts.c does (NVNODECHECK_UPDATE=1 writes it anew)."""
+import json
+import os
+
+import pytest
+
+from lib import node, program, schema
+
+jsonschema = pytest.importorskip("jsonschema")
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+
+
+def validator(name):
+    return jsonschema.Draft202012Validator(schema.strict(schema.load(name)))
+
+
+def check(name, document):
+    errors = ["/".join(str(p) for p in error.absolute_path) + ": " + error.message
+              for error in validator(name).iter_errors(document)]
+    assert not errors, errors[:5]
+
+
+def test_facts_schema_says_what_the_source_says():
+    with open(os.path.join(program.TOP, "src", "facts.c"), encoding="utf-8") as file:
+        wanted = schema.facts_schema(file.read())
+    path = os.path.join(schema.FORMATS, "facts.schema.json")
+    if os.environ.get("NVNODECHECK_UPDATE") == "1":
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(wanted, indent=2) + "\n")
+    assert schema.load("facts") == wanted
+
+
+@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture"])
+def test_schema_is_one(name):
+    jsonschema.Draft202012Validator.check_schema(schema.load(name))
+
+
+@pytest.mark.parametrize("file", sorted(os.listdir(GOLDEN)))
+def test_golden(file):
+    with open(os.path.join(GOLDEN, file), encoding="utf-8") as f:
+        document = json.load(f)
+    kind = file.split(".")[-2]
+    document["tool_version"] = "0"
+    for probe in document.get("probes", ()):
+        probe["duration_us"] = 0
+    for finding in document.get("findings", ()):
+        for key in ("title", "impact", "remedy"):
+            finding.setdefault(key, "as the rule has it")
+    check(kind, document)
+
+
+@pytest.mark.parametrize("name", ["hgx-h100-ib", "broken-everything", "no-gpu-server"])
+def test_fresh_documents(name, node_tree, tmp_path):
+    directory = node_tree(name)
+    check("facts", program.facts(directory))
+    check("report", program.report(directory, "--profile", "deepep,p2p"))
+    file = tmp_path / "capture"
+    assert program.run("capture", "--root", directory, "-o", file).status == 0
+    lines = file.read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        check("capture", json.loads(line))
+    assert len(lines) > 5
+
+
+def test_rules():
+    check("rules", program.run("rules", "--json").json())
+
+
+def test_every_fact_of_the_source_is_in_some_node():
+    """A fact that no node has is a fact that no test looks at."""
+    seen = set()
+    for name in node.names():
+        path = os.path.join(GOLDEN, name + ".facts.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                _collect(json.load(file), "node", schema.load("facts"), seen)
+    wanted = {(name, key) for name, part in schema.load("facts")["$defs"].items()
+              for key in part.get("properties", ())}
+    missing = sorted("%s.%s" % m for m in wanted - seen - ONLY_LIVE)
+    assert not missing
+
+
+# What only a running host knows: verbs, systemd, a hung probe, --pid.
+ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_device", "dmabuf"),
+             ("device_node", "major"), ("device_node", "minor"),
+             # differ from run to run, so that golden files leave them out
+             ("initramfs_image", "size_bytes"), ("probe_result", "duration_us")}
+
+
+def _collect(value, name, whole, seen):
+    part = whole if name == "node" else whole["$defs"][name]
+    for key, member in value.items():
+        seen.add((name, key))
+        sub = part["properties"].get(key)
+        if sub is None or member is None:
+            continue
+        for option in sub.get("anyOf", [sub]):
+            reference = option.get("$ref") or option.get("items", {}).get("$ref")
+            if reference:
+                for item in member if isinstance(member, list) else [member]:
+                    if not isinstance(item, dict):
+                        break
+                    _collect(item, reference.rpartition("/")[2], whole, seen)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small trees for --root, and what the program makes of them."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = os.path.abspath(os.environ.get("NVNODECHECK", HERE.parent / "build" / "nvnodecheck"))
+KERNEL = "6.1.0-10-amd64"
+
+
+def write(path, content=b"", mode=None):
+    """A file with its folders; content is text or bytes."""
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if mode is not None:
+        path.chmod(mode)
+    return path
+
+
+def link(path, target):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+    return path
+
+
+def new_tree(path, kernel=KERNEL, cmdline=""):
+    """A merged-/usr root: lib is a link to usr/lib."""
+    path = pathlib.Path(path)
+    write(path / "proc/sys/kernel/osrelease", kernel + "\n")
+    write(path / "proc/sys/kernel/hostname", "node\n")
+    write(path / "proc/cmdline", cmdline + "\n")
+    for folder in ("etc/modprobe.d", "usr/lib/modprobe.d", "usr/local/lib", "run/lock"):
+        (path / folder).mkdir(parents=True)
+    link(path / "lib", "usr/lib")
+    return path
+
+
+def run(*args, check=True):
+    result = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, timeout=120)
+    assert not check or result.returncode == 0, result.stderr.decode()
+    return result
+
+
+def facts(root, part=None):
+    args = ["--root", root, "facts"] + ([part] if part else [])
+    return json.loads(run(*args).stdout)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Strict JSON: what json-c would let pass is refused, with the line. */
+#include <string.h>
+
+#include "cmocka-all.h"
+#include "json.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_taken(void **state)
+{
+	static const char *const right[] = {
+		"{}",
+		"[]",
+		"[ ]",
+		"{ }",
+		" {\"a\": 1} \n",
+		"[1, -2, 3.5, 1e3, true, false, null, \"x\"]",
+		"{\"a\": {\"a\": 1}, \"b\": {\"a\": 1}}",
+		"[18446744073709551615]",
+		"\"\\u00e4 \\\\ \\\" \\n\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(right); i++) {
+		struct json_error error = { "", 0 };
+		struct json_object *json = json_parse(right[i], strlen(right[i]), &error);
+
+		if (!json)
+			fail_msg("%s: %s", right[i], error.text);
+		json_object_put(json);
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t line;
+	} rows[] = {
+		{ "", 1 },
+		{ "{", 1 },
+		{ "{\"a\":1,}", 1 },
+		{ "[1,]", 1 },
+		{ "{\n\"a\": 1,\n\"a\": 2}", 3 },
+		{ "{'a': 1}", 1 },
+		{ "{\"a\": 1} more", 1 },
+		{ "{} {}", 1 },
+		{ "{\"a\": 18446744073709551616}", 1 },
+		{ "{/* c */}", 1 },
+		{ "{\"a\": \"\xff\"}", 1 },
+		{ "nonsense", 1 },
+		{ "[1 2]", 1 },
+		{ "{\"a\" 1}", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct json_error error = { "", 0 };
+		struct json_object *json = json_parse(rows[i].text, strlen(rows[i].text), &error);
+
+		if (json || !*error.text || error.line != rows[i].line)
+			fail_msg("%s: %s, line %zu", rows[i].text, json ? "taken" : error.text,
+				 error.line);
+	}
+}
+
+/* Brackets without end must not be followed as deep as they go. */
+static void test_depth(void **state)
+{
+	char text[100000];
+	struct json_error error = { "", 0 };
+
+	(void)state;
+	memset(text, '[', sizeof(text));
+	assert_null(json_parse(text, sizeof(text), &error));
+	for (size_t i = 0; i + 5 < sizeof(text); i += 5)
+		memcpy(text + i, "{\"a\":", 5);
+	assert_null(json_parse(text, sizeof(text) - 10, &error));
+	assert_true(*error.text != '\0');
+}
+
+static void test_document(void **state)
+{
+	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-facts");
+	struct json_error error;
+	bool later = true;
+
+	(void)state;
+	assert_int_equal(json_check_document(json, "nvnodecheck-facts", &later, &error), 0);
+	assert_false(later);
+	assert_int_not_equal(json_check_document(json, "nvnodecheck-report", &later, &error), 0);
+}
+
+static void test_members(void **state)
+{
+	struct json_error error;
+	_cleanup_json_ struct json_object *json = json_parse("{\"s\":\"x\",\"n\":7,\"b\":true}", 26,
+							     &error);
+	uint64_t n = 0;
+
+	(void)state;
+	assert_string_equal(json_string(json, "s"), "x");
+	assert_null(json_string(json, "n"));
+	assert_null(json_string(json, "none"));
+	assert_true(json_number(json, "n", &n) && n == 7);
+	assert_false(json_number(json, "s", &n));
+	assert_false(json_number(json, "b", &n));
+	assert_null(json_member(NULL, "s"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_taken),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
+		cmocka_unit_test(test_members),
+	};
+
+	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+}

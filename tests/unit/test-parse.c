@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Spans, numbers, text in UTF-8 and base64. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka-all.h"
+#include "parse/base64.h"
+#include "parse/span.h"
+#include "parse/utf8.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		int base;
+		int rc;
+		uint64_t value;
+	} rows[] = {
+		{ "0", 10, 0, 0 },
+		{ "42", 10, 0, 42 },
+		{ "007", 10, 0, 7 },
+		{ "18446744073709551615", 10, 0, UINT64_MAX },
+		{ "18446744073709551616", 10, -ERANGE, 0 },
+		{ "99999999999999999999", 10, -ERANGE, 0 },
+		{ "", 10, -EINVAL, 0 },
+		{ " 1", 10, -EINVAL, 0 },
+		{ "1 ", 10, -EINVAL, 0 },
+		{ "-1", 10, -EINVAL, 0 },
+		{ "+1", 10, -EINVAL, 0 },
+		{ "1.5", 10, -EINVAL, 0 },
+		{ "0x10", 10, -EINVAL, 0 },
+		{ "1f", 10, -EINVAL, 0 },
+		{ "1f", 16, 0, 31 },
+		{ "0x1F", 16, 0, 31 },
+		{ "ffffffffffffffff", 16, 0, UINT64_MAX },
+		{ "10000000000000000", 16, -ERANGE, 0 },
+		{ "0x", 16, -EINVAL, 0 },
+		{ "g", 16, -EINVAL, 0 },
+		{ "0x10", 0, 0, 16 },
+		{ "0X10", 0, 0, 16 },
+		{ "010", 0, 0, 8 },
+		{ "10", 0, 0, 10 },
+		{ "0", 0, 0, 0 },
+		{ "08", 0, -EINVAL, 0 },
+		{ "0x", 0, -EINVAL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t value = 7;
+		int rc = span_u64(span_of(rows[i].text), rows[i].base, &value);
+
+		if (rc != rows[i].rc || (!rc && value != rows[i].value))
+			fail_msg("'%s' in base %d: %d, %llu", rows[i].text, rows[i].base, rc,
+				 (unsigned long long)value);
+	}
+}
+
+static void test_cut(void **state)
+{
+	struct span rest = span_of("a,,b"), piece;
+
+	(void)state;
+	assert_true(span_cut(&rest, ',', &piece) && span_is(piece, "a"));
+	assert_true(span_cut(&rest, ',', &piece) && piece.n == 0);
+	assert_true(span_cut(&rest, ',', &piece) && span_is(piece, "b"));
+	assert_false(span_cut(&rest, ',', &piece));
+	assert_false(span_cut(&rest, ',', &piece));
+	rest = span_of("");
+	assert_false(span_cut(&rest, ',', &piece));
+}
+
+static void test_words(void **state)
+{
+	struct span rest = span_of(" \t one\n\ntwo  "), word;
+
+	(void)state;
+	assert_true(span_word(&rest, &word) && span_is(word, "one"));
+	assert_true(span_word(&rest, &word) && span_is(word, "two"));
+	assert_false(span_word(&rest, &word));
+}
+
+static void test_ends(void **state)
+{
+	(void)state;
+	assert_true(span_is(span_trim(span_of(" \r\n x y\t")), "x y"));
+	assert_int_equal(span_trim(span_of("  ")).n, 0);
+	assert_true(span_starts(span_of("abc"), "ab") && span_starts(span_of("abc"), ""));
+	assert_false(span_starts(span_of("a"), "ab"));
+	assert_true(span_ends(span_of("x.conf"), ".conf"));
+	assert_false(span_ends(span_of("conf"), ".conf"));
+	assert_int_equal(span_find(span_of("abc"), 'c'), 2);
+	assert_int_equal(span_find(span_of("abc"), 'x'), 3);
+	assert_int_equal(span_find((struct span){ "abc", 2 }, 'c'), 2);
+}
+
+static void check_clean(const char *bytes, size_t n, const char *wanted)
+{
+	char out[64];
+
+	assert_int_equal(utf8_clean_size(bytes, n), strlen(wanted) + 1);
+	utf8_clean(out, bytes, n);
+	assert_string_equal(out, wanted);
+}
+
+#define CLEAN(bytes, wanted) check_clean(bytes, sizeof(bytes) - 1, wanted)
+#define R "\xef\xbf\xbd"
+
+static void test_utf8(void **state)
+{
+	(void)state;
+	CLEAN("", "");
+	CLEAN("plain", "plain");
+	CLEAN("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
+	CLEAN("\xff\xfe", R R);
+	CLEAN("a\0b", "a" R "b");
+	CLEAN("\xc3", R); /* cut short */
+	CLEAN("\xe2\x82", R R);
+	CLEAN("\xc0\x80", R R); /* not the shortest form */
+	CLEAN("\xe0\x80\x80", R R R);
+	CLEAN("\xed\xa0\x80", R R R);	    /* a surrogate */
+	CLEAN("\xf4\x90\x80\x80", R R R R); /* above U+10FFFF */
+	CLEAN("\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf");
+	CLEAN("\xc3(", R "(");
+}
+
+static void test_base64(void **state)
+{
+	/* RFC 4648, section 10. */
+	static const char *const pairs[][2] = {
+		{ "", "" },
+		{ "f", "Zg==" },
+		{ "fo", "Zm8=" },
+		{ "foo", "Zm9v" },
+		{ "foob", "Zm9vYg==" },
+		{ "fooba", "Zm9vYmE=" },
+		{ "foobar", "Zm9vYmFy" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		char *text = base64_encode(pairs[i][0], strlen(pairs[i][0]));
+		size_t n;
+		char *bytes = base64_decode(pairs[i][1], &n);
+
+		assert_string_equal(text, pairs[i][1]);
+		assert_int_equal(n, strlen(pairs[i][0]));
+		assert_memory_equal(bytes, pairs[i][0], n + 1);
+		free(text);
+		free(bytes);
+	}
+}
+
+static void test_base64_of_any_bytes(void **state)
+{
+	char bytes[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)i;
+	for (size_t size = 0; size <= sizeof(bytes); size++) {
+		size_t n;
+		char *text = base64_encode(bytes, size);
+		char *back = base64_decode(text, &n);
+
+		assert_int_equal(n, size);
+		assert_memory_equal(back, bytes, size);
+		free(text);
+		free(back);
+	}
+}
+
+static void test_base64_that_is_none(void **state)
+{
+	static const char *const wrong[] = { "A",    "AA",   "AAA",	 "AA=",	   "AA=A", "====",
+					     "A===", "!!!!", "AA==AAAA", "AAAA\n", "AA A" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		size_t n;
+		char *bytes = base64_decode(wrong[i], &n);
+
+		if (bytes)
+			fail_msg("'%s' was taken", wrong[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_base64_of_any_bytes),
+		cmocka_unit_test(test_base64_that_is_none),
+	};
+
+	return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}

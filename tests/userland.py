@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small trees, and what the program observes in them."""
+import json
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BINARY = os.path.abspath(os.environ.get("NVNODECHECK", os.path.join(HERE, "..", "build", "nvnodecheck")))
+
+
+class Link(str):
+    """The target of a symbolic link."""
+
+
+def make(root, files):
+    """Puts FILES {path: text, bytes or Link} below ROOT; a path that ends in / is a folder."""
+    for path, content in files.items():
+        place = os.path.join(str(root), path.lstrip("/"))
+        if path.endswith("/"):
+            os.makedirs(place, exist_ok=True)
+            continue
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if isinstance(content, Link):
+            os.symlink(str(content), place)
+        else:
+            with open(place, "wb") as f:
+                f.write(content if isinstance(content, bytes) else content.encode())
+    return str(root)
+
+
+def run(*arguments, **kwargs):
+    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60, **kwargs)
+
+
+def document(*arguments, **kwargs):
+    done = run("facts", *arguments, **kwargs)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def without_times(facts):
+    for probe in facts["probes"]:
+        del probe["duration_us"]
+    return facts
+
+
+def observe(root, *arguments, **kwargs):
+    """The facts of the tree; its capture must say exactly the same."""
+    facts = document("--root", str(root), *arguments, **kwargs)
+    capture = str(root).rstrip("/") + ".capture"
+    done = run("capture", "--no-redact", "--root", str(root), "-o", capture, *arguments, **kwargs)
+    assert done.returncode == 0, done.stderr
+    again = document("--from", capture, *arguments, **kwargs)
+    assert without_times(again) == without_times(facts)
+    return facts
+
+
+def gaps(facts, probe=None):
+    return {g["path"]: g["error"] for g in facts["gaps"] if probe in (None, g["probe"])}
+
+
+def by(items, key):
+    found = {}
+    for item in items:
+        assert item[key] not in found
+        found[item[key]] = item
+    return found
