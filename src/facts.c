@@ -143,6 +143,7 @@ static const struct field pci_device_fields[] = {
 	F_STR(pci_device, physical_function, PCI "physfn"),
 	F_U64(pci_device, virtual_functions, PCI "sriov_numvfs"),
 	F_BOOL(pci_device, boot_vga, PCI "boot_vga"),
+	F_STR(pci_device, sub_model, PCI "vpd"),
 	F_STR(pci_device, power_state, PCI "power_state"),
 	F_STR(pci_device, runtime_status, PCI "power/runtime_status"),
 };
@@ -301,6 +302,7 @@ static const struct field modprobe_bad_line_fields[] = {
 static const struct desc modprobe_bad_line_desc = DESC(modprobe_bad_line, .ordered = true);
 
 static const struct field modprobe_facts_fields[] = {
+	F_BOOL(modprobe_facts, complete, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, files, modprobe_file_desc, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, options, modprobe_options_desc, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, assignments, modprobe_assignment_desc, "/etc/modprobe.d"),
@@ -554,6 +556,7 @@ static const struct field software_item_fields[] = {
 static const struct desc software_item_desc = DESC(software_item);
 
 static const struct field software_facts_fields[] = {
+	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
 };
 const struct desc software_facts_desc = DESC(software_facts);

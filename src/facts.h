@@ -168,6 +168,9 @@ struct pci_device {
 	struct fact_str physical_function;	/* absent: not a virtual function */
 	struct fact_u64 virtual_functions;	/* SR-IOV functions in use; absent: not capable */
 	struct fact_bool boot_vga;	/* absent: not a VGA controller */
+	/* Of a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital
+	 * product data: SW_MNG is such a function and no NIC. Elsewhere unknown, and not missed. */
+	struct fact_str sub_model;
 	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are left alone */
 	struct fact_str runtime_status;	/* active, suspended */
 };
@@ -284,8 +287,9 @@ struct modules_facts {
  *
  * Names of modules and parameters have underscores, and are those that are written: where one module
  * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
- * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a file that
- * counts could not be read, only files is known. In node.modprobe the running kernel's command line
+ * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or
+ * a file that counts could not be read, complete is false: what is here stands somewhere, but an
+ * unread line may say otherwise, and what is missing may stand there. In node.modprobe the running kernel's command line
  * comes last, as far as it can be read; the facts of an image are those of its files alone, without
  * times, as a link to /dev/null has none either. What a file that is not masked has lost is absent.
  */
@@ -336,6 +340,7 @@ struct modprobe_bad_line {
 
 /* ORDERED throughout: as modprobe reads it. */
 struct modprobe_facts {
+	struct fact_bool complete;	/* every file that counts was read */
 	LIST(struct modprobe_file) files;
 	LIST(struct modprobe_options) options;
 	LIST(struct modprobe_assignment) assignments;
@@ -601,6 +606,7 @@ struct software_item {
 };
 
 struct software_facts {
+	struct fact_bool complete;	/* every folder that was to be looked into could be */
 	LIST(struct software_item) items;
 };
 

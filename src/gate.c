@@ -69,6 +69,23 @@ bool gate_no_modprobe(struct judge *j)
 	return true;
 }
 
+bool gate_modprobe_unread(struct judge *j)
+{
+	if (known_is(j->node->modprobe.complete, true))
+		return false;
+	UNKNOWN(j, .evidence = { "modprobe.complete" });
+	return true;
+}
+
+bool gate_no_software(struct judge *j)
+{
+	if (known_is(j->node->software.complete, true))
+		return false;
+	UNKNOWN(j, .evidence = { is_told(j->node->software.items) ? "software.complete"
+								  : "software.items" });
+	return true;
+}
+
 bool gate_vm(struct judge *j, const char *what)
 {
 	if (!node_is_vm(j->node))

@@ -16,7 +16,10 @@ bool gate_no_params(struct judge *j);	/* nor its parameters are known */
  * devices either: absent counts as none. */
 bool gate_no_rdma(struct judge *j);
 bool gate_no_modules(struct judge *j);	/* the loaded modules are not known */
-bool gate_no_modprobe(struct judge *j);	/* what modprobe.d says is not known: a file that counts is unread */
+bool gate_no_modprobe(struct judge *j);	/* nothing of modprobe.d is known */
+bool gate_modprobe_unread(struct judge *j);	/* a file that counts is unread: what was not seen may be in it */
+/* What was not found in it may be in a folder that could not be read. */
+bool gate_no_software(struct judge *j);
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool gate_vm(struct judge *j, const char *what);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gpus.h"
 
+#include <string.h>
+
 /* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
 static const struct gpu_model gpu_models[] = {
 #include "gpus.inc"
@@ -45,4 +47,16 @@ bool gpu_is_data_centre(const struct pci_device *device)
 	if (model)
 		return model->kind == GPU_DATA_CENTRE;
 	return pci_is_gpu(device) && device->class_id.value >> 8 == 0x0302;
+}
+
+bool gpu_nvswitch_is_nic(const struct pci_facts *pci)
+{
+	for_each(d, &pci->devices) {
+		const struct gpu_model *model = gpu_model(d);
+
+		if (model && model->kind == GPU_DATA_CENTRE && model->name[0] == 'B' &&
+		    strcmp(model->architecture, "Blackwell") == 0)
+			return true;
+	}
+	return false;
 }

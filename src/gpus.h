@@ -35,4 +35,8 @@ const struct pci_bar *gpu_bar1(const struct pci_device *device);
 /* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
 bool gpu_is_data_centre(const struct pci_device *device);
 
+/* Are there GPUs whose NVSwitches (the fourth generation, on the HGX board itself) are managed through
+ * ConnectX functions? In GB200 trays the switches are elsewhere. */
+bool gpu_nvswitch_is_nic(const struct pci_facts *pci);
+
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pci-config.h"
 
+#include <errno.h>
 #include <pci/pci.h>
 #include <string.h>
 
+#include "gpus.h"
 #include "parse/pcie.h"
+#include "parse/vpd.h"
 
 /* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */
 #define EXIT_LIBPCI 70
@@ -20,6 +23,7 @@
 #define RESOURCE_UNSET 0x20000000
 
 #define BARS 6
+#define VPD_HEAD 1024 /* a function has some 300 bytes; each four take a transaction */
 
 static uint64_t class_of(const struct pci_device *d)
 {
@@ -60,6 +64,7 @@ struct reading {
 	struct pci_device *d;
 	unsigned int registers; /* BARs that its header has */
 	bool complete;		/* its extended capabilities could be read to the last one */
+	bool nvswitches;	/* NICs of this node may be NVSwitches' */
 };
 
 /* pci_read_long() answers all ones for a read that failed, which a register can hold as well. */
@@ -124,15 +129,46 @@ static bool add_unassigned(struct reading *r, unsigned int index)
 	return found.wide;
 }
 
+/* A line of three hexadecimal numbers for each BAR (drivers/pci/pci-sysfs.c, resource_show). */
+static bool is_resource_line(struct span line)
+{
+	struct span word;
+	uint64_t value;
+	int words = 0;
+
+	while (span_word(&line, &word)) {
+		if (!span_starts(word, "0x") || span_u64(word, 16, &value))
+			return false;
+		words++;
+	}
+	return words == 3;
+}
+
+/* libpci ends the process where the file is not there or has no sense in it, and before 3.8 takes an
+ * empty one for a function without BARs. The kernel always has the file, and full; a tree may not. */
+static bool has_resources(struct reading *r)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+	int lines = 0;
+
+	if (host_kind(r->host) != HOST_TREE)
+		return true;
+	if (host_read(r->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/resource", r->d->bdf.value))
+		return false;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		if (!is_resource_line(line))
+			return false;
+		lines++;
+	}
+	return lines >= BARS;
+}
+
 /* A bridge's resource file goes on with its windows: only the first six lines are BARs. */
 static void read_bars(struct reading *r)
 {
-	struct host_stat stat;
-
-	/* libpci takes a file that is not there for the end of the world, and before 3.8 an empty
-	 * one for a function without BARs. The kernel always has the file, and full. */
-	if (host_kind(r->host) == HOST_TREE &&
-	    (host_stat(r->host, &stat, PCI_DEVICES "/%s/resource", r->d->bdf.value) || !stat.size))
+	if (!has_resources(r))
 		return;
 	if (!(pci_fill_info(r->dev, PCI_FILL_SIZES | PCI_FILL_BASES | PCI_FILL_IO_FLAGS) &
 	      PCI_FILL_SIZES))
@@ -371,6 +407,24 @@ static void read_config(struct reading *r)
 			  bridge);
 }
 
+/*
+ * An HGX B200's NVSwitches are managed through ConnectX functions that look like any other: "SMDL=SW_MNG"
+ * in the vital product data tells them (NVIDIA Fabric Manager User Guide, fourth generation NVSwitch).
+ * The data also has serial numbers, which is why no more than this word is kept.
+ */
+static void read_sub_model(struct reading *r)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	int rc = host_read_head(r->host, &text, VPD_HEAD, PCI_DEVICES "/%s/vpd", r->d->bdf.value);
+
+	if (rc && rc != -ENOENT)
+		return;
+	r->d->sub_model.state = FACT_ABSENT;
+	if (rc == 0 && vpd_find(text_span(&text), "SMDL", &value))
+		r->d->sub_model = fact_strn(r->arena, value.p, value.n);
+}
+
 static void ask_function(struct reading *r, struct pci_access *access,
 			 const struct pci_device *found)
 {
@@ -383,6 +437,8 @@ static void ask_function(struct reading *r, struct pci_access *access,
 	r->complete = false;
 	if (pci_matters(found) && !str_is(found->power_state, "D3cold"))
 		read_config(r);
+	if (r->nvswitches && pci_is_mlx(found))
+		read_sub_model(r);
 	if (is_unknown(r->d->bars))
 		read_bars(r);
 	pci_free_dev(r->dev);
@@ -393,7 +449,8 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	static const char *const opened[] = { "config", "resource", NULL };
 	const struct pci_facts *found = user;
 	struct pci_facts *answer = facts;
-	struct reading r = { .host = host, .arena = arena };
+	struct reading r = { .host = host, .arena = arena,
+			     .nvswitches = gpu_nvswitch_is_nic(found) };
 	char path[PATH_MAX];
 	struct pci_access *access;
 	int rc = host_folder(host, PCI_DEVICES, opened, path);

@@ -70,7 +70,7 @@ static void add_gap(void *user, const char *path, int error, const char *why)
 	struct gap *gap;
 
 	for_each(g, &node->gaps)
-		if (str_is(g->path, path))
+		if (str_is(g->path, path) && str_is(g->probe, run->watch->probe))
 			return;
 	if (node->gaps.count == GAPS_MAX)
 		return;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "parse/span.h"
+#include "parse/kparam.h"
 
 /* The one parameter whose two names differ (nv-reg.h, nv-procfs.c). */
 #define PROFILING_PARAM "RmProfilingAdminOnly"
@@ -131,6 +131,54 @@ static struct setting_value assigned(const struct modprobe_assignment *a, struct
 	return v;
 }
 
+static const struct modprobe_assignment *not_from_cmdline(const struct node *node, const char *option)
+{
+	const struct modprobe_assignment *found = NULL;
+	const char *names[NVIDIA_NAMES_MAX + 1];
+
+	setting_nvidia_names(node, names);
+	for (size_t i = 0; names[i]; i++)
+		for_each(a, &node->modprobe.assignments)
+			if (str_is(a->module, names[i]) && str_is(a->param, option) &&
+			    !str_is(a->file, "/proc/cmdline"))
+				found = a;
+	return found;
+}
+
+/* nvidia.NVreg_X=value on the command line of the next boot; kmod reads it after all files, inside
+ * an initramfs too. */
+static struct setting_value staged(const struct node *node, const char *option, struct arena *arena)
+{
+	struct setting_value v = { .state = FACT_ABSENT };
+	struct kparam_iter iter = { .text = span_of(node->cmdline.staged.text.value) };
+	char *wanted = arena_printf(arena, "nvidia.%s", option);
+	struct kparam param;
+
+	if (!is_known(node->cmdline.staged.text))
+		return (struct setting_value){ 0 };
+	while (kparam_next(&iter, &param) && !kparam_is_end(&param)) {
+		if (!kparam_name_is(param.name, wanted))
+			continue;
+		v = (struct setting_value){ FACT_KNOWN,
+					    arena_strndup(arena, param.value.p, param.value.n),
+					    "cmdline.staged.text" };
+	}
+	return v;
+}
+
+static void see_next(struct setting *s, const struct node *node, struct arena *arena)
+{
+	struct setting_value given = staged(node, s->name, arena);
+
+	s->next = s->configured;
+	if (given.state == FACT_UNKNOWN || s->configured.state == FACT_UNKNOWN)
+		return;
+	s->next = assigned(not_from_cmdline(node, s->name), arena, "modprobe.assignments",
+			   &node->modprobe);
+	if (given.state == FACT_KNOWN)
+		s->next = given;
+}
+
 static bool file_is_newer(const struct node *node, const struct modprobe_assignment *a)
 {
 	if (!a || !is_known(a->file) || !is_known(node->os.boot_time_s))
@@ -161,6 +209,7 @@ static void see_running(struct setting *s, const struct node *node, const char *
 static void see_early(struct setting *s, const struct node *node, struct arena *arena)
 {
 	const struct initramfs_image *image = setting_next_image(node);
+	struct setting_value given;
 	char *list;
 
 	if (!image) {
@@ -177,6 +226,9 @@ static void see_early(struct setting *s, const struct node *node, struct arena *
 	/* What is not in an image that was not read whole may still be in the rest. */
 	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
 		s->early.state = FACT_UNKNOWN;
+	given = staged(node, s->name, arena);
+	if (given.state == FACT_KNOWN)
+		s->early = given;
 }
 
 struct setting setting_nvreg(const struct node *node, const char *name, struct arena *arena)
@@ -187,9 +239,11 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 
 	see_running(&s, node, name, arena);
 	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
-	if (!a && !is_known(node->modprobe.assignments))
+	/* An unread file may be the one that wins. */
+	if (!known_is(node->modprobe.complete, true))
 		s.configured.state = FACT_UNKNOWN;
 	s.changed_since_boot = file_is_newer(node, a);
+	see_next(&s, node, arena);
 	see_early(&s, node, arena);
 	return s;
 }
@@ -197,7 +251,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 struct setting_outcome setting_compare(const struct setting *s, setting_wanted *wanted,
 				       const void *user)
 {
-	const struct setting_value *boot = s->early_counts ? &s->early : &s->configured;
+	const struct setting_value *boot = s->early_counts ? &s->early : &s->next;
 	struct setting_outcome o = { .known = s->running.state };
 	bool configured = s->configured.state != FACT_UNKNOWN &&
 			  wanted(s->configured.value, user);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * setting.h - every setting is seen three times: what runs now, what the files on the root file
- * system would give at the next load, and what the initramfs gives if it is the one that loads the
- * module at boot. One comparison says whether they agree and which step is missing.
+ * setting.h - every setting is seen three times: what runs now, what is configured on the root file
+ * system, and what the initramfs gives if it is the one that loads the module at boot. One
+ * comparison says whether they agree and which step is missing.
  *
  * Pure: facts in, answer out.
  */
@@ -20,8 +20,10 @@ struct setting_value {
 struct setting {
 	const char *name;		/* NVreg_EnableStreamMemOPs */
 	struct setting_value running;
-	struct setting_value configured;
-	struct setting_value early;	/* unknown also where the image could not be read */
+	struct setting_value configured;	/* modprobe.d and the running command line */
+	struct setting_value next;	/* modprobe.d and the command line that the loader will pass */
+	/* The image's modprobe.d and that command line; unknown also where it could not be read. */
+	struct setting_value early;
 	bool early_counts;		/* the next boot loads the module from its initramfs */
 	bool early_unknown;		/* whether it does could not be read */
 	bool changed_since_boot;	/* the configured value's file is newer than the boot */

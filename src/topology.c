@@ -76,6 +76,8 @@ static bool has_rdma_device(const struct node *node, const struct pci_device *de
 
 bool topology_is_nic(const struct node *node, const struct pci_device *device)
 {
+	if (str_is(device->sub_model, "SW_MNG"))
+		return false;
 	if (!pci_is_mlx(device))
 		return has_rdma_device(node, device);
 	return !is_known(device->physical_function) || has_rdma_device(node, device);

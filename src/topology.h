@@ -33,7 +33,7 @@ void topology_path(const struct node *node, const struct pci_device *a, const st
 		   struct pci_path *path);
 
 /* A NIC that RDMA runs over: a physical 15b3 network function, or a virtual one that an RDMA device
- * belongs to. */
+ * belongs to; not the management function of an NVSwitch. */
 bool topology_is_nic(const struct node *node, const struct pci_device *device);
 /* The nearest NIC of a GPU (the first of equals), or NULL when there is none. */
 const struct pci_device *topology_nearest_nic(const struct node *node, const struct pci_device *gpu,

@@ -259,10 +259,7 @@ void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		note_file(&p, &inputs[i]);
 		unread |= inputs[i].kind == MODPROBE_UNREAD && !inputs[i].masked_by;
 	}
-	if (unread) {
-		memset(&facts->bad_lines, 0, sizeof(facts->bad_lines));
-		return;
-	}
+	facts->complete = fact_bool(!unread);
 	facts->options.state = facts->assignments.state = facts->blacklist.state =
 		facts->install.state = facts->remove.state = facts->alias.state =
 			facts->softdep.state = facts->bad_lines.state = FACT_KNOWN;

@@ -47,7 +47,7 @@ struct modprobe_input {
 void modprobe_select(struct modprobe_input *inputs, size_t count);
 
 /* Fills FACTS from the selected INPUTS and from CMDLINE (empty: none), whose file is /proc/cmdline.
- * When a file that counts is MODPROBE_UNREAD, only the list of files becomes known. */
+ * When a file that counts is MODPROBE_UNREAD, the facts are not complete. */
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline);
 

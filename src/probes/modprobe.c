@@ -152,8 +152,6 @@ static void run(struct probe_context *ctx)
 	add_softdeps(&r);
 	for (size_t i = 0; modprobe_folders[i]; i++)
 		list_folder(&r, modprobe_folders[i]);
-	if (r.unknown)
-		return;
 	modprobe_select(r.inputs.items, r.inputs.count);
 	texts = arena_alloc(ctx->arena, r.inputs.count * sizeof(*texts));
 	read_texts(&r, texts, false, &total);
@@ -161,6 +159,8 @@ static void run(struct probe_context *ctx)
 	host_read(ctx->host, &cmdline, HOST_FILE_MAX, "/proc/cmdline");
 	modprobe_parse(&ctx->node->modprobe, ctx->arena, r.inputs.items, r.inputs.count,
 		       text_span(&cmdline));
+	if (r.unknown)
+		ctx->node->modprobe.complete = fact_bool(false);
 	for (uint32_t i = 0; i < r.inputs.count; i++)
 		text_free(&texts[i]);
 }

@@ -6,6 +6,7 @@
 #include <pci/header.h>
 #include <string.h>
 
+#include "gpus.h"
 #include "parse/field.h"
 #include "parse/pcie.h"
 #include "pci-config.h"
@@ -356,10 +357,12 @@ static void run(struct probe_context *ctx)
 {
 	struct pci_facts *pci = &ctx->node->pci;
 	struct pci_facts answer = { 0 };
+	bool nvswitches;
 	int rc;
 
 	if (find_functions(ctx))
 		return;
+	nvswitches = gpu_nvswitch_is_nic(pci);
 	rc = host_query(ctx->host, "pci", &pci_facts_desc, &answer, ctx->arena, pci_config_ask,
 			pci);
 	if (rc)
@@ -369,7 +372,10 @@ static void run(struct probe_context *ctx)
 	for_each_mut (d, &pci->devices) {
 		read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
 		if (rc == 0 && is_unknown(d->bars))
-			note(ctx, d->bdf.value, "/resource", -ENODATA, "not there, or empty");
+			note(ctx, d->bdf.value, "/resource", -ENODATA,
+			     "not there, or not the kernel's list of BARs");
+		if (nvswitches && pci_is_mlx(d) && is_unknown(d->sub_model))
+			note(ctx, d->bdf.value, "/vpd", -EACCES, "can only be read by root");
 		if (!pci_matters(d))
 			continue;
 		read_attributes(ctx, d);

@@ -19,7 +19,16 @@ struct places {
 	const char *seen[FOLDERS_MAX];
 	size_t count;
 	bool lib_is_link;
+	bool unread; /* one of them could not be looked into */
 };
+
+/* Was it there, to be looked into? */
+static bool was_read(struct places *p, int rc)
+{
+	if (rc && rc != -ENOENT && rc != -ENOTDIR)
+		p->unread = true;
+	return rc == 0;
+}
 
 /* ---- folders ---- */
 
@@ -60,6 +69,7 @@ static bool is_new(struct places *p, const char *folder)
 	if (p->count == FOLDERS_MAX) {
 		host_gap_note(p->ctx->host, folder, -EOVERFLOW,
 			      "only 256 folders were looked into");
+		p->unread = true;
 		return false;
 	}
 	p->seen[p->count++] = folder;
@@ -71,8 +81,9 @@ static void look_into(struct places *p, const char *folder, host_ask *ask)
 	struct software_facts answer = { 0 };
 
 	folder = settle(p, folder);
-	if (!is_new(p, folder) || host_query(p->ctx->host, folder, &software_facts_desc, &answer,
-					     p->ctx->arena, ask, (void *)folder))
+	if (!is_new(p, folder) ||
+	    !was_read(p, host_query(p->ctx->host, folder, &software_facts_desc, &answer,
+				    p->ctx->arena, ask, (void *)folder)))
 		return;
 	for_each(item, &answer.items)
 		software_add(p->ctx->arena, &p->ctx->node->software, item);
@@ -106,7 +117,7 @@ static void read_python(struct places *p, const char *lib)
 	_cleanup_names_ struct names names = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (host_list(p->ctx->host, &names, "%s", lib))
+	if (!was_read(p, host_list(p->ctx->host, &names, "%s", lib)))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		if (strncmp(names.items[i], "python3", strlen("python3")) != 0)
@@ -185,7 +196,7 @@ static void read_local(struct places *p)
 	_cleanup_names_ struct names names = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (host_list(p->ctx->host, &names, "/usr/local"))
+	if (!was_read(p, host_list(p->ctx->host, &names, "/usr/local")))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		const char *home = arena_printf(arena, "/usr/local/%s", names.items[i]);
@@ -206,7 +217,7 @@ static void read_opt(struct places *p)
 	_cleanup_names_ struct names names = { 0 }, nvidia = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (host_list(p->ctx->host, &names, "/opt"))
+	if (!was_read(p, host_list(p->ctx->host, &names, "/opt")))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		if (strcmp(names.items[i], "nvidia") == 0 ||
@@ -218,7 +229,7 @@ static void read_opt(struct places *p)
 		read_python(p, arena_printf(arena, "/opt/%s/lib", names.items[i]));
 		read_python(p, arena_printf(arena, "/opt/%s/.venv/lib", names.items[i]));
 	}
-	if (host_list(p->ctx->host, &nvidia, "/opt/nvidia"))
+	if (!was_read(p, host_list(p->ctx->host, &nvidia, "/opt/nvidia")))
 		return;
 	for (size_t i = 0; i < nvidia.count; i++)
 		read_home(p, arena_printf(arena, "/opt/nvidia/%s", nvidia.items[i]));
@@ -302,8 +313,10 @@ static void run(struct probe_context *ctx)
 	software_read_rdma(ctx->host, ctx->arena, software);
 	software_read_programs(ctx->host, ctx->arena, software);
 	/* Without /usr there is nothing that could have been found. */
-	if (software->items.count || host_stat(ctx->host, &stat, "/usr/lib") == 0)
+	if (software->items.count || host_stat(ctx->host, &stat, "/usr/lib") == 0) {
 		software->items.state = FACT_KNOWN;
+		software->complete = fact_bool(!places.unread);
+	}
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }
 

@@ -152,7 +152,7 @@ static void judge_stale(struct judge *j)
 {
 	const struct node *node = j->node;
 
-	if (gate_no_modprobe(j))
+	if (gate_no_modprobe(j) || gate_modprobe_unread(j))
 		return;
 	if (!is_told(node->initramfs.images)) {
 		UNKNOWN(j, .evidence = { "initramfs.images" });
@@ -185,7 +185,7 @@ static void judge_shadowed(struct judge *j)
 		     .evidence = { say(j, "modprobe.files[%s].masked_by", f->path.value),
 				   say(j, "modprobe.files[%s].lost", f->path.value) });
 	}
-	if (j->findings->count == before)
+	if (j->findings->count == before && !gate_modprobe_unread(j))
 		PASS(j, .evidence = { "modprobe.files" });
 }
 
@@ -200,11 +200,29 @@ static bool is_ours(const char *text)
 	return false;
 }
 
+/* systemd takes each line there as one module's name (modules-load.d(5)). */
+static void judge_load_lines(struct judge *j)
+{
+	for_each(m, &j->node->modules.at_boot) {
+		if (!strpbrk(m->name.value, " \t") || !is_ours(m->name.value))
+			continue;
+		FAIL(j, .subject = say(j, "%s:%llu", m->file.value,
+				       (unsigned long long)m->line.value),
+		     .observed = say(j, "no module has such a name, and options are not read there: "
+					"%.80s",
+				     m->name.value),
+		     .expected = "options in modprobe.d, and a module's name alone here",
+		     .evidence = { say(j, "modules.at_boot[#%zu].name",
+				       (size_t)(m - j->node->modules.at_boot.items)) });
+	}
+}
+
 static void judge_syntax(struct judge *j)
 {
 	const struct modprobe_facts *modprobe = &j->node->modprobe;
 	size_t before = j->findings->count;
 
+	judge_load_lines(j);
 	if (gate_no_modprobe(j))
 		return;
 	for_each(b, &modprobe->bad_lines) {
@@ -217,7 +235,7 @@ static void judge_syntax(struct judge *j)
 			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
 					  (size_t)(b - modprobe->bad_lines.items)) });
 	}
-	if (j->findings->count == before)
+	if (j->findings->count == before && !gate_modprobe_unread(j))
 		PASS(j, .evidence = { "modprobe.bad_lines" });
 }
 
@@ -266,8 +284,10 @@ static void judge_wrong_name(struct judge *j)
 		seen++;
 		if (leads_somewhere(node, o->module.value))
 			continue;
-		if (!files)
-			UNKNOWN(j, .subject = o->module.value, .evidence = { "modules.files" });
+		/* An alias or install line that was not read may lead somewhere. */
+		if (!files || !known_is(node->modprobe.complete, true))
+			UNKNOWN(j, .subject = o->module.value,
+				.evidence = { files ? "modprobe.complete" : "modules.files" });
 		else
 			FAIL(j, .subject = o->module.value,
 			     .observed = "no module, alias or install line has this name",
@@ -275,7 +295,7 @@ static void judge_wrong_name(struct judge *j)
 			     .evidence = { say(j, "modprobe.options[#%zu].module",
 					       (size_t)(o - node->modprobe.options.items)) });
 	}
-	if (j->findings->count > before)
+	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (seen)
 		PASS(j, .evidence = { "modprobe.options" });

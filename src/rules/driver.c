@@ -113,11 +113,9 @@ static void judge_library_mismatch(struct judge *j)
 		FAIL(j, .observed = node_log(node, "api-mismatch")->last.value,
 		     .expected = "the same version in the kernel and in user space",
 		     .evidence = { "log.lines[api-mismatch].last", "driver.version" });
-	else if (is_told(node->software.items))
+	else if (!gate_no_software(j))
 		NOT_APPLICABLE(j, .observed = "no libcuda or libnvidia-ml was found on this node",
 			       .evidence = { "software.items" });
-	else
-		UNKNOWN(j, .evidence = { "software.items" });
 }
 
 /* ---- the module's file ---- */

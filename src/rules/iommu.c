@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gate.h"
-#include "parse/span.h"
+#include "parse/kparam.h"
 #include "topology.h"
 
 static const struct iommu_device *group_of(const struct node *node, const struct pci_device *d)
@@ -128,49 +128,58 @@ static const struct inert inert[] = {
 	{ "intel_iommu", "pt", "iommu=pt sets passthrough", true },
 	{ "iommu", "on", "intel_iommu=on or the default switches it on", true },
 };
+#define INERT (sizeof(inert) / sizeof(inert[0]))
 
-static bool has_value(const struct cmdline_arg *arg, const char *key, const char *value)
+/* Is VALUE one of the comma-separated values of KEY? */
+static bool has_argument(struct span cmdline, const char *key, const char *value)
 {
-	struct span rest, word;
+	struct kparam_iter iter = { .text = cmdline };
+	struct kparam arg;
+	struct span word;
 
-	if (!str_is(arg->key, key) || !is_known(arg->value))
-		return false;
-	rest = span_of(arg->value.value);
-	while (span_cut(&rest, ',', &word))
-		if (span_is(word, value))
-			return true;
+	while (kparam_next(&iter, &arg) && !kparam_is_end(&arg)) {
+		if (!kparam_name_is(arg.name, key))
+			continue;
+		while (span_cut(&arg.value, ',', &word))
+			if (span_is(word, value))
+				return true;
+	}
 	return false;
 }
 
-static bool has_passthrough(const struct node *node)
+/* A command line has each of them once, or several times the same. */
+static void judge_arguments(struct judge *j, struct span text, const char *fact, bool said[])
 {
-	for_each(arg, &node->cmdline.args)
-		if (has_value(arg, "iommu", "pt") || has_value(arg, "iommu.passthrough", "1"))
-			return true;
-	return false;
+	bool passthrough = has_argument(text, "iommu", "pt") ||
+			   has_argument(text, "iommu.passthrough", "1");
+
+	for (size_t i = 0; i < INERT; i++) {
+		bool harmless = inert[i].harmless_with_pt && passthrough;
+
+		if (said[i] || !has_argument(text, inert[i].key, inert[i].value))
+			continue;
+		said[i] = true;
+		FAIL_AS(j, harmless ? SEVERITY_INFO : SEVERITY_WARN,
+			.subject = say(j, "%s=%s", inert[i].key, inert[i].value),
+			.observed = say(j, "the kernel knows no such value%s",
+					harmless ? "; iommu=pt beside it does what was meant" : ""),
+			.expected = inert[i].instead, .evidence = { fact });
+	}
 }
 
 static void judge_inert(struct judge *j)
 {
+	const struct cmdline_facts *cmdline = &j->node->cmdline;
 	size_t before = j->findings->count;
+	bool said[INERT] = { false };
 
-	if (!is_told(j->node->cmdline.args)) {
-		UNKNOWN(j, .evidence = { "cmdline.args" });
+	if (!is_told(cmdline->running)) {
+		UNKNOWN(j, .evidence = { "cmdline.running" });
 		return;
 	}
-	for_each(arg, &j->node->cmdline.args) {
-		for (size_t i = 0; i < sizeof(inert) / sizeof(inert[0]); i++) {
-			bool harmless = inert[i].harmless_with_pt && has_passthrough(j->node);
-
-			if (!has_value(arg, inert[i].key, inert[i].value))
-				continue;
-			FAIL_AS(j, harmless ? SEVERITY_INFO : SEVERITY_WARN,
-				.subject = say(j, "%s=%s", inert[i].key, inert[i].value),
-				.observed = say(j, "the kernel knows no such value%s",
-						harmless ? "; iommu=pt beside it does what was meant" : ""),
-				.expected = inert[i].instead, .evidence = { "cmdline.running" });
-		}
-	}
+	judge_arguments(j, span_of(cmdline->running.value), "cmdline.running", said);
+	if (is_known(cmdline->staged.text))
+		judge_arguments(j, span_of(cmdline->staged.text.value), "cmdline.staged.text", said);
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "cmdline.running" });
 }
@@ -226,7 +235,7 @@ static const struct rule iommu_rules[] = {
 		.remedy = "Remove it, and use what works.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The running kernel's command line.",
+		.reads = "The running kernel's command line, and that of the next boot.",
 		.why = "Recipes copy pci=noacs, amd_iommu=on and the like; the kernel ignores them, at best with "
 		       "a line in the log (AMD-Vi: Unknown option - 'on').",
 		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "gate.h"
+#include "gpus.h"
 #include "parse/nvidia.h"
 #include "setting.h"
 
@@ -160,23 +161,22 @@ static bool value_is(const char *value, const void *user)
 }
 
 /* RegistryDwords may name an ordinary parameter and then wins over its own option (osapi.c). */
-static const char *next_value(const struct node *node, const struct setting *s, const char *name,
-			      struct judge *j)
+static const char *given_value(struct judge *j, const char *name, const struct setting_value *own,
+			       const struct setting_value *dwords)
 {
-	const struct modprobe_assignment *dwords =
-		setting_nvidia_assignment(node, &node->modprobe, "NVreg_RegistryDwords");
 	struct registry_entry entry;
 
-	if (dwords && is_known(dwords->value) &&
-	    registry_find(span_of(dwords->value.value), name, &entry) && span_is(entry.key, name))
+	if (dwords->value && registry_find(span_of(dwords->value), name, &entry) &&
+	    span_is(entry.key, name))
 		return say(j, "%.*s", SPAN_FMT(entry.value));
-	return s->configured.value;
+	return own->value;
 }
 
 static void judge_one_configured(struct judge *j, const struct driver_param *param, size_t *right)
 {
 	struct setting s = setting_nvreg(j->node, param->name.value, j->arena);
-	const char *next = next_value(j->node, &s, param->name.value, j);
+	struct setting dwords = setting_nvreg(j->node, "RegistryDwords", j->arena);
+	const char *next = given_value(j, param->name.value, &s.configured, &dwords.configured);
 	struct setting_outcome o;
 
 	if (s.configured.state != FACT_KNOWN)
@@ -205,9 +205,7 @@ static void judge_configured_not_live(struct judge *j)
 {
 	size_t right = 0, before = j->findings->count;
 
-	if (gate_no_params(j))
-		return;
-	if (gate_no_modprobe(j))
+	if (gate_no_params(j) || gate_no_modprobe(j) || gate_modprobe_unread(j))
 		return;
 	for_each(param, &j->node->driver.params)
 		judge_one_configured(j, param, &right);
@@ -260,14 +258,16 @@ static void judge_live_not_persistent(struct judge *j)
 {
 	const struct node *node = j->node;
 	size_t before = j->findings->count;
+	struct setting dwords;
 
 	if (gate_no_params(j) || !loaded_by_modprobe(j))
 		return;
-	if (gate_no_modprobe(j))
+	if (gate_no_modprobe(j) || gate_modprobe_unread(j))
 		return;
+	dwords = setting_nvreg(node, "RegistryDwords", j->arena);
 	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
 		struct setting s = setting_nvreg(node, watched[i].name, j->arena);
-		const char *next = next_value(node, &s, watched[i].name, j);
+		const char *next = given_value(j, watched[i].name, &s.next, &dwords.next);
 
 		next = next ? next : watched[i].standard;
 		if (s.running.state != FACT_KNOWN ||
@@ -278,7 +278,8 @@ static void judge_live_not_persistent(struct judge *j)
 		     .observed = say(j, "live \"%s\", the next load gives \"%s\"", s.running.value,
 				     next),
 		     .expected = "the live value configured",
-		     .evidence = { s.running.fact, s.configured.fact });
+		     .evidence = { s.running.fact,
+				   s.next.fact ? s.next.fact : s.configured.fact });
 	}
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "driver.params", "modprobe.assignments" });
@@ -324,6 +325,8 @@ static void judge_duplicated(struct judge *j)
 		else if (a != last && !other)
 			other = a;
 	}
+	if (count < 2 && gate_modprobe_unread(j))
+		return;
 	if (!last)
 		NOT_APPLICABLE(j, .observed = "RegistryDwords is not configured");
 	else if (count == 1)
@@ -384,12 +387,10 @@ static void judge_syntax(struct judge *j)
 		judge_string(j, live->value.value, "driver.params[RegistryDwords].value");
 		seen++;
 	}
-	if (j->findings->count > before)
+	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (seen)
 		PASS(j, .evidence = { "driver.params[RegistryDwords].value" });
-	else if (!is_known(j->node->driver.params) && !is_known(modprobe->assignments))
-		UNKNOWN(j, .evidence = { "driver.params" });
 	else
 		NOT_APPLICABLE(j, .observed = "RegistryDwords is empty");
 }
@@ -450,7 +451,7 @@ static void judge_unknown_parameter(struct judge *j)
 			     .expected = "a parameter that 'modinfo -p nvidia' lists",
 			     .evidence = { fact });
 	}
-	if (j->findings->count > before)
+	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (seen)
 		PASS(j, .evidence = { "modprobe.assignments" });
@@ -468,6 +469,37 @@ static const struct driver_param *find_key(const struct node *node, const char *
 	return param && registry_find(span_of(param->value.value), key, entry) ? param : NULL;
 }
 
+/* A static BAR1 maps all of a GPU's memory at once: the first GPU whose BAR1 cannot hold it. */
+static const struct pci_device *too_small_for_static(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
+		const struct pci_bar *bar = model ? gpu_bar1(d) : NULL;
+
+		if (bar && model->memory_gib && is_known(bar->size_bytes) &&
+		    bar->size_bytes.value < (uint64_t)model->memory_gib << 30)
+			return d;
+	}
+	return NULL;
+}
+
+static bool judge_static_bar1(struct judge *j, const struct registry_entry *entry)
+{
+	const struct pci_device *small = too_small_for_static(j->node);
+	uint64_t value;
+
+	if (!small || span_u64(entry->value, 0, &value) || value != 1)
+		return false;
+	FAIL_AS(j, SEVERITY_ERR, .subject = "RMForceStaticBar1",
+		.observed = say(j, "%.*s, and the BAR1 of %s is smaller than its memory",
+				SPAN_FMT(entry->text), small->bdf.value),
+		.expected = "a BAR1 that holds all memory, or the key not set",
+		.evidence = { "driver.params[RegistryDwords].value",
+			      say(j, "pci.devices[%s].bars[%llu].size_bytes", small->bdf.value,
+				  (unsigned long long)gpu_bar1(small)->index.value) });
+	return true;
+}
+
 static void judge_p2p_keys(struct judge *j)
 {
 	static const char *const keys[] = { "ForceP2P", "RMForceP2PType", "RMPcieP2PType",
@@ -481,7 +513,8 @@ static void judge_p2p_keys(struct judge *j)
 		/* Renumbered with 575: the same number means another path before and after. */
 		bool renumbered = strcmp(keys[i], "RMForceP2PType") == 0;
 
-		if (!find_key(j->node, keys[i], &entry))
+		if (!find_key(j->node, keys[i], &entry) ||
+		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && judge_static_bar1(j, &entry)))
 			continue;
 		FAIL_AS(j, renumbered ? SEVERITY_WARN : SEVERITY_INFO, .subject = keys[i],
 			.observed = say(j, "%.*s%s", SPAN_FMT(entry.text),

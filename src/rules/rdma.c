@@ -88,40 +88,58 @@ static size_t count_ports(const struct node *node, int state, size_t *unknown)
 	return n;
 }
 
-static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-		       bool any_active)
+/* On some boards NVSwitches look like NICs, and only their vital product data tells. */
+static bool may_be_nvswitch(const struct node *node, const struct pci_device *d)
 {
-	const char *subject = say(j, "%s/%" PRIu64, d->name.value, p->port.value);
+	return d && pci_is_mlx(d) && is_unknown(d->sub_model) && gpu_nvswitch_is_nic(&node->pci);
+}
+
+static void judge_down(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		       bool any_active, const char *subject)
+{
 	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
 			       p->port.value);
 	const char *physical = say(j, "rdma.devices[%s].ports[%" PRIu64 "].physical_state",
 				   d->name.value, p->port.value);
-	const char *seen;
 	enum severity severity = SEVERITY_WARN;
 
-	if (!is_known(p->state)) {
-		UNKNOWN(j, .subject = subject, .evidence = { fact });
-		return;
-	}
-	seen = say(j, "%s%s%s", rdma_port_state_words[p->state.value],
-		   is_known(p->physical_state) ? ", physical state " : "",
-		   is_known(p->physical_state) ? p->physical_state.value : "");
-	if (p->state.value == RDMA_PORT_ACTIVE) {
-		PASS(j, .subject = subject, .evidence = { fact });
-		return;
-	}
 	if (is_virtual(j->node, d))
 		severity = SEVERITY_INFO;	/* an idle virtual function is down by right */
 	else if (!any_active)
 		severity = SEVERITY_ERR;
 	else if (!is_compute(j->node, d))
 		severity = SEVERITY_INFO;	/* a second port or a spare NIC without a cable */
-	FAIL_AS(j, severity, .subject = subject, .observed = seen, .expected = "ACTIVE",
+	FAIL_AS(j, severity, .subject = subject,
+		.observed = say(j, "%s%s%s", rdma_port_state_words[p->state.value],
+				is_known(p->physical_state) ? ", physical state " : "",
+				is_known(p->physical_state) ? p->physical_state.value : ""),
+		.expected = "ACTIVE",
 		.remedy = p->state.value == RDMA_PORT_INIT
 				  ? "INIT means that the link is up and no subnet manager has configured it: "
 				    "start opensm or look at the fabric's."
 				  : NULL,
 		.evidence = { fact, physical });
+}
+
+static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		       bool any_active)
+{
+	const char *subject = say(j, "%s/%" PRIu64, d->name.value, p->port.value);
+	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
+			       p->port.value);
+	const struct pci_device *pci = is_known(d->bdf) ? node_pci(j->node, d->bdf.value) : NULL;
+
+	if (pci && str_is(pci->sub_model, "SW_MNG"))
+		return;
+	if (!is_known(p->state))
+		UNKNOWN(j, .subject = subject, .evidence = { fact });
+	else if (p->state.value == RDMA_PORT_ACTIVE)
+		PASS(j, .subject = subject, .evidence = { fact });
+	else if (may_be_nvswitch(j->node, pci))
+		UNKNOWN(j, .subject = subject,
+			.evidence = { say(j, "pci.devices[%s].sub_model", pci->bdf.value), fact });
+	else
+		judge_down(j, d, p, any_active, subject);
 }
 
 static void judge_ports(struct judge *j)

@@ -12,11 +12,9 @@ static void judge_nvshmem(struct judge *j)
 	const char *fact;
 
 	if (!item) {
-		if (is_told(j->node->software.items))
+		if (!gate_no_software(j))
 			NOT_APPLICABLE(j, .observed = "no NVSHMEM was found on this node",
 				       .evidence = { "software.items" });
-		else
-			UNKNOWN(j, .evidence = { "software.items" });
 		return;
 	}
 	fact = say(j, "software.items[%s].version", item->path.value);
