@@ -15,20 +15,25 @@ struct walk {
 	struct span keys[KEYS_MAX];
 	size_t keys_count;
 	const char *source;	/* a template */
-	const char *file;	/* of the nearest item that names its own */
+	const char *file;	/* of the nearest struct that names its own */
+	const char *archive;	/* that this file is in */
 	uint64_t line;
 };
 
 /* An item may say itself where it was found. */
 static void note_own_source(struct walk *w, const struct desc *desc, const void *item)
 {
-	const struct field *file = desc_field(desc, "file", 4);
+	const struct field *file = desc_field(desc, desc->archive ? "path" : "file", 4);
 	const struct field *line = desc_field(desc, "line", 4);
 
+	if (!file)
+		file = desc_field(desc, "source", 6);
 	if (file && file->type == FIELD_STR) {
 		const struct fact_str *s = (const void *)((const char *)item + file->offset);
 
-		if (is_known(*s))
+		if (is_known(*s) && desc->archive)
+			w->archive = s->value;
+		else if (is_known(*s))
 			w->file = s->value;
 	}
 	if (line && line->type == FIELD_U64) {
@@ -75,8 +80,9 @@ static bool next_key(const char **path, struct span *key)
 		*key = (struct span){ *path, (size_t)(end - *path) };
 		*path = end;
 	}
-	if (**path == '.')
-		(*path)++;
+	/* A dot leads on. */
+	if (**path == '.' && !*++*path)
+		return false;
 	return key->n > 0;
 }
 
@@ -100,6 +106,15 @@ static const char *fill_source(struct walk *w)
 		}
 	}
 	return arena_strndup(w->arena, text, n);
+}
+
+/* An item as a whole, which no struct describes. */
+static const struct field *item_field(struct arena *arena, const struct field *list)
+{
+	struct field *item = arena_alloc(arena, sizeof(*item));
+
+	*item = (struct field){ .name = list->name, .type = FIELD_STRUCT, .sub = list->sub };
+	return item;
 }
 
 int fact_find(const struct desc *desc, const void *facts, const char *path, struct arena *arena,
@@ -133,13 +148,15 @@ int fact_find(const struct desc *desc, const void *facts, const char *path, stru
 		desc = field->sub;
 		note_own_source(&w, desc, value);
 		if (!*path)
-			return -EINVAL;		/* an item as a whole is not a fact */
+			field = item_field(arena, field);
 	}
 	if (!field)
 		return -EINVAL;
 	ref->field = field;
 	ref->value = value;
 	ref->source = w.file ? w.file : w.source ? fill_source(&w) : NULL;
+	if (w.archive && w.file)
+		ref->source = arena_printf(arena, "%s:%s", w.archive, w.file);
 	ref->line = w.line;
 	return 0;
 }

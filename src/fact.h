@@ -139,13 +139,14 @@ struct field {
 
 /*
  * A struct whose first field is a string or number has that as its identity in lists:
- * pci.devices[0000:1b:00.0], driver.params.RegistryDwords. An item that has members "file" and
- * "line" carries its own source.
+ * pci.devices[0000:1b:00.0], driver.params.RegistryDwords. A struct that has members "file" (or
+ * "source") and "line" carries its own source.
  */
 struct desc {
 	const char *name;
 	size_t size;
 	bool optional;	/* begins with an enum fact_state of its own */
+	bool archive;	/* a file, by its "path", that the files named below it are in */
 	bool ordered;	/* as list items: the order means something, and is kept */
 	const struct field *fields;
 	size_t count;

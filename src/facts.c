@@ -336,7 +336,7 @@ static const struct field initramfs_image_fields[] = {
 	F_LIST(initramfs_image, modules, initramfs_module_desc, NULL),
 	F_STRUCT(initramfs_image, modprobe, modprobe_facts_desc, NULL),
 };
-const struct desc initramfs_image_desc = DESC(initramfs_image);
+const struct desc initramfs_image_desc = DESC(initramfs_image, .archive = true);
 
 static const struct field initramfs_facts_fields[] = {
 	F_LIST(initramfs_facts, images, initramfs_image_desc, "{0}"),

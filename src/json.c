@@ -11,6 +11,9 @@
 #include "parse/utf8.h"
 #include "version.h"
 
+/* Each is compared with those before it. Structs of facts have some forty. */
+#define KEYS_MAX 1024
+
 #define JSON_DEPTH_MAX 16
 
 __attribute__((format(printf, 5, 6))) static void
@@ -100,6 +103,8 @@ static bool scan_key(struct scan *s, struct key **keys, size_t *count)
 	if (s->text[s->at] != '"')
 		return true;
 	key = scan_string(s);
+	if (*count == KEYS_MAX)
+		return scan_fail(s, at, "more than 1024 keys in one object, with", key);
 	for (size_t i = 0; i < *count; i++)
 		if ((*keys)[i].n == key.n && memcmp((*keys)[i].p, key.p, key.n) == 0)
 			return scan_fail(s, at, "the same key twice:", key);

@@ -224,38 +224,46 @@ static bool is_about_section(const struct gap *gap, const char *fact)
 	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
 }
 
-/* The gap at the fact's own file, or at a folder above it; else one of its probe below it. */
-static const struct gap *gap_at(const struct node *node, const char *source, const char *fact)
-{
-	const struct gap *below = NULL;
-
-	for_each(g, &node->gaps) {
-		if (is_below(source, g->path.value))
-			return g;
-		if (!below && is_below(g->path.value, source) && is_about_section(g, fact))
-			below = g;
-	}
-	return below;
-}
-
-/* A probe that was given up explains whatever its section lacks. */
-static const struct gap *gap_of_probe(const struct node *node, const char *fact)
+/* The gap at SOURCE, or at a folder above it. */
+static const struct gap *gap_at(const struct node *node, const char *source)
 {
 	for_each(g, &node->gaps)
-		if (is_about_section(g, fact) && (str_is(g->error, "ETIMEDOUT") || str_is(g->error, "EIO")))
+		if (is_below(source, g->path.value))
 			return g;
 	return NULL;
+}
+
+/* The same of the section's own probe, else one below SOURCE, else the first that it has. */
+static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
+				      bool any)
+{
+	const struct gap *first = NULL, *below = NULL;
+
+	for_each(g, &node->gaps) {
+		if (!is_about_section(g, fact))
+			continue;
+		if (source && is_below(source, g->path.value))
+			return g;
+		if (source && !below && is_below(g->path.value, source))
+			below = g;
+		first = first ? first : g;
+	}
+	return below || !any ? below : first;
 }
 
 const struct gap *report_gap(const struct report *report, const struct finding *finding)
 {
 	const char *fact = finding->answer.evidence[0];
-	const struct gap *gap = NULL;
+	const struct gap *gap;
+	const char *source = NULL;
 	struct fact_ref ref;
 
 	if (!fact)
 		return NULL;
-	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0 && ref.source)
-		gap = gap_at(report->node, ref.source, fact);
-	return gap ? gap : gap_of_probe(report->node, fact);
+	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0)
+		source = ref.source;
+	gap = gap_of_probe(report->node, source, fact, false);
+	if (!gap && source)
+		gap = gap_at(report->node, source);
+	return gap ? gap : gap_of_probe(report->node, source, fact, true);
 }

@@ -433,21 +433,22 @@ def test_bad_lines_say_why(tmp_path):
 
 
 def test_what_could_not_be_read_is_unknown(tmp_path):
-    """A file over the limit counts, but what it says is not known: nothing may be concluded."""
+    """A file over the limit counts, but what it says is not known: what is seen is not all."""
     root = new_tree(tmp_path)
     write(root / "etc/modprobe.d/a.conf", "options m p=1\n")
     write(root / "etc/modprobe.d/b.conf", "#" * 300_000)
     found = facts(root)
     assert [f["path"] for f in found["modprobe"]["files"]] == [
         "/etc/modprobe.d/a.conf", "/etc/modprobe.d/b.conf"]
-    assert set(found["modprobe"]) == {"files"}
+    assert found["modprobe"]["complete"] is False
+    assert [a["param"] for a in found["modprobe"]["assignments"]] == ["p"]
     assert [g["path"] for g in found["gaps"] if g["probe"] == "modprobe"] == ["/etc/modprobe.d/b.conf"]
 
 
-def test_a_tree_without_usr_is_unknown(tmp_path):
+def test_a_tree_without_usr_is_not_complete(tmp_path):
     write(tmp_path / "etc/modprobe.d/a.conf", "options m p=1\n")
     found = facts(tmp_path)
-    assert "modprobe" not in found or found["modprobe"] == {}
+    assert found["modprobe"]["complete"] is False
     assert "/usr" in [g["path"] for g in found["gaps"]]
 
 
@@ -460,6 +461,7 @@ def test_run_may_be_missing(tmp_path):
 
 def test_no_files_at_all(tmp_path):
     found = facts(new_tree(tmp_path), "modprobe")
+    assert found.pop("complete") is True
     assert all(value == [] for value in found.values()) and len(found) == 9
 
 

@@ -270,8 +270,7 @@ def test_damaged_file(tmp_path):
     files = by(facts["modules"]["files"], "file_name")
     assert "version" not in files["nvidia"] and files["nvidia"]["name"] == "nvidia"
     assert "name" not in files["nvidia_odd"]
-    assert set(gaps(facts, "module-files").values()) == {"EBADMSG"}
-    assert len(gaps(facts, "module-files")) == 4
+    assert list(gaps(facts, "module-files").values()).count("EBADMSG") == 4
 
 
 def test_link_out_of_the_root(tmp_path):

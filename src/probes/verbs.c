@@ -295,15 +295,22 @@ static void merge(struct probe_context *ctx, const char *key, struct rdma_device
 			      "could not be asked for the whole GID table");
 }
 
+/* A tree has no devices: it says what a capture of it would. */
+static int ask_live(struct probe_context *ctx, const char *key, struct rdma_device *answer,
+		    struct question *question)
+{
+	if (host_kind(ctx->host) != HOST_TREE)
+		return host_query(ctx->host, key, &rdma_device_desc, answer, ctx->arena, ask,
+				  question);
+	host_gap_note(ctx->host, key, -ENODATA, NULL);
+	return -ENODATA;
+}
+
 static void run(struct probe_context *ctx)
 {
 	_cleanup_(verbs_close) struct verbs verbs = { 0 };
 	struct rdma_facts *rdma = &ctx->node->rdma;
 
-	if (rdma->devices.count && host_kind(ctx->host) == HOST_TREE) {
-		host_gap_note(ctx->host, NODES, -ENODATA, NOT_LIVE);
-		return;
-	}
 	for_each_mut(device, &rdma->devices) {
 		struct question question = { .verbs = &verbs, .device = device };
 		struct rdma_device answer = { 0 };
@@ -316,8 +323,7 @@ static void run(struct probe_context *ctx)
 			continue;
 		}
 		snprintf(key, sizeof(key), NODES "/%s", device->uverbs.value);
-		rc = host_query(ctx->host, key, &rdma_device_desc, &answer, ctx->arena, ask,
-				&question);
+		rc = ask_live(ctx, key, &answer, &question);
 		if (rc == 0)
 			merge(ctx, key, device, &answer);
 		/* Without the library, or a record of its answers, the others are not told either. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* off-bus.c - functions that the kernel still lists and that no longer answer. */
+#include "gate.h"
+#include "topology.h"
+
+static bool is_judged(const struct node *node, const struct pci_device *d)
+{
+	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
+}
+
+static void judge_device(struct judge *j, const struct pci_device *d)
+{
+	const char *fact = say(j, "pci.devices[%s].answers", d->bdf.value);
+
+	if (known_is(d->answers, true))
+		PASS(j, .subject = d->bdf.value, .evidence = { fact });
+	else if (known_is(d->answers, false))
+		FAIL(j, .subject = d->bdf.value,
+		     .observed = "its whole configuration space reads as ones",
+		     .expected = "a device that answers",
+		     .evidence = { fact, node_log(j->node, "xid-79") ? "log.lines[xid-79].last"
+								     : NULL });
+	else if (str_is(d->power_state, "D3cold"))
+		NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "powered down (D3cold)",
+			       .evidence = { say(j, "pci.devices[%s].power_state", d->bdf.value) });
+	else
+		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+}
+
+static void judge_off_bus(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (!is_told(j->node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &j->node->pci.devices)
+		if (is_judged(j->node, d))
+			judge_device(j, d);
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no GPU, NVSwitch or RDMA NIC on the PCI bus",
+			       .evidence = { "pci.devices" });
+}
+
+static const struct rule off_bus_rules[] = {
+	{
+		.id = "pci/device-off-bus",
+		.title = "A device has fallen off the bus",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_CRIT,
+		.judge = judge_off_bus,
+		.impact = "Whatever uses it hangs or fails; the driver reports Xid 79 for a GPU.",
+		.remedy = "Drain the node and power it off and on: a reboot alone often does not bring the "
+			  "device back. If it happens again, look at its seating, power, cooling and riser.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC.",
+		.why = "A read that no device answers comes back as all ones. The kernel keeps listing the "
+		       "function, so counting devices does not show it.",
+		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -i 'fallen off the bus'",
+		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"
+			   "NVIDIA XID errors, 79: GPU has fallen off the bus",
+	},
+};
+
+RULE_TABLE(off_bus);
