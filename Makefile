@@ -4,6 +4,7 @@
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-vm              scenarios on a real kernel in virtual machines
+#   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
 #
@@ -48,7 +49,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/nvshmem
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-vm unit install clean FORCE
+.PHONY: all check check-sanitize check-vm check-fuzz unit install clean FORCE
 all: $(B)/nvnodecheck
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -110,6 +111,12 @@ check-sanitize:
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+# Needs clang. A corpus is a folder of the target's name.
+FUZZ_SECONDS ?= 30
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+check-fuzz:
+	$(Q)tests/fuzz/check $(FUZZ_SECONDS) $(FUZZERS)
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8 \

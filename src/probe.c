@@ -348,3 +348,16 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 	else
 		fact->state = probe_state(rc);
 }
+
+bool probe_hides_host(struct probe_context *ctx, const char *path)
+{
+	const struct os_facts *os = &ctx->node->os;
+	struct host_stat stat;
+
+	/* A container that shares its host's files has that kernel's modules too. */
+	if (!is_known(os->container) || !is_known(os->kernel) ||
+	    host_stat(ctx->host, &stat, "/lib/modules/%s", os->kernel.value) != -ENOENT)
+		return false;
+	host_gap_note(ctx->host, path, -ENODATA, "a container does not see its host's");
+	return true;
+}

@@ -58,6 +58,10 @@ HOST_PATH(3) void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, co
 /* The last part of a link's target. */
 HOST_PATH(3) void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format,
 			     ...);
+/* Is this a container with files of its own? It has its host's kernel and none of what that kernel was
+ * configured with, which PATH is then said to be missing from. After phase 0. */
+bool probe_hides_host(struct probe_context *ctx, const char *path);
+
 /* What an error of the host handle makes of a fact. */
 static inline enum fact_state probe_state(int rc)
 {

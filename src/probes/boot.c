@@ -19,7 +19,7 @@ static void read_menu(struct probe_context *ctx)
 		return;
 	if (boot_read_systemd(ctx))
 		return;
-	/* A host without any, such as a container or a kernel that was started directly. */
+	/* A host without any, such as one whose kernel was started directly. */
 	rc = host_stat(ctx->host, &stat, "/boot/grub");
 	if (rc == 0 || rc == -ENOENT) {
 		ctx->node->boot.loader.state = FACT_ABSENT;
@@ -58,6 +58,8 @@ static void read_reboot_required(struct probe_context *ctx)
 
 static void run(struct probe_context *ctx)
 {
+	if (probe_hides_host(ctx, "/boot"))
+		return;
 	read_reboot_required(ctx);
 	read_menu(ctx);
 }

@@ -149,6 +149,8 @@ static void run(struct probe_context *ctx)
 	bool unknown;
 
 	read_running(ctx);
+	if (probe_hides_host(ctx, "/boot"))
+		return;
 	read_grub(&s);
 	/* The vendor's file only counts where there is no local one, and no loader but
 	 * kernel-install reads it: a copy of /etc alone still says what GRUB gets. */

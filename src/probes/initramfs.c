@@ -117,6 +117,8 @@ static void run(struct probe_context *ctx)
 	struct looking l = { .ctx = ctx };
 	struct initramfs_image *image;
 
+	if (probe_hides_host(ctx, "/boot"))
+		return;
 	if (is_known(ctx->node->os.kernel)) {
 		image = find_image(&l, &ctx->node->os.kernel);
 		if (image)

@@ -149,6 +149,8 @@ static void run(struct probe_context *ctx)
 	struct text *texts;
 	size_t total = 0;
 
+	if (probe_hides_host(ctx, "/etc/modprobe.d"))
+		return;
 	add_softdeps(&r);
 	for (size_t i = 0; modprobe_folders[i]; i++)
 		list_folder(&r, modprobe_folders[i]);

@@ -220,17 +220,14 @@ static int read_root(struct probe_context *ctx, const char *root)
 	return rc;
 }
 
-/* A container has its host's kernel and not its host's files. */
 static void set_states(struct probe_context *ctx, int rc)
 {
 	struct modules_facts *modules = &ctx->node->modules;
-	bool hidden = rc == -ENOENT && is_known(ctx->node->os.container);
 
-	if (modules->kernels.count || modules->files.count || (!hidden && (!rc || rc == -ENOENT)))
+	if (probe_hides_host(ctx, "/lib/modules"))
+		return;
+	if (modules->kernels.count || modules->files.count || !rc || rc == -ENOENT)
 		modules->kernels.state = modules->files.state = FACT_KNOWN;
-	else if (hidden)
-		host_gap_note(ctx->host, "/lib/modules", -ENODATA,
-			      "a container does not see the modules of its host");
 }
 
 /* ---- details ---- */

@@ -230,6 +230,8 @@ static void read_at_boot(struct probe_context *ctx)
 	struct conf_d *files = arena_alloc(ctx->arena, sizeof(*files));
 	int error;
 
+	if (probe_hides_host(ctx, "/etc/modules-load.d"))
+		return;
 	conf_d_list(ctx->host, ctx->arena,
 		    conf_d_folders(ctx->host, ctx->arena, "", "modules-load.d"), ".conf", files);
 	error = files->error;
