@@ -10,14 +10,6 @@
 #include "host-private.h"
 #include "json.h"
 
-#define FORMAT_PATH(path, format)                                      \
-	do {                                                           \
-		va_list ap;                                            \
-		va_start(ap, format);                                  \
-		vsnprintf((path), sizeof(path), (format), ap);         \
-		va_end(ap);                                            \
-	} while (0)
-
 void host_close(struct host *host)
 {
 	if (!host)
@@ -175,7 +167,7 @@ int host_read(struct host *host, struct text *text, size_t limit, const char *fo
 {
 	char path[PATH_MAX];
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	return answered(host, path, read_at(host, path, limit, text));
 }
 
@@ -184,7 +176,7 @@ int host_read_entry(struct host *host, struct text *text, size_t limit, const ch
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	rc = read_at(host, path, limit, text);
 	return rc == -EINVAL ? -ENOENT : answered(host, path, rc);
 }
@@ -194,7 +186,7 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	trace(host, path);
 	*text = (struct text){ 0 };
 	rc = host->ops->head(host, path, n, text);
@@ -208,7 +200,7 @@ int host_list(struct host *host, struct names *names, const char *format, ...)
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	trace(host, path);
 	*names = (struct names){ 0 };
 	rc = host->ops->list(host, path, names);
@@ -224,7 +216,7 @@ int host_stat(struct host *host, struct host_stat *stat, const char *format, ...
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	trace(host, path);
 	*stat = (struct host_stat){ 0 };
 	rc = host->ops->stat(host, path, stat);
@@ -249,7 +241,7 @@ int host_link(struct host *host, char target[PATH_MAX], const char *format, ...)
 {
 	char path[PATH_MAX];
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	return link_at(host, path, target);
 }
 
@@ -259,7 +251,7 @@ int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *forma
 	const char *last;
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	rc = link_at(host, path, target);
 	if (rc)
 		return rc;

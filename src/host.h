@@ -96,6 +96,14 @@ struct host_stat {
 };
 
 #define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))
+/* For those functions: writes the path that they were given into PATH[PATH_MAX]. */
+#define HOST_FORMAT_PATH(path, format)                         \
+	do {                                                   \
+		va_list ap;                                    \
+		va_start(ap, format);                          \
+		vsnprintf((path), sizeof(path), (format), ap); \
+		va_end(ap);                                    \
+	} while (0)
 
 /* A regular file, at most LIMIT bytes. */
 HOST_PATH(4) int host_read(struct host *host, struct text *text, size_t limit,

@@ -299,21 +299,13 @@ int node_observe(struct host *host, struct arena *arena, struct node *node, pid_
 
 /* ---- readers ---- */
 
-#define FORMAT_PATH(path, format)                              \
-	do {                                                   \
-		va_list ap;                                    \
-		va_start(ap, format);                          \
-		vsnprintf((path), sizeof(path), (format), ap); \
-		va_end(ap);                                    \
-	} while (0)
-
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
 {
 	_cleanup_text_ struct text text = { 0 };
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0)
 		*fact = probe_span(ctx, span_trim(text_span(&text)));
@@ -327,7 +319,7 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
 		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
@@ -341,7 +333,7 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 	char path[PATH_MAX], name[NAME_MAX + 1];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	HOST_FORMAT_PATH(path, format);
 	rc = host_link_name(ctx->host, name, "%s", path);
 	if (rc == 0)
 		*fact = fact_str(ctx->arena, name);
