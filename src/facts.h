@@ -655,6 +655,7 @@ struct env_facts {
 	struct fact_u64 capabilities;	/* effective; hexadecimal */
 	struct fact_bool initial_user_namespace;
 	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
+	LIST(const char *) nccl;	/* files of libnccl that it has mapped; absent: this process */
 };
 
 /* ---- the node ---- */
