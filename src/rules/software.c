@@ -51,6 +51,17 @@ static bool gate_no_software(struct judge *j)
 	return true;
 }
 
+/* Also one whose version its name does not tell. */
+static const struct software_item *any_item(const struct node *node, const char *name)
+{
+	const struct software_item *item = node_software(node, name);
+
+	for_each(i, &node->software.items)
+		if (!item && str_is(i->name, name))
+			item = i;
+	return item;
+}
+
 /* ---- NCCL ---- */
 
 #define DEEPEP_NCCL "2.30.4"	/* DeepEP 2, README: requirements */
@@ -66,7 +77,7 @@ static bool deepep_is_first(const struct node *node)
 static void judge_nccl(struct judge *j)
 {
 	const struct node *node = j->node;
-	const struct software_item *nccl = node_software(node, "nccl");
+	const struct software_item *nccl = any_item(node, "nccl");
 	const struct software_item *deepep = node_software(node, "deepep");
 
 	if (gate_no_software(j))
@@ -187,7 +198,7 @@ static void judge_multiple_nccl(struct judge *j)
 	}
 	if (gate_no_software(j) || judge_pairs(j))
 		return;
-	if (node_software(j->node, "nccl"))
+	if (any_item(j->node, "nccl"))
 		PASS(j, .evidence = { "software.items" });
 	else
 		NOT_APPLICABLE(j, .observed = "no NCCL was found on this node",
@@ -241,7 +252,7 @@ static void judge_gdrapi(struct judge *j)
 static void judge_ibstat(struct judge *j)
 {
 	const struct node *node = j->node;
-	const struct software_item *ibstat = node_software(node, "ibstat");
+	const struct software_item *ibstat = any_item(node, "ibstat");
 
 	if (gate_no_rdma(j) || gate_no_software(j))
 		return;
