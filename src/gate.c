@@ -86,6 +86,20 @@ bool gate_no_software(struct judge *j)
 	return true;
 }
 
+bool gate_no_log(struct judge *j)
+{
+	const struct log_facts *log = &j->node->log;
+
+	if (!is_told(log->lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else if (!known_is(log->complete, true))
+		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		return false;
+	return true;
+}
+
 bool gate_vm(struct judge *j, const char *what)
 {
 	if (!node_is_vm(j->node))

@@ -149,9 +149,11 @@ int resolve_in_root(struct host *host, const char *path, int flags)
 		fd = (int)syscall(SYS_openat2, host->root, path, &how, sizeof(how));
 		if (fd >= 0)
 			return fd;
-		if (errno != ENOSYS && errno != EPERM)
+		/* EAGAIN: something was renamed or mounted anywhere on this machine meanwhile, so that
+		 * the kernel cannot be sure of a "..". The walk can. */
+		if (errno != ENOSYS && errno != EPERM && errno != EAGAIN)
 			return -errno;
-		host->no_openat2 = true;
+		host->no_openat2 = errno != EAGAIN;
 	}
 	return walk_in_root(host->root, path, flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0));
 }

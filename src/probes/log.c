@@ -28,7 +28,7 @@
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
  * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/).
+ * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -80,6 +80,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "memory-encryption", "Memory Encryption Features active:", { NULL }, KMSG_ANY },
+	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
