@@ -69,6 +69,16 @@ bool gate_no_variables(struct judge *j)
 	return true;
 }
 
+bool gate_no_nccl_variables(struct judge *j)
+{
+	if (gate_no_variables(j))
+		return true;
+	if (is_told(j->node->env.nccl_conf))
+		return false;
+	UNKNOWN(j, .evidence = { "env.nccl_conf" });
+	return true;
+}
+
 struct hca_list job_nic_list(struct judge *j, bool nvshmem)
 {
 	struct job_value list = nvshmem ? job_env(j, "NVSHMEM_HCA_LIST")

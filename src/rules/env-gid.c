@@ -259,7 +259,7 @@ static void judge_gid_index(struct judge *j)
 {
 	struct tally t = { 0 };
 
-	if (gate_no_rdma_device(j) || gate_no_variables(j))
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
 		return;
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
 		judge_user(j, &users[i], &t);

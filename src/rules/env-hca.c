@@ -343,7 +343,7 @@ static void judge_selection(struct judge *j)
 	struct job_value nccl, ucx;
 	size_t before;
 
-	if (gate_no_rdma_device(j) || gate_no_variables(j))
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
 		return;
 	before = j->findings->count;
 	nccl = job_nccl(j, "NCCL_IB_HCA");

@@ -228,7 +228,7 @@ static void judge_socket(struct judge *j)
 {
 	struct job_value nccl, nvshmem, gloo;
 
-	if (gate_no_variables(j))
+	if (gate_no_nccl_variables(j))
 		return;
 	if (!is_known(j->node->net.interfaces)) {
 		UNKNOWN(j, .evidence = { "net.interfaces" });

@@ -242,7 +242,7 @@ static void judge_cross_nic(struct judge *j)
 	const char *without;
 	long number;
 
-	if (gate_no_variables(j))
+	if (gate_no_nccl_variables(j))
 		return;
 	v = job_nccl(j, "NCCL_CROSS_NIC");
 	without = without_gin(j);
