@@ -97,9 +97,10 @@ static void test_gids(void **state)
 
 static void test_no_gids(void **state)
 {
-	static const char *const addresses[] = { "",		"10.64.0",    "10.64.0.7/33",
-						 "10.64.0.7/",	"fe80::/129", "eth0",
-						 "10.64.0.7/x", "1:2:3:4:5:6:7:8:9" };
+	static const char *const addresses[] = {
+		"",	      "10.64.0", "10.64.0.7/33", "10.64.0.7/",
+		"fe80::/129", "eth0",	 "10.64.0.7/x",	 "1:2:3:4:5:6:7:8:9"
+	};
 	static const char *const gids[] = { "", "fe80::1", "0000:0000",
 					    "0000:0000:0000:0000:0000:ffff:0a40:0007:0000",
 					    "0000:0000:0000:0000:0000:ffff:0a40:00g7" };
