@@ -19,10 +19,12 @@ def capture(scratch, tmp_path):
     def make(answer):
         path = tmp_path / "node.capture"
         program.run("capture", "--root", scratch.directory, "-o", path, "--no-redact")
-        line = {"query": "flow control of " + INTERFACE}
-        line.update(answer)
-        with open(path, "a") as out:
-            out.write(json.dumps(line) + "\n")
+        key = "flow control of " + INTERFACE
+        with open(path) as file:
+            lines = [json.loads(line) for line in file]
+        lines = [line for line in lines if line.get("query") != key] + [dict(answer, query=key)]
+        with open(path, "w") as out:
+            out.writelines(json.dumps(line) + "\n" for line in lines)
         return path
     return make
 

@@ -140,11 +140,13 @@ static int ask_pause(const char *interface, struct fact_bool *fact)
 static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct net_facts *answer = facts;
-	struct net_interface *interface = LIST_ADD(arena, &answer->interfaces);
+	struct net_interface *interface;
 	const char *name = user;
 	int rc;
 
-	(void)host;
+	if (host_kind(host) != HOST_LIVE)
+		return 0;
+	interface = LIST_ADD(arena, &answer->interfaces);
 	interface->name = fact_str(arena, name);
 	rc = ask_pfc(name, &interface->pfc_priorities);
 	return rc ? rc : ask_pause(name, &interface->pause);
@@ -157,13 +159,9 @@ static void ask_interface(struct probe_context *ctx, struct net_interface *inter
 	struct net_facts answer = { 0 };
 	int rc;
 
-	if (host_kind(ctx->host) == HOST_TREE) {
-		host_gap_note(ctx->host, key, -ENODATA, "only a running host can be asked");
-		return;
-	}
 	rc = host_query(ctx->host, key, &net_facts_desc, &answer, ctx->arena, ask, name);
-	if (rc == -ENODATA)
-		host_gap_note(ctx->host, key, rc, "only a running host can be asked");
+	if (rc == 0 && !answer.interfaces.count)
+		host_gap_note(ctx->host, key, -ENODATA, "only a running host can be asked");
 	for_each(found, &answer.interfaces) {
 		if (rc)
 			break;
