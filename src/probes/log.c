@@ -64,6 +64,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
 	/* Apart from other modules', of whose lines only the first and the last are kept. */
 	{ "nvidia-fs-symbol", "nvidia_fs:", { " version of symbol " }, KMSG_ANY },
