@@ -126,10 +126,21 @@ static void judge_down(struct judge *j)
 
 /* ---- is it the driver's? ---- */
 
+/* With its version where several are there, else whatever is installed. */
+static const struct software_item *find_program(const struct node *node)
+{
+	const struct software_item *found = node_software(node, "fabricmanager");
+
+	for_each(item, &node->software.items)
+		if (!found && str_is(item->name, "fabricmanager"))
+			found = item;
+	return found;
+}
+
 static void judge_version(struct judge *j)
 {
 	const struct node *node = j->node;
-	const struct software_item *found = node_software(node, "fabricmanager");
+	const struct software_item *found = find_program(node);
 	enum switches switches;
 	const char *bdf = NULL, *fact;
 

@@ -154,7 +154,7 @@ static void judge_staged(struct judge *j)
 		return;
 	}
 	if (!staged || !running) {
-		UNKNOWN(j, .evidence = { running ? "cmdline.staged.text" : "cmdline.running" });
+		UNKNOWN(j, .evidence = { running ? "boot.next_entry" : "cmdline.running" });
 		return;
 	}
 	judge_sources(j, staged, before);
