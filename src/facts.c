@@ -570,6 +570,7 @@ static const struct desc service_desc = DESC(service);
 static const struct field services_facts_fields[] = {
 	F_BOOL(services_facts, manager, "/run/systemd/system"),
 	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 };
 const struct desc services_facts_desc = DESC(services_facts);
 

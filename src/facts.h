@@ -620,6 +620,8 @@ struct service {
 struct services_facts {
 	struct fact_bool manager;	/* systemd runs this node */
 	LIST(struct service) units;	/* those not there too: not-found */
+	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	struct fact_str driver_container;
 };
 
 /* ---- software: user space that the kernel side has to fit ---- */

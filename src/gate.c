@@ -109,3 +109,14 @@ bool gate_vm(struct judge *j, const char *what)
 		.evidence = { "os.hypervisor" });
 	return true;
 }
+
+void gate_log_clean(struct judge *j)
+{
+	if (!is_told(j->node->log.lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else if (!known_is(j->node->log.complete, true))
+		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		PASS(j, .evidence = { "log.lines" });
+}

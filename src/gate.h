@@ -25,4 +25,7 @@ bool gate_no_log(struct judge *j);
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool gate_vm(struct judge *j, const char *what);
 
+/* Nothing bad is in the kernel log: a pass as far as it goes back to the boot, else unknown. */
+void gate_log_clean(struct judge *j);
+
 #endif
