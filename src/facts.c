@@ -11,6 +11,8 @@
 
 const char *const pci_port_words[] = { "endpoint", "root-port", "upstream-port",
 				       "downstream-port", "bridge", "root-complex", NULL };
+const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
+const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
 const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
 const char *const module_state_words[] = { "live", "loading", "unloading", "builtin", NULL };
 const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
@@ -74,7 +76,7 @@ static const struct field numa_facts_fields[] = {
 };
 static const struct desc numa_facts_desc = DESC(numa_facts);
 
-/* ---- pci, gpu ---- */
+/* ---- pci ---- */
 
 static const struct field pci_bar_fields[] = {
 	F_U64(pci_bar, index, NULL),
@@ -152,6 +154,36 @@ static const struct field pci_facts_fields[] = {
 	F_LIST(pci_facts, devices, pci_device_desc, "/sys/bus/pci/devices"),
 };
 const struct desc pci_facts_desc = DESC(pci_facts);
+
+/* ---- topology, gpu ---- */
+
+static const struct field topology_path_fields[] = {
+	F_STR(topology_path, bdf, NULL),
+	F_ENUM(topology_path, class, path_class_words, NULL),
+	F_U64(topology_path, ports, NULL),
+	F_BOOL(topology_path, redirected, NULL),
+};
+static const struct desc topology_path_desc = DESC(topology_path);
+
+static const struct field topology_gpu_fields[] = {
+	F_STR(topology_gpu, bdf, NULL),
+	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
+	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STR(topology_gpu, nearest_nic, NULL),
+};
+static const struct desc topology_gpu_desc = DESC(topology_gpu);
+
+static const struct field topology_nic_fields[] = {
+	F_STR(topology_nic, bdf, NULL),
+	F_ENUM(topology_nic, role, nic_role_words, NULL),
+};
+static const struct desc topology_nic_desc = DESC(topology_nic);
+
+static const struct field topology_facts_fields[] = {
+	F_LIST(topology_facts, gpus, topology_gpu_desc, "/sys/bus/pci/devices"),
+	F_LIST(topology_facts, nics, topology_nic_desc, "/sys/bus/pci/devices"),
+};
+static const struct desc topology_facts_desc = DESC(topology_facts);
 
 #define INFORMATION "/proc/driver/nvidia/gpus/{0}/information"
 
@@ -461,6 +493,7 @@ static const struct field net_interface_fields[] = {
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
+	F_STRS(net_interface, uppers, "/sys/class/net/{0}"),
 };
 static const struct desc net_interface_desc = DESC(net_interface);
 
@@ -611,6 +644,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, os, os_facts_desc, NULL),
 	F_STRUCT(node, numa, numa_facts_desc, NULL),
 	F_STRUCT(node, pci, pci_facts_desc, NULL),
+	F_STRUCT(node, topology, topology_facts_desc, NULL),
 	F_STRUCT(node, gpu, gpu_facts_desc, NULL),
 	F_STRUCT(node, driver, driver_facts_desc, NULL),
 	F_STRUCT(node, modules, modules_facts_desc, NULL),

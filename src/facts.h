@@ -176,6 +176,46 @@ struct pci_facts {
 	LIST(struct pci_device) devices;
 };
 
+/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
+
+/* As NCCL and nvidia-smi topo name them, nearest first. */
+enum path_class {
+	PATH_PIX,	/* one switch between them */
+	PATH_PXB,	/* several switches, no host bridge */
+	PATH_PHB,	/* through one host bridge: the CPU */
+	PATH_NODE,	/* between host bridges of one NUMA node */
+	PATH_SYS,	/* between NUMA nodes */
+	PATH_UNKNOWN,	/* only in code: a fact is then unknown itself */
+};
+extern const char *const path_class_words[];
+
+enum nic_role { NIC_COMPUTE, NIC_STORAGE, NIC_MANAGEMENT };
+extern const char *const nic_role_words[];
+
+struct topology_path {
+	struct fact_str bdf;		/* of the other end */
+	struct fact_enum class;		/* enum path_class */
+	struct fact_u64 ports;		/* bridges between them, the one above both not counted */
+	struct fact_bool redirected;	/* ACS of one of those redirects requests upwards */
+};
+
+struct topology_gpu {
+	struct fact_str bdf;
+	LIST(struct topology_path) gpus;	/* the other ones */
+	LIST(struct topology_path) nics;
+	struct fact_str nearest_nic;	/* absent: this node has no NIC */
+};
+
+struct topology_nic {
+	struct fact_str bdf;
+	struct fact_enum role;		/* enum nic_role; unknown: nothing tells (topology.h) */
+};
+
+struct topology_facts {
+	LIST(struct topology_gpu) gpus;
+	LIST(struct topology_nic) nics;
+};
+
 /* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
 
 struct gpu {
@@ -504,6 +544,8 @@ struct net_interface {
 	struct fact_str bdf;		/* absent: not a PCI function */
 	struct fact_str driver;
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
+	/* Bonds, bridges and VLANs over it, and over those. Only of PCI functions. */
+	LIST(const char *) uppers;
 };
 
 struct net_route {
@@ -659,6 +701,7 @@ struct node {
 	struct os_facts os;
 	struct numa_facts numa;
 	struct pci_facts pci;
+	struct topology_facts topology;
 	struct gpu_facts gpu;
 	struct driver_facts driver;
 	struct modules_facts modules;

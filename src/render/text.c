@@ -46,16 +46,6 @@ static void head_line(struct view *v, const char *name, const char *text)
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
 }
 
-static const char *gpu_name(const struct node *node, const struct pci_device *device)
-{
-	const struct gpu_model *model = gpu_model(device);
-
-	for_each(g, &node->gpu.devices)
-		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
-			return g->model.value;
-	return model ? model->name : "NVIDIA GPU";
-}
-
 /* "8 x NVIDIA H200" and what else there is. */
 static const char *gpus_text(struct view *v)
 {
