@@ -183,7 +183,7 @@ static const struct field topology_facts_fields[] = {
 	F_LIST(topology_facts, gpus, topology_gpu_desc, "/sys/bus/pci/devices"),
 	F_LIST(topology_facts, nics, topology_nic_desc, "/sys/bus/pci/devices"),
 };
-static const struct desc topology_facts_desc = DESC(topology_facts);
+const struct desc topology_facts_desc = DESC(topology_facts);
 
 #define INFORMATION "/proc/driver/nvidia/gpus/{0}/information"
 

@@ -725,6 +725,7 @@ struct node {
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
 extern const struct desc pci_facts_desc;
+extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;
 extern const struct desc boot_entry_desc;
 extern const struct desc module_file_desc;

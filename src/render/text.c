@@ -7,6 +7,7 @@
 #include "gpus.h"
 #include "json.h"
 #include "render/render.h"
+#include "render/topo.h"
 
 #define LABEL 10	/* width of "observed " and its like */
 #define INDENT 5
@@ -443,5 +444,12 @@ enum exit_status render_report_text(const struct report *report, const struct op
 		show_all(&v, chosen_rest, show_short);
 	}
 	last_line(&v);
+	if (v.verbose) {
+		struct topo topo;
+
+		topo_make(&topo, report->node, report->arena);
+		fputc('\n', v.page.out);
+		render_topo_part(&v.page, &topo);
+	}
 	return page_end(&v.page, status);
 }
