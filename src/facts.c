@@ -36,6 +36,26 @@ static const struct field sysctl_fields[] = {
 };
 static const struct desc sysctl_desc = DESC(sysctl);
 
+const char *const sysctl_names[] = { "kernel.numa_balancing", "net.core.rmem_max",
+				     "net.core.wmem_max", "net.ipv4.conf.all.arp_announce",
+				     "net.ipv4.conf.all.arp_ignore", "vm.max_map_count",
+				     "vm.nr_hugepages", "vm.overcommit_memory", "vm.zone_reclaim_mode",
+				     NULL };
+
+static const struct field hugepages_fields[] = {
+	F_U64(hugepages, size_bytes, NULL),
+	F_U64(hugepages, pages, "/sys/kernel/mm/hugepages"),
+};
+static const struct desc hugepages_desc = DESC(hugepages);
+
+static const struct field mount_point_fields[] = {
+	F_STR(mount_point, point, NULL),
+	F_STR(mount_point, type, "/proc/self/mountinfo"),
+	F_STR(mount_point, source, "/proc/self/mountinfo"),
+	F_STR(mount_point, options, "/proc/self/mountinfo"),
+};
+static const struct desc mount_point_desc = DESC(mount_point);
+
 static const struct field os_facts_fields[] = {
 	F_STR(os_facts, hostname, "/proc/sys/kernel/hostname"),
 	F_STR(os_facts, id, "/etc/os-release"),
@@ -60,6 +80,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, image_based, "/run/ostree-booted"),
 	F_LIST(os_facts, kernel_config, kernel_option_desc, "/boot"),
 	F_LIST(os_facts, sysctls, sysctl_desc, "/proc/sys"),
+	F_LIST(os_facts, hugepages, hugepages_desc, "/sys/kernel/mm/hugepages"),
+	F_LIST(os_facts, mounts, mount_point_desc, "/proc/self/mountinfo"),
 };
 const struct desc os_facts_desc = DESC(os_facts);
 

@@ -26,6 +26,23 @@ struct sysctl {
 	struct fact_str value;
 };
 
+/* The sysctls that are read; NULL-terminated. */
+extern const char *const sysctl_names[];
+
+struct hugepages {
+	struct fact_u64 size_bytes;
+	struct fact_u64 pages;		/* in the pool, used or not */
+};
+
+/* What is mounted, as the node's first process sees it in a tree, and this one on a running host.
+ * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
+struct mount_point {
+	struct fact_str point;
+	struct fact_str type;		/* ext4, nfs4, lustre, hugetlbfs */
+	struct fact_str source;
+	struct fact_str options;	/* rw,noatime,...: of the mount and of the file system */
+};
+
 struct os_facts {
 	struct fact_str hostname;
 	struct fact_str id;		/* os-release ID: debian, ubuntu, rhel, ... */
@@ -50,6 +67,8 @@ struct os_facts {
 	struct fact_str image_based;	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	LIST(struct kernel_option) kernel_config;	/* of the kernel that runs */
 	LIST(struct sysctl) sysctls;
+	LIST(struct hugepages) hugepages;	/* absent: a kernel without them */
+	LIST(struct mount_point) mounts;
 };
 
 /* ---- numa ---- */

@@ -72,8 +72,12 @@ static void put_device(struct json_object *json, const struct topo *topo,
 	json_put(json, "link", link_json(&d->link));
 	put_bool(json, "acs_redirects", acs, topo_redirects(d));
 	json_put_string(json, "driver", is_known(d->driver) ? d->driver.value : NULL);
-	if (item->kind == TOPO_GPU || item->kind == TOPO_NIC)
-		json_put_string(json, "iommu", topo_iommu(topo, d));
+	if (item->kind == TOPO_GPU || item->kind == TOPO_NIC) {
+		struct fact_str iommu = topo_iommu(topo, d);
+
+		if (is_told(iommu))
+			json_put_string(json, "iommu", is_known(iommu) ? iommu.value : NULL);
+	}
 	if (item->kind == TOPO_NIC) {
 		const char *role = topo_role(topo, item->id);
 

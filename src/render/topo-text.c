@@ -138,7 +138,7 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 		row->link = topo_link(d->topo, item->device);
 		row->narrow = topo_link_is_narrow(item->device);
 		row->driver = topo_is_end(item) ? topo_driver(item->device) : "";
-		row->iommu = end ? topo_iommu(d->topo, item->device) : "";
+		row->iommu = end ? topo_iommu_text(d->topo, item->device) : "";
 	}
 	if (item->kind == TOPO_NIC)
 		add_ports(d, item, below, text);

@@ -302,12 +302,20 @@ const char *topo_link(const struct topo *topo, const struct pci_device *device)
 	return max && strcmp(now, max) != 0 ? arena_printf(topo->arena, "%s of %s", now, max) : now;
 }
 
-const char *topo_iommu(const struct topo *topo, const struct pci_device *device)
+struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device)
 {
 	for_each(d, &topo->node->iommu.devices)
 		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
-			return is_known(d->type) ? d->type.value : "?";
-	return is_told(topo->node->iommu.devices) ? "no IOMMU" : "?";
+			return is_known(d->type) ? d->type : (struct fact_str){ 0 };
+	return is_told(topo->node->iommu.devices) ? FACT_NONE(fact_str) : (struct fact_str){ 0 };
+}
+
+const char *topo_iommu_text(const struct topo *topo, const struct pci_device *device)
+{
+	struct fact_str type = topo_iommu(topo, device);
+
+	return is_known(type) ? arena_printf(topo->arena, "IOMMU %s", type.value)
+	       : is_absent(type) ? "no IOMMU" : "IOMMU ?";
 }
 
 const char *topo_driver(const struct pci_device *device)

@@ -61,7 +61,9 @@ bool topo_redirects(const struct pci_device *device);
 /* "Gen5 x16", "Gen1 x16 of Gen5 x16"; "" where there is no link of its own. */
 const char *topo_link(const struct topo *topo, const struct pci_device *device);
 bool topo_link_is_narrow(const struct pci_device *device);	/* fewer lanes than the device has */
-const char *topo_iommu(const struct topo *topo, const struct pci_device *device);
+/* The type of its IOMMU group; absent: in none. */
+struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device);
+const char *topo_iommu_text(const struct topo *topo, const struct pci_device *device);
 const char *topo_driver(const struct pci_device *device);
 /* "mlx5_0 InfiniBand 400 Gb/s ACTIVE", a line for each port of a NIC's RDMA devices. */
 void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines);
