@@ -314,7 +314,7 @@ static const char *mount_value(struct arena *arena, const char *value)
 		return NULL;
 	source = span_trim(rest);
 	local = span_starts(source, "/dev/") || !span_search(source, "/") ||
-		span_find(source, ' ') < source.n;
+		span_find(source, ' ') < source.n || span_find(source, ',') < source.n;
 	return arena_printf(arena, "%.*s %s%s%.*s", SPAN_FMT(type),
 			    mount_has_option(options, SPAN("ro")) ? "ro" : "rw", local ? "" : " " FROM,
 			    local ? 0 : (int)source.n, source.p);
