@@ -73,7 +73,7 @@ const struct option_row option_rows[] = {
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, VERB_DOCTOR, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show what is well and what does not apply" },
+	  "also show what is well, what does not apply, and the tree of topo" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },

@@ -277,9 +277,8 @@ static void draw_end(const struct svg *svg, int x, int y, const struct place *pl
 {
 	const struct topo_item *item = place->item;
 	const char *role = topo_role(svg->topo, item->id);
-	const char *iommu = item->kind == TOPO_GPU || item->kind == TOPO_NIC
-				    ? topo_iommu_text(svg->topo, item->device)
-				    : "";
+	bool translated = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
+	const char *iommu = translated ? topo_iommu_text(svg->topo, item->device) : "";
 	struct topo_lines lines = { .count = 0 };
 
 	box(x, y, END_BOX, place->height,
@@ -293,8 +292,9 @@ static void draw_end(const struct svg *svg, int x, int y, const struct place *pl
 			   END_BOX - 30));
 	write_text(x + 10, y + 18 + LINE, "s m",
 		   fitting(svg,
-			   arena_printf(svg->topo->arena, "%s · %s%s%s", topo_bdf(item),
-					topo_driver(item->device), *iommu ? " · " : "", iommu),
+			   arena_printf(svg->topo->arena, "%s · %s%s%s%s", topo_bdf(item),
+					topo_driver(item->device), translated ? " · " : "",
+					strchr(iommu, ' ') || !translated ? "" : "IOMMU ", iommu),
 			   END_BOX - 16));
 	if (item->kind == TOPO_NIC)
 		topo_ports(svg->topo, item->device, &lines);

@@ -314,8 +314,7 @@ const char *topo_iommu_text(const struct topo *topo, const struct pci_device *de
 {
 	struct fact_str type = topo_iommu(topo, device);
 
-	return is_known(type) ? arena_printf(topo->arena, "IOMMU %s", type.value)
-	       : is_absent(type) ? "no IOMMU" : "IOMMU ?";
+	return is_known(type) ? type.value : is_absent(type) ? "no IOMMU" : "IOMMU ?";
 }
 
 const char *topo_driver(const struct pci_device *device)
