@@ -175,18 +175,21 @@ def test_node_without_gpu_has_no_roles(node_tree):
     assert set(roles(node_tree("no-gpu-server")).values()) <= {None}
 
 
-def test_idle_virtual_functions_are_counted_not_drawn(scratch):
-    directory = put(scratch, "hgx-h100-ib", "pci 0000:18:00.0 vfs=2",
-                    """pci
-\t0000:15:01.0 spr-port numa=0
-\t\t16:00.0 pex890-up
-\t\t\t17:00.0 pex890-down
-\t\t\t\t18:00.1 cx7-vf physfn=0000:18:00.0
-\t\t\t\t18:00.2 cx7-vf physfn=0000:18:00.0""",
-                    "rdma mlx5_20 pci=0000:18:00.1 state=DOWN")
-    assert "0000:18:00.1" not in roles(directory)
-    text = text_of(directory)
+def test_idle_virtual_functions_are_counted_not_drawn(node_tree, tmp_path):
+    document = run("facts", "--root", node_tree("hgx-h100-ib")).json()
+    del document["topology"]
+    physical = next(d for d in document["pci"]["devices"] if d["bdf"] == "0000:18:00.0")
+    physical["virtual_functions"] = 2
+    for i in (1, 2):
+        bdf = "0000:18:00.%d" % i
+        document["pci"]["devices"].append(dict(physical, bdf=bdf, physical_function="0000:18:00.0",
+                                               virtual_functions=None))
+        document["rdma"]["devices"].append({"name": "mlx5_2%d" % i, "bdf": bdf, "ports": []})
+    file = tmp_path / "facts"
+    file.write_text(json.dumps(document))
+    text = run("topo", "--from", file).out
     assert "ConnectX-7 + 2 VFs" in text and "18:00.1" not in text
+    assert "NIC9" in text and "NIC10" not in text
 
 
 # ---- text ----

@@ -37,13 +37,30 @@ static void put_char(char c)
 	}
 }
 
+/* A word longer than this may be broken after a slash or comma: paths, lists of parameters. */
+#define WORD_LONG 24
+
+static void put_word(struct span word)
+{
+	for (size_t i = 0; i < word.n; i++) {
+		put_char(word.p[i]);
+		if (word.n > WORD_LONG && i && i + 1 < word.n && strchr("/,;=", word.p[i]))
+			fputs("\\:", stdout);
+	}
+}
+
 /* A line that begins with "." would be a request; "'" is escaped anyhow. */
 static void put_text(struct span line)
 {
+	struct span word;
+
 	if (line.n && line.p[0] == '.')
 		fputs("\\&", stdout);
-	for (size_t i = 0; i < line.n; i++)
-		put_char(line.p[i]);
+	for (bool first = true; span_cut(&line, ' ', &word); first = false) {
+		if (!first)
+			putchar(' ');
+		put_word(word);
+	}
 }
 
 static void paragraph(const char *text)
