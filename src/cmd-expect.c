@@ -79,8 +79,10 @@ static enum exit_status print_text(struct source *source)
 	const char *name = is_known(os->hostname) ? os->hostname.value : "this node";
 
 	/* Facts of unknown origin must not begin another line. */
-	printf("# What %.*s is, by nvnodecheck %s. Keep what its peers must be too, for example in\n"
-	       "# /etc/nvnodecheck.conf.d/expect.conf; nvnodecheck.conf(5) says how values compare.\n"
+	printf("# What %.*s is, by nvnodecheck %s. Keep what its peers must be too, for example "
+	       "in\n"
+	       "# /etc/nvnodecheck.conf.d/expect.conf; nvnodecheck.conf(5) says how values "
+	       "compare.\n"
 	       "[expect]\n",
 	       (int)strcspn(name, "\n\r"), name, NVNODECHECK_VERSION);
 	for_all_keys(source->node, source->arena, print_key, source);
@@ -94,7 +96,8 @@ struct document {
 	struct json_object *keys;
 };
 
-static void put_key(void *user, const struct expect_key *key, const char *name, const char *argument)
+static void put_key(void *user, const struct expect_key *key, const char *name,
+		    const char *argument)
 {
 	struct document *d = user;
 	struct json_object *json = json_object_new_object();
@@ -114,9 +117,9 @@ static enum exit_status print_json(struct source *source)
 	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-expect");
 	struct document d = { source, json_object_new_array() };
 
-	json_put_string(json, "hostname", is_known(source->node->os.hostname)
-						  ? source->node->os.hostname.value
-						  : NULL);
+	json_put_string(json, "hostname",
+			is_known(source->node->os.hostname) ? source->node->os.hostname.value
+							    : NULL);
 	for_all_keys(source->node, source->arena, put_key, &d);
 	json_put(json, "keys", d.keys);
 	return render_json(json, EXIT_WELL);

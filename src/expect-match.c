@@ -11,18 +11,20 @@
 #include "parse/nvidia.h"
 #include "parse/span.h"
 
-#define WORD_MAX 192	/* a line of a configuration has 199 bytes at most */
+#define WORD_MAX 192 /* a line of a configuration has 199 bytes at most */
 #define FROM "from="
 
 const char *const expect_kind_help[] = {
 	[EXPECT_NUMBER] = "a number, or conditions: 8, >=8, 4..8",
 	[EXPECT_AT_LEAST] = "a number that must be reached",
-	[EXPECT_VERSION] = "a version, its beginning, a shell pattern or conditions: 580.159.04, 580, "
-			   "580.*, 570..580, >=570 <590",
+	[EXPECT_VERSION] =
+		"a version, its beginning, a shell pattern or conditions: 580.159.04, 580, "
+		"580.*, 570..580, >=570 <590",
 	[EXPECT_WORD] = "one of the words",
 	[EXPECT_TEXT] = "text that is contained",
-	[EXPECT_MOUNT] = "the type as a shell pattern, options that must be there, and from=SOURCE, a "
-			 "shell pattern too",
+	[EXPECT_MOUNT] =
+		"the type as a shell pattern, options that must be there, and from=SOURCE, a "
+		"shell pattern too",
 };
 
 static struct span after(struct span s, size_t n)
@@ -54,7 +56,7 @@ static bool take_count(struct span *alternative, uint64_t *count)
 
 /* ---- numbers and versions ---- */
 
-/* <0, 0, >0. A limit with fewer parts stands for all versions that begin with it: 580 is 580.65.06. */
+/* <0, 0, >0. A limit with fewer parts stands for all versions that begin with it. */
 static int compare(const char *version, const char *limit)
 {
 	size_t n = strlen(limit);
@@ -70,8 +72,8 @@ static bool in_range(const char *version, struct span word)
 	struct span from = { word.p, (size_t)(dots - word.p) };
 	char low[WORD_MAX], high[WORD_MAX];
 
-	return copy(from, low) && copy(after(word, from.n + 2), high) && compare(version, low) >= 0 &&
-	       compare(version, high) <= 0;
+	return copy(from, low) && copy(after(word, from.n + 2), high) &&
+	       compare(version, low) >= 0 && compare(version, high) <= 0;
 }
 
 static bool version_fits(const char *version, struct span word)
@@ -90,7 +92,8 @@ static bool version_fits(const char *version, struct span word)
 		return fnmatch(limit, version, 0) == 0;
 	if (n == 0)
 		return strcmp(version, limit) == 0 ||
-		       (strncmp(version, limit, strlen(limit)) == 0 && compare(version, limit) == 0);
+		       (strncmp(version, limit, strlen(limit)) == 0 &&
+			compare(version, limit) == 0);
 	order = compare(version, limit);
 	return (word.p[0] == '<' && order < 0) || (word.p[0] == '>' && order > 0) ||
 	       (word.p[n - 1] == '=' && order == 0);
@@ -264,7 +267,8 @@ static bool alternative_is_right(const struct expect_key *key, struct span alter
 	if (key->kind != EXPECT_NUMBER && key->kind != EXPECT_VERSION)
 		return true;
 	while (span_word(&rest, &word))
-		if (!operator_is_right(word) || (key->kind == EXPECT_NUMBER && !word_is_number(word)))
+		if (!operator_is_right(word) ||
+		    (key->kind == EXPECT_NUMBER && !word_is_number(word)))
 			return false;
 	return true;
 }
@@ -304,7 +308,7 @@ static bool seen_before(const struct expect_look *look, const struct expect_seen
 	return false;
 }
 
-/* TYPE OPTIONS SOURCE -> TYPE rw from=SOURCE. A local file system's device is no two nodes' alike. */
+/* TYPE OPTIONS SOURCE -> TYPE rw from=SOURCE. A local device's name is each node's own. */
 static const char *mount_value(struct arena *arena, const char *value)
 {
 	struct span rest = span_of(value), type, options, source;
@@ -316,8 +320,8 @@ static const char *mount_value(struct arena *arena, const char *value)
 	local = span_starts(source, "/dev/") || !span_search(source, "/") ||
 		span_find(source, ' ') < source.n || span_find(source, ',') < source.n;
 	return arena_printf(arena, "%.*s %s%s%.*s", SPAN_FMT(type),
-			    mount_has_option(options, SPAN("ro")) ? "ro" : "rw", local ? "" : " " FROM,
-			    local ? 0 : (int)source.n, source.p);
+			    mount_has_option(options, SPAN("ro")) ? "ro" : "rw",
+			    local ? "" : " " FROM, local ? 0 : (int)source.n, source.p);
 }
 
 const char *expect_value(const struct expect_key *key, const struct expect_look *look)
@@ -331,8 +335,9 @@ const char *expect_value(const struct expect_key *key, const struct expect_look 
 		kinds += !seen_before(look, seen);
 	}
 	for_each(seen, &look->seen) {
-		const char *value = key->kind == EXPECT_MOUNT ? mount_value(look->arena, seen->value)
-							      : seen->value;
+		const char *value = key->kind == EXPECT_MOUNT
+					    ? mount_value(look->arena, seen->value)
+					    : seen->value;
 
 		if (seen_before(look, seen))
 			continue;
@@ -340,7 +345,8 @@ const char *expect_value(const struct expect_key *key, const struct expect_look 
 			return NULL;
 		text = kinds == 1 ? value
 				  : arena_printf(look->arena, "%s%s%" PRIu64 " x %s", text,
-						 *text ? ", " : "", count_of(look, seen->value), value);
+						 *text ? ", " : "", count_of(look, seen->value),
+						 value);
 	}
 	return !*text || strpbrk(text, "\n\r") || strstr(text, " ;") || expect_refuse(key, text)
 		       ? NULL

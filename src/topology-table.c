@@ -16,8 +16,8 @@ enum topology_end topology_end(const struct node *node, const struct pci_device 
 /* A NIC as far as its use is told by it. */
 struct nic {
 	struct pci_chain chain;
-	bool up;		/* a port is ACTIVE */
-	uint64_t rate_mbps;	/* of the fastest port that is */
+	bool up;	    /* a port is ACTIVE */
+	uint64_t rate_mbps; /* of the fastest port that is */
 	bool default_route;
 };
 

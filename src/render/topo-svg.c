@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topo-svg.c - the tree and the matrix as one SVG file: no script, no font and no file of others. The
- * tree grows to the right, one end a row; NUMA nodes stand side by side where that is shorter. It has
- * its own background, light or dark as the reader's system wants.
+ * topo-svg.c - the tree and the matrix as one SVG file: no script, no font and no file of others.
+ * The tree grows to the right, one end a row; NUMA nodes stand side by side where that is shorter.
+ * It has its own background, light or dark as the reader's system wants.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,22 +12,22 @@
 #include "render/topo.h"
 
 #define MARGIN 24
-#define HEADER 64	/* the drawing's title */
-#define PANEL_HEAD 40	/* a NUMA node's title */
+#define HEADER 64     /* the drawing's title */
+#define PANEL_HEAD 40 /* a NUMA node's title */
 #define PANEL_PAD 16
-#define LEVEL 228	/* from one depth of the tree to the next */
-#define BOX 122		/* width of a host bridge's, port's or switch's box */
+#define LEVEL 228 /* from one depth of the tree to the next */
+#define BOX 122	  /* width of a host bridge's, port's or switch's box */
 #define END_BOX 278
 #define ROW_GAP 10
-#define LINE 15		/* of text */
+#define LINE 15 /* of text */
 #define MATRIX_CELL 46
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18
-#define LEGEND_WIDTH 460	/* of its longest sentence */
+#define LEGEND_WIDTH 460 /* of its longest sentence */
 
 struct place {
-	const struct topo_item *item;	/* what is drawn: the last of a chain of folded ports */
-	const struct topo_item *port;	/* the port that is folded into the line to it; NULL: none */
+	const struct topo_item *item; /* what is drawn: the last of a chain of folded ports */
+	const struct topo_item *port; /* the port that is folded into the line to it; NULL: none */
 	int depth, y, height;
 	struct place *first, *next;
 };
@@ -43,15 +43,18 @@ struct svg {
 	struct panel *panels;
 	size_t panels_count;
 	bool side_by_side;
-	int width, height;	/* of the whole */
+	int width, height; /* of the whole */
 	int tree_bottom;
 };
 
 static const char style_sheet[] =
-	"  text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px;"
+	"  text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
+	"Sans',sans-serif;font-size:12px;"
 	"fill:#1c2330}\n"
-	"  .t{font-size:20px;font-weight:600}.h{font-size:14px;font-weight:600}.b{font-weight:600}\n"
-	"  .s,.s2{font-size:11px;fill:#55606f}.m{font-family:ui-monospace,'DejaVu Sans Mono',monospace}\n"
+	"  "
+	".t{font-size:20px;font-weight:600}.h{font-size:14px;font-weight:600}.b{font-weight:600}\n"
+	"  .s,.s2{font-size:11px;fill:#55606f}.m{font-family:ui-monospace,'DejaVu Sans "
+	"Mono',monospace}\n"
 	"  .bg{fill:#fff}.pn{fill:#f4f6f9;stroke:#d5dbe3}.bx{fill:#fff;stroke:#aab4c2}\n"
 	"  .gpu{fill:#e3f3d4;stroke:#5d9a1f}.nic{fill:#dfecfb;stroke:#3f7fc4}"
 	".nvs{fill:#efe5fa;stroke:#8a5cc0}\n"
@@ -65,7 +68,9 @@ static const char style_sheet[] =
 	".bx{fill:#232b36;stroke:#5a6677}\n"
 	"  .gpu{fill:#25380f;stroke:#7fb83f}.nic{fill:#14304f;stroke:#5b9be0}"
 	".nvs{fill:#33234a;stroke:#a67fd8}\n"
-	"  .ln{stroke:#6f7c8e}.nar{stroke:#f0a030}.warn{fill:#f0b050}.bad{fill:#ff8a80}.ce{fill:#1c2330}"
+	"  "
+	".ln{stroke:#6f7c8e}.nar{stroke:#f0a030}.warn{fill:#f0b050}.bad{fill:#ff8a80}.ce{fill:#"
+	"1c2330}"
 	"}\n";
 
 /* ---- writing ---- */
@@ -135,15 +140,17 @@ static int legend(const struct svg *svg, int x, int y)
 			continue;
 		if (x >= 0) {
 			printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" "
-			       "class=\"c%d\"/>\n", x, y, MATRIX_CELL - 3, LEGEND_ROW - 4, i);
+			       "class=\"c%d\"/>\n",
+			       x, y, MATRIX_CELL - 3, LEGEND_ROW - 4, i);
 			write_text(x + (MATRIX_CELL - 3) / 2, y + 11, "s ce", path_class_words[i]);
 			write_text(x + 54, y + 11, "s", topo_class_help[i]);
 		}
 		y += LEGEND_ROW;
 	}
 	if (seen.redirected)
-		notes.text[notes.count++] = "▲ ACS redirects: requests between peers go up to the root "
-					    "complex.";
+		notes.text[notes.count++] =
+			"▲ ACS redirects: requests between peers go up to the root "
+			"complex.";
 	for (size_t i = 0; i < notes.count; i++, y += LEGEND_ROW)
 		if (x >= 0)
 			write_text(x, y + 13, "s", notes.text[i]);
@@ -260,7 +267,8 @@ static void measure(struct svg *svg)
 /* Ends stand in one column at the right. */
 static int left_of(const struct panel *panel, const struct place *place)
 {
-	return panel->x + PANEL_PAD + (topo_is_end(place->item) ? panel->depth : place->depth) * LEVEL;
+	return panel->x + PANEL_PAD +
+	       (topo_is_end(place->item) ? panel->depth : place->depth) * LEVEL;
 }
 
 static int width_of(const struct place *place)
@@ -282,13 +290,14 @@ static void draw_end(const struct svg *svg, int x, int y, const struct place *pl
 	struct topo_lines lines = { .count = 0 };
 
 	box(x, y, END_BOX, place->height,
-	    item->kind == TOPO_GPU   ? "gpu"
+	    item->kind == TOPO_GPU	  ? "gpu"
 	    : item->kind == TOPO_NVSWITCH ? "nvs"
 					  : "nic");
 	write_text(x + 10, y + 18, "b",
 		   fitting(svg,
-			   arena_printf(svg->topo->arena, "%s%s%s%s%s", item->name ? item->name : "",
-					item->name ? " · " : "", item->label, *role ? " · " : "", role),
+			   arena_printf(svg->topo->arena, "%s%s%s%s%s",
+					item->name ? item->name : "", item->name ? " · " : "",
+					item->label, *role ? " · " : "", role),
 			   END_BOX - 30));
 	write_text(x + 10, y + 18 + LINE, "s m",
 		   fitting(svg,
@@ -337,7 +346,8 @@ static void draw_line(const struct svg *svg, const struct panel *panel, const st
 		const char *of = strstr(link, " of "), *class = narrow ? "s end warn" : "s end";
 
 		write_text(label, of ? y2 - 18 : y2 - 5, class,
-			   of ? arena_printf(svg->topo->arena, "%.*s", (int)(of - link), link) : link);
+			   of ? arena_printf(svg->topo->arena, "%.*s", (int)(of - link), link)
+			      : link);
 		if (of)
 			write_text(label, y2 - 5, class, of + 1);
 	}
@@ -371,8 +381,8 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 	printf("<g><title>");
 	text(title);
 	puts("</title>");
-	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"10\" class=\"pn\"/>\n", panel->x,
-	       panel->y, panel->width, panel->height);
+	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"10\" class=\"pn\"/>\n",
+	       panel->x, panel->y, panel->width, panel->height);
 	write_text(panel->x + PANEL_PAD, panel->y + 25, "h", title);
 	if (numa && is_known(numa->cpus) && is_known(numa->memory_bytes))
 		write_text(panel->x + PANEL_PAD + 116, panel->y + 25, "s",
@@ -390,8 +400,8 @@ static void draw_cell(const struct svg *svg, int x, int y, const char *row, cons
 	bool known = path && is_known(path->class);
 	const char *word = !path ? "" : known ? path_class_words[path->class.value] : "?";
 
-	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" class=\"c%c\"><title>", x,
-	       y, MATRIX_CELL - 3, MATRIX_ROW - 3, known ? '0' + path->class.value : 'x');
+	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" class=\"c%c\"><title>",
+	       x, y, MATRIX_CELL - 3, MATRIX_ROW - 3, known ? '0' + path->class.value : 'x');
 	printf("%s to %s: %s</title></rect>\n", row, column, path ? word : "itself");
 	if (path)
 		write_text(x + (MATRIX_CELL - 3) / 2, y + 15, "s ce",
@@ -461,8 +471,8 @@ static void describe(const struct svg *svg)
 {
 	const struct topology_facts *table = svg->topo->table;
 
-	printf("<desc id=\"d\">%zu NUMA nodes, %" PRIu32 " GPUs, %" PRIu32 " NICs.", svg->panels_count,
-	       table->gpus.count, table->nics.count);
+	printf("<desc id=\"d\">%zu NUMA nodes, %" PRIu32 " GPUs, %" PRIu32 " NICs.",
+	       svg->panels_count, table->gpus.count, table->nics.count);
 	for_each(gpu, &table->gpus) {
 		printf(" %s at ", topo_name(svg->topo, gpu->bdf.value));
 		text(gpu->bdf.value);
@@ -492,7 +502,8 @@ enum exit_status render_topo_svg(const struct topo *topo)
 	write_text(MARGIN + 14 + (int)strlen(name) * 12, 40, "s",
 		   is_known(os->product) ? os->product.value : "");
 	if (topo_is_empty(topo))
-		write_text(MARGIN, HEADER + 10, "", "No NVIDIA GPU and no RDMA NIC is on the PCI bus.");
+		write_text(MARGIN, HEADER + 10, "",
+			   "No NVIDIA GPU and no RDMA NIC is on the PCI bus.");
 	for (size_t i = 0; i < svg.panels_count; i++)
 		draw_panel(&svg, &svg.panels[i]);
 	if (topo_has_matrix(topo))

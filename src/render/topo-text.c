@@ -10,7 +10,7 @@
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96
-#define CELL 6		/* "NODE*" and a blank */
+#define CELL 6 /* "NODE*" and a blank */
 #define PREFIX_MAX 256
 
 struct glyphs {
@@ -23,7 +23,7 @@ static const struct glyphs ascii = { "|- ", "`- ", "|  ", "   ", " - ", "^" };
 /* A line of the tree; the columns are aligned when all lines are there. */
 struct row {
 	const char *tree;
-	const char *link, *driver, *iommu;	/* NULL: the line is text alone */
+	const char *link, *driver, *iommu; /* NULL: the line is text alone */
 	enum style style;
 	bool narrow;
 };
@@ -33,7 +33,7 @@ struct drawing {
 	const struct topo *topo;
 	const struct glyphs *glyphs;
 	LIST(struct row) rows;
-	bool marked;		/* a port redirects */
+	bool marked; /* a port redirects */
 };
 
 static bool has_unicode(void)
@@ -78,7 +78,8 @@ static const char *marked_bdf(struct drawing *d, const struct topo_item *item)
 	bool redirects = topo_redirects(item->device);
 
 	d->marked |= redirects;
-	return arena_printf(d->topo->arena, "%s%s", topo_bdf(item), redirects ? d->glyphs->mark : "");
+	return arena_printf(d->topo->arena, "%s%s", topo_bdf(item),
+			    redirects ? d->glyphs->mark : "");
 }
 
 static const char *item_text(struct drawing *d, const struct topo_item **item)
@@ -175,7 +176,8 @@ static int widest(struct drawing *d, size_t offset)
 
 static void print_rows(struct drawing *d)
 {
-	int tree = widest(d, offsetof(struct row, tree)), link = widest(d, offsetof(struct row, link));
+	int tree = widest(d, offsetof(struct row, tree)),
+	    link = widest(d, offsetof(struct row, link));
 	int driver = widest(d, offsetof(struct row, driver));
 	FILE *out = d->page->out;
 
@@ -212,7 +214,8 @@ static void draw_tree(struct drawing *d)
 	}
 	if (d->marked)
 		fprintf(d->page->out,
-			"%s ACS redirects here: requests between peers go up to the root complex\n\n",
+			"%s ACS redirects here: requests between peers go up to the root "
+			"complex\n\n",
 			d->glyphs->mark);
 }
 
@@ -241,8 +244,8 @@ static void print_line(struct drawing *d, char *line, enum style style)
 
 	while (n && line[n - 1] == ' ')
 		line[--n] = '\0';
-	fprintf(d->page->out, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style), line,
-		style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+	fprintf(d->page->out, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
+		line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
 }
 
 static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to)
@@ -253,7 +256,8 @@ static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to
 	char *line = arena_printf(arena, "%*s", CELL + 1, "");
 
 	for (uint32_t i = from; i < to; i++)
-		line = arena_printf(arena, "%s%s%-*" PRIu32, line, nics ? "NIC" : "GPU", CELL - 3, i);
+		line = arena_printf(arena, "%s%s%-*" PRIu32, line, nics ? "NIC" : "GPU", CELL - 3,
+				    i);
 	print_line(d, arena_printf(arena, "%s%s", line, last ? " nearest NIC" : ""), STYLE_BOLD);
 	for (uint32_t g = 0; g < table->gpus.count; g++) {
 		const struct topology_gpu *gpu = &table->gpus.items[g];
@@ -262,8 +266,10 @@ static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to
 		for (uint32_t i = from; i < to; i++)
 			line = arena_printf(arena, "%s%-*s", line, CELL,
 					    cell(topo_path(gpu, end_bdf(table, nics, i))));
-		print_line(d, arena_printf(arena, "%s %s", line, last ? topo_nearest(d->topo, gpu) : ""),
-			   STYLE_PLAIN);
+		print_line(
+			d,
+			arena_printf(arena, "%s %s", line, last ? topo_nearest(d->topo, gpu) : ""),
+			STYLE_PLAIN);
 	}
 	fputc('\n', d->page->out);
 }
@@ -297,7 +303,8 @@ static void print_legend(struct drawing *d)
 
 void render_topo_part(struct page *page, const struct topo *topo)
 {
-	struct drawing d = { .page = page, .topo = topo,
+	struct drawing d = { .page = page,
+			     .topo = topo,
 			     .glyphs = has_unicode() ? &unicode : &ascii };
 	const struct topology_facts *table = topo->table;
 

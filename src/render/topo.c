@@ -9,11 +9,14 @@
 #include "gpus.h"
 #include "topology.h"
 
-const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",
-					"switch", "gpu", "nic", "nvswitch", "data-direct", NULL };
+const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",
+					"gpu",	"nic",	     "nvswitch",    "data-direct", NULL };
 const char *const topo_class_help[] = {
-	"below one switch, or one port", "several switches, no host bridge",
-	"through one host bridge", "between host bridges of one NUMA node", "between NUMA nodes",
+	"below one switch, or one port",
+	"several switches, no host bridge",
+	"through one host bridge",
+	"between host bridges of one NUMA node",
+	"between NUMA nodes",
 };
 
 /* ---- the tree ---- */
@@ -43,7 +46,7 @@ static struct topo_item *child(struct topo_item *parent, enum topo_kind kind, co
 	return NULL;
 }
 
-/* NUMA nodes and host bridges come as the first device below them comes; those without stand last. */
+/* NUMA nodes and host bridges come as the first device below them comes. */
 static struct topo_item *numa_item(struct topo *topo, const struct pci_device *device)
 {
 	struct fact_u64 id = device->numa_node;
@@ -80,8 +83,8 @@ static const char *switch_label(const struct pci_device *device)
 		uint16_t vendor_id;
 		const char *label;
 	} vendors[] = {
-		{ 0x1000, "Broadcom switch" },	{ 0x10b5, "PLX switch" },
-		{ 0x10de, "NVIDIA switch" },	{ 0x11f8, "Microchip switch" },
+		{ 0x1000, "Broadcom switch" }, { 0x10b5, "PLX switch" },
+		{ 0x10de, "NVIDIA switch" },   { 0x11f8, "Microchip switch" },
 		{ 0x15b3, "ConnectX switch" }, { 0x1b21, "ASMedia switch" },
 	};
 
@@ -109,8 +112,8 @@ static const char *nic_label(struct topo *topo, const struct pci_device *device)
 {
 	const struct nic_model *model = nic_model(device);
 	const char *label = model && model->virtual_function ? "ConnectX VF"
-			    : model			       ? model->name
-							       : "NIC";
+			    : model			     ? model->name
+							     : "NIC";
 
 	for_each(d, &topo->node->rdma.devices)
 		if (!model && is_known(d->bdf) && str_is(device->bdf, d->bdf.value) &&
@@ -187,9 +190,9 @@ static void sort_numa(struct topo_item *root)
 		struct topo_item **at = &sorted;
 
 		next = i->next;
-		while (*at && (*at)->id && (!i->id || strlen((*at)->id) < strlen(i->id) ||
-					    (strlen((*at)->id) == strlen(i->id) &&
-					     strcmp((*at)->id, i->id) < 0)))
+		while (*at && (*at)->id &&
+		       (!i->id || strlen((*at)->id) < strlen(i->id) ||
+			(strlen((*at)->id) == strlen(i->id) && strcmp((*at)->id, i->id) < 0)))
 			at = &(*at)->next;
 		i->next = *at;
 		*at = i;
@@ -319,8 +322,9 @@ const char *topo_iommu_text(const struct topo *topo, const struct pci_device *de
 
 const char *topo_driver(const struct pci_device *device)
 {
-	return is_known(device->driver) ? device->driver.value
-	       : is_absent(device->driver) ? "no driver" : "?";
+	return is_known(device->driver)	   ? device->driver.value
+	       : is_absent(device->driver) ? "no driver"
+					   : "?";
 }
 
 static const char *port_text(const struct topo *topo, const struct rdma_device *d,
@@ -331,14 +335,13 @@ static const char *port_text(const struct topo *topo, const struct rdma_device *
 
 	if (active && is_known(p->rate_mbps))
 		rate = arena_printf(topo->arena, " %g Gb/s", (double)p->rate_mbps.value / 1000);
-	return arena_printf(topo->arena, "%s%s %s%s %s%s%s", d->name.value,
-			    d->ports.count > 1 ? arena_printf(topo->arena, "/%" PRIu64, p->port.value)
-					       : "",
-			    is_known(p->link_layer) ? p->link_layer.value : "?", rate,
-			    is_known(p->state) ? rdma_port_state_words[p->state.value]
-					       : "state unknown",
-			    !active && is_known(p->physical_state) ? ", " : "",
-			    !active && is_known(p->physical_state) ? p->physical_state.value : "");
+	return arena_printf(
+		topo->arena, "%s%s %s%s %s%s%s", d->name.value,
+		d->ports.count > 1 ? arena_printf(topo->arena, "/%" PRIu64, p->port.value) : "",
+		is_known(p->link_layer) ? p->link_layer.value : "?", rate,
+		is_known(p->state) ? rdma_port_state_words[p->state.value] : "state unknown",
+		!active && is_known(p->physical_state) ? ", " : "",
+		!active && is_known(p->physical_state) ? p->physical_state.value : "");
 }
 
 void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines)
@@ -381,7 +384,8 @@ const struct topology_path *topo_path(const struct topology_gpu *gpu, const char
 
 const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu)
 {
-	const char *name = is_known(gpu->nearest_nic) ? topo_name(topo, gpu->nearest_nic.value) : NULL;
+	const char *name = is_known(gpu->nearest_nic) ? topo_name(topo, gpu->nearest_nic.value)
+						      : NULL;
 	const char *role, *rdma = "";
 
 	if (!name)
@@ -421,8 +425,8 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	lines->text[lines->count++] =
 		"Paths are those of PCI Express; NVLink between GPUs is not looked at.";
 	if (node_is_vm(topo->node))
-		lines->text[lines->count++] =
-			"In a virtual machine they are the hypervisor's, and may not be the real ones.";
+		lines->text[lines->count++] = "In a virtual machine they are the hypervisor's, and "
+					      "may not be the real ones.";
 	if (data_direct)
 		lines->text[lines->count++] =
 			"A NIC with a Data Direct function reaches the GPU beside that through it.";
