@@ -6,7 +6,7 @@
 
 enum topology_end topology_end(const struct node *node, const struct pci_device *device)
 {
-	if (is_known(device->physical_function))
+	if (!is_known(device->bdf) || is_known(device->physical_function))
 		return END_NONE;
 	if (pci_is_gpu(device))
 		return END_GPU;

@@ -202,14 +202,11 @@ static void sort_numa(struct topo_item *root)
 
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena)
 {
-	*topo = (struct topo){ .node = node, .arena = arena, .table = &node->topology };
-	/* Facts of an earlier version have no such section. */
-	if (!is_told(node->topology.gpus)) {
-		struct topology_facts *table = arena_alloc(arena, sizeof(*table));
+	struct topology_facts *table = arena_alloc(arena, sizeof(*table));
 
-		topology_table(node, table, arena);
-		topo->table = table;
-	}
+	/* Not node->topology: facts of an earlier version have none, and edited ones another tree's. */
+	topology_table(node, table, arena);
+	*topo = (struct topo){ .node = node, .arena = arena, .table = table };
 	topo->root = add(topo, NULL, TOPO_NODE, NULL);
 	for_each(d, &node->pci.devices)
 		if (is_known(d->bdf) && is_drawn(node, d))
