@@ -50,11 +50,18 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.in
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: all check check-sanitize check-vm check-fuzz unit install clean FORCE
-all: $(B)/nvnodecheck
+all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
 
 $(B)/nvnodecheck: $(OBJECTS)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
+
+# The program knows its rules best. Where it is built for another machine, any nvnodecheck of the same
+# version writes the same page: make NVNODECHECK=/usr/sbin/nvnodecheck
+NVNODECHECK ?= $(B)/nvnodecheck
+$(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
+	@echo "  MAN     $@"
+	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
 $(B)/%.o: src/%.c | $(LISTS)
 	@echo "  CC      $@"
@@ -123,10 +130,12 @@ check-fuzz:
 	$(Q)tests/fuzz/check $(FUZZ_SECONDS) $(FUZZERS)
 
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8 \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
+		$(DESTDIR)$(MANDIR)/man8 \
 		$(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
 	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(BINDIR)/nvnodecheck
 	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
+	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
 	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/

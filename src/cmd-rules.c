@@ -22,6 +22,12 @@ enum exit_status cmd_rules(const struct options *options)
 		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
 		return EXIT_USAGE;
 	}
-	return options->format == FORMAT_JSON ? render_rules_json(list, chosen)
-					      : render_rules_text(list, chosen, options);
+	switch (options->format) {
+	case FORMAT_JSON:
+		return render_rules_json(list, chosen);
+	case FORMAT_MAN:
+		return render_rules_man(list, chosen);
+	default:
+		return render_rules_text(list, chosen, options);
+	}
 }

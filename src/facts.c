@@ -11,6 +11,8 @@
 
 const char *const pci_port_words[] = { "endpoint", "root-port", "upstream-port",
 				       "downstream-port", "bridge", "root-complex", NULL };
+const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
+const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
 const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
 const char *const module_state_words[] = { "live", "loading", "unloading", "builtin", NULL };
 const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
@@ -33,6 +35,26 @@ static const struct field sysctl_fields[] = {
 	F_STR(sysctl, value, NULL),
 };
 static const struct desc sysctl_desc = DESC(sysctl);
+
+const char *const sysctl_names[] = { "kernel.numa_balancing", "net.core.rmem_max",
+				     "net.core.wmem_max", "net.ipv4.conf.all.arp_announce",
+				     "net.ipv4.conf.all.arp_ignore", "vm.max_map_count",
+				     "vm.nr_hugepages", "vm.overcommit_memory", "vm.zone_reclaim_mode",
+				     NULL };
+
+static const struct field hugepages_fields[] = {
+	F_U64(hugepages, size_bytes, NULL),
+	F_U64(hugepages, pages, "/sys/kernel/mm/hugepages"),
+};
+static const struct desc hugepages_desc = DESC(hugepages);
+
+static const struct field mount_point_fields[] = {
+	F_STR(mount_point, point, NULL),
+	F_STR(mount_point, type, "/proc/self/mountinfo"),
+	F_STR(mount_point, source, "/proc/self/mountinfo"),
+	F_STR(mount_point, options, "/proc/self/mountinfo"),
+};
+static const struct desc mount_point_desc = DESC(mount_point);
 
 static const struct field os_facts_fields[] = {
 	F_STR(os_facts, hostname, "/proc/sys/kernel/hostname"),
@@ -58,6 +80,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, image_based, "/run/ostree-booted"),
 	F_LIST(os_facts, kernel_config, kernel_option_desc, "/boot"),
 	F_LIST(os_facts, sysctls, sysctl_desc, "/proc/sys"),
+	F_LIST(os_facts, hugepages, hugepages_desc, "/sys/kernel/mm/hugepages"),
+	F_LIST(os_facts, mounts, mount_point_desc, "/proc/self/mountinfo"),
 };
 const struct desc os_facts_desc = DESC(os_facts);
 
@@ -74,7 +98,7 @@ static const struct field numa_facts_fields[] = {
 };
 static const struct desc numa_facts_desc = DESC(numa_facts);
 
-/* ---- pci, gpu ---- */
+/* ---- pci ---- */
 
 static const struct field pci_bar_fields[] = {
 	F_U64(pci_bar, index, NULL),
@@ -153,6 +177,36 @@ static const struct field pci_facts_fields[] = {
 	F_LIST(pci_facts, devices, pci_device_desc, "/sys/bus/pci/devices"),
 };
 const struct desc pci_facts_desc = DESC(pci_facts);
+
+/* ---- topology, gpu ---- */
+
+static const struct field topology_path_fields[] = {
+	F_STR(topology_path, bdf, NULL),
+	F_ENUM(topology_path, class, path_class_words, NULL),
+	F_U64(topology_path, ports, NULL),
+	F_BOOL(topology_path, redirected, NULL),
+};
+static const struct desc topology_path_desc = DESC(topology_path);
+
+static const struct field topology_gpu_fields[] = {
+	F_STR(topology_gpu, bdf, NULL),
+	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
+	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STR(topology_gpu, nearest_nic, NULL),
+};
+static const struct desc topology_gpu_desc = DESC(topology_gpu);
+
+static const struct field topology_nic_fields[] = {
+	F_STR(topology_nic, bdf, NULL),
+	F_ENUM(topology_nic, role, nic_role_words, NULL),
+};
+static const struct desc topology_nic_desc = DESC(topology_nic);
+
+static const struct field topology_facts_fields[] = {
+	F_LIST(topology_facts, gpus, topology_gpu_desc, "/sys/bus/pci/devices"),
+	F_LIST(topology_facts, nics, topology_nic_desc, "/sys/bus/pci/devices"),
+};
+const struct desc topology_facts_desc = DESC(topology_facts);
 
 #define INFORMATION "/proc/driver/nvidia/gpus/{0}/information"
 
@@ -469,6 +523,7 @@ static const struct field net_interface_fields[] = {
 	F_U64(net_interface, arp_announce, "/proc/sys/net/ipv4/conf/{0}/arp_announce"),
 	F_HEX(net_interface, pfc_priorities, "flow control of {0}"),
 	F_BOOL(net_interface, pause, "flow control of {0}"),
+	F_STRS(net_interface, uppers, "/sys/class/net/{0}"),
 };
 static const struct desc net_interface_desc = DESC(net_interface);
 
@@ -650,6 +705,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, os, os_facts_desc, NULL),
 	F_STRUCT(node, numa, numa_facts_desc, NULL),
 	F_STRUCT(node, pci, pci_facts_desc, NULL),
+	F_STRUCT(node, topology, topology_facts_desc, NULL),
 	F_STRUCT(node, gpu, gpu_facts_desc, NULL),
 	F_STRUCT(node, driver, driver_facts_desc, NULL),
 	F_STRUCT(node, modules, modules_facts_desc, NULL),

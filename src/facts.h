@@ -26,6 +26,23 @@ struct sysctl {
 	struct fact_str value;
 };
 
+/* The sysctls that are read; NULL-terminated. */
+extern const char *const sysctl_names[];
+
+struct hugepages {
+	struct fact_u64 size_bytes;
+	struct fact_u64 pages;		/* in the pool, used or not */
+};
+
+/* What is mounted, as the node's first process sees it in a tree, and this one on a running host.
+ * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
+struct mount_point {
+	struct fact_str point;
+	struct fact_str type;		/* ext4, nfs4, lustre, hugetlbfs */
+	struct fact_str source;
+	struct fact_str options;	/* rw,noatime,...: of the mount and of the file system */
+};
+
 struct os_facts {
 	struct fact_str hostname;
 	struct fact_str id;		/* os-release ID: debian, ubuntu, rhel, ... */
@@ -50,6 +67,8 @@ struct os_facts {
 	struct fact_str image_based;	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	LIST(struct kernel_option) kernel_config;	/* of the kernel that runs */
 	LIST(struct sysctl) sysctls;
+	LIST(struct hugepages) hugepages;	/* absent: a kernel without them */
+	LIST(struct mount_point) mounts;
 };
 
 /* ---- numa ---- */
@@ -177,6 +196,46 @@ struct pci_device {
 
 struct pci_facts {
 	LIST(struct pci_device) devices;
+};
+
+/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
+
+/* As NCCL and nvidia-smi topo name them, nearest first. */
+enum path_class {
+	PATH_PIX,	/* one switch between them */
+	PATH_PXB,	/* several switches, no host bridge */
+	PATH_PHB,	/* through one host bridge: the CPU */
+	PATH_NODE,	/* between host bridges of one NUMA node */
+	PATH_SYS,	/* between NUMA nodes */
+	PATH_UNKNOWN,	/* only in code: a fact is then unknown itself */
+};
+extern const char *const path_class_words[];
+
+enum nic_role { NIC_COMPUTE, NIC_STORAGE, NIC_MANAGEMENT };
+extern const char *const nic_role_words[];
+
+struct topology_path {
+	struct fact_str bdf;		/* of the other end */
+	struct fact_enum class;		/* enum path_class */
+	struct fact_u64 ports;		/* bridges between them, the one above both not counted */
+	struct fact_bool redirected;	/* ACS of one of those redirects requests upwards */
+};
+
+struct topology_gpu {
+	struct fact_str bdf;
+	LIST(struct topology_path) gpus;	/* the other ones */
+	LIST(struct topology_path) nics;
+	struct fact_str nearest_nic;	/* absent: this node has no NIC */
+};
+
+struct topology_nic {
+	struct fact_str bdf;
+	struct fact_enum role;		/* enum nic_role; unknown: nothing tells (topology.h) */
+};
+
+struct topology_facts {
+	LIST(struct topology_gpu) gpus;
+	LIST(struct topology_nic) nics;
 };
 
 /* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
@@ -518,6 +577,8 @@ struct net_interface {
 	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
 	struct fact_u64 pfc_priorities;	/* a bit for each that PFC is on for; hexadecimal */
 	struct fact_bool pause;		/* global pause frames, sent or obeyed */
+	/* Bonds, bridges and VLANs over it, and over those. Only of PCI functions. */
+	LIST(const char *) uppers;
 };
 
 struct net_route {
@@ -706,6 +767,7 @@ struct node {
 	struct os_facts os;
 	struct numa_facts numa;
 	struct pci_facts pci;
+	struct topology_facts topology;
 	struct gpu_facts gpu;
 	struct driver_facts driver;
 	struct modules_facts modules;
@@ -730,6 +792,7 @@ struct node {
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
 extern const struct desc pci_facts_desc;
+extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;
 extern const struct desc boot_entry_desc;
 extern const struct desc module_file_desc;

@@ -4,6 +4,8 @@
  * VLANs and the ends of container links are interfaces like any other; addresses.c tells which
  * addresses they have.
  */
+#include <string.h>
+
 #include "parse/bdf.h"
 #include "parse/inet.h"
 #include "probe.h"
@@ -17,6 +19,9 @@
 /* Nodes that run containers have a link end for each of them. */
 #define NET_INTERFACES_MAX 1024
 #define NET_ROUTES_MAX 4096
+#define UPPER "upper_"
+#define NET_UPPERS_MAX 16
+#define NET_UPPERS_DEPTH 3
 
 /* ---- interfaces ---- */
 
@@ -40,6 +45,29 @@ static void find_function(struct probe_context *ctx, struct net_interface *inter
 	else
 		probe_link(ctx, &interface->driver, INTERFACES "/%s/device/driver",
 			   interface->name.value);
+}
+
+/* NAME's links upper_bond0 and their like (net/core/dev.c, netdev_adjacent_sysfs_add), and those of
+ * what they lead to: a VLAN over a bond. */
+static void find_uppers(struct probe_context *ctx, struct net_interface *interface, const char *name,
+			unsigned int depth)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, INTERFACES "/%s", name);
+
+	if (depth == 0)
+		interface->uppers.state = probe_state(rc);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *upper;
+
+		if (!span_starts(span_of(names.items[i]), UPPER) ||
+		    interface->uppers.count == NET_UPPERS_MAX)
+			continue;
+		upper = arena_strdup(ctx->arena, names.items[i] + strlen(UPPER));
+		*LIST_ADD(ctx->arena, &interface->uppers) = upper;
+		if (depth < NET_UPPERS_DEPTH)
+			find_uppers(ctx, interface, upper, depth + 1);
+	}
 }
 
 static void read_interfaces(struct probe_context *ctx)
@@ -67,6 +95,10 @@ static void read_interfaces(struct probe_context *ctx)
 		interface->mtu_bytes = mtu;
 		probe_str(ctx, &interface->state, INTERFACES "/%s/operstate", names.items[i]);
 		find_function(ctx, interface);
+		if (is_known(interface->bdf))
+			find_uppers(ctx, interface, interface->name.value, 0);
+		else
+			interface->uppers.state = interface->bdf.state;
 	}
 }
 

@@ -18,7 +18,7 @@ const char *render_profiles(unsigned int profiles, char buffer[64])
 	return buffer;
 }
 
-static const char *activation_text(enum activation activation)
+const char *activation_text(enum activation activation)
 {
 	switch (activation) {
 	case ACTIVATION_NOW:

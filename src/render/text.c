@@ -7,6 +7,7 @@
 #include "gpus.h"
 #include "json.h"
 #include "render/render.h"
+#include "render/topo.h"
 
 #define LABEL 10	/* width of "observed " and its like */
 #define INDENT 5
@@ -44,16 +45,6 @@ static void head_line(struct view *v, const char *name, const char *text)
 {
 	fprintf(v->page.out, "%-*s", LABEL, name);
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
-}
-
-static const char *gpu_name(const struct node *node, const struct pci_device *device)
-{
-	const struct gpu_model *model = gpu_model(device);
-
-	for_each(g, &node->gpu.devices)
-		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
-			return g->model.value;
-	return model ? model->name : "NVIDIA GPU";
 }
 
 /* "8 x NVIDIA H200" and what else there is. */
@@ -453,5 +444,12 @@ enum exit_status render_report_text(const struct report *report, const struct op
 		show_all(&v, chosen_rest, show_short);
 	}
 	last_line(&v);
+	if (v.verbose) {
+		struct topo topo;
+
+		topo_make(&topo, report->node, report->arena);
+		fputc('\n', v.page.out);
+		render_topo_part(&v.page, &topo);
+	}
 	return page_end(&v.page, status);
 }

@@ -6,10 +6,6 @@
 #include "gate.h"
 #include "topology.h"
 
-/* What sends a request between two peers up to the root complex instead of across: rdma_topo wants
- * these clear on a bare-metal switch port (rdma-core, kernel-boot/rdma_topo). */
-#define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_EC)
-
 #define PORTS_MAX 256
 
 struct port {
