@@ -43,7 +43,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/render/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/nvshmem-variables.inc
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvshmem-variables.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -79,6 +79,9 @@ $(B)/gpus.inc: data/gpus.tsv data/gpus.awk
 $(B)/nics.inc: data/nics.tsv data/nics.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nics.awk data/nics.tsv > $@
+$(B)/cuda.inc: data/cuda.tsv data/cuda.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/cuda.awk data/cuda.tsv > $@
 
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
@@ -87,6 +90,7 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 $(B)/probe.o: $(B)/probes.inc
 $(B)/rule.o: $(B)/rules.inc
 $(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
+$(B)/cuda.o: $(B)/cuda.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a

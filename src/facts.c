@@ -461,6 +461,10 @@ static const struct field net_interface_fields[] = {
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
+	F_U64(net_interface, arp_ignore, "/proc/sys/net/ipv4/conf/{0}/arp_ignore"),
+	F_U64(net_interface, arp_announce, "/proc/sys/net/ipv4/conf/{0}/arp_announce"),
+	F_HEX(net_interface, pfc_priorities, "flow control of {0}"),
+	F_BOOL(net_interface, pause, "flow control of {0}"),
 };
 static const struct desc net_interface_desc = DESC(net_interface);
 
@@ -582,12 +586,21 @@ static const struct field env_variable_fields[] = {
 };
 static const struct desc env_variable_desc = DESC(env_variable);
 
+static const struct field env_setting_fields[] = {
+	F_STR(env_setting, name, NULL),
+	F_STR(env_setting, value, NULL),
+	F_STR(env_setting, file, NULL),
+	F_U64(env_setting, line, NULL),
+};
+static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
+
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
+	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
 };
 const struct desc env_facts_desc = DESC(env_facts);
 

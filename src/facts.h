@@ -504,6 +504,12 @@ struct net_interface {
 	struct fact_str bdf;		/* absent: not a PCI function */
 	struct fact_str driver;
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
+	/* Of interfaces that share a subnet with another; unknown for the rest. */
+	struct fact_u64 arp_ignore;
+	struct fact_u64 arp_announce;
+	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
+	struct fact_u64 pfc_priorities;	/* a bit for each that PFC is on for; hexadecimal */
+	struct fact_bool pause;		/* global pause frames, sent or obeyed */
 };
 
 struct net_route {
@@ -627,12 +633,22 @@ struct env_variable {
 	struct fact_str value;
 };
 
+/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE, /etc/nccl.conf. What the
+ * environment has stands over it, and the first file over the second. ORDERED */
+struct env_setting {
+	struct fact_str name;
+	struct fact_str value;
+	struct fact_str file;
+	struct fact_u64 line;
+};
+
 struct env_facts {
 	struct fact_u64 pid;		/* absent: this process */
 	struct fact_u64 uid;		/* effective */
 	struct fact_u64 capabilities;	/* effective; hexadecimal */
 	struct fact_bool initial_user_namespace;
 	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
+	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
 };
 
 /* ---- the node ---- */

@@ -17,7 +17,12 @@ bool gate_no_params(struct judge *j);	/* nor its parameters are known */
 bool gate_no_rdma(struct judge *j);
 bool gate_no_modules(struct judge *j);	/* the loaded modules are not known */
 bool gate_no_modprobe(struct judge *j);	/* what modprobe.d says is not known: a file that counts is unread */
+/* What is not in the log need not mean anything: it could not be read, or not back to the boot. */
+bool gate_no_log(struct judge *j);
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool gate_vm(struct judge *j, const char *what);
+
+/* Nothing bad is in the kernel log: a pass as far as it goes back to the boot, else unknown. */
+void gate_log_clean(struct judge *j);
 
 #endif

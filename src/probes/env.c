@@ -97,6 +97,53 @@ static void read_variables(struct probe_context *ctx, const char *folder)
 	env->variables.count = answer.variables.count;
 }
 
+/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
+ * a comment. */
+static int read_conf(struct probe_context *ctx, const char *path)
+{
+	struct env_facts *env = &ctx->node->env;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+	uint64_t number = 0;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+
+	if (rc)
+		return rc;
+	env->nccl_conf.state = FACT_KNOWN;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line) && env->nccl_conf.count < VARIABLES_MAX) {
+		size_t equals = span_find(line, '=');
+		struct span name = { line.p, equals };
+		struct env_setting *setting;
+
+		number++;
+		if (equals == line.n || span_starts(line, "#") || !process_variable_matters(name))
+			continue;
+		if (span_ends(line, "\r"))
+			line.n--;
+		setting = LIST_ADD(ctx->arena, &env->nccl_conf);
+		setting->name = probe_span(ctx, name);
+		setting->value = probe_span(
+			ctx, (struct span){ line.p + equals + 1, line.n - equals - 1 });
+		setting->file = fact_str(ctx->arena, path);
+		setting->line = fact_u64(number);
+	}
+	return 0;
+}
+
+static void read_nccl_conf(struct probe_context *ctx)
+{
+	struct env_facts *env = &ctx->node->env;
+	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
+	int rc = -ENOENT, standard;
+
+	if (own && *own == '/')
+		rc = read_conf(ctx, own);
+	standard = read_conf(ctx, "/etc/nccl.conf");
+	if (rc == -ENOENT && standard == -ENOENT)
+		env->nccl_conf.state = FACT_ABSENT;
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
@@ -110,6 +157,7 @@ static void run(struct probe_context *ctx)
 	read_status(ctx, folder);
 	read_namespace(ctx, folder);
 	read_variables(ctx, folder);
+	read_nccl_conf(ctx);
 }
 
 const struct probe probe_env = {

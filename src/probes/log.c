@@ -59,11 +59,16 @@ static const struct kmsg_pattern patterns[] = {
 	{ "dmabuf-attach-failed", "NVRM:", { "dma-buf attach failed" }, KMSG_ANY },
 	{ "fabric-out-of-sync", "NVRM:", { "NVLink fabric state", "out of sync" }, KMSG_ANY },
 	{ "fabric-out-of-sync", "NVRM:", { "NV_ERR_FABRIC_STATE_OUT_OF_SYNC" }, KMSG_ANY },
+	{ "fabric-not-ready", "NVRM:", { "NV_ERR_NVLINK_FABRIC_" }, KMSG_ANY },	/* NOT_READY, FAILURE */
 	{ "peermem-register-failed", "nvidia-peermem ", { "error while registering" }, KMSG_ANY },
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
+	/* Apart from other modules', of whose lines only the first and the last are kept. */
+	{ "nvidia-fs-symbol", "nvidia_fs:", { " version of symbol " }, KMSG_ANY },
+	{ "nvidia-fs-symbol", "nvidia_fs:", { "no symbol version for " }, KMSG_ANY },
+	{ "nvidia-fs-symbol", "nvidia_fs:", { "Unknown symbol " }, KMSG_ANY },
 	{ "unknown-parameter", NULL, { ": unknown parameter '", "' ignored" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' invalid for parameter `" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' too large for parameter `" }, KMSG_OF_MODULE },

@@ -10,6 +10,7 @@
 
 #define INTERFACES "/sys/class/net"
 #define ROUTES "/proc/net/route"
+#define ARP "/proc/sys/net/ipv4/conf"
 #define HOSTS "/etc/hosts"
 #define NSSWITCH "/etc/nsswitch.conf"
 
@@ -108,6 +109,36 @@ static void read_routes(struct probe_context *ctx)
 		host_gap_note(ctx->host, ROUTES, -EBADMSG, "a line is not a route");
 }
 
+/* ---- several interfaces in one subnet ---- */
+
+static bool shares_subnet(const struct net_facts *net, const struct net_interface *interface)
+{
+	for_each(a, &net->routes) {
+		if (!is_absent(a->gateway) || !str_is(a->interface, interface->name.value))
+			continue;
+		for_each(b, &net->routes)
+			if (is_absent(b->gateway) && is_known(b->interface) &&
+			    str_is(a->destination, b->destination.value) &&
+			    !str_is(b->interface, interface->name.value))
+				return true;
+	}
+	return false;
+}
+
+/* How the kernel answers ARP matters there alone, and a node may have a thousand interfaces. */
+static void read_arp(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+
+	for_each_mut(interface, &net->interfaces) {
+		if (!shares_subnet(net, interface))
+			continue;
+		probe_u64(ctx, &interface->arp_ignore, ARP "/%s/arp_ignore", interface->name.value);
+		probe_u64(ctx, &interface->arp_announce, ARP "/%s/arp_announce",
+			  interface->name.value);
+	}
+}
+
 /* ---- the node's own name ---- */
 
 static void read_own_addresses(struct probe_context *ctx)
@@ -152,6 +183,7 @@ static void run(struct probe_context *ctx)
 {
 	read_interfaces(ctx);
 	read_routes(ctx);
+	read_arp(ctx);
 	read_own_addresses(ctx);
 	read_hosts_order(ctx);
 }

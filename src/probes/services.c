@@ -37,6 +37,20 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 				fact_str(r->arena, "active");
 }
 
+/* Fabric manager and its like also run in containers (GPU Operator): systemd knows no such unit, and
+ * the host's processes tell. */
+static void found_outside_systemd(void *user, uint64_t pid, const char *comm)
+{
+	struct running *r = user;
+
+	(void)pid;
+	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
+		for_each_mut(s, &r->answer->units)
+			if (u->comm && strcmp(comm, u->comm) == 0 && str_is(s->unit, u->unit) &&
+			    str_is(s->load, "not-found"))
+				s->active = fact_str(r->arena, "active");
+}
+
 /* USER: does systemd run this host? The answer's manager is false when it does and did not answer.
  */
 static int ask(struct host *host, void *facts, struct arena *arena, void *user)
@@ -47,8 +61,10 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 
 	if (host_kind(host) == HOST_LIVE && *(bool *)user) {
 		rc = units_ask_bus(arena, answer);
-		if (rc == 0)
+		if (rc == 0) {
+			processes_list(host, found_outside_systemd, &running);
 			return 0;
+		}
 		*answer = (struct services_facts){ .manager = fact_bool(false) };
 	}
 	rc = processes_list(host, found_process, &running);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver-files.h"
+
+#include <string.h>
+
+#include "parse/nvidia.h"
+
+static bool is_library(const struct software_item *item)
+{
+	return (str_is(item->name, "libcuda") || str_is(item->name, "libnvidia-ml")) &&
+	       is_known(item->version) && !strstr(item->path.value, "/stubs/");
+}
+
+/* cuda-compat installs into the toolkit's folder "compat" (CUDA Compatibility, forward). */
+bool driver_is_compat_library(const struct software_item *item)
+{
+	return is_library(item) && strstr(item->path.value, "/compat/");
+}
+
+bool driver_is_library(const struct software_item *item)
+{
+	return is_library(item) && !strstr(item->path.value, "/compat/");
+}
+
+struct driver_libraries driver_libraries(const struct node *node)
+{
+	struct driver_libraries found = { 0 };
+
+	for_each(item, &node->software.items) {
+		if (!driver_is_library(item))
+			continue;
+		if (str_is(item->version, node->driver.version.value))
+			found.same = item;
+		else if (!found.other || version_compare(item->version.value,
+							 found.other->version.value) > 0)
+			found.other = item;
+	}
+	return found;
+}
+
+const struct module_file *driver_file(const struct node *node, const char *kernel)
+{
+	const struct module_file *found = NULL;
+
+	for_each(f, &node->modules.files) {
+		if (!str_is(f->name, "nvidia") || !str_is(f->kernel, kernel))
+			continue;
+		if (!found || known_is(f->indexed, true))
+			found = f;
+	}
+	return found;
+}
