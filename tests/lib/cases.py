@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
 import concurrent.futures
+import json
 import os
+import re
 import traceback
 
 from . import node, program, textform
@@ -21,6 +23,7 @@ class Case:
         folder = os.path.basename(os.path.dirname(statement.file))
         self.name = "%s%s:%s" % ("incidents/" if folder == "incidents" else "", file, self.title)
         self.node = None
+        self.live = []		# (path, value): what a running host alone tells
         self.incidents = []	# INC-001: what happened to somebody, as it is told in public
         self.options = []
         self.edits = []
@@ -36,6 +39,8 @@ class Case:
             self.options += ["--profile", statement.words[0]]
         elif verb == "options":
             self.options += statement.words
+        elif verb == "live":
+            self.live.append(live(statement))
         elif verb == "incident":
             self.incidents += statement.words
         elif verb == "user":
@@ -55,15 +60,49 @@ class Run:
     def __init__(self, case, directory):
         self.directory = directory
         self.case = case
-        self.result = program.run("doctor", "--json", "--root", directory, *case.options,
-                                  user=case.user)
+        self.source = ["--root", directory]
+        if case.live:
+            self.source = ["--from", self.write_facts()]
+        self.result = program.run("doctor", "--json", *self.source, *case.options, user=case.user)
         self.report = self.result.json() if self.result.status in STATUSES else None
 
     def findings(self, rule):
         return [f for f in self.report["findings"] if f["rule"] == rule]
 
     def fact(self, path):
-        return program.run("facts", path, "--root", self.directory, user=self.case.user)
+        return program.run("facts", path, *self.source, user=self.case.user)
+
+    def write_facts(self):
+        """The tree's facts with what the case adds to them, beside the tree."""
+        document = program.facts(self.directory, user=self.case.user)
+        for path, value in self.case.live:
+            put(document, path, value)
+        name = self.directory.rstrip("/") + ".facts.json"
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return name
+
+
+def live(statement):
+    """live PATH = JSON: a fact that no file holds, such as what the driver or netlink answer"""
+    path, equal, value = statement.one().partition(" = ")
+    steps = re.findall(r"([a-z0-9_]+)|\[([^]]+)\]", path)
+    if not equal or not steps:
+        raise statement.wrong("not of the form PATH = JSON")
+    return [name or (key,) for name, key in steps], json.loads(value)
+
+
+def put(document, steps, value):
+    """STEPS: names of members; a tuple of one word is the item of a list whose first member is it."""
+    for step in steps[:-1]:
+        if isinstance(step, tuple):
+            document = next(i for i in document if step[0] == next(iter(i.values())))
+        else:
+            document = document[step]
+    if isinstance(document, dict):
+        document[steps[-1]] = value
+    else:
+        raise LookupError("the last word of a live fact's path is the name of a member")
 
 
 def describe(findings):
