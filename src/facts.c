@@ -164,6 +164,8 @@ static const struct field gpu_fields[] = {
 	F_STR(gpu, video_bios, INFORMATION),
 	F_BOOL(gpu, excluded, INFORMATION),
 	F_U64(gpu, mig_instances, "/proc/driver/nvidia/capabilities"),
+	F_U64(gpu, dma_bits, "/proc/driver/nvidia/gpus/{0}/information"),
+	F_STRS(gpu, displays, PCI "drm"),
 };
 static const struct desc gpu_desc = DESC(gpu);
 
@@ -508,6 +510,25 @@ static const struct field dev_facts_fields[] = {
 };
 static const struct desc dev_facts_desc = DESC(dev_facts);
 
+static const struct field cdi_spec_fields[] = {
+	F_STR(cdi_spec, path, NULL),
+	F_STR(cdi_spec, driver_version, "{0}"),
+};
+static const struct desc cdi_spec_desc = DESC(cdi_spec);
+
+static const struct field engine_config_fields[] = {
+	F_STR(engine_config, path, NULL),
+	F_BOOL(engine_config, nvidia, "{0}"),
+};
+static const struct desc engine_config_desc = DESC(engine_config);
+
+static const struct field containers_facts_fields[] = {
+	F_STR(containers_facts, toolkit, "/usr/bin"),
+	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
+	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
+};
+const struct desc containers_facts_desc = DESC(containers_facts);
+
 static const struct field process_limits_fields[] = {
 	F_STR(process_limits, name, NULL),
 	F_U64(process_limits, pid, NULL),
@@ -547,6 +568,7 @@ static const struct desc service_desc = DESC(service);
 static const struct field services_facts_fields[] = {
 	F_BOOL(services_facts, manager, "/run/systemd/system"),
 	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 };
 const struct desc services_facts_desc = DESC(services_facts);
 
@@ -635,6 +657,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, rdma, rdma_facts_desc, NULL),
 	F_STRUCT(node, net, net_facts_desc, NULL),
 	F_STRUCT(node, dev, dev_facts_desc, NULL),
+	F_STRUCT(node, containers, containers_facts_desc, NULL),
 	F_STRUCT(node, limits, limits_facts_desc, NULL),
 	F_STRUCT(node, services, services_facts_desc, NULL),
 	F_STRUCT(node, software, software_facts_desc, NULL),

@@ -187,6 +187,9 @@ struct gpu {
 	struct fact_str video_bios;
 	struct fact_bool excluded;
 	struct fact_u64 mig_instances;	/* GPU instances that exist; absent: no MIG entry */
+	struct fact_u64 dma_bits;	/* of the addresses that it can reach */
+	/* Connectors that a display is plugged into: HDMI-A-1. Absent: nvidia_drm shows none. */
+	LIST(const char *) displays;
 };
 
 struct gpu_facts {
@@ -550,6 +553,25 @@ struct dev_facts {
 	LIST(const char *) char_links;		/* names in /dev/char that lead to NVIDIA nodes */
 };
 
+/* ---- containers: how container engines get to the GPUs ---- */
+
+struct cdi_spec {
+	struct fact_str path;
+	struct fact_str driver_version;	/* of the libraries that it names; absent: it names none */
+};
+
+/* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
+struct engine_config {
+	struct fact_str path;
+	struct fact_bool nvidia;	/* names NVIDIA's runtime, hook or CDI devices */
+};
+
+struct containers_facts {
+	struct fact_str toolkit;	/* path of a program of the NVIDIA Container Toolkit */
+	LIST(struct cdi_spec) cdi;	/* Container Device Interface: those of nvidia.com */
+	LIST(struct engine_config) configs;
+};
+
 /* ---- limits ---- */
 
 struct process_limits {
@@ -593,6 +615,8 @@ struct service {
 struct services_facts {
 	struct fact_bool manager;	/* systemd runs this node */
 	LIST(struct service) units;	/* those not there too: not-found */
+	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	struct fact_str driver_container;
 };
 
 /* ---- software: user space that the kernel side has to fit ---- */
@@ -600,8 +624,8 @@ struct services_facts {
 struct software_item {
 	struct fact_str path;
 	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nvshmem, deepep, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
-	 * OFED's symbols are of */
+	 * doca, libibverbs, libmlx5, fabricmanager, imex, ibstat; ofa_kernel: the kernel that the
+	 * installed OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version;	/* absent: neither name nor file tells */
 };
@@ -686,6 +710,7 @@ struct node {
 	struct rdma_facts rdma;
 	struct net_facts net;
 	struct dev_facts dev;
+	struct containers_facts containers;
 	struct limits_facts limits;
 	struct services_facts services;
 	struct software_facts software;
@@ -709,6 +734,7 @@ extern const struct desc services_facts_desc;
 extern const struct desc log_facts_desc;
 extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
+extern const struct desc containers_facts_desc;
 
 /* ---- questions that many rules ask ---- */
 

@@ -108,6 +108,14 @@ size_t topology_gpus(const struct node *node)
 	return n;
 }
 
+const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device)
+{
+	for_each(i, &node->iommu.devices)
+		if (is_known(i->bdf) && str_is(device->bdf, i->bdf.value))
+			return i;
+	return NULL;
+}
+
 bool node_is_vm(const struct node *node)
 {
 	return is_known(node->os.hypervisor);

@@ -40,6 +40,9 @@ const struct pci_device *topology_nearest_nic(const struct node *node, const str
 					      struct pci_path *path);
 size_t topology_gpus(const struct node *node);
 
+/* The IOMMU group of a function, or NULL: in none, or not known. */
+const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device);
+
 /* What changes what is expected of a node. */
 bool node_is_vm(const struct node *node);	/* known to be a virtual machine */
 bool node_is_grace(const struct node *node);	/* an NVIDIA Grace CPU */

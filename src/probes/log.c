@@ -28,7 +28,7 @@
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
  * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/).
+ * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -64,6 +64,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
 	/* Apart from other modules', of whose lines only the first and the last are kept. */
 	{ "nvidia-fs-symbol", "nvidia_fs:", { " version of symbol " }, KMSG_ANY },
@@ -85,6 +86,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "memory-encryption", "Memory Encryption Features active:", { NULL }, KMSG_ANY },
+	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },

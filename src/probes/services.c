@@ -153,6 +153,21 @@ static void resolve_generated(struct probe_context *ctx)
 					s->enabled = script->enabled;
 }
 
+/* The driver container of NVIDIA's GPU Operator mounts its root there; without one the folder can be
+ * there and is empty. */
+static void read_driver_container(struct probe_context *ctx)
+{
+	static const char root[] = "/run/nvidia/driver";
+	struct fact_str *fact = &ctx->node->services.driver_container;
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s/usr", root);
+
+	if (rc == 0)
+		*fact = fact_str(ctx->arena, root);
+	else
+		fact->state = probe_state(rc);
+}
+
 static int compare_services(const void *a, const void *b)
 {
 	const struct service *x = a, *y = b;
@@ -167,6 +182,7 @@ static void run(struct probe_context *ctx)
 	int rc;
 
 	read_manager(ctx);
+	read_driver_container(ctx);
 	systemd = known_is(services->manager, true);
 	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
 			&systemd);

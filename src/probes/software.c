@@ -118,7 +118,7 @@ static void read_python(struct places *p, const char *lib)
 	}
 }
 
-/* The answer is one word of the environment, kept for a capture as the folder that it is. */
+/* The answer is a few words of the environment, kept for a capture as the folders that they are. */
 static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct env_facts *answer = facts;
@@ -132,7 +132,8 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	while (process_environ_next(&rest, &name, &value)) {
 		struct env_variable *variable;
 
-		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX"))
+		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX") &&
+		    !span_is(name, "PATH"))
 			continue;
 		variable = LIST_ADD(arena, &answer->variables);
 		variable->name = fact_strn(arena, name.p, name.n);
@@ -141,7 +142,26 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	return 0;
 }
 
-static void read_virtual_env(struct places *p)
+/* Programs that others start by their name alone. */
+static void find_programs(struct places *p, const char *path)
+{
+	struct probe_context *ctx = p->ctx;
+	struct span rest = span_of(path), folder;
+
+	while (span_cut(&rest, ':', &folder)) {
+		struct software_item item = {
+			.path = fact_str(ctx->arena, arena_printf(ctx->arena, "%.*s/ibstat",
+								  SPAN_FMT(folder))),
+			.name = fact_str(ctx->arena, "ibstat"),
+			.version = FACT_NONE(fact_str),
+		};
+
+		if (folder.n > 1 && folder.p[0] == '/' && host_exists(ctx->host, item.path.value))
+			software_add(ctx->arena, &ctx->node->software, &item);
+	}
+}
+
+static void read_environment_folders(struct places *p)
 {
 	struct probe_context *ctx = p->ctx;
 	struct env_facts answer = { 0 };
@@ -152,7 +172,9 @@ static void read_virtual_env(struct places *p)
 		       ask_virtual_env, path))
 		return;
 	for_each(v, &answer.variables)
-		if (v->value.value[0] == '/')
+		if (str_is(v->name, "PATH"))
+			find_programs(p, v->value.value);
+		else if (v->value.value[0] == '/')
 			read_python(p, arena_printf(ctx->arena, "%s/lib", v->value.value));
 }
 
@@ -296,7 +318,8 @@ static void run(struct probe_context *ctx)
 	read_local(&places);
 	read_opt(&places);
 	read_loader(&places);
-	read_virtual_env(&places);
+	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
+	read_environment_folders(&places);
 	for (size_t i = 0; i < sizeof(doca) / sizeof(doca[0]); i++)
 		look_into(&places, doca[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);

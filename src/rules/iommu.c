@@ -7,14 +7,6 @@
 #include "parse/span.h"
 #include "topology.h"
 
-static const struct iommu_device *group_of(const struct node *node, const struct pci_device *d)
-{
-	for_each(i, &node->iommu.devices)
-		if (is_known(i->bdf) && str_is(d->bdf, i->bdf.value))
-			return i;
-	return NULL;
-}
-
 static bool translates(const struct iommu_device *i)
 {
 	return str_starts(i->type, "DMA");
@@ -58,7 +50,7 @@ static void judge_translation(struct judge *j)
 		return;
 	}
 	for_each(d, &j->node->pci.devices) {
-		const struct iommu_device *i = group_of(j->node, d);
+		const struct iommu_device *i = topology_iommu(j->node, d);
 
 		if (!pci_is_gpu(d) && !(asked_for(j, PROFILE_RDMA_ANY) && topology_is_nic(j->node, d)))
 			continue;

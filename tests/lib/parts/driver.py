@@ -273,10 +273,12 @@ def _render_live(node, tree):
     _render_params(node, tree)
     _render_gpus(node, tree)
     tree.file("/dev/nvidiactl")
+    tree.link("/dev/char/%d:255" % NVIDIA_MAJOR, "../nvidiactl")
     node.majors["nvidia"] = node.majors["nvidiactl"] = NVIDIA_MAJOR
     if "nvidia_uvm" in node.loaded:
         tree.file("/dev/nvidia-uvm")
         tree.file("/dev/nvidia-uvm-tools")
+        tree.link("/dev/char/%d:0" % UVM_MAJOR, "../nvidia-uvm")
         node.majors["nvidia-uvm"] = UVM_MAJOR
     if "nvidia_modeset" in node.loaded:
         tree.file("/dev/nvidia-modeset")
