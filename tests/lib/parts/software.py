@@ -9,7 +9,8 @@ def init(node):
 
 
 def library_dir(node):
-    if node.os["id"] in ("rhel", "rocky", "centos", "fedora"):
+    if node.os["id"] in ("rhel", "rocky", "centos", "fedora", "sles", "opensuse-tumbleweed",
+                         "gentoo"):
         return "/usr/lib64"
     return "/usr/lib/%s-linux-gnu" % node.machine
 
