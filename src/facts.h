@@ -673,6 +673,7 @@ struct env_facts {
 	struct fact_bool initial_user_namespace;
 	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
 	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
+	LIST(const char *) nccl;	/* files of libnccl that it has mapped; absent: this process */
 };
 
 /* ---- the node ---- */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lines.h"
 #include "parse/process.h"
 #include "probe.h"
 
@@ -144,6 +145,62 @@ static void read_nccl_conf(struct probe_context *ctx)
 		env->nccl_conf.state = FACT_ABSENT;
 }
 
+/* ---- libraries ---- */
+
+struct maps {
+	struct arena *arena;
+	struct env_facts *answer;
+};
+
+static bool is_listed(const struct env_facts *answer, struct span path)
+{
+	for_each (listed, &answer->nccl)
+		if (span_is(path, *listed))
+			return true;
+	return false;
+}
+
+/* 7f1e...-7f1e... r-xp 0001a000 fd:00 1234	/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.9 */
+static bool map_line(void *user, struct span line)
+{
+	struct maps *maps = user;
+	struct span path = { line.p + span_find(line, '/'), line.n - span_find(line, '/') };
+
+	if (span_search(path, "/libnccl.so") && !is_listed(maps->answer, path))
+		*LIST_ADD(maps->arena, &maps->answer->nccl) =
+			fact_strn(maps->arena, path.p, path.n).value;
+	return true;
+}
+
+/* USER is the file. Of thousands of lines a capture keeps these. */
+static int ask_maps(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct env_facts *answer = facts;
+	struct maps maps = { .arena = arena, .answer = answer };
+	_cleanup_close_ int fd = host_open(host, user);
+
+	if (fd < 0)
+		return fd;
+	answer->nccl.state = FACT_KNOWN;
+	return lines_read(fd, map_line, &maps);
+}
+
+static void read_maps(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	char *path = arena_printf(ctx->arena, "%s/maps", folder);
+
+	if (!ctx->pid) {
+		env->nccl.state = FACT_ABSENT;
+		return;
+	}
+	if (host_query(ctx->host, path, &env_facts_desc, &answer, ctx->arena, ask_maps, path))
+		return;
+	env->nccl.state = FACT_KNOWN;
+	env->nccl.items = answer.nccl.items;
+	env->nccl.count = answer.nccl.count;
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
@@ -158,6 +215,7 @@ static void run(struct probe_context *ctx)
 	read_namespace(ctx, folder);
 	read_variables(ctx, folder);
 	read_nccl_conf(ctx);
+	read_maps(ctx, folder);
 }
 
 const struct probe probe_env = {

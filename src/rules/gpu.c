@@ -45,19 +45,23 @@ static const struct log_line *logged(const struct node *node, const char *const 
 	return NULL;
 }
 
-/* Nothing was logged: that is no proof. */
+/*
+ * Nothing was logged: that is no proof. With the whole log read there is nothing more that could be known
+ * without the device, so this is no gap that has to be closed, and weighs as information.
+ */
 static void nothing_logged(struct judge *j, const char *what)
 {
 	const struct log_facts *log = &j->node->log;
 
 	if (!is_told(log->lines))
-		UNKNOWN(j, .observed = say(j, NOT_ASKED " could not be read"),
-			.evidence = { "log.lines" });
-	else
-		UNKNOWN(j, .observed = say(j, NOT_ASKED " %s %s",
-					   known_is(log->complete, true) ? "names no"
-									 : "is not whole and names no",
+		UNKNOWN(j, .observed = NOT_ASKED " could not be read", .evidence = { "log.lines" });
+	else if (!known_is(log->complete, true))
+		UNKNOWN(j, .observed = say(j, NOT_ASKED " does not reach back to the boot and names no %s",
 					   what),
+			.evidence = { "log.complete" });
+	else
+		UNKNOWN(j, .graded = true, .severity = SEVERITY_INFO,
+			.observed = say(j, NOT_ASKED " names no %s since the boot", what),
 			.remedy = "nvidia-smi -q, at a time when no job runs.",
 			.evidence = { "log.lines" });
 }
