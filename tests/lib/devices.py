@@ -42,6 +42,8 @@ MODELS = {
     # ---- root ports and switches ----
     "spr-port": port("8086:352a", "root", "gen5x16", subsystem="8086:0000", revision=0x30),
     "icx-port": port("8086:347a", "root", "gen4x16", subsystem="8086:0000", revision=0x06),
+    # Broadwell: the kernel's quirk about relaxed ordering names it (drivers/pci/quirks.c).
+    "bdx-port": port("8086:6f08", "root", "gen3x16", subsystem="8086:0000", revision=0x01),
     "skx-port": port("8086:2030", "root", "gen3x16", subsystem="8086:0000", revision=0x04),
     "adl-port": port("8086:460d", "root", "gen5x16", subsystem="1043:8694", revision=0x05),
     "adl-pch-port": port("8086:7ab8", "root", "gen3x4", subsystem="1043:8694", revision=0x11),
