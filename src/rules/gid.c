@@ -308,7 +308,7 @@ static const struct rule gid_rules[] = {
 		       "up it is information. Ports that are not active are not looked at.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; ip -br link",
 		.sources = "Linux: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
-			   "github.com/NVIDIA/nccl issue 925; github.com/microsoft/mscclpp issue 431",
+			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp issue 431",
 	},
 	{
 		.id = "rdma/gid-stale-address",
@@ -328,7 +328,7 @@ static const struct rule gid_rules[] = {
 		       "whose address is whose.",
 		.check = "show_gids; ip -br addr",
 		.sources = "Linux: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
-			   "github.com/SoftRoCE/rxe-dev issues (ibv_rc_pingpong not working on CentOS 8)",
+			   "github.com/SoftRoCE/rxe-dev issue 79",
 	},
 };
 

@@ -328,7 +328,7 @@ static const struct rule rdma_nics_rules[] = {
 		       "nic-count.",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
 		.sources = "Linux: drivers/infiniband/hw/mlx5/main.c; Documentation/networking/devlink/mlx5.rst"
-			   "\ngithub.com/leptonai/gpud (ibstat partial output)",
+			   "\ngithub.com/leptonai/gpud pull 752",
 	},
 	{
 		.id = "rdma/firmware-mixed",
@@ -421,7 +421,7 @@ static const struct rule rdma_nics_rules[] = {
 		       "runtime it is information.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
 		.sources = "rdma-system(8)\nLinux: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
-			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issues",
+			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };
 

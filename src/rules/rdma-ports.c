@@ -377,8 +377,7 @@ static const struct rule rdma_ports_rules[] = {
 		       "warning among the NICs that jobs use, by the kind that stands next to the GPUs, and "
 		       "information where the others are of another kind (storage).",
 		.check = "ibv_devinfo | grep -E 'hca_id|link_layer'",
-		.sources = "NCCL: src/transport/net_ib/init.cc\ngithub.com/NVIDIA/nccl issues (Infiniband "
-			   "regression in NCCL 2.5.6-2)",
+		.sources = "NCCL: src/transport/net_ib/init.cc\ngithub.com/NVIDIA/nccl issue 302",
 	},
 	{
 		.id = "rdma/link-type-eth",

@@ -148,7 +148,7 @@ static const struct rule rdma_roce_rules[] = {
 		.check = "ibv_devinfo | grep active_mtu; ip link",
 		.cost = "Switches and peers must take frames of that size.",
 		.sources = "Linux: include/rdma/ib_addr.h, iboe_get_mtu()\n"
-			   "github.com/autoscriptlabs/nccl-mesh-plugin (dynamic MTU detection for RoCE)",
+			   "github.com/autoscriptlabs/nccl-mesh-plugin pull 12",
 	},
 	{
 		.id = "rdma/flow-control-off",
@@ -169,7 +169,7 @@ static const struct rule rdma_roce_rules[] = {
 		       "with loss: so this is information. A tree does not have these settings: unknown.",
 		.check = "dcb pfc show dev IFACE; mlnx_qos -i IFACE; ethtool -a IFACE",
 		.sources = "Linux: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
-			   "github.com/openucx/ucx issues (Transport retry count exceeded on mlx5_0:1/RoCE)",
+			   "github.com/openucx/ucx issue 6000",
 	},
 };
 
