@@ -141,12 +141,26 @@ static bool before_turing(const struct gpu_model *model)
 	return false;
 }
 
+/* Somebody tried it: -EINVAL is how nvidia_p2p_get_pages() turns a GeForce away. */
+static const struct log_line *turned_away(const struct node *node)
+{
+	const struct log_line *line = node_log(node, "gdrdrv-pin-failed");
+
+	line = line ? line : node_log(node, "peermem-get-pages-failed");
+	return line && strstr(line->last.value, "-22") ? line : NULL;
+}
+
 static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool fork)
 {
 	const char *fact = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const struct log_line *line = turned_away(j->node);
 	const char *name = gpu_model(d)->name;
 
-	if (fork)
+	if (line)
+		FAIL(j, .subject = d->bdf.value, .observed = say(j, "%s: %s", name, line->last.value),
+		     .expected = "a data-centre or RTX professional GPU",
+		     .evidence = { fact, say(j, "log.lines[%s].last", line->pattern.value) });
+	else if (fork)
 		UNKNOWN(j, .subject = d->bdf.value,
 			.observed = say(j, "%s with a probably patched driver: libcuda decides, and "
 					   "nothing on disk tells", name),
