@@ -21,7 +21,7 @@ struct job_value job_nccl(struct judge *j, const char *name)
 {
 	struct job_value v = job_env(j, name);
 
-	for_each(s, &j->node->env.nccl_conf) {
+	for_each (s, &j->node->env.nccl_conf) {
 		if (v.value || !str_is(s->name, name) || !*s->value.value)
 			continue;
 		v.value = s->value.value;
@@ -33,7 +33,7 @@ struct job_value job_nccl(struct judge *j, const char *name)
 const char *say_value(struct judge *j, const struct job_value *v)
 {
 	if (!node_env(j->node, v->name))
-		for_each(s, &j->node->env.nccl_conf)
+		for_each (s, &j->node->env.nccl_conf)
 			if (str_is(s->name, v->name))
 				return say(j, "%s=%s of %s", v->name, v->value, s->file.value);
 	return say(j, "%s=%s", v->name, v->value);
@@ -66,6 +66,16 @@ bool gate_no_variables(struct judge *j)
 	if (is_told(j->node->env.variables))
 		return false;
 	UNKNOWN(j, .evidence = { "env.variables" });
+	return true;
+}
+
+bool gate_no_nccl_variables(struct judge *j)
+{
+	if (gate_no_variables(j))
+		return true;
+	if (is_told(j->node->env.nccl_conf))
+		return false;
+	UNKNOWN(j, .evidence = { "env.nccl_conf" });
 	return true;
 }
 

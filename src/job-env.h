@@ -23,8 +23,9 @@ bool job_number(const struct job_value *v, long *number);
 /* Set, and not 0, n, no, f, false, off: as NVSHMEM reads a boolean. */
 bool job_is_on(const struct job_value *v);
 
-/* The variables are not known: answers, and returns true. */
+/* The variables are not known, or for NCCL nccl.conf is not: answers, and returns true. */
 bool gate_no_variables(struct judge *j);
+bool gate_no_nccl_variables(struct judge *j);
 
 /* The list that chooses NICs for NCCL or, with NVSHMEM, for NVSHMEM; all of them where none is set. */
 struct hca_list job_nic_list(struct judge *j, bool nvshmem);

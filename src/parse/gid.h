@@ -17,7 +17,7 @@ bool gid_parse(struct span text, struct gid *gid);
 bool gid_from_address(struct span text, struct gid *gid, unsigned int *prefix);
 
 bool gid_is_zero(const struct gid *gid);
-bool gid_is_link_local(const struct gid *gid);	/* fe80::/64: not routed */
+bool gid_is_link_local(const struct gid *gid); /* fe80::/64: not routed */
 bool gid_is_ipv4(const struct gid *gid);
 bool gid_is_equal(const struct gid *a, const struct gid *b);
 /* The first PREFIX bits are the same. */

@@ -12,7 +12,7 @@
 
 struct hca_entry {
 	struct span name;
-	int port;	/* HCA_ANY_PORT where none is given; what is no number is 0, as atoi() has it */
+	int port; /* HCA_ANY_PORT where none is given; what is no number is 0, as atoi() has it */
 };
 
 /* NCCL_IB_HCA, NCCL_SOCKET_IFNAME, NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME: "^" in front excludes, "="

@@ -99,20 +99,20 @@ static void read_variables(struct probe_context *ctx, const char *folder)
 }
 
 /* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
- * a comment. */
-static int read_conf(struct probe_context *ctx, const char *path)
+ * a comment. A job can name any file: again only the variables that matter leave this function. */
+static int ask_conf(struct host *host, void *facts, struct arena *arena, void *user)
 {
-	struct env_facts *env = &ctx->node->env;
+	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line;
 	uint64_t number = 0;
-	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", (const char *)user);
 
 	if (rc)
 		return rc;
-	env->nccl_conf.state = FACT_KNOWN;
+	answer->nccl_conf.state = FACT_KNOWN;
 	rest = text_span(&text);
-	while (span_cut(&rest, '\n', &line) && env->nccl_conf.count < VARIABLES_MAX) {
+	while (span_cut(&rest, '\n', &line) && answer->nccl_conf.count < VARIABLES_MAX) {
 		size_t equals = span_find(line, '=');
 		struct span name = { line.p, equals };
 		struct env_setting *setting;
@@ -122,13 +122,29 @@ static int read_conf(struct probe_context *ctx, const char *path)
 			continue;
 		if (span_ends(line, "\r"))
 			line.n--;
-		setting = LIST_ADD(ctx->arena, &env->nccl_conf);
-		setting->name = probe_span(ctx, name);
-		setting->value = probe_span(
-			ctx, (struct span){ line.p + equals + 1, line.n - equals - 1 });
-		setting->file = fact_str(ctx->arena, path);
+		setting = LIST_ADD(arena, &answer->nccl_conf);
+		setting->name = fact_strn(arena, name.p, name.n);
+		setting->value = fact_strn(arena, line.p + equals + 1, line.n - equals - 1);
+		setting->file = fact_str(arena, user);
 		setting->line = fact_u64(number);
 	}
+	return 0;
+}
+
+static int read_conf(struct probe_context *ctx, const char *path)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	char *file = arena_printf(ctx->arena, "%s", path);
+	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
+			    &env_facts_desc, &answer, ctx->arena, ask_conf, file);
+
+	if (rc && rc != -ENOENT)
+		host_gap_note(ctx->host, path, rc, NULL);
+	if (rc)
+		return rc;
+	env->nccl_conf.state = FACT_KNOWN;
+	for_each(setting, &answer.nccl_conf)
+		*LIST_ADD(ctx->arena, &env->nccl_conf) = *setting;
 	return 0;
 }
 
@@ -136,12 +152,10 @@ static void read_nccl_conf(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
 	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
-	int rc = -ENOENT, standard;
+	int first = own && *own == '/' ? read_conf(ctx, own) : -ENOENT;
+	int standard = read_conf(ctx, "/etc/nccl.conf");
 
-	if (own && *own == '/')
-		rc = read_conf(ctx, own);
-	standard = read_conf(ctx, "/etc/nccl.conf");
-	if (rc == -ENOENT && standard == -ENOENT)
+	if (first == -ENOENT && standard == -ENOENT)
 		env->nccl_conf.state = FACT_ABSENT;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flow-control.c - PFC and global pause of the interfaces that RoCE runs over. The kernel tells them
- * over a netlink socket (net/dcb/dcbnl.c) and an ioctl of ethtool alone, to everybody, and on a
- * running host only.
+ * flow-control.c - PFC and global pause of the interfaces that RoCE runs over. The kernel tells
+ * them over a netlink socket (net/dcb/dcbnl.c) and an ioctl of ethtool alone, to everybody, and on
+ * a running host only.
  */
 #include <linux/dcbnl.h>
 #include <linux/ethtool.h>
@@ -33,7 +33,9 @@ struct question {
 static int send_question(int fd, const char *interface)
 {
 	struct question q = {
-		.header = { .nlmsg_type = RTM_GETDCB, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = 1 },
+		.header = { .nlmsg_type = RTM_GETDCB,
+			    .nlmsg_flags = NLM_F_REQUEST,
+			    .nlmsg_seq = 1 },
 		.dcb = { .dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET },
 		.name = { .rta_type = DCB_ATTR_IFNAME },
 	};
@@ -105,7 +107,7 @@ static int ask_pfc(const char *interface, struct fact_u64 *fact)
 	if (n < 0)
 		return -errno;
 	rc = read_answer((const struct nlmsghdr *)answer, (size_t)n, fact);
-	if (rc == -EOPNOTSUPP)	/* a driver without DCB, or a kernel without it */
+	if (rc == -EOPNOTSUPP) /* a driver without DCB, or a kernel without it */
 		fact->state = FACT_ABSENT;
 	return rc == -EOPNOTSUPP ? 0 : rc;
 }
@@ -182,7 +184,7 @@ static bool carries_roce(const struct node *node, const char *interface)
 
 static void run(struct probe_context *ctx)
 {
-	for_each_mut(interface, &ctx->node->net.interfaces)
+	for_each_mut (interface, &ctx->node->net.interfaces)
 		if (carries_roce(ctx->node, interface->name.value))
 			ask_interface(ctx, interface);
 }

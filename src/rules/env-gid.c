@@ -15,12 +15,12 @@
 /* Who uses a GID, and the variables that lead it there. */
 struct user {
 	const char *name;
-	const char *index;	/* variable */
-	const char *family;	/* NULL: it has no search of its own */
+	const char *index;  /* variable */
+	const char *family; /* NULL: it has no search of its own */
 	const char *range;
 	const char *version;
-	const char *software;	/* in the facts */
-	const char *since;	/* it searches */
+	const char *software; /* in the facts */
+	const char *since;    /* it searches */
 	bool nvshmem;
 };
 
@@ -44,9 +44,9 @@ struct search {
 	bool ipv6;
 	long version;
 	struct gid range;
-	unsigned int prefix;		/* 0: no range */
+	unsigned int prefix; /* 0: no range */
 	struct job_value family_value, range_value, version_value;
-	bool range_ignored;		/* it is none for that family */
+	bool range_ignored; /* it is none for that family */
 };
 
 static struct search search_of(struct judge *j, const struct user *u)
@@ -170,8 +170,8 @@ static bool judge_search(struct judge *j, const struct rdma_device *d, const str
 {
 	struct search s = search_of(j, u);
 	const struct rdma_gid *g = search_gid(p, &s);
-	const struct job_value *set = s.range_value.value    ? &s.range_value
-				      : s.family_value.value ? &s.family_value
+	const struct job_value *set = s.range_value.value     ? &s.range_value
+				      : s.family_value.value  ? &s.family_value
 				      : s.version_value.value ? &s.version_value
 							      : NULL;
 	const char *who = set ? say(j, "%s with %s finds no other", u->name, say_value(j, set))
@@ -259,7 +259,7 @@ static void judge_gid_index(struct judge *j)
 {
 	struct tally t = { 0 };
 
-	if (gate_no_rdma_device(j) || gate_no_variables(j))
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
 		return;
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
 		judge_user(j, &users[i], &t);
@@ -279,28 +279,31 @@ static const struct rule env_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_gid_index,
-		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error 12\", NVSHMEM "
-			  "\"connect EPS failed\", ibv_modify_qp errors 22 and 110.",
-		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID " and NVSHMEM " NVSHMEM_FINDS_GID
-			  " (and later) find the GID, with NCCL_IB_ADDR_RANGE and NCCL_IB_ADDR_FAMILY where "
+		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error "
+			  "12\", NVSHMEM \"connect EPS failed\", ibv_modify_qp errors 22 and 110.",
+		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID
+			  " and NVSHMEM " NVSHMEM_FINDS_GID
+			  " (and later) find the GID, with NCCL_IB_ADDR_RANGE and "
+			  "NCCL_IB_ADDR_FAMILY where "
 			  "there are several; or set the index that this port has.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_GID_INDEX, _ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM (also of "
-			 "nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and MC_GID_INDEX of the process "
-			 "asked about; the GIDs of active Ethernet ports that jobs use; NCCL and NVSHMEM on "
-			 "disk.",
-		.why = "The order of GIDs follows the order in which addresses came: the index of one node or "
-		       "of yesterday can be another GID today. Right is a RoCE v2 GID of an address that is "
-		       "not link-local. Where no index is set, the search of NCCL and NVSHMEM is repeated "
-		       "here; releases before it take index 0 (by the highest version found on disk; the "
-		       "one that the job loads may differ). InfiniBand ports do not use the index.",
+		.reads = "NCCL_IB_GID_INDEX, _ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM "
+			 "(also of nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and "
+			 "MC_GID_INDEX of the process asked about; the GIDs of active Ethernet "
+			 "ports that jobs use; NCCL and NVSHMEM on disk.",
+		.why = "The order of GIDs follows the order in which addresses came: the index of "
+		       "one node or of yesterday can be another GID today. Right is a RoCE v2 GID "
+		       "of an address that is not link-local. Where no index is set, the search "
+		       "of NCCL and NVSHMEM is repeated here; releases before it take index 0 (by "
+		       "the highest version found on disk; the one that the job loads may "
+		       "differ). InfiniBand ports do not use the index.",
 		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
 		.sources = "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
 			   "docs/userguide/source/env.rst\n"
 			   "NVSHMEM: src/modules/transport/common/transport_ib_common.h, "
 			   "ib_get_gid_index()\n"
-			   "github.com/NVIDIA/nccl issues 394, 426, 769; github.com/kvcache-ai/Mooncake "
-			   "issue 204",
+			   "github.com/NVIDIA/nccl issues 394, 426, 769; "
+			   "github.com/kvcache-ai/Mooncake issue 204",
 	},
 };
 

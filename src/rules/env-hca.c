@@ -18,7 +18,7 @@ static bool can_open(const struct node *node, const struct rdma_device *d)
 	if (is_absent(d->uverbs))
 		return false;
 	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
-		return true;	/* not known: nothing is held against it */
+		return true; /* not known: nothing is held against it */
 	for_each(n, &node->dev.nodes)
 		if (str_starts(n->path, folder) &&
 		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
@@ -41,7 +41,7 @@ static enum usable port_usable(const struct node *node, const struct rdma_device
 struct entry_answer {
 	size_t ports;
 	size_t count[USABLE_YES + 1];
-	const struct rdma_device *device;	/* of the best port, or the last */
+	const struct rdma_device *device; /* of the best port, or the last */
 	const struct rdma_port *port;
 };
 
@@ -93,7 +93,8 @@ static void fail_entry(struct judge *j, const struct job_value *v, const struct 
 	FAIL(j, .subject = v->name,
 	     .observed = !a->ports ? say(j, "%s: there is no %s%s", say_value(j, v), name, hint)
 			 : a->count[USABLE_NO_NODE]
-				 ? say(j, "%s: %s cannot be opened, it has no node in /dev/infiniband",
+				 ? say(j,
+				       "%s: %s cannot be opened, it has no node in /dev/infiniband",
 				       say_value(j, v), name)
 				 : say(j, "%s: no port of %s is active", say_value(j, v), name),
 	     .expected = "NICs that are there, can be opened and are active",
@@ -210,8 +211,8 @@ static void judge_choice(struct judge *j, const struct job_value *v, const struc
 			.evidence = { "rdma.devices" });
 	else if (along)
 		FAIL_AS(j, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
-			.observed = say(j, "%s takes %s along: names are beginnings", say_value(j, v),
-					along->name.value),
+			.observed = say(j, "%s takes %s along: names are beginnings",
+					say_value(j, v), along->name.value),
 			.expected = say(j, "%s==..., for whole names", v->name),
 			.evidence = { v->fact, "rdma.devices" });
 	else if (is_mixed(&c))
@@ -297,12 +298,15 @@ static void judge_nvshmem(struct judge *j)
 			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
 	else if (mapping.value)
 		judge_list(j, &mapping, taken);
-	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry. */
+	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry.
+	 */
 	if (asked_for(j, PROFILE_DEEPEP) && job_is_on(&by_pe) && count_entries(&taken) != 1)
 		FAIL_AS(j, SEVERITY_WARN, .subject = by_pe.name,
-			.observed = say(j, "%s: with DeepEP's normal kernels every rank is the first of "
-					   "its team, and all take the first NIC",
-					say_value(j, &by_pe)),
+			.observed =
+				say(j,
+				    "%s: with DeepEP's normal kernels every rank is the first of "
+				    "its team, and all take the first NIC",
+				    say_value(j, &by_pe)),
 			.expected = "not set, or a list of one NIC for each rank",
 			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
 }
@@ -325,7 +329,8 @@ static void judge_all(struct judge *j)
 	if (is_mixed(&c))
 		FAIL_AS(j, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
 			.observed = say(j, "not set, and there are active %s", say_mix(j, &c)),
-			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the jobs' fabric",
+			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
+				    "jobs' fabric",
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(j, .observed = "not set; the state of a port is not known",
@@ -343,7 +348,7 @@ static void judge_selection(struct judge *j)
 	struct job_value nccl, ucx;
 	size_t before;
 
-	if (gate_no_rdma_device(j) || gate_no_variables(j))
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
 		return;
 	before = j->findings->count;
 	nccl = job_nccl(j, "NCCL_IB_HCA");
@@ -364,29 +369,32 @@ static const struct rule env_hca_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_selection,
-		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or connections "
-			  "between fabrics that hang and fail.",
-		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the second \"=\" "
-			  "compares whole names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, "
-			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads /etc/nccl.conf.",
+		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or "
+			  "connections between fabrics that hang and fail.",
+		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the "
+			  "second \"=\" compares whole names), "
+			  "NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all "
+			  "jobs of a node NCCL reads /etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_HCA (also of nccl.conf), NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, "
-			 "NVSHMEM_ENABLE_NIC_PE_MAPPING and UCX_NET_DEVICES of the process asked about; RDMA "
-			 "devices, their ports and nodes.",
-		.why = "Names differ between nodes and change with firmware, kernel and slots, so that a list "
-		       "that is right on one node names nothing, or a storage NIC, on another. NCCL compares "
-		       "beginnings unless \"=\" stands before: mlx5_1 takes mlx5_10 too. What is absent, down "
-		       "or has no node in /dev/infiniband is passed over without a word. Without a list all "
-		       "active NICs are taken: a warning where they differ in link layer or rate. ~/.nccl.conf "
-		       "is not read here.",
-		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows \"NET/IB : "
-			 "Using\"",
-		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); src/misc/utils.cc, "
-			   "matchIfList(); src/misc/param.cc, setEnvFile()\n"
+		.reads = "NCCL_IB_HCA (also of nccl.conf), NVSHMEM_HCA_LIST, "
+			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and "
+			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
+			 "and nodes.",
+		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
+		       "that a list that is right on one node names nothing, or a storage NIC, on "
+		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
+		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
+		       "is passed over without a word. Without a list all active NICs are taken: "
+		       "a warning where they differ in link layer or rate. ~/.nccl.conf is not "
+		       "read here.",
+		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
+			 "\"NET/IB : Using\"",
+		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "
+			   "src/misc/utils.cc, matchIfList(); src/misc/param.cc, setEnvFile()\n"
 			   "NVSHMEM: src/modules/transport/common/transport_common.cpp, "
 			   "nvshmemt_parse_hca_list(); ibgda.cpp; env_defs.h\n"
-			   "github.com/NVIDIA/nccl issues 302, 733, 1277; github.com/deepseek-ai/DeepEP "
-			   "issues 17, 336, 658",
+			   "github.com/NVIDIA/nccl issues 302, 733, 1277; "
+			   "github.com/deepseek-ai/DeepEP issues 17, 336, 658",
 	},
 };
 

@@ -9,19 +9,19 @@
 /* ---- what an interface is good for ---- */
 
 enum reach {
-	REACH_NOTHING,		/* down, or without address: it is not taken */
+	REACH_NOTHING, /* down, or without address: it is not taken */
 	REACH_UNKNOWN,
-	REACH_HOST,		/* loopback, link-local addresses alone, a container's bridge */
-	REACH_NEIGHBOUR,	/* a link of two ends and no route over it */
+	REACH_HOST,	 /* loopback, link-local addresses alone, a container's bridge */
+	REACH_NEIGHBOUR, /* a link of two ends and no route over it */
 	REACH_NODES,
 };
 
 /* The names that container runtimes, their network plug-ins and hypervisors give. */
 static bool is_container_interface(const char *name)
 {
-	static const char *const prefixes[] = { "docker", "veth", "br-",  "cni",    "cali",
-						"flannel", "lxc", "lxd",  "podman", "virbr",
-						"vnet",   "cilium", "kube", "nerdctl" };
+	static const char *const prefixes[] = { "docker",  "veth",   "br-",  "cni",    "cali",
+						"flannel", "lxc",    "lxd",  "podman", "virbr",
+						"vnet",	   "cilium", "kube", "nerdctl" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
@@ -32,7 +32,7 @@ static bool is_container_interface(const char *name)
 static bool has_gateway(const struct node *node, const char *interface)
 {
 	if (!is_told(node->net.routes))
-		return true;	/* not known: nothing is held against it */
+		return true; /* not known: nothing is held against it */
 	for_each(r, &node->net.routes)
 		if (is_known(r->gateway) && str_is(r->interface, interface))
 			return true;
@@ -95,10 +95,10 @@ static bool has_ipv4(const struct net_interface *interface)
 
 struct taken {
 	size_t count[REACH_NODES + 1];
-	const char *names[REACH_NODES + 1];	/* the first of each */
-	const char *poor;			/* all that reach no other node, for people */
-	bool poor_ipv4;				/* one of them has an IPv4 address */
-	bool any_name;				/* of whatever state */
+	const char *names[REACH_NODES + 1]; /* the first of each */
+	const char *poor;		    /* all that reach no other node, for people */
+	bool poor_ipv4;			    /* one of them has an IPv4 address */
+	bool any_name;			    /* of whatever state */
 };
 
 static struct taken take(struct judge *j, const struct hca_list *list)
@@ -141,22 +141,24 @@ static void judge_taken(struct judge *j, const struct job_value *v, const struct
 			.evidence = { interface_fact(j, t->names[REACH_UNKNOWN]) });
 	else if (*t->poor)
 		FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
-			.observed = say(j, "%s takes %s, which reach%s no other node", say_value(j, v),
-					t->poor,
+			.observed = say(j, "%s takes %s, which reach%s no other node",
+					say_value(j, v), t->poor,
 					t->count[REACH_HOST] + t->count[REACH_NEIGHBOUR] == 1 ? "es"
 											      : ""),
 			.expected = "only interfaces over which the nodes reach each other",
-			.evidence = { v->fact,
-				      interface_fact(j, t->names[t->count[REACH_HOST]
-									 ? REACH_HOST
-									 : REACH_NEIGHBOUR]) });
+			.evidence = {
+				v->fact,
+				interface_fact(j,
+					       t->names[t->count[REACH_HOST] ? REACH_HOST
+									     : REACH_NEIGHBOUR]) });
 	else
 		FAIL(j, .subject = v->name,
-		     .observed = bad ? say(j, "%s: %s is down or has no address", say_value(j, v), bad)
+		     .observed = bad ? say(j, "%s: %s is down or has no address", say_value(j, v),
+					   bad)
 				     : say(j, "%s fits no interface", say_value(j, v)),
 		     .expected = "an interface that is up and has an address",
-		     .evidence = { v->fact,
-				   bad ? say(j, "net.interfaces[%s].state", bad) : "net.interfaces" });
+		     .evidence = { v->fact, bad ? say(j, "net.interfaces[%s].state", bad)
+						: "net.interfaces" });
 }
 
 /* ---- the variables ---- */
@@ -166,7 +168,7 @@ static void judge_list(struct judge *j, const struct job_value *v)
 	struct hca_list list = hca_list_nccl(v->value);
 	struct taken t;
 
-	if (strlen(v->value) < 2)	/* NCCL takes it for none */
+	if (strlen(v->value) < 2) /* NCCL takes it for none */
 		return;
 	t = take(j, &list);
 	judge_taken(j, v, &t);
@@ -194,8 +196,8 @@ static void judge_gloo(struct judge *j, const struct job_value *v)
 		judge_taken(j, v, &worst);
 }
 
-/* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*, lo*
- * and virbr*. Only whoever has IPv4 can come first. */
+/* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*,
+ * lo* and virbr*. Only whoever has IPv4 can come first. */
 static void judge_automatic(struct judge *j)
 {
 	struct hca_list list = hca_list_nccl("ib");
@@ -208,19 +210,24 @@ static void judge_automatic(struct judge *j)
 	if (t.count[REACH_UNKNOWN])
 		UNKNOWN(j, .evidence = { interface_fact(j, t.names[REACH_UNKNOWN]) });
 	else if (*t.poor)
-		FAIL_AS(j, t.poor_ipv4 ? SEVERITY_WARN : SEVERITY_INFO, .subject = "NCCL_SOCKET_IFNAME",
-			.observed = say(j, "not set: NCCL takes %s too, over which no other node is reached",
-					t.poor),
+		FAIL_AS(j, t.poor_ipv4 ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = "NCCL_SOCKET_IFNAME",
+			.observed = say(
+				j,
+				"not set: NCCL takes %s too, over which no other node is reached",
+				t.poor),
 			.expected = "NCCL_SOCKET_IFNAME names the interface between the nodes",
 			.evidence = { "env.variables",
-				      interface_fact(j, t.names[t.count[REACH_HOST]
-									? REACH_HOST
-									: REACH_NEIGHBOUR]) });
+				      interface_fact(
+					      j, t.names[t.count[REACH_HOST] ? REACH_HOST
+									     : REACH_NEIGHBOUR]) });
 	else if (t.count[REACH_NODES])
-		PASS(j, .observed = say(j, "not set; NCCL takes %s by itself", t.names[REACH_NODES]),
+		PASS(j,
+		     .observed = say(j, "not set; NCCL takes %s by itself", t.names[REACH_NODES]),
 		     .evidence = { "env.variables", interface_fact(j, t.names[REACH_NODES]) });
 	else
-		NOT_APPLICABLE(j, .observed = "not set, and no interface has an address that routes",
+		NOT_APPLICABLE(j,
+			       .observed = "not set, and no interface has an address that routes",
 			       .evidence = { "net.interfaces" });
 }
 
@@ -228,7 +235,7 @@ static void judge_socket(struct judge *j)
 {
 	struct job_value nccl, nvshmem, gloo;
 
-	if (gate_no_variables(j))
+	if (gate_no_nccl_variables(j))
 		return;
 	if (!is_known(j->node->net.interfaces)) {
 		UNKNOWN(j, .evidence = { "net.interfaces" });
@@ -254,19 +261,22 @@ static const struct rule env_socket_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_socket,
-		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each other for "
-			  "ever.",
-		.remedy = "Name the interface between the nodes: NCCL_SOCKET_IFNAME=bond0 (a beginning), "
-			  "=bond0 (the whole name, so NCCL_SOCKET_IFNAME==bond0) or ^docker,veth (not these). "
-			  "GLOO_SOCKET_IFNAME takes whole names alone, without signs.",
+		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
+			  "other for ever.",
+		.remedy = "Name the interface between the nodes: NCCL_SOCKET_IFNAME=bond0 (a "
+			  "beginning), =bond0 (the whole name, so NCCL_SOCKET_IFNAME==bond0) or "
+			  "^docker,veth (not these). GLOO_SOCKET_IFNAME takes whole names alone, "
+			  "without signs.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_SOCKET_IFNAME (also of nccl.conf), NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and "
-			 "GLOO_SOCKET_IFNAME of the process asked about; interfaces, addresses and routes.",
-		.why = "NCCL takes every interface that runs, has an address and fits. An error when none is "
-		       "left; a warning when one is left that reaches no other node: loopback, link-local "
-		       "addresses alone, a container's bridge or link by its name, or a link of two ends "
-		       "(/31) without a route over it. Without the variable NCCL's own choice is judged: a "
-		       "warning where such an interface has IPv4, else information.",
+		.reads = "NCCL_SOCKET_IFNAME (also of nccl.conf), "
+			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the process "
+			 "asked about; interfaces, addresses and routes.",
+		.why = "NCCL takes every interface that runs, has an address and fits. An error "
+		       "when none is left; a warning when one is left that reaches no other node: "
+		       "loopback, link-local addresses alone, a container's bridge or link by its "
+		       "name, or a link of two ends (/31) without a route over it. Without the "
+		       "variable NCCL's own choice is judged: a warning where such an interface "
+		       "has IPv4, else information.",
 		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
 		.sources = "NCCL: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			   "ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"

@@ -194,8 +194,8 @@ static void judge_handler(struct judge *j)
 	case HANDLER_CPU_HOST_MEMORY:
 		if (nvshmem && version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) < 0)
 			FAIL(j, .subject = v.name,
-			     .observed = say(j, "%s, which NVSHMEM %s does not know", say_value(j, &v),
-					     nvshmem->version.value),
+			     .observed = say(j, "%s, which NVSHMEM %s does not know",
+					     say_value(j, &v), nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
 			     .evidence = { v.fact, say(j, "software.items[%s].version",
 						       nvshmem->path.value) });
@@ -221,7 +221,8 @@ static void judge_handler(struct judge *j)
 static const char *without_gin(struct judge *j)
 {
 	const struct software_item *nccl = node_software(j->node, "nccl");
-	struct job_value enable = job_nccl(j, "NCCL_GIN_ENABLE"), type = job_nccl(j, "NCCL_GIN_TYPE");
+	struct job_value enable = job_nccl(j, "NCCL_GIN_ENABLE");
+	struct job_value type = job_nccl(j, "NCCL_GIN_TYPE");
 	struct job_value off = job_env(j, "EP_DISABLE_GIN");
 	long number;
 
@@ -242,7 +243,7 @@ static void judge_cross_nic(struct judge *j)
 	const char *without;
 	long number;
 
-	if (gate_no_variables(j))
+	if (gate_no_nccl_variables(j))
 		return;
 	v = job_nccl(j, "NCCL_CROSS_NIC");
 	without = without_gin(j);
@@ -273,7 +274,7 @@ static const struct rule env_rules[] = {
 	},
 	{
 		.id = "env/nic-handler-conflict",
-		.title = "NVSHMEM is told to ring the NIC's doorbell in a way that this node does not allow",
+		.title = "NVSHMEM_IBGDA_NIC_HANDLER asks for what this node does not allow",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.judge = judge_handler,

@@ -91,9 +91,10 @@ static void judge_no_rocev2(struct judge *j)
 			UNKNOWN(j, .subject = say_port(j, d, p),
 				.evidence = { port_fact(j, d, p, "gids") });
 		else
-			/* Nobody asked for RDMA over a storage or management port without address. */
-			FAIL_AS(j, idle ? SEVERITY_INFO : SEVERITY_ERR, .subject = say_port(j, d, p),
-				.observed = say_gids(j, p),
+			/* Nobody asked for RDMA over a storage or management port without address.
+			 */
+			FAIL_AS(j, idle ? SEVERITY_INFO : SEVERITY_ERR,
+				.subject = say_port(j, d, p), .observed = say_gids(j, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(j, d, p, "gids") });
 	}
@@ -125,20 +126,21 @@ static void judge_gid_without(struct judge *j, const struct rdma_device *d,
 			      const struct rdma_port *p, const struct rdma_gid *g,
 			      enum netdev netdev, bool others)
 {
-	const char *observed =
-		netdev == NETDEV_DOWN	? say(j, "GID %llu: %s is down",
-					      (unsigned long long)g->index.value, g->netdev.value)
-		: is_known(g->netdev) ? say(j, "GID %llu: there is no interface %s here",
-					    (unsigned long long)g->index.value, g->netdev.value)
-				      : say(j, "GID %llu has no network interface",
-					    (unsigned long long)g->index.value);
+	const char *observed = netdev == NETDEV_DOWN
+				       ? say(j, "GID %llu: %s is down",
+					     (unsigned long long)g->index.value, g->netdev.value)
+			       : is_known(g->netdev)
+				       ? say(j, "GID %llu: there is no interface %s here",
+					     (unsigned long long)g->index.value, g->netdev.value)
+				       : say(j, "GID %llu has no network interface",
+					     (unsigned long long)g->index.value);
 
 	FAIL_AS(j, others ? SEVERITY_INFO : SEVERITY_ERR, .subject = say_port(j, d, p),
 		.observed = observed, .expected = "an interface that is up",
 		.evidence = { gid_fact(j, d, p, g, "netdev"),
-			      is_known(g->netdev) ? say(j, "net.interfaces[%s].state",
-							g->netdev.value)
-						  : NULL });
+			      is_known(g->netdev)
+				      ? say(j, "net.interfaces[%s].state", g->netdev.value)
+				      : NULL });
 }
 
 static void judge_port_netdev(struct judge *j, const struct rdma_device *d,
@@ -230,8 +232,8 @@ static void judge_address(struct judge *j, const struct rdma_device *d, const st
 		(*judged)++;
 		if (!is_known(interface->addresses)) {
 			UNKNOWN(j, .subject = say_port(j, d, p),
-				.evidence = { say(j, "net.interfaces[%s].addresses",
-						  g->netdev.value) });
+				.evidence = {
+					say(j, "net.interfaces[%s].addresses", g->netdev.value) });
 			return;
 		}
 		if (has_address(interface, &address))
@@ -277,16 +279,18 @@ static const struct rule gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_no_rocev2,
-		.impact = "Connections over this port fail or time out: NCCL \"completion with error 12\", "
-			  "ibv_modify_qp errors 22, 19 or 110.",
-		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 one); the "
-			  "kernel then adds the GID by itself.",
+		.impact = "Connections over this port fail or time out: NCCL \"completion with "
+			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
+		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
+			  "one); the kernel then adds the GID by itself.",
 		.activation = ACTIVATION_NOW,
 		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
-		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs reach no "
-		       "further than the link, RoCE v1 no further than the Ethernet segment. Ports of NICs "
-		       "that are not those next to the GPUs are information while others have such a GID.",
-		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* 2>/dev/null",
+		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
+		       "reach no further than the link, RoCE v1 no further than the Ethernet "
+		       "segment. Ports of NICs that are not those next to the GPUs are "
+		       "information while others have such a GID.",
+		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
+			 "2>/dev/null",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
 			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c\n"
 			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
@@ -298,17 +302,21 @@ static const struct rule gid_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_no_netdev,
 		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
-		.remedy = "Bring the interface up. In a container, give it the interface too: host network, "
-			  "or an SR-IOV or macvlan attachment of that port.",
+		.remedy = "Bring the interface up. In a container, give it the interface too: "
+			  "host network, or an SR-IOV or macvlan attachment of that port.",
 		.activation = ACTIVATION_NOW,
-		.reads = "gid_attrs/ndevs of every RoCE v2 GID that routes, and the interfaces' operstate.",
-		.why = "The kernel takes route and MAC address from the GID's interface, in the network "
-		       "namespace of the process: a container that shares RDMA devices but not the "
-		       "interface sees GIDs without one. With another GID of the port whose interface is "
-		       "up it is information. Ports that are not active are not looked at.",
-		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; ip -br link",
+		.reads = "gid_attrs/ndevs of every RoCE v2 GID that routes, and the interfaces' "
+			 "operstate.",
+		.why = "The kernel takes route and MAC address from the GID's interface, in the "
+		       "network namespace of the process: a container that shares RDMA devices "
+		       "but not the interface sees GIDs without one. With another GID of the port "
+		       "whose interface is up it is information. Ports that are not active are "
+		       "not looked at.",
+		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
+			 "ip -br link",
 		.sources = "Linux: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
-			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp issue 431",
+			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
+			   "issue 431",
 	},
 	{
 		.id = "rdma/gid-stale-address",
@@ -316,16 +324,17 @@ static const struct rule gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_stale,
-		.impact = "Connections from this GID get no answer: nothing routes back to the address.",
-		.remedy = "Give the interface the address again, or set it down and up so that the kernel "
-			  "makes the GIDs anew.",
+		.impact = "Connections from this GID get no answer: nothing routes back to the "
+			  "address.",
+		.remedy = "Give the interface the address again, or set it down and up so that "
+			  "the kernel makes the GIDs anew.",
 		.activation = ACTIVATION_NOW,
 		.reads = "GIDs and their interfaces; the interfaces' addresses.",
-		.why = "The kernel keeps GIDs and addresses together; they part after a driver's error, or "
-		       "when an address goes by a way that sends no notice. Link-local GIDs of hardware "
-		       "are made from the MAC address and need no such address on the interface; those of "
-		       "soft RoCE do. Where several interfaces share a subnet, only a live host tells "
-		       "whose address is whose.",
+		.why = "The kernel keeps GIDs and addresses together; they part after a driver's "
+		       "error, or when an address goes by a way that sends no notice. Link-local "
+		       "GIDs of hardware are made from the MAC address and need no such address "
+		       "on the interface; those of soft RoCE do. Where several interfaces share a "
+		       "subnet, only a live host tells whose address is whose.",
 		.check = "show_gids; ip -br addr",
 		.sources = "Linux: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
 			   "github.com/SoftRoCE/rxe-dev issue 79",

@@ -121,8 +121,7 @@ static void judge_nofile(struct judge *j)
 	if (is_known(j->node->env.pid))
 		judge_files_of(j, &limits->self, "limits.self");
 	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "nothing runs here that starts jobs, and no process was "
-					      "asked about",
+		NOT_APPLICABLE(j, .observed = "nothing that starts jobs runs here; no --pid",
 			       .evidence = { "limits.launchers" });
 }
 

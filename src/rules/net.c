@@ -30,8 +30,8 @@ static size_t position(const struct node *node, const char *service)
 /* The services that could know the name, besides the file. */
 static const char *other_service(const struct node *node)
 {
-	static const char *const names[] = { "myhostname", "resolve", "dns", "sss", "ldap", "nis",
-					     "nisplus",	   "winbind" };
+	static const char *const names[] = { "myhostname", "resolve", "dns",	 "sss",
+					     "ldap",	   "nis",     "nisplus", "winbind" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (position(node, names[i]) < node->net.hosts_order.count)
@@ -46,7 +46,8 @@ static void fail_loopback(struct judge *j, const char *observed)
 	/* That one does not help Gloo, which is what looks the name up. */
 	FAIL_AS(j, nccl.value ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
 		.expected = "an address that the other nodes reach, or GLOO_SOCKET_IFNAME",
-		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname", nccl.fact });
+		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
+			      nccl.fact });
 }
 
 /* The name is not in /etc/hosts, or that is not looked at. */
@@ -56,15 +57,16 @@ static void judge_elsewhere(struct judge *j)
 	const char *service = other_service(node);
 
 	if (is_absent(node->net.hosts_order))
-		service = "dns";	/* glibc's default without the line: files dns */
+		service = "dns"; /* glibc's default without the line: files dns */
 	if (service && strcmp(service, "myhostname") == 0)
 		PASS(j, .observed = "nss-myhostname answers with the node's own addresses",
 		     .evidence = { "net.hosts_order" });
 	else if (service)
-		UNKNOWN(j, .observed = say(j, "%s is not in /etc/hosts, and \"%s\" is not asked here",
-					   is_known(node->os.hostname) ? node->os.hostname.value
-								       : "the node's name",
-					   service),
+		UNKNOWN(j,
+			.observed = say(j, "%s is not in /etc/hosts, and \"%s\" is not asked here",
+					is_known(node->os.hostname) ? node->os.hostname.value
+								    : "the node's name",
+					service),
 			.remedy = "getent ahosts $(hostname)", .evidence = { "net.hosts_order" });
 	else
 		fail_loopback(j, "the node's own name is in no file, and nothing else is asked");
@@ -186,7 +188,8 @@ static const char *shared_subnet(const struct node *node, const char *interface)
 	return NULL;
 }
 
-/* Documentation/networking/ip-sysctl.rst: the higher of conf/all and of the interface's own counts. */
+/* Documentation/networking/ip-sysctl.rst: the higher of conf/all and of the interface's own counts.
+ */
 static uint64_t with_all(const struct node *node, const char *name, struct fact_u64 own)
 {
 	for_each(s, &node->os.sysctls) {
@@ -199,8 +202,7 @@ static uint64_t with_all(const struct node *node, const char *name, struct fact_
 	return own.value;
 }
 
-static void judge_arp_of(struct judge *j, const struct net_interface *interface,
-			 const char *subnet)
+static void judge_arp_of(struct judge *j, const struct net_interface *interface, const char *subnet)
 {
 	const char *name = interface->name.value;
 	const char *ignore = say(j, "net.interfaces[%s].arp_ignore", name);
@@ -218,8 +220,9 @@ static void judge_arp_of(struct judge *j, const struct net_interface *interface,
 		PASS(j, .subject = name, .evidence = { ignore, announce });
 	else
 		FAIL(j, .subject = name,
-		     .observed = say(j, "shares %s with another RoCE port; arp_ignore %" PRIu64
-					", arp_announce %" PRIu64,
+		     .observed = say(j,
+				     "shares %s with another RoCE port; arp_ignore %" PRIu64
+				     ", arp_announce %" PRIu64,
 				     subnet, i, a),
 		     .expected = "arp_ignore 1 and arp_announce 2, or a subnet for each port",
 		     .evidence = { ignore, announce, "net.routes" });
@@ -258,19 +261,22 @@ static const struct rule net_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_hostname,
-		.impact = "Gloo, Ray and others tell their peers 127.0.0.1: \"connectFullMesh failed\", "
-			  "remote=[127.0.0.1], or a hang at the start.",
-		.remedy = "Give the name the node's address in /etc/hosts (Debian writes 127.0.1.1 there), or "
-			  "set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for the jobs.",
+		.impact = "Gloo, Ray and others tell their peers 127.0.0.1: \"connectFullMesh "
+			  "failed\", remote=[127.0.0.1], or a hang at the start.",
+		.remedy = "Give the name the node's address in /etc/hosts (Debian writes "
+			  "127.0.1.1 there), or set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for "
+			  "the jobs.",
 		.activation = ACTIVATION_NOW,
 		.reads = "/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
 			 "NCCL_SOCKET_IFNAME of the process asked about.",
-		.why = "Where no interface is named, Gloo looks up the host's own name and listens on what "
-		       "comes back. It does nothing on a single node. With NCCL_SOCKET_IFNAME alone it is "
-		       "information: NCCL does not look the name up. DNS is not asked: a name that is not in "
-		       "the file is unknown where DNS could have it.",
+		.why = "Where no interface is named, Gloo looks up the host's own name and "
+		       "listens on what comes back. It does nothing on a single node. With "
+		       "NCCL_SOCKET_IFNAME alone it is information: NCCL does not look the name "
+		       "up. DNS is not asked: a name that is not in the file is unknown where DNS "
+		       "could have it.",
 		.check = "getent ahosts $(hostname)",
-		.sources = "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, createDefaultDevice()\n"
+		.sources = "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
+			   "createDefaultDevice()\n"
 			   "nsswitch.conf(5), hosts(5), nss-myhostname(8)\n"
 			   "github.com/aws-samples/aws-do-eks pulls 50, 69",
 	},
@@ -280,14 +286,16 @@ static const struct rule net_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_duplicates,
-		.impact = "Which one a connection leaves by depends on the order in which they came up: NCCL "
-			  "connects over another interface than the one that is named.",
-		.remedy = "Give the interfaces subnets of their own, or one of the routes a higher metric.",
+		.impact = "Which one a connection leaves by depends on the order in which they "
+			  "came up: NCCL connects over another interface than the one that is "
+			  "named.",
+		.remedy = "Give the interfaces subnets of their own, or one of the routes a "
+			  "higher metric.",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/net/route: routes on the link, of interfaces that are up.",
-		.why = "Of routes with the same destination and metric the kernel takes the first. Rules that "
-		       "choose a table by the source address make up for it; they are not seen here. RDMA "
-		       "itself goes by the GID's interface.",
+		.why = "Of routes with the same destination and metric the kernel takes the "
+		       "first. Rules that choose a table by the source address make up for it; "
+		       "they are not seen here. RDMA itself goes by the GID's interface.",
 		.check = "ip route; ip rule",
 		.sources = "github.com/NVIDIA/nccl issue 1581\nip-route(8), ip-rule(8)",
 	},
@@ -297,19 +305,25 @@ static const struct rule net_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.judge = judge_arp,
-		.impact = "A peer sends to the wrong port: connections time out, or all traffic takes one port.",
-		.remedy = "Give each port its own subnet; or set net.ipv4.conf.all.arp_ignore=1 and "
-			  "arp_announce=2 in sysctl.d, with routing rules by source address.",
+		.impact = "A peer sends to the wrong port: connections time out, or all traffic "
+			  "takes one port.",
+		.remedy =
+			"Give each port its own subnet; or set net.ipv4.conf.all.arp_ignore=1 and "
+			"arp_announce=2 in sysctl.d, with routing rules by source address.",
 		.fix = "sysctl",
 		.activation = ACTIVATION_NOW,
-		.reads = "Routes on the link; arp_ignore and arp_announce of interfaces that share a subnet.",
-		.why = "By default Linux answers ARP for any of its addresses on any interface. With several "
-		       "ports in one subnet the answer may come from another port than the address is on. "
-		       "Fabrics with a subnet for each rail do not know it: not applicable.",
-		.check = "sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.arp_announce; ip -br addr",
-		.cost = "Services that rely on addresses answered for on other interfaces (some load "
-			"balancers) change.",
-		.sources = "Linux: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+		.reads = "Routes on the link; arp_ignore and arp_announce of interfaces that "
+			 "share a subnet.",
+		.why = "By default Linux answers ARP for any of its addresses on any interface. "
+		       "With several ports in one subnet the answer may come from another port "
+		       "than the address is on. Fabrics with a subnet for each rail do not know "
+		       "it: not applicable.",
+		.check = "sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.arp_announce; ip "
+			 "-br addr",
+		.cost = "Services that rely on addresses answered for on other interfaces (some "
+			"load balancers) change.",
+		.sources =
+			"Linux: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},
 };
 

@@ -11,18 +11,20 @@
 #define CORE_GIN 44
 #define NCCL_GIN "2.28.7"
 
-/* The user-space driver of a kernel driver, as files in libibverbs.d name it (rdma-core: providers);
- * NULL for one that is not in this list. */
+/* The user-space driver of a kernel driver, as files in libibverbs.d name it (rdma-core:
+ * providers); NULL for one that is not in this list. */
 static const char *provider_of(const char *driver)
 {
 	static const struct {
 		const char *driver, *provider;
 	} table[] = {
-		{ "mlx5_core", "mlx5" }, { "mlx4_core", "mlx4" },   { "rdma_rxe", "rxe" },
-		{ "siw", "siw" },	 { "bnxt_re", "bnxt_re" },  { "bnxt_en", "bnxt_re" },
-		{ "irdma", "irdma" },	 { "ice", "irdma" },	    { "efa", "efa" },
-		{ "erdma", "erdma" },	 { "hns3", "hns" },	    { "cxgb4", "cxgb4" },
-		{ "qede", "qedr" },	 { "vmw_pvrdma", "vmw_pvrdma" },
+		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
+		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
+		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
+		{ "irdma", "irdma" },	  { "ice", "irdma" },
+		{ "efa", "efa" },	  { "erdma", "erdma" },
+		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
+		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -57,7 +59,8 @@ static void judge_version(struct judge *j)
 	const struct software_item *nccl = node_software(j->node, "nccl");
 	bool gin = asked_for(j, PROFILE_DEEPEP) && nccl &&
 		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
-	bool peermem = node_module(j->node, "nvidia_peermem") || node_module(j->node, "nv_peer_mem");
+	bool peermem = node_module(j->node, "nvidia_peermem") ||
+		       node_module(j->node, "nv_peer_mem");
 	const char *evidence = core ? say(j, "software.items[%s].version", core->path.value) : NULL;
 	uint64_t release;
 
@@ -94,10 +97,13 @@ static void judge_missing(struct judge *j, const struct rdma_device *d, const ch
 				    ? "/etc/libibverbs.d is not there: no provider is installed"
 				    : say(j, "no provider \"%s\" for a device of %s", provider,
 					  d->driver.value),
-		.expected = containers
-				    ? say(j, "lib%s on the host, unless all jobs run in containers that "
-					     "bring it along (%s runs)", provider, runtime)
-				    : say(j, "lib%s, named in /etc/libibverbs.d", provider),
+		.expected =
+			containers
+				? say(j,
+				      "lib%s on the host, unless all jobs run in containers that "
+				      "bring it along (%s runs)",
+				      provider, runtime)
+				: say(j, "lib%s, named in /etc/libibverbs.d", provider),
 		.evidence = { "rdma.providers", say(j, "rdma.devices[%s].driver", d->name.value) });
 }
 
@@ -136,16 +142,20 @@ static const struct rule providers_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_provider,
-		.impact = "Programs see no RDMA device (\"No IB devices found\"), or cannot register GPU "
-			  "memory by DMA-BUF.",
-		.remedy = "Install ibverbs-providers (Debian, Ubuntu) or libibverbs with its providers "
-			  "(rdma-core elsewhere, or OFED) where the job runs: in its container.",
+		.impact = "Programs see no RDMA device (\"No IB devices found\"), or cannot "
+			  "register GPU memory by DMA-BUF.",
+		.remedy = "Install ibverbs-providers (Debian, Ubuntu) or libibverbs with its "
+			  "providers (rdma-core elsewhere, or OFED) where the job runs: in its "
+			  "container.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/etc/libibverbs.d and the libraries that it names; the version of libibverbs; NCCL "
-			 "on disk.",
-		.why = "The kernel's devices are of use only with the library of their maker. A host whose "
-		       "jobs all run in containers may do without: a warning where a container runtime "
-		       "runs. rdma-core 34 has ibv_reg_dmabuf_mr; NCCL asks for 44 for GIN, which is "
+		.reads = "/etc/libibverbs.d and the libraries that it names; the version of "
+			 "libibverbs; NCCL on disk.",
+		.why = "The kernel's devices are of use only with the library of their maker. A "
+		       "host whose "
+		       "jobs all run in containers may do without: a warning where a container "
+		       "runtime "
+		       "runs. rdma-core 34 has ibv_reg_dmabuf_mr; NCCL asks for 44 for GIN, which "
+		       "is "
 		       "judged in the deepep profile where such an NCCL (" NCCL_GIN
 		       " and later) is found.",
 		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",

@@ -23,7 +23,7 @@ static const struct rdma_device *device_of(const struct node *node, const struct
  * (drivers/net/ethernet/mellanox/mlx5/core/lag). */
 static bool is_in_bond(const struct node *node, const struct pci_device *nic)
 {
-	size_t slot = strlen(nic->bdf.value) - 1;	/* without the function's number */
+	size_t slot = strlen(nic->bdf.value) - 1; /* without the function's number */
 
 	for_each(d, &node->rdma.devices) {
 		if (!is_known(d->bdf) || strncmp(d->bdf.value, nic->bdf.value, slot) != 0)
@@ -65,7 +65,8 @@ static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *goo
 		     .expected = "an entry in /sys/class/infiniband", .evidence = { fact });
 	else if (is_absent(nic->driver) && has_working_peer(j->node, nic))
 		FAIL(j, .subject = nic->bdf.value,
-		     .observed = "no driver is bound to it; NICs of the same model have RDMA devices",
+		     .observed =
+			     "no driver is bound to it; NICs of the same model have RDMA devices",
 		     .expected = "mlx5_core", .evidence = { fact });
 	/* Else it was given away: vfio-pci, or an old mlx4. */
 }
@@ -147,7 +148,8 @@ static const struct rdma_device *usual(const struct node *node, const struct rdm
 
 static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
 {
-	const struct rdma_device *board = usual(j->node, d, true), *model = usual(j->node, d, false);
+	const struct rdma_device *board = usual(j->node, d, true),
+				 *model = usual(j->node, d, false);
 	const struct rdma_device *other = board ? board : model;
 
 	if (board && strcmp(board->firmware.value, d->firmware.value) == 0)
@@ -206,15 +208,17 @@ static void judge_vf(struct judge *j)
 		if (!is_virtual_function(j->node, d))
 			continue;
 		n++;
-		FAIL(j, .subject = d->name.value, .observed = say(j, "a virtual function of %s",
-					 node_pci(j->node, d->bdf.value)->physical_function.value),
+		FAIL(j, .subject = d->name.value,
+		     .observed = say(j, "a virtual function of %s",
+				     node_pci(j->node, d->bdf.value)->physical_function.value),
 		     .expected = "a physical function, where NVSHMEM or DeepEP run over it",
 		     .evidence = { say(j, "pci.devices[%s].physical_function", d->bdf.value) });
 	}
 	if (!n)
-		PASS(j, .observed = node_is_vm(j->node)
-					    ? "none that this virtual machine could tell for one"
-					    : "none",
+		PASS(j,
+		     .observed = node_is_vm(j->node)
+					 ? "none that this virtual machine could tell for one"
+					 : "none",
 		     .evidence = { "rdma.devices", "pci.devices" });
 }
 
@@ -238,8 +242,9 @@ static void judge_gdaki(struct judge *j)
 	else if (!is_told(node->modules.loaded))
 		UNKNOWN(j, .evidence = { "modules.loaded" });
 	else if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
-		FAIL(j, .observed = "proprietary kernel modules, which export no DMA-BUF, and no "
-				    "nvidia_peermem",
+		FAIL(j,
+		     .observed = "proprietary kernel modules, which export no DMA-BUF, and no "
+				 "nvidia_peermem",
 		     .expected = "nvidia_peermem, or the open modules with Linux " KERNEL_GDAKI,
 		     .evidence = { "driver.flavour", "modules.loaded" });
 	else if (version_compare(node->os.kernel.value, KERNEL_GDAKI) >= 0)
@@ -249,7 +254,8 @@ static void judge_gdaki(struct judge *j)
 		FAIL_AS(j, SEVERITY_INFO,
 			.observed = say(j, "Linux %s with an OFED stack, no nvidia_peermem",
 					node->os.kernel.value),
-			.expected = "Linux " KERNEL_GDAKI " or nvidia_peermem; OFED may bring what it takes",
+			.expected = "Linux " KERNEL_GDAKI
+				    " or nvidia_peermem; OFED may bring what it takes",
 			.evidence = { "os.kernel", "modules.loaded" });
 	else
 		FAIL(j, .observed = say(j, "Linux %s and no nvidia_peermem", node->os.kernel.value),
@@ -266,13 +272,15 @@ static void judge_atomic(struct judge *j)
 	for_each(d, &j->node->rdma.devices)
 		if (str_is(d->driver, "mlx5_core")) {
 			UNKNOWN(j, .subject = NULL,
-				.observed = "a firmware setting that only mlxconfig shows; nothing here "
+				.observed = "a firmware setting that only mlxconfig shows; nothing "
+					    "here "
 					    "starts other programs",
 				.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
 				.evidence = { "rdma.devices" });
 			return;
 		}
-	NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core", .evidence = { "rdma.devices" });
+	NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core",
+		       .evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/netns-exclusive ---- */
@@ -293,8 +301,9 @@ static void judge_netns(struct judge *j)
 	else if (!str_is(j->node->rdma.netns_mode, "exclusive"))
 		PASS(j, .evidence = { "rdma.netns_mode" });
 	else if (containers == FACT_KNOWN || is_known(j->node->os.container))
-		FAIL(j, .observed = runtime ? say(j, "exclusive, and %s runs", runtime)
-					    : "exclusive, within a container",
+		FAIL(j,
+		     .observed = runtime ? say(j, "exclusive, and %s runs", runtime)
+					 : "exclusive, within a container",
 		     .expected = "shared, where containers share RDMA devices",
 		     .evidence = { "rdma.netns_mode",
 				   runtime ? say(j, "limits.launchers[%s].pid", runtime)
@@ -315,20 +324,23 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_missing,
-		.impact = "The GPUs next to it go through another NIC, or jobs that name it do not start.",
-		.remedy = "Look in the kernel log for mlx5_core at this address; then unbind and bind it, or "
-			  "reset the NIC. RDMA may be switched off for it: devlink dev param show "
-			  "pci/BDF name enable_rdma.",
+		.impact = "The GPUs next to it go through another NIC, or jobs that name it do "
+			  "not start.",
+		.remedy = "Look in the kernel log for mlx5_core at this address; then unbind and "
+			  "bind it, or reset the NIC. RDMA may be switched off for it: devlink "
+			  "dev param show pci/BDF name enable_rdma.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NVIDIA network functions on the PCI bus, their drivers, and /sys/class/infiniband.",
-		.why = "mlx5_ib makes one RDMA device for every function that mlx5_core drives; when one is "
-		       "missing its start failed, or it fell over later. The second function of a bond, "
-		       "virtual functions that are not in use and functions given to another driver are "
-		       "no fault. A function that has left the PCI bus cannot be seen here: set [expect] "
-		       "nic-count.",
+		.reads = "NVIDIA network functions on the PCI bus, their drivers, and "
+			 "/sys/class/infiniband.",
+		.why = "mlx5_ib makes one RDMA device for every function that mlx5_core drives; "
+		       "when one is missing its start failed, or it fell over later. The second "
+		       "function of a bond, virtual functions that are not in use and functions "
+		       "given to another driver are no fault. A function that has left the PCI "
+		       "bus cannot be seen here: set [expect] nic-count.",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
-		.sources = "Linux: drivers/infiniband/hw/mlx5/main.c; Documentation/networking/devlink/mlx5.rst"
-			   "\ngithub.com/leptonai/gpud pull 752",
+		.sources = "Linux: drivers/infiniband/hw/mlx5/main.c; "
+			   "Documentation/networking/devlink/mlx5.rst\n"
+			   "github.com/leptonai/gpud pull 752",
 	},
 	{
 		.id = "rdma/firmware-mixed",
@@ -336,15 +348,16 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_firmware,
-		.impact = "Rails that behave differently: other defaults, other bugs, hangs on some of the "
-			  "NICs.",
-		.remedy = "Bring all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
+		.impact = "Rails that behave differently: other defaults, other bugs, hangs on "
+			  "some of the NICs.",
+		.remedy =
+			"Bring all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
-		.why = "Compared among NICs of the same board; that boards of other makers with the same chip "
-		       "differ is information, as they are released at other times. Virtual functions have "
-		       "their parent's. No source says that a mix must fail: it is the first difference to "
-		       "remove.",
+		.why = "Compared among NICs of the same board; that boards of other makers with "
+		       "the same chip differ is information, as they are released at other times. "
+		       "Virtual functions have their parent's. No source says that a mix must "
+		       "fail: it is the first difference to remove.",
 		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
 		.cost = "An update of firmware, and a reset of the NIC.",
 		.sources = "Linux: Documentation/ABI/stable/sysfs-class-infiniband\n"
@@ -357,10 +370,11 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_INFO,
 		.judge = judge_vf,
 		.impact = "Nothing as such; DeepEP was reported to hang over virtual functions.",
-		.remedy = "Give the job physical functions, or try without DeepEP before looking elsewhere.",
+		.remedy = "Give the job physical functions, or try without DeepEP before looking "
+			  "elsewhere.",
 		.reads = "physfn of the PCI functions of RDMA devices.",
-		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is open. "
-		       "Within a virtual machine one looks like a physical function.",
+		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is "
+		       "open. Within a virtual machine one looks like a physical function.",
 		.check = "ls -d /sys/class/infiniband/*/device/physfn",
 		.sources = "github.com/deepseek-ai/DeepEP issue 658",
 	},
@@ -371,13 +385,16 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_gdaki,
 		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP V2 uses.",
-		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or Linux " KERNEL_GDAKI
-			  " and later with the open kernel modules.",
+		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or "
+			  "Linux " KERNEL_GDAKI " and later with the open kernel modules.",
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
-		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on disk.",
-		.why = "GDAKI puts the NIC's control structures in GPU memory. NCCL asks for DMA-BUF with "
-		       "Linux " KERNEL_GDAKI ", or nvidia-peermem. OFED brings parts of newer kernels to "
+		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on "
+			 "disk.",
+		.why = "GDAKI puts the NIC's control structures in GPU memory. NCCL asks for "
+		       "DMA-BUF with "
+		       "Linux " KERNEL_GDAKI
+		       ", or nvidia-peermem. OFED brings parts of newer kernels to "
 		       "older ones, for which NCCL gives no number: information then.",
 		.check = "uname -r; lsmod | grep nvidia_peermem",
 		.sources = "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
@@ -388,15 +405,16 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.judge = judge_atomic,
-		.impact = "NVSHMEM passes over the NIC: \"does not support all necessary atomic operations\".",
-		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset the NIC or "
-			  "reboot.",
+		.impact = "NVSHMEM passes over the NIC: \"does not support all necessary atomic "
+			  "operations\".",
+		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset "
+			  "the NIC or reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "Nothing yet: the setting is in the NIC's firmware.",
-		.why = "IBGDA asks the firmware for (masked) compare-and-swap and fetch-and-add of 4 and 8 "
-		       "bytes. They depend on PCI_ATOMIC_MODE, which the kernel shows nowhere. PCI Express "
-		       "AtomicOps of the slot are another matter and do not tell it. So the answer is "
-		       "unknown, with the command that tells.",
+		.why = "IBGDA asks the firmware for (masked) compare-and-swap and fetch-and-add "
+		       "of 4 and 8 bytes. They depend on PCI_ATOMIC_MODE, which the kernel shows "
+		       "nowhere. PCI Express AtomicOps of the slot are another matter and do not "
+		       "tell it. So the answer is unknown, with the command that tells.",
 		.check = "mlxconfig -d BDF query PCI_ATOMIC_MODE",
 		.cost = "A change of firmware settings, and a reset of the NIC.",
 		.sources = "NVSHMEM: src/modules/transport/common/transport_mlx5_common.cpp, "
@@ -409,18 +427,19 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_netns,
-		.impact = "Containers with a network of their own see no RDMA device; the shared device plugin "
-			  "of Kubernetes does not start.",
-		.remedy = "rdma system set netns shared before any container runs, and options ib_core "
-			  "netns_mode=1 in modprobe.d for the next boot. Leave it where a plugin moves whole "
-			  "devices into pods.",
+		.impact = "Containers with a network of their own see no RDMA device; the shared "
+			  "device plugin of Kubernetes does not start.",
+		.remedy = "rdma system set netns shared before any container runs, and options "
+			  "ib_core netns_mode=1 in modprobe.d for the next boot. Leave it where a "
+			  "plugin moves whole devices into pods.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "netns_mode of ib_core; container runtimes that run.",
-		.why = "Exclusive is right for device plugins that give a pod its own (virtual) function, and "
-		       "wrong for shared devices: which one is meant cannot be seen. Without a container "
-		       "runtime it is information.",
+		.why = "Exclusive is right for device plugins that give a pod its own (virtual) "
+		       "function, and wrong for shared devices: which one is meant cannot be "
+		       "seen. Without a container runtime it is information.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
-		.sources = "rdma-system(8)\nLinux: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+		.sources = "rdma-system(8)\n"
+			   "Linux: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
 			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };

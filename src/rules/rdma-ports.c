@@ -19,8 +19,9 @@ static void judge_init(struct judge *j, const struct rdma_device *d, const struc
 		     .expected = "ACTIVE", .evidence = { state, sm });
 	else if (is_known(p->sm_lid))
 		FAIL_AS(j, SEVERITY_WARN, .subject = say_port(j, d, p),
-			.observed = say(j, "INIT; the subnet manager at LID %" PRIu64
-					   " has not configured it, or not yet",
+			.observed = say(j,
+					"INIT; the subnet manager at LID %" PRIu64
+					" has not configured it, or not yet",
 					p->sm_lid.value),
 			.expected = "ACTIVE", .evidence = { state, sm });
 	else
@@ -40,8 +41,8 @@ static void judge_no_sm(struct judge *j)
 		seen++;
 		if (!is_known(p->state) || !is_known(p->link_layer))
 			UNKNOWN(j, .subject = say_port(j, d, p),
-				.evidence = { port_fact(j, d, p, is_known(p->state) ? "link_layer"
-										    : "state") });
+				.evidence = { port_fact(
+					j, d, p, is_known(p->state) ? "link_layer" : "state") });
 		else if (p->state.value == RDMA_PORT_INIT && port_is_infiniband(p))
 			judge_init(j, d, p);
 		else
@@ -82,7 +83,8 @@ static void judge_counters(struct judge *j, const struct rdma_device *d, const s
 		fact = say(j, "%s[%s].value", port_fact(j, d, p, "counters"), c->name.value);
 	}
 	if (!fact)
-		PASS(j, .subject = say_port(j, d, p), .evidence = { port_fact(j, d, p, "counters") });
+		PASS(j, .subject = say_port(j, d, p),
+		     .evidence = { port_fact(j, d, p, "counters") });
 	else
 		FAIL_AS(j, limit && most > limit ? SEVERITY_WARN : SEVERITY_INFO,
 			.subject = say_port(j, d, p), .observed = seen,
@@ -145,16 +147,20 @@ static void judge_mixed(struct judge *j)
 	jobs = count_layers(j->node, &nics);
 	all = count_layers(j->node, NULL);
 	if (jobs.infiniband && jobs.ethernet)
-		FAIL(j, .observed = say(j, "%zu InfiniBand and %zu Ethernet ports are active among the "
-					   "NICs that jobs use",
-					jobs.infiniband, jobs.ethernet),
+		FAIL(j,
+		     .observed = say(j,
+				     "%zu InfiniBand and %zu Ethernet ports are active among the "
+				     "NICs that jobs use",
+				     jobs.infiniband, jobs.ethernet),
 		     .expected = "one link layer", .evidence = { "rdma.devices" });
 	else if (all.infiniband && all.ethernet)
 		FAIL_AS(j, SEVERITY_INFO,
-			.observed = say(j, "%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
-					   "the GPUs are all %s",
-					all.infiniband, all.ethernet,
-					jobs.infiniband ? "InfiniBand" : "Ethernet"),
+			.observed = say(
+				j,
+				"%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
+				"the GPUs are all %s",
+				all.infiniband, all.ethernet,
+				jobs.infiniband ? "InfiniBand" : "Ethernet"),
 			.expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
 			.evidence = { "rdma.devices" });
 	else if (all.unknown)
@@ -187,8 +193,9 @@ static struct layers peers_of(const struct node *node, const struct rdma_device 
 
 static void judge_type(struct judge *j)
 {
-	const struct expectation *expected =
-		j->settings ? settings_expect(j->settings, "link-layer") : NULL;
+	const struct expectation *expected = j->settings
+						     ? settings_expect(j->settings, "link-layer")
+						     : NULL;
 	bool wanted = expected && strcmp(expected->value, "InfiniBand") == 0;
 	size_t infiniband = 0, unknown = 0, before;
 
@@ -204,9 +211,10 @@ static void judge_type(struct judge *j)
 		    (!wanted && peers.infiniband <= peers.ethernet))
 			continue;
 		FAIL(j, .subject = say_port(j, d, p),
-		     .observed = wanted ? "Ethernet"
-					: say(j, "Ethernet; %zu ports of the same model are InfiniBand",
-					      peers.infiniband),
+		     .observed =
+			     wanted ? "Ethernet"
+				    : say(j, "Ethernet; %zu ports of the same model are InfiniBand",
+					  peers.infiniband),
 		     .expected = wanted ? say(j, "InfiniBand, says %s", expected->file)
 					: "InfiniBand like its peers",
 		     .evidence = { port_fact(j, d, p, "link_layer") });
@@ -225,7 +233,7 @@ static void judge_type(struct judge *j)
 
 /* ---- rdma/pkey-missing ---- */
 
-#define PKEY_DEFAULT 0x7fff	/* without the membership bit; InfiniBand specification, 10.9.1.2 */
+#define PKEY_DEFAULT 0x7fff /* without the membership bit; InfiniBand specification, 10.9.1.2 */
 #define PKEY_FULL 0x8000
 
 /* 0: not there, 1: limited member, 2: full member */
@@ -262,8 +270,7 @@ static bool wanted_pkey(struct judge *j, uint64_t *pkey, const char **name)
 	return false;
 }
 
-static void judge_port_pkey(struct judge *j, const struct rdma_device *d,
-			    const struct rdma_port *p)
+static void judge_port_pkey(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
 {
 	const char *fact = port_fact(j, d, p, "pkeys"), *subject = say_port(j, d, p);
 	const char *index = node_env(j->node, "NCCL_IB_PKEY"), *name = NULL;
@@ -273,8 +280,8 @@ static void judge_port_pkey(struct judge *j, const struct rdma_device *d,
 
 	if (index && span_u64(span_of(index), 0, &number) == 0 && number >= p->pkeys.count)
 		FAIL(j, .subject = subject,
-		     .observed = say(j, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
-				     p->pkeys.count),
+		     .observed = say(j, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set",
+				     number, p->pkeys.count),
 		     .expected = "the index of an entry",
 		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
 	else if (set && !member)
@@ -293,9 +300,9 @@ static void judge_port_pkey(struct judge *j, const struct rdma_device *d,
 		     .evidence = { fact });
 	else if (member == 1)
 		FAIL_AS(j, SEVERITY_INFO, .subject = subject,
-			.observed = say(j, "limited member of 0x%" PRIx64
-					   ": it reaches full members alone",
-					pkey & PKEY_DEFAULT),
+			.observed = say(
+				j, "limited member of 0x%" PRIx64 ": it reaches full members alone",
+				pkey & PKEY_DEFAULT),
 			.expected = "full membership, where nodes talk to each other",
 			.evidence = { fact });
 	else
@@ -332,13 +339,13 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_no_sm,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
-		.remedy = "Start a subnet manager on the fabric (opensm, or that of a managed switch), or look "
-			  "why it does not reach or does not accept this port.",
+		.remedy = "Start a subnet manager on the fabric (opensm, or that of a managed "
+			  "switch), or look why it does not reach or does not accept this port.",
 		.activation = ACTIVATION_NOW,
 		.reads = "state and sm_lid of every InfiniBand port.",
-		.why = "INIT means that the link is up and nobody has configured the port. With a subnet "
-		       "manager known (sm_lid) it may be on its way, so that is a warning. Ethernet ports "
-		       "need none.",
+		.why = "INIT means that the link is up and nobody has configured the port. With a "
+		       "subnet manager known (sm_lid) it may be on its way, so that is a warning. "
+		       "Ethernet ports need none.",
 		.check = "ibstat; sminfo",
 		.sources = "InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
 			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
@@ -349,17 +356,21 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_flapping,
-		.impact = "Retransmissions at best; a job hangs or ends when the link goes down under it.",
-		.remedy = "Look whether they still rise. If so, clean or replace cable and transceiver, and "
-			  "look at the switch port.",
+		.impact = "Retransmissions at best; a job hangs or ends when the link goes down "
+			  "under it.",
+		.remedy = "Look whether they still rise. If so, clean or replace cable and "
+			  "transceiver, and look at the switch port.",
 		.reads = "counters/link_downed, symbol_error, link_error_recovery and "
 			 "local_link_integrity_errors of every port.",
-		.why = "The counters begin at the load of the driver, and a switch that was restarted counts "
-		       "too: above zero is information, above [limits] link-errors-max of the configuration "
-		       "a warning. What counts as too many is a matter of the site; no source gives a number.",
-		.check = "perfquery -x; or grep . /sys/class/infiniband/*/ports/*/counters/link_downed",
-		.sources = "Linux: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
-			   "InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
+		.why = "The counters begin at the load of the driver, and a switch that was "
+		       "restarted counts too: above zero is information, above [limits] "
+		       "link-errors-max of the configuration a warning. What counts as too many "
+		       "is a matter of the site; no source gives a number.",
+		.check = "perfquery -x; or grep . "
+			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
+		.sources =
+			"Linux: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
+			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
 	},
 	{
 		.id = "rdma/link-layer-mixed",
@@ -367,15 +378,16 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_mixed,
-		.impact = "A job that takes all NICs connects InfiniBand with Ethernet: NCCL ends with "
-			  "ibv_modify_qp \"Invalid argument\", or hangs.",
-		.remedy = "Name the NICs of one kind in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all jobs in "
-			  "/etc/nccl.conf; or set the ports to one link type.",
+		.impact = "A job that takes all NICs connects InfiniBand with Ethernet: NCCL ends "
+			  "with ibv_modify_qp \"Invalid argument\", or hangs.",
+		.remedy = "Name the NICs of one kind in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all "
+			  "jobs in /etc/nccl.conf; or set the ports to one link type.",
 		.activation = ACTIVATION_NOW,
 		.reads = "link_layer of every active port.",
-		.why = "Neither NCCL nor NVSHMEM sorts NICs by link layer before it picks them. It is a "
-		       "warning among the NICs that jobs use, by the kind that stands next to the GPUs, and "
-		       "information where the others are of another kind (storage).",
+		.why = "Neither NCCL nor NVSHMEM sorts NICs by link layer before it picks them. "
+		       "It is a warning among the NICs that jobs use, by the kind that stands "
+		       "next to the GPUs, and information where the others are of another kind "
+		       "(storage).",
 		.check = "ibv_devinfo | grep -E 'hca_id|link_layer'",
 		.sources = "NCCL: src/transport/net_ib/init.cc\ngithub.com/NVIDIA/nccl issue 302",
 	},
@@ -386,13 +398,14 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_type,
 		.impact = "The port does not join the InfiniBand fabric.",
-		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), then reboot or "
-			  "mlxfwreset.",
+		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), "
+			  "then reboot or mlxfwreset.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "link_layer of every port; [expect] link-layer of the configuration.",
-		.why = "ConnectX VPI ports take either type from their firmware settings, and a replaced card "
-		       "comes as it was sold. A port counts as wrong where the configuration expects "
-		       "InfiniBand, or where most ports of the same model are InfiniBand.",
+		.why = "ConnectX VPI ports take either type from their firmware settings, and a "
+		       "replaced card comes as it was sold. A port counts as wrong where the "
+		       "configuration expects InfiniBand, or where most ports of the same model "
+		       "are InfiniBand.",
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
 		.cost = "A change of firmware settings, and a reset of the NIC.",
 		.sources = "NVIDIA firmware tools documentation, mlxconfig, LINK_TYPE_P1\n"
@@ -408,12 +421,13 @@ static const struct rule rdma_ports_rules[] = {
 		.remedy = "Make the port a member in the subnet manager's partitions.conf, or set "
 			  "NCCL_IB_PKEY (an index) or UCX_IB_PKEY (a key) to what is there.",
 		.activation = ACTIVATION_NOW,
-		.reads = "pkeys of every active InfiniBand port; NCCL_IB_PKEY, NCCL_IB_PKEY_VALUE and "
-			 "UCX_IB_PKEY of the process asked about.",
-		.why = "Ports talk to each other only with a common key of which at least one is a full "
-		       "member. Without a setting libraries take the entry at index 0, normally the default "
-		       "key 0xffff. Limited membership is information: it may be meant. The facts leave out "
-		       "empty entries, so an index is compared with the number of entries that are set.",
+		.reads = "pkeys of every active InfiniBand port; NCCL_IB_PKEY, NCCL_IB_PKEY_VALUE "
+			 "and UCX_IB_PKEY of the process asked about.",
+		.why = "Ports talk to each other only with a common key of which at least one is "
+		       "a full member. Without a setting libraries take the entry at index 0, "
+		       "normally the default key 0xffff. Limited membership is information: it "
+		       "may be meant. The facts leave out empty entries, so an index is compared "
+		       "with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
 		.sources = "InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
 			   "NCCL: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-roce.c - what Ethernet has to bring along for RDMA (rules rdma/...): packets of the full size
- * and a fabric that does not drop them. */
+/* rdma-roce.c - what Ethernet has to bring along for RDMA (rules rdma/...): packets of the full
+ * size and a fabric that does not drop them. */
 #include <inttypes.h>
 
 #include "ports.h"
@@ -26,17 +26,17 @@ static const struct net_interface *roce_interface(const struct node *node,
 static void judge_port_mtu(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 			   enum severity severity)
 {
-	const struct net_interface *interface =
-		port_is_ethernet(p) ? roce_interface(j->node, p) : NULL;
+	const struct net_interface *interface = port_is_ethernet(p) ? roce_interface(j->node, p)
+								    : NULL;
 	const char *verbs = port_fact(j, d, p, "active_mtu_bytes");
-	const char *netdev = interface ? say(j, "net.interfaces[%s].mtu_bytes", interface->name.value)
-				       : NULL;
+	const char *netdev =
+		interface ? say(j, "net.interfaces[%s].mtu_bytes", interface->name.value) : NULL;
 	bool mtu = interface && is_known(interface->mtu_bytes);
 
 	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS)
 		FAIL_AS(j, severity, .subject = say_port(j, d, p),
-			.observed = say(j, "active MTU %" PRIu64 "%s%s%s", p->active_mtu_bytes.value,
-					mtu ? ", MTU " : "",
+			.observed = say(j, "active MTU %" PRIu64 "%s%s%s",
+					p->active_mtu_bytes.value, mtu ? ", MTU " : "",
 					mtu ? say(j, "%" PRIu64, interface->mtu_bytes.value) : "",
 					mtu ? say(j, " of %s", interface->name.value) : ""),
 			.expected = "4096", .evidence = { verbs, netdev });
@@ -48,7 +48,8 @@ static void judge_port_mtu(struct judge *j, const struct rdma_device *d, const s
 		FAIL_AS(j, severity, .subject = say_port(j, d, p),
 			.observed = say(j, "%s has MTU %" PRIu64, interface->name.value,
 					interface->mtu_bytes.value),
-			.expected = "at least 4200, for an RDMA MTU of 4096", .evidence = { netdev });
+			.expected = "at least 4200, for an RDMA MTU of 4096",
+			.evidence = { netdev });
 	else
 		PASS(j, .subject = say_port(j, d, p), .evidence = { netdev });
 }
@@ -87,7 +88,8 @@ static void judge_flow(struct judge *j, const struct rdma_device *d, const struc
 	const char *pfc, *pause;
 
 	if (!interface) {
-		UNKNOWN(j, .subject = say_port(j, d, p), .evidence = { port_fact(j, d, p, "gids") });
+		UNKNOWN(j, .subject = say_port(j, d, p),
+			.evidence = { port_fact(j, d, p, "gids") });
 		return;
 	}
 	pfc = say(j, "net.interfaces[%s].pfc_priorities", interface->name.value);
@@ -102,7 +104,8 @@ static void judge_flow(struct judge *j, const struct rdma_device *d, const struc
 		     .evidence = { pause });
 	else if (known_is(interface->pfc_priorities, 0) && known_is(interface->pause, false))
 		FAIL(j, .subject = say_port(j, d, p),
-		     .observed = say(j, "%s has neither PFC nor global pause", interface->name.value),
+		     .observed = say(j, "%s has neither PFC nor global pause",
+				     interface->name.value),
 		     .expected = "one of them, unless the fabric is meant to be lossy with ECN",
 		     .evidence = { pfc, pause });
 	else
@@ -124,8 +127,9 @@ static void judge_flow_control(struct judge *j)
 		    !is_virtual_function(j->node, d))
 			judge_flow(j, d, p);
 	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no active Ethernet port of a physical NIC that jobs use",
-			       .evidence = { "rdma.devices" });
+		NOT_APPLICABLE(
+			j, .observed = "no active Ethernet port of a physical NIC that jobs use",
+			.evidence = { "rdma.devices" });
 }
 
 static const struct rule rdma_roce_rules[] = {
@@ -135,16 +139,18 @@ static const struct rule rdma_roce_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_mtu,
-		.impact = "Bandwidth is lost to headers; with a peer of another MTU connections may fail.",
-		.remedy = "Set the interface's MTU to 4200 or more (9000 is usual) on every node, and on the "
-			  "switches.",
+		.impact = "Bandwidth is lost to headers; with a peer of another MTU connections "
+			  "may fail.",
+		.remedy = "Set the interface's MTU to 4200 or more (9000 is usual) on every node, "
+			  "and on the switches.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The active MTU through verbs on a live host; else the MTU of the interface of the "
-			 "port's GID.",
-		.why = "The RDMA MTU is the largest of 256, 512, 1024, 2048 and 4096 bytes that fits the "
-		       "interface's MTU with its headers: an interface with the standard 1500 gives 1024. "
-		       "It works, more slowly. It is information for InfiniBand, where the subnet manager "
-		       "decides, and for NICs that are not those next to the GPUs.",
+		.reads = "The active MTU through verbs on a live host; else the MTU of the "
+			 "interface of the port's GID.",
+		.why = "The RDMA MTU is the largest of 256, 512, 1024, 2048 and 4096 bytes that "
+		       "fits the interface's MTU with its headers: an interface with the standard "
+		       "1500 gives 1024. It works, more slowly. It is information for InfiniBand, "
+		       "where the subnet manager decides, and for NICs that are not those next to "
+		       "the GPUs.",
 		.check = "ibv_devinfo | grep active_mtu; ip link",
 		.cost = "Switches and peers must take frames of that size.",
 		.sources = "Linux: include/rdma/ib_addr.h, iboe_get_mtu()\n"
@@ -156,17 +162,18 @@ static const struct rule rdma_roce_rules[] = {
 		.profiles = PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.judge = judge_flow_control,
-		.impact = "Under load the fabric drops packets: \"transport retry counter exceeded\", or "
-			  "bandwidth that falls to a fraction.",
-		.remedy = "Configure PFC on NICs and switches for the priority that RoCE uses (dcb pfc set, "
-			  "mlnx_qos), with trust by DSCP and ECN; or leave it off on purpose with a fabric "
-			  "that is built for lossy RoCE.",
+		.impact = "Under load the fabric drops packets: \"transport retry counter "
+			  "exceeded\", or bandwidth that falls to a fraction.",
+		.remedy = "Configure PFC on NICs and switches for the priority that RoCE uses "
+			  "(dcb pfc set, mlnx_qos), with trust by DSCP and ECN; or leave it off "
+			  "on purpose with a fabric that is built for lossy RoCE.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The kernel's DCB interface (IEEE PFC) and the pause parameters of the interface, "
-			 "on a live host.",
-		.why = "RDMA expects a fabric that seldom drops. Whether it is lossless is decided by NIC and "
-		       "switch together, of which only the NIC is seen here, and ConnectX has ways to live "
-		       "with loss: so this is information. A tree does not have these settings: unknown.",
+		.reads = "The kernel's DCB interface (IEEE PFC) and the pause parameters of the "
+			 "interface, on a live host.",
+		.why = "RDMA expects a fabric that seldom drops. Whether it is lossless is "
+		       "decided by NIC and switch together, of which only the NIC is seen here, "
+		       "and ConnectX has ways to live with loss: so this is information. A tree "
+		       "does not have these settings: unknown.",
 		.check = "dcb pfc show dev IFACE; mlnx_qos -i IFACE; ethtool -a IFACE",
 		.sources = "Linux: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
 			   "github.com/openucx/ucx issue 6000",
