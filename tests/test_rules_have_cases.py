@@ -8,7 +8,13 @@ from lib import cases, program
 SEEN = {"fail": ("fail", "pending"), "pass": ("pass",), "unknown": ("unknown",)}
 # Rules that can never give an answer, and why.
 NEVER = {
+    ("gpu/ecc-pending", "pass"): "NVML is not asked, and a log that names no error proves nothing",
+    ("gpu/nvlink-inactive", "pass"): "NVML is not asked, and a log without errors proves nothing",
     ("node/probe-timed-out", "unknown"): "the program knows of its own probes",
+    ("pci/acs-srcvalid-only", "fail"): "SrcValid+ alone is well: it passes, and says so",
+    ("pci/acs-unreadable", "fail"): "that ACS cannot be read is an unknown, not a fault",
+    ("rdma/pci-atomic-mode", "fail"): "mlxconfig alone shows it, and no other program is started",
+    ("rdma/pci-atomic-mode", "pass"): "mlxconfig alone shows it, and no other program is started",
 }
 # What explain prints of each rule; Repair is there where a kind of repair is.
 PARTS = ("What is read", "Why it matters", "What it does to a job", "How to check by hand",
