@@ -50,16 +50,34 @@ bool bootargs_same(const struct kparam *a, const struct kparam *b)
 	return kparam_name_is(b->name, name);
 }
 
-/* Linux: Documentation/admin-guide/kernel-parameters.txt; dracut.cmdline(7); modprobe(8). Parameters of
- * modules are written nvidia.NVreg_..., and are told by the module's name. */
+/* Linux: Documentation/admin-guide/kernel-parameters.txt; dracut.cmdline(7); modprobe(8).
+ * Parameters of modules are written nvidia.NVreg_..., and are told by the module's name. */
 bool bootargs_is_ours(const struct kparam *arg)
 {
 	static const char *const names[] = {
-		"iommu", "intel_iommu", "amd_iommu", "iommu.passthrough", "iommu.strict",
-		"iommu.forcedac", "pci", "pcie_acs_override", "pcie_aspm", "pcie_ports",
-		"module_blacklist", "modprobe.blacklist", "rd.driver.blacklist", "rd.driver.pre",
-		"modules_load", "module.sig_enforce", "lockdown", "hugepages", "hugepagesz",
-		"default_hugepagesz", "transparent_hugepage", "numa_balancing", "init_on_alloc",
+		"iommu",
+		"intel_iommu",
+		"amd_iommu",
+		"iommu.passthrough",
+		"iommu.strict",
+		"iommu.forcedac",
+		"pci",
+		"pcie_acs_override",
+		"pcie_aspm",
+		"pcie_ports",
+		"module_blacklist",
+		"modprobe.blacklist",
+		"rd.driver.blacklist",
+		"rd.driver.pre",
+		"modules_load",
+		"module.sig_enforce",
+		"lockdown",
+		"hugepages",
+		"hugepagesz",
+		"default_hugepagesz",
+		"transparent_hugepage",
+		"numa_balancing",
+		"init_on_alloc",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

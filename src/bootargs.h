@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bootargs.h - kernel arguments, of the kernel that runs or of a text that the next boot gets. Pure. */
+/* bootargs.h - kernel arguments, of the kernel that runs or of a text that the next boot gets.
+ * Pure. */
 #ifndef BOOTARGS_H
 #define BOOTARGS_H
 

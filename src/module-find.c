@@ -28,7 +28,8 @@ const struct module_file *module_file_elsewhere(const struct node *node, const c
 
 const char *module_file_place(const struct module_file *file)
 {
-	const char *at = is_known(file->kernel) ? strstr(file->path.value, file->kernel.value) : NULL;
+	const char *at = is_known(file->kernel) ? strstr(file->path.value, file->kernel.value)
+						: NULL;
 
 	return at ? at + strlen(file->kernel.value) + strspn(at + strlen(file->kernel.value), "/")
 		  : file->path.value;

@@ -5,8 +5,8 @@
 
 #include "facts.h"
 
-/* The file of module NAME for kernel RELEASE: the one that modprobe would take, else one that it does
- * not know, or NULL. */
+/* The file of module NAME for kernel RELEASE: the one that modprobe would take, else one that it
+ * does not know, or NULL. */
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release);
 /* One for any other kernel, or NULL. */
@@ -22,8 +22,8 @@ const struct module_symbol *module_symbol_find(const void *list, const char *nam
 
 enum symbol_fit { SYMBOL_FITS, SYMBOL_OTHER_VERSION, SYMBOL_UNKNOWN };
 
-/* Has the symbol that a module WANTs the version that the modules of the running kernel offer? FROM is
- * the file that offers it, or NULL. */
+/* Has the symbol that a module WANTs the version that the modules of the running kernel offer? FROM
+ * is the file that offers it, or NULL. */
 enum symbol_fit module_symbol_fit(const struct node *node, const struct module_symbol *want,
 				  const struct module_file **from);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* built.c - modules on disk: whether there is one for the kernel that runs and the one that boots next,
- * that modprobe finds it, and that it is one of a kind. */
+/* built.c - modules on disk: whether there is one for the kernel that runs and the one that boots
+ * next, that modprobe finds it, and that it is one of a kind. */
 #include <string.h>
 
 #include "gate.h"
@@ -11,7 +11,8 @@
 static bool all_given_away(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !str_is(d->driver, "vfio-pci") && !str_is(d->driver, "pci-stub"))
+		if (pci_is_gpu(d) && !str_is(d->driver, "vfio-pci") &&
+		    !str_is(d->driver, "pci-stub"))
 			return false;
 	return true;
 }
@@ -52,13 +53,16 @@ static void judge_not_built(struct judge *j)
 	if (file)
 		PASS(j, .evidence = { say(j, "modules.files[%s].kernel", file->path.value) });
 	else if (other)
-		FAIL(j, .observed = say(j, "no nvidia.ko for %s; there is one for %s", node->os.kernel.value,
-					other->kernel.value),
+		FAIL(j,
+		     .observed = say(j, "no nvidia.ko for %s; there is one for %s",
+				     node->os.kernel.value, other->kernel.value),
 		     .expected = "nvidia.ko for the kernel that runs",
-		     .evidence = { "os.kernel", say(j, "modules.files[%s].kernel", other->path.value) });
+		     .evidence = { "os.kernel",
+				   say(j, "modules.files[%s].kernel", other->path.value) });
 	else
-		FAIL(j, .observed = say(j, "no nvidia.ko for %s, nor for any other kernel",
-					node->os.kernel.value),
+		FAIL(j,
+		     .observed = say(j, "no nvidia.ko for %s, nor for any other kernel",
+				     node->os.kernel.value),
 		     .expected = "nvidia.ko for the kernel that runs",
 		     .remedy = "Install the driver with its kernel modules.",
 		     .evidence = { "os.kernel", "modules.files" });
@@ -77,8 +81,8 @@ static bool is_in_use(const struct node *node, const char *name)
 /* Names of those that are missing for RELEASE, or NULL. */
 static const char *missing_for(struct judge *j, const char *release)
 {
-	static const char *const names[] = { "nvidia", "nvidia_uvm", "nvidia_peermem", "nv_peer_mem",
-					     "gdrdrv", "nvidia_fs" };
+	static const char *const names[] = { "nvidia",	    "nvidia_uvm", "nvidia_peermem",
+					     "nv_peer_mem", "gdrdrv",	  "nvidia_fs" };
 	const char *missing = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -117,13 +121,16 @@ static void judge_next_kernel(struct judge *j)
 		return;
 	}
 	if (is_known(node->services.driver_container)) {
-		NOT_APPLICABLE(j, .observed = "a container brings the driver, and builds it after the boot",
-			       .evidence = { "services.driver_container" });
+		NOT_APPLICABLE(
+			j,
+			.observed = "a container brings the driver, and builds it after the boot",
+			.evidence = { "services.driver_container" });
 		return;
 	}
 	missing = missing_for(j, next->value);
 	if (missing)
-		FAIL(j, .observed = say(j, "kernel %s boots next and lacks %s", next->value, missing),
+		FAIL(j,
+		     .observed = say(j, "kernel %s boots next and lacks %s", next->value, missing),
 		     .expected = say(j, "what is loaded now, built for %s", next->value),
 		     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 	else
@@ -138,7 +145,8 @@ static bool is_watched(const struct module_file *f)
 }
 
 /* The first module of RELEASE that lies there and that modprobe does not find. */
-static const struct module_file *unindexed(const struct node *node, const char *release, size_t *count)
+static const struct module_file *unindexed(const struct node *node, const char *release,
+					   size_t *count)
 {
 	const struct module_file *found = NULL;
 
@@ -178,15 +186,17 @@ static void judge_depmod(struct judge *j)
 		f = unindexed(node, k->release.value, &count);
 		if (is_unknown(k->indexed))
 			UNKNOWN(j, .subject = k->release.value,
-				.evidence = { say(j, "modules.kernels[%s].indexed", k->release.value) });
+				.evidence = {
+					say(j, "modules.kernels[%s].indexed", k->release.value) });
 		else if (f)
 			FAIL(j, .subject = k->release.value,
 			     .observed = say(j, "%s lies there and modules.dep does not list it%s",
 					     module_file_place(f), count > 1 ? ", nor others" : ""),
 			     .expected = "every module in modules.dep",
 			     .remedy = say(j, "depmod -a %s", k->release.value),
-			     .evidence = { say(j, "modules.files[%s].indexed", f->path.value),
-					   say(j, "modules.kernels[%s].indexed", k->release.value) });
+			     .evidence = {
+				     say(j, "modules.files[%s].indexed", f->path.value),
+				     say(j, "modules.kernels[%s].indexed", k->release.value) });
 	}
 	if (j->findings->count > before)
 		return;
@@ -205,7 +215,8 @@ static const struct module_file *double_of(const struct node *node, const struct
 {
 	for_each(other, &node->modules.files)
 		if (other > f && is_known(other->name) && str_is(other->name, f->name.value) &&
-		    str_is(other->kernel, f->kernel.value) && str_is(other->file_name, f->file_name.value))
+		    str_is(other->kernel, f->kernel.value) &&
+		    str_is(other->file_name, f->file_name.value))
 			return other;
 	return NULL;
 }
@@ -249,8 +260,8 @@ static void judge_duplicate(struct judge *j)
 	same = is_known(first->srcversion) && is_known(second->srcversion) &&
 	       str_is(first->srcversion, second->srcversion.value);
 	FAIL_AS(j, same ? SEVERITY_INFO : SEVERITY_WARN, .subject = first->name.value,
-		.observed = say(j, "%s (%s) and %s (%s)%s", module_file_place(first), version_of(first),
-				module_file_place(second), version_of(second),
+		.observed = say(j, "%s (%s) and %s (%s)%s", module_file_place(first),
+				version_of(first), module_file_place(second), version_of(second),
 				same ? ", built from the same source" : ""),
 		.expected = "one file of each module",
 		.evidence = { say(j, "modules.files[%s].version", first->path.value),
@@ -266,13 +277,14 @@ static const struct rule built_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_not_built,
 		.impact = "The driver cannot be loaded: modprobe says that nvidia was not found.",
-		.remedy = "Install the kernel's headers, then dkms autoinstall (dkms status says what failed; a "
-			  "left-over tree in /var/lib/dkms stops it), or the prebuilt modules for this kernel; or "
-			  "boot the kernel that has them.",
+		.remedy = "Install the kernel's headers, then dkms autoinstall (dkms status says "
+			  "what failed; a left-over tree in /var/lib/dkms stops it), or the "
+			  "prebuilt modules for this kernel; or boot the kernel that has them.",
 		.activation = ACTIVATION_NOW,
 		.reads = "The modules below /lib/modules for the kernel that runs, and for others.",
-		.why = "After an upgrade of the kernel the modules have to be built anew, and DKMS needs the "
-		       "headers for it. A driver that is loaded passes, wherever it came from.",
+		.why = "After an upgrade of the kernel the modules have to be built anew, and DKMS "
+		       "needs the headers for it. A driver that is loaded passes, wherever it came "
+		       "from.",
 		.check = "modinfo -F filename nvidia; dkms status; uname -r",
 		.sources = "dkms(8)\ngithub.com/NVIDIA/nvidia-docker issues 365 and 804\n"
 			   "github.com/negativo17/nvidia-driver issue 56",
@@ -284,12 +296,14 @@ static const struct rule built_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_next_kernel,
 		.impact = "After the next reboot the GPU driver, peer memory or GDRCopy is gone.",
-		.remedy = "Before rebooting: install that kernel's headers and dkms autoinstall -k RELEASE, or set "
-			  "the present kernel as the default.",
+		.remedy = "Before rebooting: install that kernel's headers and dkms autoinstall -k "
+			  "RELEASE, or set the present kernel as the default.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The kernel of the boot loader's default entry, and the modules on disk for it.",
-		.why = "Unattended upgrades install kernels for which nobody built the modules. Where dkms.service "
-		       "is enabled it tries once more while booting; whether that will succeed cannot be told.",
+		.reads = "The kernel of the boot loader's default entry, and the modules on disk "
+			 "for it.",
+		.why = "Unattended upgrades install kernels for which nobody built the modules. "
+		       "Where dkms.service is enabled it tries once more while booting; whether "
+		       "that will succeed cannot be told.",
 		.check = "ls /lib/modules; dkms status",
 		.sources = "dkms(8)\ngithub.com/NVIDIA/nvidia-docker issue 804",
 	},
@@ -303,10 +317,10 @@ static const struct rule built_rules[] = {
 		.remedy = "depmod -a, with the release of the kernel that is concerned.",
 		.fix = "depmod",
 		.activation = ACTIVATION_NOW,
-		.reads = "modules.dep of the kernel that runs and of the one that boots next, and the module files "
-			 "in the folders where drivers are installed.",
-		.why = "Packages that run depmod for the running kernel leave a newer one without. A file that "
-		       "modules.dep has elsewhere under the same name is not missed.",
+		.reads = "modules.dep of the kernel that runs and of the one that boots next, and "
+			 "the module files in the folders where drivers are installed.",
+		.why = "Packages that run depmod for the running kernel leave a newer one without. "
+		       "A file that modules.dep has elsewhere under the same name is not missed.",
 		.check = "grep nvidia /lib/modules/$(uname -r)/modules.dep",
 		.sources = "depmod(8)\ngithub.com/NVIDIA/yum-packaging-precompiled-kmod pull 11",
 	},
@@ -316,15 +330,16 @@ static const struct rule built_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.judge = judge_duplicate,
-		.impact = "Which one is loaded depends on depmod's search order, and the initramfs may hold the "
-			  "other.",
-		.remedy = "Remove one: dpkg -S or rpm -qf says whose it is; a file of no package is from the "
-			  ".run installer (nvidia-uninstall) or built by hand.",
+		.impact = "Which one is loaded depends on depmod's search order, and the initramfs "
+			  "may hold the other.",
+		.remedy = "Remove one: dpkg -S or rpm -qf says whose it is; a file of no package "
+			  "is from the .run installer (nvidia-uninstall) or built by hand.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "NVIDIA's modules and gdrdrv below /lib/modules for the kernel that runs.",
-		.why = "A driver from a package, one from the .run installer and a patched one land in different "
-		       "folders: kernel/drivers/video, updates/dkms, extra.",
-		.check = "find /lib/modules/$(uname -r) -name 'nvidia*.ko*'; modinfo -F filename nvidia",
+		.why = "A driver from a package, one from the .run installer and a patched one "
+		       "land in different folders: kernel/drivers/video, updates/dkms, extra.",
+		.check = "find /lib/modules/$(uname -r) -name 'nvidia*.ko*'; modinfo -F filename "
+			 "nvidia",
 		.sources = "depmod.d(5)\ngithub.com/tinygrad/open-gpu-kernel-modules README",
 	},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* domains.c - whether the IOMMU does what the kernel command line asks for, and the same for all that
- * talk to each other (rules iommu/...). */
+/* domains.c - whether the IOMMU does what the kernel command line asks for, and the same for all
+ * that talk to each other (rules iommu/...). */
 #include <string.h>
 
 #include "bootargs.h"
@@ -25,8 +25,8 @@ static const char *type_fact(struct judge *j, const struct pci_device *d)
 
 /* ---- arguments without effect ---- */
 
-/* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the last
- * one counts. iommu.passthrough=0 after iommu=pt takes it back. */
+/* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the
+ * last one counts. iommu.passthrough=0 after iommu=pt takes it back. */
 static const char *wants_passthrough(const char *text)
 {
 	struct bootargs args = bootargs_of(text);
@@ -87,12 +87,13 @@ static void judge_asked(struct judge *j, const char *passthrough, const char *of
 			continue;
 		if (!is_known(i->type))
 			UNKNOWN(j, .subject = d->bdf.value,
-				.observed = is_absent(i->type)
-						    ? "this kernel does not show the type of IOMMU groups"
-						    : NULL,
+				.observed = is_absent(i->type) ? "this kernel does not show the "
+								 "type of IOMMU groups"
+							       : NULL,
 				.evidence = { type_fact(j, d) });
 		else if (!str_starts(i->type, "DMA"))
-			PASS(j, .subject = d->bdf.value, .evidence = { type_fact(j, d), "cmdline.running" });
+			PASS(j, .subject = d->bdf.value,
+			     .evidence = { type_fact(j, d), "cmdline.running" });
 		else
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "%s is on the command line, and its group is %s",
@@ -127,11 +128,12 @@ static void judge_ineffective(struct judge *j)
 		judge_asked(j, passthrough, off);
 	if (j->findings->count > before)
 		return;
-	if (bootargs_find(text, "intel_iommu", "on") && str_is(node->os.cpu_vendor, "GenuineIntel") &&
-	    !node->iommu.units.count && is_known(node->iommu.units) && !node_is_vm(node))
+	if (bootargs_find(text, "intel_iommu", "on") &&
+	    str_is(node->os.cpu_vendor, "GenuineIntel") && !node->iommu.units.count &&
+	    is_known(node->iommu.units) && !node_is_vm(node))
 		FAIL_AS(j, SEVERITY_INFO,
-			.observed = "intel_iommu=on is on the command line, and there is no IOMMU: VT-d is off "
-				    "in the firmware",
+			.observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
+				    "VT-d is off in the firmware",
 			.expected = "nothing; peer-to-peer is best without one",
 			.evidence = { "cmdline.running", "iommu.units" });
 	else if (passthrough || off)
@@ -145,7 +147,7 @@ static void judge_ineffective(struct judge *j)
 /* ---- one way for all ---- */
 
 struct types {
-	const char *first;	/* with its device */
+	const char *first; /* with its device */
 	const struct pci_device *first_device;
 	const char *other;
 	const struct pci_device *other_device;
@@ -195,10 +197,12 @@ static void judge_mixed(struct judge *j)
 			add_type(&types, d, kind_of(i));
 	}
 	if (types.other)
-		FAIL(j, .observed = say(j, "%s: %s; %s: %s", types.first_device->bdf.value, types.first,
-					types.other_device->bdf.value, types.other),
+		FAIL(j,
+		     .observed = say(j, "%s: %s; %s: %s", types.first_device->bdf.value,
+				     types.first, types.other_device->bdf.value, types.other),
 		     .expected = "the same for all GPUs and NICs",
-		     .evidence = { type_fact(j, types.first_device), type_fact(j, types.other_device) });
+		     .evidence = { type_fact(j, types.first_device),
+				   type_fact(j, types.other_device) });
 	else if (types.unknown)
 		UNKNOWN(j, .observed = "this kernel does not show the type of every IOMMU group",
 			.evidence = { "iommu.devices" });
@@ -206,7 +210,8 @@ static void judge_mixed(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "fewer than two GPUs and NICs",
 			       .evidence = { "iommu.devices" });
 	else
-		PASS(j, .observed = say(j, "%s, all of them", types.first), .evidence = { "iommu.devices" });
+		PASS(j, .observed = say(j, "%s, all of them", types.first),
+		     .evidence = { "iommu.devices" });
 }
 
 static const struct rule domains_rules[] = {
@@ -218,16 +223,17 @@ static const struct rule domains_rules[] = {
 		.judge = judge_ineffective,
 		.impact = "Addresses are translated though somebody switched that off: see "
 			  "iommu/translation-enabled.",
-		.remedy = "Look for what overrides it: a later iommu=nopt or iommu.passthrough=0, a type written "
-			  "to the group in sysfs (udev rule, TuneD), a device that the firmware calls external or "
-			  "untrusted.",
+		.remedy = "Look for what overrides it: a later iommu=nopt or iommu.passthrough=0, "
+			  "a type written to the group in sysfs (udev rule, TuneD), a device that "
+			  "the firmware calls external or untrusted.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running kernel, and the "
-			 "type of each GPU's and NIC's group.",
-		.why = "The command line is a wish; the type of the group is what counts. Misspelt arguments are "
-		       "iommu/inert-argument's.",
-		.check = "cat /proc/cmdline; grep . /sys/kernel/iommu_groups/*/type; dmesg | grep 'Default domain'",
+		.reads = "iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running "
+			 "kernel, and the type of each GPU's and NIC's group.",
+		.why = "The command line is a wish; the type of the group is what counts. Misspelt "
+		       "arguments are iommu/inert-argument's.",
+		.check = "cat /proc/cmdline; grep . /sys/kernel/iommu_groups/*/type; dmesg | grep "
+			 "'Default domain'",
 		.sources = "Linux: drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c, "
 			   "Documentation/admin-guide/kernel-parameters.txt\n"
 			   "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
@@ -238,16 +244,19 @@ static const struct rule domains_rules[] = {
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_mixed,
-		.impact = "Peer transfers work between some pairs and fail or crawl between others.",
-		.remedy = "Give all of them the same: iommu=pt on the kernel command line, and no type written to "
-			  "single groups.",
+		.impact =
+			"Peer transfers work between some pairs and fail or crawl between others.",
+		.remedy = "Give all of them the same: iommu=pt on the kernel command line, and no "
+			  "type written to single groups.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The type of the IOMMU group of every GPU and NIC that this host uses itself.",
-		.why = "The driver maps a peer through the IOMMU of the device that reads or writes. Devices that "
-		       "are passed to virtual machines are left out. That a mixture fails is concluded from the "
-		       "driver's code, not from reports.",
-		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
+		.reads = "The type of the IOMMU group of every GPU and NIC that this host uses "
+			 "itself.",
+		.why = "The driver maps a peer through the IOMMU of the device that reads or "
+		       "writes. Devices that are passed to virtual machines are left out. That a "
+		       "mixture fails is concluded from the driver's code, not from reports.",
+		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); "
+			 "done",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c\n"
 			   "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
 	},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fit.c - modules that were built for another kernel, driver or RDMA stack, or that the kernel refuses
- * for their signature. */
+/* fit.c - modules that were built for another kernel, driver or RDMA stack, or that the kernel
+ * refuses for their signature. */
 #include <string.h>
 
 #include "bootargs.h"
@@ -10,7 +10,8 @@
 
 static const struct module_file *running_file(const struct node *node, const char *name)
 {
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value) : NULL;
+	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
+					 : NULL;
 }
 
 /* ---- gdrdrv ---- */
@@ -25,7 +26,8 @@ static enum built_for read_flavour(const char *text)
 	return strstr(text, "built for proprietary") ? BUILT_PROPRIETARY : BUILT_UNKNOWN;
 }
 
-static enum built_for gdrdrv_flavour(struct judge *j, const struct module_file *file, const char **fact)
+static enum built_for gdrdrv_flavour(struct judge *j, const struct module_file *file,
+				     const char **fact)
 {
 	const struct log_line *line = node_log(j->node, "gdrdrv-built-for");
 	enum built_for built = BUILT_UNKNOWN;
@@ -49,7 +51,9 @@ static void judge_gdrdrv_flavour(struct judge *j, const struct module_file *file
 	bool open = known_is(driver->flavour, FLAVOUR_OPEN);
 
 	if (built == BUILT_UNKNOWN)
-		UNKNOWN(j, .observed = "gdrdrv does not tell which flavour it was built for (2.5 and later do)",
+		UNKNOWN(j,
+			.observed = "gdrdrv does not tell which flavour it was built for (2.5 and "
+				    "later do)",
 			.evidence = { fact });
 	else if (!is_known(driver->flavour))
 		UNKNOWN(j, .evidence = { "driver.flavour" });
@@ -57,12 +61,16 @@ static void judge_gdrdrv_flavour(struct judge *j, const struct module_file *file
 		PASS(j, .evidence = { fact, "driver.flavour" });
 	else if (open)
 		FAIL_AS(j, node_is_grace(j->node) ? SEVERITY_WARN : SEVERITY_INFO,
-			.observed = "gdrdrv was built for the proprietary flavour, and the open one is loaded",
+			.observed = "gdrdrv was built for the proprietary flavour, and the open "
+				    "one is loaded",
 			.expected = "gdrdrv built for the open flavour",
-			.impact = "It works, but slower on Grace and not with confidential computing.",
+			.impact = "It works, but slower on Grace and not with confidential "
+				  "computing.",
 			.evidence = { fact, "driver.flavour" });
 	else
-		FAIL(j, .observed = "gdrdrv was built for the open flavour, and the proprietary one is loaded",
+		FAIL(j,
+		     .observed = "gdrdrv was built for the open flavour, and the proprietary one "
+				 "is loaded",
 		     .expected = "gdrdrv built for the flavour that is loaded",
 		     .evidence = { fact, "driver.flavour" });
 }
@@ -82,8 +90,9 @@ static void judge_gdrdrv(struct judge *j)
 		return;
 	}
 	if (file && module_depends_on(file, "nv_p2p_dummy"))
-		FAIL(j, .observed = "it depends on nv-p2p-dummy and not on nvidia: built without the driver's "
-				    "sources",
+		FAIL(j,
+		     .observed = "it depends on nv-p2p-dummy and not on nvidia: built without the "
+				 "driver's sources",
 		     .expected = "depends: nvidia",
 		     .evidence = { say(j, "modules.files[%s].depends", file->path.value) });
 	else if (node_module(j->node, "nv_p2p_dummy"))
@@ -124,7 +133,7 @@ static void judge_ofed(struct judge *j)
 	}
 	if (!is_told(node->software.items) || !is_told(node->modules.files)) {
 		UNKNOWN(j, .evidence = { is_told(node->software.items) ? "modules.files"
-								      : "software.items" });
+								       : "software.items" });
 		return;
 	}
 	if (!ofed && !target) {
@@ -135,16 +144,20 @@ static void judge_ofed(struct judge *j)
 	own = running_file(node, "mlx5_core");
 	other = ofed_elsewhere(node);
 	if (target && is_known(target->version) && !str_is(target->version, node->os.kernel.value))
-		FAIL(j, .observed = say(j, "OFED's symbols are those of kernel %s, and %s runs",
-					target->version.value, node->os.kernel.value),
+		FAIL(j,
+		     .observed = say(j, "OFED's symbols are those of kernel %s, and %s runs",
+				     target->version.value, node->os.kernel.value),
 		     .expected = "OFED built for the kernel that runs",
-		     .evidence = { say(j, "software.items[%s].version", target->path.value), "os.kernel" });
+		     .evidence = { say(j, "software.items[%s].version", target->path.value),
+				   "os.kernel" });
 	else if (other && (!own || !is_ofed_file(own)))
-		FAIL(j, .observed = say(j, "OFED's mlx5_core is there for kernel %s; %s has %s",
-					other->kernel.value, node->os.kernel.value,
-					own ? "the kernel's own" : "none"),
+		FAIL(j,
+		     .observed = say(j, "OFED's mlx5_core is there for kernel %s; %s has %s",
+				     other->kernel.value, node->os.kernel.value,
+				     own ? "the kernel's own" : "none"),
 		     .expected = "OFED built for the kernel that runs",
-		     .evidence = { say(j, "modules.files[%s].kernel", other->path.value), "os.kernel" });
+		     .evidence = { say(j, "modules.files[%s].kernel", other->path.value),
+				   "os.kernel" });
 	else
 		PASS(j, .evidence = { "software.items", "modules.files", "os.kernel" });
 }
@@ -158,8 +171,9 @@ static bool judge_fs_file(struct judge *j, const struct module_file *file)
 	for_each(want, &file->imports) {
 		if (module_symbol_fit(j->node, want, &from) != SYMBOL_OTHER_VERSION)
 			continue;
-		FAIL(j, .observed = say(j, "%s has another version in %s", want->name.value,
-					from->path.value),
+		FAIL(j,
+		     .observed = say(j, "%s has another version in %s", want->name.value,
+				     from->path.value),
 		     .expected = "built against the driver that is installed",
 		     .evidence = { say(j, "modules.files[%s].imports", file->path.value),
 				   say(j, "modules.files[%s].exports", from->path.value) });
@@ -177,7 +191,8 @@ static void judge_fs(struct judge *j)
 		return;
 	if (line && node_module(j->node, "nvidia_fs"))
 		PASS(j, .observed = "the kernel complained once; it is loaded now",
-		     .evidence = { "modules.loaded[nvidia_fs].state", "log.lines[nvidia-fs-symbol].last" });
+		     .evidence = { "modules.loaded[nvidia_fs].state",
+				   "log.lines[nvidia-fs-symbol].last" });
 	else if (line)
 		FAIL(j, .observed = line->last.value,
 		     .expected = "built against the driver that is installed",
@@ -197,8 +212,9 @@ static void judge_fs(struct judge *j)
 
 /* ---- signatures ---- */
 
-/* Why the kernel refuses what is not signed by a key that it knows, or NULL. kernel/module/signing.c:
- * CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which distributions tie to Secure Boot. */
+/* Why the kernel refuses what is not signed by a key that it knows, or NULL.
+ * kernel/module/signing.c: CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which
+ * distributions tie to Secure Boot. */
 static const char *enforced_by(const struct node *node, const char **fact)
 {
 	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
@@ -236,25 +252,33 @@ static void judge_unloaded(struct judge *j, const char *why, const char *fact)
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {
-		UNKNOWN(j, .observed = say(j, "%s is in force, and the file of nvidia cannot be looked at", why),
+		UNKNOWN(j,
+			.observed =
+				say(j, "%s is in force, and the file of nvidia cannot be looked at",
+				    why),
 			.evidence = { "modules.files", fact });
 		return;
 	}
 	signer = say(j, "modules.files[%s].signer", file->path.value);
 	if (is_absent(file->signer))
 		FAIL(j, .observed = say(j, "nvidia.ko is not signed, and %s is in force", why),
-		     .expected = "nvidia.ko signed by a key that is enrolled", .evidence = { signer, fact });
+		     .expected = "nvidia.ko signed by a key that is enrolled",
+		     .evidence = { signer, fact });
 	else if (taken_by_other(j->node))
-		UNKNOWN(j, .observed = "another driver has the GPU: whether the signature is accepted shows "
-				       "when nvidia is loaded",
+		UNKNOWN(j,
+			.observed = "another driver has the GPU: whether the signature is accepted "
+				    "shows when nvidia is loaded",
 			.evidence = { signer, fact });
 	else
-		/* The keys of firmware and kernel are not among the facts: the most likely reason left. */
+		/* The keys of firmware and kernel are not among the facts: the most likely reason
+		 * left. */
 		FAIL_AS(j, SEVERITY_WARN,
-			.observed = say(j, "nvidia is not loaded, %s is in force, and its signer \"%s\" may not be "
-					   "enrolled",
+			.observed = say(j,
+					"nvidia is not loaded, %s is in force, and its signer "
+					"\"%s\" may not be enrolled",
 					why, file->signer.value),
-			.expected = "nvidia.ko signed by a key that is enrolled", .evidence = { signer, fact });
+			.expected = "nvidia.ko signed by a key that is enrolled",
+			.evidence = { signer, fact });
 }
 
 static void judge_signature(struct judge *j)
@@ -267,8 +291,10 @@ static void judge_signature(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	if (line && !loaded)
-		FAIL(j, .observed = line->last.value, .expected = "modules signed by a key that is enrolled",
-		     .evidence = { "log.lines[module-rejected].last", why ? fact : "os.secure_boot" });
+		FAIL(j, .observed = line->last.value,
+		     .expected = "modules signed by a key that is enrolled",
+		     .evidence = { "log.lines[module-rejected].last",
+				   why ? fact : "os.secure_boot" });
 	else if (line)
 		FAIL_AS(j, SEVERITY_WARN,
 			.observed = say(j, "%s - nvidia is loaded, so it was another module",
@@ -280,7 +306,8 @@ static void judge_signature(struct judge *j)
 	else if (why)
 		judge_unloaded(j, why, fact);
 	else if (is_unknown(node->os.lockdown) || is_unknown(node->os.secure_boot))
-		UNKNOWN(j, .evidence = { is_unknown(node->os.lockdown) ? "os.lockdown" : "os.secure_boot" });
+		UNKNOWN(j, .evidence = { is_unknown(node->os.lockdown) ? "os.lockdown"
+								       : "os.secure_boot" });
 	else
 		NOT_APPLICABLE(j, .observed = "nothing makes this kernel ask for signatures",
 			       .evidence = { "os.secure_boot", "os.lockdown", "cmdline.running" });
@@ -294,16 +321,20 @@ static const struct rule fit_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_gdrdrv,
 		.impact = "GDRCopy does not load, or every pin fails.",
-		.remedy = "Rebuild gdrdrv where the sources of the loaded driver are: dkms build --force, or make "
-			  "with NVIDIA_SRC_DIR set.",
+		.remedy = "Rebuild gdrdrv where the sources of the loaded driver are: dkms build "
+			  "--force, or make with NVIDIA_SRC_DIR set.",
 		.activation = ACTIVATION_RELOAD,
-		.reads = "depends and description of gdrdrv.ko, its line in the kernel log, the driver's flavour.",
-		.why = "Built for the open flavour it cannot be loaded beside the proprietary one, whose symbols "
-		       "are not for its licence. The other way round it works, with limits. nv-p2p-dummy stands "
-		       "in for the driver when its sources were not found. Before 2.4.3 the build took the flavour "
-		       "of drivers from 545 on for the wrong one.",
-		.check = "modinfo gdrdrv | grep -E 'description|depends'; cat /proc/driver/gdrdrv/params",
-		.sources = "github.com/NVIDIA/gdrcopy: src/gdrdrv/gdrdrv.c, CHANGELOG.md, issue 334",
+		.reads = "depends and description of gdrdrv.ko, its line in the kernel log, the "
+			 "driver's flavour.",
+		.why = "Built for the open flavour it cannot be loaded beside the proprietary one, "
+		       "whose symbols are not for its licence. The other way round it works, with "
+		       "limits. nv-p2p-dummy stands in for the driver when its sources were not "
+		       "found. Before 2.4.3 the build took the flavour of drivers from 545 on for "
+		       "the wrong one.",
+		.check = "modinfo gdrdrv | grep -E 'description|depends'; cat "
+			 "/proc/driver/gdrdrv/params",
+		.sources =
+			"github.com/NVIDIA/gdrcopy: src/gdrdrv/gdrdrv.c, CHANGELOG.md, issue 334",
 	},
 	{
 		.id = "modules/ofed-kernel-mismatch",
@@ -311,17 +342,18 @@ static const struct rule fit_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_ofed,
-		.impact = "The kernel's own RDMA modules are in use beside OFED's user space; what is built against "
-			  "OFED (nvidia-peermem) does not load.",
-		.remedy = "Rebuild it: dkms autoinstall, or mlnxofedinstall --add-kernel-support; then the NVIDIA "
-			  "kernel modules.",
+		.impact = "The kernel's own RDMA modules are in use beside OFED's user space; what "
+			  "is built against OFED (nvidia-peermem) does not load.",
+		.remedy = "Rebuild it: dkms autoinstall, or mlnxofedinstall --add-kernel-support; "
+			  "then the NVIDIA kernel modules.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The link /usr/src/ofa_kernel/default, and mlx5_core below /lib/modules of the kernel "
-			 "that runs and of others.",
-		.why = "OFED's modules are for one kernel. Installations of its user space alone are right with the "
-		       "kernel's modules, so the rule asks for a sign that there were others. The link is only "
-		       "what the last build left.",
-		.check = "readlink /usr/src/ofa_kernel/default; modinfo -F filename mlx5_core; ofed_info -s",
+		.reads = "The link /usr/src/ofa_kernel/default, and mlx5_core below /lib/modules "
+			 "of the kernel that runs and of others.",
+		.why = "OFED's modules are for one kernel. Installations of its user space alone "
+		       "are right with the kernel's modules, so the rule asks for a sign that "
+		       "there were others. The link is only what the last build left.",
+		.check = "readlink /usr/src/ofa_kernel/default; modinfo -F filename mlx5_core; "
+			 "ofed_info -s",
 		.sources = "NVIDIA MLNX_OFED documentation, installing with --add-kernel-support\n"
 			   "open-gpu-kernel-modules: kernel-open/conftest.sh (ofa_kernel)",
 	},
@@ -332,14 +364,16 @@ static const struct rule fit_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_fs,
 		.impact = "GPUDirect Storage does not work; cuFile falls back to host memory.",
-		.remedy = "Rebuild nvidia-fs after the driver, with the driver's sources installed: dkms build "
-			  "--force.",
+		.remedy = "Rebuild nvidia-fs after the driver, with the driver's sources "
+			  "installed: dkms build --force.",
 		.activation = ACTIVATION_NOW,
-		.reads = "\"disagrees about version of symbol\", \"no symbol version\" and \"Unknown symbol\" lines "
-			 "of nvidia_fs in the kernel log; on disk, the versions of the symbols that it wants.",
+		.reads = "\"disagrees about version of symbol\", \"no symbol version\" and "
+			 "\"Unknown symbol\" lines of nvidia_fs in the kernel log; on disk, the "
+			 "versions of the symbols that it wants.",
 		.why = "It takes nvidia_p2p_ symbols from the driver, and each carries a version.",
 		.check = "dmesg | grep nvidia_fs; dkms status nvidia-fs",
-		.sources = "github.com/NVIDIA/gds-nvidia-fs issue 72\nLinux: kernel/module/version.c",
+		.sources =
+			"github.com/NVIDIA/gds-nvidia-fs issue 72\nLinux: kernel/module/version.c",
 	},
 	{
 		.id = "boot/module-signature-rejected",
@@ -348,16 +382,19 @@ static const struct rule fit_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_signature,
 		.impact = "The GPU driver is not loaded: \"Key was rejected by service\".",
-		.remedy = "Enrol the key that signs the modules (mokutil --import, then confirm at the next boot), "
-			  "use modules that the distribution has signed, or switch Secure Boot off.",
+		.remedy = "Enrol the key that signs the modules (mokutil --import, then confirm at "
+			  "the next boot), use modules that the distribution has signed, or switch "
+			  "Secure Boot off.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, "
 			 "module.sig_enforce, and the signer of nvidia.ko.",
-		.why = "With signatures in force the kernel takes only what a key in its keyring signed. Which keys "
-		       "are enrolled is not read: where nothing else explains it, a signed driver that is not "
-		       "loaded is a warning.",
-		.check = "mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E 'rejected|Lockdown'",
-		.sources = "Linux: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
+		.why = "With signatures in force the kernel takes only what a key in its keyring "
+		       "signed. Which keys are enrolled is not read: where nothing else explains "
+		       "it, a signed driver that is not loaded is a warning.",
+		.check = "mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E "
+			 "'rejected|Lockdown'",
+		.sources = "Linux: Documentation/admin-guide/module-signing.rst, "
+			   "kernel/module/signing.c\n"
 			   "github.com/secureblue/secureblue issue 1043",
 	},
 };

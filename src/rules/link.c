@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* link.c - how PCI Express is set between GPUs and NICs: widths on the way, payload sizes, ordering,
- * power. */
+/* link.c - how PCI Express is set between GPUs and NICs: widths on the way, payload sizes,
+ * ordering, power. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ static void judge_command(struct judge *j, const struct pci_device *d)
 
 	if (master || memory)
 		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "%s%s%s, though %s is bound", master ? "bus mastering is off" : "",
+		     .observed = say(j, "%s%s%s, though %s is bound",
+				     master ? "bus mastering is off" : "",
 				     master && memory ? " and " : "",
 				     memory ? "memory decoding is off" : "", d->driver.value),
 		     .expected = "Mem+ BusMaster+",
@@ -86,8 +87,8 @@ static void judge_bus_master(struct judge *j)
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "driver") });
 		else if (is_driven(d) && is_asleep(d))
-			NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "it sleeps (runtime power "
-									       "management)");
+			NOT_APPLICABLE(j, .subject = d->bdf.value,
+				       .observed = "it sleeps (runtime power management)");
 		else if (is_driven(d) && !known_is(d->answers, false))
 			judge_command(j, d);
 	}
@@ -96,13 +97,15 @@ static void judge_bus_master(struct judge *j)
 
 /* ---- payload and request sizes ---- */
 
-static void judge_payload_of(struct judge *j, const struct pci_device *d, const struct pci_device *up)
+static void judge_payload_of(struct judge *j, const struct pci_device *d,
+			     const struct pci_device *up)
 {
 	const char *own = FACT(j, d, "mps_bytes"), *above = FACT(j, up, "mps_bytes");
 	uint64_t mps, port;
 
 	if (!is_known(d->mps_bytes) || !is_known(up->mps_bytes)) {
-		UNKNOWN(j, .subject = d->bdf.value, .evidence = { is_known(d->mps_bytes) ? above : own });
+		UNKNOWN(j, .subject = d->bdf.value,
+			.evidence = { is_known(d->mps_bytes) ? above : own });
 		return;
 	}
 	mps = d->mps_bytes.value;
@@ -115,8 +118,8 @@ static void judge_payload_of(struct judge *j, const struct pci_device *d, const 
 			.observed = say(j, "%" PRIu64 " bytes, the port above (%s) %" PRIu64, mps,
 					up->bdf.value, port),
 			.expected = "the same on both ends",
-			.impact = mps > port ? "Packets that are longer than the port takes are malformed to "
-					       "it: fatal PCIe errors."
+			.impact = mps > port ? "Packets that are longer than the port takes are "
+					       "malformed to it: fatal PCIe errors."
 					     : NULL,
 			.evidence = { own, above });
 }
@@ -165,8 +168,8 @@ static void judge_read_request(struct judge *j)
 
 /* ---- links between the ends ---- */
 
-/* Megatransfers times lanes: what compares links, whatever their coding; from Gen3 on it is the same
- * to 2%. 0: not known. */
+/* Megatransfers times lanes: what compares links, whatever their coding; from Gen3 on it is the
+ * same to 2%. 0: not known. */
 static uint64_t rate(struct fact_u64 speed, struct fact_u64 width)
 {
 	return is_known(speed) && is_known(width) ? speed.value * width.value : 0;
@@ -187,8 +190,8 @@ static uint64_t end_rate(const struct node *node, const struct pci_device *d)
 }
 
 /*
- * The links between bridges: that of each switch's upstream port. A downstream or root port's link is
- * that of the function below it, which is one of these or an end's own, and those are
+ * The links between bridges: that of each switch's upstream port. A downstream or root port's link
+ * is that of the function below it, which is one of these or an end's own, and those are
  * pci/link-degraded's.
  */
 static void judge_port(struct judge *j, const struct pci_device *port, uint64_t ends)
@@ -206,7 +209,9 @@ static void judge_port(struct judge *j, const struct pci_device *port, uint64_t 
 		/* A switch that was built with less is nobody's fault. */
 		FAIL_AS(j, could && now >= could ? SEVERITY_INFO : SEVERITY_WARN,
 			.subject = port->bdf.value,
-			.observed = say(j, "%g GT/s x%" PRIu64 "%s, between a GPU and a NIC that both have more",
+			.observed = say(j,
+					"%g GT/s x%" PRIu64
+					"%s, between a GPU and a NIC that both have more",
 					(double)link->speed_mts.value / 1000, link->width.value,
 					could && now >= could ? ", all that this port has" : ""),
 			.expected = "as much as GPU and NIC have",
@@ -252,17 +257,20 @@ static void judge_path(struct judge *j)
 		paths++;
 		ends = lesser(end_rate(j->node, gpu), end_rate(j->node, nic));
 		for (size_t i = 0; i < path.count; i++)
-			if (known_is(path.ports[i]->port, PCI_UPSTREAM_PORT) && is_new(&seen, path.ports[i]))
+			if (known_is(path.ports[i]->port, PCI_UPSTREAM_PORT) &&
+			    is_new(&seen, path.ports[i]))
 				judge_port(j, path.ports[i], ends);
 	}
 	if (j->findings->count > before)
 		return;
 	if (paths)
-		PASS(j, .observed = "only their own links lie between GPUs and their NICs: see "
-				    "pci/link-degraded",
+		PASS(j,
+		     .observed = "only their own links lie between GPUs and their NICs: see "
+				 "pci/link-degraded",
 		     .evidence = { "pci.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "no NIC that RDMA runs over", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(j, .observed = "no NIC that RDMA runs over",
+			       .evidence = { "pci.devices" });
 }
 
 /* ---- power ---- */
@@ -292,7 +300,8 @@ static void judge_suspended(struct judge *j)
 			     .evidence = { FACT(j, asleep, "runtime_status"),
 					   FACT(j, asleep, "power_state") });
 		else if (is_unknown(d->runtime_status))
-			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "runtime_status") });
+			UNKNOWN(j, .subject = d->bdf.value,
+				.evidence = { FACT(j, d, "runtime_status") });
 		else
 			awake++;
 	}
@@ -307,13 +316,16 @@ static const struct rule link_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_bus_master,
-		.impact = "The device cannot write to memory or raise interrupts: its driver hangs or fails.",
-		.remedy = "Unbind and bind the driver, or reboot. Look for what cleared the bit: a reset "
-			  "behind the driver's back, setpci, a virtual machine that had the device before.",
+		.impact = "The device cannot write to memory or raise interrupts: its driver hangs "
+			  "or fails.",
+		.remedy = "Unbind and bind the driver, or reboot. Look for what cleared the bit: a "
+			  "reset behind the driver's back, setpci, a virtual machine that had the "
+			  "device before.",
 		.activation = ACTIVATION_RELOAD,
-		.reads = "The command register of every GPU and NIC that nvidia or mlx5_core drives.",
-		.why = "Drivers set bus mastering when they take a device. Off while a driver is bound means "
-		       "that the device was reset since.",
+		.reads = "The command register of every GPU and NIC that nvidia or mlx5_core "
+			 "drives.",
+		.why = "Drivers set bus mastering when they take a device. Off while a driver is "
+		       "bound means that the device was reset since.",
 		.check = "lspci -vv -s BDF | grep Control:",
 		.sources = "PCI Local Bus Specification, command register\n"
 			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (pci_set_master)\n"
@@ -326,15 +338,18 @@ static const struct rule link_rules[] = {
 		.severity = SEVERITY_INFO,
 		.judge = judge_payload,
 		.impact = "Some bandwidth is lost to packet headers.",
-		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to the kernel "
-			  "command line.",
+		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to "
+			  "the kernel command line.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Max_Payload_Size in the device control register of GPU or NIC and of its port.",
-		.why = "Lower than the port's costs a little; higher is an error, because the port takes longer "
-		       "packets for malformed. How much a lower one costs depends on the traffic.",
+		.reads = "Max_Payload_Size in the device control register of GPU or NIC and of its "
+			 "port.",
+		.why = "Lower than the port's costs a little; higher is an error, because the port "
+		       "takes longer packets for malformed. How much a lower one costs depends on "
+		       "the traffic.",
 		.check = "lspci -vv -s BDF | grep -A2 DevCtl",
-		.sources = "PCI Express Base Specification, 7.5.3.4 and 2.2.2\n"
-			   "Linux: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_*)",
+		.sources =
+			"PCI Express Base Specification, 7.5.3.4 and 2.2.2\n"
+			"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_*)",
 	},
 	{
 		.id = "pci/max-read-request",
@@ -343,12 +358,12 @@ static const struct rule link_rules[] = {
 		.severity = SEVERITY_INFO,
 		.judge = judge_read_request,
 		.impact = "Reads of host or GPU memory can fall short of the line rate.",
-		.remedy = "Set it in the firmware of the server or by the NIC's tools, and measure. By setpci "
-			  "it is lost at the next reset.",
+		.remedy = "Set it in the firmware of the server or by the NIC's tools, and "
+			  "measure. By setpci it is lost at the next reset.",
 		.activation = ACTIVATION_NOW,
 		.reads = "Max_Read_Request_Size in the device control register of each NIC.",
-		.why = "4096 is what vendors' tuning guides advise; no specification asks for it, and it does not "
-		       "matter on every platform.",
+		.why = "4096 is what vendors' tuning guides advise; no specification asks for it, "
+		       "and it does not matter on every platform.",
 		.check = "lspci -vv -s BDF | grep MaxReadReq",
 		.sources = "PCI Express Base Specification, 7.5.3.4\n"
 			   "NVIDIA (Mellanox) performance tuning guides: PCI Max Read Request",
@@ -360,13 +375,14 @@ static const struct rule link_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_path,
 		.impact = "GPUDirect RDMA is limited to what this link carries.",
-		.remedy = "Reseat riser or cable of the switch, look at the firmware's settings of the slot "
-			  "(bifurcation, speed).",
+		.remedy = "Reseat riser or cable of the switch, look at the firmware's settings of "
+			  "the slot (bifurcation, speed).",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.reads = "Speed and width of the upstream port of every switch between a GPU and its nearest "
-			 "NIC, and what GPU and NIC can do.",
-		.why = "The ends' own links can be at their best while the switch between them hangs on half of "
-		       "its lanes. All that a switch was built with is information.",
+		.reads = "Speed and width of the upstream port of every switch between a GPU and "
+			 "its nearest NIC, and what GPU and NIC can do.",
+		.why = "The ends' own links can be at their best while the switch between them "
+		       "hangs on half of its lanes. All that a switch was built with is "
+		       "information.",
 		.check = "lspci -vv -s BDF | grep LnkSta:",
 		.sources = "PCI Express Base Specification, 7.5.3.8\nGPUDirect RDMA documentation",
 	},
@@ -376,16 +392,18 @@ static const struct rule link_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.judge = judge_suspended,
-		.impact = "The first use waits until it is awake; what stands in its registers cannot be read "
-			  "meanwhile.",
-		.remedy = "On a compute node switch it off: NVreg_DynamicPowerManagement=0, and 'on' in "
-			  "power/control of the function.",
+		.impact = "The first use waits until it is awake; what stands in its registers "
+			  "cannot be read meanwhile.",
+		.remedy = "On a compute node switch it off: NVreg_DynamicPowerManagement=0, and "
+			  "'on' in power/control of the function.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "power/runtime_status and power_state of every GPU and of the bridges above it.",
+		.reads = "power/runtime_status and power_state of every GPU and of the bridges "
+			 "above it.",
 		.why = "Right on a laptop. On a server it costs time and hides degraded links.",
 		.check = "cat /sys/bus/pci/devices/BDF/power/runtime_status",
-		.sources = "NVIDIA driver README, chapter PCI-Express Runtime D3 (RTD3) Power Management\n"
+		.sources = "NVIDIA driver README, chapter PCI-Express Runtime D3 (RTD3) Power "
+			   "Management\n"
 			   "Linux: Documentation/ABI/testing/sysfs-devices-power",
 	},
 };

@@ -171,6 +171,14 @@ static const struct pci_device *conflicting_gpu(const struct node *node, const c
 	return NULL;
 }
 
+static bool bars_are_known(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !is_known(d->bars))
+			return false;
+	return true;
+}
+
 static void judge_drm(struct judge *j)
 {
 	const struct log_line *line = node_log(j->node, "memory-type-conflict");
@@ -195,6 +203,10 @@ static void judge_drm(struct judge *j)
 		     .expected = "nobody maps a BAR of the GPU in another way",
 		     .evidence = { "log.lines[memory-type-conflict].last",
 				   "modules.loaded[nvidia_drm].state" });
+	else if (!bars_are_known(j->node))
+		UNKNOWN(j, .observed = "there is a conflict of memory types, and the BARs of the GPUs are not "
+				       "known",
+			.evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });
 	else
 		PASS(j, .observed = "the conflict of memory types in the log is not about a GPU's BAR",
 		     .evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): wanted on some platforms, harmful
- * on others. */
+/* ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): wanted on some platforms,
+ * harmful on others. */
 #include <inttypes.h>
 
 #include "gate.h"
@@ -17,8 +17,8 @@ static bool is_concerned(const struct judge *j, const struct pci_device *d)
 
 /*
  * UCX switches it on for AMD's Zen (family 17h and later) and Intel's Sapphire Rapids and Emerald
- * Rapids (src/ucs/arch/x86_64/cpu.c, pulls 8062 and 10955); Granite Rapids and Sierra Forest come after
- * those. Numbers: Linux, arch/x86/include/asm/intel-family.h.
+ * Rapids (src/ucs/arch/x86_64/cpu.c, pulls 8062 and 10955); Granite Rapids and Sierra Forest come
+ * after those. Numbers: Linux, arch/x86/include/asm/intel-family.h.
  */
 static bool is_wanted(const struct os_facts *os)
 {
@@ -112,16 +112,17 @@ static void judge_off(struct judge *j)
 		if (!is_concerned(j, d))
 			continue;
 		if (is_absent(d->relaxed_ordering) || is_unsafe(j->node, d))
-			NOT_APPLICABLE(j, .subject = d->bdf.value,
-				       .observed = "it has no such bit, or its port must not have it used",
-				       .evidence = { fact });
+			NOT_APPLICABLE(
+				j, .subject = d->bdf.value,
+				.observed = "it has no such bit, or its port must not have it used",
+				.evidence = { fact });
 		else if (!is_known(d->relaxed_ordering))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->relaxed_ordering.value)
 			PASS(j, .subject = d->bdf.value, .evidence = { fact });
 		else
-			FAIL(j, .subject = d->bdf.value, .observed = "RlxdOrd-", .expected = "RlxdOrd+",
-			     .evidence = { fact, "os.cpu_model" });
+			FAIL(j, .subject = d->bdf.value, .observed = "RlxdOrd-",
+			     .expected = "RlxdOrd+", .evidence = { fact, "os.cpu_model" });
 	}
 }
 
@@ -143,11 +144,15 @@ static void judge_unsafe(struct judge *j)
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->relaxed_ordering.value)
 			FAIL(j, .subject = d->bdf.value,
-			     .observed = port ? say(j, "RlxdOrd+ below the root port %s (8086:%04" PRIx64 ")",
-						    port->bdf.value, port->device_id.value)
-					      : say(j, "RlxdOrd+ on %s", j->node->os.cpu_model.value),
+			     .observed =
+				     port ? say(j,
+						"RlxdOrd+ below the root port %s (8086:%04" PRIx64
+						")",
+						port->bdf.value, port->device_id.value)
+					  : say(j, "RlxdOrd+ on %s", j->node->os.cpu_model.value),
 			     .expected = "RlxdOrd-",
-			     .evidence = { fact, port ? FACT(j, port, "device_id") : "os.cpu_model" });
+			     .evidence = { fact,
+					   port ? FACT(j, port, "device_id") : "os.cpu_model" });
 		else
 			PASS(j, .subject = d->bdf.value, .evidence = { fact });
 	}
@@ -157,8 +162,8 @@ static void judge_unsafe(struct judge *j)
 		       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ORDERING                                                                             \
-	"Linux: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c "          \
+#define SOURCES_ORDERING                                                                    \
+	"Linux: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
 	"(pci_configure_relaxed_ordering)\n"
 
 static const struct rule ordering_rules[] = {
@@ -168,16 +173,17 @@ static const struct rule ordering_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_off,
-		.impact = "RDMA stays well below the line rate: 150 of 200 Gb/s on EPYC were reported, 16 of 40 "
-			  "GB/s on Emerald Rapids.",
-		.remedy = "Switch it on in the server's firmware (PCIe Relaxed Ordering), or let the NIC force "
-			  "it: mlxconfig -d BDF set PCI_WR_ORDERING=1.",
+		.impact = "RDMA stays well below the line rate: 150 of 200 Gb/s on EPYC were "
+			  "reported, 16 of 40 GB/s on Emerald Rapids.",
+		.remedy = "Switch it on in the server's firmware (PCIe Relaxed Ordering), or let "
+			  "the NIC force it: mlxconfig -d BDF set PCI_WR_ORDERING=1.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, and the "
-			 "processor.",
-		.why = "With the bit off the device may not mark its writes as relaxed, whatever NCCL or UCX ask "
-		       "for. That the processors named need it is measured by UCX's authors; on others it makes "
-		       "no known difference, and this rule says nothing there.",
+		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
+			 "and the processor.",
+		.why = "With the bit off the device may not mark its writes as relaxed, whatever "
+		       "NCCL or UCX ask for. That the processors named need it is measured by "
+		       "UCX's authors; on others it makes no known difference, and this rule says "
+		       "nothing there.",
 		.check = "lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING "github.com/openucx/ucx pulls 8062 and 10955\n"
 					    "NCCL user guide: NCCL_IB_PCI_RELAXED_ORDERING",
@@ -189,14 +195,15 @@ static const struct rule ordering_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_unsafe,
 		.impact = "Completions stall: latencies hundreds of times longer were reported.",
-		.remedy = "Use a kernel that clears it (4.14 and later do), switch it off in the firmware, and "
-			  "set NCCL_IB_PCI_RELAXED_ORDERING=0 and UCX_IB_PCI_RELAXED_ORDERING=n.",
+		.remedy = "Use a kernel that clears it (4.14 and later do), switch it off in the "
+			  "firmware, and set NCCL_IB_PCI_RELAXED_ORDERING=0 and "
+			  "UCX_IB_PCI_RELAXED_ORDERING=n.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, and the PCI "
-			 "id of the root port above.",
-		.why = "Root ports of Haswell and Broadwell servers have an erratum with relaxed ordering that "
-		       "the kernel's quirk names. Copies between devices below one switch do not pass the root "
-		       "port and are not concerned.",
+		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
+			 "and the PCI id of the root port above.",
+		.why = "Root ports of Haswell and Broadwell servers have an erratum with relaxed "
+		       "ordering that the kernel's quirk names. Copies between devices below one "
+		       "switch do not pass the root port and are not concerned.",
 		.check = "lspci -nn | grep -E '8086:(2f0|6f0)'; lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING "github.com/linux-rdma/perftest issue 116",
 	},

@@ -33,8 +33,8 @@ static const struct kparam *first_of_ours(const char *text, struct kparam *arg)
 	return NULL;
 }
 
-/* fwupd's "security --fix" and the ANSSI profiles of OpenSCAP both write this word, and leave no other
- * trace. */
+/* fwupd's "security --fix" and the ANSSI profiles of OpenSCAP both write this word, and leave no
+ * other trace. */
 static void judge_forced(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -52,11 +52,12 @@ static void judge_forced(struct judge *j)
 			fact = source_fact(j, s);
 	if (fact)
 		FAIL_AS(j, SEVERITY_WARN, .subject = "iommu=force",
-			.observed = "iommu=force is what fwupd (fwupdmgr security --fix) and OpenSCAP's ANSSI "
-				    "profiles (grub2_enable_iommu_force) write",
+			.observed = "iommu=force is what fwupd (fwupdmgr security --fix) and "
+				    "OpenSCAP's ANSSI profiles (grub2_enable_iommu_force) write",
 			.expected = "iommu=pt, which they will replace when they run again",
-			.remedy = "Remove it, and take the item out of what they enforce: fwupdmgr security-undo, "
-				  "or the rule grub2_enable_iommu_force in a tailoring file.",
+			.remedy = "Remove it, and take the item out of what they enforce: fwupdmgr "
+				  "security-undo, or the rule grub2_enable_iommu_force in a "
+				  "tailoring file.",
 			.evidence = { fact });
 }
 
@@ -73,14 +74,14 @@ static void judge_tuned_arguments(struct judge *j)
 		FAIL_AS(j, undoes ? SEVERITY_WARN : SEVERITY_INFO, .subject = s->file.value,
 			.observed = say(j, "TuneD adds to every boot: %s", s->text.value),
 			.expected = undoes ? "iommu=pt" : "nothing; for your information",
-			.remedy = "Change the bootloader section of the TuneD profile, not the boot loader's "
-				  "configuration: TuneD writes it again.",
-			.evidence = { source_fact(j, s),
-				      "services.units[tuned.service].enabled" });
+			.remedy = "Change the bootloader section of the TuneD profile, not the "
+				  "boot loader's configuration: TuneD writes it again.",
+			.evidence = { source_fact(j, s), "services.units[tuned.service].enabled" });
 	}
 }
 
-/* A file of grub.d that assigns the variable anew: Ubuntu's cloud images have 50-cloudimg-settings.cfg. */
+/* A file of grub.d that assigns the variable anew: Ubuntu's cloud images have
+ * 50-cloudimg-settings.cfg. */
 static void judge_overridden(struct judge *j)
 {
 	const struct cmdline_facts *cmdline = &j->node->cmdline;
@@ -93,7 +94,8 @@ static void judge_overridden(struct judge *j)
 		if (!str_starts(s->variable, "GRUB_CMDLINE_LINUX") || !is_known(s->text))
 			continue;
 		for_each(later, &cmdline->sources)
-			if (later > s && str_is(later->variable, s->variable.value) && is_known(later->text))
+			if (later > s && str_is(later->variable, s->variable.value) &&
+			    is_known(later->text))
 				last = later;
 		args = bootargs_of(last == s ? "" : s->text.value);
 		while (bootargs_next(&args, &arg)) {
@@ -105,8 +107,8 @@ static void judge_overridden(struct judge *j)
 						arg.has_value ? "=" : "", SPAN_FMT(arg.value),
 						s->file.value),
 				.expected = "an assignment that keeps what was there",
-				.remedy = "Write the argument into a file of /etc/default/grub.d that is read "
-					  "after it (99-local.cfg), then update-grub.",
+				.remedy = "Write the argument into a file of /etc/default/grub.d "
+					  "that is read after it (99-local.cfg), then update-grub.",
 				.evidence = { source_fact(j, last), source_fact(j, s) });
 			return;
 		}
@@ -120,8 +122,9 @@ static const struct modprobe_assignment *contradicted(const struct node *node,
 						      const struct modprobe_assignment *by)
 {
 	for_each(a, &node->modprobe.assignments)
-		if (a != by && str_is(a->module, by->module.value) && str_is(a->param, by->param.value) &&
-		    !str_is(a->file, by->file.value) && !str_is(a->value, by->value.value))
+		if (a != by && str_is(a->module, by->module.value) &&
+		    str_is(a->param, by->param.value) && !str_is(a->file, by->file.value) &&
+		    !str_is(a->value, by->value.value))
 			return a;
 	return NULL;
 }
@@ -144,10 +147,11 @@ static void judge_tuned_options(struct judge *j)
 		.observed = other ? say(j, "TuneD sets %s %s=%s, and %s sets %s", own->module.value,
 					own->param.value, own->value.value, other->file.value,
 					other->value.value)
-				  : say(j, "TuneD sets %s %s=%s", own->module.value, own->param.value,
-					own->value.value),
+				  : say(j, "TuneD sets %s %s=%s", own->module.value,
+					own->param.value, own->value.value),
 		.expected = other ? "one owner for each option" : "nothing; for your information",
-		.remedy = "Change the modules section of the TuneD profile: TuneD writes the file again.",
+		.remedy = "Change the modules section of the TuneD profile: TuneD writes the file "
+			  "again.",
 		.evidence = { say(j, "modprobe.assignments[#%zu].value",
 				  (size_t)(own - j->node->modprobe.assignments.items)),
 			      "services.units[tuned.service].enabled" });
@@ -170,13 +174,16 @@ static void judge_operator(struct judge *j)
 	if (!is_known(j->node->services.driver_container))
 		return;
 	FAIL_AS(j, options ? SEVERITY_WARN : SEVERITY_INFO, .subject = "GPU Operator",
-		.observed = options ? say(j, "its driver container loads the driver and does not read the "
-					     "options in %s",
-					  options->file.value)
-				    : "its driver container loads the driver, with options of its own",
-		.expected = options ? "the options in the operator's ConfigMap" : "nothing; for your information",
-		.remedy = "Put the options into a ConfigMap with the key nvidia.conf, and name it in the "
-			  "ClusterPolicy: driver.kernelModuleConfig.name.",
+		.observed =
+			options ? say(j,
+				      "its driver container loads the driver and does not read the "
+				      "options in %s",
+				      options->file.value)
+				: "its driver container loads the driver, with options of its own",
+		.expected = options ? "the options in the operator's ConfigMap"
+				    : "nothing; for your information",
+		.remedy = "Put the options into a ConfigMap with the key nvidia.conf, and name it "
+			  "in the ClusterPolicy: driver.kernelModuleConfig.name.",
 		.evidence = { "services.driver_container",
 			      options ? say(j, "modprobe.options[#%zu].text",
 					    (size_t)(options - j->node->modprobe.options.items))
@@ -214,9 +221,10 @@ static const struct rule owners_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads = "/etc/tuned/bootcmdline, /etc/modprobe.d/tuned.conf, /run/nvidia/driver, "
 			 "/etc/default/grub with grub.d, and the kernel command line.",
-		.why = "TuneD, fwupd, OpenSCAP, the GPU Operator and cloud images all write kernel arguments or "
-		       "driver options. Information where they agree with the rest, a warning where they do not. "
-		       "iommu=force is a sign of fwupd or OpenSCAP, not a proof: somebody may have typed it.",
+		.why = "TuneD, fwupd, OpenSCAP, the GPU Operator and cloud images all write kernel "
+		       "arguments or driver options. Information where they agree with the rest, a "
+		       "warning where they do not. iommu=force is a sign of fwupd or OpenSCAP, not "
+		       "a proof: somebody may have typed it.",
 		.check = "tuned-adm active; cat /etc/tuned/bootcmdline; ls /etc/default/grub.d",
 		.sources = "TuneD: plugin_bootloader.py, plugin_modules.py\n"
 			   "fwupd: plugins/iommu\n"

@@ -29,10 +29,12 @@ static void judge_acs_override(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	if (now || next)
-		FAIL(j, .observed = now && next ? "pcie_acs_override is on the command line"
-				    : now	? "pcie_acs_override is on the command line, and gone at the "
-						  "next boot"
-						: "pcie_acs_override is on the command line of the next boot",
+		FAIL(j,
+		     .observed =
+			     now && next ? "pcie_acs_override is on the command line"
+			     : now ? "pcie_acs_override is on the command line, and gone at the "
+				     "next boot"
+				   : "pcie_acs_override is on the command line of the next boot",
 		     .expected = "no such argument",
 		     .evidence = { now ? "cmdline.running" : "cmdline.staged.text" });
 	else if (!running)
@@ -43,7 +45,8 @@ static void judge_acs_override(struct judge *j)
 
 /* ---- sources, entry, running kernel ---- */
 
-static bool is_last_of_variable(const struct cmdline_facts *cmdline, const struct cmdline_text *source)
+static bool is_last_of_variable(const struct cmdline_facts *cmdline,
+				const struct cmdline_text *source)
 {
 	const struct cmdline_text *last = NULL;
 
@@ -98,7 +101,8 @@ static void judge_sources(struct judge *j, const char *staged, size_t before)
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
 			    is_new(j, before, say_arg(j, &arg)))
 				FAIL(j, .subject = say_arg(j, &arg),
-				     .observed = say(j, "in %s, and not in the entry that boots next",
+				     .observed = say(j,
+						     "in %s, and not in the entry that boots next",
 						     s->file.value),
 				     .expected = "in both",
 				     .evidence = { say(j, "cmdline.sources[#%zu].text",
@@ -133,8 +137,8 @@ static void judge_lost(struct judge *j, const char *running, const char *staged,
 			FAIL_AS(j, SEVERITY_WARN, .subject = say_arg(j, &arg),
 				.observed = "in effect now, and not in the entry that boots next",
 				.expected = "in both, or in neither",
-				.remedy = "If it is wanted, write it into the boot loader's configuration; if "
-					  "not, reboot.",
+				.remedy = "If it is wanted, write it into the boot loader's "
+					  "configuration; if not, reboot.",
 				.evidence = { "cmdline.running", "cmdline.staged.text" });
 }
 
@@ -155,7 +159,8 @@ static void judge_staged(struct judge *j)
 	}
 	judge_sources(j, staged, before);
 	judge_next(j, running, staged, before);
-	/* What no boot loader started (kexec, a virtual machine's own kernel) never was in an entry. */
+	/* What no boot loader started (kexec, a virtual machine's own kernel) never was in an
+	 * entry. */
 	if (bootargs_find(running, "BOOT_IMAGE", NULL) || bootargs_find(running, "initrd", NULL))
 		judge_lost(j, running, staged, before);
 	if (j->findings->count == before)
@@ -235,25 +240,28 @@ static void judge_reboot(struct judge *j)
 	const struct modprobe_assignment *option = waiting_option(j);
 	bool other_kernel = is_known(boot->next_kernel) && is_known(node->os.kernel) &&
 			    !str_is(boot->next_kernel, node->os.kernel.value);
-	const char *kernel =
-		other_kernel ? say(j, "; the next boot starts kernel %s", boot->next_kernel.value) : "";
+	const char *kernel = other_kernel ? say(j, "; the next boot starts kernel %s",
+						boot->next_kernel.value)
+					  : "";
 
 	if (known_is(boot->reboot_required, true))
 		PENDING(j, .observed = say(j, "the distribution asks for a reboot%s", kernel),
 			.expected = "what is installed is what runs",
 			.evidence = { "boot.reboot_required", "boot.next_kernel" });
 	else if (option)
-		PENDING(j, .observed = say(j, "%s %s=%s was written after the boot and is not in effect%s",
-					   option->module.value, option->param.value, option->value.value,
-					   kernel),
+		PENDING(j,
+			.observed =
+				say(j, "%s %s=%s was written after the boot and is not in effect%s",
+				    option->module.value, option->param.value, option->value.value,
+				    kernel),
 			.expected = "what is configured is what runs",
 			.evidence = { say(j, "modprobe.assignments[#%zu].value",
 					  (size_t)(option - node->modprobe.assignments.items)),
 				      "os.boot_time_s" });
 	else if (other_kernel)
 		FAIL_AS(j, SEVERITY_INFO,
-			.observed = say(j, "kernel %s runs; the next boot starts %s", node->os.kernel.value,
-					boot->next_kernel.value),
+			.observed = say(j, "kernel %s runs; the next boot starts %s",
+					node->os.kernel.value, boot->next_kernel.value),
 			.expected = "nothing; for your information",
 			.evidence = { "os.kernel", "boot.next_kernel" });
 	else if (is_unknown(boot->reboot_required) && !is_known(node->modprobe.assignments))
@@ -269,18 +277,20 @@ static const struct rule staged_rules[] = {
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.judge = judge_acs_override,
-		.impact = "Devices are put into IOMMU groups as if they were isolated; where requests go does not "
-			  "change, and faults of peers are harder to see.",
-		.remedy = "Remove it. To let peers talk below a switch, clear redirection: see pci/acs-redirect.",
+		.impact = "Devices are put into IOMMU groups as if they were isolated; where "
+			  "requests go does not change, and faults of peers are harder to see.",
+		.remedy = "Remove it. To let peers talk below a switch, clear redirection: see "
+			  "pci/acs-redirect.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The command line of the running kernel and of the entry that boots next.",
-		.why = "Only patched kernels know it; others ignore it. It changes how devices are grouped for "
-		       "passthrough, not ACS in the hardware. One report of failing peer-to-peer has it beside "
-		       "other causes; nothing proves that it was it.",
+		.why = "Only patched kernels know it; others ignore it. It changes how devices are "
+		       "grouped for passthrough, not ACS in the hardware. One report of failing "
+		       "peer-to-peer has it beside other causes; nothing proves that it was it.",
 		.check = "grep -o 'pcie_acs_override[^ ]*' /proc/cmdline",
 		.sources = "github.com/aikitoria/open-gpu-kernel-modules issue 38\n"
-			   "Linux: Documentation/admin-guide/kernel-parameters.txt (has no such argument)",
+			   "Linux: Documentation/admin-guide/kernel-parameters.txt (has no such "
+			   "argument)",
 	},
 	{
 		.id = "boot/cmdline-staged-not-live",
@@ -290,17 +300,21 @@ static const struct rule staged_rules[] = {
 		.judge = judge_staged,
 		.impact = "What was set is not in effect, or what is in effect will be gone.",
 		.remedy = "Write the boot loader's configuration anew (update-grub; grub2-mkconfig "
-			  "--update-bls-cmdline or grubby --update-kernel=ALL --args=...; kernel-install "
-			  "add-all), then reboot.",
+			  "--update-bls-cmdline or grubby --update-kernel=ALL --args=...; "
+			  "kernel-install add-all), then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/proc/cmdline, the entry that boots next, and what entries are made from: "
-			 "/etc/default/grub and grub.d, /etc/kernel/cmdline. Only arguments about IOMMU, PCI, huge "
-			 "pages, NUMA balancing and modules for GPU and RDMA are compared.",
-		.why = "An edit of /etc/default/grub does nothing until the entries are written anew, and on "
-		       "distributions with BLS entries not even grub2-mkconfig does it by itself.",
-		.check = "cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE /etc/default/grub",
-		.sources = "GRUB manual, simple configuration handling\n"
-			   "Boot Loader Specification (uapi-group.org)\nkernel-install(8), grubby(8)",
+		.reads = "/proc/cmdline, the entry that boots next, and what entries are made "
+			 "from: /etc/default/grub and grub.d, /etc/kernel/cmdline. Only arguments "
+			 "about IOMMU, PCI, huge pages, NUMA balancing and modules for GPU and "
+			 "RDMA are compared.",
+		.why = "An edit of /etc/default/grub does nothing until the entries are written "
+		       "anew, and on distributions with BLS entries not even grub2-mkconfig does "
+		       "it by itself.",
+		.check = "cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE "
+			 "/etc/default/grub",
+		.sources =
+			"GRUB manual, simple configuration handling\n"
+			"Boot Loader Specification (uapi-group.org)\nkernel-install(8), grubby(8)",
 	},
 	{
 		.id = "boot/reboot-pending",
@@ -309,12 +323,13 @@ static const struct rule staged_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_reboot,
 		.impact = "The node runs with older settings or software than it has on disk.",
-		.remedy = "Reboot when the node is empty; before that, see boot/kernel-next-lacks-modules.",
+		.remedy = "Reboot when the node is empty; before that, see "
+			  "boot/kernel-next-lacks-modules.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/run/reboot-required, options in modprobe.d that are newer than the boot and differ "
-			 "from the running values, and the kernel that boots next.",
-		.why = "On Debian, Ubuntu and SUSE packages ask for it; elsewhere nobody says. Another kernel at "
-		       "the next boot is information by itself.",
+		.reads = "/run/reboot-required, options in modprobe.d that are newer than the boot "
+			 "and differ from the running values, and the kernel that boots next.",
+		.why = "On Debian, Ubuntu and SUSE packages ask for it; elsewhere nobody says. "
+		       "Another kernel at the next boot is information by itself.",
 		.check = "cat /run/reboot-required.pkgs; needs-restarting -r; uname -r",
 		.sources = "Debian policy, chapter on signalling that a reboot is required\n"
 			   "dnf needs-restarting(8)",

@@ -7,11 +7,11 @@
 #include "parse/span.h"
 
 #define PREFIX "xid-"
-#define GPUS_MAX 256	/* as many as the log's facts name for one pattern */
+#define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
 
 enum action {
 	ACTION_IGNORE,
-	ACTION_APPLICATION,	/* the program's own fault, or only it has to start again */
+	ACTION_APPLICATION, /* the program's own fault, or only it has to start again */
 	ACTION_WATCH,
 	ACTION_RESET,
 	ACTION_REBOOT,
@@ -26,25 +26,27 @@ static const struct {
 } actions[] = {
 	[ACTION_IGNORE] = { "nothing to do", SEVERITY_INFO, "Nothing." },
 	[ACTION_APPLICATION] = { "the application's", SEVERITY_INFO,
-				 "Look at the program that ran (compute-sanitizer); start it again." },
+				 "Look at the program that ran (compute-sanitizer); start it "
+				 "again." },
 	[ACTION_WATCH] = { "to be watched", SEVERITY_WARN,
-			   "Look it up in NVIDIA's Xid catalog; if it comes again, drain the node and run "
-			   "the vendor's diagnostics." },
+			   "Look it up in NVIDIA's Xid catalog; if it comes again, drain the node "
+			   "and run the vendor's diagnostics." },
 	[ACTION_RESET] = { "the GPU has to be reset", SEVERITY_ERR,
-			   "Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes again, run "
-			   "the vendor's diagnostics." },
+			   "Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes "
+			   "again, run the vendor's diagnostics." },
 	[ACTION_REBOOT] = { "the node has to be rebooted", SEVERITY_ERR,
-			    "Drain and reboot the node, or power it off and on. If it comes again, look at "
-			    "power, riser and PCIe slot, and ask the vendor." },
+			    "Drain and reboot the node, or power it off and on. If it comes again, "
+			    "look at power, riser and PCIe slot, and ask the vendor." },
 	[ACTION_SUPPORT] = { "the vendor has to be asked", SEVERITY_ERR,
-			     "Drain the node, run nvidia-bug-report.sh and the vendor's diagnostics." },
+			     "Drain the node, run nvidia-bug-report.sh and the vendor's "
+			     "diagnostics." },
 };
 
 /*
  * Numbers and names: nverror.h of open-gpu-kernel-modules. Actions: column "Resolution Bucket
  * (Immediate Action)" of NVIDIA's Xid catalog; where it says "ignore" and then "contact support",
- * watch. The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 says otherwise. 167 has no
- * action there: a PCIe link that times out is the platform's.
+ * watch. The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 says otherwise. 167
+ * has no action there: a PCIe link that times out is the platform's.
  */
 static const struct xid {
 	unsigned int first;
@@ -119,8 +121,8 @@ static const struct xid {
 
 #define XID_RECOVERY_ACTION 154
 
-/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are drained
- * where only they are to go. */
+/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
+ * drained where only they are to go. */
 static enum action recovery_action(const char *line)
 {
 	const char *to = strstr(line, " to 0x");
@@ -143,7 +145,9 @@ struct seen {
 
 static bool read_line(const struct log_line *line, struct seen *seen)
 {
-	*seen = (struct seen){ .action = ACTION_WATCH, .name = "not in this program's table", .line = line };
+	*seen = (struct seen){ .action = ACTION_WATCH,
+			       .name = "not in this program's table",
+			       .line = line };
 	if (!str_starts(line->pattern, PREFIX) ||
 	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number))
 		return false;
@@ -182,7 +186,8 @@ static void judge_gpu(struct judge *j, const char *bdf)
 		return;
 	for_each(line, &j->node->log.lines)
 		if (line != worst.line && read_line(line, &seen) && names(line, bdf))
-			others = say(j, "%s%s%" PRIu64, others, *others ? ", " : "; also ", seen.number);
+			others = say(j, "%s%s%" PRIu64, others, *others ? ", " : "; also ",
+				     seen.number);
 	FAIL_AS(j, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
 		.observed = say(j, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number, worst.name,
 				actions[worst.action].words, others, worst.line->last.value),
@@ -212,7 +217,7 @@ static void judge_xid(struct judge *j)
 			judge_gpu(j, bdf);
 		}
 	}
-	judge_gpu(j, "");	/* lines that name no GPU */
+	judge_gpu(j, ""); /* lines that name no GPU */
 	if (j->findings->count == before && !gate_no_gpu(j))
 		gate_log_clean(j);
 }
@@ -224,22 +229,23 @@ static const struct rule xid_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_xid,
-		.impact = "Work on this GPU failed or will: by the number, memory, NVLink, the PCIe link, the "
-			  "GPU's own firmware, or only the program.",
+		.impact = "Work on this GPU failed or will: by the number, memory, NVLink, the "
+			  "PCIe link, the GPU's own firmware, or only the program.",
 		.remedy = "See NVIDIA's Xid catalog for the number.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"NVRM: Xid\" lines of this boot, and in Xid 154 the recovery action that the driver "
-			 "asks for.",
-		.why = "The severity follows the immediate action of NVIDIA's catalog: reset and reboot are "
-		       "errors, what is to be watched is a warning, what a program does to itself (13, 31, 43) "
-		       "is information. No number by itself proves a wrong setting of the host. A reset since "
-		       "then does not take the line out of the log. A number that is not in the table is a "
-		       "warning.",
+		.reads = "\"NVRM: Xid\" lines of this boot, and in Xid 154 the recovery action "
+			 "that the driver asks for.",
+		.why = "The severity follows the immediate action of NVIDIA's catalog: reset and "
+		       "reboot are errors, what is to be watched is a warning, what a program does "
+		       "to itself (13, 31, 43) is information. No number by itself proves a wrong "
+		       "setting of the host. A reset since then does not take the line out of the "
+		       "log. A number that is not in the table is a warning.",
 		.check = "dmesg | grep Xid",
-		.sources = "NVIDIA GPU deployment documentation, Analyzing Xid Errors with the Xid Catalog "
-			   "(docs.nvidia.com/deploy/xid-errors)\n"
+		.sources = "NVIDIA GPU deployment documentation, Analyzing Xid Errors with the Xid "
+			   "Catalog (docs.nvidia.com/deploy/xid-errors)\n"
 			   "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
-			   "github.com/leptonai/gpud: components/accelerator/nvidia/xid/catalog_generated.go",
+			   "github.com/leptonai/gpud: "
+			   "components/accelerator/nvidia/xid/catalog_generated.go",
 	},
 };
 
