@@ -26,6 +26,7 @@ def init(node):
     node.cpu = dict(vendor="intel", model="", sockets=1, cores=4, threads=1, family=6,
                     model_number=143, stepping=8)
     node.memory_gib = 16
+    node.shm_kib = None		# half of the memory
     node.numa_per_socket = 1
     node.dmi = {}
     node.hypervisor = None
@@ -124,6 +125,12 @@ def do_mount(node, statement):
     node.mounts.append((words[0], words[1], words[2], words[3] if len(words) > 3 else "rw,relatime"))
 
 
+def do_shm(node, statement):
+    """shm 64M: the size of /dev/shm"""
+    (word,), _ = statement.take(least=1)
+    node.shm_kib = int(word[:-1]) << {"K": 0, "M": 10, "G": 20}[word[-1]]
+
+
 def do_log(node, statement):
     node.log_lines.append(statement.one())
 
@@ -145,6 +152,7 @@ VERBS = {
     "kconfig": do_kconfig,
     "secure-boot": one("secure_boot", lambda word: word == "on"),
     "lockdown": one("lockdown"),
+    "shm": do_shm,
     "log": do_log,
 }
 
@@ -260,7 +268,8 @@ def _render_proc(node, tree):
               ("proc", "/proc", "proc", "rw,nosuid,nodev,noexec,relatime"),
               ("udev", "/dev", "devtmpfs", "rw,nosuid,relatime,mode=755,inode64"),
               ("/dev/nvme0n1p2", "/", "ext4", "rw,relatime"),
-              ("tmpfs", "/dev/shm", "tmpfs", "rw,nosuid,nodev,size=%dk,inode64" % (total // 2)),
+              ("tmpfs", "/dev/shm", "tmpfs", "rw,nosuid,nodev,size=%dk,inode64" % (
+                  node.shm_kib or total // 2)),
               ("tmpfs", "/run", "tmpfs", "rw,nosuid,nodev,size=%dk,mode=755,inode64" % (total // 10))]
     mounts += [(source, point, kind, options) for point, kind, source, options in node.mounts]
     text = "".join("%s %s %s %s 0 0\n" % mount for mount in mounts)
