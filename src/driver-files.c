@@ -22,19 +22,31 @@ bool driver_is_library(const struct software_item *item)
 	return is_library(item) && !strstr(item->path.value, "/compat/");
 }
 
+/* Of one name. Leftovers of other versions do not matter beside the right one. */
+static void look_for(const struct node *node, const char *name, struct driver_libraries *found)
+{
+	const struct software_item *same = NULL, *other = NULL;
+
+	for_each(item, &node->software.items) {
+		if (!driver_is_library(item) || !str_is(item->name, name))
+			continue;
+		if (str_is(item->version, node->driver.version.value))
+			same = item;
+		else if (!other || version_compare(item->version.value, other->version.value) > 0)
+			other = item;
+	}
+	if (same)
+		found->same = same;
+	else if (other)
+		found->other = other;
+}
+
 struct driver_libraries driver_libraries(const struct node *node)
 {
 	struct driver_libraries found = { 0 };
 
-	for_each(item, &node->software.items) {
-		if (!driver_is_library(item))
-			continue;
-		if (str_is(item->version, node->driver.version.value))
-			found.same = item;
-		else if (!found.other || version_compare(item->version.value,
-							 found.other->version.value) > 0)
-			found.other = item;
-	}
+	look_for(node, "libnvidia-ml", &found);
+	look_for(node, "libcuda", &found);
 	return found;
 }
 

@@ -679,8 +679,8 @@ static const struct field env_facts_fields[] = {
 	F_U64(env_facts, uid, "/proc/self/status"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
-	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
+	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
 };
 const struct desc env_facts_desc = DESC(env_facts);

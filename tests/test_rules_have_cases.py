@@ -10,6 +10,7 @@ SEEN = {"fail": ("fail", "pending"), "pass": ("pass",), "unknown": ("unknown",)}
 NEVER = {
     ("gpu/ecc-pending", "pass"): "NVML is not asked, and a log that names no error proves nothing",
     ("gpu/nvlink-inactive", "pass"): "NVML is not asked, and a log without errors proves nothing",
+    ("driver/proprietary-no-dmabuf", "pass"): "peer memory beside it leaves cuMemCreate memory out: information",
     ("node/probe-timed-out", "unknown"): "the program knows of its own probes",
     ("pci/acs-srcvalid-only", "fail"): "SrcValid+ alone is well: it passes, and says so",
     ("pci/acs-unreadable", "fail"): "that ACS cannot be read is an unknown, not a fault",

@@ -267,7 +267,7 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/imex-channel-missing",
 		.title = "There is no IMEX channel for memory that is shared over the fabric",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_DEEPEP | PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.judge = judge_imex,
 		.impact = "cuMemCreate with a fabric handle fails with CUDA_ERROR_NOT_PERMITTED (800): no "

@@ -95,14 +95,14 @@ static void judge_fork_userspace(struct judge *j)
 		return;
 	}
 	found = driver_libraries(node);
-	if (found.same)
-		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
-	else if (found.other)
+	if (found.other)
 		FAIL(j, .observed = say(j, "patched kernel module %s, %s %s",
 					node->driver.version.value, found.other->name.value,
 					found.other->version.value),
 		     .expected = "user space of exactly the version the patch was made for",
 		     .evidence = { library_fact(j, found.other), "driver.version" });
+	else if (found.same)
+		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
 	else
 		UNKNOWN(j, .observed = "no libcuda or libnvidia-ml was found",
 			.evidence = { "software.items" });
@@ -259,6 +259,7 @@ static const struct rule driver_fork_rules[] = {
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
 		.judge = judge_fork,
+		.impact = "None by itself: peer-to-peer works with such a build as far as its patch goes.",
 		.remedy = "Keep user space at exactly this version, and know that a package upgrade "
 			  "replaces the patched modules.",
 		.reads = "The builder in the NVRM version line, EnableResizableBar against the size of "

@@ -71,7 +71,7 @@ static void judge_library_mismatch(struct judge *j)
 	if (gate_no_driver(j))
 		return;
 	found = driver_libraries(node);
-	if (found.other && !found.same)
+	if (found.other)
 		FAIL(j, .observed = say(j, "%s %s, kernel module %s", found.other->name.value,
 					found.other->version.value, node->driver.version.value),
 		     .expected = "the same version in the kernel and in user space",
@@ -144,10 +144,15 @@ static void judge_proprietary_no_dmabuf(struct judge *j)
 	else if (!is_known(node->driver.flavour) || !is_told(node->modules.loaded))
 		UNKNOWN(j, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									: "driver.flavour" });
-	else if (node_module(node, "nvidia_peermem"))
-		PASS(j, .evidence = { "modules.loaded[nvidia_peermem].state" });
-	else if (node_module(node, "nv_peer_mem"))
-		PASS(j, .evidence = { "modules.loaded[nv_peer_mem].state" });
+	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = "peer memory is the only way: it takes cudaMalloc memory, and not that of "
+				    "cuMemCreate (CUDA virtual memory management)",
+			.expected = "nothing, unless a program registers such memory",
+			.impact = "Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
+				  "fails.",
+			.remedy = "The open kernel modules export DMA-BUF, which takes both.",
+			.evidence = { "driver.flavour", "modules.loaded" });
 	else
 		FAIL(j, .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
 		     .expected = "nvidia_peermem loaded, or the open kernel modules",

@@ -201,12 +201,10 @@ static void judge_owner(struct judge *j)
 	judge_operator(j);
 	if (j->findings->count > before)
 		return;
-	if (!is_told(j->node->cmdline.sources) || gate_no_modprobe(j)) {
-		if (j->findings->count == before)
-			UNKNOWN(j, .evidence = { "cmdline.sources" });
-	} else {
+	if (!is_told(j->node->cmdline.sources))
+		UNKNOWN(j, .evidence = { "cmdline.sources" });
+	else if (!gate_no_modprobe(j) && !gate_modprobe_unread(j))
 		PASS(j, .evidence = { "cmdline.sources", "modprobe.files" });
-	}
 }
 
 static const struct rule owners_rules[] = {

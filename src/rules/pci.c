@@ -44,7 +44,14 @@ static void judge_small_bar1(struct judge *j, const struct pci_device *gpu,
 				 : asked_for(j, PROFILE_P2P) ? SEVERITY_ERR
 							     : SEVERITY_WARN;
 
-	if (size >= memory)
+	if (size == memory && asked_for(j, PROFILE_P2P))
+		FAIL_AS(j, SEVERITY_INFO, .subject = gpu->bdf.value,
+			.observed = say(j, "%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
+					   "than the whole for peers",
+					say_bytes(j, size), model->memory_gib),
+			.expected = "nothing; the next size is offered by few boards",
+			.evidence = { bar1_fact(j, gpu) });
+	else if (size >= memory)
 		PASS(j, .subject = gpu->bdf.value,
 		     .observed = say(j, "%s for %u GiB of memory", say_bytes(j, size),
 				     model->memory_gib),

@@ -340,6 +340,21 @@ static bool loaded_at_boot(const struct node *node)
 	return false;
 }
 
+/* A module that is there, wanted and not loaded: most often since the last boot. */
+static bool waits_to_be_loaded(struct judge *j)
+{
+	const struct node *node = j->node;
+	const char *why;
+
+	if (node_module(node, "nv_peer_mem") || dmabuf_path(j, &why) != DMABUF_NO)
+		return false;
+	for_each(f, &node->modules.files)
+		if ((str_is(f->name, "nvidia_peermem") || str_is(f->name, "nv_peer_mem")) &&
+		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
+			return true;
+	return false;
+}
+
 static void judge_not_persistent(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -347,8 +362,8 @@ static void judge_not_persistent(struct judge *j)
 
 	if (gate_no_rdma(j) || gate_no_modules(j))
 		return;
-	if (!node_module(node, "nvidia_peermem"))
-		NOT_APPLICABLE(j, .observed = "nvidia_peermem is not loaded",
+	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(j))
+		NOT_APPLICABLE(j, .observed = "nvidia_peermem is not loaded, and not needed or not installed",
 			       .evidence = { "modules.loaded" });
 	else if (loaded_at_boot(node))
 		PASS(j, .evidence = { "modules.at_boot" });
@@ -360,7 +375,9 @@ static void judge_not_persistent(struct judge *j)
 			.expected = "nothing; DMA-BUF does the same",
 			.evidence = { "modules.at_boot" });
 	else
-		FAIL(j, .observed = "loaded now, and nothing found loads it at boot",
+		FAIL(j, .observed = node_module(node, "nvidia_peermem")
+					    ? "loaded now, and nothing found loads it at boot"
+					    : "installed, not loaded, and nothing found loads it at boot",
 		     .expected = "a modules-load.d entry or an enabled unit",
 		     .evidence = { "modules.at_boot", "services.units" });
 }

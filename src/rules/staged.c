@@ -264,8 +264,8 @@ static void judge_reboot(struct judge *j)
 					node->os.kernel.value, boot->next_kernel.value),
 			.expected = "nothing; for your information",
 			.evidence = { "os.kernel", "boot.next_kernel" });
-	else if (is_unknown(boot->reboot_required) && !is_known(node->modprobe.assignments))
-		UNKNOWN(j, .evidence = { "boot.reboot_required", "modprobe.assignments" });
+	else if (is_unknown(boot->reboot_required) && !known_is(node->modprobe.complete, true))
+		UNKNOWN(j, .evidence = { "boot.reboot_required", "modprobe.complete" });
 	else
 		PASS(j, .evidence = { "boot.reboot_required", "boot.next_kernel" });
 }
