@@ -639,6 +639,7 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
 

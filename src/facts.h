@@ -690,8 +690,8 @@ struct services_facts {
 struct software_item {
 	struct fact_str path;
 	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nvshmem, deepep, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex, ibstat; ofa_kernel: the kernel that the
-	 * installed OFED's symbols are of */
+	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	 * OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version;	/* absent: neither name nor file tells */
 };
@@ -699,6 +699,7 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	/* every folder that was to be looked into could be */
 	LIST(struct software_item) items;
+	LIST(const char *) programs;	/* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */

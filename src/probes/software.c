@@ -20,6 +20,7 @@ struct places {
 	size_t count;
 	bool lib_is_link;
 	bool unread; /* one of them could not be looked into */
+	bool hidden_program;	/* a folder of PATH cannot be looked into */
 };
 
 /* Was it there, to be looked into? */
@@ -153,23 +154,31 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	return 0;
 }
 
-/* Programs that others start by their name alone. */
-static void find_programs(struct places *p, const char *path)
+/* In a folder that cannot be looked into, nothing can be called missing. */
+static void find_program(struct places *p, struct span folder)
 {
 	struct probe_context *ctx = p->ctx;
+	struct software_facts *software = &ctx->node->software;
+	char *path = arena_printf(ctx->arena, "%.*s/ibstat", SPAN_FMT(folder));
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc && rc != -ENOENT)
+		p->hidden_program = true;
+	for_each (known, &software->programs)
+		if (strcmp(*known, path) == 0)
+			return;
+	if (rc == 0)
+		*LIST_ADD(ctx->arena, &software->programs) = path;
+}
+
+static void find_programs(struct places *p, const char *path)
+{
 	struct span rest = span_of(path), folder;
 
-	while (span_cut(&rest, ':', &folder)) {
-		struct software_item item = {
-			.path = fact_str(ctx->arena, arena_printf(ctx->arena, "%.*s/ibstat",
-								  SPAN_FMT(folder))),
-			.name = fact_str(ctx->arena, "ibstat"),
-			.version = FACT_NONE(fact_str),
-		};
-
-		if (folder.n > 1 && folder.p[0] == '/' && host_exists(ctx->host, item.path.value))
-			software_add(ctx->arena, &ctx->node->software, &item);
-	}
+	while (span_cut(&rest, ':', &folder))
+		if (folder.n > 1 && folder.p[0] == '/')
+			find_program(p, folder);
 }
 
 static void read_environment_folders(struct places *p)
@@ -306,6 +315,11 @@ static void read_environment(struct places *p)
 				  software_ask_libraries);
 }
 
+static int compare_programs(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static int compare_items(const void *a, const void *b)
 {
 	const struct software_item *x = a, *y = b;
@@ -340,6 +354,9 @@ static void run(struct probe_context *ctx)
 		software->items.state = FACT_KNOWN;
 		software->complete = fact_bool(!places.unread);
 	}
+	if (!places.hidden_program)
+		software->programs.state = FACT_KNOWN;
+	fact_list_sort(&software->programs, sizeof(software->programs.items[0]), compare_programs);
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }
 

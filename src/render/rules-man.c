@@ -37,14 +37,14 @@ static void put_char(char c)
 	}
 }
 
-/* A word longer than this may be broken after a slash or comma: paths, lists of parameters. */
+/* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
 #define WORD_LONG 24
 
 static void put_word(struct span word)
 {
 	for (size_t i = 0; i < word.n; i++) {
 		put_char(word.p[i]);
-		if (word.n > WORD_LONG && i && i + 1 < word.n && strchr("/,;=", word.p[i]))
+		if (word.n > WORD_LONG && i && i + 1 < word.n && strchr("/,;=_", word.p[i]))
 			fputs("\\:", stdout);
 	}
 }

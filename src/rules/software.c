@@ -240,19 +240,20 @@ static void judge_gdrapi(struct judge *j)
 
 static void judge_ibstat(struct judge *j)
 {
-	const struct node *node = j->node;
-	const struct software_item *ibstat = any_item(node, "ibstat");
+	const struct software_facts *software = &j->node->software;
 
-	if (gate_no_rdma(j) || gate_no_software(j))
+	if (gate_no_rdma(j))
 		return;
-	if (ibstat)
-		PASS(j, .observed = ibstat->path.value, .evidence = { "software.items" });
-	else if (deepep_is_first(node))
+	if (software->programs.count)
+		PASS(j, .observed = software->programs.items[0], .evidence = { "software.programs" });
+	else if (!is_told(software->programs))
+		UNKNOWN(j, .evidence = { "software.programs" });
+	else if (deepep_is_first(j->node))
 		NOT_APPLICABLE(j, .observed = "DeepEP before 2 does not call it",
-			       .evidence = { version_fact(j, node_software(node, "deepep")) });
+			       .evidence = { version_fact(j, node_software(j->node, "deepep")) });
 	else
 		FAIL(j, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
-		     .expected = "ibstat where DeepEP finds it", .evidence = { "software.items" });
+		     .expected = "ibstat where DeepEP finds it", .evidence = { "software.programs" });
 }
 
 static const struct rule software_rules[] = {
