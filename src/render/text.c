@@ -285,6 +285,9 @@ static const char *how_to_know(const struct gap *gap)
 		return "run as root";
 	if (str_is(gap->error, "ELIBACC"))
 		return "install the library";
+	/* probe_hides_host() */
+	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
+		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
 		return "look at the node itself, or at a more complete copy of it";
 	return NULL;

@@ -43,8 +43,11 @@ static void fail_loopback(struct judge *j, const char *observed)
 {
 	struct job_value nccl = job_nccl(j, "NCCL_SOCKET_IFNAME");
 
-	/* That one does not help Gloo, which is what looks the name up. */
-	FAIL_AS(j, nccl.value ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
+	/* That one does not help Gloo, which is what looks the name up. A node that is known to have no
+	 * RDMA device mostly has no peers either. */
+	bool alone = is_told(j->node->rdma.devices) && j->node->rdma.devices.count == 0;
+
+	FAIL_AS(j, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
 		.expected = "an address that the other nodes reach, or GLOO_SOCKET_IFNAME",
 		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
 			      nccl.fact });
