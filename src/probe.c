@@ -37,6 +37,7 @@ struct message {
 
 struct run {
 	struct probe_context ctx;
+	pid_t parent;
 	struct watch *watch;
 };
 
@@ -120,8 +121,10 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
+/* Its section is empty then, whatever a child that was ended had begun to write there. */
 static void run_probe(struct run *run, const struct probe *probe)
 {
+	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->watch->probe = probe->name;
 	run->watch->trace[0] = '\0';
 	probe->run(&run->ctx);
@@ -140,6 +143,8 @@ static void send_message(int fd, int kind, size_t index)
 static _Noreturn void child(struct run *run, size_t first, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != run->parent)
+		_exit(EXIT_FAILURE);
 	for (size_t i = first; i < probes_count; i++) {
 		uint64_t start = now_us();
 
@@ -231,6 +236,26 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
+static bool has_result(const struct node *node, const char *probe)
+{
+	for_each(r, &node->probes)
+		if (str_is(r->name, probe))
+			return true;
+	return false;
+}
+
+/* Ends the child, which may have gone on until then. True when its current probe was still not done. */
+static bool end_unfinished(struct run *run, struct watched *w, int *status)
+{
+	size_t current = w->current;
+
+	*status = end_child(w);
+	while (w->current < probes_count &&
+	       has_result(run->ctx.node, probes[w->current]->name))
+		w->current++;
+	return w->current == current;
+}
+
 /* Follows one child until it is done or gone; returns the first probe that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
@@ -248,8 +273,10 @@ static size_t follow_child(struct run *run, struct watched *w)
 		} else {
 			uint64_t spent = now_us() - w->started_us;
 			char why[64];
-			int status = end_child(w);
+			int status;
 
+			if (!end_unfinished(run, w, &status))
+				return w->current;
 			snprintf(why, sizeof(why), "no answer within %u ms", deadline);
 			if (rc == 0)
 				crashed(run, probe, status, spent);
@@ -281,6 +308,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node, pid_
 {
 	struct run run = {
 		.ctx = { .host = host, .arena = arena, .node = node, .pid = pid },
+		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
 	};
 	size_t count;
@@ -314,7 +342,8 @@ void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *for
 	char path[PATH_MAX];
 	int rc;
 
-	HOST_FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0)
 		*fact = probe_span(ctx, span_trim(text_span(&text)));
@@ -328,7 +357,8 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 	char path[PATH_MAX];
 	int rc;
 
-	HOST_FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
 		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
@@ -342,7 +372,8 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 	char path[PATH_MAX], name[NAME_MAX + 1];
 	int rc;
 
-	HOST_FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_link_name(ctx->host, name, "%s", path);
 	if (rc == 0)
 		*fact = fact_str(ctx->arena, name);

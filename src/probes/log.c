@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "journal.h"
@@ -192,6 +193,21 @@ static int read_journal(struct host *host, struct log_scan *scan, const char *fo
 	return rc;
 }
 
+/* libsystemd goes into folders whose names are 128-bit numbers, and follows what links are there. A
+ * machine's own journal has none. */
+static int has_folders(struct host *host, const char *path)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct host_stat stat;
+	int rc = host_list(host, &names, "%s", path);
+
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (host_stat(host, &stat, "%s/%s", path, names.items[i]) == 0 &&
+		    S_ISDIR(stat.mode))
+			rc = -EXDEV;
+	return rc;
+}
+
 /* The journal that lies below /var/log/journal or /run/log/journal in a folder named by the
  * machine's id; a tree that was made from several has the id in /etc. */
 static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
@@ -214,7 +230,8 @@ static int find_journal(struct host *host, const char *parent, char native[PATH_
 	if (!found)
 		return -ENOENT;
 	snprintf(path, sizeof(path), "%s/%s", parent, found);
-	return host_folder(host, path, none, native);
+	rc = has_folders(host, path);
+	return rc ? rc : host_folder(host, path, none, native);
 }
 
 static int read_tree_journal(struct host *host, struct log_scan *scan)

@@ -72,12 +72,12 @@ static void judge_translation(struct judge *j)
 
 static void judge_faults(struct judge *j)
 {
-	static const char *const patterns[] = { "io-page-fault", "dmar-fault" };
+	static const char *const patterns[] = { "io-page-fault", "dmar-fault", "smmu-fault" };
 	size_t before = j->findings->count;
 
 	if (gate_no_gpu(j))
 		return;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(j->node, patterns[i]);
 
 		for (uint32_t k = 0; line && k < line->devices.count; k++) {
@@ -136,7 +136,9 @@ static bool has_argument(struct span cmdline, const char *key, const char *value
 static void judge_arguments(struct judge *j, struct span text, const char *fact, bool said[])
 {
 	bool passthrough = has_argument(text, "iommu", "pt") ||
-			   has_argument(text, "iommu.passthrough", "1");
+			   has_argument(text, "iommu.passthrough", "1") ||
+			   has_argument(text, "iommu.passthrough", "y") ||
+			   has_argument(text, "iommu.passthrough", "on");
 
 	for (size_t i = 0; i < INERT; i++) {
 		bool harmless = inert[i].harmless_with_pt && passthrough;

@@ -7,6 +7,8 @@
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
+/* systemd-system.conf(5), DefaultLimitMEMLOCK= */
+#define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
 /* The last line that sets the limit of a launcher's unit, or of users in limits.conf. */
 static const struct limit_setting *who_sets(const struct node *node, const char *unit)
@@ -39,6 +41,60 @@ static const char *say_layer(struct judge *j, const struct process_limits *p)
 	return "";
 }
 
+/* What hands its limit on to jobs. sshd's children take theirs from PAM, and container runtimes set
+ * one for each container. */
+static bool hands_on(const struct process_limits *p)
+{
+	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
+}
+
+/* Does pam_limits raise the limit of those who log in? */
+static const struct limit_setting *pam_raises(const struct node *node)
+{
+	const struct limit_setting *users = who_sets(node, NULL);
+	static const char *const words[] = { "unlimited", "infinity", "-1" };
+
+	for (size_t i = 0; users && i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_is(users->value, words[i]))
+			return users;
+	return NULL;
+}
+
+/* Jobs come from the scheduler where there is one: what a login gets matters less then. */
+static bool has_scheduler(const struct node *node)
+{
+	for_each(p, &node->limits.launchers)
+		if (hands_on(p))
+			return true;
+	return false;
+}
+
+static void judge_login(struct judge *j, const struct process_limits *p, const char *fact,
+			uint64_t limit)
+{
+	const struct limit_setting *raised = pam_raises(j->node);
+	/* What systemd gives every service is no sign that somebody meant logins to have it. */
+	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(j->node);
+	enum severity severity = usual			       ? SEVERITY_INFO
+				 : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
+							       : SEVERITY_WARN;
+
+	if (raised)
+		PASS(j, .subject = p->name.value,
+		     .observed = say(j, "%s, and %s:%" PRIu64 " raises it for who logs in",
+				     say_bytes(j, limit), raised->file.value, raised->line.value),
+		     .evidence = { fact, say(j, "limits.settings[#%zu].value",
+					     (size_t)(raised - j->node->limits.settings.items)) });
+	else if (!is_told(j->node->limits.settings))
+		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
+	else
+		FAIL_AS(j, severity, .subject = p->name.value,
+			.observed = say(j, "%s for who logs in, and limits.conf does not raise it",
+					say_bytes(j, limit)),
+			.expected = "unlimited, where jobs are started over ssh",
+			.evidence = { fact, "limits.settings" });
+}
+
 static void judge_process(struct judge *j, const struct process_limits *p, const char *path)
 {
 	const char *fact = say(j, "%s.memlock_soft_bytes", path);
@@ -51,6 +107,8 @@ static void judge_process(struct judge *j, const struct process_limits *p, const
 	limit = p->memlock_soft_bytes.value;
 	if (limit == FACT_UNLIMITED)
 		PASS(j, .subject = p->name.value, .evidence = { fact });
+	else if (str_is(p->name, "sshd"))
+		judge_login(j, p, fact, limit);
 	else
 		FAIL_AS(j, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,
@@ -71,7 +129,8 @@ static void judge_memlock(struct judge *j)
 		return;
 	}
 	for_each(p, &limits->launchers)
-		judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
+		if (!str_is(p->name, "kubelet"))
+			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
 	/* The shell of whoever asks is not a job, unless a job's process was named. */
 	if (is_known(j->node->env.pid))
 		judge_process(j, &limits->self, "limits.self");
@@ -97,13 +156,6 @@ static void judge_files_of(struct judge *j, const struct process_limits *p, cons
 		FAIL(j, .subject = p->name.value,
 		     .observed = say(j, "%" PRIu64 " open files", p->nofile_soft.value),
 		     .expected = "65536 or more, for jobs of many ranks", .evidence = { fact });
-}
-
-/* What hands its limit on to jobs. sshd's children take theirs from PAM, and container runtimes set
- * one for each container. */
-static bool hands_on(const struct process_limits *p)
-{
-	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
 }
 
 static void judge_nofile(struct judge *j)
