@@ -175,6 +175,8 @@ static int set(void *user, const char *section, const char *key, const char *val
 		return 0;
 	if (strncmp(section, "rule ", 5) == 0)
 		return set_rule(p, section + 5, key, value);
+	if (!*section)
+		return wrong(p, "a key outside of any section", key, "");
 	if (!known_section(section))
 		return wrong(p, "unknown section", section, "check, limits, expect or rule ID");
 	if (strcmp(section, "expect") == 0)
@@ -207,6 +209,22 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 	return 0;
 }
 
+/* The line of [rule ID], which inih does not tell. */
+static size_t find_section(const char *text, size_t n, const char *id)
+{
+	struct span rest = { text, n }, line;
+	size_t number = 0;
+
+	while (span_cut(&rest, '\n', &line)) {
+		number++;
+		line = span_trim(line);
+		if (span_starts(line, "[rule ") && line.n > 6 + strlen(id) &&
+		    strncmp(line.p + 6, id, strlen(id)) == 0)
+			break;
+	}
+	return number;
+}
+
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512])
 {
@@ -237,7 +255,8 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 	}
 	for_each(rule, &settings->rules) {
 		if (!rule->reason && rule->file == p.file) {
-			snprintf(error, 512, "%s: [rule %s] has no reason", file, rule->id);
+			snprintf(error, 512, "%s:%zu: [rule %s] has no reason", file,
+				 find_section(text, n, rule->id), rule->id);
 			return -EINVAL;
 		}
 	}

@@ -210,7 +210,7 @@ static const char *places(struct view *v, const struct finding *f)
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place;
 
-		if (fact_find(&node_desc, r->node, f->answer.evidence[i], r->arena, &ref) ||
+		if (report_find(r, f->answer.evidence[i], &ref) ||
 		    !ref.source)
 			continue;
 		place = ref.line ? arena_printf(r->arena, "%s:%llu", ref.source,
