@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -19,6 +20,8 @@
 const struct verb verbs[] = {
 	{ "doctor", VERB_DOCTOR, "", 0,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "preflight", VERB_PREFLIGHT, "", 0,
+	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
 	{ "explain", VERB_EXPLAIN, "RULE", 1,
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
@@ -31,7 +34,8 @@ const struct verb verbs[] = {
 	{ 0 },
 };
 
-#define NODE (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE)
+#define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
+#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE)
 #define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
@@ -40,24 +44,27 @@ const struct option_row option_rows[] = {
 	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE,
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
-	{ "from", 0, AT(STRING, from), "FILE", NULL, VERB_DOCTOR | VERB_FACTS,
+	{ "from", 0, AT(STRING, from), "FILE", NULL, JUDGE | VERB_FACTS,
 	  "read a capture or facts file instead of a machine; - is standard input" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  VERB_DOCTOR | VERB_RULES, "what the node is for, separated by commas" },
+	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME", "text, json", TEXT, "how to write the result" },
-	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT, "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, VERB_DOCTOR,
+	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT,
+	  "the same as --format json" },
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
-	{ "only", 0, AT(LIST, only), "RULES", NULL, VERB_DOCTOR,
+	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
-	{ "skip", 0, AT(LIST, skip), "RULES", NULL, VERB_DOCTOR,
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE,
 	  "leave these rules out; shell patterns" },
-	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", VERB_DOCTOR,
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", JUDGE,
 	  "severity from which the exit status says so (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
 	  "exit status 3 when something that counts is unknown" },
 	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
 	  "judge that process's environment and limits" },
+	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
+	  "give up what is not read by then (preflight: 5)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL, VERB_CAPTURE,
 	  "the file to write; - is standard output" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
@@ -65,7 +72,7 @@ const struct option_row option_rows[] = {
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", TEXT, "colour the text" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, TEXT,
 	  "do not page long text on a terminal" },
-	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, VERB_DOCTOR, "say nothing, only exit" },
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
 	  "also show what is well and what does not apply" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
@@ -158,6 +165,19 @@ static int set_pid(const struct verb *verb, pid_t *out, const char *value)
 	return 0;
 }
 
+/* "2.5"; at least a millisecond and at most a day. */
+static int set_seconds(const struct verb *verb, const struct option_row *row, unsigned int *out,
+		       const char *value)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end || !(seconds >= 0.001 && seconds <= 86400))
+		return usage_error(verb, "--%s '%s' is not a number of seconds", row->name, value);
+	*out = (unsigned int)(seconds * 1000);
+	return 0;
+}
+
 static int set_option(struct options *o, const struct option_row *row, char *value)
 {
 	void *out = (char *)o + row->offset;
@@ -180,6 +200,8 @@ static int set_option(struct options *o, const struct option_row *row, char *val
 		return set_list(o->verb, row, out, value);
 	case OPTION_PID:
 		return set_pid(o->verb, out, value);
+	case OPTION_SECONDS:
+		return set_seconds(o->verb, row, out, value);
 	}
 	return 0;
 }

@@ -18,6 +18,8 @@ enum verb_bit {
 	VERB_CAPTURE = 1 << 2,
 	VERB_RULES = 1 << 3,
 	VERB_EXPLAIN = 1 << 4,
+	VERB_PREFLIGHT = 1 << 16,
+	VERB_DIFF = 1 << 17,
 	VERB_ANY = -1,
 };
 
@@ -40,6 +42,7 @@ struct options {
 	int fail_on;		/* enum severity; -1: not given */
 	bool strict;
 	pid_t pid;
+	unsigned int timeout_ms;	/* 0: not given */
 	int color;		/* enum color */
 	bool no_pager;
 	bool no_redact;
@@ -68,6 +71,7 @@ enum option_kind {
 	OPTION_PROFILES,	/* unsigned int */
 	OPTION_LIST,		/* const char *[LIST_OPTION_MAX + 1] */
 	OPTION_PID,		/* pid_t */
+	OPTION_SECONDS,		/* unsigned int, in milliseconds */
 };
 
 struct option_row {

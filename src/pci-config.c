@@ -65,6 +65,7 @@ struct reading {
 	unsigned int registers; /* BARs that its header has */
 	bool complete;		/* its extended capabilities could be read to the last one */
 	bool nvswitches;	/* NICs of this node may be NVSwitches' */
+	bool brief;
 };
 
 /* pci_read_long() answers all ones for a read that failed, which a register can hold as well. */
@@ -305,6 +306,10 @@ static void read_express(struct reading *r, unsigned int at)
 
 	if (read_word(r, at + PCI_EXP_FLAGS, &flags))
 		read_port(d, (flags & PCI_EXP_FLAGS_TYPE) >> 4);
+	if (r->brief) {
+		read_acs(r);
+		return;
+	}
 	if (read_long(r, at + PCI_EXP_DEVCAP, &capability))
 		d->mps_max_bytes =
 			unless_zero(pcie_payload_bytes(capability & PCI_EXP_DEVCAP_PAYLOAD));
@@ -398,7 +403,10 @@ static void read_config(struct reading *r)
 	header = header >> 16 & 0x7f;
 	bridge = header == PCI_HEADER_TYPE_BRIDGE;
 	r->registers = header == PCI_HEADER_TYPE_NORMAL ? BARS : bridge ? 2 : 0;
-	read_bars(r);
+	if (!r->brief || class_of(d) >> 8 == PCI_BASE_CLASS_DISPLAY)
+		read_bars(r);
+	if (r->brief && !bridge)
+		return;
 	if (bridge)
 		read_window(r);
 	else
@@ -439,7 +447,7 @@ static void ask_function(struct reading *r, struct pci_access *access,
 		read_config(r);
 	if (r->nvswitches && pci_is_mlx(found))
 		read_sub_model(r);
-	if (is_unknown(r->d->bars))
+	if (is_unknown(r->d->bars) && !r->brief)
 		read_bars(r);
 	pci_free_dev(r->dev);
 }
@@ -447,10 +455,11 @@ static void ask_function(struct reading *r, struct pci_access *access,
 int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const char *const opened[] = { "config", "resource", NULL };
-	const struct pci_facts *found = user;
+	const struct pci_question *question = user;
+	const struct pci_facts *found = question->functions;
 	struct pci_facts *answer = facts;
-	struct reading r = { .host = host, .arena = arena,
-			     .nvswitches = gpu_nvswitch_is_nic(found) };
+	struct reading r = { .host = host, .arena = arena, .brief = question->brief,
+			     .nvswitches = !question->brief && gpu_nvswitch_is_nic(found) };
 	char path[PATH_MAX];
 	struct pci_access *access;
 	int rc = host_folder(host, PCI_DEVICES, opened, path);
@@ -468,6 +477,7 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	for_each (d, &found->devices) {
 		r.d = LIST_ADD(arena, &answer->devices);
 		r.d->bdf = d->bdf;
+		r.d->class_id = d->class_id;
 		ask_function(&r, access, d);
 	}
 	pci_cleanup(access);

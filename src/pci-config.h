@@ -16,9 +16,16 @@ bool pci_matters(const struct pci_device *device);
 /* A PCI-to-PCI bridge: ports of switches and of the root complex are such. */
 bool pci_is_bridge(const struct pci_device *device);
 
+/* What pci_config_ask() is to ask. */
+struct pci_question {
+	const struct pci_facts *functions;	/* with bdf, class_id and power_state */
+	/* Only whether a function answers, the BARs of display controllers, and the kind and ACS of
+	 * bridges: every register costs a bus transaction. */
+	bool brief;
+};
+
 /*
- * For host_query(). USER is a struct pci_facts of the functions that there are, with bdf, class_id
- * and power_state; FACTS becomes the same list with what registers and resource files say. libpci
+ * For host_query(). USER is a struct pci_question; FACTS becomes the same list with what registers and resource files say. libpci
  * ends the process when a file that the kernel always has is missing or has no sense in it.
  */
 host_ask pci_config_ask;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,11 +22,17 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 
+#define PROBES_MAX 64
+_Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
+
 /* What both processes see; it lies in the shared arena. */
 struct watch {
 	char trace[PATH_MAX];
 	const char *probe;
 };
+
+/* The step that struct observation adds; it fills no section. */
+static const struct probe configuration = { .name = "configuration" };
 
 struct message {
 	enum { MESSAGE_BEGIN, MESSAGE_END } kind;
@@ -34,7 +41,11 @@ struct message {
 
 struct run {
 	struct probe_context ctx;
+	const struct observation *how;
 	struct watch *watch;
+	const struct probe *steps[PROBES_MAX];	/* those that are to run */
+	size_t count;
+	uint64_t end_us;			/* of all; 0: no such limit */
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -121,7 +132,26 @@ static void run_probe(struct run *run, const struct probe *probe)
 {
 	run->watch->probe = probe->name;
 	run->watch->trace[0] = '\0';
-	probe->run(&run->ctx);
+	if (probe == &configuration)
+		run->how->first(run->how->user);
+	else if (run->ctx.brief)
+		probe->brief(&run->ctx);
+	else
+		probe->run(&run->ctx);
+}
+
+/* A child that is left behind must not keep the pipes open that its parent's caller reads to their
+ * end. What a sanitizer has to say is worth more than that. */
+static void leave_output(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+	int fd = open("/dev/null", O_RDWR);
+
+	for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	if (fd > STDERR_FILENO)
+		close(fd);
+#endif
 }
 
 static void send_message(int fd, int kind, size_t index)
@@ -137,12 +167,14 @@ static void send_message(int fd, int kind, size_t index)
 static _Noreturn void child(struct run *run, size_t first, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = first; i < probes_count; i++) {
+	leave_output();
+	for (size_t i = first; i < run->count; i++) {
 		uint64_t start = now_us();
 
 		send_message(fd, MESSAGE_BEGIN, i);
-		run_probe(run, probes[i]);
-		add_result(run, probes[i], PROBE_OK, now_us() - start);
+		run_probe(run, run->steps[i]);
+		if (run->steps[i] != &configuration)
+			add_result(run, run->steps[i], PROBE_OK, now_us() - start);
 		send_message(fd, MESSAGE_END, i);
 	}
 	_exit(EXIT_SUCCESS);
@@ -222,14 +254,24 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
+/* A probe's own deadline, or what is left for all. */
+static unsigned int deadline_of(const struct run *run, const struct watched *w,
+				const struct probe *probe)
+{
+	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	uint64_t left_ms = run->end_us > w->started_us ? (run->end_us - w->started_us) / 1000 : 0;
+
+	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
+}
+
 /* Follows one child until it is done or gone; returns the first probe that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
 	struct message m;
 
-	while (w->current < probes_count) {
-		const struct probe *probe = probes[w->current];
-		unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	while (w->current < run->count) {
+		const struct probe *probe = run->steps[w->current];
+		unsigned int deadline = deadline_of(run, w, probe);
 		int rc = next_message(w, deadline, &m);
 
 		if (rc == 1 && m.kind == MESSAGE_BEGIN) {
@@ -251,16 +293,31 @@ static size_t follow_child(struct run *run, struct watched *w)
 	}
 	waitpid(w->pid, NULL, 0);
 	close(w->fd);
-	return probes_count;
+	return run->count;
+}
+
+/* When the time for all of them is over, the rest is not begun. */
+static void leave_rest(struct run *run, size_t next)
+{
+	for (size_t i = next; i < run->count; i++) {
+		run->watch->trace[0] = '\0';
+		give_up(run, run->steps[i], PROBE_TIMED_OUT, -ETIMEDOUT,
+			"not begun: the time for the whole run was over", 0);
+	}
 }
 
 static int observe_in_children(struct run *run)
 {
 	struct watched w = { 0 };
 
-	for (size_t next = 0; next < probes_count;) {
-		int rc = start_child(run, next, &w);
+	for (size_t next = 0; next < run->count;) {
+		int rc;
 
+		if (run->end_us && now_us() >= run->end_us) {
+			leave_rest(run, next);
+			return 0;
+		}
+		rc = start_child(run, next, &w);
 		if (rc)
 			return rc;
 		next = follow_child(run, &w);
@@ -268,30 +325,50 @@ static int observe_in_children(struct run *run)
 	return 0;
 }
 
-int node_observe(struct host *host, struct arena *arena, struct node *node, pid_t pid)
+static void observe_here(struct run *run)
 {
-	struct run run = {
-		.ctx = { .host = host, .arena = arena, .node = node, .pid = pid },
-		.watch = arena_alloc(arena, sizeof(struct watch)),
-	};
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t start = now_us();
+
+		run_probe(run, run->steps[i]);
+		add_result(run, run->steps[i], PROBE_OK, now_us() - start);
+	}
+}
+
+static void choose_steps(struct run *run)
+{
 	size_t count;
-	int rc = 0;
 
 	probe_table(&count);
+	if (run->how->first)
+		run->steps[run->count++] = &configuration;
+	for (size_t i = 0; i < count; i++)
+		if (!run->how->brief || probes[i]->brief)
+			run->steps[run->count++] = probes[i];
+}
+
+int node_observe(struct host *host, struct arena *arena, struct node *node,
+		 const struct observation *how)
+{
+	struct run run = {
+		.ctx = { .host = host, .arena = arena, .node = node, .pid = how->pid,
+			 /* A capture answers what was asked when it was made. */
+			 .brief = how->brief && host_kind(host) != HOST_CAPTURE },
+		.how = how,
+		.watch = arena_alloc(arena, sizeof(struct watch)),
+		.end_us = how->timeout_ms ? now_us() + (uint64_t)how->timeout_ms * 1000 : 0,
+	};
+	int rc = 0;
+
+	choose_steps(&run);
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
 	host_leave_trace(host, run.watch->trace);
 	/* A capture is one file that has been read: nothing in it can hang. */
-	if (host_kind(host) != HOST_CAPTURE) {
+	if (host_kind(host) != HOST_CAPTURE)
 		rc = observe_in_children(&run);
-	} else {
-		for (size_t i = 0; i < count; i++) {
-			uint64_t start = now_us();
-
-			run_probe(&run, probes[i]);
-			add_result(&run, probes[i], PROBE_OK, now_us() - start);
-		}
-	}
+	else
+		observe_here(&run);
 	host_on_gap(host, NULL, NULL);
 	host_leave_trace(host, NULL);
 	return rc;

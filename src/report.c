@@ -90,6 +90,76 @@ static void choose_profiles(struct report *report, const struct settings *settin
 			: "asked for";
 }
 
+/* ---- reasons ---- */
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n && folder[n - 1] == '/')
+		n--;
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The probe that fills the section a fact is in mostly has the section's name. */
+static bool is_about_section(const struct gap *gap, const char *fact)
+{
+	size_t n = strcspn(fact, ".[");
+
+	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
+}
+
+/* The gap at SOURCE, or at a folder above it. */
+static const struct gap *gap_at(const struct node *node, const char *source)
+{
+	for_each(g, &node->gaps)
+		if (is_below(source, g->path.value))
+			return g;
+	return NULL;
+}
+
+/* The same of the section's own probe, else one below SOURCE, else the first that it has. */
+static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
+				      bool any)
+{
+	const struct gap *first = NULL, *below = NULL;
+
+	for_each(g, &node->gaps) {
+		if (!is_about_section(g, fact))
+			continue;
+		if (source && is_below(source, g->path.value))
+			return g;
+		if (source && !below && is_below(g->path.value, source))
+			below = g;
+		first = first ? first : g;
+	}
+	return below || !any ? below : first;
+}
+
+/* The gap that is about the very source of the missing fact. */
+static const struct gap *near_gap(const struct report *report, const struct finding *finding)
+{
+	const char *fact = finding->answer.evidence[0];
+	const char *source = NULL;
+	const struct gap *gap;
+	struct fact_ref ref;
+
+	if (!fact)
+		return NULL;
+	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0)
+		source = ref.source;
+	gap = gap_of_probe(report->node, source, fact, false);
+	return gap || !source ? gap : gap_at(report->node, source);
+}
+
+const struct gap *report_gap(const struct report *report, const struct finding *finding)
+{
+	const struct gap *gap = near_gap(report, finding);
+	const char *fact = finding->answer.evidence[0];
+
+	return gap || !fact ? gap : gap_of_probe(report->node, NULL, fact, true);
+}
+
 /* ---- judging ---- */
 
 static bool matches(const char *const *patterns, const char *id)
@@ -123,6 +193,32 @@ static void grade(struct report *report, const struct settings *settings, size_t
 		if (setting->graded)
 			f->severity = setting->severity;
 	}
+}
+
+/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
+ * machine, on an old kernel) stays so on this node. */
+static bool was_tried(const struct report *report, const struct finding *f)
+{
+	return !f->answer.observed && near_gap(report, f);
+}
+
+/* What preflight leaves out of the findings from FROM on. */
+static void keep_preflight(struct report *report, size_t from)
+{
+	enum severity floor = report->fail_on < SEVERITY_ERR ? SEVERITY_ERR : report->fail_on;
+	size_t kept = from;
+
+	for (size_t i = from; i < report->findings.count; i++) {
+		const struct finding *f = &report->findings.items[i];
+
+		if (f->off || f->severity < floor ||
+		    (f->answer.verdict == VERDICT_UNKNOWN && !was_tried(report, f)))
+			continue;
+		report->findings.items[kept++] = *f;
+	}
+	memset(&report->findings.items[kept], 0,
+	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
+	report->findings.count = (uint32_t)kept;
 }
 
 static void count_finding(struct report *report, const struct finding *f)
@@ -186,6 +282,8 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		if (report->findings.count == from)
 			UNKNOWN(&j, .observed = "the rule gave no answer");
 		grade(report, settings, from);
+		if (settings->preflight)
+			keep_preflight(report, from);
 		report->rules++;
 	}
 	for_each(f, &report->findings)
@@ -203,67 +301,4 @@ enum exit_status report_status(const struct report *report, bool strict)
 	if (strict && any_finding(report, VERDICT_UNKNOWN, report->fail_on))
 		return EXIT_INCOMPLETE;
 	return EXIT_WELL;
-}
-
-/* ---- reasons ---- */
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	while (n && folder[n - 1] == '/')
-		n--;
-	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
-/* The probe that fills the section a fact is in mostly has the section's name. */
-static bool is_about_section(const struct gap *gap, const char *fact)
-{
-	size_t n = strcspn(fact, ".[");
-
-	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
-}
-
-/* The gap at SOURCE, or at a folder above it. */
-static const struct gap *gap_at(const struct node *node, const char *source)
-{
-	for_each(g, &node->gaps)
-		if (is_below(source, g->path.value))
-			return g;
-	return NULL;
-}
-
-/* The same of the section's own probe, else one below SOURCE, else the first that it has. */
-static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
-				      bool any)
-{
-	const struct gap *first = NULL, *below = NULL;
-
-	for_each(g, &node->gaps) {
-		if (!is_about_section(g, fact))
-			continue;
-		if (source && is_below(source, g->path.value))
-			return g;
-		if (source && !below && is_below(g->path.value, source))
-			below = g;
-		first = first ? first : g;
-	}
-	return below || !any ? below : first;
-}
-
-const struct gap *report_gap(const struct report *report, const struct finding *finding)
-{
-	const char *fact = finding->answer.evidence[0];
-	const struct gap *gap;
-	const char *source = NULL;
-	struct fact_ref ref;
-
-	if (!fact)
-		return NULL;
-	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0)
-		source = ref.source;
-	gap = gap_of_probe(report->node, source, fact, false);
-	if (!gap && source)
-		gap = gap_at(report->node, source);
-	return gap ? gap : gap_of_probe(report->node, source, fact, true);
 }

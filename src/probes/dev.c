@@ -240,9 +240,16 @@ static void run(struct probe_context *ctx)
 	read_char_links(ctx);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	read_nodes(ctx);
+	read_majors(ctx);
+}
+
 const struct probe probe_dev = {
 	.name = "dev",
 	.phase = 1,
 	PROBE_SECTION(dev),
 	.run = run,
+	.brief = run_brief,
 };

@@ -130,4 +130,5 @@ const struct probe probe_gpu = {
 	.phase = 2,
 	PROBE_SECTION(gpu),
 	.run = run,
+	.brief = run,
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "parse/pcie.h"
+#include "pci-config.h"
 #include "probe.h"
 
 #define UNITS "/sys/class/iommu"
@@ -116,9 +117,41 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
 }
 
+/* Where few functions are in the facts, their own links cost less than all groups. */
+static void run_brief(struct probe_context *ctx)
+{
+	struct iommu_facts *iommu = &ctx->node->iommu;
+	char name[NAME_MAX + 1];
+	uint64_t group;
+
+	if (is_unknown(ctx->node->pci.devices))
+		return;
+	iommu->devices.state = FACT_KNOWN;
+	for_each (d, &ctx->node->pci.devices) {
+		const char *bdf = d->bdf.value;
+		int rc;
+
+		if (pci_is_bridge(d))
+			continue;
+		rc = host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", bdf);
+		if (rc == -ENOENT)
+			continue;
+		if (rc == -EINVAL) { /* a copy that has folders for links */
+			iommu->devices.count = 0;
+			run(ctx);
+			return;
+		}
+		if (rc || span_u64(span_of(name), 10, &group) || group > UINT32_MAX)
+			iommu->devices.state = FACT_UNKNOWN;
+		else
+			add_device(ctx, bdf, group, type_of(ctx, bdf));
+	}
+}
+
 const struct probe probe_iommu = {
 	.name = "iommu",
-	.phase = 1,
+	.phase = 2,
 	PROBE_SECTION(iommu),
 	.run = run,
+	.brief = run_brief,
 };

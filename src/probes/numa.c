@@ -92,4 +92,5 @@ const struct probe probe_numa = {
 	.phase = 1,
 	PROBE_SECTION(numa),
 	.run = run,
+	.brief = run,
 };

@@ -204,9 +204,13 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 			  struct rdma_port *port, bool virtual_function)
 {
 	read_state(ctx, at, port);
-	read_physical_state(ctx, at, port);
+	/* Each of these asks the firmware. */
+	if (!ctx->brief || !known_is(port->state, RDMA_PORT_ACTIVE))
+		read_physical_state(ctx, at, port);
 	read_rate(ctx, at, port);
 	probe_str(ctx, &port->link_layer, DEVICES "/%s/ports/%s/link_layer", at->device, at->port);
+	if (ctx->brief)
+		return;
 	probe_u64(ctx, &port->lid, DEVICES "/%s/ports/%s/lid", at->device, at->port);
 	probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
 	port->gids.state = read_table(ctx, at, port, "gids", rdma_gid_is_set, add_gid);
@@ -328,6 +332,11 @@ static void read_device(struct probe_context *ctx, const char *name)
 		virtual_function = host_stat(ctx->host, &stat, DEVICES "/%s/device/physfn", name) ==
 				   0;
 	}
+	if (ctx->brief) {
+		read_name(ctx, device, &device->firmware, "fw_ver");
+		read_ports(ctx, device, virtual_function);
+		return;
+	}
 	probe_str(ctx, &device->node_guid, DEVICES "/%s/node_guid", name);
 	read_name(ctx, device, &device->firmware, "fw_ver");
 	read_name(ctx, device, &device->board_id, "board_id");
@@ -408,9 +417,16 @@ static void run(struct probe_context *ctx)
 	read_memory_peers(ctx);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	read_devices(ctx);
+	read_memory_peers(ctx);
+}
+
 const struct probe probe_rdma = {
 	.name = "rdma",
 	.phase = 1,
 	PROBE_SECTION(rdma),
 	.run = run,
+	.brief = run_brief,
 };

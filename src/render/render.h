@@ -12,12 +12,20 @@ struct json_object;
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
 enum exit_status render_report_json(const struct report *report, enum exit_status status);
+enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
+
+/* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
+ * the next AFTER; NULL at the end. */
+const struct finding *render_next(const struct report *report, const struct finding *after);
+/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", one line, in the report's arena. */
+const char *render_reason(const struct report *report, const struct finding *finding);
+const char *render_subjects(const struct report *report, const struct finding *finding);
 
 /* "base, deepep" of a rule's profiles; in a static buffer. */
 const char *render_profiles(unsigned int profiles, char buffer[64]);
