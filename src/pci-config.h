@@ -11,21 +11,20 @@
 
 #define PCI_DEVICES "/sys/bus/pci/devices"
 
+/* linux/ioport.h; the third column of a resource file. */
+#define PCI_RESOURCE_IO 0x100
+#define PCI_RESOURCE_PREFETCH 0x2000
+#define PCI_RESOURCE_64 0x100000
+#define PCI_RESOURCE_UNSET 0x20000000
+
 /* See struct pci_device: functions whose registers are read. */
 bool pci_matters(const struct pci_device *device);
 /* A PCI-to-PCI bridge: ports of switches and of the root complex are such. */
 bool pci_is_bridge(const struct pci_device *device);
 
-/* What pci_config_ask() is to ask. */
-struct pci_question {
-	const struct pci_facts *functions;	/* with bdf, class_id and power_state */
-	/* Only whether a function answers, the BARs of display controllers, and the kind and ACS of
-	 * bridges: every register costs a bus transaction. */
-	bool brief;
-};
-
 /*
- * For host_query(). USER is a struct pci_question; FACTS becomes the same list with what registers and resource files say. libpci
+ * For host_query(). USER is a struct pci_facts of the functions that there are, with bdf, class_id
+ * and power_state; FACTS becomes the same list with what registers and resource files say. libpci
  * ends the process when a file that the kernel always has is missing or has no sense in it.
  */
 host_ask pci_config_ask;

@@ -25,19 +25,17 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define PROBES_MAX 64
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
-/* What both processes see; it lies in the shared arena. */
+/* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
+ * patience ends, so that a run in which all goes well costs no switch between the two. */
 struct watch {
 	char trace[PATH_MAX];
 	const char *probe;
+	_Atomic size_t current;		/* the step that runs; the number of steps: done */
+	_Atomic uint64_t started_us;	/* that step */
 };
 
 /* The step that struct observation adds; it fills no section. */
 static const struct probe configuration = { .name = "configuration" };
-
-struct message {
-	enum { MESSAGE_BEGIN, MESSAGE_END } kind;
-	uint32_t index;
-};
 
 struct run {
 	struct probe_context ctx;
@@ -154,29 +152,23 @@ static void leave_output(void)
 #endif
 }
 
-static void send_message(int fd, int kind, size_t index)
+/* While the child lives, the node and its arena are the child's alone. */
+static _Noreturn void child(struct run *run, size_t first)
 {
-	struct message m = { .kind = kind, .index = (uint32_t)index };
+	struct watch *watch = run->watch;
 
-	if (write(fd, &m, sizeof(m)) != sizeof(m))
-		_exit(EXIT_FAILURE);
-}
-
-/* While the child lives, the node and its arena are the child's alone: it goes on with the next
- * probe while the parent still hears of the last one. */
-static _Noreturn void child(struct run *run, size_t first, int fd)
-{
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	leave_output();
 	for (size_t i = first; i < run->count; i++) {
 		uint64_t start = now_us();
 
-		send_message(fd, MESSAGE_BEGIN, i);
+		watch->started_us = start;
+		watch->current = i;
 		run_probe(run, run->steps[i]);
 		if (run->steps[i] != &configuration)
 			add_result(run, run->steps[i], PROBE_OK, now_us() - start);
-		send_message(fd, MESSAGE_END, i);
 	}
+	watch->current = run->count;
 	_exit(EXIT_SUCCESS);
 }
 
@@ -184,22 +176,22 @@ static _Noreturn void child(struct run *run, size_t first, int fd)
 
 struct watched {
 	pid_t pid;
-	int fd;
-	size_t current;
-	uint64_t started_us;
+	int fd;		/* a pipe that nobody writes to: its end is the child's */
 };
 
 static int start_child(struct run *run, size_t first, struct watched *w)
 {
 	int fds[2];
 
-	if (pipe(fds) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	*w = (struct watched){ .fd = fds[0], .current = first, .started_us = now_us() };
+	run->watch->current = first;
+	run->watch->started_us = now_us();
+	*w = (struct watched){ .fd = fds[0] };
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(fds[0]);
-		child(run, first, fds[1]);
+		child(run, first);
 	}
 	close(fds[1]);
 	if (w->pid < 0) {
@@ -209,37 +201,52 @@ static int start_child(struct run *run, size_t first, struct watched *w)
 	return 0;
 }
 
-/* 1: a message, 0: the child is gone, -ETIMEDOUT. */
-static int next_message(struct watched *w, unsigned int deadline_ms, struct message *m)
+/* A probe's own deadline, or what was left for all when it began. */
+static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
-	uint64_t end = w->started_us + (uint64_t)deadline_ms * 1000;
+	const struct probe *probe = run->steps[step];
+	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
+
+	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
+}
+
+/* True when the child has ended, false when the step that it is at has had its time. */
+static bool wait_for_child(struct run *run, struct watched *w)
+{
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
 
 	for (;;) {
-		uint64_t now = now_us();
-		int rc = poll(&p, 1, now < end ? (int)((end - now + 999) / 1000) : 0);
+		size_t step = run->watch->current;
+		uint64_t started = run->watch->started_us, now = now_us(), end;
 
-		if (rc == 0)
-			return -ETIMEDOUT;
-		if (rc > 0)
-			break;
+		if (step >= run->count)
+			step = run->count - 1;
+		end = started + (uint64_t)deadline_of(run, step, started) * 1000;
+		if (poll(&p, 1, now < end ? (int)((end - now + 999) / 1000) : 0) > 0)
+			return true;
+		if (now >= end && started == run->watch->started_us)
+			return false;
 	}
-	return read(w->fd, m, sizeof(*m)) == sizeof(*m);
 }
 
 /* Ends the child. One that is stuck in the kernel cannot be waited for: it is left to init. */
-static int end_child(struct watched *w)
+static int end_child(struct watched *w, bool ended)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	int status = 0;
 
+	close(w->fd);
+	if (ended) {
+		waitpid(w->pid, &status, 0);
+		return status;
+	}
 	kill(w->pid, SIGKILL);
 	for (int i = 0; i < 50; i++) {
 		if (waitpid(w->pid, &status, WNOHANG) != 0)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	close(w->fd);
 	return status;
 }
 
@@ -254,46 +261,25 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
-/* A probe's own deadline, or what is left for all. */
-static unsigned int deadline_of(const struct run *run, const struct watched *w,
-				const struct probe *probe)
-{
-	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
-	uint64_t left_ms = run->end_us > w->started_us ? (run->end_us - w->started_us) / 1000 : 0;
-
-	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
-}
-
-/* Follows one child until it is done or gone; returns the first probe that is still to be run. */
+/* Follows one child until it is done or gone; returns the first step that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
-	struct message m;
+	bool ended = wait_for_child(run, w);
+	int status = end_child(w, ended);
+	size_t step = run->watch->current;
+	uint64_t started = run->watch->started_us, spent = now_us() - started;
+	char why[64];
 
-	while (w->current < run->count) {
-		const struct probe *probe = run->steps[w->current];
-		unsigned int deadline = deadline_of(run, w, probe);
-		int rc = next_message(w, deadline, &m);
-
-		if (rc == 1 && m.kind == MESSAGE_BEGIN) {
-			w->started_us = now_us();
-		} else if (rc == 1) {
-			w->current++;
-		} else {
-			uint64_t spent = now_us() - w->started_us;
-			char why[64];
-			int status = end_child(w);
-
-			snprintf(why, sizeof(why), "no answer within %u ms", deadline);
-			if (rc == 0)
-				crashed(run, probe, status, spent);
-			else
-				give_up(run, probe, PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
-			return w->current + 1;
-		}
+	if (step >= run->count)
+		return run->count;
+	if (ended) {
+		crashed(run, run->steps[step], status, spent);
+	} else {
+		snprintf(why, sizeof(why), "no answer within %u ms",
+			 deadline_of(run, step, started));
+		give_up(run, run->steps[step], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
 	}
-	waitpid(w->pid, NULL, 0);
-	close(w->fd);
-	return run->count;
+	return step + 1;
 }
 
 /* When the time for all of them is over, the rest is not begun. */

@@ -76,7 +76,8 @@ static void read_information(struct probe_context *ctx, struct gpu *gpu)
 		gpu->model.state = gpu->uuid.state = gpu->video_bios.state = gpu->firmware.state =
 			gpu->minor.state = gpu->excluded.state = state;
 	}
-	count_instances(ctx, gpu);
+	if (!ctx->brief)
+		count_instances(ctx, gpu);
 }
 
 /* Reading a GPU's information powers it up when it sleeps. */

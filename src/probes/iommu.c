@@ -117,34 +117,30 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
 }
 
-/* Where few functions are in the facts, their own links cost less than all groups. */
+/* Of the few functions that are in the facts then; which group it is says nothing alone. */
 static void run_brief(struct probe_context *ctx)
 {
 	struct iommu_facts *iommu = &ctx->node->iommu;
-	char name[NAME_MAX + 1];
-	uint64_t group;
 
 	if (is_unknown(ctx->node->pci.devices))
 		return;
 	iommu->devices.state = FACT_KNOWN;
 	for_each (d, &ctx->node->pci.devices) {
 		const char *bdf = d->bdf.value;
-		int rc;
+		struct iommu_device *device;
+		struct fact_str type = { 0 };
+		char target[PATH_MAX];
 
 		if (pci_is_bridge(d))
 			continue;
-		rc = host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", bdf);
-		if (rc == -ENOENT)
+		probe_str(ctx, &type, DEVICES "/%s/iommu_group/type", bdf);
+		/* No such file: no group, or a kernel that does not say. */
+		if (is_absent(type) &&
+		    host_link(ctx->host, target, DEVICES "/%s/iommu_group", bdf) == -ENOENT)
 			continue;
-		if (rc == -EINVAL) { /* a copy that has folders for links */
-			iommu->devices.count = 0;
-			run(ctx);
-			return;
-		}
-		if (rc || span_u64(span_of(name), 10, &group) || group > UINT32_MAX)
-			iommu->devices.state = FACT_UNKNOWN;
-		else
-			add_device(ctx, bdf, group, type_of(ctx, bdf));
+		device = LIST_ADD(ctx->arena, &iommu->devices);
+		device->bdf = d->bdf;
+		device->type = is_absent(type) ? type_of(ctx, bdf) : type;
 	}
 }
 

@@ -123,7 +123,9 @@ static void read_details(struct probe_context *ctx, struct module *module)
 {
 	const char *name = module->name.value;
 
-	probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
+	/* Of the others the driver's own files say it. */
+	if (!ctx->brief || strstr(name, "peer"))
+		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
 	if (ctx->brief)
 		return;
 	probe_str(ctx, &module->srcversion, SYS_MODULE "/%s/srcversion", name);

@@ -81,6 +81,8 @@ static void run(struct probe_context *ctx)
 		LIST_ADD(ctx->arena, &numa->nodes)->id = fact_u64(id);
 	}
 	for_each_mut (node, &numa->nodes) {
+		if (ctx->brief)
+			break;
 		read_processors(ctx, node);
 		read_memory(ctx, node);
 	}

@@ -9,6 +9,7 @@
 #include "gpus.h"
 #include "parse/field.h"
 #include "parse/pcie.h"
+#include "pci-brief.h"
 #include "pci-config.h"
 #include "probe.h"
 
@@ -101,19 +102,6 @@ static void merge(struct pci_facts *pci, const struct pci_facts *answer)
 		d->revision = own.revision;
 		d->power_state = own.power_state;
 	}
-}
-
-static int ask_config(struct probe_context *ctx)
-{
-	struct pci_facts *pci = &ctx->node->pci, answer = { 0 };
-	struct pci_question question = { .functions = pci, .brief = ctx->brief };
-	int rc = host_query(ctx->host, "pci", &pci_facts_desc, &answer, ctx->arena, pci_config_ask,
-			    &question);
-
-	if (rc)
-		host_gap_note(ctx->host, DEVICES, rc, NULL);
-	merge(pci, &answer);
-	return rc;
 }
 
 /* ---- place ---- */
@@ -369,13 +357,18 @@ static void note_config(struct probe_context *ctx, const struct pci_device *d)
 static void run(struct probe_context *ctx)
 {
 	struct pci_facts *pci = &ctx->node->pci;
+	struct pci_facts answer = { 0 };
 	bool nvswitches;
 	int rc;
 
 	if (find_functions(ctx))
 		return;
 	nvswitches = gpu_nvswitch_is_nic(pci);
-	rc = ask_config(ctx);
+	rc = host_query(ctx->host, "pci", &pci_facts_desc, &answer, ctx->arena, pci_config_ask,
+			pci);
+	if (rc)
+		host_gap_note(ctx->host, DEVICES, rc, NULL);
+	merge(pci, &answer);
 	place_functions(ctx);
 	for_each_mut (d, &pci->devices) {
 		read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
@@ -392,119 +385,10 @@ static void run(struct probe_context *ctx)
 	}
 }
 
-/* ---- in brief: GPUs, NVSwitches, NICs that RDMA runs over, and the bridges above them ---- */
-
-static bool is_wanted(struct probe_context *ctx, const char *name)
-{
-	struct pci_device d = { .bdf = fact_str(ctx->arena, name) };
-
-	probe_u64(ctx, &d.class_id, DEVICES "/%s/class", name);
-	if (!pci_matters(&d) && d.class_id.value >> 8 != PCI_CLASS_BRIDGE_OTHER)
-		return false;
-	if (pci_is_bridge(&d))
-		return false;
-	probe_u64(ctx, &d.vendor_id, DEVICES "/%s/vendor", name);
-	return pci_is_gpu(&d) || pci_is_nvswitch(&d) || pci_is_mlx(&d) ||
-	       (!is_display(&d) && pci_matters(&d) &&
-		host_exists(ctx->host, arena_printf(ctx->arena, DEVICES "/%s/infiniband", name)));
-}
-
-static int compare_name(const void *key, const void *item)
-{
-	return strcmp(key, *(char *const *)item);
-}
-
-/* The functions on the way from the host bridge down to NAME, itself too. False when the function's
- * folder is not a link, which would say so. */
-static bool mark_way(struct probe_context *ctx, const struct names *names, const char *name,
-		     bool *wanted)
-{
-	char target[PATH_MAX], part[NAME_MAX + 1];
-	struct span rest, word;
-	int rc = host_link(ctx->host, target, DEVICES "/%s", name);
-
-	if (rc == -EINVAL)
-		return false;
-	rest = span_of(target);
-	while (rc == 0 && span_cut(&rest, '/', &word)) {
-		char **found;
-
-		snprintf(part, sizeof(part), "%.*s", SPAN_FMT(word));
-		found = bsearch(part, names->items, names->count, sizeof(*names->items),
-				compare_name);
-		if (found)
-			wanted[found - names->items] = true;
-	}
-	return true;
-}
-
-static void add_brief(struct probe_context *ctx, const char *name)
-{
-	struct pci_device *d = LIST_ADD(ctx->arena, &ctx->node->pci.devices);
-
-	d->bdf = fact_str(ctx->arena, name);
-	probe_u64(ctx, &d->vendor_id, DEVICES "/%s/vendor", name);
-	probe_u64(ctx, &d->device_id, DEVICES "/%s/device", name);
-	probe_u64(ctx, &d->class_id, DEVICES "/%s/class", name);
-	probe_str(ctx, &d->power_state, DEVICES "/%s/power_state", name);
-}
-
-/* False when the tree does not say what is above a function. */
-static bool find_wanted(struct probe_context *ctx)
-{
-	_cleanup_names_ struct names names = { 0 };
-	struct pci_facts *pci = &ctx->node->pci;
-	struct pci_address address;
-	bool *wanted;
-	int rc = host_list(ctx->host, &names, DEVICES);
-
-	pci->devices.state = probe_state(rc);
-	wanted = arena_alloc(ctx->arena, names.count + 1);
-	for (size_t i = 0; i < names.count; i++)
-		if (!wanted[i] && pci_address_parse(span_of(names.items[i]), &address) &&
-		    is_wanted(ctx, names.items[i]) && !mark_way(ctx, &names, names.items[i], wanted))
-			return false;
-	for (size_t i = 0; i < names.count && pci->devices.count < DEVICES_MAX; i++)
-		if (wanted[i])
-			add_brief(ctx, names.items[i]);
-	return true;
-}
-
-static void read_brief(struct probe_context *ctx, struct pci_device *d)
-{
-	const char *bdf = d->bdf.value;
-
-	if (pci_is_bridge(d)) {
-		if (is_unknown(d->acs))
-			note_config(ctx, d);
-		return;
-	}
-	read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
-	read_link_name(ctx, &d->physical_function, d, "physfn", "/physfn", "PCI_SLOT_NAME");
-	read_numa_node(ctx, d);
-	if (is_display(d)) {
-		probe_str(ctx, &d->runtime_status, DEVICES "/%s/power/runtime_status", bdf);
-		if (is_unknown(d->bars))
-			note(ctx, bdf, "/resource", -ENODATA, "could not be read");
-	}
-	if (is_unknown(d->answers))
-		note_config(ctx, d);
-}
-
 static void run_brief(struct probe_context *ctx)
 {
-	struct pci_facts *pci = &ctx->node->pci;
-
-	if (!find_wanted(ctx)) {
+	if (!pci_brief_read(ctx))
 		run(ctx);
-		return;
-	}
-	if (!is_known(pci->devices))
-		return;
-	ask_config(ctx);
-	place_functions(ctx);
-	for_each_mut (d, &pci->devices)
-		read_brief(ctx, d);
 }
 
 const struct probe probe_pci = {

@@ -314,6 +314,17 @@ static void read_name(struct probe_context *ctx, const struct rdma_device *devic
 		fact->state = FACT_ABSENT;
 }
 
+/* One of mlx5: what a job needs of it. False for any other. */
+static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
+{
+	find_function(ctx, device);
+	if (!str_is(device->driver, "mlx5_core"))
+		return false;
+	read_name(ctx, device, &device->firmware, "fw_ver");
+	read_ports(ctx, device, false);
+	return true;
+}
+
 static void read_device(struct probe_context *ctx, const char *name)
 {
 	struct rdma_device *device = LIST_ADD(ctx->arena, &ctx->node->rdma.devices);
@@ -322,6 +333,8 @@ static void read_device(struct probe_context *ctx, const char *name)
 	bool virtual_function = false;
 
 	device->name = fact_str(ctx->arena, name);
+	if (ctx->brief && read_briefly(ctx, device))
+		return;
 	read_node_type(ctx, device);
 	soft = soft_driver(ctx, device);
 	if (soft) {
@@ -331,11 +344,6 @@ static void read_device(struct probe_context *ctx, const char *name)
 		find_function(ctx, device);
 		virtual_function = host_stat(ctx->host, &stat, DEVICES "/%s/device/physfn", name) ==
 				   0;
-	}
-	if (ctx->brief) {
-		read_name(ctx, device, &device->firmware, "fw_ver");
-		read_ports(ctx, device, virtual_function);
-		return;
 	}
 	probe_str(ctx, &device->node_guid, DEVICES "/%s/node_guid", name);
 	read_name(ctx, device, &device->firmware, "fw_ver");
