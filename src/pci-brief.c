@@ -11,6 +11,9 @@
 #include "parse/pcie.h"
 #include "pci-config.h"
 
+#define PCI_TABLE "/proc/bus/pci/devices"
+#define VENDOR_NVIDIA 0x10de
+#define VENDOR_MELLANOX 0x15b3
 #define CLASS_DISPLAY 0x03
 #define CLASS_BRIDGE_PCI 0x0604u
 /* A list that leads in circles ends here: 4096 bytes have no room for more. */
@@ -24,8 +27,13 @@ struct candidate {
 	bool looked;			/* its link was followed */
 };
 
+/* Buses and functions at which a vendor of interest has something; of any domain, since the kernel's
+ * table has none. */
+#define PLACES (256 * 256)
+
 struct survey {
 	struct probe_context *ctx;
+	unsigned char *places;		/* a bit each; NULL: the table could not be read */
 	struct names names;
 	struct candidate *found;	/* one for each name */
 };
@@ -360,15 +368,82 @@ static void read_function(struct probe_context *ctx, struct pci_device *d)
 		read_config(ctx, d);
 }
 
+/* ---- which ones to look at ---- */
+
+static void mark_place(struct survey *s, unsigned int place)
+{
+	s->places[place / 8] |= (unsigned char)(1u << place % 8);
+}
+
+static unsigned int place_of(const struct pci_address *at)
+{
+	return (unsigned int)at->bus << 8 | (unsigned int)at->device << 3 | at->function;
+}
+
+/* "1b00 10de2335 ..." (drivers/pci/proc.c, show_device): one file instead of one for each function. */
+static bool read_table(struct survey *s)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, place, id;
+	uint64_t at, ids;
+
+	if (host_read(s->ctx->host, &text, HOST_FILE_MAX, PCI_TABLE))
+		return false;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		if (!span_word(&line, &place) || !span_word(&line, &id) ||
+		    span_u64(place, 16, &at) || span_u64(id, 16, &ids) || at >= PLACES)
+			return false;
+		if (ids >> 16 == VENDOR_NVIDIA || ids >> 16 == VENDOR_MELLANOX)
+			mark_place(s, (unsigned int)at);
+	}
+	return text.size;
+}
+
+/* RDMA devices of other makers. */
+static void mark_rdma(struct survey *s)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct pci_address address;
+	char name[NAME_MAX + 1];
+
+	if (host_list(s->ctx->host, &names, "/sys/class/infiniband"))
+		return;
+	for (size_t i = 0; i < names.count; i++)
+		if (host_link_name(s->ctx->host, name, "/sys/class/infiniband/%s/device",
+				   names.items[i]) == 0 &&
+		    pci_address_parse(span_of(name), &address))
+			mark_place(s, place_of(&address));
+}
+
+static void choose_places(struct survey *s)
+{
+	s->places = arena_alloc(s->ctx->arena, PLACES / 8);
+	if (host_exists(s->ctx->host, PCI_TABLE) && read_table(s))
+		mark_rdma(s);
+	else
+		s->places = NULL;
+}
+
+static bool is_candidate(const struct survey *s, const char *name)
+{
+	struct pci_address address;
+	unsigned int place;
+
+	if (!pci_address_parse(span_of(name), &address))
+		return false;
+	place = place_of(&address);
+	return !s->places || s->places[place / 8] & 1u << place % 8;
+}
+
 /* False as pci_brief_read(). */
 static bool survey(struct survey *s)
 {
-	struct pci_address address;
 	size_t count = s->names.count;
 
+	choose_places(s);
 	for (size_t i = 0; i < count; i++)
-		if (pci_address_parse(span_of(s->names.items[i]), &address) &&
-		    place_way(s, s->names.items[i]))
+		if (is_candidate(s, s->names.items[i]) && place_way(s, s->names.items[i]))
 			return false;
 	for (size_t i = 0; i < count; i++) {
 		const char *name = s->names.items[i];

@@ -252,7 +252,7 @@ static void read_ports(struct probe_context *ctx, struct rdma_device *device, bo
 
 /* The PCI function: the device's parent, or what the parent sits on (a sub-function of mlx5 is an
  * auxiliary device below its PCI function). */
-static void find_function(struct probe_context *ctx, struct rdma_device *device)
+static void find_place(struct probe_context *ctx, struct rdma_device *device)
 {
 	char target[PATH_MAX];
 	struct span bdf;
@@ -268,6 +268,11 @@ static void find_function(struct probe_context *ctx, struct rdma_device *device)
 	device->bdf.state = probe_state(rc);
 	if (rc == 0)
 		device->bdf = probe_span(ctx, bdf);
+}
+
+static void find_function(struct probe_context *ctx, struct rdma_device *device)
+{
+	find_place(ctx, device);
 	probe_link(ctx, &device->driver, DEVICES "/%s/device/driver", device->name.value);
 }
 
@@ -317,9 +322,13 @@ static void read_name(struct probe_context *ctx, const struct rdma_device *devic
 /* One of mlx5: what a job needs of it. False for any other. */
 static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 {
-	find_function(ctx, device);
-	if (!str_is(device->driver, "mlx5_core"))
+	const struct pci_device *function;
+
+	find_place(ctx, device);
+	function = is_known(device->bdf) ? node_pci(ctx->node, device->bdf.value) : NULL;
+	if (!function || !str_is(function->driver, "mlx5_core"))
 		return false;
+	device->driver = function->driver;
 	read_name(ctx, device, &device->firmware, "fw_ver");
 	read_ports(ctx, device, false);
 	return true;
