@@ -7,16 +7,25 @@
 #include "cmd.h"
 #include "render/render.h"
 
-#define SUBJECTS_SHOWN 4
+#define LISTED 4
 
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The same is said of several subjects: one line for all. */
-static bool same_line(const struct finding *a, const struct finding *b)
+/* The same is said of several subjects, or is missing for several rules: one line for all. */
+static bool same_line(const struct report *r, const struct finding *a, const struct finding *b)
 {
+	const struct gap *gap;
+
+	if (a == b)
+		return true;
+	if (a->answer.verdict == VERDICT_UNKNOWN && b->answer.verdict == VERDICT_UNKNOWN) {
+		gap = report_gap(r, a);
+		if (gap && gap == report_gap(r, b))
+			return true;
+	}
 	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
 	       same_text(a->answer.observed, b->answer.observed);
 }
@@ -26,27 +35,35 @@ static bool is_first(const struct report *r, const struct finding *f)
 	for_each(other, &r->findings) {
 		if (other == f)
 			return true;
-		if (same_line(other, f))
+		if (!other->off && same_line(r, other, f))
 			return false;
 	}
 	return true;
 }
 
-const char *render_subjects(const struct report *r, const struct finding *f)
+/* The subjects of all that F's line stands for, or (with RULES) their rules, each once. */
+static const char *list(const struct report *r, const struct finding *f, bool rules)
 {
-	const char *text = "";
+	const char *text = "", *last = NULL;
 	size_t count = 0;
 
 	for_each(other, &r->findings) {
-		if (!same_line(other, f) || !other->answer.subject || other->off)
+		const char *word = rules ? other->rule->id : other->answer.subject;
+
+		if (!word || other->off || !same_line(r, other, f) || (rules && word == last))
 			continue;
-		if (count++ < SUBJECTS_SHOWN)
-			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "",
-					    other->answer.subject);
+		last = word;
+		if (count++ < LISTED)
+			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", word);
 	}
-	if (count > SUBJECTS_SHOWN)
-		text = arena_printf(r->arena, "%s and %zu more", text, count - SUBJECTS_SHOWN);
+	if (count > LISTED)
+		text = arena_printf(r->arena, "%s and %zu more", text, count - LISTED);
 	return text;
+}
+
+const char *render_subjects(const struct report *r, const struct finding *f)
+{
+	return list(r, f, false);
 }
 
 /* Text of a finding goes into lines of others' formats. */
@@ -60,19 +77,29 @@ static const char *one_line(const struct report *r, const char *text)
 	return copy;
 }
 
+/* What is missing comes first; it is what to look at. */
+static const char *unknown_reason(const struct report *r, const struct finding *f)
+{
+	const struct gap *gap = report_gap(r, f);
+	const char *fact = f->answer.evidence[0];
+
+	if (gap)
+		return arena_printf(r->arena, "unknown: %s: %s (for %s)", gap->path.value,
+				    gap->why.value, list(r, f, true));
+	return arena_printf(r->arena, "unknown: %s (for %s)",
+			    f->answer.observed ? f->answer.observed
+			    : fact	       ? fact
+					       : f->rule->title,
+			    f->rule->id);
+}
+
 const char *render_reason(const struct report *r, const struct finding *f)
 {
 	const char *subjects = render_subjects(r, f), *text = f->answer.observed;
-	const struct gap *gap;
 
-	if (f->answer.verdict == VERDICT_UNKNOWN) {
-		gap = report_gap(r, f);
-		text = gap ? arena_printf(r->arena, "unknown: %s: %s", gap->path.value, gap->why.value)
-			   : arena_printf(r->arena, "unknown: %s",
-					  text		   ? text
-					  : f->answer.evidence[0] ? f->answer.evidence[0]
-								  : f->rule->title);
-	} else if (f->answer.verdict == VERDICT_PENDING) {
+	if (f->answer.verdict == VERDICT_UNKNOWN)
+		return one_line(r, unknown_reason(r, f));
+	if (f->answer.verdict == VERDICT_PENDING) {
 		text = arena_printf(r->arena, "pending: %s", text ? text : f->rule->title);
 	}
 	return one_line(r, arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "",
