@@ -48,7 +48,9 @@ const struct option_row option_rows[] = {
 	  "read a capture or facts file instead of a machine; - is standard input" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
 	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
-	{ "format", 0, AT(WORD, format), "NAME", "text, json", TEXT, "how to write the result" },
+	{ "format", 0, AT(WORD, format), "NAME",
+	  "text, json, jsonl, prometheus, nagios, npd", TEXT | VERB_PREFLIGHT,
+	  "how to write the result; all but the first two are for reports" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT,
 	  "the same as --format json" },
 	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
@@ -65,8 +67,10 @@ const struct option_row option_rows[] = {
 	  "judge that process's environment and limits" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
 	  "give up what is not read by then (preflight: 5)" },
-	{ "output", 'o', AT(STRING, output), "FILE", NULL, VERB_CAPTURE,
-	  "the file to write; - is standard output" },
+	{ "output", 'o', AT(STRING, output), "FILE", NULL, JUDGE | VERB_CAPTURE,
+	  "the file to write, whole and then renamed; - is standard output" },
+	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
+	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
 	  "keep host name, GPU UUIDs and MAC addresses as they are" },
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", TEXT, "colour the text" },
@@ -270,6 +274,8 @@ static int check_use(const struct options *o, const bool used[ROWS])
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
+	if (o->format > FORMAT_JSON && !(o->verb->bit & JUDGE))
+		return usage_error(o->verb, "--format: %s writes text and json", o->verb->name);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from exclude each other");
 	return 0;

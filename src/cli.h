@@ -24,7 +24,14 @@ enum verb_bit {
 };
 
 /* In the order of their words in option_rows[]. */
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_JSONL,
+	FORMAT_PROMETHEUS,
+	FORMAT_NAGIOS,
+	FORMAT_NPD,
+};
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 #define LIST_OPTION_MAX 32
@@ -47,6 +54,7 @@ struct options {
 	bool no_pager;
 	bool no_redact;
 	bool quiet;
+	bool journal;
 	bool verbose;
 	bool help;
 	bool version;

@@ -17,11 +17,8 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (!status)
 		status = source_look(&source, options, false, &settings);
 	if (status)
-		return status;
+		return (enum exit_status)render_failure_status(options->format, status);
 	report = report_make(source.node, settings, source.arena);
 	status = report_status(report, settings->strict);
-	if (options->quiet)
-		return status;
-	return options->format == FORMAT_JSON ? render_report_json(report, status)
-					      : render_report_text(report, options, status);
+	return render_report(report, options, status, false);
 }

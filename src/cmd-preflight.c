@@ -38,15 +38,12 @@ enum exit_status cmd_preflight(const struct options *given)
 	if (!status)
 		status = source_look(&source, &options, true, &read);
 	if (status)
-		return status;
+		return (enum exit_status)render_failure_status(options.format, status);
 	if (!source.host)
 		forget_rest(source.node);
 	settings = *read;
 	settings.preflight = true;
 	report = report_make(source.node, &settings, source.arena);
 	status = report_status(report, true);
-	if (options.quiet)
-		return status;
-	return options.format == FORMAT_JSON ? render_report_json(report, status)
-					     : render_report_lines(report, status);
+	return render_report(report, &options, status, true);
 }

@@ -149,9 +149,9 @@ static struct json_object *probe_json(const struct node *node, const struct prob
 	return json;
 }
 
-enum exit_status render_report_json(const struct report *report, enum exit_status status)
+static struct json_object *report_json(const struct report *report)
 {
-	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-report");
+	struct json_object *json = json_document("nvnodecheck-report");
 	struct json_object *findings = json_object_new_array();
 	struct json_object *probes = json_object_new_array();
 
@@ -165,7 +165,23 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 	json_put(json, "summary", summary_json(report));
 	json_put(json, "findings", findings);
 	json_put(json, "probes", probes);
+	return json;
+}
+
+enum exit_status render_report_json(const struct report *report, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = report_json(report);
+
 	return render_json(json, status);
+}
+
+enum exit_status render_report_jsonl(const struct report *report, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = report_json(report);
+
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	return finish_output(status);
 }
 
 /* ---- rules ---- */

@@ -12,6 +12,18 @@ struct json_object;
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
 enum exit_status render_report_json(const struct report *report, enum exit_status status);
+/* The same on one line. */
+enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
+enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
+/* These two end with their consumer's own status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; 0 OK, 1 problem,
+ * 2 unknown. */
+enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
+enum exit_status render_report_npd(const struct report *report, enum exit_status status);
+/* What such a consumer is to hear when nothing could be found out. */
+int render_failure_status(int format, enum exit_status status);
+/* By --format, --output, --journal and --quiet; LINES: text is a line for each finding. */
+enum exit_status render_report(const struct report *report, const struct options *options,
+			       enum exit_status status, bool lines);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
