@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #define HELP_COLUMN 22
 
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "", 0,
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
 	{ "preflight", VERB_PREFLIGHT, "", 0,
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
@@ -31,6 +32,9 @@ const struct verb verbs[] = {
 	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
 	{ "capture", VERB_CAPTURE, "", 0,
 	  "record the node into one file that anyone can run doctor on", cmd_capture },
+	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX,
+	  "what differs between two or many nodes' facts files, and who is the odd one out",
+	  cmd_diff },
 	{ 0 },
 };
 
@@ -45,13 +49,16 @@ const struct option_row option_rows[] = {
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, JUDGE | VERB_FACTS,
-	  "read a capture or facts file instead of a machine; - is standard input" },
+	  "read a capture or facts file instead of a machine; - is standard input. doctor: also a "
+	  "folder of them, and more FILEs" },
+	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
+	  "also say what has changed on this node since that facts file or capture" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
 	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
-	  "text, json, jsonl, prometheus, nagios, npd", TEXT | VERB_PREFLIGHT,
-	  "how to write the result; all but the first two are for reports" },
-	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT,
+	  "text, json, jsonl, prometheus, nagios, npd, html", TEXT | VERB_PREFLIGHT | VERB_DIFF,
+	  "how to write the result; html is for diff, those before it are for reports" },
+	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
 	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
@@ -67,7 +74,8 @@ const struct option_row option_rows[] = {
 	  "judge that process's environment and limits" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
 	  "give up what is not read by then (preflight: 5)" },
-	{ "output", 'o', AT(STRING, output), "FILE", NULL, JUDGE | VERB_CAPTURE,
+	{ "output", 'o', AT(STRING, output), "FILE", NULL,
+	  JUDGE | VERB_CAPTURE | VERB_DIFF,
 	  "the file to write, whole and then renamed; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
@@ -274,8 +282,12 @@ static int check_use(const struct options *o, const bool used[ROWS])
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
-	if (o->format > FORMAT_JSON && !(o->verb->bit & JUDGE))
-		return usage_error(o->verb, "--format: %s writes text and json", o->verb->name);
+	if (o->format > FORMAT_JSON &&
+	    !(o->verb->bit & (o->format == FORMAT_HTML ? VERB_DIFF : JUDGE)))
+		return usage_error(o->verb, "--format: not one that %s writes", o->verb->name);
+	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
+		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
+				   o->args[0]);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from exclude each other");
 	return 0;

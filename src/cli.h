@@ -31,6 +31,7 @@ enum format {
 	FORMAT_PROMETHEUS,
 	FORMAT_NAGIOS,
 	FORMAT_NPD,
+	FORMAT_HTML,
 };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -42,6 +43,7 @@ struct options {
 	const char *from;
 	const char *config;
 	const char *output;
+	const char *since;
 	unsigned int profiles;
 	int format;		/* enum format */
 	const char *only[LIST_OPTION_MAX + 1];

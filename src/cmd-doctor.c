@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/stat.h>
+
 #include "cmd.h"
+#include "fleet.h"
 #include "render/render.h"
 #include "report.h"
 #include "rule.h"
+#include "since.h"
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
 
 enum exit_status cmd_doctor(const struct options *options)
 {
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct source source = { 0 }, earlier = { 0 };
+	struct changes changes = { 0 };
 	const struct settings *settings;
 	struct report *report;
 	enum exit_status status;
 
 	status = check_patterns(options);
+	if (!status && (options->args_count || is_folder(options->from)))
+		return cmd_fleet(options);
 	if (!status)
 		status = source_open(&source, options);
 	if (!status)
@@ -19,6 +33,13 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (status)
 		return (enum exit_status)render_failure_status(options->format, status);
 	report = report_make(source.node, settings, source.arena);
+	if (options->since) {
+		status = fleet_read(&earlier, options, options->since);
+		if (status)
+			return (enum exit_status)render_failure_status(options->format, status);
+		since_compare(&changes, earlier.node, source.node, source.arena);
+		report->changes = &changes;
+	}
 	status = report_status(report, settings->strict);
 	return render_report(report, options, status, false);
 }

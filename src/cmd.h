@@ -11,6 +11,7 @@
 
 enum exit_status cmd_doctor(const struct options *options);
 enum exit_status cmd_preflight(const struct options *options);
+enum exit_status cmd_diff(const struct options *options);
 enum exit_status cmd_explain(const struct options *options);
 enum exit_status cmd_rules(const struct options *options);
 enum exit_status cmd_facts(const struct options *options);
@@ -39,6 +40,9 @@ void source_close(struct source *source);
 /* A pattern of --only or --skip that selects nothing is a slip of the pen, not a node without
  * findings. */
 enum exit_status check_patterns(const struct options *options);
+
+/* doctor over many files; see fleet.h. */
+enum exit_status cmd_fleet(const struct options *options);
 
 /* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
 enum exit_status finish_output(enum exit_status status);

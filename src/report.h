@@ -20,6 +20,7 @@ struct report {
 	size_t info;			/* fails of severity info, counted in count[] too */
 	size_t off;			/* switched off by the configuration */
 	enum verdict verdict;
+	const struct changes *changes;	/* NULL: not asked for */
 	bool any_worst;
 	enum severity worst;		/* of the fails and pendings, when there is one */
 };

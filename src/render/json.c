@@ -2,10 +2,12 @@
 /* json.c - the report and the rules as documents; docs/formats/ has their schemas. */
 #include <stdio.h>
 #include <string.h>
+#include <json-c/json_tokener.h>
 
 #include "cmd.h"
 #include "json.h"
 #include "render/render.h"
+#include "since.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
@@ -149,6 +151,21 @@ static struct json_object *probe_json(const struct node *node, const struct prob
 	return json;
 }
 
+static struct json_object *changes_json(const struct changes *changes)
+{
+	struct json_object *array = json_object_new_array();
+
+	for_each(c, &changes->items) {
+		struct json_object *json = json_object_new_object();
+
+		json_put_string(json, "fact", c->fact);
+		json_put(json, "before", c->before ? json_tokener_parse(c->before) : NULL);
+		json_put(json, "after", c->after ? json_tokener_parse(c->after) : NULL);
+		json_object_array_add(array, json);
+	}
+	return array;
+}
+
 static struct json_object *report_json(const struct report *report)
 {
 	struct json_object *json = json_document("nvnodecheck-report");
@@ -165,6 +182,8 @@ static struct json_object *report_json(const struct report *report)
 	json_put(json, "summary", summary_json(report));
 	json_put(json, "findings", findings);
 	json_put(json, "probes", probes);
+	if (report->changes)
+		json_put(json, "changes", changes_json(report->changes));
 	return json;
 }
 

@@ -8,6 +8,8 @@
 #include "text.h"
 
 struct json_object;
+struct diff;
+struct fleet;
 
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
@@ -29,6 +31,8 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
+enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
+			     const struct options *options, enum exit_status status);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
