@@ -4,6 +4,8 @@
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-vm              scenarios on a real kernel in virtual machines
+#   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
+#   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
@@ -49,7 +51,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/nvshmem
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-vm check-fuzz unit install clean FORCE
+.PHONY: all check check-sanitize check-vm check-integration bench check-fuzz unit install clean FORCE
 all: $(B)/nvnodecheck
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -112,6 +114,13 @@ check-sanitize:
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
 
+# Each with the engine itself, where it is installed (tests/integration/conftest.py); NHC_SOURCE=DIR.
+check-integration: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q tests/integration/check_*.py
+
+bench: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
+
 # Needs clang. A corpus is a folder of the target's name.
 FUZZ_SECONDS ?= 30
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -125,6 +134,7 @@ install: all
 	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
 	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
+	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
 
 clean:
