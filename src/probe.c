@@ -22,6 +22,7 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 
+#define PHASE_LAST 3
 #define PROBES_MAX 64
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
@@ -321,6 +322,14 @@ static void observe_here(struct run *run)
 	}
 }
 
+/* -1: not to run. */
+static int phase_of(const struct run *run, const struct probe *probe)
+{
+	if (!run->how->brief)
+		return probe->phase;
+	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
+}
+
 static void choose_steps(struct run *run)
 {
 	size_t count;
@@ -328,9 +337,10 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
-	for (size_t i = 0; i < count; i++)
-		if (!run->how->brief || probes[i]->brief)
-			run->steps[run->count++] = probes[i];
+	for (int phase = 0; phase <= PHASE_LAST; phase++)
+		for (size_t i = 0; i < count; i++)
+			if (phase_of(run, probes[i]) == phase)
+				run->steps[run->count++] = probes[i];
 }
 
 int node_observe(struct host *host, struct arena *arena, struct node *node,

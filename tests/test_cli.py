@@ -66,7 +66,7 @@ def test_usage_error_points_to_help():
     (["--from", "/no/such/file"], "/no/such/file: No such file or directory"),
     (["capture", "--root", ".", "-o", "/no/such/folder/x"], "/no/such/folder/x: No such file"),
     (["--root", "Makefile"], "Makefile: Not a directory"),
-    (["--from", "tests"], "tests: Is a directory"),
+    (["facts", "--from", "tests"], "tests: Is a directory"),
 ])
 def test_cannot(args, said):
     result = run(*args, cwd=program.TOP)

@@ -146,8 +146,9 @@ static void run_brief(struct probe_context *ctx)
 
 const struct probe probe_iommu = {
 	.name = "iommu",
-	.phase = 2,
+	.phase = 1,
 	PROBE_SECTION(iommu),
 	.run = run,
 	.brief = run_brief,
+	.brief_phase = 2,
 };
