@@ -199,7 +199,15 @@ static void grade(struct report *report, const struct settings *settings, size_t
  * machine, on an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, const struct finding *f)
 {
-	return !f->answer.observed && near_gap(report, f);
+	const char *fact = f->answer.evidence[0];
+	bool asked = false;
+
+	if (f->answer.observed || !fact)
+		return false;
+	for_each(p, &report->node->probes)
+		asked |= strncmp(fact, p->name.value, strcspn(fact, ".[")) == 0 &&
+			 p->name.value[strcspn(fact, ".[")] == '\0';
+	return asked && near_gap(report, f);
 }
 
 /* What preflight leaves out of the findings from FROM on. */

@@ -202,3 +202,41 @@ def test_fifo_is_not_waited_for(scratch):
     assert result.status == 3 and result.out.startswith("unknown: "), str(result)
     assert "not a regular file" in result.out, str(result)
     assert seconds < 1
+
+
+# ---- what starts this process ----
+
+LAUNCHER = r"""
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct rlimit limit = { 65536, 65536 };
+	int status;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+	prctl(PR_SET_NAME, "slurmd");
+	if (fork() == 0)
+		execv(argv[1], argv + 1);
+	wait(&status);
+	return WEXITSTATUS(status);
+}
+"""
+
+
+def test_limit_of_the_launcher_above(node_tree, tmp_path):
+    """In a prolog, slurmd is above; a shell's own limit says nothing of jobs."""
+    source, slurmd = str(tmp_path / "slurmd.c"), str(tmp_path / "launcher")
+    with open(source, "w") as file:
+        file.write(LAUNCHER)
+    subprocess.run(["cc", "-o", slurmd, source], check=True)
+    script = ("mount --bind %s/sys /sys && exec \"$@\"" % node_tree("hgx-h100-ib"))
+    enter = ["unshare", "--mount", "--", "sh", "-c", script, "sh"]
+    if os.geteuid() or subprocess.run(enter + ["true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("needs a mount namespace of its own")
+    options = ["--profile", "gpudirect-rdma", "--only", "limits/memlock"]
+    own = program.run("preflight", *options, wrap=enter)
+    assert own.status == 0, str(own)
+    below = program.run("preflight", *options, wrap=enter + [slurmd])
+    assert below.status == 1 and below.out.startswith("limits/memlock slurmd: 64 KiB"), str(below)
