@@ -4,6 +4,8 @@
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-vm              scenarios on a real kernel in virtual machines
+#   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
+#   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
@@ -32,8 +34,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
-LIBS := libpci libkmod json-c inih zlib
-HEADERS := libibverbs libsystemd libarchive
+LIBS := json-c inih
+HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
@@ -49,7 +51,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.in
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-vm check-fuzz unit install clean FORCE
+.PHONY: all check check-sanitize check-vm check-integration bench check-fuzz unit install clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -123,6 +125,13 @@ check-sanitize:
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
 
+# Each with the engine itself, where it is installed (tests/integration/conftest.py); NHC_SOURCE=DIR.
+check-integration: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q tests/integration/check_*.py
+
+bench: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
+
 # Needs clang. A corpus is a folder of the target's name.
 FUZZ_SECONDS ?= 30
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -138,6 +147,7 @@ install: all
 	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
 	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
+	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
 
 clean:

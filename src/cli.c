@@ -5,7 +5,9 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -17,8 +19,10 @@
 #define HELP_COLUMN 22
 
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "", 0, "text, json",
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, "text, json, jsonl, prometheus, nagios, npd",
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "preflight", VERB_PREFLIGHT, "", 0, "text, json, jsonl, prometheus, nagios, npd",
+	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
 	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
@@ -32,10 +36,14 @@ const struct verb verbs[] = {
 	  "the PCI tree of GPUs and NICs with links and ACS, and how near each is to each", cmd_topo },
 	{ "expect", VERB_EXPECT, "", 0, "text, json",
 	  "an [expect] section made from this node, to be kept as the site's baseline", cmd_expect },
+	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX, "text, json, html",
+	  "what differs between two or many nodes' facts files, and who is the odd one out",
+	  cmd_diff },
 	{ 0 },
 };
 
-#define NODE (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
+#define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
+#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
 #define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT)
 #define PAGE (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO)
 
@@ -46,32 +54,42 @@ const struct option_row option_rows[] = {
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
-	  "read a capture or facts file instead of a machine; - is standard input" },
+	  "read a capture or facts file instead of a machine; - is standard input. doctor: also a "
+	  "folder of them, and more FILEs" },
+	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
+	  "also say what has changed on this node since that facts file or capture" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  VERB_DOCTOR | VERB_RULES, "what the node is for, separated by commas" },
-	{ "format", 0, AT(WORD, format), "NAME", "text, json, svg, man", TEXT,
-	  "how to write the result" },
-	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT, "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, VERB_DOCTOR,
+	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
+	{ "format", 0, AT(WORD, format), "NAME",
+	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
+	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
+	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
+	  "the same as --format json" },
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
-	{ "only", 0, AT(LIST, only), "RULES", NULL, VERB_DOCTOR,
+	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
-	{ "skip", 0, AT(LIST, skip), "RULES", NULL, VERB_DOCTOR,
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE,
 	  "leave these rules out; shell patterns" },
-	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", VERB_DOCTOR,
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", JUDGE,
 	  "severity from which the exit status says so (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
 	  "exit status 3 when something that counts is unknown" },
 	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
 	  "judge that process's environment and limits" },
-	{ "output", 'o', AT(STRING, output), "FILE", NULL, VERB_CAPTURE,
-	  "the file to write; - is standard output" },
+	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
+	  "give up what is not read by then (preflight: 5)" },
+	{ "output", 'o', AT(STRING, output), "FILE", NULL,
+	  JUDGE | VERB_CAPTURE | VERB_DIFF,
+	  "the file to write, whole and then renamed; - is standard output" },
+	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
+	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
 	  "keep host name, GPU UUIDs and MAC addresses as they are" },
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
 	  "do not page long text on a terminal" },
-	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, VERB_DOCTOR, "say nothing, only exit" },
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
 	  "also show what is well, what does not apply, and the tree of topo" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
@@ -164,6 +182,19 @@ static int set_pid(const struct verb *verb, pid_t *out, const char *value)
 	return 0;
 }
 
+/* "2.5"; at least a millisecond and at most a day. */
+static int set_seconds(const struct verb *verb, const struct option_row *row, unsigned int *out,
+		       const char *value)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end || !(seconds >= 0.001 && seconds <= 86400))
+		return usage_error(verb, "--%s '%s' is not a number of seconds", row->name, value);
+	*out = (unsigned int)(seconds * 1000);
+	return 0;
+}
+
 static int set_option(struct options *o, const struct option_row *row, char *value)
 {
 	void *out = (char *)o + row->offset;
@@ -186,6 +217,8 @@ static int set_option(struct options *o, const struct option_row *row, char *val
 		return set_list(o->verb, row, out, value);
 	case OPTION_PID:
 		return set_pid(o->verb, out, value);
+	case OPTION_SECONDS:
+		return set_seconds(o->verb, row, out, value);
 	}
 	return 0;
 }
@@ -252,7 +285,9 @@ static const char *words_of(const struct option_row *row, const struct verb *ver
 
 static int check_format(const struct options *o)
 {
-	static const char *const names[] = { "text", "json", "svg", "man" };
+	/* In the order of enum format. */
+	static const char *const names[] = { "text", "json", "svg", "man", "jsonl", "prometheus",
+					     "nagios", "npd", "html" };
 
 	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
 		return 0;
@@ -274,6 +309,9 @@ static int check_use(const struct options *o, const bool used[ROWS])
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
+	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
+		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
+				   o->args[0]);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from exclude each other");
 	return 0;

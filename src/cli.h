@@ -20,11 +20,23 @@ enum verb_bit {
 	VERB_EXPLAIN = 1 << 4,
 	VERB_TOPO = 1 << 5,
 	VERB_EXPECT = 1 << 6,
+	VERB_PREFLIGHT = 1 << 16,
+	VERB_DIFF = 1 << 17,
 	VERB_ANY = -1,
 };
 
 /* In the order of their words in option_rows[]. */
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_MAN };
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_SVG,
+	FORMAT_MAN,
+	FORMAT_JSONL,
+	FORMAT_PROMETHEUS,
+	FORMAT_NAGIOS,
+	FORMAT_NPD,
+	FORMAT_HTML,
+};
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 #define LIST_OPTION_MAX 32
@@ -35,6 +47,7 @@ struct options {
 	const char *from;
 	const char *config;
 	const char *output;
+	const char *since;
 	unsigned int profiles;
 	int format;		/* enum format */
 	const char *only[LIST_OPTION_MAX + 1];
@@ -42,10 +55,12 @@ struct options {
 	int fail_on;		/* enum severity; -1: not given */
 	bool strict;
 	pid_t pid;
+	unsigned int timeout_ms;	/* 0: not given */
 	int color;		/* enum color */
 	bool no_pager;
 	bool no_redact;
 	bool quiet;
+	bool journal;
 	bool verbose;
 	bool help;
 	bool version;
@@ -71,6 +86,7 @@ enum option_kind {
 	OPTION_PROFILES,	/* unsigned int */
 	OPTION_LIST,		/* const char *[LIST_OPTION_MAX + 1] */
 	OPTION_PID,		/* pid_t */
+	OPTION_SECONDS,		/* unsigned int, in milliseconds */
 };
 
 struct option_row {

@@ -1,53 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/stat.h>
+
 #include "cmd.h"
+#include "fleet.h"
 #include "render/render.h"
 #include "report.h"
 #include "rule.h"
+#include "since.h"
 
-#include <fnmatch.h>
-
-/* A pattern that selects nothing is a slip of the pen, not a node without findings. */
-static enum exit_status check_patterns(const char *const *patterns, const char *option)
+static bool is_folder(const char *path)
 {
-	size_t count;
-	const struct rule *const *rules = rule_all(&count);
+	struct stat st;
 
-	for (size_t i = 0; patterns[i]; i++) {
-		size_t k = 0;
-
-		while (k < count && fnmatch(patterns[i], rules[k]->id, 0) != 0)
-			k++;
-		if (k == count) {
-			complain("%s '%s' matches no rule; 'nvnodecheck rules' lists them", option,
-				 patterns[i]);
-			return EXIT_USAGE;
-		}
-	}
-	return EXIT_WELL;
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 enum exit_status cmd_doctor(const struct options *options)
 {
-	_cleanup_source_ struct source source = { 0 };
-	struct settings settings;
+	_cleanup_source_ struct source source = { 0 }, earlier = { 0 };
+	struct changes changes = { 0 };
+	const struct settings *settings;
 	struct report *report;
 	enum exit_status status;
 
-	status = check_patterns(options->only, "--only");
-	if (!status)
-		status = check_patterns(options->skip, "--skip");
+	status = check_patterns(options);
+	if (!status && (options->args_count || is_folder(options->from)))
+		return cmd_fleet(options);
 	if (!status)
 		status = source_open(&source, options);
 	if (!status)
-		status = source_settings(&source, options, &settings);
-	if (!status)
-		status = source_observe(&source, options);
+		status = source_look(&source, options, false, &settings);
 	if (status)
-		return status;
-	report = report_make(source.node, &settings, source.arena);
-	status = report_status(report, settings.strict);
-	if (options->quiet)
-		return status;
-	return options->format == FORMAT_JSON ? render_report_json(report, status)
-					      : render_report_text(report, options, status);
+		return (enum exit_status)render_failure_status(options->format, status);
+	report = report_make(source.node, settings, source.arena);
+	if (options->since) {
+		status = fleet_read(&earlier, options, options->since);
+		if (status)
+			return (enum exit_status)render_failure_status(options->format, status);
+		since_compare(&changes, earlier.node, source.node, source.arena);
+		report->changes = &changes;
+	}
+	status = report_status(report, settings->strict);
+	return render_report(report, options, status, false);
 }

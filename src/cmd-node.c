@@ -2,6 +2,7 @@
 /* cmd-node.c - from --root and --from to a node. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,17 +120,17 @@ enum exit_status source_open(struct source *source, const struct options *option
 	return EXIT_CANNOT;
 }
 
-enum exit_status source_observe(struct source *source, const struct options *options)
+static enum exit_status observe(struct source *source, const struct observation *how)
 {
 	struct host_stat stat;
 	int rc;
 
-	if (source->host && options->pid &&
-	    host_stat(source->host, &stat, "/proc/%d", (int)options->pid) == -ENOENT) {
-		complain("--pid %d: there is no such process", (int)options->pid);
+	if (source->host && how->pid &&
+	    host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
+		complain("--pid %d: there is no such process", (int)how->pid);
 		return EXIT_USAGE;
 	}
-	rc = source->host ? node_observe(source->host, source->arena, source->node, options->pid)
+	rc = source->host ? node_observe(source->host, source->arena, source->node, how)
 			      : 0;
 
 	fact_settle(&node_desc, source->node);
@@ -137,6 +138,29 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 		return EXIT_WELL;
 	complain("cannot start a probing process: %s", strerror(-rc));
 	return EXIT_CANNOT;
+}
+
+enum exit_status source_observe(struct source *source, const struct options *options)
+{
+	const struct observation how = { .pid = options->pid, .timeout_ms = options->timeout_ms };
+
+	return observe(source, &how);
+}
+
+/* ---- the configuration ---- */
+
+/* What the command line says stands over the configuration. */
+static void apply_options(struct settings *settings, const struct options *options)
+{
+	if (options->profiles) {
+		settings->profiles = options->profiles;
+		settings->profiles_from = NULL;
+	}
+	if (options->fail_on >= 0)
+		settings->fail_on = (enum severity)options->fail_on;
+	settings->strict |= options->strict;
+	settings->only = options->only[0] ? (const char **)options->only : NULL;
+	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;
 }
 
 /* A capture holds the configuration of its own node; --config given with one is a file here. */
@@ -158,16 +182,78 @@ enum exit_status source_settings(struct source *source, const struct options *op
 		complain("%s", error);
 		return EXIT_USAGE;
 	}
-	if (options->profiles) {
-		settings->profiles = options->profiles;
-		settings->profiles_from = NULL;
-	}
-	if (options->fail_on >= 0)
-		settings->fail_on = (enum severity)options->fail_on;
-	settings->strict |= options->strict;
-	settings->only = options->only[0] ? (const char **)options->only : NULL;
-	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;
+	apply_options(settings, options);
 	return EXIT_WELL;
+}
+
+/* Lies in the arena: the child fills it. */
+struct reading {
+	struct source *source;
+	const struct options *options;
+	struct settings settings;
+	char error[512];
+	int rc;
+};
+
+static void read_configuration(void *user)
+{
+	struct reading *r = user;
+
+	r->rc = settings_read(&r->settings, r->source->host, r->options->config, r->source->arena,
+			      r->error);
+}
+
+enum exit_status source_look(struct source *source, const struct options *options, bool brief,
+			     const struct settings **settings)
+{
+	struct reading *r = arena_alloc(source->arena, sizeof(*r));
+	struct observation how = { .pid = options->pid, .timeout_ms = options->timeout_ms,
+				   .brief = brief, .first = read_configuration, .user = r };
+	enum exit_status status;
+
+	*settings = &r->settings;
+	if (options->from) {
+		how.first = NULL;
+		status = source_settings(source, options, &r->settings);
+		return status ? status : observe(source, &how);
+	}
+	*r = (struct reading){ .source = source, .options = options };
+	settings_init(&r->settings);
+	status = observe(source, &how);
+	if (r->rc) {
+		complain("%s", r->error);
+		return EXIT_USAGE;
+	}
+	apply_options(&r->settings, options);
+	return status;
+}
+
+/* ---- rules ---- */
+
+static enum exit_status check_list(const char *const *patterns, const char *option)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; patterns[i]; i++) {
+		size_t k = 0;
+
+		while (k < count && fnmatch(patterns[i], rules[k]->id, 0) != 0)
+			k++;
+		if (k == count) {
+			complain("%s '%s' matches no rule; 'nvnodecheck rules' lists them", option,
+				 patterns[i]);
+			return EXIT_USAGE;
+		}
+	}
+	return EXIT_WELL;
+}
+
+enum exit_status check_patterns(const struct options *options)
+{
+	enum exit_status status = check_list(options->only, "--only");
+
+	return status ? status : check_list(options->skip, "--skip");
 }
 
 void source_close(struct source *source)

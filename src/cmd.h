@@ -10,6 +10,8 @@
 #include "settings.h"
 
 enum exit_status cmd_doctor(const struct options *options);
+enum exit_status cmd_preflight(const struct options *options);
+enum exit_status cmd_diff(const struct options *options);
 enum exit_status cmd_explain(const struct options *options);
 enum exit_status cmd_rules(const struct options *options);
 enum exit_status cmd_facts(const struct options *options);
@@ -30,8 +32,19 @@ enum exit_status source_open(struct source *source, const struct options *option
 enum exit_status source_observe(struct source *source, const struct options *options);
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings);
+/* Both of the last two, the configuration read by the watched child as well; BRIEF: what preflight asks
+ * for. SETTINGS lies in the source's arena. */
+enum exit_status source_look(struct source *source, const struct options *options, bool brief,
+			     const struct settings **settings);
 void source_close(struct source *source);
 #define _cleanup_source_ _cleanup_(source_close)
+
+/* A pattern of --only or --skip that selects nothing is a slip of the pen, not a node without
+ * findings. */
+enum exit_status check_patterns(const struct options *options);
+
+/* doctor over many files; see fleet.h. */
+enum exit_status cmd_fleet(const struct options *options);
 
 /* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
 enum exit_status finish_output(enum exit_status status);

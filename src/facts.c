@@ -2,6 +2,7 @@
 /* facts.c - the descriptions of the structs in facts.h, innermost first. */
 #include "facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "parse/nvidia.h"
@@ -731,8 +732,21 @@ const struct desc node_desc = DESC(node);
 
 /* ---- questions that many rules ask ---- */
 
+static int compare_bdf(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct pci_device *)item)->bdf.value);
+}
+
 const struct pci_device *node_pci(const struct node *node, const char *bdf)
 {
+	const struct pci_device *first = node->pci.devices.items;
+	const struct pci_device *found =
+		first ? bsearch(bdf, first, node->pci.devices.count, sizeof(*first), compare_bdf)
+		      : NULL;
+
+	if (found)
+		return found;
+	/* A document may have another order. */
 	for_each(d, &node->pci.devices)
 		if (str_is(d->bdf, bdf))
 			return d;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "host-private.h"
 
@@ -126,9 +127,11 @@ int files_open_kmsg(struct host *host)
 	return reopen(there, 0);
 }
 
-/* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. */
-static int read_all(int fd, size_t limit, struct text *text)
+/* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
+ * attribute of sysfs at once, so there a read that does not fill the buffer was the last one. */
+static int read_all(int fd, const char *path, size_t limit, struct text *text)
 {
+	bool at_once = strncmp(path, "/sys/", 5) == 0;
 	size_t room = READ_FIRST;
 
 	text->data = malloc(room + 1);
@@ -143,7 +146,7 @@ static int read_all(int fd, size_t limit, struct text *text)
 		text->data[text->size] = '\0';
 		if (text->size > limit)
 			return -EFBIG;
-		if (n == 0)
+		if (n == 0 || (at_once && text->size < room))
 			return 0;
 		if (text->size == room) {
 			char *more = realloc(text->data, room * 2 + 1);
@@ -164,7 +167,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 	if (fd < 0)
 		return fd;
-	rc = read_all(fd, limit, text);
+	rc = read_all(fd, path, limit, text);
 	close(fd);
 	if (rc) {
 		text_free(text);
@@ -228,16 +231,23 @@ static int list_folder(struct host *host, const char *path, struct names *names)
 	return rc;
 }
 
-static int stat_file(struct host *host, const char *path, struct host_stat *out)
+static int stat_path(struct host *host, const char *path, struct stat *st)
 {
-	int fd = open_or_missing(host, path, O_PATH);
-	struct stat st;
-	int rc;
+	_cleanup_close_ int fd = -1;
 
+	if (host->kind == HOST_LIVE)
+		return stat(path, st) < 0 ? -errno : 0;
+	fd = open_or_missing(host, path, O_PATH);
 	if (fd < 0)
 		return fd;
-	rc = fstat(fd, &st) < 0 ? -errno : 0;
-	close(fd);
+	return fstat(fd, st) < 0 ? -errno : 0;
+}
+
+static int stat_file(struct host *host, const char *path, struct host_stat *out)
+{
+	struct stat st;
+	int rc = stat_path(host, path, &st);
+
 	if (rc)
 		return rc;
 	*out = (struct host_stat){
@@ -251,9 +261,17 @@ static int stat_file(struct host *host, const char *path, struct host_stat *out)
 
 static int read_link(struct host *host, const char *path, char target[PATH_MAX])
 {
-	int fd = open_or_missing(host, path, O_PATH | O_NOFOLLOW);
 	ssize_t n;
+	int fd;
 
+	if (host->kind == HOST_LIVE) {
+		n = readlink(path, target, PATH_MAX - 1);
+		if (n < 0)
+			return -errno;
+		target[n] = '\0';
+		return 0;
+	}
+	fd = open_or_missing(host, path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
 	n = readlinkat(fd, "", target, PATH_MAX - 1);

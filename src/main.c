@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "render/render.h"
 #include "version.h"
 
 enum exit_status finish_output(enum exit_status status)
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN);
 	if (cli_parse(argc, argv, &options))
-		return EXIT_USAGE;
+		return render_failure_status(options.format, EXIT_USAGE);
 	if (options.version) {
 		printf("nvnodecheck %s\n", NVNODECHECK_VERSION);
 		return finish_output(EXIT_WELL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module-info.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <libkmod.h>
 #include <string.h>
@@ -8,6 +9,59 @@
 #include <time.h>
 
 #include "parse/module.h"
+
+/* Opened when the first file is read: it brings libcrypto and three decompressors with it, whose
+ * loading takes longer than all that preflight does. */
+#define LIBRARY "libkmod.so.2"
+
+#define FUNCTIONS(F) \
+	F(kmod_list_next) \
+	F(kmod_module_dependency_symbol_get_crc) \
+	F(kmod_module_dependency_symbol_get_symbol) \
+	F(kmod_module_dependency_symbols_free_list) \
+	F(kmod_module_get_dependency_symbols) \
+	F(kmod_module_get_info) \
+	F(kmod_module_get_symbols) \
+	F(kmod_module_info_free_list) \
+	F(kmod_module_info_get_key) \
+	F(kmod_module_info_get_value) \
+	F(kmod_module_new_from_path) \
+	F(kmod_module_symbol_get_crc) \
+	F(kmod_module_symbol_get_symbol) \
+	F(kmod_module_symbols_free_list) \
+	F(kmod_module_unref) \
+	F(kmod_new) \
+	F(kmod_set_log_fn) \
+	F(kmod_unref)
+
+static struct {
+	void *handle;
+#define MEMBER(name) typeof(&name) name;
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} lib;
+
+/* kmod_list_foreach() calls the library by name. */
+#define for_each_entry(entry, list) \
+	for ((entry) = (list); (entry); (entry) = lib.kmod_list_next((list), (entry)))
+
+static int load(void)
+{
+	if (lib.handle)
+		return 0;
+	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	if (!lib.handle)
+		return -ELIBACC;
+#define LOOK_UP(name)                                              \
+	lib.name = (typeof(&name))dlsym(lib.handle, #name);        \
+	if (!lib.name) {                                           \
+		lib.handle = NULL;                                 \
+		return -ELIBACC;                                   \
+	}
+	FUNCTIONS(LOOK_UP)
+#undef LOOK_UP
+	return 0;
+}
 
 static uint64_t now_us(void)
 {
@@ -34,14 +88,19 @@ static int begin(struct module_info *info)
 {
 	static const char *const no_configuration[] = { NULL };
 
+	int rc;
+
 	if (info->ctx)
 		return 0;
+	rc = load();
+	if (rc)
+		return rc;
 	/* No folder of modules: only files that are named by their descriptor are looked at, and
 	 * nothing of this machine's configuration is wanted. */
-	info->ctx = kmod_new("/dev/null", no_configuration);
+	info->ctx = lib.kmod_new("/dev/null", no_configuration);
 	if (!info->ctx)
 		return -ENOMEM;
-	kmod_set_log_fn(info->ctx, say_nothing, NULL);
+	lib.kmod_set_log_fn(info->ctx, say_nothing, NULL);
 	info->deadline_us = now_us() + MODULE_INFO_BUDGET_MS * 1000;
 	return 0;
 }
@@ -49,7 +108,7 @@ static int begin(struct module_info *info)
 void module_info_close(struct module_info *info)
 {
 	if (info->ctx)
-		kmod_unref(info->ctx);
+		lib.kmod_unref(info->ctx);
 	info->ctx = NULL;
 }
 
@@ -128,7 +187,7 @@ static int read_info(struct kmod_module *module, struct module_file *file, struc
 		     bool brief)
 {
 	struct kmod_list *list = NULL, *entry;
-	int rc = kmod_module_get_info(module, &list);
+	int rc = lib.kmod_module_get_info(module, &list);
 
 	if (rc < 0)
 		return rc;
@@ -137,10 +196,10 @@ static int read_info(struct kmod_module *module, struct module_file *file, struc
 			*(enum fact_state *)((char *)file + text_fields[i].offset) = FACT_ABSENT;
 	if (!brief)
 		file->depends.state = file->parameters.state = FACT_KNOWN;
-	kmod_list_foreach(entry, list)
-		add_info(file, arena, kmod_module_info_get_key(entry),
-			 kmod_module_info_get_value(entry), brief);
-	kmod_module_info_free_list(list);
+	for_each_entry(entry, list)
+		add_info(file, arena, lib.kmod_module_info_get_key(entry),
+			 lib.kmod_module_info_get_value(entry), brief);
+	lib.kmod_module_info_free_list(list);
 	fact_list_sort(&file->parameters, sizeof(char *), compare_strings);
 	return 0;
 }
@@ -176,42 +235,42 @@ static bool has_none(int rc)
 static void read_imports(struct kmod_module *module, struct module_file *file, struct arena *arena)
 {
 	struct kmod_list *list = NULL, *entry;
-	int rc = kmod_module_get_dependency_symbols(module, &list);
+	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
 
 	if (rc <= 0) {
 		file->imports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
 		return;
 	}
 	file->imports.state = FACT_KNOWN;
-	kmod_list_foreach(entry, list) {
-		const char *name = kmod_module_dependency_symbol_get_symbol(entry);
+	for_each_entry(entry, list) {
+		const char *name = lib.kmod_module_dependency_symbol_get_symbol(entry);
 
 		if (is_of_interest(name))
 			set_symbol(LIST_ADD(arena, &file->imports), arena, name,
-				   kmod_module_dependency_symbol_get_crc(entry));
+				   lib.kmod_module_dependency_symbol_get_crc(entry));
 	}
-	kmod_module_dependency_symbols_free_list(list);
+	lib.kmod_module_dependency_symbols_free_list(list);
 	fact_list_sort(&file->imports, sizeof(file->imports.items[0]), compare_symbols);
 }
 
 static void read_exports(struct kmod_module *module, struct module_file *file, struct arena *arena)
 {
 	struct kmod_list *list = NULL, *entry;
-	int rc = kmod_module_get_symbols(module, &list);
+	int rc = lib.kmod_module_get_symbols(module, &list);
 
 	if (rc <= 0) {
 		file->exports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
 		return;
 	}
 	file->exports.state = FACT_KNOWN;
-	kmod_list_foreach(entry, list) {
-		const char *name = kmod_module_symbol_get_symbol(entry);
+	for_each_entry(entry, list) {
+		const char *name = lib.kmod_module_symbol_get_symbol(entry);
 
 		if (is_of_interest(name))
 			set_symbol(LIST_ADD(arena, &file->exports), arena, name,
-				   kmod_module_symbol_get_crc(entry));
+				   lib.kmod_module_symbol_get_crc(entry));
 	}
-	kmod_module_symbols_free_list(list);
+	lib.kmod_module_symbols_free_list(list);
 	fact_list_sort(&file->exports, sizeof(file->exports.items[0]), compare_symbols);
 }
 
@@ -244,7 +303,7 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 	if (rc)
 		return rc;
 	snprintf(native, sizeof(native), "/proc/self/fd/%d", fd);
-	rc = kmod_module_new_from_path(info->ctx, native, &module);
+	rc = lib.kmod_module_new_from_path(info->ctx, native, &module);
 	if (rc)
 		return rc;
 	file->path = fact_str(arena, info->path);
@@ -253,7 +312,7 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 		read_imports(module, file, arena);
 		read_exports(module, file, arena);
 	}
-	kmod_module_unref(module);
+	lib.kmod_module_unref(module);
 	/* libkmod's word for a file that is no module; also for a compression that it was built
 	 * without, which it takes for a plain file. */
 	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))

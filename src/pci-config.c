@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pci-config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pci/pci.h>
 #include <string.h>
@@ -9,18 +10,53 @@
 #include "parse/pcie.h"
 #include "parse/vpd.h"
 
+/* Opened when it is first asked: it brings libudev with it, and preflight needs neither. */
+#define LIBRARY "libpci.so.3"
+
+/* pci_init() is a versioned symbol, as is pci_fill_info(): dlsym() finds the newest, which is the one that
+ * the header of the same version describes. */
+#define FUNCTIONS(F)      \
+	F(pci_alloc) \
+	F(pci_init) \
+	F(pci_cleanup) \
+	F(pci_set_param) \
+	F(pci_get_dev) \
+	F(pci_free_dev) \
+	F(pci_read_block) \
+	F(pci_fill_info) \
+	F(pci_find_cap)
+
+static struct {
+	void *handle;
+#define MEMBER(name) typeof(&name) name;
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} lib;
+
+static int load(void)
+{
+	if (lib.handle)
+		return 0;
+	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	if (!lib.handle)
+		return -ELIBACC;
+#define LOOK_UP(name)                                       \
+	lib.name = (typeof(&name))dlsym(lib.handle, #name); \
+	if (!lib.name) {                                    \
+		lib.handle = NULL;                          \
+		return -ELIBACC;                            \
+	}
+	FUNCTIONS(LOOK_UP)
+#undef LOOK_UP
+	return 0;
+}
+
 /* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */
 #define EXIT_LIBPCI 70
 
 #define CONFIG_HEADER 64 /* readable without CAP_SYS_ADMIN (drivers/pci/pci-sysfs.c) */
 #define CONFIG_CONVENTIONAL 256
 #define CONFIG_MAX 4096
-
-/* linux/ioport.h; the third column of a resource file. */
-#define RESOURCE_IO 0x100
-#define RESOURCE_PREFETCH 0x2000
-#define RESOURCE_64 0x100000
-#define RESOURCE_UNSET 0x20000000
 
 #define BARS 6
 #define VPD_HEAD 1024 /* a function has some 300 bytes; each four take a transaction */
@@ -72,7 +108,7 @@ static bool read_long(struct reading *r, unsigned int at, uint32_t *value)
 {
 	uint8_t bytes[4];
 
-	if (!pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
+	if (!lib.pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
 		return false;
 	*value = (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 |
 		 bytes[0];
@@ -83,7 +119,7 @@ static bool read_word(struct reading *r, unsigned int at, uint16_t *value)
 {
 	uint8_t bytes[2];
 
-	if (!pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
+	if (!lib.pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
 		return false;
 	*value = (uint16_t)(bytes[1] << 8 | bytes[0]);
 	return true;
@@ -94,16 +130,16 @@ static bool read_word(struct reading *r, unsigned int at, uint16_t *value)
 static void add_bar(struct reading *r, unsigned int index, uint64_t flags)
 {
 	struct pci_bar *bar = LIST_ADD(r->arena, &r->d->bars);
-	bool io = flags & RESOURCE_IO;
+	bool io = flags & PCI_RESOURCE_IO;
 	uint64_t start = r->dev->base_addr[index] & (io ? PCI_ADDR_IO_MASK : PCI_ADDR_MEM_MASK);
 
 	bar->index = fact_u64(index);
 	/* A kernel that keeps the size of a BAR that it found no room for marks it as unset. */
-	bar->start = fact_u64(flags & RESOURCE_UNSET ? 0 : start);
+	bar->start = fact_u64(flags & PCI_RESOURCE_UNSET ? 0 : start);
 	if (r->dev->size[index])
 		bar->size_bytes = fact_u64(r->dev->size[index]);
-	bar->prefetchable = fact_bool(flags & RESOURCE_PREFETCH);
-	bar->wide = fact_bool(flags & RESOURCE_64);
+	bar->prefetchable = fact_bool(flags & PCI_RESOURCE_PREFETCH);
+	bar->wide = fact_bool(flags & PCI_RESOURCE_64);
 	bar->io = fact_bool(io);
 }
 
@@ -170,7 +206,7 @@ static void read_bars(struct reading *r)
 {
 	if (!has_resources(r))
 		return;
-	if (!(pci_fill_info(r->dev, PCI_FILL_SIZES | PCI_FILL_BASES | PCI_FILL_IO_FLAGS) &
+	if (!(lib.pci_fill_info(r->dev, PCI_FILL_SIZES | PCI_FILL_BASES | PCI_FILL_IO_FLAGS) &
 	      PCI_FILL_SIZES))
 		return;
 	r->d->bars.state = FACT_KNOWN;
@@ -179,7 +215,7 @@ static void read_bars(struct reading *r)
 
 		if (flags || r->dev->size[i]) {
 			add_bar(r, i, flags);
-			i += !!(flags & RESOURCE_64);
+			i += !!(flags & PCI_RESOURCE_64);
 		} else if (i < r->registers) {
 			i += add_unassigned(r, i);
 		}
@@ -191,7 +227,7 @@ static void read_bars(struct reading *r)
 /* Looks for an extended capability. */
 static struct pci_cap *find_extended(struct reading *r, unsigned int id, enum fact_state *state)
 {
-	struct pci_cap *cap = pci_find_cap(r->dev, id, PCI_CAP_EXTENDED);
+	struct pci_cap *cap = lib.pci_find_cap(r->dev, id, PCI_CAP_EXTENDED);
 
 	/* The list of one that was cut off ends early. */
 	*state = !cap && r->complete ? FACT_ABSENT : FACT_UNKNOWN;
@@ -353,7 +389,7 @@ static void read_capabilities(struct reading *r, uint32_t status, uint64_t size,
 		return;
 	d->config_bytes = fact_u64(size);
 	r->complete = size >= CONFIG_MAX;
-	cap = pci_find_cap(r->dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
+	cap = lib.pci_find_cap(r->dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
 	if (cap)
 		read_express(r, cap->addr);
 	else if (size >= CONFIG_CONVENTIONAL)
@@ -432,7 +468,7 @@ static void ask_function(struct reading *r, struct pci_access *access,
 
 	if (!pci_address_parse(span_of(found->bdf.value), &at))
 		return;
-	r->dev = pci_get_dev(access, (int)at.domain, at.bus, at.device, at.function);
+	r->dev = lib.pci_get_dev(access, (int)at.domain, at.bus, at.device, at.function);
 	r->registers = 0;
 	r->complete = false;
 	if (pci_matters(found) && !str_is(found->power_state, "D3cold"))
@@ -441,7 +477,7 @@ static void ask_function(struct reading *r, struct pci_access *access,
 		read_sub_model(r);
 	if (is_unknown(r->d->bars))
 		read_bars(r);
-	pci_free_dev(r->dev);
+	lib.pci_free_dev(r->dev);
 }
 
 int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *user)
@@ -455,21 +491,23 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	struct pci_access *access;
 	int rc = host_folder(host, PCI_DEVICES, opened, path);
 
+	if (rc == 0)
+		rc = load();
 	if (rc)
 		return rc;
 	path[strlen(path) - strlen("/devices")] = '\0';
-	access = pci_alloc();
+	access = lib.pci_alloc();
 	/* No other method: one of them would poke the hardware's ports. */
 	access->method = PCI_ACCESS_SYS_BUS_PCI;
 	access->error = end_child;
 	access->warning = ignore_warning;
-	pci_set_param(access, (char *)"sysfs.path", path);
-	pci_init(access);
+	lib.pci_set_param(access, (char *)"sysfs.path", path);
+	lib.pci_init(access);
 	for_each (d, &found->devices) {
 		r.d = LIST_ADD(arena, &answer->devices);
 		r.d->bdf = d->bdf;
 		ask_function(&r, access, d);
 	}
-	pci_cleanup(access);
+	lib.pci_cleanup(access);
 	return 0;
 }

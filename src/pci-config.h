@@ -11,6 +11,12 @@
 
 #define PCI_DEVICES "/sys/bus/pci/devices"
 
+/* linux/ioport.h; the third column of a resource file. */
+#define PCI_RESOURCE_IO 0x100
+#define PCI_RESOURCE_PREFETCH 0x2000
+#define PCI_RESOURCE_64 0x100000
+#define PCI_RESOURCE_UNSET 0x20000000
+
 /* See struct pci_device: functions whose registers are read. */
 bool pci_matters(const struct pci_device *device);
 /* A PCI-to-PCI bridge: ports of switches and of the root complex are such. */

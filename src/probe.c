@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,24 +22,32 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 
-#define SLICES 20	/* how often in its deadline a probe is looked after */
+#define PHASE_LAST 3
+#define SLICES 40	/* how often in its deadline a probe is looked after */
 #define BUSY 10		/* deadlines that a probe has in all */
+#define PROBES_MAX 64
+_Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
-/* What both processes see; it lies in the shared arena. */
+/* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
+ * patience ends, so that a run in which all goes well costs no switch between the two. */
 struct watch {
 	char trace[PATH_MAX];
 	const char *probe;
+	_Atomic size_t current;		/* the step that runs; the number of steps: done */
+	_Atomic uint64_t started_us;	/* that step */
 };
 
-struct message {
-	enum { MESSAGE_BEGIN, MESSAGE_END } kind;
-	uint32_t index;
-};
+/* The step that struct observation adds; it fills no section. */
+static const struct probe configuration = { .name = "configuration" };
 
 struct run {
 	struct probe_context ctx;
+	const struct observation *how;
 	pid_t parent;
 	struct watch *watch;
+	const struct probe *steps[PROBES_MAX];	/* those that are to run */
+	size_t count;
+	uint64_t end_us;			/* of all; 0: no such limit */
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -127,31 +136,44 @@ static void run_probe(struct run *run, const struct probe *probe)
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->watch->probe = probe->name;
 	run->watch->trace[0] = '\0';
-	probe->run(&run->ctx);
+	if (probe == &configuration)
+		run->how->first(run->how->user);
+	else if (run->ctx.brief)
+		probe->brief(&run->ctx);
+	else
+		probe->run(&run->ctx);
 }
 
-static void send_message(int fd, int kind, size_t index)
+/* A child that is left behind must not keep the pipes open that its parent's caller reads to their
+ * end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
+static void leave_output(void)
 {
-	struct message m = { .kind = kind, .index = (uint32_t)index };
+	int fd = open("/dev/null", O_RDWR);
 
-	if (write(fd, &m, sizeof(m)) != sizeof(m))
-		_exit(EXIT_FAILURE);
+	for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }
 
-/* While the child lives, the node and its arena are the child's alone: it goes on with the next
- * probe while the parent still hears of the last one. */
-static _Noreturn void child(struct run *run, size_t first, int fd)
+/* While the child lives, the node and its arena are the child's alone. */
+static _Noreturn void child(struct run *run, size_t first)
 {
+	struct watch *watch = run->watch;
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != run->parent)
 		_exit(EXIT_FAILURE);
-	for (size_t i = first; i < probes_count; i++) {
+	leave_output();
+	for (size_t i = first; i < run->count; i++) {
 		uint64_t start = now_us();
 
-		send_message(fd, MESSAGE_BEGIN, i);
-		run_probe(run, probes[i]);
-		add_result(run, probes[i], PROBE_OK, now_us() - start);
-		send_message(fd, MESSAGE_END, i);
+		watch->started_us = start;
+		watch->current = i;
+		run_probe(run, run->steps[i]);
+		if (run->steps[i] != &configuration)
+			add_result(run, run->steps[i], PROBE_OK, now_us() - start);
+		watch->current = i + 1;
 	}
 	_exit(EXIT_SUCCESS);
 }
@@ -160,22 +182,22 @@ static _Noreturn void child(struct run *run, size_t first, int fd)
 
 struct watched {
 	pid_t pid;
-	int fd;
-	size_t current;
-	uint64_t started_us;
+	int fd;		/* a pipe that nobody writes to: its end is the child's */
 };
 
 static int start_child(struct run *run, size_t first, struct watched *w)
 {
 	int fds[2];
 
-	if (pipe(fds) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	*w = (struct watched){ .fd = fds[0], .current = first, .started_us = now_us() };
+	run->watch->current = first;
+	run->watch->started_us = now_us();
+	*w = (struct watched){ .fd = fds[0] };
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(fds[0]);
-		child(run, first, fds[1]);
+		child(run, first);
 	}
 	close(fds[1]);
 	if (w->pid < 0) {
@@ -185,43 +207,62 @@ static int start_child(struct run *run, size_t first, struct watched *w)
 	return 0;
 }
 
-/* 1: a message, 0: the child is gone, -ETIMEDOUT: it did not get from one file to the next within its
+/* A probe's own deadline, or what was left for all when it began. */
+static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
+{
+	const struct probe *probe = run->steps[step];
+	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
+
+	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
+}
+
+/* True when the child has ended, false when its step did not get from one file to the next within its
  * deadline, or is not done after so many of them. On a busy host a probe that gets on is not stuck. */
-static int next_message(struct watched *w, const struct watch *watch, unsigned int deadline_ms,
-			struct message *m)
+static bool wait_for_child(struct run *run, struct watched *w)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
-	uint64_t deadline_us = (uint64_t)deadline_ms * 1000, moved_us = w->started_us;
+	uint64_t seen = 0, moved = 0;
 	char trace[PATH_MAX] = "";
 
 	for (;;) {
-		int rc = poll(&p, 1, (int)(deadline_ms / SLICES));
-		uint64_t now = now_us();
+		size_t step = run->watch->current;
+		uint64_t started = run->watch->started_us, now;
+		unsigned int deadline = deadline_of(run, step < run->count ? step : run->count - 1,
+						    started);
 
-		if (rc > 0)
-			break;
-		if (strcmp(trace, watch->trace) != 0)
-			moved_us = now;
-		snprintf(trace, sizeof(trace), "%s", watch->trace);
-		if (now - moved_us >= deadline_us || now - w->started_us >= BUSY * deadline_us)
-			return -ETIMEDOUT;
+		if (poll(&p, 1, (int)(deadline / SLICES) + 1) > 0)
+			return true;
+		now = now_us();
+		if (started != seen || strcmp(trace, run->watch->trace) != 0)
+			moved = started != seen ? started : now;
+		seen = started;
+		snprintf(trace, sizeof(trace), "%s", run->watch->trace);
+		if (started == run->watch->started_us &&
+		    (now - moved >= deadline * UINT64_C(1000) ||
+		     now - started >= deadline * UINT64_C(1000) * BUSY ||
+		     (run->end_us && now >= run->end_us)))
+			return false;
 	}
-	return read(w->fd, m, sizeof(*m)) == sizeof(*m);
 }
 
 /* Ends the child. One that is stuck in the kernel cannot be waited for: it is left to init. */
-static int end_child(struct watched *w)
+static int end_child(struct watched *w, bool ended)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	int status = 0;
 
+	close(w->fd);
+	if (ended) {
+		waitpid(w->pid, &status, 0);
+		return status;
+	}
 	kill(w->pid, SIGKILL);
 	for (int i = 0; i < 50; i++) {
 		if (waitpid(w->pid, &status, WNOHANG) != 0)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	close(w->fd);
 	return status;
 }
 
@@ -236,67 +277,49 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
-static bool has_result(const struct node *node, const char *probe)
-{
-	for_each(r, &node->probes)
-		if (str_is(r->name, probe))
-			return true;
-	return false;
-}
-
-/* Ends the child, which may have gone on until then. True when its current probe was still not done. */
-static bool end_unfinished(struct run *run, struct watched *w, int *status)
-{
-	size_t current = w->current;
-
-	*status = end_child(w);
-	while (w->current < probes_count &&
-	       has_result(run->ctx.node, probes[w->current]->name))
-		w->current++;
-	return w->current == current;
-}
-
-/* Follows one child until it is done or gone; returns the first probe that is still to be run. */
+/* Follows one child until it is done or gone; returns the first step that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
-	struct message m;
+	bool ended = wait_for_child(run, w);
+	int status = end_child(w, ended);
+	size_t step = run->watch->current;
+	uint64_t started = run->watch->started_us, spent = now_us() - started;
+	char why[64];
 
-	while (w->current < probes_count) {
-		const struct probe *probe = probes[w->current];
-		unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
-		int rc = next_message(w, run->watch, deadline, &m);
-
-		if (rc == 1 && m.kind == MESSAGE_BEGIN) {
-			w->started_us = now_us();
-		} else if (rc == 1) {
-			w->current++;
-		} else {
-			uint64_t spent = now_us() - w->started_us;
-			char why[64];
-			int status;
-
-			if (!end_unfinished(run, w, &status))
-				return w->current;
-			snprintf(why, sizeof(why), "no answer within %u ms", deadline);
-			if (rc == 0)
-				crashed(run, probe, status, spent);
-			else
-				give_up(run, probe, PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
-			return w->current + 1;
-		}
+	if (step >= run->count)
+		return run->count;
+	if (ended) {
+		crashed(run, run->steps[step], status, spent);
+	} else {
+		snprintf(why, sizeof(why), "no answer within %u ms",
+			 deadline_of(run, step, started));
+		give_up(run, run->steps[step], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
 	}
-	waitpid(w->pid, NULL, 0);
-	close(w->fd);
-	return probes_count;
+	return step + 1;
+}
+
+/* When the time for all of them is over, the rest is not begun. */
+static void leave_rest(struct run *run, size_t next)
+{
+	for (size_t i = next; i < run->count; i++) {
+		run->watch->trace[0] = '\0';
+		give_up(run, run->steps[i], PROBE_TIMED_OUT, -ETIMEDOUT,
+			"not begun: the time for the whole run was over", 0);
+	}
 }
 
 static int observe_in_children(struct run *run)
 {
 	struct watched w = { 0 };
 
-	for (size_t next = 0; next < probes_count;) {
-		int rc = start_child(run, next, &w);
+	for (size_t next = 0; next < run->count;) {
+		int rc;
 
+		if (run->end_us && now_us() >= run->end_us) {
+			leave_rest(run, next);
+			return 0;
+		}
+		rc = start_child(run, next, &w);
 		if (rc)
 			return rc;
 		next = follow_child(run, &w);
@@ -304,31 +327,60 @@ static int observe_in_children(struct run *run)
 	return 0;
 }
 
-int node_observe(struct host *host, struct arena *arena, struct node *node, pid_t pid)
+static void observe_here(struct run *run)
 {
-	struct run run = {
-		.ctx = { .host = host, .arena = arena, .node = node, .pid = pid },
-		.parent = getpid(),
-		.watch = arena_alloc(arena, sizeof(struct watch)),
-	};
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t start = now_us();
+
+		run_probe(run, run->steps[i]);
+		add_result(run, run->steps[i], PROBE_OK, now_us() - start);
+	}
+}
+
+/* -1: not to run. */
+static int phase_of(const struct run *run, const struct probe *probe)
+{
+	if (!run->how->brief)
+		return probe->phase;
+	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
+}
+
+static void choose_steps(struct run *run)
+{
 	size_t count;
-	int rc = 0;
 
 	probe_table(&count);
+	if (run->how->first)
+		run->steps[run->count++] = &configuration;
+	for (int phase = 0; phase <= PHASE_LAST; phase++)
+		for (size_t i = 0; i < count; i++)
+			if (phase_of(run, probes[i]) == phase)
+				run->steps[run->count++] = probes[i];
+}
+
+int node_observe(struct host *host, struct arena *arena, struct node *node,
+		 const struct observation *how)
+{
+	struct run run = {
+		.ctx = { .host = host, .arena = arena, .node = node, .pid = how->pid,
+			 /* A capture answers what was asked when it was made. */
+			 .brief = how->brief && host_kind(host) != HOST_CAPTURE },
+		.how = how,
+		.parent = getpid(),
+		.watch = arena_alloc(arena, sizeof(struct watch)),
+		.end_us = how->timeout_ms ? now_us() + (uint64_t)how->timeout_ms * 1000 : 0,
+	};
+	int rc = 0;
+
+	choose_steps(&run);
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
 	host_leave_trace(host, run.watch->trace);
 	/* A capture is one file that has been read: nothing in it can hang. */
-	if (host_kind(host) != HOST_CAPTURE) {
+	if (host_kind(host) != HOST_CAPTURE)
 		rc = observe_in_children(&run);
-	} else {
-		for (size_t i = 0; i < count; i++) {
-			uint64_t start = now_us();
-
-			run_probe(&run, probes[i]);
-			add_result(&run, probes[i], PROBE_OK, now_us() - start);
-		}
-	}
+	else
+		observe_here(&run);
 	host_on_gap(host, NULL, NULL);
 	host_leave_trace(host, NULL);
 	return rc;

@@ -23,6 +23,7 @@ struct probe_context {
 	struct arena *arena;
 	struct node *node;
 	pid_t pid;		/* whose environment and limits are asked for; 0: this process */
+	bool brief;		/* for preflight: what is quickly read, and enough for its rules */
 };
 
 /* One for each file: src/probes/NAME.c defines probe_NAME. */
@@ -35,6 +36,10 @@ struct probe {
 	size_t section;			/* offset and size in struct node; size 0: fills another's */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
+	/* What preflight asks for: facts about the state that a job meets, from small files. What it
+	 * leaves out stays unknown without a gap. NULL: the probe has none. */
+	void (*brief)(struct probe_context *ctx);
+	int brief_phase;		/* 0: as phase */
 };
 
 #define PROBE_SECTION(m) \
@@ -43,9 +48,21 @@ struct probe {
 /* The probes by phase and name. */
 const struct probe *const *probe_table(size_t *count);
 
-/* Runs all probes. NODE must lie zeroed in ARENA. 0, or negative errno when no child could be made;
+/* How a node is to be observed. */
+struct observation {
+	pid_t pid;			/* as in struct probe_context */
+	bool brief;			/* only what probes have for preflight */
+	unsigned int timeout_ms;	/* for all probes together; 0: each has its own deadline */
+	/* Reads what else is to be read from the host (the configuration), watched like a probe and
+	 * before any: what it fills must lie in the arena. NULL: nothing. */
+	void (*first)(void *user);
+	void *user;
+};
+
+/* Runs the probes. NODE must lie zeroed in ARENA. 0, or negative errno when no child could be made;
  * whatever goes wrong inside a probe is in the node itself. */
-int node_observe(struct host *host, struct arena *arena, struct node *node, pid_t pid);
+int node_observe(struct host *host, struct arena *arena, struct node *node,
+		 const struct observation *how);
 
 /* ---- readers that turn a file into one fact: known, absent (not there) or unknown ---- */
 

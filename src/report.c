@@ -93,121 +93,6 @@ static void choose_profiles(struct report *report, const struct settings *settin
 			: "asked for";
 }
 
-/* ---- judging ---- */
-
-static bool matches(const char *const *patterns, const char *id)
-{
-	for (size_t i = 0; patterns && patterns[i]; i++)
-		if (fnmatch(patterns[i], id, 0) == 0)
-			return true;
-	return false;
-}
-
-static bool is_selected(const struct report *report, const struct settings *settings,
-			const struct rule *rule)
-{
-	if (settings->only ? !matches(settings->only, rule->id)
-			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
-		return false;
-	return !matches(settings->skip, rule->id);
-}
-
-/* What the configuration says stands over the rule: off, or another severity. */
-static void grade(struct report *report, const struct settings *settings, size_t from)
-{
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding *f = &report->findings.items[i];
-		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
-
-		if (!setting)
-			continue;
-		f->off = setting->off;
-		f->why_graded = setting->reason;
-		if (setting->graded)
-			f->severity = setting->severity;
-	}
-}
-
-static void count_finding(struct report *report, const struct finding *f)
-{
-	enum verdict verdict = f->answer.verdict;
-
-	if (f->off) {
-		report->off++;
-		return;
-	}
-	report->count[verdict]++;
-	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
-		return;
-	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
-	if (!report->any_worst || f->severity > report->worst)
-		report->worst = f->severity;
-	report->any_worst = true;
-}
-
-static bool any_finding(const struct report *report, enum verdict verdict, enum severity from)
-{
-	for_each(f, &report->findings)
-		if (!f->off && f->answer.verdict == verdict && f->severity >= from)
-			return true;
-	return false;
-}
-
-/* Information changes the verdict only where --fail-on info asks for it. */
-static enum verdict overall(const struct report *report)
-{
-	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
-
-	if (any_finding(report, VERDICT_FAIL, from))
-		return VERDICT_FAIL;
-	if (any_finding(report, VERDICT_PENDING, from))
-		return VERDICT_PENDING;
-	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
-}
-
-struct report *report_make(const struct node *node, const struct settings *settings,
-			   struct arena *arena)
-{
-	struct report *report = arena_alloc(arena, sizeof(*report));
-	struct judge j = { .node = node, .settings = settings, .arena = arena };
-	size_t count;
-	const struct rule *const *rules = rule_all(&count);
-
-	report->node = node;
-	report->arena = arena;
-	report->fail_on = settings->fail_on;
-	choose_profiles(report, settings);
-	j.profiles = report->profiles;
-	j.findings = (struct fact_list *)&report->findings;
-	for (size_t i = 0; i < count; i++) {
-		size_t from = report->findings.count;
-
-		if (!is_selected(report, settings, rules[i]))
-			continue;
-		j.rule = rules[i];
-		rules[i]->judge(&j);
-		if (report->findings.count == from)
-			UNKNOWN(&j, .observed = "the rule gave no answer");
-		grade(report, settings, from);
-		report->rules++;
-	}
-	for_each(f, &report->findings)
-		count_finding(report, f);
-	report->verdict = overall(report);
-	return report;
-}
-
-/* What is pending is right on disk, and still not what a job would meet now. */
-enum exit_status report_status(const struct report *report, bool strict)
-{
-	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||
-	    any_finding(report, VERDICT_PENDING, report->fail_on))
-		return EXIT_FINDINGS;
-	if (strict && any_finding(report, VERDICT_UNKNOWN, report->fail_on))
-		return EXIT_INCOMPLETE;
-	return EXIT_WELL;
-}
-
 /* ---- reasons ---- */
 
 static bool is_below(const char *path, const char *folder)
@@ -275,11 +160,12 @@ int report_find(const struct report *report, const char *fact, struct fact_ref *
 	return rc;
 }
 
-const struct gap *report_gap(const struct report *report, const struct finding *finding)
+/* The gap that is about the very source of the missing fact. */
+static const struct gap *near_gap(const struct report *report, const struct finding *finding)
 {
 	const char *fact = finding->answer.evidence[0];
-	const struct gap *gap;
 	const char *source = NULL;
+	const struct gap *gap;
 	struct fact_ref ref;
 
 	if (!fact)
@@ -287,7 +173,164 @@ const struct gap *report_gap(const struct report *report, const struct finding *
 	if (report_find(report, fact, &ref) == 0)
 		source = ref.source;
 	gap = gap_of_probe(report->node, source, fact, false);
-	if (!gap && source)
-		gap = gap_at(report->node, source);
-	return gap ? gap : gap_of_probe(report->node, source, fact, true);
+	return gap || !source ? gap : gap_at(report->node, source);
+}
+
+const struct gap *report_gap(const struct report *report, const struct finding *finding)
+{
+	const struct gap *gap = near_gap(report, finding);
+	const char *fact = finding->answer.evidence[0];
+
+	return gap || !fact ? gap : gap_of_probe(report->node, NULL, fact, true);
+}
+
+/* ---- judging ---- */
+
+static bool matches(const char *const *patterns, const char *id)
+{
+	for (size_t i = 0; patterns && patterns[i]; i++)
+		if (fnmatch(patterns[i], id, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool is_selected(const struct report *report, const struct settings *settings,
+			const struct rule *rule)
+{
+	if (settings->only ? !matches(settings->only, rule->id)
+			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
+		return false;
+	return !matches(settings->skip, rule->id);
+}
+
+/* What the configuration says stands over the rule: off, or another severity. */
+static void grade(struct report *report, const struct settings *settings, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
+
+		if (!setting)
+			continue;
+		f->off = setting->off;
+		f->why_graded = setting->reason;
+		if (setting->graded)
+			f->severity = setting->severity;
+	}
+}
+
+/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
+ * machine, on an old kernel) stays so on this node. */
+static bool was_tried(const struct report *report, const struct finding *f)
+{
+	const char *fact = f->answer.evidence[0];
+	bool asked = false;
+
+	if (f->answer.observed || !fact)
+		return false;
+	for_each(p, &report->node->probes)
+		asked |= strncmp(fact, p->name.value, strcspn(fact, ".[")) == 0 &&
+			 p->name.value[strcspn(fact, ".[")] == '\0';
+	return asked && near_gap(report, f);
+}
+
+/* What preflight leaves out of the findings from FROM on. */
+static void keep_preflight(struct report *report, size_t from)
+{
+	enum severity floor = report->fail_on < SEVERITY_ERR ? SEVERITY_ERR : report->fail_on;
+	size_t kept = from;
+
+	for (size_t i = from; i < report->findings.count; i++) {
+		const struct finding *f = &report->findings.items[i];
+
+		if (f->off || f->severity < floor ||
+		    (f->answer.verdict == VERDICT_UNKNOWN && !was_tried(report, f)))
+			continue;
+		report->findings.items[kept++] = *f;
+	}
+	memset(&report->findings.items[kept], 0,
+	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
+	report->findings.count = (uint32_t)kept;
+}
+
+static void count_finding(struct report *report, const struct finding *f)
+{
+	enum verdict verdict = f->answer.verdict;
+
+	if (f->off) {
+		report->off++;
+		return;
+	}
+	report->count[verdict]++;
+	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
+		return;
+	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
+	if (!report->any_worst || f->severity > report->worst)
+		report->worst = f->severity;
+	report->any_worst = true;
+}
+
+static bool any_finding(const struct report *report, enum verdict verdict, enum severity from)
+{
+	for_each(f, &report->findings)
+		if (!f->off && f->answer.verdict == verdict && f->severity >= from)
+			return true;
+	return false;
+}
+
+/* Information changes the verdict only where --fail-on info asks for it. */
+static enum verdict overall(const struct report *report)
+{
+	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
+
+	if (any_finding(report, VERDICT_FAIL, from))
+		return VERDICT_FAIL;
+	if (any_finding(report, VERDICT_PENDING, from))
+		return VERDICT_PENDING;
+	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
+}
+
+struct report *report_make(const struct node *node, const struct settings *settings,
+			   struct arena *arena)
+{
+	struct report *report = arena_alloc(arena, sizeof(*report));
+	struct judge j = { .node = node, .settings = settings, .arena = arena };
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	report->node = node;
+	report->arena = arena;
+	report->fail_on = settings->fail_on;
+	choose_profiles(report, settings);
+	j.profiles = report->profiles;
+	j.findings = (struct fact_list *)&report->findings;
+	for (size_t i = 0; i < count; i++) {
+		size_t from = report->findings.count;
+
+		if (!is_selected(report, settings, rules[i]))
+			continue;
+		j.rule = rules[i];
+		rules[i]->judge(&j);
+		if (report->findings.count == from)
+			UNKNOWN(&j, .observed = "the rule gave no answer");
+		grade(report, settings, from);
+		if (settings->preflight)
+			keep_preflight(report, from);
+		report->rules++;
+	}
+	for_each(f, &report->findings)
+		count_finding(report, f);
+	report->verdict = overall(report);
+	return report;
+}
+
+/* What is pending is right on disk, and still not what a job would meet now. */
+enum exit_status report_status(const struct report *report, bool strict)
+{
+	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||
+	    any_finding(report, VERDICT_PENDING, report->fail_on))
+		return EXIT_FINDINGS;
+	if (strict && any_finding(report, VERDICT_UNKNOWN, report->fail_on))
+		return EXIT_INCOMPLETE;
+	return EXIT_WELL;
 }

@@ -20,11 +20,13 @@ struct report {
 	size_t info;			/* fails of severity info, counted in count[] too */
 	size_t off;			/* switched off by the configuration */
 	enum verdict verdict;
+	const struct changes *changes;	/* NULL: not asked for */
 	bool any_worst;
 	enum severity worst;		/* of the fails and pendings, when there is one */
 };
 
-/* Judges NODE. The report and what it points to lie in ARENA. */
+/* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and so is
+ * an unknown of which nobody recorded why: its probe was not asked. The report and what it points to lie in ARENA. */
 struct report *report_make(const struct node *node, const struct settings *settings,
 			   struct arena *arena);
 

@@ -43,6 +43,7 @@ struct settings {
 	const char *profiles_from;	/* the file that says so; NULL: the command line */
 	enum severity fail_on;
 	bool strict;
+	bool preflight;			/* keep only what stops a job: report_make() */
 	const char **only;		/* shell patterns, NULL-terminated; NULL: all */
 	const char **skip;
 	uint64_t link_errors_max;	/* [limits] link-errors-max */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CLASS_BRIDGE 0x06 /* PCI Code and ID Assignment Specification, 1.7 */
+
 size_t topology_above(const struct node *node, const struct pci_device *device,
 		      const struct pci_device *above[PATH_PORTS_MAX])
 {
@@ -81,6 +83,9 @@ void topology_path(const struct node *node, const struct pci_device *a, const st
 
 static bool has_rdma_device(const struct node *node, const struct pci_device *device)
 {
+	/* Quickly told, of the many there are. */
+	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
+		return false;
 	for_each(d, &node->rdma.devices)
 		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
 			return true;

@@ -70,7 +70,7 @@ def test_usage_error_points_to_help():
     (["capture", "--root", ".", "-o", "/no/such/folder/x"], "/no/such/folder/x: No such file"),
     (["topo", "--from", "/no/such/file"], "/no/such/file: No such file or directory"),
     (["--root", "Makefile"], "Makefile: Not a directory"),
-    (["--from", "tests"], "tests: Is a directory"),
+    (["facts", "--from", "tests"], "tests: Is a directory"),
 ])
 def test_cannot(args, said):
     result = run(*args, cwd=program.TOP)

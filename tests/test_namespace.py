@@ -29,7 +29,8 @@ def libraries():
     os.makedirs(folder, exist_ok=True)
     shutil.copy(program.binary(), os.path.join(folder, "nvnodecheck"))
     wanted = [program.binary()]
-    for name in ("libarchive.so.13", "libibverbs.so.1", "libsystemd.so.0"):
+    for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
+                 "libz.so.1", "libsystemd.so.0"):
         wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
     loader = None
     for file in wanted:

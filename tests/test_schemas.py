@@ -32,7 +32,7 @@ def test_facts_schema_says_what_the_source_says():
     assert schema.load("facts") == wanted
 
 
-@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "topo", "expect"])
+@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "topo", "expect", "diff", "summary"])
 def test_schema_is_one(name):
     jsonschema.Draft202012Validator.check_schema(schema.load(name))
 

@@ -59,12 +59,27 @@ static size_t clean(char *out, const char *s, size_t n)
 	return size + 1;
 }
 
+/* As nearly all that is read. */
+static bool is_ascii(const char *s, size_t n)
+{
+	signed char least = 1;
+
+	for (size_t i = 0; i < n; i++)
+		least = (signed char)s[i] < least ? (signed char)s[i] : least;
+	return least > 0;
+}
+
 size_t utf8_clean_size(const char *s, size_t n)
 {
-	return clean(NULL, s, n);
+	return is_ascii(s, n) ? n + 1 : clean(NULL, s, n);
 }
 
 void utf8_clean(char *out, const char *s, size_t n)
 {
-	clean(out, s, n);
+	if (!is_ascii(s, n)) {
+		clean(out, s, n);
+		return;
+	}
+	memcpy(out, s, n);
+	out[n] = '\0';
 }

@@ -173,4 +173,5 @@ const struct probe probe_cmdline = {
 	.phase = 1,
 	PROBE_SECTION(cmdline),
 	.run = run,
+	.brief = read_running,
 };

@@ -130,7 +130,7 @@ static void read_nodes(struct probe_context *ctx)
 		return;
 	}
 	dev->nodes.state = FACT_KNOWN;
-	for (size_t i = 1; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 1; !ctx->brief && i < sizeof(places) / sizeof(places[0]); i++) {
 		rc = read_place(ctx, &places[i]);
 		/* With a folder that cannot be read, nothing can be called missing. */
 		if (rc && rc != -ENOENT)
@@ -240,9 +240,16 @@ static void run(struct probe_context *ctx)
 	read_char_links(ctx);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	read_nodes(ctx);
+	read_majors(ctx);
+}
+
 const struct probe probe_dev = {
 	.name = "dev",
 	.phase = 1,
 	PROBE_SECTION(dev),
 	.run = run,
+	.brief = run_brief,
 };

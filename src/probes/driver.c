@@ -101,4 +101,5 @@ const struct probe probe_driver = {
 	.phase = 1,
 	PROBE_SECTION(driver),
 	.run = run,
+	.brief = run,
 };

@@ -237,4 +237,5 @@ const struct probe probe_env = {
 	.phase = 1,
 	PROBE_SECTION(env),
 	.run = run,
+	.brief = run,
 };

@@ -84,7 +84,8 @@ static void read_information(struct probe_context *ctx, struct gpu *gpu)
 		gpu->model.state = gpu->uuid.state = gpu->video_bios.state = gpu->firmware.state =
 			gpu->minor.state = gpu->excluded.state = gpu->dma_bits.state = state;
 	}
-	count_instances(ctx, gpu);
+	if (!ctx->brief)
+		count_instances(ctx, gpu);
 }
 
 /* Reading a GPU's information powers it up when it sleeps. */
@@ -172,4 +173,5 @@ const struct probe probe_gpu = {
 	.phase = 2,
 	PROBE_SECTION(gpu),
 	.run = run,
+	.brief = run,
 };

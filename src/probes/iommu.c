@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "parse/pcie.h"
+#include "pci-config.h"
 #include "probe.h"
 
 #define UNITS "/sys/class/iommu"
@@ -116,9 +117,38 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
 }
 
+/* Of the few functions that are in the facts then; which group it is says nothing alone. */
+static void run_brief(struct probe_context *ctx)
+{
+	struct iommu_facts *iommu = &ctx->node->iommu;
+
+	if (is_unknown(ctx->node->pci.devices))
+		return;
+	iommu->devices.state = FACT_KNOWN;
+	for_each (d, &ctx->node->pci.devices) {
+		const char *bdf = d->bdf.value;
+		struct iommu_device *device;
+		struct fact_str type = { 0 };
+		char target[PATH_MAX];
+
+		if (pci_is_bridge(d))
+			continue;
+		probe_str(ctx, &type, DEVICES "/%s/iommu_group/type", bdf);
+		/* No such file: no group, or a kernel that does not say. */
+		if (is_absent(type) &&
+		    host_link(ctx->host, target, DEVICES "/%s/iommu_group", bdf) == -ENOENT)
+			continue;
+		device = LIST_ADD(ctx->arena, &iommu->devices);
+		device->bdf = d->bdf;
+		device->type = is_absent(type) ? type_of(ctx, bdf) : type;
+	}
+}
+
 const struct probe probe_iommu = {
 	.name = "iommu",
 	.phase = 1,
 	PROBE_SECTION(iommu),
 	.run = run,
+	.brief = run_brief,
+	.brief_phase = 2,
 };

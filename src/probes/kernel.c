@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kernel.c - how the kernel that runs was built, and a few of its settings. */
+#include <dlfcn.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -59,22 +60,41 @@ static const char *const kernel_options[] = {
 };
 #define KERNEL_OPTIONS (sizeof(kernel_options) / sizeof(kernel_options[0]))
 
+/* Opened for this one file, which few kernels have. */
+static struct {
+	typeof(&gzdopen) gzdopen;
+	typeof(&gzread) gzread;
+	typeof(&gzclose) gzclose;
+} zlib;
+
+static int load_zlib(void)
+{
+	void *handle = dlopen("libz.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+
+	if (!handle)
+		return -ELIBACC;
+	zlib.gzdopen = (typeof(&gzdopen))dlsym(handle, "gzdopen");
+	zlib.gzread = (typeof(&gzread))dlsym(handle, "gzread");
+	zlib.gzclose = (typeof(&gzclose))dlsym(handle, "gzclose");
+	return zlib.gzdopen && zlib.gzread && zlib.gzclose ? 0 : -ELIBACC;
+}
+
 /* zlib reads what is not compressed as it stands. */
 static int read_gzip(int fd, char *data, size_t *n)
 {
-	gzFile file = gzdopen(fd, "rb");
-	int got = 0;
+	int got = 0, rc = load_zlib();
+	gzFile file = rc ? NULL : zlib.gzdopen(fd, "rb");
 
 	if (!file) {
 		close(fd);
-		return -ENOMEM;
+		return rc ? rc : -ENOMEM;
 	}
 	for (*n = 0; *n < KCONFIG_MAX; *n += (size_t)got) {
-		got = gzread(file, data + *n, (unsigned int)(KCONFIG_MAX - *n));
+		got = zlib.gzread(file, data + *n, (unsigned int)(KCONFIG_MAX - *n));
 		if (got <= 0)
 			break;
 	}
-	gzclose(file);
+	zlib.gzclose(file);
 	if (got < 0)
 		return -EBADMSG;
 	return *n < KCONFIG_MAX ? 0 : -EFBIG;

@@ -6,8 +6,10 @@
  */
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "launchers.h"
+#include "parse/field.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
 #include "probe.h"
@@ -234,9 +236,50 @@ static void run(struct probe_context *ctx)
 	read_shm(ctx);
 }
 
+/* ---- in brief ---- */
+
+#define ANCESTORS_MAX 32
+
+static uint64_t parent_of(struct host *host, uint64_t pid)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	uint64_t parent = 0;
+
+	if (host_read(host, &text, HOST_FILE_MAX, "/proc/%llu/status", (unsigned long long)pid) ||
+	    !field_find(text_span(&text), ':', "PPid", &value) || span_u64(value, 10, &parent))
+		return 0;
+	return parent;
+}
+
+/* What started this process hands its limits to jobs as well: in a prolog that is slurmd. To look for
+ * other launchers is to look at every process. Without one among the ancestors (somebody's shell)
+ * nothing is known. */
+static void run_brief(struct probe_context *ctx)
+{
+	struct limits_facts *limits = &ctx->node->limits;
+	struct launchers_found found = { .host = ctx->host, .arena = ctx->arena, .answer = limits };
+	uint64_t pid = (uint64_t)getppid();
+
+	if (host_kind(ctx->host) != HOST_LIVE)
+		return;
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		struct fact_str comm = { 0 };
+
+		probe_str(ctx, &comm, "/proc/%llu/comm", (unsigned long long)pid);
+		if (!is_known(comm))
+			return;
+		/* A login is not what starts the jobs of a batch system. */
+		if (!str_starts(comm, "sshd"))
+			add_launcher(&found, pid, comm.value);
+		pid = parent_of(ctx->host, pid);
+	}
+}
+
 const struct probe probe_limits = {
 	.name = "limits",
 	.phase = 1,
 	PROBE_SECTION(limits),
 	.run = run,
+	.brief = run_brief,
 };

@@ -123,7 +123,11 @@ static void read_details(struct probe_context *ctx, struct module *module)
 {
 	const char *name = module->name.value;
 
-	probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
+	/* Of the others the driver's own files say it. */
+	if (!ctx->brief || strstr(name, "peer"))
+		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
+	if (ctx->brief)
+		return;
 	probe_str(ctx, &module->srcversion, SYS_MODULE "/%s/srcversion", name);
 	probe_str(ctx, &module->taint, SYS_MODULE "/%s/taint", name);
 	read_params(ctx, module);
@@ -252,9 +256,16 @@ static void run(struct probe_context *ctx)
 	read_at_boot(ctx);
 }
 
+/* Options and what the next boot loads say nothing about what runs. */
+static void run_brief(struct probe_context *ctx)
+{
+	read_modules(ctx);
+}
+
 const struct probe probe_modules = {
 	.name = "modules",
 	.phase = 1,
 	PROBE_SECTION(modules),
 	.run = run,
+	.brief = run_brief,
 };

@@ -81,6 +81,8 @@ static void run(struct probe_context *ctx)
 		LIST_ADD(ctx->arena, &numa->nodes)->id = fact_u64(id);
 	}
 	for_each_mut (node, &numa->nodes) {
+		if (ctx->brief)
+			break;
 		read_processors(ctx, node);
 		read_memory(ctx, node);
 	}
@@ -92,4 +94,5 @@ const struct probe probe_numa = {
 	.phase = 1,
 	PROBE_SECTION(numa),
 	.run = run,
+	.brief = run,
 };

@@ -263,9 +263,23 @@ static void run(struct probe_context *ctx)
 	find_image(ctx);
 }
 
+/* What decides whether a rule applies, and what [expect] can name. */
+static void run_brief(struct probe_context *ctx)
+{
+	struct os_facts *os = &ctx->node->os;
+
+	probe_str(ctx, &os->hostname, "/proc/sys/kernel/hostname");
+	probe_str(ctx, &os->kernel, "/proc/sys/kernel/osrelease");
+	read_memory(ctx);
+	read_cpu(ctx);
+	count_cpus(ctx);
+	read_product(ctx);
+}
+
 const struct probe probe_os = {
 	.name = "os",
 	.phase = 0,
 	PROBE_SECTION(os),
 	.run = run,
+	.brief = run_brief,
 };

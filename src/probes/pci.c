@@ -9,6 +9,7 @@
 #include "gpus.h"
 #include "parse/field.h"
 #include "parse/pcie.h"
+#include "pci-brief.h"
 #include "pci-config.h"
 #include "probe.h"
 
@@ -389,9 +390,16 @@ static void run(struct probe_context *ctx)
 	}
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	if (!pci_brief_read(ctx))
+		run(ctx);
+}
+
 const struct probe probe_pci = {
 	.name = "pci",
 	.phase = 1,
 	PROBE_SECTION(pci),
 	.run = run,
+	.brief = run_brief,
 };

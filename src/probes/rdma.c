@@ -204,9 +204,13 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 			  struct rdma_port *port, bool virtual_function)
 {
 	read_state(ctx, at, port);
-	read_physical_state(ctx, at, port);
+	/* Each of these asks the firmware. */
+	if (!ctx->brief || !known_is(port->state, RDMA_PORT_ACTIVE))
+		read_physical_state(ctx, at, port);
 	read_rate(ctx, at, port);
 	probe_str(ctx, &port->link_layer, DEVICES "/%s/ports/%s/link_layer", at->device, at->port);
+	if (ctx->brief)
+		return;
 	probe_u64(ctx, &port->lid, DEVICES "/%s/ports/%s/lid", at->device, at->port);
 	probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
 	port->gids.state = read_table(ctx, at, port, "gids", rdma_gid_is_set, add_gid);
@@ -248,7 +252,7 @@ static void read_ports(struct probe_context *ctx, struct rdma_device *device, bo
 
 /* The PCI function: the device's parent, or what the parent sits on (a sub-function of mlx5 is an
  * auxiliary device below its PCI function). */
-static void find_function(struct probe_context *ctx, struct rdma_device *device)
+static void find_place(struct probe_context *ctx, struct rdma_device *device)
 {
 	char target[PATH_MAX];
 	struct span bdf;
@@ -264,6 +268,11 @@ static void find_function(struct probe_context *ctx, struct rdma_device *device)
 	device->bdf.state = probe_state(rc);
 	if (rc == 0)
 		device->bdf = probe_span(ctx, bdf);
+}
+
+static void find_function(struct probe_context *ctx, struct rdma_device *device)
+{
+	find_place(ctx, device);
 	probe_link(ctx, &device->driver, DEVICES "/%s/device/driver", device->name.value);
 }
 
@@ -310,6 +319,21 @@ static void read_name(struct probe_context *ctx, const struct rdma_device *devic
 		fact->state = FACT_ABSENT;
 }
 
+/* One of mlx5: what a job needs of it. False for any other. */
+static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
+{
+	const struct pci_device *function;
+
+	find_place(ctx, device);
+	function = is_known(device->bdf) ? node_pci(ctx->node, device->bdf.value) : NULL;
+	if (!function || !str_is(function->driver, "mlx5_core"))
+		return false;
+	device->driver = function->driver;
+	read_name(ctx, device, &device->firmware, "fw_ver");
+	read_ports(ctx, device, false);
+	return true;
+}
+
 static void read_device(struct probe_context *ctx, const char *name)
 {
 	struct rdma_device *device = LIST_ADD(ctx->arena, &ctx->node->rdma.devices);
@@ -318,6 +342,8 @@ static void read_device(struct probe_context *ctx, const char *name)
 	bool virtual_function = false;
 
 	device->name = fact_str(ctx->arena, name);
+	if (ctx->brief && read_briefly(ctx, device))
+		return;
 	read_node_type(ctx, device);
 	soft = soft_driver(ctx, device);
 	if (soft) {
@@ -408,9 +434,16 @@ static void run(struct probe_context *ctx)
 	read_memory_peers(ctx);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	read_devices(ctx);
+	read_memory_peers(ctx);
+}
+
 const struct probe probe_rdma = {
 	.name = "rdma",
 	.phase = 1,
 	PROBE_SECTION(rdma),
 	.run = run,
+	.brief = run_brief,
 };

@@ -264,4 +264,5 @@ const struct probe probe_virt = {
 	.name = "virt",
 	.phase = 0,
 	.run = run,
+	.brief = run,
 };

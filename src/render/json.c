@@ -2,10 +2,12 @@
 /* json.c - the report and the rules as documents; docs/formats/ has their schemas. */
 #include <stdio.h>
 #include <string.h>
+#include <json-c/json_tokener.h>
 
 #include "cmd.h"
 #include "json.h"
 #include "render/render.h"
+#include "since.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
@@ -149,9 +151,24 @@ static struct json_object *probe_json(const struct node *node, const struct prob
 	return json;
 }
 
-enum exit_status render_report_json(const struct report *report, enum exit_status status)
+static struct json_object *changes_json(const struct changes *changes)
 {
-	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-report");
+	struct json_object *array = json_object_new_array();
+
+	for_each(c, &changes->items) {
+		struct json_object *json = json_object_new_object();
+
+		json_put_string(json, "fact", c->fact);
+		json_put(json, "before", c->before ? json_tokener_parse(c->before) : NULL);
+		json_put(json, "after", c->after ? json_tokener_parse(c->after) : NULL);
+		json_object_array_add(array, json);
+	}
+	return array;
+}
+
+static struct json_object *report_json(const struct report *report)
+{
+	struct json_object *json = json_document("nvnodecheck-report");
 	struct json_object *findings = json_object_new_array();
 	struct json_object *probes = json_object_new_array();
 
@@ -165,7 +182,25 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 	json_put(json, "summary", summary_json(report));
 	json_put(json, "findings", findings);
 	json_put(json, "probes", probes);
+	if (report->changes)
+		json_put(json, "changes", changes_json(report->changes));
+	return json;
+}
+
+enum exit_status render_report_json(const struct report *report, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = report_json(report);
+
 	return render_json(json, status);
+}
+
+enum exit_status render_report_jsonl(const struct report *report, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = report_json(report);
+
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	return finish_output(status);
 }
 
 /* ---- rules ---- */

@@ -8,20 +8,44 @@
 #include "text.h"
 
 struct json_object;
+struct diff;
+struct fleet;
 
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
 enum exit_status render_report_json(const struct report *report, enum exit_status status);
+/* The same on one line. */
+enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
+enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
+/* These two end with their consumer's own status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; 0 OK, 1 problem,
+ * 2 unknown. */
+enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
+enum exit_status render_report_npd(const struct report *report, enum exit_status status);
+/* What such a consumer is to hear when nothing could be found out. */
+int render_failure_status(int format, enum exit_status status);
+/* By --format, --output, --journal and --quiet; LINES: text is a line for each finding. */
+enum exit_status render_report(const struct report *report, const struct options *options,
+			       enum exit_status status, bool lines);
+enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
+enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
+			     const struct options *options, enum exit_status status);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
 /* "takes effect at the next boot"; "" for none. */
 const char *activation_text(enum activation activation);
+/* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
+ * the next AFTER; NULL at the end. */
+const struct finding *render_next(const struct report *report, const struct finding *after);
+/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", one line, in the report's arena. */
+const char *render_reason(const struct report *report, const struct finding *finding);
+const char *render_subjects(const struct report *report, const struct finding *finding);
+
 /* "base, deepep" of a rule's profiles; in a static buffer. */
 const char *render_profiles(unsigned int profiles, char buffer[64]);
 

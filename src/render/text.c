@@ -8,6 +8,7 @@
 #include "json.h"
 #include "render/render.h"
 #include "render/topo.h"
+#include "since.h"
 
 #define LABEL 10	/* width of "observed " and its like */
 #define INDENT 5
@@ -414,6 +415,22 @@ static void show_off(struct view *v)
 	}
 }
 
+static void show_changes(struct view *v)
+{
+	const struct changes *changes = v->report->changes;
+
+	if (!changes)
+		return;
+	fprintf(v->page.out, "\n%s%u fact%s changed since then%s\n", page_style(&v->page, STYLE_BOLD),
+		changes->items.count, changes->items.count == 1 ? "" : "s",
+		page_style(&v->page, STYLE_PLAIN));
+	for_each(c, &changes->items) {
+		fprintf(v->page.out, "%*s%s\n", INDENT, "", c->fact);
+		label(v, "before", c->before ? c->before : "not there");
+		label(v, "now", c->after ? c->after : "not there");
+	}
+}
+
 static void last_line(struct view *v)
 {
 	const struct report *r = v->report;
@@ -446,6 +463,7 @@ enum exit_status render_report_text(const struct report *report, const struct op
 		fputc('\n', v.page.out);
 		show_all(&v, chosen_rest, show_short);
 	}
+	show_changes(&v);
 	last_line(&v);
 	if (v.verbose) {
 		struct topo topo;

@@ -412,6 +412,18 @@ def _uevent(dev):
     return text + "MODALIAS=%s\n" % modalias, modalias
 
 
+def _table(node):
+    """/proc/bus/pci/devices (drivers/pci/proc.c): no domain, and here no BARs."""
+    text = ""
+    for bdf in sorted(node.pci):
+        dev = node.pci[bdf]
+        bus, device, function = re.match(r".*:(..):(..)\.(.)$", bdf).groups()
+        text += "%s%02x\t%04x%04x\t0%s\t%s\n" % (
+            bus, int(device, 16) << 3 | int(function), dev["vendor"], dev["device"],
+            ("\t%16x" % 0) * 14, dev["driver"] or "")
+    return text
+
+
 def _vpd(name, fields):
     """Vital product data (PCI 3.0, appendix I): a name, and read-only fields."""
     name = name.encode()
@@ -474,4 +486,6 @@ def render(node, tree):
     tree.folder("/sys/bus/pci/slots")
     for bdf in sorted(node.pci):
         _render_device(node, tree, node.pci[bdf], found)
+    if node.pci:
+        tree.file("/proc/bus/pci/devices", _table(node))
     _render_groups(node, tree)

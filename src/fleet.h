@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fleet.h - many nodes' files: which they are, who works on them, and what of the facts can be compared
+ * between nodes. Memory does not grow with what has been read: a node is forgotten before the next.
+ */
+#ifndef FLEET_H
+#define FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cmd.h"
+
+/* Facts files and captures; a folder stands for those in it. */
+struct fleet {
+	struct arena *arena;
+	const char **files;
+	const char **names;	/* of the nodes: the file's name without its ending */
+	size_t count;
+};
+
+enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *more, size_t count);
+void fleet_close(struct fleet *fleet);
+#define _cleanup_fleet_ _cleanup_(fleet_close)
+
+/* Processes that share the files: worker W of N has the files W, W + N, W + 2N, ... and writes to a
+ * stream that the caller reads. */
+#define WORKERS_MAX 64
+
+struct workers {
+	size_t count;
+	pid_t pids[WORKERS_MAX];
+	FILE *streams[WORKERS_MAX];
+};
+
+typedef void worker_run(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
+			void *user);
+
+/* 0 or negative errno. */
+int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
+/* Takes them in; false when one of them did not end well. */
+bool workers_end(struct workers *workers);
+
+/* Reads one of the files into SOURCE, whose arena may hold an earlier one. */
+enum exit_status fleet_read(struct source *source, const struct options *options, const char *file);
+
+/* Does this fact change by itself (a counter, a date)? */
+bool fleet_is_volatile(const char *path);
+/* Does it, or is it each node's own (a name, a serial number, an address)? Such a fact is not compared
+ * between nodes. */
+bool fleet_is_own(const char *path);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* output.h - standard output that is to be a file: written whole under another name and then renamed, so
+ * that who reads it sees the old or the new one and never a part. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <limits.h>
+
+struct output {
+	const char *file;
+	char temporary[PATH_MAX];
+	int fd;
+};
+
+/* FILE NULL or "-": standard output stays what it is. 0, or negative errno after saying why. */
+int output_begin(struct output *output, const char *file);
+/* Renames it, or (when GOOD is false) takes it away. */
+int output_end(struct output *output, int good);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff.c - what differs between nodes: as text, as a document, as a page that needs nothing else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "diff.h"
+#include "json.h"
+#include "render/render.h"
+
+#define LISTED 8 /* names in a line */
+#define ODD_LISTED 20
+
+/* ---- rows: the same difference of several items of a list is one ---- */
+
+struct row {
+	const struct diff_key *key;
+	char pattern[512];	/* pci.devices[*].mps_bytes */
+	size_t items;
+};
+
+static void make_pattern(const char *path, char pattern[512])
+{
+	size_t n = 0;
+
+	for (; *path && n < 508; path++) {
+		pattern[n++] = *path;
+		if (*path != '[')
+			continue;
+		pattern[n++] = '*';
+		path += strcspn(path, "]") - 1;
+	}
+	pattern[n] = '\0';
+}
+
+static bool same_values(const struct diff *diff, const struct diff_key *a,
+			const struct diff_key *b)
+{
+	if (a->count != b->count || a->various != b->various)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->values[i].text, b->values[i].text) != 0 ||
+		    memcmp(a->values[i].nodes, b->values[i].nodes, diff->nodes / 8 + 1) != 0)
+			return false;
+	return true;
+}
+
+static struct row *make_rows(const struct diff *diff, size_t *count)
+{
+	struct row *rows = calloc(diff->count + 1, sizeof(*rows));
+
+	*count = 0;
+	for (size_t i = 0; rows && i < diff->count; i++) {
+		struct row row = { .key = &diff->keys[i], .items = 1 };
+		size_t k = 0;
+
+		make_pattern(diff->keys[i].path, row.pattern);
+		while (k < *count && (strcmp(rows[k].pattern, row.pattern) != 0 ||
+				      !same_values(diff, rows[k].key, row.key)))
+			k++;
+		if (k < *count)
+			rows[k].items++;
+		else
+			rows[(*count)++] = row;
+	}
+	return rows;
+}
+
+static const char *row_name(const struct row *row)
+{
+	return row->items > 1 ? row->pattern : row->key->path;
+}
+
+/* ---- text ---- */
+
+static void list_nodes(const struct diff *diff, const struct fleet *fleet,
+		       const struct diff_value *value)
+{
+	size_t n = 0;
+
+	for (size_t node = 0; node < diff->nodes; node++) {
+		if (!diff_has(value, node))
+			continue;
+		if (n++ < LISTED)
+			printf("%s%s", n > 1 ? ", " : "", fleet->names[node]);
+	}
+	if (n > LISTED)
+		printf(" and %zu more", n - LISTED);
+}
+
+static void put_row(const struct diff *diff, const struct fleet *fleet, const struct row *row)
+{
+	const struct diff_value *most = diff_majority(row->key);
+
+	printf("\n%s", row_name(row));
+	if (row->items > 1)
+		printf("  (%zu items)", row->items);
+	putchar('\n');
+	if (row->key->various)
+		printf("  more than %d values\n", DIFF_VALUES_MAX);
+	for (size_t i = 0; i < row->key->count; i++) {
+		const struct diff_value *value = &row->key->values[i];
+
+		printf("  %-28s %5zu  ", value->text, value->count);
+		if (value == most && value->count > 1)
+			fputs("most", stdout);
+		else
+			list_nodes(diff, fleet, value);
+		putchar('\n');
+	}
+}
+
+struct odd_node {
+	size_t node;
+	size_t facts;
+};
+
+static int compare_odd(const void *a, const void *b)
+{
+	const struct odd_node *x = a, *y = b;
+
+	return x->facts != y->facts ? (x->facts < y->facts) - (x->facts > y->facts)
+				    : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Those that differ from most, the oddest first; COUNT is how many do. */
+static struct odd_node *sort_odd(const struct diff *diff, size_t *count)
+{
+	struct odd_node *nodes = calloc(diff->nodes + 1, sizeof(*nodes));
+	size_t *odd = diff_odd(diff);
+
+	*count = 0;
+	for (size_t node = 0; nodes && node < diff->nodes; node++)
+		if (odd[node])
+			nodes[(*count)++] = (struct odd_node){ node, odd[node] };
+	free(odd);
+	if (*count)
+		qsort(nodes, *count, sizeof(*nodes), compare_odd);
+	return nodes;
+}
+
+static void put_odd(const struct diff *diff, const struct fleet *fleet)
+{
+	size_t count;
+	struct odd_node *odd = sort_odd(diff, &count);
+
+	if (count)
+		puts("\nOdd ones out");
+	for (size_t i = 0; i < count && i < ODD_LISTED; i++)
+		printf("  %-28s %5zu fact%s unlike most\n", fleet->names[odd[i].node], odd[i].facts,
+		       odd[i].facts == 1 ? "" : "s");
+	if (count > ODD_LISTED)
+		printf("  and %zu more\n", count - ODD_LISTED);
+	free(odd);
+}
+
+static void put_text(const struct diff *diff, const struct fleet *fleet)
+{
+	size_t count;
+	struct row *rows = make_rows(diff, &count);
+
+	printf("%zu nodes, %zu fact%s differ%s\n", diff->nodes, diff->count,
+	       diff->count == 1 ? "" : "s", diff->count == 1 ? "s" : "");
+	for (size_t i = 0; i < count; i++)
+		put_row(diff, fleet, &rows[i]);
+	put_odd(diff, fleet);
+	free(rows);
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *value_json(const struct diff *diff, const struct fleet *fleet,
+				      const struct diff_value *value, bool names)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *nodes = json_object_new_array();
+
+	json_put_string(json, "value", value->text);
+	json_put_number(json, "count", value->count);
+	for (size_t node = 0; names && node < diff->nodes; node++)
+		if (diff_has(value, node))
+			json_object_array_add(nodes, json_text(fleet->names[node],
+							       strlen(fleet->names[node])));
+	json_put(json, "nodes", nodes);
+	return json;
+}
+
+static struct json_object *diff_json(const struct diff *diff, const struct fleet *fleet)
+{
+	struct json_object *json = json_document("nvnodecheck-diff");
+	struct json_object *facts = json_object_new_array(), *odd = json_object_new_array();
+	size_t count;
+	struct odd_node *nodes = sort_odd(diff, &count);
+
+	for (size_t i = 0; i < diff->count; i++) {
+		const struct diff_key *key = &diff->keys[i];
+		const struct diff_value *most = diff_majority(key);
+		struct json_object *one = json_object_new_object();
+		struct json_object *values = json_object_new_array();
+
+		/* Most nodes are named by their absence from the other values. */
+		for (size_t k = 0; k < key->count; k++)
+			json_object_array_add(values,
+					      value_json(diff, fleet, &key->values[k],
+							 &key->values[k] != most ||
+								 diff->nodes <= LISTED));
+		json_put_string(one, "fact", key->path);
+		json_put_string(one, "most", most ? most->text : NULL);
+		json_put(one, "various", json_object_new_boolean(key->various));
+		json_put(one, "values", values);
+		json_object_array_add(facts, one);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_put_string(one, "node", fleet->names[nodes[i].node]);
+		json_put_number(one, "facts", nodes[i].facts);
+		json_object_array_add(odd, one);
+	}
+	free(nodes);
+	json_put_number(json, "nodes", diff->nodes);
+	json_put(json, "facts", facts);
+	json_put(json, "odd", odd);
+	return json;
+}
+
+/* ---- HTML ---- */
+
+static const char page_head[] =
+	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	"style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+	"<title>nvnodecheck diff</title>\n<style>\n"
+	":root{color-scheme:light dark}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}\n"
+	"h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}\n"
+	"input{font:inherit;padding:.4rem .6rem;width:100%;max-width:30rem;box-sizing:border-box}\n"
+	"table{border-collapse:collapse;width:100%;margin-top:1rem}\n"
+	"th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid #8884}\n"
+	"th button{font:inherit;font-weight:600;background:none;border:0;padding:0;cursor:pointer;"
+	"color:inherit}\n"
+	"th[aria-sort=ascending] button::after{content:' \\25B2'}\n"
+	"th[aria-sort=descending] button::after{content:' \\25BC'}\n"
+	"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+	"td.f,td.v{font-family:ui-monospace,monospace;overflow-wrap:anywhere}\n"
+	"tr.most td{opacity:.65}\n</style></head><body>\n";
+
+static const char page_script[] =
+	"<script>\n"
+	"document.querySelectorAll('table').forEach(table=>{\n"
+	" const body=table.tBodies[0];\n"
+	" table.querySelectorAll('th').forEach((th,i)=>th.firstChild.onclick=()=>{\n"
+	"  const up=th.getAttribute('aria-sort')!=='ascending';\n"
+	"  table.querySelectorAll('th').forEach(o=>o.removeAttribute('aria-sort'));\n"
+	"  th.setAttribute('aria-sort',up?'ascending':'descending');\n"
+	"  const key=r=>r.cells[i].textContent,number=th.className==='n';\n"
+	"  [...body.rows].sort((a,b)=>(up?1:-1)*(number?key(a)-key(b):"
+	"key(a).localeCompare(key(b),undefined,{numeric:true})))\n"
+	"   .forEach(r=>body.append(r));\n"
+	" });\n"
+	"});\n"
+	"document.getElementById('filter').oninput=e=>{\n"
+	" const words=e.target.value.toLowerCase().split(/\\s+/);\n"
+	" let shown=0;\n"
+	" for(const r of document.querySelector('#facts').tBodies[0].rows){\n"
+	"  const text=r.textContent.toLowerCase();\n"
+	"  r.hidden=!words.every(w=>text.includes(w));\n"
+	"  shown+=!r.hidden;\n"
+	" }\n"
+	" document.getElementById('shown').textContent=shown+' rows';\n"
+	"};\n"
+	"</script>\n</body></html>\n";
+
+static void put_html(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '<')
+			fputs("&lt;", stdout);
+		else if (*text == '>')
+			fputs("&gt;", stdout);
+		else if (*text == '&')
+			fputs("&amp;", stdout);
+		else
+			putchar(*text);
+	}
+}
+
+static void html_rows(const struct diff *diff, const struct fleet *fleet, const struct row *row)
+{
+	const struct diff_value *most = diff_majority(row->key);
+
+	for (size_t i = 0; i < row->key->count; i++) {
+		const struct diff_value *value = &row->key->values[i];
+		bool is_most = value == most && diff->nodes > LISTED;
+
+		printf("<tr%s><td class=\"f\">", value == most ? " class=\"most\"" : "");
+		put_html(row_name(row));
+		printf("</td><td class=\"n\">%zu</td><td class=\"v\">", row->items);
+		put_html(value->text);
+		printf("</td><td class=\"n\">%zu</td><td>", value->count);
+		if (is_most)
+			fputs("most", stdout);
+		for (size_t node = 0, n = 0; !is_most && node < diff->nodes; node++) {
+			if (!diff_has(value, node))
+				continue;
+			fputs(n++ ? ", " : "", stdout);
+			put_html(fleet->names[node]);
+		}
+		puts("</td></tr>");
+	}
+	if (!row->key->various)
+		return;
+	fputs("<tr><td class=\"f\">", stdout);
+	put_html(row_name(row));
+	printf("</td><td class=\"n\">%zu</td><td>more than %d values</td><td class=\"n\">%zu</td>"
+	       "<td></td></tr>\n",
+	       row->items, DIFF_VALUES_MAX, diff->nodes);
+}
+
+static void put_page(const struct diff *diff, const struct fleet *fleet)
+{
+	size_t count, odd_count;
+	struct row *rows = make_rows(diff, &count);
+	struct odd_node *odd = sort_odd(diff, &odd_count);
+
+	fputs(page_head, stdout);
+	printf("<h1>%zu nodes, %zu facts differ</h1>\n", diff->nodes, diff->count);
+	puts("<label for=\"filter\">Filter: words that a row must have</label><br>\n"
+	     "<input id=\"filter\" type=\"search\" placeholder=\"driver, mtu, node017\"> "
+	     "<span id=\"shown\" aria-live=\"polite\"></span>\n"
+	     "<table id=\"facts\"><thead><tr><th><button>Fact</button></th>"
+	     "<th class=\"n\"><button>Items</button></th><th><button>Value</button></th>"
+	     "<th class=\"n\"><button>Nodes</button></th><th><button>Which</button></th>"
+	     "</tr></thead><tbody>");
+	for (size_t i = 0; i < count; i++)
+		html_rows(diff, fleet, &rows[i]);
+	puts("</tbody></table>\n<h2>Odd ones out</h2>\n<table id=\"odd\"><thead><tr>"
+	     "<th><button>Node</button></th><th class=\"n\"><button>Facts unlike most</button></th>"
+	     "</tr></thead><tbody>");
+	for (size_t i = 0; i < odd_count; i++) {
+		fputs("<tr><td>", stdout);
+		put_html(fleet->names[odd[i].node]);
+		printf("</td><td class=\"n\">%zu</td></tr>\n", odd[i].facts);
+	}
+	puts("</tbody></table>");
+	fputs(page_script, stdout);
+	free(rows);
+	free(odd);
+}
+
+enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
+			     const struct options *options, enum exit_status status)
+{
+	_cleanup_json_ struct json_object *json = NULL;
+
+	if (options->format == FORMAT_JSON) {
+		json = diff_json(diff, fleet);
+		return render_json(json, status);
+	}
+	if (options->format == FORMAT_HTML)
+		put_page(diff, fleet);
+	else
+		put_text(diff, fleet);
+	return finish_output(status);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* monitors.c - one result for programs that start a check and read its exit status: Nagios and its kin,
+ * node-problem-detector. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "render/render.h"
+
+/* ---- Nagios plugins: status, text, numbers; then a line for each finding (nagios-plugins.org, developer
+ * guidelines) ---- */
+
+enum nagios { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+
+static enum nagios nagios_status(const struct report *r, enum exit_status status)
+{
+	if (status == EXIT_FINDINGS)
+		return NAGIOS_CRITICAL;
+	if (status != EXIT_WELL)
+		return NAGIOS_UNKNOWN;
+	return r->any_worst && r->worst >= SEVERITY_WARN ? NAGIOS_WARNING : NAGIOS_OK;
+}
+
+/* What follows a bar is taken for numbers. */
+static void put_plain(const char *text)
+{
+	for (; *text; text++)
+		putchar(*text == '|' ? '/' : *text);
+}
+
+static bool is_reported(const struct finding *f, enum exit_status status)
+{
+	return f->answer.verdict != VERDICT_UNKNOWN || status == EXIT_INCOMPLETE;
+}
+
+enum exit_status render_report_nagios(const struct report *r, enum exit_status status)
+{
+	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+	enum nagios nagios = nagios_status(r, status);
+	const struct finding *first = render_next(r, NULL);
+
+	printf("NVNODECHECK %s - ", words[nagios]);
+	if (nagios == NAGIOS_OK)
+		printf("%zu rules asked", r->rules);
+	else if (first)
+		put_plain(render_reason(r, first));
+	printf(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n",
+	       r->count[VERDICT_FAIL] - r->info, r->count[VERDICT_PENDING],
+	       r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]);
+	for (const struct finding *f = first; f; f = render_next(r, f)) {
+		if (f == first || !is_reported(f, status))
+			continue;
+		put_plain(render_reason(r, f));
+		putchar('\n');
+	}
+	return finish_output(EXIT_WELL) ? (enum exit_status)NAGIOS_UNKNOWN
+					: (enum exit_status)nagios;
+}
+
+/* ---- node-problem-detector: a message that it cuts (pkg/custompluginmonitor/types/config.go,
+ * defaultMaxOutputLength) ---- */
+
+#define NPD_MESSAGE_BYTES 80
+
+enum npd { NPD_OK, NPD_PROBLEM, NPD_UNKNOWN };
+
+/* Not in the middle of a character. */
+static size_t cut_at(const char *text, size_t limit)
+{
+	size_t n = strlen(text);
+
+	if (n <= limit)
+		return n;
+	n = limit;
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+enum exit_status render_report_npd(const struct report *r, enum exit_status status)
+{
+	const struct finding *first = render_next(r, NULL);
+	const char *text = "the node is well";
+	enum npd npd = status == EXIT_WELL	 ? NPD_OK
+		       : status == EXIT_FINDINGS ? NPD_PROBLEM
+						 : NPD_UNKNOWN;
+
+	if (npd != NPD_OK && first)
+		text = render_reason(r, first);
+	printf("%.*s\n", (int)cut_at(text, NPD_MESSAGE_BYTES), text);
+	return finish_output(EXIT_WELL) ? (enum exit_status)NPD_UNKNOWN : (enum exit_status)npd;
+}
+
+/* ---- what could not be done ---- */
+
+int render_failure_status(int format, enum exit_status status)
+{
+	if (status == EXIT_WELL)
+		return status;
+	return format == FORMAT_NAGIOS ? (int)NAGIOS_UNKNOWN
+	       : format == FORMAT_NPD  ? (int)NPD_UNKNOWN
+				       : (int)status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.c - a report in the format that was asked for, where it was asked for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "journal-send.h"
+#include "output.h"
+#include "render/render.h"
+
+static enum exit_status render(const struct report *report, const struct options *options,
+			       enum exit_status status, bool lines)
+{
+	switch ((enum format)options->format) {
+	case FORMAT_JSON:
+		return render_report_json(report, status);
+	case FORMAT_JSONL:
+		return render_report_jsonl(report, status);
+	case FORMAT_PROMETHEUS:
+		return render_report_prometheus(report, status);
+	case FORMAT_NAGIOS:
+		return render_report_nagios(report, status);
+	case FORMAT_NPD:
+		return render_report_npd(report, status);
+	default: /* the others are not of a report: struct verb says which are */
+		break;
+	}
+	return lines ? render_report_lines(report, status)
+		     : render_report_text(report, options, status);
+}
+
+enum exit_status render_report(const struct report *report, const struct options *options,
+			       enum exit_status status, bool lines)
+{
+	struct output output;
+	enum exit_status answer;
+	int rc;
+
+	if (options->journal) {
+		rc = journal_send(report, status);
+		if (rc)
+			complain("the journal cannot be written: %s", strerror(-rc));
+	}
+	if (options->quiet)
+		return status;
+	if (output_begin(&output, options->output))
+		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+	answer = render(report, options, status, lines);
+	if (output_end(&output, !ferror(stdout)))
+		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+	return answer;
+}

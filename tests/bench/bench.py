@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""make bench: how long the program takes, as ratios to other programs in the same run, so that the figures
+mean something on any machine; then how cost grows. Nothing here is a test: a busy machine fails none.
+
+The program runs in a root made of a node's tree (chroot, as root) as it would live, and through --root."""
+import glob
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TESTS)
+sys.dont_write_bytecode = True
+
+from lib import node, program, textform, tree  # noqa: E402
+
+NODE = "hgx-h200-roce"	# 8 GPUs, 8 RDMA devices
+ROUNDS = 200
+
+
+def once(command):
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL, env=ENV)
+    process.wait()
+    return time.perf_counter() - start
+
+
+ENV = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+
+PACER = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static double run(char **argv)
+{
+	struct timespec a, b;
+	int status;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	pid_t pid = vfork();
+	if (pid == 0) { execv(argv[0], argv); _exit(127); }
+	waitpid(pid, &status, 0);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	if (WEXITSTATUS(status) == 127) exit(127);
+	return (b.tv_sec - a.tv_sec) * 1e6 + (b.tv_nsec - a.tv_nsec) / 1e3;
+}
+/* pacer ROUNDS A... -- B...: the two in turn; each one's times, in microseconds. */
+int main(int argc, char **argv)
+{
+	int rounds = atoi(argv[1]), split = 2, out = dup(1), null = open("/dev/null", O_RDWR);
+	while (split < argc && strcmp(argv[split], "--")) split++;
+	argv[split] = NULL;
+	for (int i = 0; i < 3; i++) dup2(null, i);
+	for (int i = 0; i < rounds; i++)
+		dprintf(out, "%.1f %.1f\n", run(argv + 2), run(argv + split + 1));
+	struct rusage r;
+	getrusage(RUSAGE_CHILDREN, &r);
+	dprintf(out, "%ld\n", r.ru_maxrss);
+	return 0;
+}
+"""
+
+
+class Room:
+    """A root in which the program, true and what they are linked with lie in a node's tree."""
+
+    def __init__(self, folder, name, edits=()):
+        self.stage = tree.Stage(os.path.join(folder, "tree"))
+        self.stage.put(node.tree_of(name, [textform.Statement("edit", 1, e) for e in edits]))
+        self.root = self.stage.directory
+        self.bin = os.path.join(self.root, "run", "bench")
+        os.makedirs(self.bin)
+        source = os.path.join(folder, "pacer.c")
+        with open(source, "w") as file:
+            file.write(PACER)
+        subprocess.run(["cc", "-O2", "-o", self.bin + "/pacer", source], check=True)
+        subprocess.run(["cc", "-O2", "-o", os.path.join(folder, "pacer"), source], check=True)
+        self.pacer = os.path.join(folder, "pacer")
+        shutil.copy(program.binary(), self.bin + "/nvnodecheck")
+        shutil.copy(shutil.which("true"), self.bin + "/true")
+        wanted = [program.binary(), shutil.which("true")]
+        for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
+                     "libz.so.1", "libsystemd.so.0"):
+            wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
+        for file in wanted:
+            text = subprocess.run(["ldd", file], stdout=subprocess.PIPE, check=True).stdout.decode()
+            for path in re.findall(r"(/\S+) \(0x", text) + ([file] if ".so" in file else []):
+                target = os.path.join(self.root, "lib64" if "ld-linux" in path else "run/bench",
+                                      os.path.basename(path))
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(path, target)
+        null = self.root + "/dev/null"
+        if os.geteuid() == 0 and not os.path.exists(null):
+            os.mknod(null, 0o20666, os.makedev(1, 3))
+
+    def live(self, *args, rounds=ROUNDS):
+        """Median ratio to true, its microseconds, and the peak in KiB."""
+        env = ["/run/bench/nvnodecheck"]
+        out = subprocess.run(
+            ["chroot", self.root, "/run/bench/pacer", str(rounds), "/run/bench/true", "--"] + env +
+            list(args), stdout=subprocess.PIPE, check=True,
+            env=dict(ENV, LD_LIBRARY_PATH="/run/bench")).stdout.decode().split("\n")
+        return figures(out)
+
+    def rooted(self, *args, rounds=ROUNDS):
+        return self.against([shutil.which("true")], [program.binary()] + list(args) +
+                            ["--root", self.root], rounds)
+
+    def against(self, other, own, rounds=ROUNDS):
+        out = subprocess.run([self.pacer, str(rounds)] + other + ["--"] + own,
+                             stdout=subprocess.PIPE, check=True, env=ENV)
+        return figures(out.stdout.decode().split("\n"))
+
+
+def figures(lines):
+    lines = [line for line in lines if line]
+    pairs = [[float(x) for x in line.split()] for line in lines[:-1]]
+    return (statistics.median(b / a for a, b in pairs), statistics.median(b for _, b in pairs),
+            statistics.median(a for a, _ in pairs), int(lines[-1]))
+
+
+def line(what, ratio, budget, unit="x true", more=""):
+    print("%-52s %8.2f %-12s budget %-8s %s" % (what, ratio, unit, budget, more))
+
+
+def show(what, result, budget):
+    line(what, result[0], budget, more="%.0f us, true %.0f us, peak %d KiB" % (
+        result[1], result[2], result[3]))
+
+
+def instructions(room):
+    """Of the whole run, children too: what does not depend on who else is on the machine."""
+    if not shutil.which("valgrind"):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        out = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes",
+                              "--callgrind-out-file=%s/out.%%p" % folder, program.binary(),
+                              "preflight", "--root", room.root], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, env=ENV).stderr.decode()
+    return sum(int(n) for n in re.findall(r"Collected : (\d+)", out))
+
+
+def quick(room, root):
+    show("preflight, in the node's root" if root else "preflight --root", (
+        room.live if root else room.rooted)("preflight"), "5")
+    show("doctor without the image", (room.live if root else room.rooted)(
+        "doctor", "--skip", "boot/initramfs*", rounds=30), "25")
+
+
+def functions(folder):
+    print("\nPCI functions                preflight      doctor")
+    for count in (8, 32, 128, 512, 1024):
+        place = os.path.join(folder, "f%d" % count)
+        stage = tree.Stage(place)
+        contents = node.copy_of(node.tree_of(NODE))
+        sample = "/sys/devices/pci0000:ff"
+        table = contents.entries.get("/proc/bus/pci/devices")
+        lines = []
+        for i in range(count):
+            bdf = "0000:%02x:%02x.%x" % (0xc0 + i // 256, i // 8 % 32, i % 8)
+            path = "%s/%s" % (sample, bdf)
+            for name, text in (("vendor", "0x8086"), ("device", "0x3456"), ("class", "0x088000"),
+                               ("config", "\0" * 64), ("resource", ("0x%016x " % 0 * 3 + "\n") * 13),
+                               ("uevent", "PCI_CLASS=88000\nPCI_ID=8086:3456\n")):
+                contents.file(path + "/" + name, text + ("\n" if name in ("vendor", "device", "class")
+                                                         else ""))
+            contents.link("/sys/bus/pci/devices/" + bdf, "../../../devices/pci0000:ff/" + bdf)
+            lines.append("%02x%02x\t80863456\t0\n" % (0xc0 + i // 256, i % 256))
+        if table is not None:
+            contents.file("/proc/bus/pci/devices", table_text(table) + "".join(lines))
+        stage.put(contents)
+        times = [min(once([program.binary(), verb, "--root", place]) for _ in range(7))
+                 for verb in ("preflight", "doctor")]
+        print("%6d more              %8.2f ms %8.2f ms" % (count, times[0] * 1e3, times[1] * 1e3))
+        shutil.rmtree(place)
+
+
+def table_text(entry):
+    for value in (entry if isinstance(entry, (list, tuple)) else [entry]):
+        for candidate in (value, getattr(value, "data", None), getattr(value, "content", None)):
+            if isinstance(candidate, bytes):
+                return candidate.decode()
+            if isinstance(candidate, str):
+                return candidate
+    return ""
+
+
+def modprobe_lines(folder):
+    print("\nmodprobe.d lines             doctor")
+    for count in (10, 100, 1000, 10000, 20000):
+        place = os.path.join(folder, "m%d" % count)
+        stage = tree.Stage(place)
+        contents = node.copy_of(node.tree_of(NODE))
+        contents.file("/etc/modprobe.d/many.conf",
+                      "".join("options module%d key=%d\n" % (i, i) for i in range(count)))
+        stage.put(contents)
+        best = min(once([program.binary(), "doctor", "--root", place]) for _ in range(5))
+        print("%6d                    %8.2f ms" % (count, best * 1e3))
+        shutil.rmtree(place)
+
+
+def fleet(folder, room):
+    facts = json.loads(subprocess.run([program.binary(), "facts", "--root", room.root],
+                                      stdout=subprocess.PIPE, check=True).stdout)
+    print("\nfacts files                  doctor        diff          peak")
+    for count in (100, 400, 1600):
+        place = os.path.join(folder, "n%d" % count)
+        os.mkdir(place)
+        for i in range(count):
+            facts["os"]["hostname"] = "node%05d" % i
+            with open("%s/node%05d.json" % (place, i), "w") as file:
+                json.dump(facts, file)
+        speeds = []
+        for command in (["doctor", "--json", "--from", place], ["diff", place]):
+            speeds.append(count / once([program.binary()] + command))
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        print("%6d                  %8.0f /s   %8.0f /s   %8d KiB" % (count, speeds[0], speeds[1], peak))
+        shutil.rmtree(place)
+
+
+def image(folder, room):
+    """100 MB in a zstd image, against decompressing it and the distribution's lister."""
+    if not shutil.which("zstd"):
+        return
+    content = os.path.join(folder, "content")
+    os.makedirs(content + "/usr/lib")
+    with open(content + "/usr/lib/blob", "wb") as file:
+        block = b"".join(os.urandom(512) + b"driver firmware " * 96 for _ in range(512))
+        for _ in range(100 * (1 << 20) // len(block)):
+            file.write(block)
+    release = os.listdir(room.root + "/lib/modules")[0]
+    path = "%s/boot/initrd.img-%s" % (room.root, release)
+    archive = subprocess.run("find . | cpio -o -H newc --quiet | zstd -q -1 > '%s'" % path, shell=True,
+                             cwd=content)
+    if archive.returncode:
+        return
+    room.rooted("doctor", rounds=1)
+    zstd = min(once(["zstd", "-dcq", path]) for _ in range(5))
+    own = min(once([program.binary(), "doctor", "--root", room.root]) for _ in range(5))
+    line("doctor with a 100 MB zstd image", own / zstd, "1.3", "x zstd -d")
+    if shutil.which("lsinitramfs"):
+        lister = min(once(["lsinitramfs", path]) for _ in range(3))
+        line("lsinitramfs takes", lister / own, "5", "x doctor")
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        room = Room(folder, NODE)
+        quick(room, False)
+        if os.geteuid() == 0:
+            quick(room, True)
+        if shutil.which("lspci"):
+            result = room.against(
+                ["/usr/bin/lspci", "-O", "sysfs.path=%s/sys/bus/pci" % room.root, "-vvv"],
+                [program.binary(), "preflight", "--root", room.root], 50)
+            line("lspci -vvv takes", 1 / result[0], "-", "x preflight")
+        if shutil.which("nvidia-smi"):
+            result = room.against([shutil.which("nvidia-smi"), "-q"],
+                                  [program.binary(), "preflight"], 10)
+            line("nvidia-smi -q takes", 1 / result[0], "150", "x preflight")
+        count = instructions(room)
+        if count:
+            print("%-52s %8.2f million" % ("preflight, instructions of both processes", count / 1e6))
+        image(folder, room)
+        functions(folder)
+        modprobe_lines(folder)
+        fleet(folder, room)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LBNL NHC from its source (NHC_SOURCE=DIR), systemd's own checks of the units, Ansible, the schema of
+Kubernetes and node-problem-detector as far as it can be told without them."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import CONTRIB, need
+from lib import program
+
+
+def output(command, **more):
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+                             **more)
+    return process.returncode, process.stdout.decode()
+
+
+def test_nhc_keeps_the_reason(machine):
+    source = os.environ.get("NHC_SOURCE")
+    if not source:
+        pytest.skip("NHC_SOURCE names no checkout of github.com/mej/nhc")
+    include = os.path.join(machine.folder, "scripts")
+    subprocess.run(["cp", "-r", os.path.join(source, "scripts"), include], check=True)
+    subprocess.run(["cp", machine.contrib("nhc/nvnodecheck.nhc"), include], check=True)
+    with open(machine.folder + "/nhc.conf", "w") as file:
+        file.write("* || check_nvnodecheck\n")
+
+    def nhc():
+        return output(["bash", os.path.join(source, "nhc"), "-e", "check_nvnodecheck", "MARK_OFFLINE=0",
+                       "INCDIR=" + include, "HELPERDIR=" + os.path.join(source, "helpers"),
+                       "CONFFILE=" + machine.folder + "/nhc.conf", "LOGFILE=-", "NHC_RM=none",
+                       "NVNODECHECK=" + machine.program])
+    status, text = nhc()
+    assert status == 0, text
+    machine.become("driver unloaded")
+    status, text = nhc()
+    assert status == 1 and re.search(r"check_nvnodecheck:\s+driver/loaded: ", text), text
+
+
+UNITS = ("systemd/nvnodecheck.service", "prometheus/nvnodecheck-textfile.service",
+         "prometheus/nvnodecheck-textfile.timer")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units(unit, machine):
+    need("systemd-analyze")
+    for name in UNITS:
+        machine.contrib(name)
+    status, text = output(["systemd-analyze", "verify", "--man=no",
+                           os.path.join(machine.folder, os.path.basename(unit))])
+    text = "\n".join(line for line in text.splitlines() if "nvnodecheck" in line)
+    assert not text, text
+    if unit.endswith(".service"):
+        status, text = output(["systemd-analyze", "security", "--offline=yes", "--threshold=50",
+                               os.path.join(machine.folder, os.path.basename(unit))])
+        assert status == 0, text
+
+
+def test_ansible(machine):
+    need("ansible-playbook")
+    play = machine.contrib("ansible/playbook.yml")
+    command = ["ansible-playbook", "-i", "localhost,", "-c", "local", play, "-e",
+               "nvnodecheck_become=false"]
+    env = dict(os.environ, ANSIBLE_LOCALHOST_WARNING="false", HOME=machine.folder,
+               ANSIBLE_NOCOLOR="1", LC_ALL="C.UTF-8")
+    os.mkdir(machine.folder + "/facts")
+    status, text = output(command, env=env)
+    assert status == 0 and "changed=" in text, text
+    with open(machine.folder + "/facts/localhost.json") as file:
+        assert json.load(file)["format"] == "nvnodecheck-facts"
+    machine.become("driver unloaded")
+    status, text = output(command + ["--check"], env=env)
+    assert status != 0 and "driver/loaded" in text, text
+    fact = machine.contrib("ansible/nvnodecheck.fact")
+    status, text = output(["sh", fact])
+    assert status == 0 and json.loads(text)["summary"]["verdict"] == "fail"
+
+
+def test_node_problem_detector(machine):
+    """Its protocol: the first 80 bytes of one line, 0, 1, or more for unknown."""
+    with open(os.path.join(CONTRIB, "node-problem-detector/nvnodecheck.json")) as file:
+        plugin = json.load(file)
+    rule = plugin["rules"][0]
+    assert rule["condition"] in [c["type"] for c in plugin["conditions"]]
+    status, text = output([machine.program] + rule["args"])
+    assert (status, text) == (0, "the node is well\n")
+    machine.become("driver unloaded")
+    status, text = output([machine.program] + rule["args"])
+    limit = plugin["pluginConfig"]["max_output_length"]
+    assert status == 1 and text.startswith("driver/loaded") and len(text.strip()) <= limit
+    status, text = output([machine.program] + rule["args"] + ["--nonsense"])
+    assert status == 2
+
+
+def test_kubernetes():
+    yaml = pytest.importorskip("yaml")
+    with open(os.path.join(CONTRIB, "kubernetes/daemonset.yaml")) as file:
+        daemonset = yaml.safe_load(file)
+    spec = daemonset["spec"]["template"]["spec"]
+    container = spec["containers"][0]
+    volumes = {v["name"] for v in spec["volumes"]}
+    assert {m["name"] for m in container["volumeMounts"]} == volumes
+    assert daemonset["spec"]["selector"]["matchLabels"].items() <= \
+        daemonset["spec"]["template"]["metadata"]["labels"].items()
+    words = re.search(r"nvnodecheck (doctor.*?)--output", container["args"][0], re.S).group(1)
+    words = words.replace("\\", "").split()
+    result = program.run(*[w if w != "/host" else "/" for w in words])
+    assert result.status in (0, 1, 3) and "nvnodecheck_info" in result.out, str(result)

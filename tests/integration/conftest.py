@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The fleet's own engines with what contrib/ has for them. Each file needs its engine, and most need
+root; what is not there is skipped. `make check-integration` runs them; `make check` does not."""
+import os
+import shutil
+import sys
+import time
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+
+from lib import node, program, textform, tree  # noqa: E402
+
+CONTRIB = os.path.join(TOP, "contrib")
+INSTALLED = "/usr/sbin/nvnodecheck"
+
+
+class Machine:
+    """A node of tests/nodes in a tree, and a program of the installed one's words that looks at it."""
+
+    def __init__(self, folder, name):
+        self.folder = str(folder)
+        self.stage = tree.Stage(os.path.join(self.folder, "tree"))
+        self.name = name
+        self.program = os.path.join(self.folder, "nvnodecheck")
+        self.become()
+        with open(self.program, "w") as file:
+            file.write('#!/bin/sh\nexec %s "$@" --root %s\n' % (program.binary(),
+                                                                self.stage.directory))
+        os.chmod(self.program, 0o755)
+
+    def become(self, *edits):
+        statements = [textform.Statement("edit", 1, text) for text in edits]
+        self.stage.put(node.tree_of(self.name, statements))
+
+    def contrib(self, path):
+        """A copy of that file that starts our program."""
+        target = os.path.join(self.folder, os.path.basename(path))
+        shutil.copy(os.path.join(CONTRIB, path), target)
+        with open(target) as file:
+            text = file.read()
+        with open(target, "w") as file:
+            file.write(text.replace(INSTALLED, self.program))
+        return target
+
+
+@pytest.fixture
+def machine(tmp_path):
+    os.chmod(str(tmp_path), 0o755)
+    return Machine(tmp_path, "hgx-h100-ib")
+
+
+def need(*programs):
+    for name in programs:
+        if not shutil.which(name):
+            pytest.skip(name + " is not installed")
+
+
+def wait_until(condition, seconds=30, what="it"):
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, "waited too long for " + what
+        time.sleep(0.2)

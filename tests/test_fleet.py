@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many nodes' files, and the formats for those who ask for a report by program."""
+import json
+import os
+import re
+
+import pytest
+
+from lib import node, program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.fixture(scope="module")
+def facts(node_tree):
+    return program.facts(node_tree("hgx-h100-ib"))
+
+
+@pytest.fixture
+def fleet(facts, tmp_path):
+    """fleet(N, EDIT): N nodes' files in a folder, EDIT(number, document) changes some."""
+    def make(count, edit=lambda i, d: None):
+        for i in range(count):
+            document = json.loads(json.dumps(facts))
+            document["os"]["hostname"] = "node%02d" % i
+            edit(i, document)
+            with open(str(tmp_path / ("node%02d.json" % i)), "w") as file:
+                json.dump(document, file)
+        return tmp_path
+    return make
+
+
+def check(name, document):
+    pytest.importorskip("jsonschema")
+    import test_schemas
+    test_schemas.check(name, document)
+
+
+def test_same_nodes_do_not_differ(fleet):
+    result = program.run("diff", fleet(3))
+    assert result.status == 0 and result.out == "3 nodes, 0 facts differ\n", str(result)
+
+
+def test_the_odd_one_out(fleet):
+    def edit(i, document):
+        if i == 4:
+            document["driver"]["version"] = "550.1"
+            del document["gpu"]["devices"][3]
+        document["os"]["boot_id"] = str(i)
+    result = program.run("diff", "--json", fleet(40, edit))
+    assert result.status == 1, str(result)
+    document = result.json()
+    check("diff", document)
+    found = {f["fact"]: f for f in document["facts"]}
+    version = found["driver.version"]
+    assert [(v["value"], v["count"], v["nodes"]) for v in version["values"]][1] == \
+        ("550.1", 1, ["node04"])
+    missing = [f for f in found if f.startswith("gpu.devices[")]
+    assert len(missing) == 1 and found[missing[0]]["values"][1]["value"] == "not there"
+    assert found[missing[0]]["values"][1]["nodes"] == ["node04"]
+    assert "os.boot_id" not in found and "os.hostname" not in found
+    assert document["odd"] == [{"node": "node04", "facts": 3}]
+
+
+def test_unknown_is_not_a_difference(fleet):
+    result = program.run("diff", fleet(3, lambda i, d: i == 1 and d["driver"].pop("version")))
+    assert result.status == 0, str(result)
+
+
+def test_two_files_and_a_capture(fleet, node_tree, tmp_path):
+    folder = fleet(1)
+    capture = tmp_path / "other.capture"
+    assert program.run("capture", "--root", node_tree("rhel9-proprietary-dracut"), "-o",
+                       capture).status == 0
+    result = program.run("diff", folder / "node00.json", capture)
+    assert result.status == 1 and "driver.flavour" in result.out, str(result)
+
+
+def test_page_needs_nothing_else(fleet, tmp_path):
+    page = tmp_path / "page.html"
+    folder = fleet(12, lambda i, d: i == 3 and d["driver"].update(version="<script>x</script>"))
+    assert program.run("diff", "--format", "html", "-o", page, folder).status == 1
+    text = page.read_text()
+    assert "<script>x" not in text and "&lt;script&gt;x" in text
+    assert not re.search(r"(src|href)=|https?:", text)
+
+
+def test_doctor_over_many(fleet):
+    def edit(i, document):
+        if i == 7:
+            document["driver"]["loaded"] = False
+            document["driver"]["version"] = document["driver"]["banner"] = None
+    folder = fleet(20, edit)
+    result = program.run("doctor", "--json", "--from", folder)
+    assert result.status == 1, str(result)
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert [d["node"]["hostname"] for d in lines[:-1]] == ["node%02d" % i for i in range(20)]
+    check("report", lines[7])
+    check("summary", lines[-1])
+    assert lines[-1]["nodes"] == 20 and lines[-1]["fail"] >= 1
+    one = program.run("doctor", "--json", "--from", folder / "node07.json").json()
+    assert lines[7] == one
+    text = program.run("doctor", "--from", folder)
+    assert "node07: fail: driver/loaded" in text.out, str(text)
+
+
+def test_file_that_cannot_be_read_is_counted(fleet, tmp_path):
+    folder = fleet(5)
+    (tmp_path / "node02.json").write_text("{")
+    result = program.run("doctor", "--json", "--from", folder)
+    assert result.status == 4 and "node02.json" in result.err, str(result)
+    assert json.loads(result.out.splitlines()[-1])["unreadable"] == 1
+    assert program.run("diff", folder).status == 4
+
+
+def test_since(fleet, tmp_path):
+    folder = fleet(2, lambda i, d: i and d["driver"].update(version="550.1"))
+    result = program.run("doctor", "--json", "--from", folder / "node01.json", "--since",
+                         folder / "node00.json")
+    document = result.json()
+    check("report", document)
+    changed = {c["fact"]: c for c in document["changes"]}
+    assert changed["driver.version"]["after"] == "550.1"
+    assert set(changed) == {"driver.version", "os.hostname"}
+    text = program.run("doctor", "--from", folder / "node01.json", "--since", folder / "node00.json")
+    assert "2 facts changed since then" in text.out
+
+
+# ---- formats ----
+
+@pytest.mark.parametrize("name", ("hgx-h100-ib", "broken-everything", "no-gpu-server"))
+def test_prometheus_has_no_series_twice(name, node_tree):
+    result = program.run("doctor", "--format", "prometheus", "--root", node_tree(name))
+    series = [line.rsplit(" ", 1)[0] for line in result.out.splitlines() if line[0] != "#"]
+    assert len(series) == len(set(series))
+    families = [line.split()[2] for line in result.out.splitlines() if line.startswith("# TYPE")]
+    assert len(families) == len(set(families))
+    assert all(s.split("{")[0] in families for s in series)
+
+
+def test_prometheus_names_are_in_the_manual(node_tree):
+    with open(os.path.join(program.TOP, "man", "nvnodecheck.8")) as file:
+        manual = file.read()
+    result = program.run("doctor", "--format", "prometheus", "--root", node_tree("hgx-h100-ib"))
+    for name in re.findall(r"# TYPE (\S+)", result.out):
+        assert name in manual, name
+
+
+def test_nagios(node_tree):
+    well = program.run("preflight", "--format", "nagios", "--root", node_tree("hgx-h100-ib"))
+    assert well.status == 0 and well.out.startswith("NVNODECHECK OK - "), str(well)
+    bad = program.run("doctor", "--format", "nagios", "--root", node_tree("broken-everything"))
+    assert bad.status == 2 and bad.out.startswith("NVNODECHECK CRITICAL - "), str(bad)
+    assert all(line.count("|") == (i == 0) for i, line in enumerate(bad.out.splitlines()))
+    for words in (["--nonsense"], ["--root", "/nonexistent"]):
+        assert program.run("doctor", "--format", "nagios", *words).status == 3
+
+
+def test_npd(node_tree):
+    bad = program.run("preflight", "--format", "npd", "--root", node_tree("broken-everything"))
+    assert bad.status == 1 and len(bad.raw) <= 81 and bad.out.count("\n") == 1, str(bad)
+    assert program.run("preflight", "--format", "npd", "--root", "/nonexistent").status == 2
+
+
+def test_output_is_whole_or_not_there(node_tree, tmp_path):
+    file = tmp_path / "x.prom"
+    result = program.run("doctor", "--format", "prometheus", "-o", file, "--root",
+                         node_tree("hgx-h100-ib"))
+    assert result.status == 0 and result.out == "" and os.listdir(str(tmp_path)) == ["x.prom"]
+    assert file.read_text().endswith("\n")
+    result = program.run("doctor", "--json", "-o", tmp_path / "none" / "x", "--root",
+                         node_tree("hgx-h100-ib"))
+    assert result.status == 4 and "none" in result.err, str(result)
+
+
+def test_formats_of_reports_are_not_of_other_verbs():
+    assert program.run("rules", "--format", "prometheus").status == 2
+    assert program.run("doctor", "--format", "html", "--root", "/").status == 2
+    assert program.run("preflight", "--format", "jsonl", "--root", "/nonexistent").status == 4

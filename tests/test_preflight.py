@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""preflight: says of a node what doctor says, from fewer facts; is silent, quick to give up, and never
+takes what it could not read for well."""
+import ctypes
+import os
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+import pytest
+
+from lib import node, program
+
+SEVERE = ("err", "crit")
+
+
+def severe(report):
+    return {(f["rule"], f["subject"], f["verdict"]) for f in report["findings"]
+            if f["severity"] in SEVERE and f["verdict"] in ("fail", "pending") and not f.get("off")}
+
+
+def preflight(directory, *args, **more):
+    result = program.run("preflight", "--root", directory, *args, **more)
+    assert result.status in (0, 1, 3), str(result)
+    assert (result.out == "") == (result.status == 0), str(result)
+    return result
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_says_nothing_that_doctor_does_not(name, node_tree):
+    directory = node_tree(name)
+    for profile in ("base", "p2p", "gpudirect-rdma", "deepep"):
+        result = program.run("preflight", "--root", directory, "--profile", profile, "--json")
+        assert result.status in (0, 1, 3), str(result)
+        found = severe(result.json())
+        assert found <= severe(program.report(directory, "--profile", profile)), profile
+
+
+@pytest.mark.parametrize("name", ("hgx-h100-ib", "hgx-h200-roce", "b200-hgx", "no-gpu-server",
+                                  "rtx4090-p2p", "vm-h200-passthrough", "grace-gh200-cx8"))
+def test_silent_when_well(name, node_tree):
+    result = preflight(node_tree(name))
+    assert result.status == 0, str(result)
+    assert result.err == ""
+
+
+# ---- never hung ----
+
+DEADLINE_S = 2.0	# PROBE_DEADLINE_MS
+LATE_S = 1.5  # on a busy machine; by itself it is some 50 ms
+
+
+class Mute:
+    """A FUSE file mounted over PATH: it can be opened and never answers a read until release()."""
+
+    def __init__(self, path):
+        self.path = path
+        self.fd = os.open("/dev/fuse", os.O_RDWR)
+        libc = ctypes.CDLL(None, use_errno=True)
+        options = "fd=%d,rootmode=100444,user_id=0,group_id=0,allow_other" % self.fd
+        if libc.mount(b"mute", path.encode(), b"fuse", 0, options.encode()):
+            os.close(self.fd)
+            pytest.skip("cannot mount FUSE: %s" % os.strerror(ctypes.get_errno()))
+        self.reading = threading.Event()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _reply(self, unique, body=b"", error=0):
+        os.write(self.fd, struct.pack("<IiQ", 16 + len(body), -error, unique) + body)
+
+    def _serve(self):
+        attributes = struct.pack("<QQQQQQIIIIIIIIII", 1, 4096, 8, 0, 0, 0, 0, 0, 0, 0o100444, 1, 0,
+                                 0, 0, 4096, 0)
+        while True:
+            try:
+                request = os.read(self.fd, 1 << 20)
+            except OSError:
+                return
+            _, opcode, unique = struct.unpack_from("<IIQ", request)
+            if opcode == 26:	# INIT
+                self._reply(unique, struct.pack("<IIIIHHIIHHI28x", 7, 31, 4096, 0, 1, 1, 4096, 0, 0,
+                                                0, 0))
+            elif opcode == 3:	# GETATTR
+                self._reply(unique, struct.pack("<QII", 0, 0, 0) + attributes)
+            elif opcode == 14:	# OPEN: past the page cache
+                self._reply(unique, struct.pack("<QII", 0, 1, 0))
+            elif opcode == 15:	# READ
+                self.asked = unique
+                self.reading.set()
+            elif opcode == 36:	# INTERRUPT: what a wedged driver ignores too
+                pass
+            elif opcode not in (2, 18):	# FORGET has no answer
+                self._reply(unique, error=38)
+
+    def fail(self):
+        """Answers the read after all."""
+        self._reply(self.asked, error=5)
+
+    def release(self):
+        subprocess.run(["umount", "--lazy", self.path], check=True)
+        os.close(self.fd)
+
+
+@pytest.fixture
+def wedged(scratch):
+    """wedged(NODE, PATH): a tree of that node in which reading PATH never ends, and the file."""
+    if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+        pytest.skip("needs root and /dev/fuse")
+    files = []
+
+    def make(name, path):
+        scratch.put(node.copy_of(node.tree_of(name)))
+        files.append(Mute(scratch.directory + path))
+        return scratch.directory, files[-1]
+    yield make
+    for file in files:
+        file.release()
+
+
+def timed(*args):
+    start = time.monotonic()
+    result = program.run(*args)
+    return result, time.monotonic() - start
+
+
+@pytest.mark.parametrize("path", ("/proc/driver/nvidia/version", "/sys/class/infiniband/mlx5_0/fw_ver",
+                                  "/proc/modules", "/proc/sys/kernel/hostname"))
+def test_mute_file_costs_one_deadline(path, wedged):
+    directory, _ = wedged("hgx-h100-ib", path)
+    result, seconds = timed("preflight", "--root", directory)
+    assert result.status == 1, str(result)
+    assert "node/probe-timed-out" in result.out and path in result.out, str(result)
+    assert seconds < DEADLINE_S + LATE_S, str(result)
+
+
+def test_mute_configuration_costs_one_deadline(wedged, scratch):
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/nvnodecheck.conf", "[report]\n")
+    scratch.put(tree)
+    file = Mute(scratch.directory + "/etc/nvnodecheck.conf")
+    try:
+        result, seconds = timed("preflight", "--root", scratch.directory)
+    finally:
+        file.release()
+    assert result.status == 1 and "/etc/nvnodecheck.conf" in result.out, str(result)
+    assert seconds < DEADLINE_S + LATE_S, str(result)
+
+
+def test_timeout_bounds_the_whole_run(wedged):
+    directory, _ = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
+    result, seconds = timed("preflight", "--timeout", "0.3", "--root", directory)
+    assert result.status == 1, str(result)
+    assert seconds < 0.3 + LATE_S, str(result)
+
+
+def test_doctor_too(wedged):
+    directory, _ = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
+    result, seconds = timed("doctor", "--timeout", "0.5", "--json", "--root", directory)
+    assert result.status == 1 and seconds < 0.5 + LATE_S, str(result)
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+def test_stopped_child_costs_one_deadline(wedged):
+    directory, file = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
+    start = time.monotonic()
+    process = subprocess.Popen([program.binary(), "preflight", "--root", directory],
+                               stdout=subprocess.PIPE, env=program.environment())
+    assert file.reading.wait(5)
+    os.kill(children(process.pid)[0], signal.SIGSTOP)
+    output = process.communicate(timeout=10)[0].decode()
+    assert process.returncode == 1 and "/proc/driver/nvidia/version" in output, output
+    assert time.monotonic() - start < DEADLINE_S + LATE_S
+
+
+def test_crash_costs_one_section(wedged):
+    directory, file = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
+    process = subprocess.Popen([program.binary(), "preflight", "--root", directory],
+                               stdout=subprocess.PIPE, env=program.environment())
+    assert file.reading.wait(5)
+    os.kill(children(process.pid)[0], signal.SIGSEGV)
+    file.fail()
+    output = process.communicate(timeout=10)[0].decode()
+    assert process.returncode == 1, output
+    assert "node/probe-timed-out driver: the probe was ended" in output, output
+    assert "rdma" not in output, output
+
+
+def test_fifo_is_not_waited_for(scratch):
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    scratch.put(tree)
+    path = scratch.directory + "/proc/driver/nvidia/version"
+    os.unlink(path)
+    os.mkfifo(path)
+    result, seconds = timed("preflight", "--root", scratch.directory)
+    os.unlink(path)
+    assert result.status == 3 and result.out.startswith("unknown: "), str(result)
+    assert "not a regular file" in result.out, str(result)
+    assert seconds < 1
+
+
+# ---- what starts this process ----
+
+LAUNCHER = r"""
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct rlimit limit = { 65536, 65536 };
+	int status;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+	prctl(PR_SET_NAME, "slurmd");
+	if (fork() == 0)
+		execv(argv[1], argv + 1);
+	wait(&status);
+	return WEXITSTATUS(status);
+}
+"""
+
+
+def test_limit_of_the_launcher_above(node_tree, tmp_path):
+    """In a prolog, slurmd is above; a shell's own limit says nothing of jobs."""
+    source, slurmd = str(tmp_path / "slurmd.c"), str(tmp_path / "launcher")
+    with open(source, "w") as file:
+        file.write(LAUNCHER)
+    subprocess.run(["cc", "-o", slurmd, source], check=True)
+    script = ("mount --bind %s/sys /sys && exec \"$@\"" % node_tree("hgx-h100-ib"))
+    enter = ["unshare", "--mount", "--", "sh", "-c", script, "sh"]
+    if os.geteuid() or subprocess.run(enter + ["true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("needs a mount namespace of its own")
+    options = ["--profile", "gpudirect-rdma", "--only", "limits/memlock"]
+    own = program.run("preflight", *options, wrap=enter)
+    assert own.status == 0, str(own)
+    below = program.run("preflight", *options, wrap=enter + [slurmd])
+    assert below.status == 1 and below.out.startswith("limits/memlock slurmd: 64 KiB"), str(below)
