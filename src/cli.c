@@ -19,6 +19,9 @@
 const struct verb verbs[] = {
 	{ "doctor", VERB_DOCTOR, "", 0,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX,
+	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
+	{ "undo", VERB_UNDO, "[ID]", 1, "take back the last repair, or the one named", cmd_undo },
 	{ "explain", VERB_EXPLAIN, "RULE", 1,
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
@@ -31,26 +34,27 @@ const struct verb verbs[] = {
 	{ 0 },
 };
 
-#define NODE (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE)
-#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN)
+#define NODE (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE | VERB_FIX)
+#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_FIX | VERB_UNDO)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE,
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
-	{ "from", 0, AT(STRING, from), "FILE", NULL, VERB_DOCTOR | VERB_FACTS,
+	{ "from", 0, AT(STRING, from), "FILE", NULL,
+	  VERB_DOCTOR | VERB_FACTS | VERB_FIX,
 	  "read a capture or facts file instead of a machine; - is standard input" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  VERB_DOCTOR | VERB_RULES, "what the node is for, separated by commas" },
+	  VERB_DOCTOR | VERB_RULES | VERB_FIX, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME", "text, json", TEXT, "how to write the result" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT, "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, VERB_DOCTOR,
+	{ "config", 0, AT(STRING, config), "FILE", NULL, VERB_DOCTOR | VERB_FIX,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, VERB_DOCTOR,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
-	{ "skip", 0, AT(LIST, skip), "RULES", NULL, VERB_DOCTOR,
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, VERB_DOCTOR | VERB_FIX,
 	  "leave these rules out; shell patterns" },
 	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", VERB_DOCTOR,
 	  "severity from which the exit status says so (err)" },
@@ -58,6 +62,15 @@ const struct option_row option_rows[] = {
 	  "exit status 3 when something that counts is unknown" },
 	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
 	  "judge that process's environment and limits" },
+	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX,
+	  "also repair what is less than an error" },
+	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "change the node; as root" },
+	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO, "do not ask" },
+	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
+	  "apply only if the plan is still the one with this id" },
+	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
+	  "run no program: files alone are changed, and what remains is said" },
+	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL, VERB_CAPTURE,
 	  "the file to write; - is standard output" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
@@ -322,5 +335,6 @@ void cli_help(const struct verb *verb)
 		if (!verb || row->verbs & verb->bit)
 			help_option(row);
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
-	       "configuration, 3 incomplete, 4 could not do what was asked. nvnodecheck(8)\n");
+	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
+	       "confirmed. nvnodecheck(8)\n");
 }

@@ -18,6 +18,8 @@ enum verb_bit {
 	VERB_CAPTURE = 1 << 2,
 	VERB_RULES = 1 << 3,
 	VERB_EXPLAIN = 1 << 4,
+	VERB_FIX = 1 << 5,
+	VERB_UNDO = 1 << 6,
 	VERB_ANY = -1,
 };
 
@@ -39,6 +41,12 @@ struct options {
 	const char *skip[LIST_OPTION_MAX + 1];
 	int fail_on;		/* enum severity; -1: not given */
 	bool strict;
+	bool all;
+	bool apply;
+	bool yes;
+	const char *plan;	/* the id that was shown */
+	bool no_regenerate;
+	bool list;
 	pid_t pid;
 	int color;		/* enum color */
 	bool no_pager;

@@ -4,6 +4,7 @@
 #ifndef RENDER_H
 #define RENDER_H
 
+#include "plan.h"
 #include "report.h"
 #include "text.h"
 
@@ -16,6 +17,14 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
+enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
+				  const struct options *options, enum exit_status status);
+enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
+				  enum exit_status status);
+/* New objects: a plan as a document; what each document says of its node; words by their bits. */
+struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
+struct json_object *render_node(const struct node *node);
+struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 

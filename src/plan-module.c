@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes the
+ * images by a unit of ours, since dracut takes modules-load.d and the modules named there into the
+ * image, where the options would have to follow. Never by softdep: the driver's own, in
+ * modules.softdep, comes first and is the only one that counts.
+ */
+#include <string.h>
+
+#include "fix.h"
+
+#define OWN_MODULES_LOAD "/etc/modules-load.d/nvnodecheck.conf"
+
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return false;
+	return *a == *b;
+}
+
+const struct module_file *fix_module_file(const struct fixing *f, const char *module)
+{
+	const struct module_file *found = NULL;
+
+	for_each(file, &f->node->modules.files)
+		if (is_known(file->name) && same_name(file->name.value, module) &&
+		    is_known(f->node->os.kernel) && str_is(file->kernel, f->node->os.kernel.value) &&
+		    (!found || known_is(file->indexed, true)))
+			found = file;
+	return found;
+}
+
+/* As people write it: nvidia-peermem, but mlx5_ib. */
+static const char *written(struct fixing *f, const char *module)
+{
+	char *name = arena_strdup(f->arena, module);
+
+	for (char *c = name; *c && strncmp(name, "nvidia", 6) == 0; c++)
+		if (*c == '_')
+			*c = '-';
+	return name;
+}
+
+static bool check_file(struct fixing *f, const char *module)
+{
+	const struct module_file *file = fix_module_file(f, module);
+
+	if (file && known_is(file->indexed, false))
+		return fix_refuse(f, "%s is not in modules.dep: see modules/depmod-stale",
+				  file->path.value);
+	if (file)
+		return true;
+	if (!is_told(f->node->modules.files))
+		return fix_refuse(f, "whether there is a %s for this kernel could not be read", module);
+	return fix_refuse(f, "no %s is installed for kernel %s: a package has to bring it", module,
+			  f->node->os.kernel.value);
+}
+
+/* One that cannot be loaded would fail at every boot as well. */
+static bool check_peermem(struct fixing *f)
+{
+	static const char *const rules[] = { "modules/peermem-stub", "modules/peermem-unloadable",
+					     "modules/peermem-symbol-mismatch",
+					     "modules/peermem-not-built-for-kernel" };
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct finding *other = fix_failing(f, rules[i]);
+
+		if (other)
+			return fix_refuse(f, "nvidia-peermem would not load: see %s. Whoever builds "
+					     "the driver on this node has to build it again",
+					  rules[i]);
+	}
+	return true;
+}
+
+bool fix_load_now(struct fixing *f, const char *module)
+{
+	const char *name = written(f, module);
+
+	if (node_module(f->node, module))
+		return true;
+	if (!check_file(f, module) || (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
+		return false;
+	fix_step(f, PLAN_LOAD_MODULE, module, fix_argv(f, "/sbin/modprobe", name, NULL, NULL));
+	fix_does(f, ACTIVATION_NOW, "load %s", name);
+	return true;
+}
+
+/* ---- at boot ---- */
+
+static bool loaded_at_boot(const struct fixing *f, const char *module)
+{
+	for_each(m, &f->node->modules.at_boot)
+		if (same_name(m->name.value, module))
+			return true;
+	return false;
+}
+
+static bool load_by_unit(struct fixing *f, const char *name)
+{
+	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
+	struct draft *draft = draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
+					 "loads the module at boot, after the root file system is there");
+
+	if (!draft)
+		return false;
+	draft_begin(f, draft,
+		    arena_printf(f->arena,
+				 "[Unit]\n"
+				 "Description=Load %s\n"
+				 "After=systemd-modules-load.service systemd-udev-settle.service "
+				 "openibd.service\n"
+				 "\n"
+				 "[Service]\n"
+				 "Type=oneshot\n"
+				 "RemainAfterExit=yes\n"
+				 "ExecStart=/sbin/modprobe %s\n"
+				 "\n"
+				 "[Install]\n"
+				 "WantedBy=multi-user.target\n",
+				 name, name));
+	fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
+	fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
+	return true;
+}
+
+bool fix_load_at_boot(struct fixing *f, const char *module)
+{
+	const char *name = written(f, module);
+	struct draft *draft;
+
+	if (loaded_at_boot(f, module))
+		return true;
+	if (!check_file(f, module))
+		return false;
+	fix_does(f, ACTIVATION_NOW, "have %s loaded at every boot", name);
+	if (fix_has_dracut(f))
+		return load_by_unit(f, name);
+	draft = draft_open(f, OWN_MODULES_LOAD, "loads modules at boot");
+	if (!draft)
+		return false;
+	draft_line(f, draft, name, name);
+	return true;
+}
