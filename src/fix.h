@@ -11,12 +11,9 @@
 #define FIX_H
 
 #include "host.h"
+#include "own-files.h"
 #include "plan.h"
 #include "report.h"
-
-#define OWN_MODPROBE "/etc/modprobe.d/zz-nvnodecheck.conf"
-#define OWN_GRUB "/etc/default/grub.d/zz-nvnodecheck.cfg"
-#define OWN_DRACUT "/etc/dracut.conf.d/zz-nvnodecheck.conf"
 
 /* A file as it is and as it will be. */
 struct draft {
@@ -43,6 +40,8 @@ struct fixing {
 	const struct finding *finding;	/* the one that is asked about */
 	bool named;			/* the user named its rule */
 	struct plan_repair *repair;
+	bool effect;			/* something has to change for it, though another may have asked too */
+	LIST(bool) effects;		/* of each repair of the plan */
 };
 
 struct fix {
@@ -74,6 +73,7 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule);
 
 /* NULL after refusing: a link, or a file that cannot be read here. */
 struct draft *draft_open(struct fixing *f, const char *path, const char *why);
+bool draft_differs(const struct draft *draft);
 void draft_set(struct fixing *f, struct draft *draft, struct span text);
 /* Writes OPENING into an empty file of our own, after a line that says whose it is. */
 void draft_begin(struct fixing *f, struct draft *draft, const char *opening);
@@ -119,6 +119,9 @@ void fix_touch(struct fixing *f, const char *module);
 /* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
 bool fix_argument(struct fixing *f, const char *key, const char *value);
 /* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
+/* The plan changes the command line of the next boot, so what asks for no more than is in it by now is
+ * not there already. */
+void fix_shares_arguments(struct fixing *f);
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 
 /* ---- modules (plan-module.c) ---- */

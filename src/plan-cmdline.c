@@ -343,6 +343,11 @@ static bool check_length(struct fixing *f, const char *word)
 	return fix_refuse(f, "the command line would be longer than %d bytes", X86_CMDLINE_MAX);
 }
 
+void fix_shares_arguments(struct fixing *f)
+{
+	f->effect |= strcmp(f->staged, f->node->cmdline.staged.text.value) != 0;
+}
+
 bool fix_argument(struct fixing *f, const char *key, const char *value)
 {
 	const char *word = arena_printf(f->arena, "%s=%s", key, value);
@@ -351,8 +356,10 @@ bool fix_argument(struct fixing *f, const char *key, const char *value)
 
 	if (!check_loader(f) || !check_contradiction(f, key, value))
 		return false;
-	if (cmdline_has(span_of(f->staged), key, value))
+	if (cmdline_has(span_of(f->staged), key, value)) {
+		fix_shares_arguments(f);
 		return true;
+	}
 	if (now) {
 		e.old = arena_printf(f->arena, "%s=%s", key, now);
 		e.new = arena_printf(f->arena, "%s=%s,%s", key, now, value);
@@ -374,8 +381,10 @@ bool fix_argument_remove(struct fixing *f, const char *key, const char *value)
 
 	if (!check_loader(f))
 		return false;
-	if (!cmdline_has(span_of(f->staged), key, value))
+	if (!cmdline_has(span_of(f->staged), key, value)) {
+		fix_shares_arguments(f);
 		return true;
+	}
 	if (now) {
 		rest = span_of(now);
 		e.old = arena_printf(f->arena, "%s=%s", key, now);

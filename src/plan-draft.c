@@ -71,8 +71,15 @@ struct draft *draft_open(struct fixing *f, const char *path, const char *why)
 	return draft;
 }
 
+bool draft_differs(const struct draft *draft)
+{
+	return !draft->before.p != !draft->after.p || draft->before.n != draft->after.n ||
+	       (draft->after.n && memcmp(draft->before.p, draft->after.p, draft->after.n) != 0);
+}
+
 void draft_set(struct fixing *f, struct draft *draft, struct span text)
 {
+	f->effect = true;
 	draft->after = (struct span){ arena_strndup(f->arena, text.p, text.n), text.n };
 }
 
@@ -81,6 +88,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	size_t more = strlen(with), rest = draft->after.n - at - n;
 	char *text = arena_alloc(f->arena, at + more + rest + 1);
 
+	f->effect = true;
 	memcpy(text, draft->after.p, at);
 	memcpy(text + at, with, more);
 	memcpy(text + at + more, draft->after.p + at + n, rest);
@@ -126,6 +134,7 @@ void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const
 			continue;
 		if (!span_is(one, line))
 			draft_splice(f, draft, (size_t)(one.p - draft->after.p), one.n, line);
+		f->effect |= draft_differs(draft);
 		return;
 	}
 	if (!is_last_comment(draft, comment))

@@ -160,13 +160,47 @@ static const char *const *must_hold(struct fixing *f, const struct initramfs_ima
 	return n ? list : NULL;
 }
 
-static bool needs_build(const struct fixing *f, const struct initramfs_image *image)
+static bool blocks(const struct modprobe_facts *m, const char *module)
 {
+	for_each(b, &m->blacklist)
+		if (str_is(b->module, module) && !is_known(b->text))
+			return true;
+	return false;
+}
+
+static bool same_value(const struct modprobe_assignment *a, const struct modprobe_assignment *b)
+{
+	return b && a->value.state == b->value.state &&
+	       (!is_known(a->value) || str_is(a->value, b->value.value));
+}
+
+/* What A says of the image's modules and B does not say likewise. */
+static bool says_more(const struct fixing *f, const struct initramfs_image *image,
+		      const struct modprobe_facts *a, const struct modprobe_facts *b)
+{
+	for_each(x, &a->assignments)
+		if (known_is(x->effective, true) && reaches_image(x->file.value) &&
+		    is_in(f, image, x->module.value) &&
+		    !same_value(x, setting_assignment(b, x->module.value, x->param.value)))
+			return true;
+	for_each(x, &a->blacklist)
+		if (!is_known(x->text) && reaches_image(x->file.value) &&
+		    is_in(f, image, x->module.value) && !blocks(b, x->module.value))
+			return true;
+	return false;
+}
+
+static bool needs_build(struct fixing *f, const struct initramfs_image *image)
+{
+	const struct modprobe_facts *m = fix_modprobe(f);
+
 	for_each(path, &f->rebuild)
 		if (str_is(image->path, *path))
 			return true;
 	for_each(module, &f->touched)
-		if (may_have(f, image, *module))
+		if (may_have(f, image, *module) &&
+		    (!known_is(image->complete, true) || says_more(f, image, m, &image->modprobe) ||
+		     says_more(f, image, &image->modprobe, m)))
 			return true;
 	return false;
 }

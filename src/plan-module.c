@@ -9,8 +9,6 @@
 
 #include "fix.h"
 
-#define OWN_MODULES_LOAD "/etc/modules-load.d/nvnodecheck.conf"
-
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)

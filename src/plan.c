@@ -130,6 +130,7 @@ struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const cha
 {
 	struct plan_step *step;
 
+	f->effect = true;
 	for_each_mut(s, &f->plan->steps)
 		if (s->kind == kind && same_text(s->subject, subject))
 			return s;
@@ -219,6 +220,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->finding = finding;
 	f->repair = LIST_ADD(f->arena, &f->plan->repairs);
 	f->repair->finding = finding;
+	f->effect = false;
 	if (!fix) {
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 		return;
@@ -256,6 +258,31 @@ static bool is_wanted(const struct plan_request *r, const struct finding *findin
 
 /* ---- the whole ---- */
 
+static bool builds_images(const struct plan *plan)
+{
+	for_each(step, &plan->steps)
+		if (step->kind == PLAN_INITRAMFS)
+			return true;
+	return false;
+}
+
+/* What asked for nothing that is not there already waits for somebody to restart something. */
+static void finish_repairs(struct fixing *f)
+{
+	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_images(f->plan); i++) {
+		struct plan_repair *r = &f->plan->repairs.items[i];
+
+		if (r->refused || f->effects.items[i])
+			continue;
+		r->refused = arena_printf(f->arena, "all is right on disk already; it takes effect %s",
+					  r->activation == ACTIVATION_REBOOT
+						  ? "at the next boot"
+						  : "when what it is about is started again");
+		r->what = r->cost = NULL;
+		r->activation = ACTIVATION_NONE;
+	}
+}
+
 static int compare_files(const void *a, const void *b)
 {
 	return strcmp(((const struct plan_file *)a)->path, ((const struct plan_file *)b)->path);
@@ -267,9 +294,7 @@ static void finish_files(struct fixing *f)
 		const struct draft *draft = *d;
 		struct plan_file *file;
 
-		if (!draft->before.p == !draft->after.p && draft->before.n == draft->after.n &&
-		    (draft->after.n == 0 ||
-		     memcmp(draft->before.p, draft->after.p, draft->after.n) == 0))
+		if (!draft_differs(draft))
 			continue;
 		file = LIST_ADD(f->arena, &f->plan->files);
 		file->path = draft->path;
@@ -360,9 +385,12 @@ struct plan *plan_make(const struct plan_request *r)
 	plan->arena = arena;
 	plan->refused = plan_refuse_node(f.node, r->host, arena);
 	for_each(finding, &r->report->findings)
-		if (is_wanted(r, finding) && !plan->refused)
+		if (is_wanted(r, finding) && !plan->refused) {
 			repair(&f, finding);
+			*LIST_ADD(arena, &f.effects) = f.effect;
+		}
 	finish_images(&f);
+	finish_repairs(&f);
 	finish_files(&f);
 	order_steps(plan);
 	make_id(plan);

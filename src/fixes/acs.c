@@ -9,8 +9,12 @@
 #include "parse/nvidia.h"
 #include "topology.h"
 
-/* Linux 6.11, commit 47c8846a49ba ("PCI: Extend ACS configurability"); it also clears UpstreamFwd. */
-#define KERNEL_CONFIG_ACS "6.11"
+/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, which can also clear
+ * UpstreamFwd, and broke both arguments for more than one device until commit 9cf8a952d57b, which is in
+ * 6.15 and in later stable releases of 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched
+ * on instead of off. */
+#define KERNEL_ACS_BROKEN "6.11"
+#define KERNEL_CONFIG_ACS "6.15"
 
 /* ReqRedir, CmpltRedir, UpstreamFwd and EgressCtrl off, SrcValid and TransBlk as they are; the lowest
  * bit is the last: Documentation/admin-guide/kernel-parameters.txt, pci=config_acs. */
@@ -24,8 +28,20 @@ static bool is_passed_on(const struct fixing *f)
 	return false;
 }
 
+static bool is_since(const struct fixing *f, const char *version)
+{
+	return version_compare(f->node->os.kernel.value, version) >= 0;
+}
+
 static bool check_platform(struct fixing *f)
 {
+	if (!is_known(f->node->os.kernel))
+		return fix_refuse(f, "which kernel runs is not known");
+	if (is_since(f, KERNEL_ACS_BROKEN) && !is_since(f, KERNEL_CONFIG_ACS))
+		return fix_refuse(f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
+				     " misread the argument unless they have commit 9cf8a952d57b, and "
+				     "switch ACS on instead: another kernel, or the machine's firmware, "
+				     "can");
 	if (is_passed_on(f))
 		return fix_refuse(f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
 				     "is what keeps them apart");
@@ -59,8 +75,7 @@ static const struct pci_device *only_upstream(const struct fixing *f)
 
 static void plan(struct fixing *f)
 {
-	bool config = is_known(f->node->os.kernel) &&
-		      version_compare(f->node->os.kernel.value, KERNEL_CONFIG_ACS) >= 0;
+	bool config = is_since(f, KERNEL_CONFIG_ACS);
 	const char *key = config ? "config_acs=" : "disable_acs_redir=";
 
 	if (!fix_rule_is(f, "pci/acs-redirect")) {
@@ -82,12 +97,15 @@ static void plan(struct fixing *f)
 				   fix_subject(f));
 			return;
 		}
+		fix_shares_arguments(f);
 	} else if (!fix_argument(f, "pci", arena_printf(f->arena, "%s%s", key, ports_of(f, config)))) {
 		return;
 	}
-	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection of %s by pci=%s", fix_subject(f), key);
-	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.",
-		  f->finding->rule->cost ? f->finding->rule->cost : "");
+	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection by pci=%s", key);
+	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.%s",
+		  f->finding->rule->cost ? f->finding->rule->cost : "",
+		  config ? "" : " UpstreamFwd stays: kernels before " KERNEL_CONFIG_ACS
+				" do not clear it.");
 }
 
 const struct fix fix_acs = {

@@ -6,9 +6,6 @@
 #include "fix.h"
 #include "launchers.h"
 
-#define OWN_LIMITS "/etc/security/limits.d/zz-nvnodecheck.conf"
-#define OWN_DROP_IN "/etc/systemd/system/%s.d/zz-nvnodecheck.conf"
-
 struct limit {
 	const char *rule;
 	const char *key;	/* of a unit */

@@ -4,8 +4,6 @@
 
 #include "fix.h"
 
-#define OWN_SYSCTL "/etc/sysctl.d/zz-nvnodecheck.conf"
-
 static const struct {
 	const char *rule;
 	const char *name;
