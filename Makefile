@@ -3,6 +3,7 @@
 #   make                       build/nvnodecheck
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
+#   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
@@ -50,7 +51,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/gpus.inc $(B)/nics.i
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-vm check-fuzz unit install clean FORCE
+.PHONY: all check check-sanitize check-generators check-vm check-fuzz unit install clean FORCE
 all: $(B)/nvnodecheck
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -101,7 +102,13 @@ $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
-unit: $(UNITS)
+unit: $(UNITS) $(B)/tests/txn-driver
+
+# Carries out plans that a test wrote down: tests/test_txn.py, tests/test_generators.py.
+$(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
+	@echo "  CC      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
 
 # PYTHON with pytest and, for the schemas, jsonschema. NVNODECHECK_UPDATE=1 writes the golden files.
 PYTHON ?= /usr/bin/python3
@@ -111,6 +118,10 @@ check-sanitize:
 	$(Q)$(MAKE) SANITIZE=1 all unit
 	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
 		tests/test_holes.py tests/test_bad_input.py
+
+# Root only: Debian roots made with debootstrap are kept in build/generators. Takes some minutes.
+check-generators: all $(B)/tests/txn-driver
+	$(Q)NVNODECHECK_GENERATORS=1 $(PYTHON) tests/check $(B) tests/test_generators.py
 
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
@@ -136,4 +147,4 @@ clean:
 
 FORCE:
 
--include $(OBJECTS:.o=.d) $(UNITS:=.d)
+-include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d
