@@ -96,7 +96,7 @@ enum exit_status cmd_fix(const struct options *options)
 	if (!status)
 		status = source_settings(&source, options, &settings);
 	if (!status && options->apply)
-		status = fix_may_apply(&source, options);
+		status = fix_prepare(&source, options);
 	if (!status)
 		status = source_observe(&source, options);
 	if (status)

@@ -9,6 +9,8 @@
 #include "text.h"
 
 struct json_object;
+struct outcome;
+struct txn_entries;
 
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
@@ -21,6 +23,15 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 				  const struct options *options, enum exit_status status);
 enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
 				  enum exit_status status);
+enum exit_status render_outcome_text(const struct outcome *outcome, const struct options *options,
+				     enum exit_status status);
+/* The plan's document with its outcome; an undo's. */
+enum exit_status render_applied_json(const struct outcome *outcome, const struct report *report,
+				     enum exit_status status);
+enum exit_status render_undone_json(const struct outcome *outcome, enum exit_status status);
+enum exit_status render_entries_text(const struct txn_entries *entries,
+				     const struct options *options);
+enum exit_status render_entries_json(const struct txn_entries *entries);
 /* New objects: a plan as a document; what each document says of its node; words by their bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
