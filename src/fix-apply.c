@@ -152,7 +152,7 @@ static bool can_do_anything(const struct plan *plan, const struct options *optio
 	size_t refused = 0;
 
 	for_each(r, &plan->repairs)
-		refused += r->refused != NULL;
+		refused += r->refused && r->activation == ACTIVATION_NONE;
 	if (plan->refused)
 		complain("%s", plan->refused);
 	else if (options->plan && strcmp(options->plan, plan->id) != 0)

@@ -148,15 +148,18 @@ static bool is_in(const struct fixing *f, const struct initramfs_image *image, c
 static const char *const *must_hold(struct fixing *f, const struct initramfs_image *image)
 {
 	const struct modprobe_facts *m = fix_modprobe(f);
-	const char **list = arena_alloc(f->arena, (m->assignments.count + 1) * sizeof(*list));
-	size_t n = 0;
+	size_t most = m->assignments.count + m->blacklist.count + 1, n = 0;
+	const char **list = arena_alloc(f->arena, most * sizeof(*list));
 
 	for_each(a, &m->assignments)
 		if (known_is(a->effective, true) && reaches_image(a->file.value) &&
-		    is_in(f, image, a->module.value))
-			list[n++] = arena_printf(f->arena, "%s %s%s%s", a->module.value,
-						 a->param.value, is_known(a->value) ? "=" : "",
-						 is_known(a->value) ? a->value.value : "");
+		    is_in(f, image, a->module.value) && is_known(a->value))
+			list[n++] = arena_printf(f->arena, "%s %s=%s", a->module.value,
+						 a->param.value, a->value.value);
+	for_each(b, &m->blacklist)
+		if (!is_known(b->text) && reaches_image(b->file.value) &&
+		    is_in(f, image, b->module.value))
+			list[n++] = arena_printf(f->arena, "blacklist %s", b->module.value);
 	return n ? list : NULL;
 }
 

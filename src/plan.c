@@ -221,6 +221,12 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->repair = LIST_ADD(f->arena, &f->plan->repairs);
 	f->repair->finding = finding;
 	f->effect = false;
+	if (finding->answer.verdict == VERDICT_PENDING) {
+		f->repair->activation = finding->rule->activation;
+		f->repair->refused = arena_printf(f->arena, "right on disk already. %s",
+						  finding->answer.remedy ? finding->answer.remedy : "");
+		return;
+	}
 	if (!fix) {
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 		return;
@@ -247,7 +253,8 @@ static bool needs_none(const struct finding *finding)
 
 static bool is_wanted(const struct plan_request *r, const struct finding *finding)
 {
-	if (finding->off || finding->answer.verdict != VERDICT_FAIL)
+	if (finding->off || (finding->answer.verdict != VERDICT_FAIL &&
+			     finding->answer.verdict != VERDICT_PENDING))
 		return false;
 	if (r->named)
 		return true;
@@ -279,7 +286,6 @@ static void finish_repairs(struct fixing *f)
 						  ? "at the next boot"
 						  : "when what it is about is started again");
 		r->what = r->cost = NULL;
-		r->activation = ACTIVATION_NONE;
 	}
 }
 

@@ -311,7 +311,7 @@ def test_nouveau(make):
     plan = make("workstation-nouveau")
     assert plan.lines(OWN) == ["blacklist nouveau", "install nouveau /bin/false",
                                'options nouveau modeset="0"']
-    assert plan.step("initramfs")["must_hold"] == ["nouveau modeset=0"]
+    assert plan.step("initramfs")["must_hold"] == ["nouveau modeset=0", "blacklist nouveau"]
     assert "comes first" in plan.refused("driver/loaded")
     plan = make("workstation-nouveau", "driver none\npci rtx3070 driver=nouveau\n")
     assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")
@@ -564,3 +564,68 @@ def test_files_are_right_after_one_plan(make, name):
     plan.apply()
     again = Plan(plan.directory, *options)
     assert not again.files, again.files
+
+
+# ---- applied ----
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes a root")
+
+
+def fix(directory, *args):
+    return program.run("fix", "--root", directory, "--profile", "deepep", *args)
+
+
+@as_root
+def test_apply_twice_and_undo(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = fix(directory, "--apply", "--yes")
+    assert result.status == 0 and "pending: takes effect at the next boot" in result.out, result
+    again = fix(directory, "--apply", "--yes")
+    assert again.status == 0 and "There is nothing to change" in again.out, again
+    result = program.run("undo", "--root", directory, "--yes")
+    assert result.status == 0 and not os.path.exists(directory + OWN)
+    result = program.run("undo", "--root", directory, "--list")
+    assert result.status == 0 and "undone" in result.out and OWN in result.out
+
+
+@as_root
+def test_apply_asks(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = fix(directory, "--apply")
+    assert result.status == 4 and "--yes" in result.err
+    assert not os.path.exists(directory + OWN)
+
+
+@as_root
+def test_apply_only_the_plan_that_was_shown(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    shown = Plan(directory, "--profile", "deepep").id
+    with open(directory + "/etc/modprobe.d/new.conf", "w", encoding="utf-8") as file:
+        file.write('options nvidia NVreg_RegistryDwords="RmMsg=1"\n')
+    result = fix(directory, "--apply", "--yes", "--plan", shown)
+    assert result.status == 4 and "another one by now" in result.err
+    shown = Plan(directory, "--profile", "deepep").id
+    assert fix(directory, "--apply", "--yes", "--plan", shown).status == 0
+
+
+@as_root
+def test_apply_where_nothing_can_be_changed(scratch):
+    directory = plans.put(scratch, "old-nv-peer-mem")
+    result = program.run("fix", "--root", directory, "modules/peermem-conflict", "--apply", "--yes")
+    assert result.status == 4
+
+
+@as_root
+def test_apply_says_what_remains(scratch):
+    directory = plans.put(scratch, "workstation-nouveau")
+    result = program.run("fix", "--root", directory, "--apply", "--yes", "--no-regenerate")
+    assert result.status == 0, result
+    assert "left" in result.out and "initramfs" in result.out
+    assert os.path.exists(directory + OWN)
+    result = program.run("fix", "--root", directory, "--apply", "--yes")
+    assert result.status == 4     # nothing in this root can build an image
+
+
+def test_ordinary_user_cannot_apply():
+    result = program.run("fix", "--apply", "--yes", user=True)
+    assert result.status == 4 and "only root" in result.err

@@ -51,6 +51,14 @@ static uint64_t param_number(const struct fixing *f, const char *name, uint64_t 
 	return param && span_u64(span_of(param->value.value), 0, &value) == 0 ? value : standard;
 }
 
+static bool is_there(const struct fixing *f, const char *path)
+{
+	for_each(n, &f->node->dev.nodes)
+		if (str_is(n->path, path))
+			return true;
+	return false;
+}
+
 static void plan(struct fixing *f)
 {
 	const char *path = fix_subject(f);
@@ -59,6 +67,12 @@ static void plan(struct fixing *f)
 
 	if (!number_of(path, &number))
 		return;
+	if (is_there(f, path)) {
+		fix_refuse(f, "%s is there with the number of another device, and may be in use: rm %s, "
+			      "then ask again",
+			   path, path);
+		return;
+	}
 	major = major_of(f, &number);
 	if (!major) {
 		fix_refuse(f, "no loaded module has registered %s in /proc/devices", number.major[0]);

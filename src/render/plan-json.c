@@ -32,7 +32,7 @@ static struct json_object *repair_json(const struct plan_repair *r)
 	json_put_string(json, "fix", f->rule->fix);
 	json_put_string(json, "what", r->what);
 	json_put_string(json, "refused", r->refused);
-	json_put_string(json, "activation", r->what ? activation_words[r->activation] : NULL);
+	json_put_string(json, "activation", activation_words[r->activation]);
 	json_put_string(json, "cost", r->cost);
 	return json;
 }

@@ -86,15 +86,25 @@ static const char *subjects(const struct plan *plan, const struct plan_repair *r
 	return text;
 }
 
-static void repairs(struct view *v, bool refused)
+enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
+
+static enum part part_of(const struct plan_repair *r)
 {
-	bool any = false;
+	if (!r->refused)
+		return PART_REPAIRED;
+	return r->activation ? PART_WAITING : PART_REFUSED;
+}
+
+static void repairs(struct view *v, enum part part)
+{
+	static const char *const headings[] = { "Repairs", "Repaired already", "Not repaired" };
+	bool any = false, refused = part != PART_REPAIRED;
 
 	for_each(r, &v->plan->repairs) {
-		if (!r->refused == refused || first_of_its_kind(v->plan, r) != r)
+		if (part_of(r) != part || first_of_its_kind(v->plan, r) != r)
 			continue;
 		if (!any)
-			heading(v, refused ? "Not repaired" : "Repairs");
+			heading(v, headings[part]);
 		any = true;
 		fprintf(v->page.out, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
 			r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
@@ -207,7 +217,7 @@ static void foot(struct view *v, bool can_apply)
 {
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out,
-			  v->plan->repairs.count ? "There is nothing that this program can change."
+			  v->plan->repairs.count ? "There is nothing to change."
 						 : "Nothing needs a repair.",
 			  0, 0, v->page.width);
 	else if (can_apply)
@@ -239,8 +249,9 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 		text_wrap(v.page.out,
 			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0, 0,
 			  v.page.width);
-	repairs(&v, false);
-	repairs(&v, true);
+	repairs(&v, PART_REPAIRED);
+	repairs(&v, PART_WAITING);
+	repairs(&v, PART_REFUSED);
 	files(&v);
 	steps(&v);
 	putc('\n', v.page.out);
