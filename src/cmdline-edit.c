@@ -27,7 +27,8 @@ static const char *join(struct arena *arena, struct span before, const char *mid
 	return arena_printf(arena, "%.*s%s%.*s", SPAN_FMT(before), middle, SPAN_FMT(after));
 }
 
-/* "arguments": a quote of the shell's right after the sign of equality, and its partner at the end. */
+/* "arguments": a quote of the shell's right after the sign of equality, and its partner at the end.
+ */
 static bool find_end(struct span line, enum cmdline_form form, size_t *end, bool *empty)
 {
 	size_t equals = span_find(line, '=');
@@ -80,9 +81,9 @@ const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_for
 		return NULL;
 	end = at + strlen(old);
 	/* One of the two blanks round a word goes with it. */
-	if (!new && at > line.p && at[-1] == ' ')
+	if (!new &&at > line.p && at[-1] == ' ')
 		at--;
-	else if (!new && end < line.p + line.n && *end == ' ')
+	else if (!new &&end < line.p + line.n &&*end == ' ')
 		end++;
 	quote = new && !strchr(old, ';') ? quote_within(line, form, new) : "";
 	return join(arena, (struct span){ line.p, (size_t)(at - line.p) },

@@ -5,8 +5,8 @@
 
 #include "fact.h"
 
-/* Cells of the table that finds the longest common subsequence: beyond it, what lies between the first
- * and the last difference is shown as replaced. Configuration files are far below. */
+/* Cells of the table that finds the longest common subsequence: beyond it, what lies between the
+ * first and the last difference is shown as replaced. Configuration files are far below. */
 #define CELLS_MAX (4u << 20)
 
 struct lines {
@@ -62,11 +62,13 @@ static void compare(struct diff *d, const struct span *a, size_t n, const struct
 	length = arena_alloc(d->arena, (n + 1) * width * sizeof(*length));
 	for (i = n; i-- > 0;)
 		for (k = m; k-- > 0;) {
-			uint32_t down = length[(i + 1) * width + k], right = length[i * width + k + 1];
+			uint32_t down = length[(i + 1) * width + k],
+				 right = length[i * width + k + 1];
 
 			length[i * width + k] = same(a[i], b[k])
 							? length[(i + 1) * width + k + 1] + 1
-							: down > right ? down : right;
+						: down > right ? down
+							       : right;
 		}
 	for (i = k = 0; i < n && k < m;) {
 		if (same(a[i], b[k])) {
@@ -130,15 +132,16 @@ static size_t count_marks(const struct diff *d, size_t from, size_t to, char not
 
 static void put_hunk(struct diff *d, size_t from, size_t to)
 {
-	put_text(d, arena_printf(d->arena, "@@ -%s +%s @@\n",
-				 range(d, count_marks(d, 0, from, '+'), count_marks(d, from, to, '+')),
-				 range(d, count_marks(d, 0, from, '-'), count_marks(d, from, to, '-'))));
+	put_text(d, arena_printf(
+			    d->arena, "@@ -%s +%s @@\n",
+			    range(d, count_marks(d, 0, from, '+'), count_marks(d, from, to, '+')),
+			    range(d, count_marks(d, 0, from, '-'), count_marks(d, from, to, '-'))));
 	for (size_t i = from; i < to; i++)
 		put_entry(d, &d->entries.items[i]);
 }
 
-/* The end of the hunk that begins with the change at FROM: changes with no more than twice the context
- * between them are in one. */
+/* The end of the hunk that begins with the change at FROM: changes with no more than twice the
+ * context between them are in one. */
 static size_t hunk_end(const struct diff *d, size_t from)
 {
 	size_t last = from;
@@ -191,8 +194,8 @@ const char *diff_unified(struct arena *arena, const char *path, struct span befo
 	add(&d, ' ', a.list.items + a.list.count - tail, tail);
 	put_text(&d, arena_printf(arena, "--- %s%s\n", before.p ? "a" : "/dev/null",
 				  before.p ? path : ""));
-	put_text(&d,
-		 arena_printf(arena, "+++ %s%s\n", after.p ? "b" : "/dev/null", after.p ? path : ""));
+	put_text(&d, arena_printf(arena, "+++ %s%s\n", after.p ? "b" : "/dev/null",
+				  after.p ? path : ""));
 	put_hunks(&d);
 	put(&d, "", 1);
 	return d.text;

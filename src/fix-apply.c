@@ -10,7 +10,7 @@
 #include "plan-make.h"
 #include "render/render.h"
 
-const char *const repair_result_words[] = { "not-tried", "fixed",     "pending", "left",
+const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "left",
 					    "not-fixed", "rolled-back", NULL };
 
 struct checking {
@@ -81,8 +81,8 @@ static bool same_subject(const struct finding *a, const struct finding *b)
 static const struct finding *find_again(const struct report *report, const struct finding *old)
 {
 	for_each(f, &report->findings)
-		if (same_subject(f, old) && (f->answer.verdict == VERDICT_FAIL ||
-					     f->answer.verdict == VERDICT_PENDING))
+		if (same_subject(f, old) &&
+		    (f->answer.verdict == VERDICT_FAIL || f->answer.verdict == VERDICT_PENDING))
 			return f;
 	return NULL;
 }

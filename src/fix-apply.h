@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix-apply.h - from a plan that was shown to a node that was changed: between cmd-fix.c and txn.h. */
+/* fix-apply.h - from a plan that was shown to a node that was changed: between cmd-fix.c and txn.h.
+ */
 #ifndef FIX_APPLY_H
 #define FIX_APPLY_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fix.h - what is between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its
- * name: rules name it in their row. It is asked once for each finding and answers with operations on
- * files and steps, or refuses with a reason. It writes nothing and reads nothing but the facts: the
- * bytes of files that are to be edited come through draft_open().
+ * name: rules name it in their row. It is asked once for each finding and answers with operations
+ * on files and steps, or refuses with a reason. It writes nothing and reads nothing but the facts:
+ * the bytes of files that are to be edited come through draft_open().
  *
  * When a fix refuses, all that it asked for in the same call is forgotten.
  */
@@ -18,7 +18,7 @@
 /* A file as it is and as it will be. */
 struct draft {
 	const char *path;
-	struct span before;	/* p NULL: it is not there */
+	struct span before; /* p NULL: it is not there */
 	struct span after;
 	uint32_t mode;
 	const char *why;
@@ -27,26 +27,26 @@ struct draft {
 struct fixing {
 	struct arena *arena;
 	const struct node *node;
-	struct host *host;		/* NULL: only facts are there */
-	const struct report *report;	/* with every rule's answer, asked for or not */
+	struct host *host;	     /* NULL: only facts are there */
+	const struct report *report; /* with every rule's answer, asked for or not */
 	struct plan *plan;
 	LIST(struct draft *) drafts;
 	/* The kernel command line of the next boot, as it will be. */
 	const char *staged;
 	/* Modules whose options or blacklist change: an image that has one must be built again. */
 	LIST(const char *) touched;
-	LIST(const char *) rebuild;	/* images that must be, whatever changes */
+	LIST(const char *) rebuild; /* images that must be, whatever changes */
 
-	const struct finding *finding;	/* the one that is asked about */
-	bool named;			/* the user named its rule */
+	const struct finding *finding; /* the one that is asked about */
+	bool named;		       /* the user named its rule */
 	struct plan_repair *repair;
-	bool effect;			/* something has to change for it, though another may have asked too */
-	LIST(bool) effects;		/* of each repair of the plan */
+	bool effect;	    /* something has to change for it, though another may have asked too */
+	LIST(bool) effects; /* of each repair of the plan */
 };
 
 struct fix {
 	const char *name;
-	const char *title;		/* what it changes, for explain */
+	const char *title; /* what it changes, for explain */
 	void (*plan)(struct fixing *f);
 };
 
@@ -65,7 +65,7 @@ FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
 FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
 bool fix_refused(const struct fixing *f);
 bool fix_rule_is(const struct fixing *f, const char *id);
-const char *fix_subject(const struct fixing *f);	/* "" without one */
+const char *fix_subject(const struct fixing *f); /* "" without one */
 /* The first fail of a rule, or NULL. */
 const struct finding *fix_failing(const struct fixing *f, const char *rule);
 
@@ -100,14 +100,14 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
-/* Takes it out wherever it stands. Where it stands in a file that is not for editing, STANDARD (what
- * the driver has without it) is set instead; NULL: refused. */
+/* Takes it out wherever it stands. Where it stands in a file that is not for editing, STANDARD
+ * (what the driver has without it) is set instead; NULL: refused. */
 bool fix_option_remove(struct fixing *f, const char *module, const char *param,
 		       const char *standard);
 /* Only of one file. */
 bool fix_option_cut(struct fixing *f, const char *module, const char *param, const char *file);
-/* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY NULL:
- * all of them in one assignment. */
+/* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY
+ * NULL: all of them in one assignment. */
 bool fix_registry(struct fixing *f, const char *key, const char *value);
 /* blacklist, and an install line that also stops what asks for the module by name. */
 bool fix_block_module(struct fixing *f, const char *module);
@@ -119,8 +119,8 @@ void fix_touch(struct fixing *f, const char *module);
 /* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
 bool fix_argument(struct fixing *f, const char *key, const char *value);
 /* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
-/* The plan changes the command line of the next boot, so what asks for no more than is in it by now is
- * not there already. */
+/* The plan changes the command line of the next boot, so what asks for no more than is in it by now
+ * is not there already. */
 void fix_shares_arguments(struct fixing *f);
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 

@@ -223,7 +223,7 @@ static void read_ats(struct reading *r)
 /* The size that a BAR has although the kernel found no address for it. */
 static void size_bar(struct reading *r, const struct pcie_rebar *rebar)
 {
-	for_each_mut (bar, &r->d->bars)
+	for_each_mut(bar, &r->d->bars)
 		if (known_is(bar->index, rebar->index) && !is_known(bar->size_bytes))
 			bar->size_bytes = fact_u64(rebar->size);
 }
@@ -465,7 +465,7 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	access->warning = ignore_warning;
 	pci_set_param(access, (char *)"sysfs.path", path);
 	pci_init(access);
-	for_each (d, &found->devices) {
+	for_each(d, &found->devices) {
 		r.d = LIST_ADD(arena, &answer->devices);
 		r.d->bdf = d->bdf;
 		ask_function(&r, access, d);

@@ -57,7 +57,8 @@ static const char *value_of(struct fixing *f, const char *key)
 
 static bool is_debian(const struct fixing *f)
 {
-	static const char *const ids[] = { "debian", "ubuntu", "linuxmint", "pop", "raspbian", "kali" };
+	static const char *const ids[] = { "debian", "ubuntu",	 "linuxmint",
+					   "pop",    "raspbian", "kali" };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		if (str_is(f->node->os.id, ids[i]))
@@ -73,16 +74,19 @@ static bool check_loader(struct fixing *f)
 	const struct boot_facts *boot = &f->node->boot;
 
 	if (!is_known(boot->loader))
-		return fix_refuse(f, "which boot loader gives the kernel its arguments is not known "
-				     "here: a person has to add them");
+		return fix_refuse(f,
+				  "which boot loader gives the kernel its arguments is not known "
+				  "here: a person has to add them");
 	if (boot->loader.value == BOOT_UKI)
-		return fix_refuse(f, "the kernel arguments are sealed in a unified kernel image: it has "
-				     "to be built and signed again, or given an add-on, by whoever makes "
-				     "it");
+		return fix_refuse(
+			f, "the kernel arguments are sealed in a unified kernel image: it has "
+			   "to be built and signed again, or given an add-on, by whoever makes "
+			   "it");
 	if (!is_known(f->node->cmdline.staged.text))
 		return fix_refuse(f, "the command line of the next boot could not be read");
 	if (!is_told(f->node->cmdline.sources))
-		return fix_refuse(f, "what the boot loader's entries are made from could not be read");
+		return fix_refuse(f,
+				  "what the boot loader's entries are made from could not be read");
 	return true;
 }
 
@@ -109,7 +113,8 @@ static bool edit_line(struct fixing *f, struct draft *draft, uint64_t number, st
 
 /* ---- files of shell variables ---- */
 
-/* Where OLD stands among the sources, or the last assignment of VARIABLE when something is added. */
+/* Where OLD stands among the sources, or the last assignment of VARIABLE when something is added.
+ */
 static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bool *done)
 {
 	const struct cmdline_text *last = NULL;
@@ -144,8 +149,9 @@ static bool check_later(struct fixing *f)
 		if (str_is(s->variable, "GRUB_CMDLINE_LINUX") &&
 		    str_starts(s->file, "/etc/default/grub.d/") &&
 		    strcmp(name, strrchr(OWN_GRUB, '/')) > 0)
-			return fix_refuse(f, "%s:%llu comes after " OWN_GRUB " and sets "
-					     "GRUB_CMDLINE_LINUX: it would win",
+			return fix_refuse(f,
+					  "%s:%llu comes after " OWN_GRUB " and sets "
+					  "GRUB_CMDLINE_LINUX: it would win",
 					  s->file.value, (unsigned long long)s->line.value);
 	}
 	return true;
@@ -163,8 +169,8 @@ static bool add_own(struct fixing *f, const char *word)
 	prefix = arena_printf(f->arena, "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s%.*s", quote,
 			      (int)strcspn(word, "=") + 1, word);
 	draft_line(f, draft, prefix,
-		   arena_printf(f->arena, "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s%s%s\"", quote,
-				word, quote));
+		   arena_printf(f->arena, "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s%s%s\"",
+				quote, word, quote));
 	return true;
 }
 
@@ -205,9 +211,10 @@ static bool edit_grub(struct fixing *f, struct edit e)
 		done = add_own(f, e.new);
 	}
 	if (!done && !fix_refused(f) && e.old && !e.new)
-		return true;	/* gone from the source already: the menu is what is old */
+		return true; /* gone from the source already: the menu is what is old */
 	if (!done && !fix_refused(f))
-		return fix_refuse(f, "where %s comes from was not found in /etc/default/grub", e.old);
+		return fix_refuse(f, "where %s comes from was not found in /etc/default/grub",
+				  e.old);
 	return done;
 }
 
@@ -234,9 +241,11 @@ static bool edit_entry(struct fixing *f, const struct boot_entry *entry, struct 
 	if (!number)
 		return fix_refuse(f, "%s has no options line", draft->path);
 	if (span_search(draft_get_line(draft, number), "$kernelopts"))
-		return fix_refuse(f, "the arguments of %s stand in GRUB's environment block: grubby "
-				     "--update-kernel=ALL %s=%s adds them there",
-				  draft->path, e.new ? "--args" : "--remove-args", e.new ? e.new : e.old);
+		return fix_refuse(f,
+				  "the arguments of %s stand in GRUB's environment block: grubby "
+				  "--update-kernel=ALL %s=%s adds them there",
+				  draft->path, e.new ? "--args" : "--remove-args",
+				  e.new ? e.new : e.old);
 	edit_line(f, draft, number, e, CMDLINE_ENTRY, done);
 	return true;
 }
@@ -257,8 +266,8 @@ static bool edit_entries(struct fixing *f, struct edit e, bool *done)
 	return true;
 }
 
-/* New entries are made from it; without it from the command line of the kernel that runs then, which
- * is right after the reboot. systemd-boot's kernel-install may be run before. */
+/* New entries are made from it; without it from the command line of the kernel that runs then,
+ * which is right after the reboot. systemd-boot's kernel-install may be run before. */
 static bool edit_kernel_cmdline(struct fixing *f, struct edit e)
 {
 	bool there = false, done = false;
@@ -273,7 +282,8 @@ static bool edit_kernel_cmdline(struct fixing *f, struct edit e)
 		return false;
 	if (!draft->after.p)
 		draft_set(f, draft,
-			  span_of(arena_printf(f->arena, "%s\n", f->node->cmdline.staged.text.value)));
+			  span_of(arena_printf(f->arena, "%s\n",
+					       f->node->cmdline.staged.text.value)));
 	for (uint64_t n = 1; draft_get_line(draft, n).p; n++)
 		if (!span_starts(draft_get_line(draft, n), "#") &&
 		    (edit_line(f, draft, n, e, CMDLINE_PLAIN, &done) && !e.old))
@@ -305,7 +315,8 @@ static bool in_sources(const struct fixing *f, const char *key, const char *valu
 
 static bool edit_all(struct fixing *f, struct edit e)
 {
-	const char *staged = cmdline_edit(f->arena, span_of(f->staged), CMDLINE_PLAIN, e.old, e.new);
+	const char *staged = cmdline_edit(f->arena, span_of(f->staged), CMDLINE_PLAIN, e.old,
+					  e.new);
 	bool bls = f->node->boot.loader.value != BOOT_GRUB;
 
 	if (bls ? !edit_bls(f, e) : !edit_grub(f, e))
@@ -321,18 +332,23 @@ static bool check_contradiction(struct fixing *f, const char *key, const char *v
 {
 	static const struct {
 		const char *key, *value;
-	} against[] = { { "iommu", "force" },	{ "iommu", "nopt" },
-			{ "iommu", "off" },	{ "iommu.passthrough", "0" },
-			{ "iommu.strict", "1" }, { "intel_iommu", "strict" },
+	} against[] = { { "iommu", "force" },
+			{ "iommu", "nopt" },
+			{ "iommu", "off" },
+			{ "iommu.passthrough", "0" },
+			{ "iommu.strict", "1" },
+			{ "intel_iommu", "strict" },
 			{ "amd_iommu", "force_isolation" } };
 
 	if (strcmp(key, "iommu") != 0 || strcmp(value, "pt") != 0)
 		return true;
 	for (size_t i = 0; i < sizeof(against) / sizeof(against[0]); i++)
 		if (cmdline_has(span_of(f->staged), against[i].key, against[i].value))
-			return fix_refuse(f, "%s=%s is there and asks for the opposite: whoever put it "
-					     "there has to decide",
-					  against[i].key, against[i].value);
+			return fix_refuse(
+				f,
+				"%s=%s is there and asks for the opposite: whoever put it "
+				"there has to decide",
+				against[i].key, against[i].value);
 	return true;
 }
 
@@ -367,7 +383,7 @@ bool fix_argument(struct fixing *f, const char *key, const char *value)
 	if (!check_length(f, e.new))
 		return false;
 	if (f->node->boot.loader.value == BOOT_GRUB && in_sources(f, key, value)) {
-		menu_step(f, word);	/* somebody wrote it and did not make the menu anew */
+		menu_step(f, word); /* somebody wrote it and did not make the menu anew */
 		return true;
 	}
 	return edit_all(f, e);

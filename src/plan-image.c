@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-image.c - the initramfs images that a plan makes it necessary to build again: those that hold a
- * module whose options change, of the kernel that runs and of the one that boots next. The images of
- * other kernels stay as they are: one known-good entry. */
+/* plan-image.c - the initramfs images that a plan makes it necessary to build again: those that
+ * hold a module whose options change, of the kernel that runs and of the one that boots next. The
+ * images of other kernels stay as they are: one known-good entry. */
 #include <string.h>
 
 #include "fix.h"
@@ -28,7 +28,8 @@ static bool was_not_opened(const struct initramfs_image *image)
 	return str_is(image->problem, "could not be opened");
 }
 
-static bool may_have(const struct fixing *f, const struct initramfs_image *image, const char *module)
+static bool may_have(const struct fixing *f, const struct initramfs_image *image,
+		     const char *module)
 {
 	return image_has(f, image, module) || !known_is(image->complete, true);
 }
@@ -52,16 +53,19 @@ bool fix_image_allows(struct fixing *f, const char *module)
 		if (!may_have(f, image, module))
 			continue;
 		if (span_ends(span_of(image->path.value), ".efi"))
-			return fix_refuse(f, "the initramfs is sealed in %s: it has to be built and "
-					     "signed again by whoever makes it",
+			return fix_refuse(f,
+					  "the initramfs is sealed in %s: it has to be built and "
+					  "signed again by whoever makes it",
 					  image->path.value);
 		if (!known_is(image->complete, true) && !was_not_opened(image))
-			return fix_refuse(f, "%s could not be read whole (%s): whether %s is loaded "
-					     "from it, and with which options, cannot be told",
+			return fix_refuse(f,
+					  "%s could not be read whole (%s): whether %s is loaded "
+					  "from it, and with which options, cannot be told",
 					  image->path.value, image->problem.value, module);
 		if (strcmp(tool_of(f, image), "booster") == 0)
-			return fix_refuse(f, "%s is made by booster, which reads modprobe.d in a way "
-					     "of its own",
+			return fix_refuse(f,
+					  "%s is made by booster, which reads modprobe.d in a way "
+					  "of its own",
 					  image->path.value);
 	}
 	return true;

@@ -8,11 +8,11 @@
 #include "report.h"
 
 struct plan_request {
-	struct host *host;		/* NULL: facts were given, and no file can be read */
-	const struct report *report;	/* what is to be repaired is picked from it */
-	const struct report *context;	/* every rule's answer */
-	bool named;			/* the report holds only rules that the user named */
-	bool all;			/* also what is less than an error */
+	struct host *host;	      /* NULL: facts were given, and no file can be read */
+	const struct report *report;  /* what is to be repaired is picked from it */
+	const struct report *context; /* every rule's answer */
+	bool named;		      /* the report holds only rules that the user named */
+	bool all;		      /* also what is less than an error */
 };
 
 /* The plan and what it points to lie in the report's arena. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes the
- * images by a unit of ours, since dracut takes modules-load.d and the modules named there into the
- * image, where the options would have to follow. Never by softdep: the driver's own, in
+ * plan-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes
+ * the images by a unit of ours, since dracut takes modules-load.d and the modules named there into
+ * the image, where the options would have to follow. Never by softdep: the driver's own, in
  * modules.softdep, comes first and is the only one that counts.
  */
 #include <string.h>
@@ -23,7 +23,8 @@ const struct module_file *fix_module_file(const struct fixing *f, const char *mo
 
 	for_each(file, &f->node->modules.files)
 		if (is_known(file->name) && same_name(file->name.value, module) &&
-		    is_known(f->node->os.kernel) && str_is(file->kernel, f->node->os.kernel.value) &&
+		    is_known(f->node->os.kernel) &&
+		    str_is(file->kernel, f->node->os.kernel.value) &&
 		    (!found || known_is(file->indexed, true)))
 			found = file;
 	return found;
@@ -50,7 +51,8 @@ static bool check_file(struct fixing *f, const char *module)
 	if (file)
 		return true;
 	if (!is_told(f->node->modules.files))
-		return fix_refuse(f, "whether there is a %s for this kernel could not be read", module);
+		return fix_refuse(f, "whether there is a %s for this kernel could not be read",
+				  module);
 	return fix_refuse(f, "no %s is installed for kernel %s: a package has to bring it", module,
 			  f->node->os.kernel.value);
 }
@@ -66,23 +68,43 @@ static bool check_peermem(struct fixing *f)
 		const struct finding *other = fix_failing(f, rules[i]);
 
 		if (other)
-			return fix_refuse(f, "nvidia-peermem would not load: see %s. Whoever builds "
-					     "the driver on this node has to build it again",
+			return fix_refuse(f,
+					  "nvidia-peermem would not load: see %s. Whoever builds "
+					  "the driver on this node has to build it again",
 					  rules[i]);
 	}
 	return true;
 }
 
+/* The transaction hands nothing to a shell, which is what an install line asks for. Debian's lead to the
+ * file's own name, which has none. */
+static bool check_install(struct fixing *f, const char *name)
+{
+	for_each(c, &f->node->modprobe.install)
+		if (same_name(c->module.value, name))
+			return fix_refuse(f,
+					  "%s:%llu loads %s by a command of its own, which is not run "
+					  "here: modprobe %s does it",
+					  c->file.value, (unsigned long long)c->line.value, name,
+					  written(f, name));
+	return true;
+}
+
 bool fix_load_now(struct fixing *f, const char *module)
 {
-	const char *name = written(f, module);
+	const char *name = module;
 
 	if (node_module(f->node, module))
 		return true;
-	if (!check_file(f, module) || (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
+	if (!check_file(f, module) ||
+	    (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
 		return false;
-	fix_step(f, PLAN_LOAD_MODULE, module, fix_argv(f, "/sbin/modprobe", name, NULL, NULL));
-	fix_does(f, ACTIVATION_NOW, "load %s", name);
+	if (is_known(fix_module_file(f, module)->file_name))
+		name = fix_module_file(f, module)->file_name.value;
+	if (!check_install(f, name))
+		return false;
+	fix_step(f, PLAN_LOAD_MODULE, name, NULL);
+	fix_does(f, ACTIVATION_NOW, "load %s", written(f, module));
 	return true;
 }
 
@@ -99,8 +121,9 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 static bool load_by_unit(struct fixing *f, const char *name)
 {
 	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
-	struct draft *draft = draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
-					 "loads the module at boot, after the root file system is there");
+	struct draft *draft =
+		draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
+			   "loads the module at boot, after the root file system is there");
 
 	if (!draft)
 		return false;

@@ -104,13 +104,15 @@ static bool check_option(struct fixing *f, const char *module, const char *param
 	if (!check_modprobe(f))
 		return false;
 	if (!has_parameter(f, module, param, &told))
-		return fix_refuse(f, told ? "the installed %s has no parameter %s"
-					  : "which parameters %s has could not be read: %s was not "
-					    "checked",
+		return fix_refuse(f,
+				  told ? "the installed %s has no parameter %s"
+				       : "which parameters %s has could not be read: %s was not "
+					 "checked",
 				  module, param);
 	if (strlen(value) > PARAM_STRING_MAX)
-		return fix_refuse(f, "%s would be longer than 1024 bytes: the kernel would refuse "
-				     "the module",
+		return fix_refuse(f,
+				  "%s would be longer than 1024 bytes: the kernel would refuse "
+				  "the module",
 				  param);
 	if (strpbrk(value, "\"\n\\"))
 		return fix_refuse(f, "the value of %s has a quote, backslash or line break in it",
@@ -119,14 +121,15 @@ static bool check_option(struct fixing *f, const char *module, const char *param
 }
 
 /* Arguments in an install line come after all options. */
-static bool check_install_lines(struct fixing *f, const struct modprobe_facts *m, const char *module,
-				const char *param)
+static bool check_install_lines(struct fixing *f, const struct modprobe_facts *m,
+				const char *module, const char *param)
 {
 	for_each(c, &m->install)
 		if ((str_is(c->module, module) || is_nvidia_name(f, c->module.value)) &&
 		    strstr(c->text.value, param))
-			return fix_refuse(f, "%s:%llu gives %s in an install line, which comes "
-					     "after all options",
+			return fix_refuse(f,
+					  "%s:%llu gives %s in an install line, which comes "
+					  "after all options",
 					  c->file.value, (unsigned long long)c->line.value, param);
 	return true;
 }
@@ -145,9 +148,9 @@ static bool write_line(struct fixing *f, const char *name, const char *param, co
 }
 
 /*
- * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name reaches
- * every load, dependencies too; what stands under "nvidia" arrives after it as arguments and wins.
- * So the latter is written as well where somebody uses it.
+ * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name
+ * reaches every load, dependencies too; what stands under "nvidia" arrives after it as arguments
+ * and wins. So the latter is written as well where somebody uses it.
  */
 static bool write_nvidia(struct fixing *f, const char *param, const char *value)
 {
@@ -201,8 +204,9 @@ static bool prove(struct fixing *f, const char *module, const char *param, const
 	if (!a)
 		return fix_refuse(f, "a line of modprobe.d takes in what comes after it: see "
 				     "boot/modprobe-conf-syntax");
-	return fix_refuse(f, "%s:%llu comes after " OWN_MODPROBE " and sets %s to \"%s\": it would "
-			     "win. Change that line, or give its file a name that sorts before",
+	return fix_refuse(f,
+			  "%s:%llu comes after " OWN_MODPROBE " and sets %s to \"%s\": it would "
+			  "win. Change that line, or give its file a name that sorts before",
 			  a->file.value, (unsigned long long)a->line.value, param,
 			  is_known(a->value) ? a->value.value : "");
 }
@@ -252,8 +256,9 @@ static bool cut_line(struct fixing *f, struct draft *draft, uint64_t number, con
 	size_t at, end;
 
 	if (count_quotes(line) % 2)
-		return fix_refuse(f, "%s:%llu: a quote is not closed on the line: only a person knows "
-				     "where the value ends",
+		return fix_refuse(f,
+				  "%s:%llu: a quote is not closed on the line: only a person knows "
+				  "where the value ends",
 				  draft->path, (unsigned long long)number);
 	while (kparam_next(&iter, &word))
 		if (kparam_name_is(word.name, param))
@@ -339,7 +344,8 @@ bool fix_option_remove(struct fixing *f, const char *module, const char *param,
 		return false;
 	for_each(a, &m->assignments)
 		if (str_is(a->param, param) && same_module(f, a, module) &&
-		    !(standard && str_is(a->value, standard)) && !remove_one(f, a, module, standard))
+		    !(standard && str_is(a->value, standard)) &&
+		    !remove_one(f, a, module, standard))
 			return false;
 	fix_touch(f, module);
 	return true;

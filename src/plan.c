@@ -10,16 +10,18 @@
 #include "sha256.h"
 
 const char *const plan_step_words[] = {
-	"initramfs",   "boot-loader", "daemon-reload", "load-module", "unload-module",
-	"unit-enable", "unit-disable", "unit-start",   "unit-stop",   "sysctl",
-	"device-node", "depmod",	NULL,
+	"initramfs",	"boot-loader",	 "daemon-reload",
+	"load-module",	"unload-module", "unit-enable",
+	"unit-disable", "unit-start",	 "unit-stop",
+	"sysctl",	"device-node",	 "depmod",
+	NULL,
 };
 
 /* modules.dep before what is built from it; the old module out before the new one comes in. */
 static const enum plan_step_kind step_order[] = {
-	PLAN_DEPMOD,	    PLAN_INITRAMFS,   PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
-	PLAN_UNIT_STOP,	    PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_LOAD_MODULE,
-	PLAN_DEVICE_NODE,   PLAN_SYSCTL,      PLAN_UNIT_ENABLE,	 PLAN_UNIT_START,
+	PLAN_DEPMOD,	  PLAN_INITRAMFS,    PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
+	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_LOAD_MODULE,
+	PLAN_DEVICE_NODE, PLAN_SYSCTL,	     PLAN_UNIT_ENABLE,	 PLAN_UNIT_START,
 };
 
 /* ---- fixes ---- */
@@ -45,7 +47,8 @@ const struct fix *fix_find(const char *name)
 
 /* ---- answers ---- */
 
-static const char *format_text(struct fixing *f, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static const char *format_text(struct fixing *f,
+								     const char *format, va_list ap)
 {
 	char *text = NULL;
 	const char *kept;
@@ -187,8 +190,13 @@ struct mark {
 
 static struct mark set_mark(struct fixing *f)
 {
-	struct mark m = { f->drafts.count, f->plan->steps.count, f->touched.count,
-			  f->rebuild.count, NULL, NULL, f->staged };
+	struct mark m = { f->drafts.count,
+			  f->plan->steps.count,
+			  f->touched.count,
+			  f->rebuild.count,
+			  NULL,
+			  NULL,
+			  f->staged };
 
 	m.saved = arena_alloc(f->arena, m.drafts * sizeof(*m.saved) + 1);
 	for (uint32_t i = 0; i < m.drafts; i++)
@@ -224,7 +232,8 @@ static void repair(struct fixing *f, const struct finding *finding)
 	if (finding->answer.verdict == VERDICT_PENDING) {
 		f->repair->activation = finding->rule->activation;
 		f->repair->refused = arena_printf(f->arena, "right on disk already. %s",
-						  finding->answer.remedy ? finding->answer.remedy : "");
+						  finding->answer.remedy ? finding->answer.remedy
+									 : "");
 		return;
 	}
 	if (!fix) {
@@ -253,8 +262,8 @@ static bool needs_none(const struct finding *finding)
 
 static bool is_wanted(const struct plan_request *r, const struct finding *finding)
 {
-	if (finding->off || (finding->answer.verdict != VERDICT_FAIL &&
-			     finding->answer.verdict != VERDICT_PENDING))
+	if (finding->off ||
+	    (finding->answer.verdict != VERDICT_FAIL && finding->answer.verdict != VERDICT_PENDING))
 		return false;
 	if (r->named)
 		return true;
@@ -281,7 +290,8 @@ static void finish_repairs(struct fixing *f)
 
 		if (r->refused || f->effects.items[i])
 			continue;
-		r->refused = arena_printf(f->arena, "all is right on disk already; it takes effect %s",
+		r->refused = arena_printf(f->arena,
+					  "all is right on disk already; it takes effect %s",
 					  r->activation == ACTIVATION_REBOOT
 						  ? "at the next boot"
 						  : "when what it is about is started again");

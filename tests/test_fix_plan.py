@@ -356,6 +356,41 @@ def test_arguments_in_the_environment_block(make):
     assert plan.empty() and "grubby" in plan.refused(IOMMU)
 
 
+def systemd_boot(words):
+    return """
+boot none
+file /boot/loader/loader.conf
+	default abc-*
+file /boot/loader/entries/abc-@KERNEL@.conf
+	title Debian
+	version @KERNEL@
+	linux /abc/@KERNEL@/linux
+	options root=UUID=1 ro %s
+	initrd /abc/@KERNEL@/initrd
+""" % words
+
+
+def test_argument_with_systemd_boot(make):
+    plan = make("hgx-h100-ib", TRANSLATING + systemd_boot("quiet"), "--profile", "p2p")
+    assert plan.lines("/boot/loader/entries/abc-5.15.0-122-generic.conf")[3] == (
+        "options root=UUID=1 ro quiet iommu=pt")
+    # What kernel-install gives the next entry.
+    assert plan.lines("/etc/kernel/cmdline") == ["root=UUID=1 ro quiet iommu=pt"]
+    assert plan.steps == []
+
+
+def test_argument_where_grub_reads_no_folder(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "os opensuse-leap 15.6 \"openSUSE Leap 15.6\"\n",
+                "--profile", "p2p")
+    assert plan.lines("/etc/default/grub")[-1] == 'GRUB_CMDLINE_LINUX="iommu=pt"'
+    assert plan.kinds() == ["boot-loader"]
+
+
+def test_boot_loader_that_is_not_known(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "boot none\n", "--profile", "p2p")
+    assert plan.empty() and "boot loader" in plan.refused(IOMMU)
+
+
 @pytest.mark.parametrize("word", ["iommu=force", "iommu.passthrough=0", "intel_iommu=on,strict"])
 def test_contradiction(make, word):
     plan = make("hgx-h100-ib", TRANSLATING + "args %s\n" % word, "--profile", "p2p")
@@ -420,7 +455,7 @@ def test_peermem_by_modules_load(make):
     plan = make("h20-roce-deepep", NO_PEERMEM)
     assert plan.step("load-module") == {
         "kind": "load-module", "subject": "nvidia_peermem", "path": None, "tool": None,
-        "argv": ["/sbin/modprobe", "nvidia-peermem"], "must_hold": None}
+        "argv": None, "must_hold": None}
     assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["nvidia-peermem"]
 
 
@@ -445,7 +480,7 @@ def test_nv_peer_mem_gives_way(make):
     kinds = plan.kinds()
     assert "unit-disable" in kinds
     assert kinds.index("unload-module") < kinds.index("load-module")
-    assert plan.step("unload-module")["argv"] == ["/sbin/modprobe", "-r", "nv_peer_mem"]
+    assert plan.step("unload-module")["subject"] == "nv_peer_mem"
 
 
 def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
@@ -490,7 +525,19 @@ def test_device_nodes(make):
 
 def test_module_that_is_loaded_by_nothing_else(make):
     plan = make("hgx-h100-ib", "unload nvidia_uvm\n")
-    assert plan.step("load-module")["argv"] == ["/sbin/modprobe", "nvidia-uvm"]
+    assert plan.step("load-module")["subject"] == "nvidia_uvm"
+    # Debian's install lines lead to the name of the file.
+    plan = make("debian-nvidia-current", "unload nvidia_uvm\n")
+    assert plan.step("load-module")["subject"] == "nvidia_current_uvm"
+    assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["nvidia-uvm"]
+    plan = make("hgx-h100-ib", "unload nvidia_uvm\nfile /etc/modprobe.d/x.conf\n"
+                "\tinstall nvidia-uvm /sbin/modprobe -i nvidia-uvm; true\n")
+    assert plan.empty() and "x.conf:1" in plan.refused("modules/nvidia-uvm-not-loaded")
+
+
+def test_user_with_a_process_of_a_launchers_name(make):
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536 unit=user@1000.service\n")
+    assert plan.empty() and "not the system's" in plan.refused("limits/memlock")
 
 
 def test_resizable_bar(make):

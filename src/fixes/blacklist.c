@@ -6,13 +6,15 @@
 static void block_nouveau(struct fixing *f)
 {
 	if (!fix_module_file(f, "nvidia")) {
-		fix_refuse(f, "no NVIDIA driver is installed for this kernel: without nouveau the GPU would "
+		fix_refuse(f, "no NVIDIA driver is installed for this kernel: without nouveau the "
+			      "GPU would "
 			      "have none. A package has to bring the driver first");
 		return;
 	}
 	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "keep nouveau from being loaded, on disk and in the initramfs");
+	fix_does(f, ACTIVATION_REBOOT,
+		 "keep nouveau from being loaded, on disk and in the initramfs");
 	fix_costs(f, "A console on this GPU is the firmware's until the NVIDIA driver has it.");
 }
 

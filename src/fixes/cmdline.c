@@ -20,8 +20,10 @@ static void pass_through(struct fixing *f)
 		return;
 	}
 	if (is_live(f, "iommu", "pt") || is_live(f, "iommu.passthrough", "1")) {
-		fix_refuse(f, "iommu=pt is in effect and these devices are translated all the same: see "
-			      "iommu/cmdline-ineffective");
+		fix_refuse(
+			f,
+			"iommu=pt is in effect and these devices are translated all the same: see "
+			"iommu/cmdline-ineffective");
 		return;
 	}
 	if (!fix_argument(f, "iommu", "pt"))
@@ -43,7 +45,8 @@ static void remove_argument(struct fixing *f, const char *argument)
 /* Of this machine's own: a device's translation type that is written at run time. */
 static void refuse_override(struct fixing *f)
 {
-	fix_refuse(f, "the argument is there; what overrides it has to go: %s", f->finding->rule->remedy);
+	fix_refuse(f, "the argument is there; what overrides it has to go: %s",
+		   f->finding->rule->remedy);
 }
 
 static void plan(struct fixing *f)
@@ -63,7 +66,8 @@ static void plan(struct fixing *f)
 
 const struct fix fix_cmdline = {
 	.name = "cmdline",
-	.title = "Kernel arguments: " OWN_GRUB " on Debian and Ubuntu, the boot entries and what new ones "
+	.title = "Kernel arguments: " OWN_GRUB
+		 " on Debian and Ubuntu, the boot entries and what new ones "
 		 "are made from with BLS and systemd-boot; pci= merged with what is there",
 	.plan = plan,
 };

@@ -12,7 +12,8 @@ static const char *kernel_of(struct fixing *f)
 	const char *at = strstr(fix_subject(f), FOLDER);
 
 	if (at)
-		return arena_strndup(f->arena, at + strlen(FOLDER), strcspn(at + strlen(FOLDER), "/"));
+		return arena_strndup(f->arena, at + strlen(FOLDER),
+				     strcspn(at + strlen(FOLDER), "/"));
 	for_each(k, &f->node->modules.kernels)
 		if (str_is(k->release, fix_subject(f)))
 			return k->release.value;

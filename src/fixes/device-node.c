@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* device-node.c - nodes of the NVIDIA driver and of gdrdrv, with the numbers that the loaded modules
- * registered. nvidia-modprobe is not run: it would load modules and open the GPU. */
+/* device-node.c - nodes of the NVIDIA driver and of gdrdrv, with the numbers that the loaded
+ * modules registered. nvidia-modprobe is not run: it would load modules and open the GPU. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -68,14 +68,17 @@ static void plan(struct fixing *f)
 	if (!number_of(path, &number))
 		return;
 	if (is_there(f, path)) {
-		fix_refuse(f, "%s is there with the number of another device, and may be in use: rm %s, "
-			      "then ask again",
-			   path, path);
+		fix_refuse(
+			f,
+			"%s is there with the number of another device, and may be in use: rm %s, "
+			"then ask again",
+			path, path);
 		return;
 	}
 	major = major_of(f, &number);
 	if (!major) {
-		fix_refuse(f, "no loaded module has registered %s in /proc/devices", number.major[0]);
+		fix_refuse(f, "no loaded module has registered %s in /proc/devices",
+			   number.major[0]);
 		return;
 	}
 	if (param_number(f, "ModifyDeviceFiles", 1) == 0) {
@@ -89,7 +92,9 @@ static void plan(struct fixing *f)
 		 NULL);
 	fix_does(f, ACTIVATION_NOW, "make %s, %" PRIu64 ":%" PRIu64, path, major->major.value,
 		 number.minor);
-	fix_costs(f, "Until the next boot: nvidia-persistenced, udev or a service has to make it then.");
+	fix_costs(
+		f,
+		"Until the next boot: nvidia-persistenced, udev or a service has to make it then.");
 }
 
 const struct fix fix_device_node = {

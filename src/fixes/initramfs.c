@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* initramfs.c - an image that gives the driver other options, or is another driver, than the disk. */
+/* initramfs.c - an image that gives the driver other options, or is another driver, than the disk.
+ */
 #include <string.h>
 
 #include "fix.h"
@@ -36,8 +37,10 @@ static void plan_not_live(struct fixing *f)
 				strcmp(s.early.value, s.configured.value) == 0))
 		build(f, image);
 	else
-		fix_refuse(f, "all is right on disk: it takes effect when the driver is loaded again, at "
-			      "the latest at the next boot");
+		fix_refuse(
+			f,
+			"all is right on disk: it takes effect when the driver is loaded again, at "
+			"the latest at the next boot");
 }
 
 static void plan(struct fixing *f)
@@ -50,7 +53,8 @@ static void plan(struct fixing *f)
 
 const struct fix fix_initramfs = {
 	.name = "initramfs",
-	.title = "The initramfs built again by the generator that made it, beside the old one; with dracut's "
+	.title = "The initramfs built again by the generator that made it, beside the old one; "
+		 "with dracut's "
 		 "generic images, which take no options along, also " OWN_DRACUT,
 	.plan = plan,
 };

@@ -8,9 +8,9 @@
 
 struct limit {
 	const char *rule;
-	const char *key;	/* of a unit */
+	const char *key; /* of a unit */
 	const char *unit_value;
-	const char *item;	/* of limits.conf */
+	const char *item; /* of limits.conf */
 	const char *value;
 };
 
@@ -41,6 +41,16 @@ static const char *unit_of(const struct process_limits *p)
 	return l ? l->unit : NULL;
 }
 
+/* A user's own manager and what runs in it are the user's: a process that only has a launcher's name
+ * gets nothing by it. */
+static bool is_system_unit(const char *unit)
+{
+	size_t n = strspn(unit, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@-");
+
+	return unit[n] == '\0' && unit[0] != '.' && unit[0] != '-' &&
+	       strncmp(unit, "user@", strlen("user@")) != 0;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -56,10 +66,11 @@ static bool check_later(struct fixing *f, const struct limit *limit, const char 
 		if (str_is(s->item, limit->item) && str_is(s->scope, scope) &&
 		    strstr(s->file.value, folder) &&
 		    strcmp(base_name(s->file.value), base_name(OWN_LIMITS)) > 0)
-			return fix_refuse(f, "%s:%llu comes after zz-nvnodecheck.conf and sets it to %s: it "
-					     "would win",
-					  s->file.value, (unsigned long long)s->line.value,
-					  s->value.value);
+			return fix_refuse(
+				f,
+				"%s:%llu comes after zz-nvnodecheck.conf and sets it to %s: it "
+				"would win",
+				s->file.value, (unsigned long long)s->line.value, s->value.value);
 	return true;
 }
 
@@ -69,7 +80,8 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 
 	if (!check_later(f, limit, unit, ".d/"))
 		return false;
-	draft = draft_open(f, arena_printf(f->arena, OWN_DROP_IN, unit), "limits of what it starts");
+	draft = draft_open(f, arena_printf(f->arena, OWN_DROP_IN, unit),
+			   "limits of what it starts");
 	if (!draft)
 		return false;
 	draft_begin(f, draft, "[Service]\n");
@@ -123,9 +135,15 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 	const char *unit = launcher ? unit_of(launcher) : NULL;
 
 	if (launcher && !unit) {
-		fix_refuse(f, "%s runs outside of a systemd service: whatever starts it has to raise the "
-			      "limit",
-			   launcher->name.value);
+		fix_refuse(
+			f,
+			"%s runs outside of a systemd service: whatever starts it has to raise the "
+			"limit",
+			launcher->name.value);
+		return;
+	}
+	if (unit && !is_system_unit(unit)) {
+		fix_refuse(f, "%s runs in %s, which is not the system's to change", fix_subject(f), unit);
 		return;
 	}
 	if (unit && !drop_in(f, limit, unit))

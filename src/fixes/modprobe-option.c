@@ -15,8 +15,9 @@
 static void set_peer_mapping(struct fixing *f)
 {
 	if (fix_registry(f, "PeerMappingOverride", "1"))
-		fix_does(f, ACTIVATION_REBOOT, "set PeerMappingOverride=1 in RegistryDwords, beside "
-					       "the keys that are there");
+		fix_does(f, ACTIVATION_REBOOT,
+			 "set PeerMappingOverride=1 in RegistryDwords, beside "
+			 "the keys that are there");
 }
 
 static void set_option(struct fixing *f, const char *param, const char *value)
@@ -44,11 +45,13 @@ static void set_resizable_bar(struct fixing *f)
 			   is_known(bar->size_bytes) &&
 			   r->size_max_bytes.value > bar->size_bytes.value;
 	if (!offered) {
-		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can", d->bdf.value);
+		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can",
+			   d->bdf.value);
 		return;
 	}
 	set_option(f, "NVreg_EnableResizableBar", "1");
-	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no room, the "
+	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no "
+		     "room, the "
 		     "firmware's Above 4G decoding and Resizable BAR settings have to give it.");
 }
 
@@ -65,8 +68,9 @@ static void set_peermem(struct fixing *f)
 static void set_imex_channel(struct fixing *f)
 {
 	if (strncmp(fix_subject(f), "/dev/", 5) != 0) {
-		fix_refuse(f, "which channels there are, and who runs nvidia-imex, is the site's "
-			      "decision: %s",
+		fix_refuse(f,
+			   "which channels there are, and who runs nvidia-imex, is the site's "
+			   "decision: %s",
 			   f->finding->rule->remedy);
 		return;
 	}
@@ -82,8 +86,11 @@ static void set_power_management(struct fixing *f)
 /* The check is right on most platforms; what it keeps apart hangs where it is not. */
 static void refuse_topology(struct fixing *f)
 {
-	fix_refuse(f, "whether this platform carries such traffic only a test on it tells: use a NIC below "
-		      "the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and prove it");
+	fix_refuse(
+		f,
+		"whether this platform carries such traffic only a test on it tells: use a NIC "
+		"below "
+		"the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and prove it");
 }
 
 /* ---- taken out ---- */
@@ -97,8 +104,8 @@ static void take_out(struct fixing *f, const char *param, const char *standard)
 /* What stands in RegistryDwords under an ordinary parameter's name wins over it. */
 static bool is_registry_key(struct fixing *f, const char *name)
 {
-	const struct modprobe_assignment *a =
-		setting_nvidia_assignment(f->node, &f->node->modprobe, REGISTRY);
+	const struct modprobe_assignment *a = setting_nvidia_assignment(f->node, &f->node->modprobe,
+									REGISTRY);
 	struct registry_entry entry;
 
 	return a && is_known(a->value) && registry_find(span_of(a->value.value), name, &entry);
@@ -109,9 +116,9 @@ static const char *standard_of(const char *name)
 {
 	static const struct {
 		const char *name, *value;
-	} standards[] = { { "EnableMSI", "1" },	       { "RegisterPCIDriver", "1" },
+	} standards[] = { { "EnableMSI", "1" },		 { "RegisterPCIDriver", "1" },
 			  { "EnableGpuFirmware", "18" }, { "DmaRemapPeerMmio", "1" },
-			  { "NvLinkDisable", "0" },	       { "GrdmaPciTopoCheckOverride", "0" } };
+			  { "NvLinkDisable", "0" },	 { "GrdmaPciTopoCheckOverride", "0" } };
 
 	for (size_t i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
 		if (strcmp(standards[i].name, name) == 0)
@@ -127,9 +134,11 @@ static void take_out_subject(struct fixing *f)
 
 	name = name ? name : subject;
 	if (node_pci(f->node, subject)) {
-		fix_refuse(f, "somebody excluded this GPU, perhaps because it is broken: who did has to "
-			      "decide (%s)",
-			   f->finding->rule->remedy);
+		fix_refuse(
+			f,
+			"somebody excluded this GPU, perhaps because it is broken: who did has to "
+			"decide (%s)",
+			f->finding->rule->remedy);
 		return;
 	}
 	if (is_registry_key(f, name)) {
@@ -150,8 +159,9 @@ static void take_out_unknown(struct fixing *f)
 static void merge_registry(struct fixing *f)
 {
 	if (fix_registry(f, NULL, NULL))
-		fix_does(f, ACTIVATION_REBOOT, "write all keys of RegistryDwords in one assignment, with "
-					       "what is not right in them left out");
+		fix_does(f, ACTIVATION_REBOOT,
+			 "write all keys of RegistryDwords in one assignment, with "
+			 "what is not right in them left out");
 }
 
 /* All keys that run: a key that the next load would not get is what was found. */
@@ -179,13 +189,14 @@ static void keep_live(struct fixing *f)
 	if (strcmp(option, REGISTRY) == 0)
 		keep_registry(f, param->value.value);
 	else if (fix_option(f, "nvidia", option, param->value.value))
-		fix_does(f, ACTIVATION_NOW, "configure %s=%s, which runs", option, param->value.value);
+		fix_does(f, ACTIVATION_NOW, "configure %s=%s, which runs", option,
+			 param->value.value);
 }
 
 /* ---- files and names ---- */
 
-/* The file that masks a vendor's gets a name of its own, right behind it: both count, and where they
- * differ the administrator's still wins. */
+/* The file that masks a vendor's gets a name of its own, right behind it: both count, and where
+ * they differ the administrator's still wins. */
 static void unmask(struct fixing *f)
 {
 	const struct modprobe_file *masked = NULL;
@@ -206,7 +217,8 @@ static void unmask(struct fixing *f)
 			   masked->path.value);
 		return;
 	}
-	path = arena_printf(f->arena, "%.*s_local.conf", (int)(strlen(path) - strlen(".conf")), path);
+	path = arena_printf(f->arena, "%.*s_local.conf", (int)(strlen(path) - strlen(".conf")),
+			    path);
 	new = draft_open(f, path, "what stood in the file that masked the vendor's");
 	if (!new || new->after.p) {
 		fix_refuse(f, "%s is there already", path);
@@ -231,8 +243,8 @@ static void right_name(struct fixing *f)
 		if (!str_is(a->module, fix_subject(f)))
 			continue;
 		if (strncmp(param, "NVreg_", 6) != 0) {
-			fix_refuse(f, "%s:%llu: which module %s is meant for is not known", a->file.value,
-				   (unsigned long long)a->line.value, param);
+			fix_refuse(f, "%s:%llu: which module %s is meant for is not known",
+				   a->file.value, (unsigned long long)a->line.value, param);
 			return;
 		}
 		if (strncmp(a->file.value, "/etc/", 5) == 0 &&
@@ -241,11 +253,13 @@ static void right_name(struct fixing *f)
 		if (strcmp(param, REGISTRY) == 0 && is_known(a->value)) {
 			keep_registry(f, a->value.value);
 			f->repair->what = NULL;
-		} else if (!fix_option(f, "nvidia", param, is_known(a->value) ? a->value.value : "")) {
+		} else if (!fix_option(f, "nvidia", param,
+				       is_known(a->value) ? a->value.value : "")) {
 			return;
 		}
 	}
-	fix_does(f, ACTIVATION_REBOOT, "give the options of %s to the driver's own name", fix_subject(f));
+	fix_does(f, ACTIVATION_REBOOT, "give the options of %s to the driver's own name",
+		 fix_subject(f));
 }
 
 /* ---- which for which ---- */
@@ -289,7 +303,9 @@ static void plan(struct fixing *f)
 const struct fix fix_modprobe_option = {
 	.name = "modprobe-option",
 	.title = "Options of kernel modules in " OWN_MODPROBE
-		 ", checked against the installed module and shown to win; the keys of RegistryDwords "
-		 "merged from every file; options that are not right taken out of the file they are in",
+		 ", checked against the installed module and shown to win; the keys of "
+		 "RegistryDwords "
+		 "merged from every file; options that are not right taken out of the file they "
+		 "are in",
 	.plan = plan,
 };

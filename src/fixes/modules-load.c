@@ -6,10 +6,10 @@
 
 static const struct {
 	const char *rule;
-	const char *module;	/* NULL: the subject */
-	bool boot;		/* nothing else loads it there */
+	const char *module; /* NULL: the subject */
+	bool boot;	    /* nothing else loads it there */
 } modules[] = {
-	{ "driver/loaded", "nvidia", false },	/* by its PCI alias at boot */
+	{ "driver/loaded", "nvidia", false }, /* by its PCI alias at boot */
 	{ "driver/proprietary-no-dmabuf", "nvidia_peermem", true },
 	{ "modules/gdrdrv-not-loaded", "gdrdrv", true },
 	{ "modules/mlx5-not-loaded", NULL, false },
@@ -19,7 +19,7 @@ static const struct {
 	{ "modules/rdma-modules-not-loaded", NULL, true },
 	{ "rdma/dmabuf-unsupported", "nvidia_peermem", true },
 	{ "rdma/gdaki-kernel-floor", "nvidia_peermem", true },
-	{ "rdma/no-devices", "mlx5_ib", false },	/* udev loads it with mlx5_core */
+	{ "rdma/no-devices", "mlx5_ib", false }, /* udev loads it with mlx5_core */
 };
 
 /* What has the GPUs keeps them, and what refused the driver once refuses it again. */
@@ -60,7 +60,8 @@ static void plan(struct fixing *f)
 
 const struct fix fix_modules_load = {
 	.name = "modules-load",
-	.title = "Modules loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; where dracut "
+	.title = "Modules loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; where "
+		 "dracut "
 		 "makes the initramfs by a unit of our own, so that nothing is drawn into it",
 	.plan = plan,
 };

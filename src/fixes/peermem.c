@@ -20,11 +20,12 @@ static void plan(struct fixing *f)
 {
 	bool loaded = node_module(f->node, "nv_peer_mem");
 	const struct service *service = node_service(f->node, UNIT);
-	bool enabled = service && (str_is(service->enabled, "enabled") ||
-				   str_is(service->active, "active"));
+	bool enabled = service &&
+		       (str_is(service->enabled, "enabled") || str_is(service->active, "active"));
 
 	if (!loaded && !enabled) {
-		fix_refuse(f, "nv_peer_mem is installed and not in use: the package that brought it has to "
+		fix_refuse(f, "nv_peer_mem is installed and not in use: the package that brought "
+			      "it has to "
 			      "go");
 		return;
 	}
@@ -32,14 +33,14 @@ static void plan(struct fixing *f)
 		return;
 	stop_service(f);
 	if (loaded)
-		fix_step(f, PLAN_UNLOAD_MODULE, "nv_peer_mem",
-			 fix_argv(f, "/sbin/modprobe", "-r", "nv_peer_mem", NULL));
+		fix_step(f, PLAN_UNLOAD_MODULE, "nv_peer_mem", NULL);
 	fix_does(f, ACTIVATION_NOW, "stop and disable nv_peer_mem");
 	fix_costs(f, "Not while jobs run: GPUDirect RDMA has no provider between the two modules.");
 }
 
 const struct fix fix_peermem = {
 	.name = "peermem",
-	.title = "nv_peer_mem unloaded and its service disabled, nvidia-peermem loaded now and at boot",
+	.title = "nv_peer_mem unloaded and its service disabled, nvidia-peermem loaded now and at "
+		 "boot",
 	.plan = plan,
 };

@@ -17,8 +17,9 @@ static bool check_fabric_manager(struct fixing *f)
 		return true;
 	if (strncmp(item->version.value, driver->value, strlen(driver->value)) == 0)
 		return true;
-	return fix_refuse(f, "fabric manager %s does not fit driver %s: its package has to be of the "
-			     "driver's version",
+	return fix_refuse(f,
+			  "fabric manager %s does not fit driver %s: its package has to be of the "
+			  "driver's version",
 			  item->version.value, driver->value);
 }
 

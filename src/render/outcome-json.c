@@ -48,7 +48,8 @@ static struct json_object *outcome_json(const struct outcome *o)
 	for_each(item, &o->txn->items)
 		json_object_array_add(items, item_json(item));
 	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++)
-		json_object_array_add(repairs, repair_json(&o->plan->repairs.items[i], o->results[i]));
+		json_object_array_add(repairs,
+				      repair_json(&o->plan->repairs.items[i], o->results[i]));
 	json_put_string(json, "result", txn_result_words[o->txn->result]);
 	json_put_string(json, "id", o->txn->id);
 	json_put_string(json, "text", o->txn->text);

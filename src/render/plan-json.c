@@ -52,7 +52,10 @@ static struct json_object *file_json(const struct plan *plan, const struct plan_
 	const char *diff = diff_unified(plan->arena, file->path, file->before, file->after);
 
 	json_put_string(json, "path", file->path);
-	json_put_string(json, "action", !file->before.p ? "create" : file->after.p ? "change" : "remove");
+	json_put_string(json, "action",
+			!file->before.p ? "create"
+			: file->after.p ? "change"
+					: "remove");
 	json_put_string(json, "why", file->why);
 	json_put_string(json, "mode",
 			file->before.p ? NULL : arena_printf(plan->arena, "%04o", file->mode));

@@ -26,8 +26,8 @@ static void label(struct view *v, const char *name, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL, name,
-		page_style(&v->page, STYLE_PLAIN));
+	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL,
+		name, page_style(&v->page, STYLE_PLAIN));
 	text_wrap(v->page.out, text, INDENT + LABEL, INDENT + LABEL, v->page.width);
 }
 
@@ -124,13 +124,15 @@ static enum style line_style(struct span line)
 		return STYLE_BOLD;
 	if (span_starts(line, "@@"))
 		return STYLE_BLUE;
-	return span_starts(line, "-") ? STYLE_RED : span_starts(line, "+") ? STYLE_GREEN : STYLE_PLAIN;
+	return span_starts(line, "-")	? STYLE_RED
+	       : span_starts(line, "+") ? STYLE_GREEN
+					: STYLE_PLAIN;
 }
 
 static void diff(struct view *v, const struct plan_file *file)
 {
-	struct span rest = span_of(
-		diff_unified(v->plan->arena, file->path, file->before, file->after));
+	struct span rest =
+		span_of(diff_unified(v->plan->arena, file->path, file->before, file->after));
 	struct span line;
 
 	while (span_cut(&rest, '\n', &line)) {
@@ -157,9 +159,11 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 {
 	switch (s->kind) {
 	case PLAN_INITRAMFS:
-		return arena_printf(arena, "build the initramfs of %s beside the old one, read it back, then "
-					   "rename it to %s",
-				    s->subject, s->path);
+		return arena_printf(
+			arena,
+			"build the initramfs of %s beside the old one, read it back, then "
+			"rename it to %s",
+			s->subject, s->path);
 	case PLAN_BOOT_LOADER:
 		return "write the boot loader's menu anew";
 	case PLAN_DAEMON_RELOAD:
@@ -221,12 +225,14 @@ static void foot(struct view *v, bool can_apply)
 						 : "Nothing needs a repair.",
 			  0, 0, v->page.width);
 	else if (can_apply)
-		text_wrap(v->page.out,
-			  arena_printf(v->plan->arena,
-				       "Plan %s. Nothing has been changed: 'fix --apply' as root does it, "
-				       "'undo' takes it back.",
-				       v->plan->id),
-			  0, 0, v->page.width);
+		text_wrap(
+			v->page.out,
+			arena_printf(
+				v->plan->arena,
+				"Plan %s. Nothing has been changed: 'fix --apply' as root does it, "
+				"'undo' takes it back.",
+				v->plan->id),
+			0, 0, v->page.width);
 	else
 		text_wrap(v->page.out,
 			  arena_printf(v->plan->arena, "Plan %s. Nothing has been changed.",
@@ -247,8 +253,8 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 		  0, 0, v.page.width);
 	if (plan->refused)
 		text_wrap(v.page.out,
-			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0, 0,
-			  v.page.width);
+			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0,
+			  0, v.page.width);
 	repairs(&v, PART_REPAIRED);
 	repairs(&v, PART_WAITING);
 	repairs(&v, PART_REFUSED);
