@@ -33,6 +33,8 @@ struct fixing {
 	LIST(struct draft *) drafts;
 	/* The kernel command line of the next boot, as it will be. */
 	const char *staged;
+	struct arena *scratch;			/* for fix_modprobe() alone ... */
+	const struct modprobe_facts *modprobe;	/* ... and its last answer; NULL: not right any more */
 	/* Modules whose options or blacklist change: an image that has one must be built again. */
 	LIST(const char *) touched;
 	LIST(const char *) rebuild; /* images that must be, whatever changes */
@@ -74,6 +76,7 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule);
 /* NULL after refusing: a link, or a file that cannot be read here. */
 struct draft *draft_open(struct fixing *f, const char *path, const char *why);
 bool draft_differs(const struct draft *draft);
+void draft_remove(struct fixing *f, struct draft *draft);
 void draft_set(struct fixing *f, struct draft *draft, struct span text);
 /* Writes OPENING into an empty file of our own, after a line that says whose it is. */
 void draft_begin(struct fixing *f, struct draft *draft, const char *opening);
@@ -85,6 +88,9 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 /* Line NUMBER, from 1, without its newline; an empty span without p when there is none. */
 struct span draft_get_line(const struct draft *draft, uint64_t number);
 const struct draft *draft_find(const struct fixing *f, const char *path);
+/* Refuses when a file that is read after OWN (sysctl.d and its like: by name, whatever the folder)
+ * has a line that begins with NAME. */
+bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name);
 
 /* ---- steps ---- */
 
@@ -96,7 +102,7 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 
 /* ---- module options (plan-options.c, plan-modprobe.c) ---- */
 
-/* What modprobe.d and the next boot's command line will come to with the drafts in place. */
+/* Nothing that it gives may be kept in the plan without being copied. What modprobe.d and the next boot's command line will come to with the drafts in place. */
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);

@@ -73,6 +73,9 @@ static bool check_loader(struct fixing *f)
 {
 	const struct boot_facts *boot = &f->node->boot;
 
+	if (is_unknown(boot->loader))
+		return fix_refuse(f, "which boot loader gives the kernel its arguments could not be "
+				     "read: ask as root");
 	if (!is_known(boot->loader))
 		return fix_refuse(f,
 				  "which boot loader gives the kernel its arguments is not known "
@@ -324,6 +327,7 @@ static bool edit_all(struct fixing *f, struct edit e)
 	if (!bls)
 		menu_step(f, e.new);
 	f->staged = staged ? staged : f->staged;
+	f->modprobe = NULL;
 	return true;
 }
 

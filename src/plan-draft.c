@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "conf-d.h"
 #include "fix.h"
 
 #define OWN_HEADER "# Written by 'nvnodecheck fix'; 'nvnodecheck undo' takes it back.\n"
@@ -68,6 +69,7 @@ struct draft *draft_open(struct fixing *f, const char *path, const char *why)
 	if (!read_before(f, draft))
 		return NULL;
 	*LIST_ADD(f->arena, &f->drafts) = draft;
+	f->modprobe = NULL;
 	return draft;
 }
 
@@ -80,7 +82,15 @@ bool draft_differs(const struct draft *draft)
 void draft_set(struct fixing *f, struct draft *draft, struct span text)
 {
 	f->effect = true;
+	f->modprobe = NULL;
 	draft->after = (struct span){ arena_strndup(f->arena, text.p, text.n), text.n };
+}
+
+void draft_remove(struct fixing *f, struct draft *draft)
+{
+	f->effect = true;
+	f->modprobe = NULL;
+	draft->after = (struct span){ NULL, 0 };
 }
 
 void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, const char *with)
@@ -89,6 +99,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	char *text = arena_alloc(f->arena, at + more + rest + 1);
 
 	f->effect = true;
+	f->modprobe = NULL;
 	memcpy(text, draft->after.p, at);
 	memcpy(text + at, with, more);
 	memcpy(text + at + more, draft->after.p + at + n, rest);
@@ -150,4 +161,46 @@ struct span draft_get_line(const struct draft *draft, uint64_t number)
 		if (n == number)
 			return line;
 	return (struct span){ NULL, 0 };
+}
+
+/* ---- files that are read later ---- */
+
+static bool begins_line(struct span text, const char *name, uint64_t *number)
+{
+	struct span line;
+
+	for (*number = 1; span_cut(&text, '\n', &line); ++*number) {
+		struct span rest = span_trim(line);
+
+		if (span_starts(rest, "-"))	/* "-name = value": an error there is not told */
+			rest = (struct span){ rest.p + 1, rest.n - 1 };
+		if (!span_starts(rest, name))
+			continue;
+		rest = span_trim((struct span){ rest.p + strlen(name), rest.n - strlen(name) });
+		if (span_starts(rest, "="))
+			return true;
+	}
+	return false;
+}
+
+bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name)
+{
+	struct conf_d *list = arena_alloc(f->arena, sizeof(*list));
+	uint64_t number;
+
+	if (!f->host)
+		return true;
+	conf_d_list(f->host, f->arena, conf_d_folders(f->host, f->arena, "/", folder), ".conf", list);
+	for (size_t i = 0; i < list->count; i++) {
+		const char *path = conf_d_path(f->arena, &list->items[i]);
+		_cleanup_text_ struct text text = { 0 };
+
+		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0 ||
+		    host_read(f->host, &text, HOST_FILE_MAX, "%s", path))
+			continue;
+		if (begins_line(text_span(&text), name, &number))
+			return fix_refuse(f, "%s:%llu comes after %s and sets %s: it would win", path,
+					  (unsigned long long)number, own, name);
+	}
+	return true;
 }

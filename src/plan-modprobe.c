@@ -36,7 +36,7 @@ static const char *escaped(struct arena *arena, const char *text)
 static void add_line(struct fixing *f, struct lines *lines, const struct fact_str *file,
 		     struct fact_u64 number, const char *text)
 {
-	struct line *line = LIST_ADD(f->arena, &lines->list);
+	struct line *line = LIST_ADD(f->scratch, &lines->list);
 
 	line->file = file;
 	line->number = is_known(number) ? number.value : 0;
@@ -49,27 +49,34 @@ static void collect(struct fixing *f, struct lines *lines)
 
 	for_each(o, &m->options)
 		add_line(f, lines, &o->file, o->line,
-			 arena_printf(f->arena, "options %s %s\n", o->module.value,
-				      escaped(f->arena, o->text.value)));
+			 arena_printf(f->scratch, "options %s %s\n", o->module.value,
+				      escaped(f->scratch, o->text.value)));
 	for_each(c, &m->blacklist)
 		if (!is_known(c->text))
 			add_line(f, lines, &c->file, c->line,
-				 arena_printf(f->arena, "blacklist %s\n", c->module.value));
+				 arena_printf(f->scratch, "blacklist %s\n", c->module.value));
 	for_each(c, &m->install)
 		add_line(f, lines, &c->file, c->line,
-			 arena_printf(f->arena, "install %s %s\n", c->module.value,
-				      escaped(f->arena, c->text.value)));
+			 arena_printf(f->scratch, "install %s %s\n", c->module.value,
+				      escaped(f->scratch, c->text.value)));
 }
 
 /* The facts keep the order of each kind, and that of kinds among themselves does not matter. */
 static struct span text_from_facts(struct fixing *f, const struct lines *lines, const char *path)
 {
-	const char *text = "";
+	size_t n = 0, room = 0;
+	char *text;
 
 	for_each(line, &lines->list)
 		if (str_is(*line->file, path))
-			text = arena_printf(f->arena, "%s%s", text, line->text);
-	return span_of(text);
+			room += strlen(line->text);
+	text = arena_alloc(f->scratch, room + 1);
+	for_each(line, &lines->list)
+		if (str_is(*line->file, path)) {
+			memcpy(text + n, line->text, strlen(line->text));
+			n += strlen(line->text);
+		}
+	return (struct span){ text, n };
 }
 
 static size_t folder_rank(const char *path)
@@ -89,7 +96,7 @@ struct inputs {
 
 static void add_input(struct fixing *f, struct inputs *inputs, const char *path, struct span text)
 {
-	struct modprobe_input *input = LIST_ADD(f->arena, &inputs->list);
+	struct modprobe_input *input = LIST_ADD(f->scratch, &inputs->list);
 
 	input->path = path;
 	input->text = text;
@@ -119,15 +126,19 @@ static void add_files(struct fixing *f, struct inputs *inputs, const struct line
 
 const struct modprobe_facts *fix_modprobe(struct fixing *f)
 {
-	struct modprobe_facts *facts = arena_alloc(f->arena, sizeof(*facts));
+	struct modprobe_facts *facts;
 	struct inputs inputs = { 0 };
 	struct lines lines = { 0 };
 
+	if (f->modprobe)
+		return f->modprobe;
+	facts = arena_alloc(f->scratch, sizeof(*facts));
 	collect(f, &lines);
 	/* The kernel's own modules.softdep is in none of the folders, and has no options. */
 	for (size_t rank = 0; modprobe_folders[rank]; rank++)
 		add_files(f, &inputs, &lines, rank);
 	modprobe_select(inputs.list.items, inputs.list.count);
-	modprobe_parse(facts, f->arena, inputs.list.items, inputs.list.count, span_of(f->staged));
+	modprobe_parse(facts, f->scratch, inputs.list.items, inputs.list.count, span_of(f->staged));
+	f->modprobe = facts;
 	return facts;
 }

@@ -131,8 +131,7 @@ static bool load_by_unit(struct fixing *f, const char *name)
 		    arena_printf(f->arena,
 				 "[Unit]\n"
 				 "Description=Load %s\n"
-				 "After=systemd-modules-load.service systemd-udev-settle.service "
-				 "openibd.service\n"
+				 "After=systemd-modules-load.service openibd.service\n"
 				 "\n"
 				 "[Service]\n"
 				 "Type=oneshot\n"

@@ -9,6 +9,10 @@
 #include "plan-make.h"
 #include "sha256.h"
 
+/* Each look at what modprobe.d comes to takes some tens of kilobytes on most nodes, and at most a
+ * megabyte; a finding takes a few looks. Pages that are not touched cost nothing. */
+#define SCRATCH_BYTES (256u << 20)
+
 const char *const plan_step_words[] = {
 	"initramfs",	"boot-loader",	 "daemon-reload",
 	"load-module",	"unload-module", "unit-enable",
@@ -218,6 +222,7 @@ static void back_to(struct fixing *f, const struct mark *m)
 	f->touched.count = m->touched;
 	f->rebuild.count = m->rebuild;
 	f->staged = m->staged;
+	f->modprobe = NULL;
 }
 
 static void repair(struct fixing *f, const struct finding *finding)
@@ -379,6 +384,8 @@ static void finish_images(struct fixing *f)
 	struct plan_repair repair = { 0 };
 	struct finding finding = { .rule = rule_find("boot/initramfs-stale") };
 
+	if (f->plan->refused)
+		return;
 	f->repair = &repair;
 	f->finding = &finding;
 	fix_images(f);
@@ -399,7 +406,8 @@ struct plan *plan_make(const struct plan_request *r)
 			    .staged = next_command_line(r->report->node) };
 
 	plan->arena = arena;
-	plan->refused = plan_refuse_node(f.node, r->host, arena);
+	f.scratch = arena_new(SCRATCH_BYTES);
+	plan->refused = f.scratch ? plan_refuse_node(f.node, r->host, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused) {
 			repair(&f, finding);
@@ -410,6 +418,7 @@ struct plan *plan_make(const struct plan_request *r)
 	finish_files(&f);
 	order_steps(plan);
 	make_id(plan);
+	arena_free(f.scratch);
 	return plan;
 }
 

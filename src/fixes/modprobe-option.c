@@ -225,7 +225,7 @@ static void unmask(struct fixing *f)
 		return;
 	}
 	draft_set(f, new, old->after);
-	old->after = (struct span){ NULL, 0 };
+	draft_remove(f, old);
 	fix_touch(f, "nvidia");
 	fix_touch(f, "nouveau");
 	fix_does(f, ACTIVATION_REBOOT, "rename %s to %s, so that %s counts too",

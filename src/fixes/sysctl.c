@@ -21,7 +21,8 @@ static void plan(struct fixing *f)
 	for (size_t i = 0; draft && i < sizeof(settings) / sizeof(settings[0]); i++) {
 		const char *name = settings[i].name, *value = settings[i].value;
 
-		if (!fix_rule_is(f, settings[i].rule))
+		if (!fix_rule_is(f, settings[i].rule) ||
+		    !fix_is_last(f, OWN_SYSCTL, "sysctl.d", name))
 			continue;
 		draft_line(f, draft, arena_printf(f->arena, "%s =", name),
 			   arena_printf(f->arena, "%s = %s", name, value));
