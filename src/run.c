@@ -127,19 +127,17 @@ static void reset_signals(void)
 
 static int prepare_child(const struct run *run, int out)
 {
-	int null;
+	/* Of this host: another root may not have one. */
+	int null = open("/dev/null", O_RDONLY);
 
+	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+		return errno;
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	umask(022);
 	if (run->root && chroot(run->root) < 0)
 		return errno;
 	if (chdir("/") < 0)
-		return errno;
-	null = open("/dev/null", O_RDONLY);
-	if (null < 0)
-		return errno;
-	if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		return errno;
 	close_rest(run->lock);
 	reset_signals();

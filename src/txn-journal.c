@@ -351,8 +351,9 @@ int state_load(struct txn *t, const char *id)
 
 	t->id = id;
 	rc = open_state_folder(t, id);
-	if (rc == 0)
-		rc = read_state_file(t, "journal", JOURNAL_MAX, &journal);
+	if (rc)
+		return rc == -ENOENT ? -EIO : rc;
+	rc = read_state_file(t, "journal", JOURNAL_MAX, &journal);
 	rest = text_span(&journal);
 	if (rc == -ENOENT || (rc == 0 && !span_starts(rest, "BEGIN\n")))
 		return -ENOENT;

@@ -33,7 +33,9 @@ static const char *const entry_folders[] = { "/boot/loader/entries", "/boot/efi/
 
 static const char *program_name(const struct txn_step *step)
 {
-	return step->argv && step->argv[0] ? strrchr(step->argv[0], '/') + 1 : "";
+	const char *slash = step->argv && step->argv[0] ? strrchr(step->argv[0], '/') : NULL;
+
+	return slash ? slash + 1 : "";
 }
 
 /* The menu that is to be written, or NULL when the tool is of the other kind. */

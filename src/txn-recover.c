@@ -27,7 +27,8 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 	from = state_kept_open(t, kept);
 	rc = from < 0 ? from : write_hash(from, sha);
 	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
-		rc = -EBADMSG;
+		return write_refuse(&t->w, -EBADMSG, kept->path,
+				    "the copy that was kept of it is damaged");
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
 		rc = -errno;
 	if (rc)
@@ -38,13 +39,6 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 							 .meta = &kept->before.meta,
 							 .exact = true,
 							 .expected = now });
-}
-
-/* Nothing that a later try would find otherwise. */
-static bool is_refusal(int rc)
-{
-	return rc == -ELOOP || rc == -EISDIR || rc == -EMLINK || rc == -EINVAL || rc == -EBUSY ||
-	       rc == -ENOTDIR || rc == -EACCES || rc == -ESTALE;
 }
 
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text)
@@ -67,7 +61,7 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, c
 	if (rc == 0)
 		return TXN_RESTORED;
 	*text = arena_strdup(t->arena, t->w.why);
-	if (is_refusal(rc))
+	if (t->w.refused)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;
@@ -105,14 +99,29 @@ static enum txn_result finish(struct txn *t)
 	return result;
 }
 
-/* A step that failed by itself and has nothing to be put back is as it was. */
 static void take_back_steps(struct txn *t)
 {
 	for (uint32_t i = t->steps.count; i-- > 0;) {
 		struct txn_step *step = &t->steps.items[i];
+		struct txn_item *item = txn_item_of_step(t, step);
 
 		if (step->begun && !step->left)
-			step_undo(t, step, txn_item_of_step(t, step));
+			step_undo(t, step, item);
+		else if (item->state == TXN_FAILED)
+			txn_set(item, TXN_NOT_REACHED, NULL);
+	}
+}
+
+static void take_back_files(struct txn *t)
+{
+	for (uint32_t i = t->files.count; i-- > 0;) {
+		struct txn_file *file = &t->files.items[i];
+		struct txn_item *item = txn_item_of_file(t, file);
+
+		if (file->begun)
+			restore_file(t, file, item);
+		else if (item->state == TXN_FAILED)
+			txn_set(item, TXN_NOT_REACHED, NULL);
 	}
 }
 
@@ -125,12 +134,7 @@ enum txn_result txn_take_back(struct txn *t)
 		return TXN_REFUSED;
 	}
 	take_back_steps(t);
-	for (uint32_t i = t->files.count; i-- > 0;) {
-		struct txn_file *file = &t->files.items[i];
-
-		if (file->begun)
-			restore_file(t, file, txn_item_of_file(t, file));
-	}
+	take_back_files(t);
 	for_each_mut(step, &t->steps)
 		if (step->begun && !step->left)
 			step_redo(t, step, txn_item_of_step(t, step));
@@ -236,7 +240,7 @@ static int recover_one(struct txn *t, const char *id)
 	} else if (rc && (other.ended || (other.committed && !other.undoing))) {
 		rc = 0;	/* damaged, but nothing has to be done */
 	} else if (rc) {
-		rc = txn_fail(t, rc, "an interrupted transaction cannot be taken back: %s",
+		rc = txn_fail(t, rc, "what an earlier transaction did cannot be told: %s",
 			      other.why);
 	} else if (!other.ended && !(other.committed && !other.undoing)) {
 		rc = take_back_other(t, &other);

@@ -118,6 +118,8 @@ void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 	if (kind->undo)
 		kind->undo(t, step, item);
+	else
+		txn_set(item, TXN_RESTORED, NULL);	/* or it is done again by step_redo() */
 }
 
 void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)

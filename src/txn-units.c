@@ -82,9 +82,15 @@ static int prepare_enable(struct txn *t, struct txn_step *step)
 	return rc;
 }
 
+/* "enabled-runtime" too */
+static bool is_enabled(const char *word)
+{
+	return word && strncmp(word, "enabled", 7) == 0;
+}
+
 static bool was_enabled(const struct txn_step *step)
 {
-	return step->was && strncmp(step->was, "enabled", 7) == 0;
+	return is_enabled(step->was);
 }
 
 static int run_enable(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -107,12 +113,16 @@ static void taken_back(struct txn *t, struct txn_item *item, int rc)
 
 static void undo_enable(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	taken_back(t, item, was_enabled(step) ? 0 : systemctl(t, "disable", step->subject, NULL));
+	bool undo = !was_enabled(step) && is_enabled(ask(t, "is-enabled", step->subject));
+
+	taken_back(t, item, undo ? systemctl(t, "disable", step->subject, NULL) : 0);
 }
 
 static void undo_disable(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	taken_back(t, item, was_enabled(step) ? systemctl(t, "enable", step->subject, NULL) : 0);
+	bool undo = was_enabled(step) && !is_enabled(ask(t, "is-enabled", step->subject));
+
+	taken_back(t, item, undo ? systemctl(t, "enable", step->subject, NULL) : 0);
 }
 
 /* ---- start, stop ---- */
@@ -147,7 +157,9 @@ static int run_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	if (was_active(step))
+	const char *now = was_active(step) ? NULL : ask(t, "is-active", step->subject);
+
+	if (!now || strcmp(now, "active") != 0)
 		txn_set(item, TXN_RESTORED, NULL);
 	else
 		txn_set(item, TXN_STAYS,

@@ -18,14 +18,33 @@
 
 void (*txn_test_point)(const char *what);
 
-int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
+static void set_why(struct writer *w, const char *path, const char *format, va_list ap)
 {
-	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: ", path);
-	va_list ap;
+	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: %s", path,
+				    w->refused ? "refused: " : "");
 
-	va_start(ap, format);
 	if (n < sizeof(w->why))
 		vsnprintf(w->why + n, sizeof(w->why) - n, format, ap);
+}
+
+int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	w->refused = true;
+	va_start(ap, format);
+	set_why(w, path, format, ap);
+	va_end(ap);
+	return error;
+}
+
+int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	w->refused = false;
+	va_start(ap, format);
+	set_why(w, path, format, ap);
 	va_end(ap);
 	return error;
 }
@@ -75,7 +94,7 @@ static int check_folder(struct writer *w, int fd, const char *path, const char *
 	if (fstat(fd, &st) < 0)
 		return write_failed(w, path, "looking at a folder above it");
 	who = who_else(fd, &st);
-	return who ? write_fail(w, -EACCES, path, "refused: the folder %s on the way to it %s",
+	return who ? write_refuse(w, -EACCES, path, "the folder %s on the way to it %s",
 				*name ? name : "/", who)
 		   : 0;
 }
@@ -90,7 +109,7 @@ static int open_component(struct writer *w, int above, const char *path, const c
 		bool link = fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			    S_ISLNK(st.st_mode);
 
-		return write_fail(w, link ? -ELOOP : -ENOTDIR, path, "refused: %s on the way to it is %s",
+		return write_refuse(w, link ? -ELOOP : -ENOTDIR, path, "%s on the way to it is %s",
 				  name, link ? "a symbolic link" : "no folder");
 	}
 	if (fd < 0)
@@ -111,10 +130,10 @@ int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1
 
 	name[0] = '\0';
 	if (rc == 0 && path[0] != '/')
-		rc = write_fail(w, -EINVAL, path, "refused: not an absolute path");
+		rc = write_refuse(w, -EINVAL, path, "not an absolute path");
 	while (rc == 0 && span_cut(&rest, '/', &part)) {
 		if (!part.n || part.n > NAME_MAX || span_is(part, ".") || span_is(part, "..")) {
-			rc = write_fail(w, -EINVAL, path, "refused: not a plain path");
+			rc = write_refuse(w, -EINVAL, path, "not a plain path");
 			break;
 		}
 		memcpy(name, part.p, part.n);
@@ -128,7 +147,7 @@ int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1
 		}
 	}
 	if (rc == 0 && !name[0])
-		rc = write_fail(w, -EINVAL, path, "refused: not a file");
+		rc = write_refuse(w, -EINVAL, path, "not a file");
 	if (rc) {
 		close_fd(&fd);
 		return rc;

@@ -13,7 +13,9 @@ struct stat;
 			txn_test_point(what); \
 	} while (0)
 
-/* Both fill w->why and return a negative errno: the one given, or errno's. */
+/* All three fill w->why and return a negative errno: the one given, or errno's. */
+int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 int write_failed(struct writer *w, const char *path, const char *what);

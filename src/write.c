@@ -37,8 +37,8 @@ static int refuse_link(struct writer *w, int folder, const char *name, const cha
 	if (n < 0)
 		n = 0;
 	target[n] = '\0';
-	return write_fail(w, -ELOOP, path,
-			  "refused: a symbolic link to %.150s, which something else (alternatives, an administrator) "
+	return write_refuse(w, -ELOOP, path,
+			  "a symbolic link to %.150s, which something else (alternatives, an administrator) "
 			  "looks after", target);
 }
 
@@ -48,15 +48,15 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 	if (S_ISLNK(st->st_mode))
 		return refuse_link(w, folder, name, path);
 	if (S_ISDIR(st->st_mode))
-		return write_fail(w, -EISDIR, path, "refused: a folder");
+		return write_refuse(w, -EISDIR, path, "a folder");
 	if (!S_ISREG(st->st_mode))
-		return write_fail(w, -EINVAL, path, "refused: not a regular file");
+		return write_refuse(w, -EINVAL, path, "not a regular file");
 	if (st->st_nlink > 1)
-		return write_fail(w, -EMLINK, path,
-				  "refused: the file has %lu names (hard links), and the others would "
+		return write_refuse(w, -EMLINK, path,
+				  "the file has %lu names (hard links), and the others would "
 				  "keep the old content", (unsigned long)st->st_nlink);
 	if (is_mounted_on(folder, name))
-		return write_fail(w, -EBUSY, path, "refused: another file is mounted there");
+		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
 }
 
@@ -254,10 +254,10 @@ static int put_in_place(struct writer *w, int folder, int fd, const char *temp, 
 				: rename_new(folder, temp, name);
 	if (rc < 0 && errno == EEXIST)
 		return write_fail(w, -ESTALE, r->path, "changed since it was looked at: it was not there");
+	if (rc < 0 && (errno == EBUSY || errno == EXDEV))
+		return write_refuse(w, -errno, r->path, "a mount is in the way");
 	if (rc < 0)
-		return write_failed(w, r->path,
-				    errno == EBUSY || errno == EXDEV ? "refused: a mount is in the way"
-								     : "rename");
+		return write_failed(w, r->path, "rename");
 	TEST_POINT("after a rename");
 	return write_sync_folder(w, folder, r->path);
 }
@@ -333,8 +333,8 @@ int write_remove(struct writer *w, const char *path, const struct file_seen *exp
 		return rc;
 	TEST_POINT("unlink");
 	if (unlinkat(folder, name, 0) < 0)
-		return write_failed(w, path, errno == EBUSY ? "refused: a mount is in the way"
-							     : "removing it");
+		return errno == EBUSY ? write_refuse(w, -EBUSY, path, "a mount is in the way")
+				      : write_failed(w, path, "removing it");
 	return write_sync_folder(w, folder, path);
 }
 

@@ -50,6 +50,7 @@ struct writer {
 	int root;		/* a folder */
 	struct arena *arena;	/* for what file_seen holds */
 	char why[WRITE_WHY];
+	bool refused;		/* the last failure: there is something that must not be replaced */
 };
 
 int writer_open(struct writer *w, const char *root, struct arena *arena);
