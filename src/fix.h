@@ -42,6 +42,7 @@ struct fixing {
 	const struct finding *finding; /* the one that is asked about */
 	bool named;		       /* the user named its rule */
 	struct plan_repair *repair;
+	bool waits;	    /* nothing is left to do for it but to wait */
 	bool effect;	    /* something has to change for it, though another may have asked too */
 	LIST(bool) effects; /* of each repair of the plan */
 };
@@ -65,6 +66,8 @@ FIX_TEXT(3) void fix_does(struct fixing *f, enum activation activation, const ch
 FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
 /* Keeps the first reason of one finding. Returns false. */
 FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
+/* Refuses because all is right on disk already and waits for ACTIVATION. */
+FIX_TEXT(3) void fix_waits(struct fixing *f, enum activation activation, const char *format, ...);
 bool fix_refused(const struct fixing *f);
 bool fix_rule_is(const struct fixing *f, const char *id);
 const char *fix_subject(const struct fixing *f); /* "" without one */

@@ -141,7 +141,7 @@ void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const
 	draft_begin(f, draft, "");
 	rest = draft->after;
 	while (span_cut(&rest, '\n', &one)) {
-		if (!span_starts(one, prefix))
+		if (strcmp(prefix, line) == 0 ? !span_is(one, line) : !span_starts(one, prefix))
 			continue;
 		if (!span_is(one, line))
 			draft_splice(f, draft, (size_t)(one.p - draft->after.p), one.n, line);

@@ -9,6 +9,8 @@
 
 #include "fix.h"
 
+#define MODULES_DEP_MAX (8u << 20)
+
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
@@ -41,6 +43,42 @@ static const char *written(struct fixing *f, const char *module)
 	return name;
 }
 
+/* Of the kernel's own modules the facts have few. */
+static bool is_in_facts(const char *module)
+{
+	static const char *const names[] = { "gdrdrv",	  "nv_peer_mem", "ib_core", "ib_uverbs",
+					     "mlx5_core", "mlx5_ib" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], module) == 0)
+			return true;
+	return strncmp(module, "nvidia", strlen("nvidia")) == 0;
+}
+
+/* modules.dep has a line "kernel/.../NAME.ko[.xz]:" for each. */
+static bool kernel_has(struct fixing *f, const char *module)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+
+	if (!f->host || !is_known(f->node->os.kernel) ||
+	    host_read(f->host, &text, MODULES_DEP_MAX, "/lib/modules/%s/modules.dep",
+		      f->node->os.kernel.value))
+		return true;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		char *path = arena_strndup(f->scratch, line.p, span_find(line, ':'));
+		char *name = strrchr(path, '/'), *dot = name ? strstr(name, ".ko") : NULL;
+
+		if (!dot)
+			continue;
+		*dot = '\0';
+		if (same_name(name + 1, module))
+			return true;
+	}
+	return false;
+}
+
 static bool check_file(struct fixing *f, const char *module)
 {
 	const struct module_file *file = fix_module_file(f, module);
@@ -48,7 +86,7 @@ static bool check_file(struct fixing *f, const char *module)
 	if (file && known_is(file->indexed, false))
 		return fix_refuse(f, "%s is not in modules.dep: see modules/depmod-stale",
 				  file->path.value);
-	if (file)
+	if (file || (!is_in_facts(module) && kernel_has(f, module)))
 		return true;
 	if (!is_told(f->node->modules.files))
 		return fix_refuse(f, "whether there is a %s for this kernel could not be read",
@@ -92,6 +130,7 @@ static bool check_install(struct fixing *f, const char *name)
 
 bool fix_load_now(struct fixing *f, const char *module)
 {
+	const struct module_file *file = fix_module_file(f, module);
 	const char *name = module;
 
 	if (node_module(f->node, module))
@@ -99,8 +138,8 @@ bool fix_load_now(struct fixing *f, const char *module)
 	if (!check_file(f, module) ||
 	    (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
 		return false;
-	if (is_known(fix_module_file(f, module)->file_name))
-		name = fix_module_file(f, module)->file_name.value;
+	if (file && is_known(file->file_name))
+		name = file->file_name.value;
 	if (!check_install(f, name))
 		return false;
 	fix_step(f, PLAN_LOAD_MODULE, name, NULL);
@@ -121,6 +160,7 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 static bool load_by_unit(struct fixing *f, const char *name)
 {
 	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
+	const struct service *service = node_service(f->node, unit);
 	struct draft *draft =
 		draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
 			   "loads the module at boot, after the root file system is there");
@@ -141,8 +181,10 @@ static bool load_by_unit(struct fixing *f, const char *name)
 				 "[Install]\n"
 				 "WantedBy=multi-user.target\n",
 				 name, name));
-	fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
-	fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
+	if (draft_differs(draft))
+		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
+	if (draft_differs(draft) || (service && !str_is(service->enabled, "enabled")))
+		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
 	return true;
 }
 

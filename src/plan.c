@@ -101,6 +101,19 @@ bool fix_refuse(struct fixing *f, const char *format, ...)
 	return false;
 }
 
+void fix_waits(struct fixing *f, enum activation activation, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (!f->repair->refused) {
+		f->repair->refused = format_text(f, format, ap);
+		f->repair->activation = activation;
+		f->waits = true;
+	}
+	va_end(ap);
+}
+
 bool fix_refused(const struct fixing *f)
 {
 	return f->repair->refused != NULL;
@@ -233,12 +246,10 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->finding = finding;
 	f->repair = LIST_ADD(f->arena, &f->plan->repairs);
 	f->repair->finding = finding;
-	f->effect = false;
+	f->effect = f->waits = false;
 	if (finding->answer.verdict == VERDICT_PENDING) {
-		f->repair->activation = finding->rule->activation;
-		f->repair->refused = arena_printf(f->arena, "right on disk already. %s",
-						  finding->answer.remedy ? finding->answer.remedy
-									 : "");
+		fix_waits(f, finding->rule->activation, "right on disk already. %s",
+			  finding->answer.remedy ? finding->answer.remedy : "");
 		return;
 	}
 	if (!fix) {
@@ -251,7 +262,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	if (f->repair->refused) {
 		back_to(f, &mark);
 		f->repair->what = f->repair->cost = NULL;
-		f->repair->activation = ACTIVATION_NONE;
+		f->repair->activation = f->waits ? f->repair->activation : ACTIVATION_NONE;
 	} else if (!f->repair->cost) {
 		f->repair->cost = finding->rule->cost;
 	}

@@ -288,6 +288,13 @@ def test_stale_image(make):
     assert plan.kinds() == ["initramfs"] and not plan.files
 
 
+def test_right_on_disk_and_not_live(make):
+    plan = make("hgx-h100-ib", "param EnableStreamMemOPs = 0\n", "driver/params-configured-not-live")
+    assert plan.empty()
+    assert plan.repair("driver/params-configured-not-live")["activation"] == "reboot"
+    assert "at the next boot" in plan.refused("driver/params-configured-not-live")
+
+
 def test_image_without_the_driver_stays(make):
     assert deepep(make, "h20-roce-deepep").kinds() == []
 
@@ -500,7 +507,7 @@ def test_memlock(make):
     assert "systemctl restart slurmd.service" in plan.repair("limits/memlock")["cost"]
     plan.apply()
     again = Plan(plan.directory)
-    assert not again.files
+    assert again.empty() and again.repair("limits/memlock")["activation"] == "reload"
 
 
 def test_memlock_logins_that_have_enough(make):
@@ -544,6 +551,12 @@ def test_resizable_bar(make):
     plan = make("rtx4090-stock-smallbar", "", "pci/bar1-too-small")
     repair = plan.repair("pci/bar1-too-small")
     assert repair["what"] or "firmware" in repair["refused"]
+
+
+def test_every_fix_that_a_rule_names_is_there():
+    names = {name[:-2] for name in os.listdir(os.path.join(program.TOP, "src", "fixes"))}
+    rules = program.run("rules", "--json").json()["rules"]
+    assert {rule["fix"] for rule in rules if rule["fix"]} <= names
 
 
 def test_what_software_cannot_repair(make):

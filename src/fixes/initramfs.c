@@ -37,10 +37,9 @@ static void plan_not_live(struct fixing *f)
 				strcmp(s.early.value, s.configured.value) == 0))
 		build(f, image);
 	else
-		fix_refuse(
-			f,
-			"all is right on disk: it takes effect when the driver is loaded again, at "
-			"the latest at the next boot");
+		fix_waits(f, ACTIVATION_REBOOT,
+			  "all is right on disk already; it takes effect when the driver is loaded "
+			  "again, at the latest at the next boot");
 }
 
 static void plan(struct fixing *f)

@@ -87,7 +87,8 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	draft_begin(f, draft, "[Service]\n");
 	draft_line(f, draft, arena_printf(f->arena, "%s=", limit->key),
 		   arena_printf(f->arena, "%s=%s", limit->key, limit->unit_value));
-	fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
+	if (draft_differs(draft))
+		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	fix_does(f, ACTIVATION_RELOAD, "%s=%s for %s", limit->key, limit->unit_value, unit);
 	fix_costs(f, "%s has to be started again: systemctl restart %s.", unit, unit);
 	return true;
