@@ -92,9 +92,16 @@ static bool has_parameter(const struct fixing *f, const char *module, const char
 
 static bool check_modprobe(struct fixing *f)
 {
+	const struct gap *gap = NULL;
+
 	if (known_is(f->node->modprobe.complete, true))
 		return true;
-	return fix_refuse(f, "modprobe.d could not be read whole: what was not read may win");
+	for_each(g, &f->node->gaps)
+		if (!gap && str_is(g->probe, "modprobe"))
+			gap = g;
+	return fix_refuse(f, "modprobe.d could not be read whole: what was not read may win%s%s%s%s",
+			  gap ? " (" : "", gap ? gap->path.value : "", gap ? ": " : "",
+			  gap ? arena_printf(f->arena, "%s)", gap->why.value) : "");
 }
 
 static bool check_option(struct fixing *f, const char *module, const char *param, const char *value)
