@@ -2,10 +2,10 @@
 /*
  * txn-journal.c - the state folder of a transaction:
  *
- *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written once
- *   before.N    the bytes of each file as it was
- *   found.N     what else was found in its place by a recovery that had to replace it
- *   journal     what was begun and what was done, a line for each, fsynced before going on:
+ *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written
+ * once before.N    the bytes of each file as it was found.N     what else was found in its place by
+ * a recovery that had to replace it journal     what was begun and what was done, a line for each,
+ * fsynced before going on:
  *
  *       BEGIN            nothing was changed before this line
  *       INTENT N, DONE N file N
@@ -35,7 +35,7 @@
 
 #define JOURNAL_MAX (4u << 20)
 #define RECORD_MAX (16u << 20)
-#define IDS_MAX 64	/* in one second */
+#define IDS_MAX 64 /* in one second */
 
 /* ---- the folder ---- */
 
@@ -192,22 +192,22 @@ void state_keep_found(struct txn *t, const struct kept *kept)
 	snprintf(name, sizeof(name), "found.%u", kept->number);
 	/* One that is there already is from an earlier try. */
 	if (write_keep(&t->w, kept->path, &seen, t->folder, name) == 0 && seen.there)
-		txn_note(t, "what was found at %s is kept as %s/%s/%s", kept->path, TXN_STATE_FOLDER,
-			 t->id, name);
+		txn_note(t, "what was found at %s is kept as %s/%s/%s", kept->path,
+			 TXN_STATE_FOLDER, t->id, name);
 }
 
 static int sync_state_folder(struct txn *t)
 {
-	return fsync(t->folder) < 0 ? txn_fail(t, -errno, "%s/%s: %s", TXN_STATE_FOLDER, t->id,
-					       strerror(errno))
-				    : 0;
+	return fsync(t->folder) < 0
+		       ? txn_fail(t, -errno, "%s/%s: %s", TXN_STATE_FOLDER, t->id, strerror(errno))
+		       : 0;
 }
 
 int state_save(struct txn *t)
 {
 	_cleanup_json_ struct json_object *json = record_to_json(t);
-	const char *text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
-									JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text = json_object_to_json_string_ext(
+		json, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	_cleanup_close_ int fd = -1;
 	int rc;
 
@@ -242,10 +242,11 @@ int state_open(struct txn *t)
 	int rc;
 
 	TEST_POINT("opening the journal");
-	t->journal = openat(t->folder, "journal", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-			    0600);
+	t->journal = openat(t->folder, "journal",
+			    O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	rc = t->journal < 0 ? -errno : drop_torn_line(t->journal);
-	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc)) : 0;
+	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc))
+		  : 0;
 }
 
 int state_event(struct txn *t, const char *format, ...)
@@ -265,7 +266,8 @@ int state_event(struct txn *t, const char *format, ...)
 	TEST_POINT("fsync of the journal");
 	if (rc == 0 && fsync(t->journal) < 0)
 		rc = -errno;
-	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc)) : 0;
+	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc))
+		  : 0;
 }
 
 static int word_of(const char *const *words, struct span word)
@@ -364,7 +366,8 @@ int state_load(struct txn *t, const char *id)
 		return txn_fail(t, rc, "%s/%s: %s", TXN_STATE_FOLDER, id, strerror(-rc));
 	json = json_parse(text.data, text.size, &error);
 	if (!json || json_check_document(json, RECORD_FORMAT, &later, &error))
-		return txn_fail(t, -EBADMSG, "%s/%s/plan.json: %s", TXN_STATE_FOLDER, id, error.text);
+		return txn_fail(t, -EBADMSG, "%s/%s/plan.json: %s", TXN_STATE_FOLDER, id,
+				error.text);
 	rc = record_from_json(t, json);
 	if (rc)
 		return txn_fail(t, rc, "%s/%s/plan.json: not as this program writes it",

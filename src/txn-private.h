@@ -152,6 +152,8 @@ void step_writes(struct txn *t, struct txn_step *step, const char *path);
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
+/* Is what should be mounted where PATH is? */
+int generate_check_place(struct txn *t, const char *path);
 /* Puts back what the step wrote; what somebody changed since is TXN_KEPT. */
 void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Makes the file anew, if that is what became of it. */
@@ -163,8 +165,8 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_take_back(struct txn *t);
 /* The same for everything in the state folder that was left unfinished. */
 int txn_recover_all(struct txn *t);
-/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote down
- * what the transaction made of it. */
+/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote
+ * down what the transaction made of it. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text);
 
 /* txn-audit.c */

@@ -11,23 +11,20 @@ static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *ite
 static void redo_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);
 
 static const struct step_kind step_depmod = {
-	.title = "module index of %s", .program = true, .prepare = prepare_depmod,
-	.run = run_depmod, .redo = redo_depmod,
+	.title = "module index of %s",
+	.program = true,
+	.prepare = prepare_depmod,
+	.run = run_depmod,
+	.redo = redo_depmod,
 };
 
 static const struct step_kind *const kinds[] = {
-	[PLAN_INITRAMFS] = &step_initramfs,
-	[PLAN_BOOT_LOADER] = &step_boot_loader,
-	[PLAN_DAEMON_RELOAD] = &step_daemon_reload,
-	[PLAN_LOAD_MODULE] = &step_load_module,
-	[PLAN_UNLOAD_MODULE] = &step_unload_module,
-	[PLAN_UNIT_ENABLE] = &step_unit_enable,
-	[PLAN_UNIT_DISABLE] = &step_unit_disable,
-	[PLAN_UNIT_START] = &step_unit_start,
-	[PLAN_UNIT_STOP] = &step_unit_stop,
-	[PLAN_SYSCTL] = &step_sysctl,
-	[PLAN_DEVICE_NODE] = &step_device_node,
-	[PLAN_DEPMOD] = &step_depmod,
+	[PLAN_INITRAMFS] = &step_initramfs,	    [PLAN_BOOT_LOADER] = &step_boot_loader,
+	[PLAN_DAEMON_RELOAD] = &step_daemon_reload, [PLAN_LOAD_MODULE] = &step_load_module,
+	[PLAN_UNLOAD_MODULE] = &step_unload_module, [PLAN_UNIT_ENABLE] = &step_unit_enable,
+	[PLAN_UNIT_DISABLE] = &step_unit_disable,   [PLAN_UNIT_START] = &step_unit_start,
+	[PLAN_UNIT_STOP] = &step_unit_stop,	    [PLAN_SYSCTL] = &step_sysctl,
+	[PLAN_DEVICE_NODE] = &step_device_node,	    [PLAN_DEPMOD] = &step_depmod,
 };
 
 const char *step_title(struct arena *arena, const struct txn_step *step)
@@ -52,8 +49,12 @@ const char *step_command(struct arena *arena, const char *const *argv)
 int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		 const char **output)
 {
-	struct run run = { .argv = argv, .root = t->options->root, .timeout_s = timeout_s,
-			   .lock = t->lock, .stubborn = t->taking_back, .arena = t->arena };
+	struct run run = { .argv = argv,
+			   .root = t->options->root,
+			   .timeout_s = timeout_s,
+			   .lock = t->lock,
+			   .stubborn = t->taking_back,
+			   .arena = t->arena };
 	int rc = run_program(&run);
 
 	if (output)
@@ -119,7 +120,7 @@ void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 	if (kind->undo)
 		kind->undo(t, step, item);
 	else
-		txn_set(item, TXN_RESTORED, NULL);	/* or it is done again by step_redo() */
+		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by step_redo() */
 }
 
 void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
