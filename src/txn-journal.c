@@ -174,6 +174,17 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
+void state_forget(struct txn *t)
+{
+	char name[32];
+
+	for (unsigned int i = 0; i < t->kept_count; i++) {
+		snprintf(name, sizeof(name), "before.%u", i);
+		TEST_POINT("unlink of a kept file");
+		unlinkat(t->folder, name, 0);
+	}
+}
+
 int state_kept_open(struct txn *t, const struct kept *kept)
 {
 	char name[32];

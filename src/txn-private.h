@@ -105,6 +105,8 @@ int state_names(struct txn *t, struct names *names);	/* all ids, the oldest firs
 int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps PATH as it is now: the next before.NUMBER. */
 int state_keep(struct txn *t, struct kept *kept, const char *path);
+/* Copies that nobody needs any more: all is as it was. The record and the journal stay. */
+void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
 /* A copy of what was found in its place, for the user. */
 void state_keep_found(struct txn *t, const struct kept *kept);

@@ -96,6 +96,8 @@ static enum txn_result finish(struct txn *t)
 		txn_note(t, "what failed is tried again by the next fix or undo");
 	else if (state_event(t, "END %s", txn_status_words[status]))
 		txn_note(t, "%s", t->why);
+	else if (status != TXN_IS_PARTLY)
+		state_forget(t);
 	return result;
 }
 

@@ -53,8 +53,12 @@ def test_apply_and_undo(root):
     after = txn.look(root)
     for path in ("/etc/default/grub", txn.IMAGE, txn.MENU, txn.ENTRY):
         assert after[path][:4] == before[path][:4], path
+    folder = root + txn.STATE + "/" + ran.outcome["id"]
+    assert "before.1" in os.listdir(folder)
     check(txn.run(root, "undo"), "undone")
     assert not txn.difference(txn.look(root), before)
+    # What was done stays on record, without the images.
+    assert sorted(os.listdir(folder)) == ["journal", "plan.json"]
     assert check(txn.run(root, "undo"), "nothing")
 
 
