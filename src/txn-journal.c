@@ -35,7 +35,7 @@
 
 #define JOURNAL_MAX (4u << 20)
 #define RECORD_MAX (16u << 20)
-#define IDS_MAX 64 /* in one second */
+#define STAMP_FORMAT "%Y%m%dT%H%M%SZ"
 
 /* ---- the folder ---- */
 
@@ -64,30 +64,33 @@ static int open_state_folder(struct txn *t, const char *id)
 	return t->folder < 0 ? txn_fail(t, t->folder, NULL) : 0;
 }
 
+/* Ids sort by time, also where the clock was set back or two begin in one second. */
+static const char *new_stamp(struct txn *t)
+{
+	_cleanup_names_ struct names names = { 0 };
+	time_t stamp = (time_t)t->time_s;
+	struct tm last = { 0 }, tm;
+	char text[32];
+
+	if (state_names(t, &names) == 0 && names.count &&
+	    strptime(names.items[names.count - 1], STAMP_FORMAT, &last) && timegm(&last) >= stamp)
+		stamp = timegm(&last) + 1;
+	gmtime_r(&stamp, &tm);
+	strftime(text, sizeof(text), STAMP_FORMAT, &tm);
+	return arena_strdup(t->arena, text);
+}
+
 int state_create(struct txn *t)
 {
-	time_t now = (time_t)t->time_s;
-	char utc[32];
-	struct tm tm;
 	int rc = make_state_folders(t);
+	const char *id;
 
-	gmtime_r(&now, &tm);
-	strftime(utc, sizeof(utc), "%Y%m%dT%H%M%SZ", &tm);
-	for (int i = 1; rc == 0; i++) {
-		const char *path;
-
-		t->id = i == 1 ? arena_printf(t->arena, "%s-%s", utc, t->plan_id)
-			       : arena_printf(t->arena, "%s-%s.%d", utc, t->plan_id, i);
-		path = arena_printf(t->arena, TXN_STATE_FOLDER "/%s", t->id);
-		rc = write_make_folder(&t->w, path, 0700);
-		if (rc != -EEXIST || i == IDS_MAX)
-			break;
-		rc = 0;
-	}
-	if (rc) {
-		t->id = NULL;
-		return t->why ? rc : txn_fail(t, rc, NULL);
-	}
+	if (rc)
+		return rc;
+	id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
+	if (write_make_folder(&t->w, arena_printf(t->arena, TXN_STATE_FOLDER "/%s", id), 0700))
+		return txn_fail(t, -EIO, NULL);
+	t->id = id;
 	rc = open_state_folder(t, t->id);
 	return rc ? rc : state_open(t);
 }

@@ -89,6 +89,9 @@ void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
 void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of this boot; NULL in another root. */
+const char *txn_boot_id(struct txn *t);
+
 /* txn-lock.c: 0 or a refusal in t->why. */
 int txn_lock(struct txn *t);
 int txn_check_packages(struct txn *t);

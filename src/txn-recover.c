@@ -44,8 +44,14 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text)
 {
 	struct file_seen now;
-	int rc = write_see(&t->w, kept->path, &now);
+	int rc;
 
+	if (generate_check_place(t, kept->path)) {
+		*text = t->why;
+		t->again = true;
+		return TXN_FAILED;
+	}
+	rc = write_see(&t->w, kept->path, &now);
 	if (rc == 0 && write_same(&now, &kept->before))
 		return TXN_RESTORED;
 	if (rc == 0 && !(kept->after_known && write_same(&now, &kept->after))) {

@@ -113,11 +113,21 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
+/* What the running kernel or manager was told is forgotten then. */
+static bool booted_since(struct txn *t)
+{
+	const char *now = txn_boot_id(t);
+
+	return t->boot_id && now && strcmp(t->boot_id, now) != 0;
+}
+
 void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const struct step_kind *kind = kinds[step->kind];
 
-	if (kind->undo)
+	if (kind->live && booted_since(t))
+		txn_set(item, TXN_RESTORED, "the host has booted since");
+	else if (kind->undo)
 		kind->undo(t, step, item);
 	else
 		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by step_redo() */

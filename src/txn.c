@@ -210,7 +210,7 @@ static void take_repairs(struct txn *t, const struct plan *plan)
 	}
 }
 
-static const char *read_boot_id(struct txn *t)
+const char *txn_boot_id(struct txn *t)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span id;
@@ -228,7 +228,7 @@ static int take_plan(struct txn *t, const struct plan *plan)
 
 	t->plan_id = plan->id;
 	t->time_s = (uint64_t)time(NULL);
-	t->boot_id = read_boot_id(t);
+	t->boot_id = txn_boot_id(t);
 	t->who = txn_who(t->arena);
 	take_repairs(t, plan);
 	rc = take_files(t, plan);

@@ -18,7 +18,8 @@
 
 void (*txn_test_point)(const char *what);
 
-static void set_why(struct writer *w, const char *path, const char *format, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+set_why(struct writer *w, const char *path, const char *format, va_list ap)
 {
 	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: %s", path,
 				    w->refused ? "refused: " : "");
