@@ -495,6 +495,38 @@ def test_only_programs_of_the_table(root, argv):
     refused(root, steps=[dict(txn.GRUBBY_STEP, argv=argv)])
 
 
+@needs_standin
+@pytest.mark.parametrize("edit", [
+    lambda root: os.chown(root + "/usr/sbin/mkinitramfs", 5, 0),
+    lambda root: os.chmod(root + "/usr/sbin/mkinitramfs", 0o757),
+    lambda root: os.chmod(root + "/usr/sbin", 0o777),
+    lambda root: os.chown(root + "/usr", 5, 5),
+])
+def test_programs_of_others(root, edit):
+    """A tree that somebody else made is no reason to run what they put there."""
+    os.unlink(root + "/usr/sbin/mkinitramfs")
+    shutil.copy(txn.standin(), root + "/usr/sbin/mkinitramfs")
+    edit(root)
+    text = refused(root, steps=[txn.IMAGE_STEP])
+    assert "others than root" in text or "on the way" in text
+    assert not os.path.exists(root + "/standin.log")
+
+
+@needs_standin
+def test_program_through_a_link(root):
+    """Merged /usr/sbin, alternatives: what counts is where they lead, inside the root."""
+    os.rename(root + "/usr/sbin/mkinitramfs", root + "/usr/bin/real")
+    os.symlink("/usr/bin/real", root + "/usr/sbin/mkinitramfs")
+    ran = txn.run(root, "apply", txn.plan(root, steps=[txn.IMAGE_STEP]))
+    # It is called by the name of the table.
+    assert check(ran, "applied")
+    os.unlink(root + "/usr/sbin/mkinitramfs")
+    os.symlink("../../../../../../../../bin/true", root + "/usr/sbin/mkinitramfs")
+    check(txn.run(root, "undo"), "undone")
+    ran = txn.run(root, "apply", txn.plan(root, steps=[txn.IMAGE_STEP]))
+    assert "not installed" in check(ran, "refused").outcome["text"]
+
+
 def test_generator_that_is_not_there(root):
     txn.make(root, programs=False)
     for step in txn.STEPS:
