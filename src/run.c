@@ -30,8 +30,8 @@ static const struct tool {
 	{ "depmod", { "/usr/sbin/depmod", "/sbin/depmod", "/usr/bin/depmod" } },
 	{ "dracut", { "/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut" } },
 	{ "grub-mkconfig", { "/usr/sbin/grub-mkconfig", "/usr/bin/grub-mkconfig" } },
-	{ "grub2-mkconfig", { "/usr/sbin/grub2-mkconfig", "/sbin/grub2-mkconfig",
-			      "/usr/bin/grub2-mkconfig" } },
+	{ "grub2-mkconfig",
+	  { "/usr/sbin/grub2-mkconfig", "/sbin/grub2-mkconfig", "/usr/bin/grub2-mkconfig" } },
 	{ "grubby", { "/usr/sbin/grubby", "/sbin/grubby", "/usr/bin/grubby" } },
 	{ "kernel-install", { "/usr/bin/kernel-install", "/bin/kernel-install" } },
 	{ "mkinitcpio", { "/usr/bin/mkinitcpio", "/usr/sbin/mkinitcpio" } },
@@ -42,20 +42,21 @@ static const struct tool {
 	{ "update-grub", { "/usr/sbin/update-grub", "/usr/bin/update-grub" } },
 };
 
-#define for_each_path(path, tool) \
-	for (const char *const *path = (tool)->paths; path < (tool)->paths + 4 && *path; path++)
+#define PATHS_MAX (sizeof(tools[0].paths) / sizeof(tools[0].paths[0]))
 
 const char *run_find(struct host *host, const char *name)
 {
 	struct host_stat st;
 
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		const char *const *paths = tools[i].paths;
+
 		if (strcmp(tools[i].name, name) != 0)
 			continue;
-		for_each_path(path, &tools[i])
-			if (host_stat(host, &st, "%s", *path) == 0 && S_ISREG(st.mode) &&
+		for (size_t n = 0; n < PATHS_MAX && paths[n]; n++)
+			if (host_stat(host, &st, "%s", paths[n]) == 0 && S_ISREG(st.mode) &&
 			    (st.mode & 0111))
-				return *path;
+				return paths[n];
 	}
 	return NULL;
 }
@@ -63,8 +64,8 @@ const char *run_find(struct host *host, const char *name)
 bool run_may(const char *path)
 {
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
-		for_each_path(p, &tools[i])
-			if (strcmp(*p, path) == 0)
+		for (size_t n = 0; n < PATHS_MAX && tools[i].paths[n]; n++)
+			if (strcmp(tools[i].paths[n], path) == 0)
 				return true;
 	return false;
 }
@@ -147,9 +148,13 @@ static int prepare_child(const struct run *run, int out)
 static void child(const struct run *run, int out, int errors)
 {
 	static char *const environment[] = {
-		(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", (char *)"LC_ALL=C",
-		(char *)"HOME=/root", (char *)"TERM=dumb", (char *)"SYSTEMD_COLORS=0",
-		(char *)"SYSTEMD_PAGER=", NULL,
+		(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		(char *)"LC_ALL=C",
+		(char *)"HOME=/root",
+		(char *)"TERM=dumb",
+		(char *)"SYSTEMD_COLORS=0",
+		(char *)"SYSTEMD_PAGER=",
+		NULL,
 	};
 	int error = prepare_child(run, out);
 
@@ -175,10 +180,10 @@ static uint64_t now_ms(void)
 struct watch {
 	pid_t pid;
 	int fd;
-	bool ended;		/* of its output */
+	bool ended; /* of its output */
 	bool stubborn;
 	uint64_t deadline, killed;
-	int verdict;		/* 0, -ETIME, -EINTR */
+	int verdict; /* 0, -ETIME, -EINTR */
 	size_t n;
 	char tail[RUN_OUTPUT_MAX];
 };
@@ -276,7 +281,8 @@ static int judge(struct run *run, const struct watch *w, int status, int exec_er
 		run->why = arena_printf(run->arena, "%s was stopped after %u seconds", name,
 					run->timeout_s);
 	else if (w->verdict)
-		run->why = arena_printf(run->arena, "%s was stopped by a signal to this program", name);
+		run->why = arena_printf(run->arena, "%s was stopped by a signal to this program",
+					name);
 	else if (run->status < 0)
 		run->why = arena_printf(run->arena, "%s was ended by signal %d", name,
 					WTERMSIG(status));
@@ -293,7 +299,8 @@ int run_program(struct run *run)
 
 	run->status = -1;
 	if (!run_may(run->argv[0])) {
-		run->why = arena_printf(run->arena, "%s is not one of the programs that are ever run",
+		run->why = arena_printf(run->arena,
+					"%s is not one of the programs that are ever run",
 					run->argv[0]);
 		return -EPERM;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run.h - runs the few programs that a transaction needs: generators of images and menus, systemctl,
- * depmod. Never through a shell, and only those of one table, by their absolute path.
+ * run.h - runs the few programs that a transaction needs: generators of images and menus,
+ * systemctl, depmod. Never through a shell, and only those of one table, by their absolute path.
  *
  * What the caller's environment holds does not reach them: LC_ALL=C, a fixed PATH, no
  * DPKG_MAINTSCRIPT_PACKAGE (under which update-initramfs does nothing and says that all is well),
@@ -24,7 +24,7 @@ struct run {
 	const char *const *argv;	/* argv[0] absolute, NULL-terminated */
 	const char *root;		/* chroot there first; NULL: this host's root */
 	unsigned int timeout_s;
-	int lock;	/* stays open in the program, so that the lock lasts as long as that; -1: none */
+	int lock;	/* stays open in the program, so that the lock lasts as long; -1: none */
 	bool stubborn;	/* goes on when a signal to end has come: something is being taken back */
 	struct arena *arena;
 

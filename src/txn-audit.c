@@ -62,8 +62,8 @@ static void add(struct fields *f, const char *name, const char *value)
 
 static const char *describe(const struct txn *t, const char *event, const char *result)
 {
-	return arena_printf(t->arena, "Transaction %s: %s%s%s (%u files, %u steps) for %s",
-			    t->id, event, result ? ": " : "", result ? result : "", t->files.count,
+	return arena_printf(t->arena, "Transaction %s: %s%s%s (%u files, %u steps) for %s", t->id,
+			    event, result ? ": " : "", result ? result : "", t->files.count,
 			    t->steps.count, txn_who(t->arena));
 }
 

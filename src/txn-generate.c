@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status proves
- * nothing, and some write into the live file or delete it when the disk is full: so it is made under
- * another name in the same folder, looked at, and renamed over the old one only then.
+ * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
+ * proves nothing, and some write into the live file or delete it when the disk is full: so it is
+ * made under another name in the same folder, looked at, and renamed over the old one only then.
  */
 #include "txn-private.h"
 
@@ -14,6 +14,62 @@
 
 #include "cleanup.h"
 #include "write-private.h"
+
+/* ---- where it belongs ---- */
+
+static bool has_word(struct span words, const char *wanted)
+{
+	struct span word;
+
+	while (span_cut(&words, ',', &word))
+		if (span_is(word, wanted))
+			return true;
+	return false;
+}
+
+/* proc_pid_mountinfo(5): the mount point is the fifth word. */
+static bool is_mounted(struct txn *t, struct span place)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, word = { NULL, 0 };
+
+	if (host_read(t->host, &text, HOST_FILE_MAX, "/proc/self/mountinfo") < 0)
+		return true;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		for (int i = 0; i < 5 && span_word(&line, &word); i++)
+			;
+		if (word.n == place.n && memcmp(word.p, place.p, place.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* An image in the folder that /boot should be mounted on is one that no boot loader ever reads. */
+int generate_check_place(struct txn *t, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, device, place, type, options;
+
+	if (t->options->root || host_read(t->host, &text, HOST_FILE_MAX, "/etc/fstab") < 0)
+		return 0;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		if (!span_word(&line, &device) || span_starts(device, "#") ||
+		    !span_word(&line, &place) || !span_word(&line, &type))
+			continue;
+		if (!span_word(&line, &options))
+			options = (struct span){ "", 0 };
+		if (place.n < 2 || strncmp(path, place.p, place.n) != 0 || path[place.n] != '/')
+			continue;
+		if (!has_word(options, "noauto") && !is_mounted(t, place))
+			return txn_fail(t, -ENODEV, "%.*s is not mounted, and /etc/fstab says that it "
+					"should be", SPAN_FMT(place));
+	}
+	return 0;
+}
+
+/* ---- making it ---- */
 
 static int check_side(struct txn *t, struct txn_step *step, const char *side, int fd,
 		      generate_check *check)
@@ -37,7 +93,7 @@ static int note_made(struct txn *t, const struct txn_step *step, struct kept *ke
 		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));
 	kept->after.there = kept->after_known = true;
 	if (kept < step->kept.items || kept >= step->kept.items + step->kept.count)
-		return 0;	/* made anew by an undo */
+		return 0; /* made anew by an undo */
 	return state_event(t, "MADE %u %u %s", (unsigned int)(step - t->steps.items),
 			   (unsigned int)(kept - step->kept.items), kept->after.sha256);
 }
@@ -47,7 +103,9 @@ int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char
 {
 	const char *side = write_side_path(t->arena, kept->path);
 	const struct write_request request = {
-		.path = kept->path, .expected = &kept->before, .mode = 0600,
+		.path = kept->path,
+		.expected = &kept->before,
+		.mode = 0600,
 		.meta = kept->before.there ? &kept->before.meta : NULL,
 	};
 	_cleanup_close_ int fd = -1;
@@ -107,8 +165,9 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		return;
 	}
 	if (t->options->no_regenerate) {
-		txn_set(item, TXN_LEFT, arena_printf(t->arena, "changed since; to be made anew: %s",
-						     step_command(t->arena, argv)));
+		txn_set(item, TXN_LEFT,
+			arena_printf(t->arena, "changed since; to be made anew: %s",
+				     step_command(t->arena, argv)));
 		return;
 	}
 	txn_tell(t, "%s: made anew, as it changed since", step_title(t->arena, step));

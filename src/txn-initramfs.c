@@ -24,7 +24,7 @@
 
 #define HOOKS "/etc/initramfs/post-update.d"
 #define POLICY_FILE "/etc/initramfs-tools/update-initramfs.conf"
-#define LOST_NAMED 5	/* so many modules are named, the rest counted */
+#define LOST_NAMED 5 /* so many modules are named, the rest counted */
 
 /* ---- the command ---- */
 
@@ -72,7 +72,7 @@ const char *const *txn_image_command(struct arena *arena, const char *tool, cons
 
 struct module_names {
 	struct arena *arena;
-	LIST(const char *) names;	/* sorted by compare() once all are there */
+	LIST(const char *) names; /* sorted by compare() once all are there */
 };
 
 /* lib/modules/VER/kernel/a-b.ko.xz is a_b. */
@@ -121,7 +121,8 @@ static bool is_gpu_driver(const char *name)
 	       span_is(s, "gdrdrv") || span_is(s, "nv_peer_mem");
 }
 
-/* The first word of each line of /proc/modules. Without it every module may be one that is needed. */
+/* The first word of each line of /proc/modules. Without it every module may be one that is needed.
+ */
 static bool is_loaded(struct span proc_modules, const char *name)
 {
 	struct span line, word;
@@ -209,7 +210,8 @@ static int check_image(struct txn *t, struct txn_step *step, int side)
 	read_image(t, side, &image, &modules);
 	if (!known_is(image.complete, true))
 		return txn_fail(t, -EBADMSG, "the new image cannot be read back: %s",
-				is_known(image.problem) ? image.problem.value : "it is not complete");
+				is_known(image.problem) ? image.problem.value
+							: "it is not complete");
 	if (is_known(image.generator) && !str_is(image.generator, step->tool))
 		return txn_fail(t, -EBADMSG, "the new image was made by %s, not %s",
 				image.generator.value, step->tool);
@@ -233,9 +235,12 @@ static int check_old_image(struct txn *t, const struct txn_step *step)
 		return txn_fail(t, fd, NULL);
 	image_read(fd, &image, t->arena);
 	if (!known_is(image.complete, true))
-		return txn_fail(t, -EBADMSG, "%s: the image that is there cannot be read, so a new one "
-				"cannot be compared with it: %s", step->path,
-				is_known(image.problem) ? image.problem.value : "it is not complete");
+		return txn_fail(t, -EBADMSG,
+				"%s: the image that is there cannot be read, so a new one "
+				"cannot be compared with it: %s",
+				step->path,
+				is_known(image.problem) ? image.problem.value
+							: "it is not complete");
 	if (is_known(image.generator) && !str_is(image.generator, step->tool))
 		return txn_fail(t, -EINVAL, "%s was made by %s, and the plan builds it with %s",
 				step->path, image.generator.value, step->tool);
@@ -250,9 +255,10 @@ static int check_image_room(struct txn *t, const struct txn_step *step, uint64_t
 		return txn_fail(t, -EROFS, NULL);
 	if (room >= need)
 		return 0;
-	return txn_fail(t, -ENOSPC, "%s: no room beside it for a new image: %llu MiB are needed and "
-			"%llu free (remove kernels that are no longer used)", step->path,
-			(unsigned long long)need >> 20, (unsigned long long)room >> 20);
+	return txn_fail(t, -ENOSPC,
+			"%s: no room beside it for a new image: %llu MiB are needed and "
+			"%llu free (remove kernels that are no longer used)",
+			step->path, (unsigned long long)need >> 20, (unsigned long long)room >> 20);
 }
 
 static int check_kernel(struct txn *t, const struct txn_step *step)
@@ -275,8 +281,10 @@ static void note_policy(struct txn *t)
 	if (host_read(t->host, &text, HOST_FILE_MAX, POLICY_FILE) == 0 &&
 	    field_shell(text_span(&text), "update_initramfs", value, sizeof(value)) &&
 	    strcmp(value, "no") == 0)
-		txn_note(t, "update_initramfs=no in %s: the image is built all the same, but packages "
-			 "will not rebuild it", POLICY_FILE);
+		txn_note(t,
+			 "update_initramfs=no in %s: the image is built all the same, but packages "
+			 "will not rebuild it",
+			 POLICY_FILE);
 }
 
 static int prepare(struct txn *t, struct txn_step *step)
@@ -290,14 +298,17 @@ static int prepare(struct txn *t, struct txn_step *step)
 		return txn_fail(t, -EINVAL, "%s builds no image that this program knows",
 				step->tool ? step->tool : "nothing");
 	if (!program)
-		return txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files "
-				"alone", generators[g].program,
-				t->options->root ? " in this root" : "");
+		return txn_fail(t, -ENOENT,
+				"%s is not installed%s: --no-regenerate changes the files "
+				"alone",
+				generators[g].program, t->options->root ? " in this root" : "");
 	if (write_see(&t->w, step->path, &seen))
 		return txn_fail(t, -EINVAL, NULL);
 	if (!seen.there)
 		return txn_fail(t, -ENOENT, "%s: there is no such image to be rebuilt", step->path);
-	rc = check_kernel(t, step);
+	rc = generate_check_place(t, step->path);
+	if (rc == 0)
+		rc = check_kernel(t, step);
 	if (rc == 0)
 		rc = check_image_room(t, step, seen.size);
 	if (rc == 0)
@@ -362,6 +373,10 @@ static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 }
 
 const struct step_kind step_initramfs = {
-	.title = "initramfs of %s", .program = true, .prepare = prepare, .run = run, .undo = undo,
+	.title = "initramfs of %s",
+	.program = true,
+	.prepare = prepare,
+	.run = run,
+	.undo = undo,
 	.redo = redo,
 };

@@ -2,10 +2,10 @@
 /*
  * txn-journal.c - the state folder of a transaction:
  *
- *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written once
- *   before.N    the bytes of each file as it was
- *   found.N     what else was found in its place by a recovery that had to replace it
- *   journal     what was begun and what was done, a line for each, fsynced before going on:
+ *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written
+ * once before.N    the bytes of each file as it was found.N     what else was found in its place by
+ * a recovery that had to replace it journal     what was begun and what was done, a line for each,
+ * fsynced before going on:
  *
  *       BEGIN            nothing was changed before this line
  *       INTENT N, DONE N file N
@@ -35,7 +35,7 @@
 
 #define JOURNAL_MAX (4u << 20)
 #define RECORD_MAX (16u << 20)
-#define IDS_MAX 64	/* in one second */
+#define STAMP_FORMAT "%Y%m%dT%H%M%SZ"
 
 /* ---- the folder ---- */
 
@@ -64,30 +64,33 @@ static int open_state_folder(struct txn *t, const char *id)
 	return t->folder < 0 ? txn_fail(t, t->folder, NULL) : 0;
 }
 
+/* Ids sort by time, also where the clock was set back or two begin in one second. */
+static const char *new_stamp(struct txn *t)
+{
+	_cleanup_names_ struct names names = { 0 };
+	time_t stamp = (time_t)t->time_s;
+	struct tm last = { 0 }, tm;
+	char text[32];
+
+	if (state_names(t, &names) == 0 && names.count &&
+	    strptime(names.items[names.count - 1], STAMP_FORMAT, &last) && timegm(&last) >= stamp)
+		stamp = timegm(&last) + 1;
+	gmtime_r(&stamp, &tm);
+	strftime(text, sizeof(text), STAMP_FORMAT, &tm);
+	return arena_strdup(t->arena, text);
+}
+
 int state_create(struct txn *t)
 {
-	time_t now = (time_t)t->time_s;
-	char utc[32];
-	struct tm tm;
 	int rc = make_state_folders(t);
+	const char *id;
 
-	gmtime_r(&now, &tm);
-	strftime(utc, sizeof(utc), "%Y%m%dT%H%M%SZ", &tm);
-	for (int i = 1; rc == 0; i++) {
-		const char *path;
-
-		t->id = i == 1 ? arena_printf(t->arena, "%s-%s", utc, t->plan_id)
-			       : arena_printf(t->arena, "%s-%s.%d", utc, t->plan_id, i);
-		path = arena_printf(t->arena, TXN_STATE_FOLDER "/%s", t->id);
-		rc = write_make_folder(&t->w, path, 0700);
-		if (rc != -EEXIST || i == IDS_MAX)
-			break;
-		rc = 0;
-	}
-	if (rc) {
-		t->id = NULL;
-		return t->why ? rc : txn_fail(t, rc, NULL);
-	}
+	if (rc)
+		return rc;
+	id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
+	if (write_make_folder(&t->w, arena_printf(t->arena, TXN_STATE_FOLDER "/%s", id), 0700))
+		return txn_fail(t, -EIO, NULL);
+	t->id = id;
 	rc = open_state_folder(t, t->id);
 	return rc ? rc : state_open(t);
 }
@@ -174,6 +177,17 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
+void state_forget(struct txn *t)
+{
+	char name[32];
+
+	for (unsigned int i = 0; i < t->kept_count; i++) {
+		snprintf(name, sizeof(name), "before.%u", i);
+		TEST_POINT("unlink of a kept file");
+		unlinkat(t->folder, name, 0);
+	}
+}
+
 int state_kept_open(struct txn *t, const struct kept *kept)
 {
 	char name[32];
@@ -192,22 +206,22 @@ void state_keep_found(struct txn *t, const struct kept *kept)
 	snprintf(name, sizeof(name), "found.%u", kept->number);
 	/* One that is there already is from an earlier try. */
 	if (write_keep(&t->w, kept->path, &seen, t->folder, name) == 0 && seen.there)
-		txn_note(t, "what was found at %s is kept as %s/%s/%s", kept->path, TXN_STATE_FOLDER,
-			 t->id, name);
+		txn_note(t, "what was found at %s is kept as %s/%s/%s", kept->path,
+			 TXN_STATE_FOLDER, t->id, name);
 }
 
 static int sync_state_folder(struct txn *t)
 {
-	return fsync(t->folder) < 0 ? txn_fail(t, -errno, "%s/%s: %s", TXN_STATE_FOLDER, t->id,
-					       strerror(errno))
-				    : 0;
+	return fsync(t->folder) < 0
+		       ? txn_fail(t, -errno, "%s/%s: %s", TXN_STATE_FOLDER, t->id, strerror(errno))
+		       : 0;
 }
 
 int state_save(struct txn *t)
 {
 	_cleanup_json_ struct json_object *json = record_to_json(t);
-	const char *text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
-									JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text = json_object_to_json_string_ext(
+		json, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	_cleanup_close_ int fd = -1;
 	int rc;
 
@@ -242,10 +256,11 @@ int state_open(struct txn *t)
 	int rc;
 
 	TEST_POINT("opening the journal");
-	t->journal = openat(t->folder, "journal", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-			    0600);
+	t->journal = openat(t->folder, "journal",
+			    O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	rc = t->journal < 0 ? -errno : drop_torn_line(t->journal);
-	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc)) : 0;
+	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc))
+		  : 0;
 }
 
 int state_event(struct txn *t, const char *format, ...)
@@ -265,7 +280,8 @@ int state_event(struct txn *t, const char *format, ...)
 	TEST_POINT("fsync of the journal");
 	if (rc == 0 && fsync(t->journal) < 0)
 		rc = -errno;
-	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc)) : 0;
+	return rc ? txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc))
+		  : 0;
 }
 
 static int word_of(const char *const *words, struct span word)
@@ -364,7 +380,8 @@ int state_load(struct txn *t, const char *id)
 		return txn_fail(t, rc, "%s/%s: %s", TXN_STATE_FOLDER, id, strerror(-rc));
 	json = json_parse(text.data, text.size, &error);
 	if (!json || json_check_document(json, RECORD_FORMAT, &later, &error))
-		return txn_fail(t, -EBADMSG, "%s/%s/plan.json: %s", TXN_STATE_FOLDER, id, error.text);
+		return txn_fail(t, -EBADMSG, "%s/%s/plan.json: %s", TXN_STATE_FOLDER, id,
+				error.text);
 	rc = record_from_json(t, json);
 	if (rc)
 		return txn_fail(t, rc, "%s/%s/plan.json: not as this program writes it",

@@ -24,7 +24,8 @@ static int no_shell(struct kmod_module *module, const char *command, void *user)
 {
 	struct txn *t = user;
 
-	return txn_fail(t, -EPERM, "%s has an install line in modprobe.d (%.200s), which is not run",
+	return txn_fail(t, -EPERM,
+			"%s has an install line in modprobe.d (%.200s), which is not run",
 			kmod_module_get_name(module), command);
 }
 
@@ -77,7 +78,7 @@ static int prepare_module(struct txn *t, struct txn_step *step)
 		if (*p == '-')
 			*p = '_';
 	step->was = host_exists(t->host, arena_printf(t->arena, "/sys/module/%s", name)) ? "loaded"
-											  : NULL;
+											 : NULL;
 	return 0;
 }
 
@@ -264,18 +265,30 @@ static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *ite
 }
 
 const struct step_kind step_load_module = {
-	.title = "module %s loaded", .live = true, .prepare = prepare_module, .run = run_load,
+	.title = "module %s loaded",
+	.live = true,
+	.prepare = prepare_module,
+	.run = run_load,
 	.undo = undo_load,
 };
 const struct step_kind step_unload_module = {
-	.title = "module %s unloaded", .live = true, .prepare = prepare_module, .run = run_unload,
+	.title = "module %s unloaded",
+	.live = true,
+	.prepare = prepare_module,
+	.run = run_unload,
 	.undo = undo_unload,
 };
 const struct step_kind step_sysctl = {
-	.title = "%s", .live = true, .prepare = prepare_sysctl, .run = run_sysctl,
+	.title = "%s",
+	.live = true,
+	.prepare = prepare_sysctl,
+	.run = run_sysctl,
 	.undo = undo_sysctl,
 };
 const struct step_kind step_device_node = {
-	.title = "device node %s", .live = true, .prepare = prepare_node, .run = run_node,
+	.title = "device node %s",
+	.live = true,
+	.prepare = prepare_node,
+	.run = run_node,
 	.undo = undo_node,
 };

@@ -20,9 +20,12 @@ static void add_entry(struct txn *t, int rc, struct txn_entries *entries)
 {
 	struct txn_entry *entry = LIST_ADD(t->arena, &entries->entries);
 
-	*entry = (struct txn_entry){ .id = t->id, .plan_id = t->plan_id,
-				     .status = status_of(t, rc), .time_s = t->time_s,
-				     .boot_id = t->boot_id, .who = t->who };
+	*entry = (struct txn_entry){ .id = t->id,
+				     .plan_id = t->plan_id,
+				     .status = status_of(t, rc),
+				     .time_s = t->time_s,
+				     .boot_id = t->boot_id,
+				     .who = t->who };
 	for_each(file, &t->files)
 		*LIST_ADD(t->arena, &entry->files) = file->kept.path;
 	for_each(step, &t->steps)
@@ -46,8 +49,13 @@ int txn_list(const char *root, struct arena *arena, struct txn_entries *entries)
 	if (rc == 0)
 		rc = state_names(&t, &names);
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
-		struct txn one = { .arena = arena, .options = &options, .outcome = &outcome,
-				   .host = t.host, .w = t.w, .lock = -1, .folder = -1,
+		struct txn one = { .arena = arena,
+				   .options = &options,
+				   .outcome = &outcome,
+				   .host = t.host,
+				   .w = t.w,
+				   .lock = -1,
+				   .folder = -1,
 				   .journal = -1 };
 		int loaded = state_load(&one, arena_strdup(arena, names.items[i]));
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name for
- * it, as a generator of images is. grubby and its like edit several files in place and take options
- * away that they replace (grubby --args=iommu=pt removes iommu=force), so that taking back means to
- * put those files back, not to call them again.
+ * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
+ * for it, as a generator of images is. grubby and its like edit several files in place and take
+ * options away that they replace (grubby --args=iommu=pt removes iommu=force), so that taking back
+ * means to put those files back, not to call them again.
  */
 #include "txn-private.h"
 
@@ -57,8 +57,7 @@ static const char *menu_of(const struct txn_step *step)
 }
 
 /* The command of the plan, writing to SIDE instead. */
-static const char *const *side_command(struct txn *t, const struct txn_step *step,
-				       const char *side)
+static const char *const *side_command(struct txn *t, const struct txn_step *step, const char *side)
 {
 	LIST(const char *) argv = { 0 };
 	bool update_grub = strcmp(program_name(step), "update-grub") == 0;
@@ -117,16 +116,20 @@ static int prepare(struct txn *t, struct txn_step *step)
 	struct file_seen seen;
 
 	if (!step->argv || !run_may(step->argv[0]))
-		return txn_fail(t, -EINVAL, "the boot loader's menu: no command that this program runs");
+		return txn_fail(t, -EINVAL,
+				"the boot loader's menu: no command that this program runs");
 	if (!run_find(t->host, program_name(step)) ||
 	    (menu && strcmp(program_name(step), "update-grub") == 0 &&
 	     !run_find(t->host, "grub-mkconfig")))
-		return txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files "
-				"alone", program_name(step),
-				t->options->root ? " in this root" : "");
+		return txn_fail(t, -ENOENT,
+				"%s is not installed%s: --no-regenerate changes the files "
+				"alone",
+				program_name(step), t->options->root ? " in this root" : "");
 	if (menu) {
 		if (write_see(&t->w, menu, &seen))
 			return txn_fail(t, -EINVAL, NULL);
+		if (generate_check_place(t, menu))
+			return -ENODEV;
 		step_writes(t, step, menu);
 	}
 	/* grub2-mkconfig of RHEL 8 and 9 writes grubenv and entries as well. */
@@ -144,9 +147,9 @@ static size_t count_lines(struct span text, const char *first)
 	size_t n = 0;
 
 	while (span_cut(&text, '\n', &line))
-		n += span_word(&line, &word) && (span_is(word, first) ||
-						 (first[0] == 'l' && (span_is(word, "linuxefi") ||
-								      span_is(word, "linux16"))));
+		n += span_word(&line, &word) &&
+		     (span_is(word, first) ||
+		      (first[0] == 'l' && (span_is(word, "linuxefi") || span_is(word, "linux16"))));
 	return n;
 }
 
@@ -225,11 +228,15 @@ static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 	step->must_hold = NULL;
 	if (menu)
-		generate_redo(t, step, item,
-			      side_command(t, step, write_side_path(t->arena, menu)), check_menu);
+		generate_redo(t, step, item, side_command(t, step, write_side_path(t->arena, menu)),
+			      check_menu);
 }
 
 const struct step_kind step_boot_loader = {
-	.title = "the boot loader's menu", .program = true, .prepare = prepare, .run = run,
-	.undo = generate_undo, .redo = redo,
+	.title = "the boot loader's menu",
+	.program = true,
+	.prepare = prepare,
+	.run = run,
+	.undo = generate_undo,
+	.redo = redo,
 };

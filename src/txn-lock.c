@@ -92,14 +92,18 @@ static bool dpkg_was_interrupted(struct txn *t)
 int txn_check_packages(struct txn *t)
 {
 	static const char *const locks[] = {
-		"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/rpm/.rpm.lock",
+		"/var/lib/dpkg/lock-frontend",
+		"/var/lib/dpkg/lock",
+		"/var/lib/rpm/.rpm.lock",
 		"/usr/lib/sysimage/rpm/.rpm.lock",
 	};
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		if (is_locked(t, locks[i]))
-			return txn_fail(t, -EBUSY, "a package manager is at work (%s is locked): try "
-					"again when it is done", locks[i]);
+			return txn_fail(t, -EBUSY,
+					"a package manager is at work (%s is locked): try "
+					"again when it is done",
+					locks[i]);
 	/* pacman's lock is a file that is there. */
 	if (host_exists(t->host, "/var/lib/pacman/db.lck"))
 		return txn_fail(t, -EBUSY, "pacman is at work (/var/lib/pacman/db.lck is there)");

@@ -89,6 +89,9 @@ void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
 void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of this boot; NULL in another root. */
+const char *txn_boot_id(struct txn *t);
+
 /* txn-lock.c: 0 or a refusal in t->why. */
 int txn_lock(struct txn *t);
 int txn_check_packages(struct txn *t);
@@ -105,6 +108,8 @@ int state_names(struct txn *t, struct names *names);	/* all ids, the oldest firs
 int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps PATH as it is now: the next before.NUMBER. */
 int state_keep(struct txn *t, struct kept *kept, const char *path);
+/* Copies that nobody needs any more: all is as it was. The record and the journal stay. */
+void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
 /* A copy of what was found in its place, for the user. */
 void state_keep_found(struct txn *t, const struct kept *kept);
@@ -152,6 +157,8 @@ void step_writes(struct txn *t, struct txn_step *step, const char *path);
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
+/* Is what should be mounted where PATH is? */
+int generate_check_place(struct txn *t, const char *path);
 /* Puts back what the step wrote; what somebody changed since is TXN_KEPT. */
 void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Makes the file anew, if that is what became of it. */
@@ -163,8 +170,8 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_take_back(struct txn *t);
 /* The same for everything in the state folder that was left unfinished. */
 int txn_recover_all(struct txn *t);
-/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote down
- * what the transaction made of it. */
+/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote
+ * down what the transaction made of it. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text);
 
 /* txn-audit.c */

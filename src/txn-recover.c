@@ -32,8 +32,8 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
 		rc = -errno;
 	if (rc)
-		return write_fail(&t->w, rc, kept->path, "the copy that was kept cannot be used: %s",
-				  strerror(-rc));
+		return write_fail(&t->w, rc, kept->path,
+				  "the copy that was kept cannot be used: %s", strerror(-rc));
 	return write_put(&t->w, &(struct write_request){ .path = kept->path,
 							 .from = from,
 							 .meta = &kept->before.meta,
@@ -44,8 +44,14 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text)
 {
 	struct file_seen now;
-	int rc = write_see(&t->w, kept->path, &now);
+	int rc;
 
+	if (generate_check_place(t, kept->path)) {
+		*text = t->why;
+		t->again = true;
+		return TXN_FAILED;
+	}
+	rc = write_see(&t->w, kept->path, &now);
 	if (rc == 0 && write_same(&now, &kept->before))
 		return TXN_RESTORED;
 	if (rc == 0 && !(kept->after_known && write_same(&now, &kept->after))) {
@@ -96,6 +102,8 @@ static enum txn_result finish(struct txn *t)
 		txn_note(t, "what failed is tried again by the next fix or undo");
 	else if (state_event(t, "END %s", txn_status_words[status]))
 		txn_note(t, "%s", t->why);
+	else if (status != TXN_IS_PARTLY)
+		state_forget(t);
 	return result;
 }
 
@@ -128,7 +136,7 @@ static void take_back_files(struct txn *t)
 enum txn_result txn_take_back(struct txn *t)
 {
 	t->taking_back = true;
-	/* Without it the next run would take COMMIT for the last word; nothing was taken back yet. */
+	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
 	if (state_event(t, "UNDO") && t->committed) {
 		t->outcome->text = t->why;
 		return TXN_REFUSED;
@@ -158,9 +166,14 @@ static void make_items(struct txn *t)
 /* A transaction of the state folder, sharing with T what is open. */
 static struct txn another(const struct txn *t, struct txn_outcome *outcome)
 {
-	return (struct txn){ .arena = t->arena,	    .options = t->options, .outcome = outcome,
-			     .host = t->host,	    .w = t->w,		   .lock = t->lock,
-			     .folder = -1,	    .journal = -1 };
+	return (struct txn){ .arena = t->arena,
+			     .options = t->options,
+			     .outcome = outcome,
+			     .host = t->host,
+			     .w = t->w,
+			     .lock = t->lock,
+			     .folder = -1,
+			     .journal = -1 };
 }
 
 static void close_another(struct txn *other)
@@ -215,14 +228,17 @@ static int take_back_other(struct txn *t, struct txn *other)
 	result = txn_take_back(other);
 	txn_audit(other, "recover", txn_result_words[result]);
 	recovered(t, arena_printf(t->arena, "%s was interrupted %s: %s%s", other->id, where,
-				  result == TXN_PARTLY	 ? "taken back but for"
-				  : other->committed ? "the undo is now complete"
+				  result == TXN_PARTLY ? "taken back but for"
+				  : other->committed   ? "the undo is now complete"
 						       : "rolled back, everything is as it was",
-				  result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1 : ""));
+				  result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1
+						       : ""));
 	for_each(note, &other->outcome->notes)
 		*LIST_ADD(t->arena, &t->outcome->notes) = *note;
-	return other->again ? txn_fail(t, -EBUSY, "%s, which was interrupted, could not be taken "
-				       "back%s", other->id, conflicts(other->outcome, t->arena))
+	return other->again ? txn_fail(t, -EBUSY,
+				       "%s, which was interrupted, could not be taken "
+				       "back%s",
+				       other->id, conflicts(other->outcome, t->arena))
 			    : 0;
 }
 
@@ -238,7 +254,7 @@ static int recover_one(struct txn *t, const char *id)
 					  id));
 		rc = 0;
 	} else if (rc && (other.ended || (other.committed && !other.undoing))) {
-		rc = 0;	/* damaged, but nothing has to be done */
+		rc = 0; /* damaged, but nothing has to be done */
 	} else if (rc) {
 		rc = txn_fail(t, rc, "what an earlier transaction did cannot be told: %s",
 			      other.why);

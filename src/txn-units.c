@@ -11,8 +11,8 @@
 
 static int systemctl(struct txn *t, const char *verb, const char *unit, const char **output)
 {
-	const char *const argv[] = { run_find(t->host, "systemctl"), "--no-ask-password", verb, unit,
-				     NULL };
+	const char *const argv[] = { run_find(t->host, "systemctl"), "--no-ask-password", verb,
+				     unit, NULL };
 
 	if (!argv[0])
 		return txn_fail(t, -ENOENT, "systemctl is not installed");
@@ -77,7 +77,8 @@ static int prepare_enable(struct txn *t, struct txn_step *step)
 	if (rc == 0)
 		step->was = ask(t, "is-enabled", step->subject);
 	if (rc == 0 && step->was && strncmp(step->was, "masked", 6) == 0)
-		return txn_fail(t, -EPERM, "%s is masked: somebody did not want it (systemctl unmask %s)",
+		return txn_fail(t, -EPERM,
+				"%s is masked: somebody did not want it (systemctl unmask %s)",
 				step->subject, step->subject);
 	return rc;
 }
@@ -163,8 +164,10 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 		txn_set(item, TXN_RESTORED, NULL);
 	else
 		txn_set(item, TXN_STAYS,
-			arena_printf(t->arena, "stays started, as jobs may use it by now: systemctl "
-				     "stop %s", step->subject));
+			arena_printf(t->arena,
+				     "stays started, as jobs may use it by now: systemctl "
+				     "stop %s",
+				     step->subject));
 }
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -173,22 +176,40 @@ static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *ite
 }
 
 const struct step_kind step_daemon_reload = {
-	.title = "systemd's unit files read again", .live = true, .program = true,
-	.prepare = prepare_reload, .run = run_reload, .redo = redo_reload,
+	.title = "systemd's unit files read again",
+	.live = true,
+	.program = true,
+	.prepare = prepare_reload,
+	.run = run_reload,
+	.redo = redo_reload,
 };
 const struct step_kind step_unit_enable = {
-	.title = "%s enabled", .program = true, .prepare = prepare_enable, .run = run_enable,
+	.title = "%s enabled",
+	.program = true,
+	.prepare = prepare_enable,
+	.run = run_enable,
 	.undo = undo_enable,
 };
 const struct step_kind step_unit_disable = {
-	.title = "%s disabled", .program = true, .prepare = prepare_enable, .run = run_disable,
+	.title = "%s disabled",
+	.program = true,
+	.prepare = prepare_enable,
+	.run = run_disable,
 	.undo = undo_disable,
 };
 const struct step_kind step_unit_start = {
-	.title = "%s started", .live = true, .program = true, .prepare = prepare_start,
-	.run = run_start, .undo = undo_start,
+	.title = "%s started",
+	.live = true,
+	.program = true,
+	.prepare = prepare_start,
+	.run = run_start,
+	.undo = undo_start,
 };
 const struct step_kind step_unit_stop = {
-	.title = "%s stopped", .live = true, .program = true, .prepare = prepare_start,
-	.run = run_stop, .undo = undo_stop,
+	.title = "%s stopped",
+	.live = true,
+	.program = true,
+	.prepare = prepare_start,
+	.run = run_stop,
+	.undo = undo_stop,
 };

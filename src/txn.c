@@ -13,8 +13,8 @@
 
 const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",
 					 "partly",  "nothing", NULL };
-const char *const txn_item_words[] = { "not-reached", "done", "restored", "rebuilt", "kept",
-				       "left",	      "failed", "stays",  NULL };
+const char *const txn_item_words[] = { "not-reached", "done",	"restored", "rebuilt", "kept",
+				       "left",	      "failed", "stays",    NULL };
 const char *const txn_status_words[] = { "applied",	"undone",  "rolled-back", "partly",
 					 "interrupted", "damaged", NULL };
 
@@ -82,8 +82,13 @@ int txn_open(struct txn *t, const struct txn_options *options, struct arena *are
 {
 	char error[256];
 
-	*t = (struct txn){ .arena = arena, .options = options, .outcome = outcome, .lock = -1,
-			   .folder = -1, .journal = -1, .w.root = -1 };
+	*t = (struct txn){ .arena = arena,
+			   .options = options,
+			   .outcome = outcome,
+			   .lock = -1,
+			   .folder = -1,
+			   .journal = -1,
+			   .w.root = -1 };
 	t->host = options->root ? host_open_tree(options->root, error) : host_open_live();
 	if (!t->host)
 		return txn_fail(t, -ENOENT, "%s", options->root ? error : strerror(ENOMEM));
@@ -173,9 +178,12 @@ static int take_steps(struct txn *t, const struct plan *plan)
 		struct txn_item *item = LIST_ADD(t->arena, &t->outcome->items);
 		int rc;
 
-		*step = (struct txn_step){ .kind = from->kind, .subject = from->subject,
-					   .path = from->path, .tool = from->tool,
-					   .argv = from->argv, .must_hold = from->must_hold };
+		*step = (struct txn_step){ .kind = from->kind,
+					   .subject = from->subject,
+					   .path = from->path,
+					   .tool = from->tool,
+					   .argv = from->argv,
+					   .must_hold = from->must_hold };
 		item->step = true;
 		item->subject = step_title(t->arena, step);
 		rc = step_prepare(t, step);
@@ -197,11 +205,12 @@ static void take_repairs(struct txn *t, const struct plan *plan)
 		repair = LIST_ADD(t->arena, &t->repairs);
 		*repair = (struct txn_repair){ .rule = from->finding->rule->id,
 					       .subject = from->finding->answer.subject,
-					       .what = from->what, .activation = from->activation };
+					       .what = from->what,
+					       .activation = from->activation };
 	}
 }
 
-static const char *read_boot_id(struct txn *t)
+const char *txn_boot_id(struct txn *t)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span id;
@@ -219,7 +228,7 @@ static int take_plan(struct txn *t, const struct plan *plan)
 
 	t->plan_id = plan->id;
 	t->time_s = (uint64_t)time(NULL);
-	t->boot_id = read_boot_id(t);
+	t->boot_id = txn_boot_id(t);
 	t->who = txn_who(t->arena);
 	take_repairs(t, plan);
 	rc = take_files(t, plan);
@@ -244,8 +253,10 @@ static int check_room(struct txn *t, const struct plan *plan)
 	if (rc)
 		return txn_fail(t, rc, NULL);
 	if (room < need)
-		return txn_fail(t, -ENOSPC, "%s: no room for what has to be kept: %llu KiB, and %llu KiB "
-				"are free", TXN_STATE_FOLDER, (unsigned long long)need / 1024,
+		return txn_fail(t, -ENOSPC,
+				"%s: no room for what has to be kept: %llu KiB, and %llu KiB "
+				"are free",
+				TXN_STATE_FOLDER, (unsigned long long)need / 1024,
 				(unsigned long long)room / 1024);
 	return 0;
 }
@@ -302,8 +313,12 @@ static int change_file(struct txn *t, struct txn_file *file)
 {
 	struct kept *kept = &file->kept;
 	const struct write_request request = {
-		.path = kept->path, .bytes = file->bytes, .from = -1, .mode = file->mode,
-		.meta = kept->before.there ? &kept->before.meta : NULL, .expected = &kept->before,
+		.path = kept->path,
+		.bytes = file->bytes,
+		.from = -1,
+		.mode = file->mode,
+		.meta = kept->before.there ? &kept->before.meta : NULL,
+		.expected = &kept->before,
 	};
 	int rc = stop_if_asked(t);
 
@@ -412,7 +427,8 @@ static int refuse(struct txn *t, const struct plan *plan)
 	if (plan->refused)
 		return txn_fail(t, -EPERM, "%s", plan->refused);
 	if (!t->options->root && geteuid() != 0)
-		return txn_fail(t, -EPERM, "only root can change this host: sudo nvnodecheck fix "
+		return txn_fail(t, -EPERM,
+				"only root can change this host: sudo nvnodecheck fix "
 				"--apply");
 	return 0;
 }

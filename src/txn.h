@@ -6,8 +6,8 @@
  * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL), the
  * node is either as the plan wants it or as it was: what was interrupted is rolled back by the next
  * call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content: a file that is
- * neither what it was nor what the transaction made of it belongs to somebody else, is left as it is
- * and reported.
+ * neither what it was nor what the transaction made of it belongs to somebody else, is left as it
+ * is and reported.
  *
  * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
  *
@@ -42,9 +42,10 @@ enum txn_result {
 	TXN_REFUSED,	/* nothing was changed: TEXT says why */
 	TXN_ROLLED_BACK, /* something went wrong; the node is as it was */
 	TXN_UNDONE,	/* txn_undo(): the node is as it was before the transaction */
-	TXN_PARTLY,	/* rolled back or undone but for what somebody changed since, or what failed:
-			   see items in state TXN_KEPT and TXN_FAILED */
-	TXN_NOTHING,	/* txn_recover(): nothing had been interrupted; txn_undo(): nothing to undo */
+	/* Rolled back or undone but for what somebody changed since, or what failed: see items in
+	 * state TXN_KEPT and TXN_FAILED. */
+	TXN_PARTLY,
+	TXN_NOTHING,	/* an empty plan, nothing to undo, nothing that was interrupted */
 };
 extern const char *const txn_result_words[];
 
@@ -62,7 +63,7 @@ extern const char *const txn_item_words[];
 
 struct txn_item {
 	bool step;		/* else a file */
-	const char *subject;	/* the file, or what the step is about: "initramfs of 6.1.0-9-amd64" */
+	const char *subject;	/* the file, or the step: "initramfs of 6.1.0-9-amd64" */
 	enum txn_item_state state;
 	const char *text;	/* one line about how it went, or NULL */
 	const char *output;	/* of a program that failed: its last lines; or NULL */
@@ -85,7 +86,7 @@ typedef void txn_progress(void *user, const char *text);
 
 struct txn_options {
 	const char *root;	/* --root; NULL: this host */
-	bool no_regenerate;	/* no program is run: what they would have done is in TXN_LEFT items */
+	bool no_regenerate;	/* no program is run: what is left to do is in TXN_LEFT items */
 	unsigned int wait_s;	/* for another transaction to end; 0: refuse at once */
 	txn_verify *verify;	/* or NULL */
 	txn_progress *progress;	/* or NULL */

@@ -18,7 +18,8 @@
 
 void (*txn_test_point)(const char *what);
 
-static void set_why(struct writer *w, const char *path, const char *format, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+set_why(struct writer *w, const char *path, const char *format, va_list ap)
 {
 	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: %s", path,
 				    w->refused ? "refused: " : "");
@@ -95,7 +96,7 @@ static int check_folder(struct writer *w, int fd, const char *path, const char *
 		return write_failed(w, path, "looking at a folder above it");
 	who = who_else(fd, &st);
 	return who ? write_refuse(w, -EACCES, path, "the folder %s on the way to it %s",
-				*name ? name : "/", who)
+				  *name ? name : "/", who)
 		   : 0;
 }
 
@@ -110,7 +111,7 @@ static int open_component(struct writer *w, int above, const char *path, const c
 			    S_ISLNK(st.st_mode);
 
 		return write_refuse(w, link ? -ELOOP : -ENOTDIR, path, "%s on the way to it is %s",
-				  name, link ? "a symbolic link" : "no folder");
+				    name, link ? "a symbolic link" : "no folder");
 	}
 	if (fd < 0)
 		return write_failed(w, path, "opening a folder above it");

@@ -11,8 +11,8 @@
 #include "cleanup.h"
 #include "txn.h"
 
-#define NAMES_MAX (64u << 10)	/* XATTR_LIST_MAX, include/uapi/linux/limits.h */
-#define VALUE_MAX (64u << 10)	/* XATTR_SIZE_MAX */
+#define NAMES_MAX (64u << 10) /* XATTR_LIST_MAX, include/uapi/linux/limits.h */
+#define VALUE_MAX (64u << 10) /* XATTR_SIZE_MAX */
 
 /* Made from the content, by the kernel or by who signed it: they do not fit other bytes. */
 static bool is_of_content(const char *name)
@@ -69,7 +69,8 @@ int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
 	};
 	rc = read_xattrs(w, fd, meta);
 	if (rc)
-		return write_fail(w, rc, path, "reading its extended attributes: %s", strerror(-rc));
+		return write_fail(w, rc, path, "reading its extended attributes: %s",
+				  strerror(-rc));
 	return 0;
 }
 

@@ -37,9 +37,11 @@ static int refuse_link(struct writer *w, int folder, const char *name, const cha
 	if (n < 0)
 		n = 0;
 	target[n] = '\0';
-	return write_refuse(w, -ELOOP, path,
-			  "a symbolic link to %.150s, which something else (alternatives, an administrator) "
-			  "looks after", target);
+	return write_refuse(
+		w, -ELOOP, path,
+		"a symbolic link to %.150s, which something else (alternatives, an administrator) "
+		"looks after",
+		target);
 }
 
 static int check_file(struct writer *w, int folder, const char *name, const char *path,
@@ -53,8 +55,9 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 		return write_refuse(w, -EINVAL, path, "not a regular file");
 	if (st->st_nlink > 1)
 		return write_refuse(w, -EMLINK, path,
-				  "the file has %lu names (hard links), and the others would "
-				  "keep the old content", (unsigned long)st->st_nlink);
+				    "the file has %lu names (hard links), and the others would "
+				    "keep the old content",
+				    (unsigned long)st->st_nlink);
 	if (is_mounted_on(folder, name))
 		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
@@ -213,9 +216,9 @@ static int check_expected(struct writer *w, int folder, const char *name,
 	if (write_same(&now, r->expected))
 		return 0;
 	return write_fail(w, -ESTALE, r->path, "changed since it was looked at%s",
-			  !now.there	      ? ": it is gone"
+			  !now.there		? ": it is gone"
 			  : !r->expected->there ? ": it was not there"
-					      : "");
+						: "");
 }
 
 /* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)); FOLDER is root's alone, so that
@@ -253,7 +256,8 @@ static int put_in_place(struct writer *w, int folder, int fd, const char *temp, 
 	rc = r->expected->there ? renameat(folder, temp, folder, name)
 				: rename_new(folder, temp, name);
 	if (rc < 0 && errno == EEXIST)
-		return write_fail(w, -ESTALE, r->path, "changed since it was looked at: it was not there");
+		return write_fail(w, -ESTALE, r->path,
+				  "changed since it was looked at: it was not there");
 	if (rc < 0 && (errno == EBUSY || errno == EXDEV))
 		return write_refuse(w, -errno, r->path, "a mount is in the way");
 	if (rc < 0)

@@ -40,8 +40,9 @@ static void log_call(const char *name, char **argv)
 	fprintf(log, "run %s", name);
 	for (int i = 1; argv[i]; i++)
 		fprintf(log, " %s", argv[i]);
-	fprintf(log, "\ncwd %s umask %03o group %s input %s\n", getcwd(folder, sizeof(folder)), mask,
-		getpgrp() == getpid() ? "own" : "shared", getchar() == EOF ? "empty" : "not-empty");
+	fprintf(log, "\ncwd %s umask %03o group %s input %s\n", getcwd(folder, sizeof(folder)),
+		mask, getpgrp() == getpid() ? "own" : "shared",
+		getchar() == EOF ? "empty" : "not-empty");
 	for (char **e = environ; *e; e++)
 		fprintf(log, "env %s\n", *e);
 	for (int fd = 3; fd < 256; fd++) {
@@ -81,8 +82,8 @@ static void entry(FILE *out, const char *name, const char *body, size_t n)
 {
 	static unsigned int ino = 1;
 
-	fprintf(out, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", ino++, 0100644, 0,
-		0, 1, 0, (unsigned int)n, 0, 0, 0, 0, (unsigned int)strlen(name) + 1, 0, name);
+	fprintf(out, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", ino++, 0100644,
+		0, 0, 1, 0, (unsigned int)n, 0, 0, 0, 0, (unsigned int)strlen(name) + 1, 0, name);
 	fputc(0, out);
 	pad(out);
 	fwrite(body, 1, n, out);
@@ -152,7 +153,8 @@ static int make_menu(const char *path)
 	if (!out)
 		return 1;
 	if (!is("empty") && !is("torn"))
-		fprintf(out, "menuentry 'Test' {\n\tlinux /vmlinuz-6.1.0-test root=/dev/vda1 %s\n}\n",
+		fprintf(out,
+			"menuentry 'Test' {\n\tlinux /vmlinuz-6.1.0-test root=/dev/vda1 %s\n}\n",
 			words);
 	return fclose(out) || is("fail");
 }

@@ -114,11 +114,17 @@ def root(request, place):
         txn.put(made.path, "/etc/dracut.conf.d/host.conf", 'hostonly="yes"\n')
         # Without these dracut takes it that the root is not this host's and is generic.
         made.before_driver = ('for f in proc sys dev; do mount --rbind /$f "$1/$f"; done; '
-                              'mount -t tmpfs tmpfs "$1/run"\n')
+                              'mount -t tmpfs -o mode=755 tmpfs "$1/run"\n')
     elif kind == "dracut":
         txn.put(made.path, "/etc/dracut.conf.d/host.conf", 'hostonly="no"\n')
     made.generic = kind == "dracut" and not host_only
-    made.build()
+    # Built once, and then kept beside the root.
+    image = os.path.join(ROOTS, request.param.replace(" ", "-") + ".image")
+    if os.path.exists(image):
+        shutil.copy2(image, made.path + made.image)
+    else:
+        made.build()
+        shutil.copy2(made.path + made.image, image)
     yield made
     made.close()
 

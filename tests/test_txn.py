@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import time
+from random import Random
 
 import pytest
 
@@ -53,8 +54,12 @@ def test_apply_and_undo(root):
     after = txn.look(root)
     for path in ("/etc/default/grub", txn.IMAGE, txn.MENU, txn.ENTRY):
         assert after[path][:4] == before[path][:4], path
+    folder = root + txn.STATE + "/" + ran.outcome["id"]
+    assert "before.1" in os.listdir(folder)
     check(txn.run(root, "undo"), "undone")
     assert not txn.difference(txn.look(root), before)
+    # What was done stays on record, without the images.
+    assert sorted(os.listdir(folder)) == ["journal", "plan.json"]
     assert check(txn.run(root, "undo"), "nothing")
 
 
@@ -371,7 +376,6 @@ def test_undo_what_the_user_took_back_already(root):
 
 def test_undo_in_order(root):
     first = applied(root, txn.FILES).outcome["id"]
-    time.sleep(1)
     second = applied(root, [txn.file(txn.CONF, "again\n")]).outcome["id"]
     text = check(txn.run(root, "undo", first), "refused").outcome["text"]
     assert second in text and txn.CONF in text
@@ -491,6 +495,38 @@ def test_only_programs_of_the_table(root, argv):
     refused(root, steps=[dict(txn.GRUBBY_STEP, argv=argv)])
 
 
+@needs_standin
+@pytest.mark.parametrize("edit", [
+    lambda root: os.chown(root + "/usr/sbin/mkinitramfs", 5, 0),
+    lambda root: os.chmod(root + "/usr/sbin/mkinitramfs", 0o757),
+    lambda root: os.chmod(root + "/usr/sbin", 0o777),
+    lambda root: os.chown(root + "/usr", 5, 5),
+])
+def test_programs_of_others(root, edit):
+    """A tree that somebody else made is no reason to run what they put there."""
+    os.unlink(root + "/usr/sbin/mkinitramfs")
+    shutil.copy(txn.standin(), root + "/usr/sbin/mkinitramfs")
+    edit(root)
+    text = refused(root, steps=[txn.IMAGE_STEP])
+    assert "others than root" in text or "on the way" in text
+    assert not os.path.exists(root + "/standin.log")
+
+
+@needs_standin
+def test_program_through_a_link(root):
+    """Merged /usr/sbin, alternatives: what counts is where they lead, inside the root."""
+    os.rename(root + "/usr/sbin/mkinitramfs", root + "/usr/bin/real")
+    os.symlink("/usr/bin/real", root + "/usr/sbin/mkinitramfs")
+    ran = txn.run(root, "apply", txn.plan(root, steps=[txn.IMAGE_STEP]))
+    # It is called by the name of the table.
+    assert check(ran, "applied")
+    os.unlink(root + "/usr/sbin/mkinitramfs")
+    os.symlink("../../../../../../../../bin/true", root + "/usr/sbin/mkinitramfs")
+    check(txn.run(root, "undo"), "undone")
+    ran = txn.run(root, "apply", txn.plan(root, steps=[txn.IMAGE_STEP]))
+    assert "not installed" in check(ran, "refused").outcome["text"]
+
+
 def test_generator_that_is_not_there(root):
     txn.make(root, programs=False)
     for step in txn.STEPS:
@@ -606,6 +642,154 @@ def test_hostile_state_folder(root, place):
         txn.put(folder, "/plan.json", text)
         assert txn.run(root, "undo").result in ("refused", "nothing", "partly", "undone")
     assert not os.listdir(outside)
+
+
+# ---- what only a running host has ----
+
+LIVE = r"""
+for f in /var/lib /run /etc /boot /usr/sbin; do [ -d $f ] || continue
+	[ -d "$1$f" ] && mount --bind "$1$f" $f || mount -t tmpfs -o mode=755 tmpfs $f; done
+mount -t tmpfs -o mode=755 tmpfs /mnt; mkdir /mnt/dev; mknod /mnt/dev/null c 1 3
+mount --bind /mnt/dev /dev
+"""
+
+
+def live(root, plan, script):
+    """SCRIPT with $D the driver and $P the plan, where "/" has the folders of ROOT and a network, and
+    thereby settings, of its own."""
+    path = txn.plan(root, *plan)
+    hidden = os.path.join(root, "usr", "sbin")
+    os.makedirs(hidden, exist_ok=True)
+    shutil.copy(txn.driver(), root + "/etc/txn-driver")
+    shutil.copy(path, root + "/etc/plan")
+    return subprocess.run(["unshare", "--mount", "--net", "--propagation", "private", "sh", "-ec",
+                           LIVE + "D=/etc/txn-driver P=/etc/plan\n" + script, "sh", root],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env=program.environment())
+
+
+def test_settings_and_device_nodes(root):
+    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
+             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, ([], steps), """
+cat /proc/sys/net/ipv4/ip_forward >&2
+$D / apply $P > /etc/1 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; stat -c '%a %t:%T' /dev/gdrdrv >&2
+$D / undo > /etc/2 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
+$D / apply $P > /dev/null; echo 2 > /proc/sys/net/ipv4/ip_forward
+rm /dev/gdrdrv; mknod /dev/gdrdrv c 1 3
+$D / undo > /etc/3 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
+""")
+    said = [line for line in ran.stderr.decode().split("\n") if "net." not in line and "node" not in line]
+    assert said[:6] == ["0", "1", "660 f0:0", "0", "null", "2"], said
+    assert json.loads(txn.read(root, "/etc/1"))["result"] == "applied"
+    assert json.loads(txn.read(root, "/etc/2"))["result"] == "undone"
+    third = json.loads(txn.read(root, "/etc/3"))
+    assert third["result"] == "partly"
+    assert [i["state"] for i in third["items"]] == ["kept", "kept"]
+
+
+def test_settings_after_a_boot(root):
+    """Whatever the kernel was told is forgotten then, and what it has now comes from the files."""
+    ran = live(root, ([], [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"}]), """
+$D / apply $P > /dev/null
+sed -i 's/"boot_id":"[^"]*"/"boot_id":"00000000-0000-0000-0000-000000000000"/' /var/lib/nvnodecheck/fix/*/plan.json
+grep -q 00000000-0000 /var/lib/nvnodecheck/fix/*/plan.json
+$D / undo; cat /proc/sys/net/ipv4/ip_forward >&2
+""")
+    assert outcome(ran)["items"][0]["text"] == "the host has booted since"
+    assert ran.stderr.decode().split("\n")[-2] == "1"
+
+
+def test_crash_among_settings(root):
+    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
+             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, (txn.FILES, steps), """
+for n in $(seq 1 200); do
+	NVNODECHECK_TEST_CRASH_AT=$n $D / apply $P > /dev/null 2>&1 && break
+	$D / recover > /dev/null 2>&1
+	echo $(cat /proc/sys/net/ipv4/ip_forward) $(ls /dev) $(cat /etc/default/grub) >&2
+	# Killed after the last line of the journal was written.
+	[ ! -e /dev/gdrdrv ] || $D / undo > /dev/null
+done
+""")
+    lines = {line for line in ran.stderr.decode().splitlines() if re.match("[01] ", line)}
+    assert "0 null quiet" in lines and lines <= {"0 null quiet", "1 gdrdrv null quiet iommu=pt"}, \
+        ran.stderr
+
+
+@needs_standin
+def test_boot_that_is_not_mounted(root):
+    txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub ext4 defaults\n")
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
+    assert "/boot/grub is not mounted" in outcome(ran)["text"]
+    txn.put(root, "/etc/fstab", "UUID=2 /boot/grub ext4 noauto,ro\n")
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P --no-regenerate")
+    assert outcome(ran)["result"] == "applied"
+
+
+def test_units_where_systemd_does_not_run(root):
+    ran = live(root, (txn.FILES, [{"kind": "daemon-reload"}]), "$D / apply $P; $D / undo > /dev/null")
+    assert outcome(ran)["items"][-1]["text"] == "systemd does not run here"
+
+
+def test_audit(root):
+    """journald's protocol: one datagram, a field a line (systemd, JOURNAL_NATIVE_PROTOCOL)."""
+    script = """
+mkdir -p /run/systemd/journal
+%s -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("/run/systemd/journal/socket")
+s.settimeout(10)
+print("bound", flush=True)
+for i in range(2):
+    sys.stderr.write(s.recv(65536).decode() + "\\n--\\n")
+' > /etc/bound & pid=$!
+for i in $(seq 100); do grep -q bound /etc/bound && break; sleep 0.1; done
+SUDO_UID=1000 $D / apply $P
+wait $pid
+""" % "/usr/bin/python3"
+    ran = live(root, (txn.FILES, []), script)
+    begin, end = ran.stderr.decode().split("\n--\n")[:2]
+    if "NVNODECHECK" not in begin:
+        pytest.skip("libsystemd is not installed")
+    for text in (begin, end):
+        assert "NVNODECHECK_PLAN=0123456789abcdef" in text
+        assert "NVNODECHECK_TRANSACTION=" + outcome(ran)["id"] in text
+        assert re.search(r"^NVNODECHECK_FILE=%s - [0-9a-f]{64}$" % txn.CONF, text, re.M)
+        assert "\nSUDO_UID=1000\n" in text and "MESSAGE_ID=" in text
+    assert "NVNODECHECK_RESULT=applied" in end
+
+
+def test_damaged_records(root):
+    """Records with bytes changed, cut and repeated: an answer each time, and no file that is not the
+    plan's is touched."""
+    random = Random(1)
+    ran = applied(root, txn.FILES, [])
+    folder = root + txn.STATE + "/" + ran.outcome["id"]
+    kept, names = root + ".damaged", ("/plan.json", "/journal")
+    copy(root, kept)
+    ours = set(f["path"] for f in txn.FILES)
+    before = txn.content(txn.look(root))
+    for _ in range(150):
+        copy(kept, root)
+        for name in names:
+            data = bytearray(txn.read(folder, name))
+            for _ in range(random.choice((0, 1, 1, 3))):
+                at, n = random.randrange(len(data)), random.randrange(20)
+                data[at:at + n] = random.choice((b"", bytes(random.randrange(256) for _ in range(n)),
+                                                 data[at:at + n] * 2, b'"/', b"null", b"99999999999"))
+            txn.put(folder, name, bytes(data), 0o600)
+        for args in (["list"], ["recover"], ["undo"]):
+            ran = txn.run(root, *args)
+            assert ran.status in (0, 1), str(ran)
+        now = txn.content(txn.look(root))
+        assert all(p in ours or p.endswith("x.service.d") for p in txn.difference(now, before)), \
+            txn.difference(now, before)
+    shutil.rmtree(kept)
 
 
 # ---- killed at every point ----

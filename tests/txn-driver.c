@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-driver.c - carries out plans that a test wrote down, without rules and findings. Not installed.
+ * txn-driver.c - carries out plans that a test wrote down, without rules and findings. Not
+ * installed.
  *
  *     txn-driver ROOT apply PLAN [--no-regenerate] [--fail-verify] [--wait N]
  *     txn-driver ROOT undo [ID]
@@ -105,9 +106,9 @@ static const char *const *strings(struct arena *arena, struct json_object *json)
 static int kind(const char *word)
 {
 	static const char *const words[] = {
-		"initramfs",	"boot-loader", "daemon-reload", "load-module", "unload-module",
-		"unit-enable",	"unit-disable", "unit-start",	"unit-stop",   "sysctl",
-		"device-node",	"depmod",
+		"initramfs",	 "boot-loader", "daemon-reload", "load-module",
+		"unload-module", "unit-enable", "unit-disable",	 "unit-start",
+		"unit-stop",	 "sysctl",	"device-node",	 "depmod",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
