@@ -90,8 +90,7 @@ static void plan(struct fixing *f)
 			      major->major.value, number.minor,
 			      param_number(f, "DeviceFileMode", 0666) & 0777),
 		 NULL);
-	fix_does(f, ACTIVATION_NOW, "make %s, %" PRIu64 ":%" PRIu64, path, major->major.value,
-		 number.minor);
+	fix_does(f, ACTIVATION_NOW, "make the node with the number that the module registered");
 	fix_costs(
 		f,
 		"Until the next boot: nvidia-persistenced, udev or a service has to make it then.");
