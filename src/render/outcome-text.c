@@ -49,16 +49,37 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	return NULL;
 }
 
+static bool same_end(const struct outcome *o, uint32_t a, uint32_t b)
+{
+	return o->plan->repairs.items[a].finding->rule == o->plan->repairs.items[b].finding->rule &&
+	       o->results[a] == o->results[b];
+}
+
+/* How many before and behind INDEX came to the same; of several the first is shown. */
+static void count_alike(const struct outcome *o, uint32_t index, size_t *before, size_t *more)
+{
+	*before = *more = 0;
+	for (uint32_t i = 0; i < o->plan->repairs.count; i++)
+		if (i != index && same_end(o, i, index))
+			*(i < index ? before : more) += 1;
+}
+
 static void repairs(FILE *out, const struct outcome *o)
 {
 	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++) {
 		const struct plan_repair *r = &o->plan->repairs.items[i];
 		const char *subject = r->finding->answer.subject;
 		const char *text = repair_text(r, o->results[i]);
+		size_t before, more;
 
-		if (text)
-			fprintf(out, "  %s%s%s: %s\n", r->finding->rule->id, subject ? " " : "",
-				subject ? subject : "", text);
+		count_alike(o, i, &before, &more);
+		if (!text || before)
+			continue;
+		fprintf(out, "  %s%s%s", r->finding->rule->id, subject ? " " : "",
+			subject ? subject : "");
+		if (more)
+			fprintf(out, " and %zu more", more);
+		fprintf(out, ": %s\n", text);
 	}
 }
 
