@@ -157,6 +157,12 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 	return false;
 }
 
+static void say_at_boot(struct fixing *f, const struct draft *draft, const char *name)
+{
+	if (draft_differs(draft))
+		fix_does(f, ACTIVATION_NOW, "have %s loaded at every boot", name);
+}
+
 static bool load_by_unit(struct fixing *f, const char *name)
 {
 	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
@@ -181,6 +187,7 @@ static bool load_by_unit(struct fixing *f, const char *name)
 				 "[Install]\n"
 				 "WantedBy=multi-user.target\n",
 				 name, name));
+	say_at_boot(f, draft, name);
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	if (draft_differs(draft) || (service && !str_is(service->enabled, "enabled")))
@@ -197,12 +204,12 @@ bool fix_load_at_boot(struct fixing *f, const char *module)
 		return true;
 	if (!check_file(f, module))
 		return false;
-	fix_does(f, ACTIVATION_NOW, "have %s loaded at every boot", name);
 	if (fix_has_dracut(f))
 		return load_by_unit(f, name);
 	draft = draft_open(f, OWN_MODULES_LOAD, "loads modules at boot");
 	if (!draft)
 		return false;
 	draft_line(f, draft, name, name);
+	say_at_boot(f, draft, name);
 	return true;
 }
