@@ -768,6 +768,7 @@ def test_damaged_records(root):
     """Records with bytes changed, cut and repeated: an answer each time, and no file that is not the
     plan's is touched."""
     random = Random(1)
+    txn.make(root, False)
     ran = applied(root, txn.FILES, [])
     folder = root + txn.STATE + "/" + ran.outcome["id"]
     kept, names = root + ".damaged", ("/plan.json", "/journal")
@@ -829,7 +830,7 @@ def say(capsys):
 
 def ends(root, steps):
     """What the root looks like before and after."""
-    txn.make(root)
+    txn.make(root, bool(steps))
     before = txn.look(root)
     applied(root, txn.FILES, steps)
     return before, txn.content(txn.look(root))
@@ -850,8 +851,8 @@ def test_killed_anywhere(root, say):
     """At each point of an apply, and then at each point of the recovery."""
     before, after = ends(root, ())
     count, kept = Count(), root + ".killed"
-    for n in range(1, txn.points(txn.make(root), "apply", txn.plan(root)) + 1):
-        txn.make(root)
+    for n in range(1, txn.points(txn.make(root, False), "apply", txn.plan(root)) + 1):
+        txn.make(root, False)
         os.utime(root)
         before = txn.look(root)
         assert txn.run(root, "apply", txn.plan(root), crash=n).killed
@@ -908,7 +909,7 @@ def test_torn_journal(root, say):
     """The last line of the journal written in part, at every length of it."""
     before, after = ends(root, ())
     count = Count()
-    txn.make(root)
+    txn.make(root, False)
     before = txn.look(root)
     ran = applied(root)
     kept = root + ".torn"
@@ -956,7 +957,7 @@ def test_calls_that_fail(root, place, names, error, say):
     stride = max(1, total // 25)
     for when in range(1, total + 1, stride):
         for more in ("", "+"):
-            txn.make(root)
+            txn.make(root, bool(steps))
             before = txn.look(root)
             ran = txn.run(root, "apply", txn.plan(root, steps=steps), wrap=(
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + names, "-e",
