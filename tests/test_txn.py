@@ -440,6 +440,26 @@ def test_generator(root, name, mode, said):
 
 
 @needs_standin
+@pytest.mark.parametrize("tool, program_, marker, words", [
+    ("initramfs-tools", "sbin/mkinitramfs", "scripts/functions", "-o SIDE VER"),
+    ("dracut", "bin/dracut", "usr/lib/dracut/dracut-059", "--force --kver VER SIDE"),
+    ("mkinitcpio", "bin/mkinitcpio", "buildconfig", "-k VER -g SIDE"),
+])
+def test_each_generator(root, tool, program_, marker, words):
+    txn.put(root, txn.IMAGE, txn.image(marker=marker), 0o600)
+    shutil.copy(txn.standin(), root + "/usr/" + program_)
+    before = txn.look(root)
+    applied(root, txn.FILES, [dict(txn.IMAGE_STEP, tool=tool)])
+    assert b"NVreg_RegistryDwords" in txn.read(root, txn.IMAGE)
+    expected = words.replace("VER", txn.KERNEL).replace("SIDE", "/boot/.nvnodecheck.initrd.img-" +
+                                                        txn.KERNEL)
+    assert "run %s %s\n" % (program_[program_.index("/") + 1:], expected) in txn.read(
+        root, "/standin.log").decode()
+    check(txn.run(root, "undo"), "undone")
+    assert not txn.difference(txn.look(root), before)
+
+
+@needs_standin
 def test_masked_unit(root):
     txn.put(root, "/standin.systemctl", "masked")
     assert "masked" in refused(root, steps=[txn.UNIT_STEP])

@@ -45,9 +45,9 @@ def read(root, path):
         return file.read()
 
 
-def image(*conf):
+def image(*conf, marker="scripts/functions"):
     """An image as initramfs-tools makes them, with modprobe.d files CONF (name, text)."""
-    entries = [("scripts/functions", "file", ""),
+    entries = [(marker, "file", ""),
                ("lib/modules/%s/kernel/fs/ext4.ko" % KERNEL, "file", ""),
                ("lib/modules/%s/kernel/nvme-core.ko.xz" % KERNEL, "file", "")]
     return cpio.archive(entries + [("etc/modprobe.d/" + n, "file", t) for n, t in conf], 0)
