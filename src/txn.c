@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +100,9 @@ void txn_close(struct txn *t)
 {
 	close_fd(&t->journal);
 	close_fd(&t->folder);
+	/* Not by closing it: a probing child of the check afterwards may hang with it open. */
+	if (t->lock >= 0)
+		flock(t->lock, LOCK_UN);
 	close_fd(&t->lock);
 	writer_close(&t->w);
 	if (t->host)

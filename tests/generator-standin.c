@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * generator-standin.c - stands for mkinitramfs, grub-mkconfig, grubby, systemctl and run-parts in a
+ * generator-standin.c - stands for mkinitramfs, dracut, mkinitcpio, grub-mkconfig, grubby, systemctl and run-parts in a
  * root that has nothing else: linked statically, called by those names. What it was given is
  * appended to /standin.log, and /standin.NAME (the name it was called by) says how it misbehaves:
  *
@@ -111,7 +111,7 @@ static void add_config(FILE *out)
 	}
 }
 
-static int make_image(const char *path)
+static int make_image(const char *path, const char *marker)
 {
 	FILE *out;
 
@@ -122,7 +122,7 @@ static int make_image(const char *path)
 		return 1;
 	if (is("empty"))
 		return fclose(out);
-	entry(out, "scripts/functions", "", 0);
+	entry(out, marker, "", 0);
 	entry(out, "lib/modules/6.1.0-test/kernel/fs/ext4.ko", "", 0);
 	if (!is("loses"))
 		entry(out, "lib/modules/6.1.0-test/kernel/nvme-core.ko.xz", "", 0);
@@ -210,7 +210,11 @@ int main(int argc, char **argv)
 	puts("said on standard output");
 	fprintf(stderr, "said on standard error\n");
 	if (strcmp(name, "mkinitramfs") == 0 && argc > 2)
-		return make_image(argv[2]);
+		return make_image(argv[2], "scripts/functions");
+	if (strcmp(name, "dracut") == 0 && argc > 4)
+		return make_image(argv[4], "usr/lib/dracut/dracut-059");
+	if (strcmp(name, "mkinitcpio") == 0 && argc > 4)
+		return make_image(argv[4], "buildconfig");
 	if (strcmp(name, "grub-mkconfig") == 0 && argc > 2)
 		return make_menu(argv[2]);
 	if (strcmp(name, "grubby") == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transactions: whatever happens in between, a root is as the plan wants it or as it was."""
+"""Transactions: what they do, what they refuse, and how they are taken back."""
 import fcntl
 import json
 import os
@@ -9,38 +9,18 @@ import signal
 import struct
 import subprocess
 import time
-from random import Random
 
 import pytest
 
 from lib import program, txn
+from lib.txn import applied, check, in_namespace, outcome, refused, root  # noqa: F401
 
-pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="owners and chroot need root"),
-    pytest.mark.skipif(not os.path.exists(txn.driver()), reason="make unit builds the driver"),
-]
-needs_standin = pytest.mark.skipif(not os.path.exists(txn.standin()),
-                                   reason="no static C library to link the stand-in with")
-needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
-
-
-@pytest.fixture
-def root(place):
-    return txn.make(os.path.join(place, "txn"))
-
-
-def check(ran, result):
-    assert ran.result == result, str(ran)
-    return ran
-
-
-def applied(root, files=txn.FILES, steps=(), *args):
-    return check(txn.run(root, "apply", txn.plan(root, files, steps), *args), "applied")
+pytestmark = txn.needs
 
 
 # ---- all goes well ----
 
-@needs_standin
+@txn.needs_standin
 def test_apply_and_undo(root):
     before = txn.look(root)
     ran = applied(root, txn.FILES, txn.STEPS)
@@ -112,14 +92,6 @@ def test_nothing_to_do(root):
 
 # ---- refused, and nothing changed ----
 
-def refused(root, files=txn.FILES, steps=(), **more):
-    before = txn.look(root)
-    ran = check(txn.run(root, "apply", txn.plan(root, files, steps, **more)), "refused")
-    assert not txn.difference(txn.look(root), before)
-    assert os.listdir(root + txn.STATE) == [] if os.path.isdir(root + txn.STATE) else True
-    return ran.outcome["text"]
-
-
 def test_refused_by_the_plan(root):
     assert "sealed" in refused(root, refused="the host is sealed")
 
@@ -186,18 +158,6 @@ def test_the_same_file_twice(root):
     assert "twice" in refused(root, [txn.file(txn.CONF, "x\n"), txn.file(txn.CONF, "y\n")])
 
 
-def in_namespace(script, *args):
-    """Runs SCRIPT with mounts of its own."""
-    return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec", script,
-                           "sh", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          env=program.environment())
-
-
-def outcome(process):
-    assert process.stdout, process.stderr
-    return json.loads(process.stdout)
-
-
 def test_mounted_file_is_refused(root):
     plan = txn.plan(root)
     before = txn.look(root)
@@ -227,7 +187,7 @@ def test_read_only_etc(root):
     assert not txn.difference(txn.look(root), before)
 
 
-@needs_standin
+@txn.needs_standin
 @pytest.mark.parametrize("folder", ["etc", "boot", "var"])
 def test_full_disk(root, folder):
     """A file system of 64 KiB there, which is full but for a few pages."""
@@ -394,7 +354,7 @@ def test_damaged_copy_is_not_used(root):
     assert txn.read(root, "/etc/default/grub") == b"quiet iommu=pt\n"
 
 
-@needs_standin
+@txn.needs_standin
 def test_undo_of_an_image_that_changed_since(root):
     """A kernel package built it anew meanwhile: the old one is not put back over it."""
     applied(root, txn.FILES, [txn.IMAGE_STEP])
@@ -404,7 +364,7 @@ def test_undo_of_an_image_that_changed_since(root):
     assert b"NVreg_" not in txn.read(root, txn.IMAGE)
 
 
-@needs_standin
+@txn.needs_standin
 def test_undo_of_an_image_that_is_gone(root):
     applied(root, txn.FILES, [txn.IMAGE_STEP])
     os.unlink(root + txn.IMAGE)
@@ -422,7 +382,7 @@ def test_failed_check_rolls_back(root):
 
 # ---- programs that misbehave ----
 
-@needs_standin
+@txn.needs_standin
 @pytest.mark.parametrize("name, mode, said", [
     ("mkinitramfs", "fail", "status 1"), ("mkinitramfs", "silent", "made no"),
     ("mkinitramfs", "empty", "empty"), ("mkinitramfs", "torn", "cannot be read back"),
@@ -439,13 +399,33 @@ def test_generator(root, name, mode, said):
     assert not txn.difference(txn.look(root), before)
 
 
-@needs_standin
+@txn.needs_standin
+@pytest.mark.parametrize("tool, program_, marker, words", [
+    ("initramfs-tools", "sbin/mkinitramfs", "scripts/functions", "-o SIDE VER"),
+    ("dracut", "bin/dracut", "usr/lib/dracut/dracut-059", "--force --kver VER SIDE"),
+    ("mkinitcpio", "bin/mkinitcpio", "buildconfig", "-k VER -g SIDE"),
+])
+def test_each_generator(root, tool, program_, marker, words):
+    txn.put(root, txn.IMAGE, txn.image(marker=marker), 0o600)
+    shutil.copy(txn.standin(), root + "/usr/" + program_)
+    before = txn.look(root)
+    applied(root, txn.FILES, [dict(txn.IMAGE_STEP, tool=tool)])
+    assert b"NVreg_RegistryDwords" in txn.read(root, txn.IMAGE)
+    expected = words.replace("VER", txn.KERNEL).replace("SIDE", "/boot/.nvnodecheck.initrd.img-" +
+                                                        txn.KERNEL)
+    assert "run %s %s\n" % (program_[program_.index("/") + 1:], expected) in txn.read(
+        root, "/standin.log").decode()
+    check(txn.run(root, "undo"), "undone")
+    assert not txn.difference(txn.look(root), before)
+
+
+@txn.needs_standin
 def test_masked_unit(root):
     txn.put(root, "/standin.systemctl", "masked")
     assert "masked" in refused(root, steps=[txn.UNIT_STEP])
 
 
-@needs_standin
+@txn.needs_standin
 def test_generator_that_hangs_is_stopped_by_a_signal(root):
     txn.put(root, "/standin.mkinitramfs", "hang")
     before = txn.look(root)
@@ -462,7 +442,7 @@ def test_generator_that_hangs_is_stopped_by_a_signal(root):
     assert not txn.difference(txn.look(root), before)
 
 
-@needs_standin
+@txn.needs_standin
 def test_environment_of_programs(root):
     env = {"PATH": "/tmp/evil", "LC_ALL": "tr_TR.UTF-8", "DPKG_MAINTSCRIPT_PACKAGE": "x", "IFS": "/",
            "LD_PRELOAD": "", "BASH_ENV": "/tmp/evil", "TMPDIR": "/nowhere"}
@@ -488,14 +468,14 @@ def test_environment_of_programs(root):
     assert oct(os.stat(root + txn.CONF).st_mode & 0o777) == "0o644"
 
 
-@needs_standin
+@txn.needs_standin
 @pytest.mark.parametrize("argv", [["/bin/sh", "-c", "touch /evil"], ["/usr/sbin/../bin/sh"],
                                   ["grubby"], ["/tmp/grubby"]])
 def test_only_programs_of_the_table(root, argv):
     refused(root, steps=[dict(txn.GRUBBY_STEP, argv=argv)])
 
 
-@needs_standin
+@txn.needs_standin
 @pytest.mark.parametrize("edit", [
     lambda root: os.chown(root + "/usr/sbin/mkinitramfs", 5, 0),
     lambda root: os.chmod(root + "/usr/sbin/mkinitramfs", 0o757),
@@ -512,7 +492,7 @@ def test_programs_of_others(root, edit):
     assert not os.path.exists(root + "/standin.log")
 
 
-@needs_standin
+@txn.needs_standin
 def test_program_through_a_link(root):
     """Merged /usr/sbin, alternatives: what counts is where they lead, inside the root."""
     os.rename(root + "/usr/sbin/mkinitramfs", root + "/usr/bin/real")
@@ -540,436 +520,13 @@ def test_generator_that_is_not_there(root):
     ({"subject": "-v"}, "kernel release"), ({"path": "/boot/other"}, "no such image"),
     ({"tool": "dracut"}, "not installed"), ({"tool": "sh"}, "builds no image"),
 ])
-@needs_standin
+@txn.needs_standin
 def test_images_that_are_not_built(root, edit, said):
     assert said in refused(root, steps=[dict(txn.IMAGE_STEP, **edit)])
 
 
-@needs_standin
+@txn.needs_standin
 def test_image_of_another_generator(root):
     shutil.copy(txn.standin(), root + "/usr/bin/dracut")
     assert "was made by initramfs-tools" in refused(root, steps=[dict(txn.IMAGE_STEP,
                                                                        tool="dracut")])
-
-
-# ---- nothing outside the plan ----
-
-CHANGING = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,"
-            "rmdir,link,linkat,symlink,symlinkat,chmod,fchmodat,chown,fchownat,lchown,truncate,"
-            "mknod,mknodat,execve,setxattr,lsetxattr,mount,umount2")
-
-
-@needs_strace
-def test_nothing_outside_is_written(root, place):
-    """Every name that the program itself opens for writing, renames or removes is one of the plan's, of
-    the state folder or the lock; names are single ones, below folders that are open."""
-    log = os.path.join(place, "trace")
-    ran = txn.run(root, "apply", txn.plan(root), wrap=(
-        "strace", "-y", "-qq", "-o", log, "-e", "trace=" + CHANGING))
-    check(ran, "applied")
-    allowed = re.compile(r"%s(/etc(/modprobe\.d|/default|/systemd/system(/x\.service\.d)?)?|/run"
-                         r"(/nvnodecheck)?|/var/lib(/nvnodecheck(/fix(/[\w-]+)?)?)?)$"
-                         % re.escape(root))
-    with open(log, encoding="utf-8") as file:
-        lines = [line for line in file if re.search(
-            r"^(?!open|execve)|O_WRONLY|O_RDWR|O_CREAT", line) and not line.startswith(("+", "-"))]
-    assert len(lines) > 10
-    for line in lines:
-        match = re.match(r'(\w+)\(\d+<([^>]*)>, "([^"/]+)"', line)
-        assert match and allowed.match(match.group(2)), line
-
-
-@needs_strace
-@needs_standin
-def test_no_shell(root, place):
-    log = os.path.join(place, "trace")
-    txn.run(root, "apply", txn.plan(root, steps=txn.STEPS), wrap=(
-        "strace", "-f", "-qq", "-o", log, "-e", "trace=execve"))
-    with open(log, encoding="utf-8") as file:
-        run = set(re.findall(r'execve\("([^"]*)"', file.read()))
-    assert run == {txn.driver(), "/usr/sbin/mkinitramfs", "/usr/sbin/grub-mkconfig",
-                   "/usr/sbin/grubby", "/usr/bin/systemctl"}
-
-
-def swap(folder, target):
-    """Never returns."""
-    while True:
-        for step in (lambda: os.rename(folder, folder + ".away"), lambda: os.symlink(target, folder),
-                     lambda: os.unlink(folder), lambda: os.rename(folder + ".away", folder)):
-            try:
-                step()
-            except OSError:
-                pass
-
-
-def test_link_races(root, place):
-    """Somebody who can write to a folder of the tree turns it into a link and back all the time: what
-    lies outside stays as it is."""
-    outside = os.path.join(place, "outside-race")
-    shutil.rmtree(outside, ignore_errors=True)
-    os.makedirs(outside + "/modprobe.d")
-    txn.put(outside, "/modprobe.d/zz-nvnodecheck.conf", "canary\n")
-    os.chmod(root + "/etc", 0o755)
-    pid = os.fork()
-    if pid == 0:
-        swap(root + "/etc/modprobe.d", outside + "/modprobe.d")
-    try:
-        for _ in range(60):
-            ran = txn.run(root, "apply", txn.plan(root, [txn.file(txn.CONF, "x\n", before=None)]))
-            if ran.result == "applied":
-                txn.run(root, "undo")
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    assert os.listdir(outside) == ["modprobe.d"]
-    assert os.listdir(outside + "/modprobe.d") == ["zz-nvnodecheck.conf"]
-    assert txn.read(outside, "/modprobe.d/zz-nvnodecheck.conf") == b"canary\n"
-
-
-def test_hostile_state_folder(root, place):
-    """Records that point elsewhere, are links, or are no records."""
-    outside = os.path.join(place, "outside-state")
-    os.makedirs(outside, exist_ok=True)
-    ran = applied(root)
-    folder = root + txn.STATE + "/" + ran.outcome["id"]
-    record = txn.read(folder, "/plan.json").decode()
-    os.chmod(root + txn.STATE, 0o777)
-    assert "can be written to by everyone" in txn.run(root, "undo").outcome["text"]
-    os.chmod(root + txn.STATE, 0o700)
-    txn.put(folder, "/plan.json", record.replace("/etc/default/grub", "/etc/../../x"))
-    assert txn.run(root, "undo").item("x")["state"] == "kept"
-    for text in ("", "{}", "[" * 100, record[:200], record.replace("initramfs", "\x00")):
-        txn.put(folder, "/plan.json", text)
-        assert txn.run(root, "undo").result in ("refused", "nothing", "partly", "undone")
-    assert not os.listdir(outside)
-
-
-# ---- what only a running host has ----
-
-LIVE = r"""
-for f in /var/lib /run /etc /boot /usr/sbin; do [ -d $f ] || continue
-	[ -d "$1$f" ] && mount --bind "$1$f" $f || mount -t tmpfs -o mode=755 tmpfs $f; done
-mount -t tmpfs -o mode=755 tmpfs /mnt; mkdir /mnt/dev; mknod /mnt/dev/null c 1 3
-mount --bind /mnt/dev /dev
-"""
-
-
-def live(root, plan, script):
-    """SCRIPT with $D the driver and $P the plan, where "/" has the folders of ROOT and a network, and
-    thereby settings, of its own."""
-    path = txn.plan(root, *plan)
-    hidden = os.path.join(root, "usr", "sbin")
-    os.makedirs(hidden, exist_ok=True)
-    shutil.copy(txn.driver(), root + "/etc/txn-driver")
-    shutil.copy(path, root + "/etc/plan")
-    return subprocess.run(["unshare", "--mount", "--net", "--propagation", "private", "sh", "-ec",
-                           LIVE + "D=/etc/txn-driver P=/etc/plan\n" + script, "sh", root],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          env=program.environment())
-
-
-def test_settings_and_device_nodes(root):
-    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
-             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
-    ran = live(root, ([], steps), """
-cat /proc/sys/net/ipv4/ip_forward >&2
-$D / apply $P > /etc/1 || :
-cat /proc/sys/net/ipv4/ip_forward >&2; stat -c '%a %t:%T' /dev/gdrdrv >&2
-$D / undo > /etc/2 || :
-cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
-$D / apply $P > /dev/null; echo 2 > /proc/sys/net/ipv4/ip_forward
-rm /dev/gdrdrv; mknod /dev/gdrdrv c 1 3
-$D / undo > /etc/3 || :
-cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
-""")
-    said = [line for line in ran.stderr.decode().split("\n") if "net." not in line and "node" not in line]
-    assert said[:6] == ["0", "1", "660 f0:0", "0", "null", "2"], said
-    assert json.loads(txn.read(root, "/etc/1"))["result"] == "applied"
-    assert json.loads(txn.read(root, "/etc/2"))["result"] == "undone"
-    third = json.loads(txn.read(root, "/etc/3"))
-    assert third["result"] == "partly"
-    assert [i["state"] for i in third["items"]] == ["kept", "kept"]
-
-
-def test_settings_after_a_boot(root):
-    """Whatever the kernel was told is forgotten then, and what it has now comes from the files."""
-    ran = live(root, ([], [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"}]), """
-$D / apply $P > /dev/null
-sed -i 's/"boot_id":"[^"]*"/"boot_id":"00000000-0000-0000-0000-000000000000"/' /var/lib/nvnodecheck/fix/*/plan.json
-grep -q 00000000-0000 /var/lib/nvnodecheck/fix/*/plan.json
-$D / undo; cat /proc/sys/net/ipv4/ip_forward >&2
-""")
-    assert outcome(ran)["items"][0]["text"] == "the host has booted since"
-    assert ran.stderr.decode().split("\n")[-2] == "1"
-
-
-def test_crash_among_settings(root):
-    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
-             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
-    ran = live(root, (txn.FILES, steps), """
-for n in $(seq 1 200); do
-	NVNODECHECK_TEST_CRASH_AT=$n $D / apply $P > /dev/null 2>&1 && break
-	$D / recover > /dev/null 2>&1
-	echo $(cat /proc/sys/net/ipv4/ip_forward) $(ls /dev) $(cat /etc/default/grub) >&2
-	# Killed after the last line of the journal was written.
-	[ ! -e /dev/gdrdrv ] || $D / undo > /dev/null
-done
-""")
-    lines = {line for line in ran.stderr.decode().splitlines() if re.match("[01] ", line)}
-    assert "0 null quiet" in lines and lines <= {"0 null quiet", "1 gdrdrv null quiet iommu=pt"}, \
-        ran.stderr
-
-
-@needs_standin
-def test_boot_that_is_not_mounted(root):
-    txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub ext4 defaults\n")
-    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
-    assert "/boot/grub is not mounted" in outcome(ran)["text"]
-    txn.put(root, "/etc/fstab", "UUID=2 /boot/grub ext4 noauto,ro\n")
-    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P --no-regenerate")
-    assert outcome(ran)["result"] == "applied"
-
-
-def test_units_where_systemd_does_not_run(root):
-    ran = live(root, (txn.FILES, [{"kind": "daemon-reload"}]), "$D / apply $P; $D / undo > /dev/null")
-    assert outcome(ran)["items"][-1]["text"] == "systemd does not run here"
-
-
-def test_audit(root):
-    """journald's protocol: one datagram, a field a line (systemd, JOURNAL_NATIVE_PROTOCOL)."""
-    script = """
-mkdir -p /run/systemd/journal
-%s -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-s.bind("/run/systemd/journal/socket")
-s.settimeout(10)
-print("bound", flush=True)
-for i in range(2):
-    sys.stderr.write(s.recv(65536).decode() + "\\n--\\n")
-' > /etc/bound & pid=$!
-for i in $(seq 100); do grep -q bound /etc/bound && break; sleep 0.1; done
-SUDO_UID=1000 $D / apply $P
-wait $pid
-""" % "/usr/bin/python3"
-    ran = live(root, (txn.FILES, []), script)
-    begin, end = ran.stderr.decode().split("\n--\n")[:2]
-    if "NVNODECHECK" not in begin:
-        pytest.skip("libsystemd is not installed")
-    for text in (begin, end):
-        assert "NVNODECHECK_PLAN=0123456789abcdef" in text
-        assert "NVNODECHECK_TRANSACTION=" + outcome(ran)["id"] in text
-        assert re.search(r"^NVNODECHECK_FILE=%s - [0-9a-f]{64}$" % txn.CONF, text, re.M)
-        assert "\nSUDO_UID=1000\n" in text and "MESSAGE_ID=" in text
-    assert "NVNODECHECK_RESULT=applied" in end
-
-
-def test_damaged_records(root):
-    """Records with bytes changed, cut and repeated: an answer each time, and no file that is not the
-    plan's is touched."""
-    random = Random(1)
-    ran = applied(root, txn.FILES, [])
-    folder = root + txn.STATE + "/" + ran.outcome["id"]
-    kept, names = root + ".damaged", ("/plan.json", "/journal")
-    copy(root, kept)
-    ours = set(f["path"] for f in txn.FILES)
-    before = txn.content(txn.look(root))
-    for _ in range(150):
-        copy(kept, root)
-        for name in names:
-            data = bytearray(txn.read(folder, name))
-            for _ in range(random.choice((0, 1, 1, 3))):
-                at, n = random.randrange(len(data)), random.randrange(20)
-                data[at:at + n] = random.choice((b"", bytes(random.randrange(256) for _ in range(n)),
-                                                 data[at:at + n] * 2, b'"/', b"null", b"99999999999"))
-            txn.put(folder, name, bytes(data), 0o600)
-        for args in (["list"], ["recover"], ["undo"]):
-            ran = txn.run(root, *args)
-            assert ran.status in (0, 1), str(ran)
-        now = txn.content(txn.look(root))
-        assert all(p in ours or p.endswith("x.service.d") for p in txn.difference(now, before)), \
-            txn.difference(now, before)
-    shutil.rmtree(kept)
-
-
-# ---- killed at every point ----
-
-def is_whole(root, before, after):
-    now = txn.look(root)
-    return not txn.difference(now, before) or not txn.difference(txn.content(now), after)
-
-
-TOTAL = [0, 0]
-
-
-class Count:
-    cases = mixed = 0
-
-    def check(self, root, before, after, what):
-        self.cases += 1
-        if not is_whole(root, before, after):
-            self.mixed += 1
-            print("mixed:", what, txn.difference(txn.look(root), before))
-
-    def tell(self, name):
-        TOTAL[0] += self.cases
-        TOTAL[1] += self.mixed
-        print("%s: cases %d, mixed states %d" % (name, self.cases, self.mixed))
-        assert self.mixed == 0
-
-
-@pytest.fixture
-def say(capsys):
-    def tell(count, name):
-        with capsys.disabled():
-            print("\n", end="")
-            count.tell(name)
-    return tell
-
-
-def ends(root, steps):
-    """What the root looks like before and after."""
-    txn.make(root)
-    before = txn.look(root)
-    applied(root, txn.FILES, steps)
-    return before, txn.content(txn.look(root))
-
-
-def recovered(root):
-    ran = txn.run(root, "recover")
-    assert ran.result in ("rolled-back", "nothing"), str(ran)
-    return ran
-
-
-def copy(root, to):
-    shutil.rmtree(to, ignore_errors=True)
-    subprocess.run(["cp", "-a", root, to], check=True)
-
-
-def test_killed_anywhere(root, say):
-    """At each point of an apply, and then at each point of the recovery."""
-    before, after = ends(root, ())
-    count, kept = Count(), root + ".killed"
-    for n in range(1, txn.points(txn.make(root), "apply", txn.plan(root)) + 1):
-        txn.make(root)
-        os.utime(root)
-        before = txn.look(root)
-        assert txn.run(root, "apply", txn.plan(root), crash=n).killed
-        copy(root, kept)
-        m = 0
-        while True:
-            m += 1
-            copy(kept, root)
-            again = txn.run(root, "recover", crash=m)
-            if not again.killed:
-                count.check(root, before, after, n)
-                break
-            recovered(root)
-            count.check(root, before, after, (n, m))
-    shutil.rmtree(kept)
-    say(count, "apply")
-
-
-@needs_standin
-def test_killed_anywhere_with_steps(root, say):
-    before, after = ends(root, txn.STEPS)
-    count = Count()
-    for n in range(1, txn.points(txn.make(root), "apply", txn.plan(root, steps=txn.STEPS)) + 1):
-        txn.make(root)
-        before = txn.look(root)
-        assert txn.run(root, "apply", txn.plan(root, steps=txn.STEPS), crash=n).killed
-        if n % 3 == 0:
-            txn.run(root, "recover", crash=n % 40 + 1)
-        recovered(root)
-        count.check(root, before, after, n)
-    say(count, "apply with generators")
-
-
-@needs_standin
-def test_killed_anywhere_in_undo(root, say):
-    before, after = ends(root, txn.STEPS)
-    count, kept = Count(), root + ".applied"
-    txn.make(root)
-    before = txn.look(root)
-    applied(root, txn.FILES, txn.STEPS)
-    copy(root, kept)
-    for n in range(1, txn.points(root, "undo") + 1):
-        copy(kept, root)
-        assert txn.run(root, "undo", crash=n).killed
-        if n % 2:
-            txn.run(root, "recover", crash=n % 30 + 1)
-        recovered(root)
-        count.check(root, before, after, n)
-    shutil.rmtree(kept)
-    say(count, "undo")
-
-
-def test_torn_journal(root, say):
-    """The last line of the journal written in part, at every length of it."""
-    before, after = ends(root, ())
-    count = Count()
-    txn.make(root)
-    before = txn.look(root)
-    ran = applied(root)
-    kept = root + ".torn"
-    copy(root, kept)
-    journal = "%s/%s/journal" % (txn.STATE, ran.outcome["id"])
-    whole = txn.read(root, journal)
-    for n in range(len(b"BEGIN\nINTENT 0\nDONE 0\nINTENT 1\nDONE 1\nINTENT 2\nDONE 2\nINTENT 3\n"),
-                   len(whole)):
-        copy(kept, root)
-        txn.put(root, journal, whole[:n], 0o600)
-        recovered(root)
-        count.check(root, before, after, n)
-    shutil.rmtree(kept)
-    say(count, "torn journal")
-
-
-# ---- calls that fail ----
-
-FAILING = [("write", "ENOSPC"), ("write", "EIO"), ("fsync", "EIO"), ("fsync", "ENOSPC"),
-           ("renameat", "EACCES"), ("renameat", "EIO"), ("renameat2", "ENOSPC"), ("fchmod", "EIO"),
-           ("fchown", "EACCES"), ("mkdirat", "ENOSPC"), ("unlinkat", "EACCES"), ("fsetxattr", "EIO"),
-           ("openat", "EACCES"), ("openat", "ENOSPC"), ("read", "EIO"), ("ftruncate", "EIO"),
-           ("execve", "EACCES"), ("execve", "ENOMEM"), ("clone,clone3,fork,vfork", "EAGAIN")]
-
-
-def calls(root, place, names, steps):
-    """How often a whole apply makes them."""
-    log = os.path.join(place, "calls")
-    txn.make(root)
-    txn.run(root, "apply", txn.plan(root, steps=steps),
-            wrap=("strace", "-f", "-qq", "-o", log, "-e", "trace=" + names))
-    with open(log, encoding="utf-8", errors="replace") as file:
-        return sum(1 for line in file if "(" in line)
-
-
-@needs_strace
-@needs_standin
-@pytest.mark.parametrize("names, error", FAILING)
-def test_calls_that_fail(root, place, names, error, say):
-    """Each call once, and from each on all of them; then a run in which all is well again."""
-    steps = [txn.IMAGE_STEP, txn.UNIT_STEP] if "execve" in names or "clone" in names else ()
-    before, after = ends(root, steps)
-    count = Count()
-    total = calls(root, place, names, steps)
-    stride = max(1, total // 25)
-    for when in range(1, total + 1, stride):
-        for more in ("", "+"):
-            txn.make(root)
-            before = txn.look(root)
-            ran = txn.run(root, "apply", txn.plan(root, steps=steps), wrap=(
-                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + names, "-e",
-                "inject=%s:error=%s:when=%d%s" % (names, error, when, more)))
-            if ran.outcome and ran.result in ("refused", "rolled-back", "applied"):
-                count.check(root, before, after, (names, error, when, more, str(ran)))
-            recovered(root)
-            count.check(root, before, after, (names, error, when, more, "recovered", str(ran)))
-    say(count, "%s %s" % (names, error))
-
-
-def test_total(capsys):
-    """The figure: in how many of all cases above something was left in between."""
-    with capsys.disabled():
-        print("\ncrash cases %d, mixed states %d" % tuple(TOTAL))
-    assert TOTAL[1] == 0

@@ -7,6 +7,8 @@ import signal
 import stat
 import subprocess
 
+import pytest
+
 from . import cpio, program
 
 KERNEL = "6.1.0-test"
@@ -22,6 +24,21 @@ OPTIONS = 'options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"\n'
 def build(name):
     folder = os.path.dirname(os.path.abspath(program.binary()))
     return os.path.join(folder, "tests", name)
+
+
+needs = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="owners and chroot need root"),
+    pytest.mark.skipif(not os.path.exists(build("txn-driver")),
+                       reason="make unit builds the driver"),
+]
+needs_standin = pytest.mark.skipif(not os.path.exists(build("generator-standin")),
+                                   reason="no static C library to link the stand-in with")
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+
+
+@pytest.fixture
+def root(place):
+    return make(os.path.join(place, "txn"))
 
 
 def driver():
@@ -45,9 +62,9 @@ def read(root, path):
         return file.read()
 
 
-def image(*conf):
+def image(*conf, marker="scripts/functions"):
     """An image as initramfs-tools makes them, with modprobe.d files CONF (name, text)."""
-    entries = [("scripts/functions", "file", ""),
+    entries = [(marker, "file", ""),
                ("lib/modules/%s/kernel/fs/ext4.ko" % KERNEL, "file", ""),
                ("lib/modules/%s/kernel/nvme-core.ko.xz" % KERNEL, "file", "")]
     return cpio.archive(entries + [("etc/modprobe.d/" + n, "file", t) for n, t in conf], 0)
@@ -173,3 +190,37 @@ def content(seen):
 
 def difference(a, b):
     return {p: (a.get(p), b.get(p)) for p in sorted(set(a) | set(b)) if a.get(p) != b.get(p)}
+
+
+def check(ran, result):
+    assert ran.result == result, str(ran)
+    return ran
+
+
+def applied(root, files=FILES, steps=(), *args):
+    return check(run(root, "apply", plan(root, files, steps), *args), "applied")
+
+
+def refused(root, files=FILES, steps=(), **more):
+    before = look(root)
+    ran = check(run(root, "apply", plan(root, files, steps, **more)), "refused")
+    assert not difference(look(root), before)
+    assert os.listdir(root + STATE) == [] if os.path.isdir(root + STATE) else True
+    return ran.outcome["text"]
+
+
+def in_namespace(script, *args):
+    """Runs SCRIPT with mounts of its own."""
+    return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec", script,
+                           "sh", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env=program.environment())
+
+
+def outcome(process):
+    assert process.stdout, process.stderr
+    return json.loads(process.stdout)
+
+
+def copy(root, to):
+    shutil.rmtree(to, ignore_errors=True)
+    subprocess.run(["cp", "-a", root, to], check=True)
