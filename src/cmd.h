@@ -13,6 +13,8 @@ enum exit_status cmd_doctor(const struct options *options);
 enum exit_status cmd_explain(const struct options *options);
 enum exit_status cmd_rules(const struct options *options);
 enum exit_status cmd_facts(const struct options *options);
+enum exit_status cmd_topo(const struct options *options);
+enum exit_status cmd_expect(const struct options *options);
 enum exit_status cmd_capture(const struct options *options);
 enum exit_status cmd_fix(const struct options *options);
 enum exit_status cmd_undo(const struct options *options);

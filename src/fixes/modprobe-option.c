@@ -2,6 +2,7 @@
 /* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, taken out. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fix.h"
 #include "gpus.h"
@@ -126,6 +127,19 @@ static const char *standard_of(const char *name)
 	return NULL;
 }
 
+/* Keys of RegistryDwords that can switch NVLink off, as driver/nvlink-disabled-regkey knows them. */
+static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
+					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
+
+/* Other keys of the same assignment stay. */
+static void take_out_nvlink_keys(struct fixing *f)
+{
+	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (is_registry_key(f, nvlink_keys[i]) && !fix_registry(f, nvlink_keys[i], NULL))
+			return;
+	fix_does(f, ACTIVATION_REBOOT, "take the keys that switch NVLink off out of RegistryDwords");
+}
+
 /* The subject is the option, NVreg_X, or a key of RegistryDwords. */
 static void take_out_subject(struct fixing *f)
 {
@@ -139,6 +153,14 @@ static void take_out_subject(struct fixing *f)
 			"somebody excluded this GPU, perhaps because it is broken: who did has to "
 			"decide (%s)",
 			f->finding->rule->remedy);
+		return;
+	}
+	if (strcmp(name, "RegistryDwords") == 0) {
+		take_out_nvlink_keys(f);
+		return;
+	}
+	if (strcmp(name, "RegistryDwordsPerDevice") == 0) {
+		fix_refuse(f, "the entries of single devices are for whoever wrote them to change");
 		return;
 	}
 	if (is_registry_key(f, name)) {
@@ -164,17 +186,51 @@ static void merge_registry(struct fixing *f)
 			 "what is not right in them left out");
 }
 
+static bool takes_out(const struct rule *rule);
+
+static bool is_nvlink_key(const char *name)
+{
+	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (strcasecmp(nvlink_keys[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What another finding wants out, or waits to see go, is not kept by this one. */
+static bool is_unwanted(const struct fixing *f, const char *name)
+{
+	for_each(other, &f->report->findings) {
+		const char *subject = other->answer.subject, *param;
+
+		if ((other->answer.verdict != VERDICT_FAIL &&
+		     other->answer.verdict != VERDICT_PENDING) ||
+		    other->severity < SEVERITY_WARN || !subject || !takes_out(other->rule))
+			continue;
+		param = setting_param_name(subject);
+		param = param ? param : subject;
+		if (strcmp(param, "RegistryDwords") == 0 ? is_nvlink_key(name)
+							  : strcasecmp(param, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* All keys that run: a key that the next load would not get is what was found. */
 static void keep_registry(struct fixing *f, const char *live)
 {
 	struct span rest = span_of(live);
 	struct registry_entry entry;
 
-	while (registry_next(&rest, &entry))
-		if (!entry.problem &&
-		    !fix_registry(f, arena_strndup(f->arena, entry.key.p, entry.key.n),
-				  arena_strndup(f->arena, entry.value.p, entry.value.n)))
+	while (registry_next(&rest, &entry)) {
+		const char *key = arena_strndup(f->arena, entry.key.p, entry.key.n);
+
+		if (!entry.problem && !is_unwanted(f, key) &&
+		    !fix_registry(f, key, arena_strndup(f->arena, entry.value.p, entry.value.n)))
 			return;
+	}
+	if (!f->effect)
+		fix_waits(f, ACTIVATION_REBOOT, "the keys that run and are not configured are not wanted: "
+						"they go with the next boot");
 	fix_does(f, ACTIVATION_NOW, "configure the keys of RegistryDwords that run");
 }
 
@@ -186,7 +242,9 @@ static void keep_live(struct fixing *f)
 
 	if (!param)
 		return;
-	if (strcmp(option, REGISTRY) == 0)
+	if (is_unwanted(f, name))
+		fix_refuse(f, "what runs should not: another finding takes %s out", option);
+	else if (strcmp(option, REGISTRY) == 0)
 		keep_registry(f, param->value.value);
 	else if (fix_option(f, "nvidia", option, param->value.value))
 		fix_does(f, ACTIVATION_NOW, "configure %s=%s, which runs", option,
@@ -292,6 +350,14 @@ static const struct {
 	{ "pci/rebar-supported-not-used", set_resizable_bar },
 	{ "pci/runtime-pm-suspended", set_power_management },
 };
+
+static bool takes_out(const struct rule *rule)
+{
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
+		if (strcmp(plans[i].rule, rule->id) == 0)
+			return plans[i].plan == take_out_subject;
+	return false;
+}
 
 static void plan(struct fixing *f)
 {
