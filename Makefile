@@ -3,6 +3,7 @@
 #   make                       build/nvnodecheck
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
+#   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
 #   make bench                 how long it takes, as ratios
@@ -44,14 +45,17 @@ ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasi
 	      $(SANITIZE_FLAGS) $(CFLAGS)
 ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
-SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/render/*.c))
+SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/fixes/*.c \
+			src/render/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvshmem-variables.inc
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc \
+	 $(B)/nvshmem-variables.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-vm check-integration bench check-fuzz unit install clean FORCE
+.PHONY: all check check-sanitize check-generators check-vm check-integration bench check-fuzz unit install \
+	clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -70,7 +74,7 @@ $(B)/%.o: src/%.c | $(LISTS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# A probe or a set of rules is found by its file name: these lists are the only registry. They are
+# A probe, a set of rules or a fix is found by its file name: these lists are the only registry. They are
 # touched only when they change.
 define write_list
 @mkdir -p $(@D)
@@ -82,6 +86,8 @@ $(B)/probes.inc: FORCE
 	$(call write_list,$(patsubst src/probes/%.c,'PROBE(%)',$(subst -,_,$(sort $(wildcard src/probes/*.c)))))
 $(B)/rules.inc: FORCE
 	$(call write_list,$(patsubst src/rules/%.c,'RULE_AREA(%)',$(subst -,_,$(sort $(wildcard src/rules/*.c)))))
+$(B)/fixes.inc: FORCE
+	$(call write_list,$(patsubst src/fixes/%.c,'FIX(%)',$(subst -,_,$(sort $(wildcard src/fixes/*.c)))))
 
 $(B)/gpus.inc: data/gpus.tsv data/gpus.awk
 	@mkdir -p $(@D)
@@ -99,6 +105,7 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 
 $(B)/probe.o: $(B)/probes.inc
 $(B)/rule.o: $(B)/rules.inc
+$(B)/plan.o: $(B)/fixes.inc
 $(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/cuda.o: $(B)/cuda.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
@@ -110,7 +117,19 @@ $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
-unit: $(UNITS)
+unit: $(UNITS) $(B)/tests/txn-driver $(B)/tests/generator-standin
+
+# Carries out plans that a test wrote down: tests/test_txn.py, tests/test_generators.py.
+$(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
+	@echo "  CC      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
+
+# Runs in roots that have no libraries. Where there is no static C library, what needs it is skipped.
+$(B)/tests/generator-standin: tests/generator-standin.c
+	@echo "  CC      $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -O2 -static -o $@ $< || echo "  (skipped)"
 
 # PYTHON with pytest and, for the schemas, jsonschema. NVNODECHECK_UPDATE=1 writes the golden files.
 PYTHON ?= /usr/bin/python3
@@ -120,6 +139,10 @@ check-sanitize:
 	$(Q)$(MAKE) SANITIZE=1 all unit
 	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
 		tests/test_holes.py tests/test_bad_input.py
+
+# Root only: Debian roots made with debootstrap are kept in build/generators. Takes some minutes.
+check-generators: all $(B)/tests/txn-driver
+	$(Q)NVNODECHECK_GENERATORS=1 $(PYTHON) tests/check $(B) tests/test_generators.py
 
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
@@ -155,4 +178,4 @@ clean:
 
 FORCE:
 
--include $(OBJECTS:.o=.d) $(UNITS:=.d)
+-include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d

@@ -23,6 +23,10 @@ const struct verb verbs[] = {
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
 	{ "preflight", VERB_PREFLIGHT, "", 0, "text, json, jsonl, prometheus, nagios, npd",
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
+	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX, "text, json",
+	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
+	{ "undo", VERB_UNDO, "[ID]", 1, "text, json",
+	  "take back the last repair, or the one named", cmd_undo },
 	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
@@ -43,14 +47,15 @@ const struct verb verbs[] = {
 };
 
 #define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
-#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
-#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT)
-#define PAGE (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO)
+#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
+#define TEXT \
+	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | VERB_UNDO)
+#define PAGE (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE,
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
@@ -59,17 +64,17 @@ const struct option_row option_rows[] = {
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
 	  "also say what has changed on this node since that facts file or capture" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
+	  JUDGE | VERB_RULES | VERB_FIX, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
 	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
-	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE,
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE | VERB_FIX,
 	  "leave these rules out; shell patterns" },
 	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", JUDGE,
 	  "severity from which the exit status says so (err)" },
@@ -77,6 +82,15 @@ const struct option_row option_rows[] = {
 	  "exit status 3 when something that counts is unknown" },
 	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
 	  "judge that process's environment and limits" },
+	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX,
+	  "also repair what is less than an error" },
+	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "change the node; as root" },
+	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO, "do not ask" },
+	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
+	  "apply only if the plan is still the one with this id" },
+	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
+	  "run no program: files alone are changed, and what remains is said" },
+	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
 	  "give up what is not read by then (preflight: 5)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
@@ -387,5 +401,6 @@ void cli_help(const struct verb *verb)
 		if (!verb || row->verbs & verb->bit)
 			help_option(row, verb);
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
-	       "configuration, 3 incomplete, 4 could not do what was asked. nvnodecheck(8)\n");
+	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
+	       "confirmed. nvnodecheck(8)\n");
 }

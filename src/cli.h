@@ -22,6 +22,8 @@ enum verb_bit {
 	VERB_EXPECT = 1 << 6,
 	VERB_PREFLIGHT = 1 << 16,
 	VERB_DIFF = 1 << 17,
+	VERB_FIX = 1 << 7,
+	VERB_UNDO = 1 << 8,
 	VERB_ANY = -1,
 };
 
@@ -54,6 +56,12 @@ struct options {
 	const char *skip[LIST_OPTION_MAX + 1];
 	int fail_on;		/* enum severity; -1: not given */
 	bool strict;
+	bool all;
+	bool apply;
+	bool yes;
+	const char *plan;	/* the id that was shown */
+	bool no_regenerate;
+	bool list;
 	pid_t pid;
 	unsigned int timeout_ms;	/* 0: not given */
 	int color;		/* enum color */

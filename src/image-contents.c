@@ -304,6 +304,8 @@ void contents_add(struct contents *c, struct newc *newc, const struct newc_entry
 
 	memcpy(path + 1, entry->name, strlen(entry->name) + 1);
 	note_marker(c, entry->name);
+	if (c->each)
+		c->each(c->each_user, entry->name);
 	before = contents_find(c, path);
 	if (before)
 		before->kind = ITEM_GONE;

@@ -31,6 +31,8 @@ struct contents {
 	const char *generator;
 	const char *problem; /* something that hides contents */
 	struct modinfo_scan scan;
+	void (*each)(void *user, const char *name); /* told every entry's name, or NULL */
+	void *each_user;
 };
 
 /* ARENA holds what is kept until contents_finish(). */

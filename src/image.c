@@ -266,6 +266,12 @@ static int find_image(struct image *image)
 
 void image_read(int fd, struct initramfs_image *facts, struct arena *arena)
 {
+	image_read_each(fd, facts, arena, NULL, NULL);
+}
+
+void image_read_each(int fd, struct initramfs_image *facts, struct arena *arena,
+		     image_entry *entry, void *user)
+{
 	struct arena *scratch = arena_new(SCRATCH_BYTES);
 	_cleanup_free_ struct image *image = calloc(1, sizeof(*image));
 	int rc;
@@ -280,6 +286,8 @@ void image_read(int fd, struct initramfs_image *facts, struct arena *arena)
 	image->facts = facts;
 	image->arena = arena;
 	contents_begin(&image->contents, scratch);
+	image->contents.each = entry;
+	image->contents.each_user = user;
 	rc = find_image(image);
 	if (rc)
 		fail(image, 0, why(rc));

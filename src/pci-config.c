@@ -259,7 +259,7 @@ static void read_ats(struct reading *r)
 /* The size that a BAR has although the kernel found no address for it. */
 static void size_bar(struct reading *r, const struct pcie_rebar *rebar)
 {
-	for_each_mut (bar, &r->d->bars)
+	for_each_mut(bar, &r->d->bars)
 		if (known_is(bar->index, rebar->index) && !is_known(bar->size_bytes))
 			bar->size_bytes = fact_u64(rebar->size);
 }

@@ -42,12 +42,12 @@ extern const char *const plan_step_words[];
 struct plan_step {
 	enum plan_step_kind kind;
 	const char *subject;	/* kernel release, module, unit, sysctl=value, device node; or NULL */
-	const char *path;	/* PLAN_INITRAMFS: the image; else NULL */
+	const char *path;	/* PLAN_INITRAMFS: the image; PLAN_BOOT_LOADER: the menu; else NULL */
 	const char *tool;	/* initramfs-tools, dracut, mkinitcpio, grub-mkconfig, grubby, ... */
 	const char *const *argv;	/* as run on the node, NULL-terminated, argv[0] absolute; or NULL:
 				   a system call or D-Bus call */
-	/* PLAN_INITRAMFS: options that the new image must hold when it is read back ("nvidia
-	 * NVreg_X=1"), NULL-terminated; or NULL. */
+	/* What must be in the result when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS:
+	 * "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
 	const char *const *must_hold;
 };
 
@@ -56,7 +56,7 @@ struct plan_repair {
 	const struct finding *finding;
 	const char *what;	/* one line; NULL: refused */
 	const char *refused;	/* why software does not repair it, and who can */
-	enum activation activation;
+	enum activation activation;	/* when refused: all is there already, and waits for that; or NONE */
 	const char *cost;	/* or NULL */
 };
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from lib import node, program, schema
+from lib import node, program, schema, tree
 
 jsonschema = pytest.importorskip("jsonschema")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
@@ -32,7 +32,8 @@ def test_facts_schema_says_what_the_source_says():
     assert schema.load("facts") == wanted
 
 
-@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "topo", "expect", "diff", "summary"])
+@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "topo", "expect", "diff",
+                                  "summary", "plan", "undo"])
 def test_schema_is_one(name):
     jsonschema.Draft202012Validator.check_schema(schema.load(name))
 
@@ -64,6 +65,22 @@ def test_fresh_documents(name, node_tree, tmp_path):
     for line in lines:
         check("capture", json.loads(line))
     assert len(lines) > 5
+
+
+@pytest.mark.parametrize("name", ["h20-roce-deepep", "broken-everything", "no-gpu-server"])
+def test_plan(name, node_tree):
+    check("plan", program.run("fix", "--json", "--all", "--profile", "deepep,p2p", "--root",
+                              node_tree(name)).json())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes a root")
+def test_applied_and_taken_back(tmp_path):
+    directory = str(tmp_path / "node")
+    tree.Stage(directory).put(node.tree_of("h20-roce-deepep"))
+    where = ("--json", "--yes", "--root", directory)
+    check("plan", program.run("fix", "--apply", "--profile", "deepep", *where).json())
+    check("undo", program.run("undo", *where).json())
+    check("undo", program.run("undo", "--list", "--json", "--root", directory).json())
 
 
 def test_rules():

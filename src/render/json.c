@@ -22,7 +22,7 @@ static void put_str(struct json_object *json, const char *key, struct fact_str f
 	json_put_string(json, key, is_known(fact) ? fact.value : NULL);
 }
 
-static struct json_object *words(const char *const *list, unsigned int bits)
+struct json_object *render_words(const char *const *list, unsigned int bits)
 {
 	struct json_object *array = json_object_new_array();
 
@@ -32,7 +32,7 @@ static struct json_object *words(const char *const *list, unsigned int bits)
 	return array;
 }
 
-static struct json_object *node_json(const struct node *node)
+struct json_object *render_node(const struct node *node)
 {
 	struct json_object *json = json_object_new_object();
 	size_t gpus = 0;
@@ -176,8 +176,8 @@ static struct json_object *report_json(const struct report *report)
 		json_object_array_add(findings, finding_json(report, f));
 	for_each(p, &report->node->probes)
 		json_object_array_add(probes, probe_json(report->node, p));
-	json_put(json, "node", node_json(report->node));
-	json_put(json, "profiles", words(profile_words, report->profiles));
+	json_put(json, "node", render_node(report->node));
+	json_put(json, "profiles", render_words(profile_words, report->profiles));
 	json_put_string(json, "profiles_reason", report->profiles_reason);
 	json_put(json, "summary", summary_json(report));
 	json_put(json, "findings", findings);
@@ -211,7 +211,7 @@ static struct json_object *rule_json(const struct rule *rule)
 
 	json_put_string(json, "id", rule->id);
 	json_put_string(json, "title", rule->title);
-	json_put(json, "profiles", words(profile_words, rule->profiles));
+	json_put(json, "profiles", render_words(profile_words, rule->profiles));
 	json_put_string(json, "severity", severity_words[rule->severity]);
 	json_put_string(json, "fix", rule->fix);
 	json_put_string(json, "activation", activation_words[rule->activation]);

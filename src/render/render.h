@@ -4,12 +4,15 @@
 #ifndef RENDER_H
 #define RENDER_H
 
+#include "plan.h"
 #include "report.h"
 #include "text.h"
 
 struct json_object;
 struct diff;
 struct fleet;
+struct outcome;
+struct txn_entries;
 
 enum exit_status render_report_text(const struct report *report, const struct options *options,
 				    enum exit_status status);
@@ -34,6 +37,23 @@ enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct options *options, enum exit_status status);
+enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
+				  const struct options *options, enum exit_status status);
+enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
+				  enum exit_status status);
+enum exit_status render_outcome_text(const struct outcome *outcome, const struct options *options,
+				     enum exit_status status);
+/* The plan's document with its outcome; an undo's. */
+enum exit_status render_applied_json(const struct outcome *outcome, const struct report *report,
+				     enum exit_status status);
+enum exit_status render_undone_json(const struct outcome *outcome, enum exit_status status);
+enum exit_status render_entries_text(const struct txn_entries *entries,
+				     const struct options *options);
+enum exit_status render_entries_json(const struct txn_entries *entries);
+/* New objects: a plan as a document; what each document says of its node; words by their bits. */
+struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
+struct json_object *render_node(const struct node *node);
+struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 

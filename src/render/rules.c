@@ -2,6 +2,7 @@
 /* rules.c - the rules as a list, and one of them in full. */
 #include <string.h>
 
+#include "fix.h"
 #include "render/render.h"
 
 #define INDENT 4
@@ -68,7 +69,8 @@ static void section(struct page *page, const char *title, const char *text)
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options)
 {
 	struct page page;
-	char buffer[64], fix[160];
+	const struct fix *fix = fix_find(rule->fix);
+	char buffer[64], text[512];
 
 	page_begin(&page, options);
 	fprintf(page.out, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
@@ -81,11 +83,12 @@ enum exit_status render_rule_text(const struct rule *rule, const struct options 
 	section(&page, "What it does to a job", rule->impact);
 	section(&page, "How to check by hand", rule->check);
 	section(&page, "What to do", rule->remedy);
-	snprintf(fix, sizeof(fix), "%s%s%s",
-		 rule->fix ? rule->fix : "Software on this node cannot repair it.",
-		 rule->fix && rule->activation ? "; " : "",
-		 rule->fix ? activation_text(rule->activation) : "");
-	section(&page, "Repair", fix);
+	if (rule->fix)
+		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix, fix ? fix->title : "",
+			 rule->activation ? "; " : "", activation_text(rule->activation));
+	else
+		snprintf(text, sizeof(text), "Software on this node cannot repair it.");
+	section(&page, "Repair", text);
 	section(&page, "What it costs", rule->cost);
 	section(&page, "Sources", rule->sources);
 	return page_end(&page, EXIT_WELL);

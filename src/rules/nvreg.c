@@ -6,6 +6,7 @@
 
 #include "gate.h"
 #include "gpus.h"
+#include "own-files.h"
 #include "parse/nvidia.h"
 #include "setting.h"
 
@@ -329,6 +330,10 @@ static void judge_duplicated(struct judge *j)
 		return;
 	if (!last)
 		NOT_APPLICABLE(j, .observed = "RegistryDwords is not configured");
+	else if (count > 1 && !missing && str_is(last->file, OWN_MODPROBE))
+		PASS(j, .observed = say(j, "%zu times; ours, the last one, has every key", count),
+		     .evidence = { say(j, "modprobe.assignments[#%zu].value",
+				       (size_t)(last - modprobe->assignments.items)) });
 	else if (count == 1)
 		PASS(j, .evidence = { say(j, "modprobe.assignments[#%zu].value",
 					  (size_t)(last - modprobe->assignments.items)) });

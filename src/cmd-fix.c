@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-fix.c - plans the repairs and shows them; --apply hands the plan to a transaction. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "fix-apply.h"
+#include "plan-make.h"
+#include "render/render.h"
+
+static enum exit_status check_rules(const struct options *options)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; i < options->args_count; i++) {
+		size_t k = 0;
+
+		while (k < count && fnmatch(options->args[i], rules[k]->id, 0) != 0)
+			k++;
+		if (k == count) {
+			complain("no rule is called '%s'; 'nvnodecheck rules' lists them",
+				 options->args[i]);
+			return EXIT_USAGE;
+		}
+	}
+	return EXIT_WELL;
+}
+
+static enum exit_status check_use(const struct options *options)
+{
+	if (options->args_count && options->all) {
+		complain("--all and rules exclude each other");
+		return EXIT_USAGE;
+	}
+	if (options->apply && options->from) {
+		complain("--apply changes a machine: not with --from");
+		return EXIT_USAGE;
+	}
+	if (!options->apply && (options->yes || options->plan || options->no_regenerate)) {
+		complain("--yes, --plan and --no-regenerate go with --apply");
+		return EXIT_USAGE;
+	}
+	return check_rules(options);
+}
+
+/* A rule that is named is asked in whatever profile it is. */
+static const char **named_rules(const struct source *source, const struct options *options)
+{
+	const char **list;
+
+	if (!options->args_count)
+		return NULL;
+	list = arena_alloc(source->arena, (options->args_count + 1) * sizeof(*list));
+	memcpy(list, options->args, options->args_count * sizeof(*list));
+	return list;
+}
+
+struct plan *fix_plan(const struct source *source, const struct settings *settings,
+		      const struct options *options, struct report **report)
+{
+	static const char *every[] = { "*", NULL };
+	struct settings named = *settings, whole = *settings;
+	struct plan_request request = { .host = source->host,
+					.named = options->args_count > 0,
+					.all = options->all };
+
+	named.only = named_rules(source, options);
+	whole.only = every;
+	whole.skip = NULL;
+	*report = report_make(source->node, &named, source->arena);
+	request.report = *report;
+	request.context = report_make(source->node, &whole, source->arena);
+	return plan_make(&request);
+}
+
+static enum exit_status show(const struct plan *plan, const struct report *report,
+			     const struct options *options)
+{
+	enum exit_status status = plan->refused ? EXIT_CANNOT : EXIT_WELL;
+
+	return options->format == FORMAT_JSON ? render_plan_json(plan, report, status)
+					      : render_plan_text(plan, report, options, status);
+}
+
+enum exit_status cmd_fix(const struct options *options)
+{
+	_cleanup_source_ struct source source = { 0 };
+	struct settings settings;
+	struct report *report;
+	struct plan *plan;
+	enum exit_status status = check_use(options);
+
+	if (!status)
+		status = source_open(&source, options);
+	if (!status)
+		status = source_settings(&source, options, &settings);
+	if (!status && options->apply)
+		status = fix_prepare(&source, options);
+	if (!status)
+		status = source_observe(&source, options);
+	if (status)
+		return status;
+	plan = fix_plan(&source, &settings, options, &report);
+	if (!options->apply)
+		return show(plan, report, options);
+	return fix_apply(&source, &settings, options, plan, report);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * acs.c - ACS redirection off on the switch ports between peers, by kernel argument. Not by setpci
+ * on a running host: the IOMMU groups were made from what ACS said at boot.
+ */
+#include <string.h>
+
+#include "fix.h"
+#include "parse/nvidia.h"
+#include "topology.h"
+
+/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, which can also clear
+ * UpstreamFwd, and broke both arguments for more than one device until commit 9cf8a952d57b, which
+ * is in 6.15 and in later stable releases of 6.12 and 6.14: pci_dbg() in the latter's message shows
+ * ACS switched on instead of off. */
+#define KERNEL_ACS_BROKEN "6.11"
+#define KERNEL_CONFIG_ACS "6.15"
+
+/* ReqRedir, CmpltRedir, UpstreamFwd and EgressCtrl off, SrcValid and TransBlk as they are; the
+ * lowest bit is the last: Documentation/admin-guide/kernel-parameters.txt, pci=config_acs. */
+#define ACS_OFF "0000xx"
+
+static bool is_passed_on(const struct fixing *f)
+{
+	for_each(d, &f->node->pci.devices)
+		if (str_is(d->driver, "vfio-pci") || str_is(d->driver, "vfio_pci"))
+			return true;
+	return false;
+}
+
+static bool is_since(const struct fixing *f, const char *version)
+{
+	return version_compare(f->node->os.kernel.value, version) >= 0;
+}
+
+static bool check_platform(struct fixing *f)
+{
+	if (!is_known(f->node->os.kernel))
+		return fix_refuse(f, "which kernel runs is not known");
+	if (is_since(f, KERNEL_ACS_BROKEN) && !is_since(f, KERNEL_CONFIG_ACS))
+		return fix_refuse(
+			f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
+			   " misread the argument unless they have commit 9cf8a952d57b, and "
+			   "switch ACS on instead: another kernel, or the machine's firmware, "
+			   "can");
+	if (is_passed_on(f))
+		return fix_refuse(
+			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
+			   "is what keeps them apart");
+	if (node_is_vm(f->node) || node_is_grace(f->node))
+		return fix_refuse(f, "on this platform ACS is not the guest's, or set on purpose");
+	return true;
+}
+
+/* All ports of one kind of finding at once: one argument names them all. */
+static const char *ports_of(struct fixing *f, bool config)
+{
+	const char *list = "";
+
+	for_each(other, &f->report->findings)
+		if (other->rule == f->finding->rule && other->answer.verdict == VERDICT_FAIL &&
+		    other->severity >= f->finding->severity && other->answer.subject)
+			list = arena_printf(f->arena, "%s%s%s%s", list, *list ? ";" : "",
+					    config ? ACS_OFF "@" : "", other->answer.subject);
+	return list;
+}
+
+static const struct pci_device *only_upstream(const struct fixing *f)
+{
+	const struct pci_device *port = node_pci(f->node, fix_subject(f));
+
+	if (port && is_known(port->acs) && is_known(port->acs.control) &&
+	    !(port->acs.control.value & (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_EC)))
+		return port;
+	return NULL;
+}
+
+static void plan(struct fixing *f)
+{
+	bool config = is_since(f, KERNEL_CONFIG_ACS);
+	const char *key = config ? "config_acs=" : "disable_acs_redir=";
+
+	if (!fix_rule_is(f, "pci/acs-redirect")) {
+		fix_refuse(f,
+			   "the masks depend on the platform and on what its guests need: see %s",
+			   f->finding->rule->id);
+		return;
+	}
+	if (!check_platform(f))
+		return;
+	if (!config && only_upstream(f)) {
+		fix_refuse(f, "kernels before " KERNEL_CONFIG_ACS
+			      " do not clear UpstreamFwd: the machine's "
+			      "firmware can");
+		return;
+	}
+	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
+		if (!strstr(f->staged, fix_subject(f))) {
+			fix_refuse(f,
+				   "the kernel command line has an ACS argument for other ports: "
+				   "whoever "
+				   "wrote it has to add %s",
+				   fix_subject(f));
+			return;
+		}
+		fix_shares_arguments(f);
+	} else if (!fix_argument(f, "pci",
+				 arena_printf(f->arena, "%s%s", key, ports_of(f, config)))) {
+		return;
+	}
+	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection by pci=%s", key);
+	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.%s",
+		  f->finding->rule->cost ? f->finding->rule->cost : "",
+		  config ? ""
+			 : " UpstreamFwd stays: kernels before " KERNEL_CONFIG_ACS
+			   " do not clear it.");
+}
+
+const struct fix fix_acs = {
+	.name = "acs",
+	.title = "ACS redirection cleared by kernel argument: pci=config_acs= from "
+		 "Linux " KERNEL_CONFIG_ACS " on, pci=disable_acs_redir= before",
+	.plan = plan,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* blacklist.c - modules that take GPUs away from the NVIDIA driver. */
+#include "fix.h"
+
+/* "options nouveau modeset=0" beside it holds where something loads the module in spite of all. */
+static void block_nouveau(struct fixing *f)
+{
+	if (!fix_module_file(f, "nvidia")) {
+		fix_refuse(f, "no NVIDIA driver is installed for this kernel: without nouveau the "
+			      "GPU would "
+			      "have none. A package has to bring the driver first");
+		return;
+	}
+	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))
+		return;
+	fix_does(f, ACTIVATION_REBOOT,
+		 "keep nouveau from being loaded, on disk and in the initramfs");
+	fix_costs(f, "A console on this GPU is the firmware's until the NVIDIA driver has it.");
+}
+
+static void block_drm(struct fixing *f)
+{
+	if (!fix_block_module(f, "nvidia_drm") || !fix_block_module(f, "nvidia_modeset"))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "keep nvidia-drm and nvidia-modeset from being loaded");
+	fix_costs(f, "No display on these GPUs.");
+}
+
+static void plan(struct fixing *f)
+{
+	if (fix_rule_is(f, "modules/nouveau-loaded"))
+		block_nouveau(f);
+	else if (fix_rule_is(f, "modules/nvidia-drm-loaded"))
+		block_drm(f);
+}
+
+const struct fix fix_blacklist = {
+	.name = "blacklist",
+	.title = "A blacklist and an install line in " OWN_MODPROBE ", in the initramfs as well",
+	.plan = plan,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmdline.c - kernel arguments added and removed. */
+#include <string.h>
+
+#include "cmdline-edit.h"
+#include "fix.h"
+#include "topology.h"
+
+static bool is_live(const struct fixing *f, const char *key, const char *value)
+{
+	return is_known(f->node->cmdline.running) &&
+	       cmdline_has(span_of(f->node->cmdline.running.value), key, value);
+}
+
+static void pass_through(struct fixing *f)
+{
+	if (node_is_grace(f->node)) {
+		fix_refuse(f, "on Grace translation is wanted: %s",
+			   f->finding->answer.remedy ? f->finding->answer.remedy : "see the rule");
+		return;
+	}
+	if (is_live(f, "iommu", "pt") || is_live(f, "iommu.passthrough", "1")) {
+		fix_refuse(
+			f,
+			"iommu=pt is in effect and these devices are translated all the same: see "
+			"iommu/cmdline-ineffective");
+		return;
+	}
+	if (!fix_argument(f, "iommu", "pt"))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "add iommu=pt to the kernel command line");
+}
+
+static void remove_argument(struct fixing *f, const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+	const char *key = equals ? arena_strndup(f->arena, argument, (size_t)(equals - argument))
+				 : argument;
+
+	if (!fix_argument_remove(f, key, equals ? equals + 1 : NULL))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "remove %s from the kernel command line", argument);
+}
+
+/* Of this machine's own: a device's translation type that is written at run time. */
+static void refuse_override(struct fixing *f)
+{
+	fix_refuse(f, "the argument is there; what overrides it has to go: %s",
+		   f->finding->rule->remedy);
+}
+
+static void plan(struct fixing *f)
+{
+	const char *subject = fix_subject(f);
+
+	if (fix_rule_is(f, "iommu/translation-enabled") || fix_rule_is(f, "iommu/mixed-domains") ||
+	    fix_rule_is(f, "driver/p2p-bar1-alignment"))
+		pass_through(f);
+	else if (fix_rule_is(f, "iommu/inert-argument"))
+		remove_argument(f, subject);
+	else if (fix_rule_is(f, "boot/cmdline-acs-override"))
+		remove_argument(f, "pcie_acs_override");
+	else if (fix_rule_is(f, "iommu/cmdline-ineffective"))
+		refuse_override(f);
+}
+
+const struct fix fix_cmdline = {
+	.name = "cmdline",
+	.title = "Kernel arguments: " OWN_GRUB
+		 " on Debian and Ubuntu, the boot entries and what new ones "
+		 "are made from with BLS and systemd-boot; pci= merged with what is there",
+	.plan = plan,
+};

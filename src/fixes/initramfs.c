@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* initramfs.c - an image that gives the driver other options, or is another driver, than the disk.
+ */
+#include <string.h>
+
+#include "fix.h"
+#include "setting.h"
+
+static void build(struct fixing *f, const struct initramfs_image *image)
+{
+	if (!fix_image_allows(f, "nvidia"))
+		return;
+	*LIST_ADD(f->arena, &f->rebuild) = image->path.value;
+	f->effect = true;
+	fix_does(f, ACTIVATION_REBOOT, "build %s again from what is on disk", image->path.value);
+	fix_costs(f, "The old image is kept until the new one has been read back.");
+}
+
+static void plan_stale(struct fixing *f)
+{
+	for_each(image, &f->node->initramfs.images)
+		if (str_is(image->path, fix_subject(f)))
+			build(f, image);
+}
+
+/* Configured and not live: the image may lack it; else all is right on disk. */
+static void plan_not_live(struct fixing *f)
+{
+	const struct initramfs_image *image = setting_next_image(f->node);
+	const char *name = setting_param_name(fix_subject(f));
+	struct setting s;
+
+	if (!name)
+		return;
+	s = setting_nvreg(f->node, name, f->arena);
+	if (s.early_counts && !(s.early.state == FACT_KNOWN && s.configured.state == FACT_KNOWN &&
+				strcmp(s.early.value, s.configured.value) == 0))
+		build(f, image);
+	else
+		fix_waits(f, ACTIVATION_REBOOT,
+			  "all is right on disk already; it takes effect when the driver is loaded "
+			  "again, at the latest at the next boot");
+}
+
+static void plan(struct fixing *f)
+{
+	if (fix_rule_is(f, "boot/initramfs-stale"))
+		plan_stale(f);
+	else if (fix_rule_is(f, "driver/params-configured-not-live"))
+		plan_not_live(f);
+}
+
+const struct fix fix_initramfs = {
+	.name = "initramfs",
+	.title = "The initramfs built again by the generator that made it, beside the old one; "
+		 "with dracut's "
+		 "generic images, which take no options along, also " OWN_DRACUT,
+	.plan = plan,
+};

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, taken out. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fix.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "setting.h"
+
+#define REGISTRY "NVreg_RegistryDwords"
+
+/* ---- set ---- */
+
+static void set_peer_mapping(struct fixing *f)
+{
+	if (fix_registry(f, "PeerMappingOverride", "1"))
+		fix_does(f, ACTIVATION_REBOOT,
+			 "set PeerMappingOverride=1 in RegistryDwords, beside "
+			 "the keys that are there");
+}
+
+static void set_option(struct fixing *f, const char *param, const char *value)
+{
+	if (fix_option(f, "nvidia", param, value))
+		fix_does(f, ACTIVATION_REBOOT, "set %s=%s", param, value);
+}
+
+static void set_stream_memops(struct fixing *f)
+{
+	set_option(f, "NVreg_EnableStreamMemOPs", "1");
+}
+
+/* Only where the GPU offers a larger BAR1; the board's windows have the last word. */
+static void set_resizable_bar(struct fixing *f)
+{
+	const struct pci_device *d = node_pci(f->node, fix_subject(f));
+	const struct pci_bar *bar = d ? gpu_bar1(d) : NULL;
+	bool offered = false;
+
+	if (!d || !bar)
+		return;
+	for_each(r, &d->rebar)
+		offered |= r->index.value == bar->index.value && is_known(r->size_max_bytes) &&
+			   is_known(bar->size_bytes) &&
+			   r->size_max_bytes.value > bar->size_bytes.value;
+	if (!offered) {
+		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can",
+			   d->bdf.value);
+		return;
+	}
+	set_option(f, "NVreg_EnableResizableBar", "1");
+	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no "
+		     "room, the "
+		     "firmware's Above 4G decoding and Resizable BAR settings have to give it.");
+}
+
+/* The numbers are those of nvidia-peermem.c. */
+static void set_peermem(struct fixing *f)
+{
+	const char *param = fix_subject(f);
+	const char *value = strcmp(param, "peerdirect_support") == 0 ? "0" : "1";
+
+	if (fix_option(f, "nvidia_peermem", param, value))
+		fix_does(f, ACTIVATION_RELOAD, "set %s=%s of nvidia-peermem", param, value);
+}
+
+static void set_imex_channel(struct fixing *f)
+{
+	if (strncmp(fix_subject(f), "/dev/", 5) != 0) {
+		fix_refuse(f,
+			   "which channels there are, and who runs nvidia-imex, is the site's "
+			   "decision: %s",
+			   f->finding->rule->remedy);
+		return;
+	}
+	set_option(f, "NVreg_CreateImexChannel0", "1");
+	fix_costs(f, "All jobs of this node share channel 0: right for one tenant alone.");
+}
+
+static void set_power_management(struct fixing *f)
+{
+	set_option(f, "NVreg_DynamicPowerManagement", "0");
+}
+
+/* The check is right on most platforms; what it keeps apart hangs where it is not. */
+static void refuse_topology(struct fixing *f)
+{
+	fix_refuse(
+		f,
+		"whether this platform carries such traffic only a test on it tells: use a NIC "
+		"below "
+		"the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and prove it");
+}
+
+/* ---- taken out ---- */
+
+static void take_out(struct fixing *f, const char *param, const char *standard)
+{
+	if (fix_option_remove(f, "nvidia", param, standard))
+		fix_does(f, ACTIVATION_REBOOT, "take %s out", param);
+}
+
+/* What stands in RegistryDwords under an ordinary parameter's name wins over it. */
+static bool is_registry_key(struct fixing *f, const char *name)
+{
+	const struct modprobe_assignment *a = setting_nvidia_assignment(f->node, &f->node->modprobe,
+									REGISTRY);
+	struct registry_entry entry;
+
+	return a && is_known(a->value) && registry_find(span_of(a->value.value), name, &entry);
+}
+
+/* Values that the driver has when nobody sets them: nv-reg.h. */
+static const char *standard_of(const char *name)
+{
+	static const struct {
+		const char *name, *value;
+	} standards[] = { { "EnableMSI", "1" },		 { "RegisterPCIDriver", "1" },
+			  { "EnableGpuFirmware", "18" }, { "DmaRemapPeerMmio", "1" },
+			  { "NvLinkDisable", "0" },	 { "GrdmaPciTopoCheckOverride", "0" } };
+
+	for (size_t i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
+		if (strcmp(standards[i].name, name) == 0)
+			return standards[i].value;
+	return NULL;
+}
+
+/* Keys of RegistryDwords that can switch NVLink off, as driver/nvlink-disabled-regkey knows them. */
+static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
+					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
+
+/* Other keys of the same assignment stay. */
+static void take_out_nvlink_keys(struct fixing *f)
+{
+	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (is_registry_key(f, nvlink_keys[i]) && !fix_registry(f, nvlink_keys[i], NULL))
+			return;
+	fix_does(f, ACTIVATION_REBOOT, "take the keys that switch NVLink off out of RegistryDwords");
+}
+
+/* The subject is the option, NVreg_X, or a key of RegistryDwords. */
+static void take_out_subject(struct fixing *f)
+{
+	const char *subject = fix_subject(f);
+	const char *name = setting_param_name(subject);
+
+	name = name ? name : subject;
+	if (node_pci(f->node, subject)) {
+		fix_refuse(
+			f,
+			"somebody excluded this GPU, perhaps because it is broken: who did has to "
+			"decide (%s)",
+			f->finding->rule->remedy);
+		return;
+	}
+	if (strcmp(name, "RegistryDwords") == 0) {
+		take_out_nvlink_keys(f);
+		return;
+	}
+	if (strcmp(name, "RegistryDwordsPerDevice") == 0) {
+		fix_refuse(f, "the entries of single devices are for whoever wrote them to change");
+		return;
+	}
+	if (is_registry_key(f, name)) {
+		if (fix_registry(f, name, NULL))
+			fix_does(f, ACTIVATION_REBOOT, "take %s out of RegistryDwords", name);
+		return;
+	}
+	take_out(f, setting_option_name(name, f->arena), standard_of(name));
+}
+
+static void take_out_unknown(struct fixing *f)
+{
+	take_out(f, fix_subject(f), NULL);
+}
+
+/* ---- made right ---- */
+
+static void merge_registry(struct fixing *f)
+{
+	if (fix_registry(f, NULL, NULL))
+		fix_does(f, ACTIVATION_REBOOT,
+			 "write all keys of RegistryDwords in one assignment, with "
+			 "what is not right in them left out");
+}
+
+static bool takes_out(const struct rule *rule);
+
+static bool is_nvlink_key(const char *name)
+{
+	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (strcasecmp(nvlink_keys[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What another finding wants out, or waits to see go, is not kept by this one. */
+static bool is_unwanted(const struct fixing *f, const char *name)
+{
+	for_each(other, &f->report->findings) {
+		const char *subject = other->answer.subject, *param;
+
+		if ((other->answer.verdict != VERDICT_FAIL &&
+		     other->answer.verdict != VERDICT_PENDING) ||
+		    other->severity < SEVERITY_WARN || !subject || !takes_out(other->rule))
+			continue;
+		param = setting_param_name(subject);
+		param = param ? param : subject;
+		if (strcmp(param, "RegistryDwords") == 0 ? is_nvlink_key(name)
+							  : strcasecmp(param, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* All keys that run: a key that the next load would not get is what was found. */
+static void keep_registry(struct fixing *f, const char *live)
+{
+	struct span rest = span_of(live);
+	struct registry_entry entry;
+
+	while (registry_next(&rest, &entry)) {
+		const char *key = arena_strndup(f->arena, entry.key.p, entry.key.n);
+
+		if (!entry.problem && !is_unwanted(f, key) &&
+		    !fix_registry(f, key, arena_strndup(f->arena, entry.value.p, entry.value.n)))
+			return;
+	}
+	if (!f->effect)
+		fix_waits(f, ACTIVATION_REBOOT, "the keys that run and are not configured are not wanted: "
+						"they go with the next boot");
+	fix_does(f, ACTIVATION_NOW, "configure the keys of RegistryDwords that run");
+}
+
+static void keep_live(struct fixing *f)
+{
+	const char *option = fix_subject(f);
+	const char *name = setting_param_name(option);
+	const struct driver_param *param = name ? node_param(f->node, name) : NULL;
+
+	if (!param)
+		return;
+	if (is_unwanted(f, name))
+		fix_refuse(f, "what runs should not: another finding takes %s out", option);
+	else if (strcmp(option, REGISTRY) == 0)
+		keep_registry(f, param->value.value);
+	else if (fix_option(f, "nvidia", option, param->value.value))
+		fix_does(f, ACTIVATION_NOW, "configure %s=%s, which runs", option,
+			 param->value.value);
+}
+
+/* ---- files and names ---- */
+
+/* The file that masks a vendor's gets a name of its own, right behind it: both count, and where
+ * they differ the administrator's still wins. */
+static void unmask(struct fixing *f)
+{
+	const struct modprobe_file *masked = NULL;
+	struct draft *old, *new;
+	const char *path;
+
+	for_each(file, &f->node->modprobe.files)
+		if (str_is(file->path, fix_subject(f)))
+			masked = file;
+	if (!masked || !is_known(masked->masked_by))
+		return;
+	path = masked->masked_by.value;
+	old = draft_open(f, path, "got a name of its own");
+	if (!old)
+		return;
+	if (strncmp(path, "/etc/", 5) != 0 || !old->after.n) {
+		fix_refuse(f, "%s is there to mask %s: whoever put it there has to decide", path,
+			   masked->path.value);
+		return;
+	}
+	path = arena_printf(f->arena, "%.*s_local.conf", (int)(strlen(path) - strlen(".conf")),
+			    path);
+	new = draft_open(f, path, "what stood in the file that masked the vendor's");
+	if (!new || new->after.p) {
+		fix_refuse(f, "%s is there already", path);
+		return;
+	}
+	draft_set(f, new, old->after);
+	draft_remove(f, old);
+	fix_touch(f, "nvidia");
+	fix_touch(f, "nouveau");
+	fix_does(f, ACTIVATION_REBOOT, "rename %s to %s, so that %s counts too",
+		 masked->masked_by.value, path, masked->path.value);
+}
+
+/* NVreg_ options are the driver's, whatever name somebody gave it. */
+static void right_name(struct fixing *f)
+{
+	const struct modprobe_facts *m = fix_modprobe(f);
+
+	for_each(a, &m->assignments) {
+		const char *param = a->param.value;
+
+		if (!str_is(a->module, fix_subject(f)))
+			continue;
+		if (strncmp(param, "NVreg_", 6) != 0) {
+			fix_refuse(f, "%s:%llu: which module %s is meant for is not known",
+				   a->file.value, (unsigned long long)a->line.value, param);
+			return;
+		}
+		if (strncmp(a->file.value, "/etc/", 5) == 0 &&
+		    !fix_option_cut(f, fix_subject(f), param, a->file.value))
+			return;
+		if (strcmp(param, REGISTRY) == 0 && is_known(a->value)) {
+			keep_registry(f, a->value.value);
+			f->repair->what = NULL;
+		} else if (!fix_option(f, "nvidia", param,
+				       is_known(a->value) ? a->value.value : "")) {
+			return;
+		}
+	}
+	fix_does(f, ACTIVATION_REBOOT, "give the options of %s to the driver's own name",
+		 fix_subject(f));
+}
+
+/* ---- which for which ---- */
+
+static const struct {
+	const char *rule;
+	void (*plan)(struct fixing *f);
+} plans[] = {
+	{ "boot/modprobe-conf-shadowed", unmask },
+	{ "boot/options-wrong-module-name", right_name },
+	{ "dev/imex-channel-missing", set_imex_channel },
+	{ "driver/dma-remap-peer-mmio", take_out_subject },
+	{ "driver/gpu-excluded", take_out_subject },
+	{ "driver/gpu-firmware-off", take_out_subject },
+	{ "driver/grdma-topo-override", take_out_subject },
+	{ "driver/msi-disabled", take_out_subject },
+	{ "driver/nvlink-disabled-regkey", take_out_subject },
+	{ "driver/params-live-not-persistent", keep_live },
+	{ "driver/peer-mapping-override", set_peer_mapping },
+	{ "driver/peer-mapping-per-device", set_peer_mapping },
+	{ "driver/register-pci-driver", take_out_subject },
+	{ "driver/registrydwords-duplicated", merge_registry },
+	{ "driver/registrydwords-syntax", merge_registry },
+	{ "driver/stream-memops", set_stream_memops },
+	{ "driver/unknown-module-parameter", take_out_unknown },
+	{ "log/allow-peermapping-denied", set_peer_mapping },
+	{ "log/dmabuf-attach-failed", refuse_topology },
+	{ "modules/peermem-params", set_peermem },
+	{ "pci/bar1-too-small", set_resizable_bar },
+	{ "pci/rebar-supported-not-used", set_resizable_bar },
+	{ "pci/runtime-pm-suspended", set_power_management },
+};
+
+static bool takes_out(const struct rule *rule)
+{
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
+		if (strcmp(plans[i].rule, rule->id) == 0)
+			return plans[i].plan == take_out_subject;
+	return false;
+}
+
+static void plan(struct fixing *f)
+{
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
+		if (fix_rule_is(f, plans[i].rule))
+			plans[i].plan(f);
+}
+
+const struct fix fix_modprobe_option = {
+	.name = "modprobe-option",
+	.title = "Options of kernel modules in " OWN_MODPROBE
+		 ", checked against the installed module and shown to win; the keys of "
+		 "RegistryDwords "
+		 "merged from every file; options that are not right taken out of the file they "
+		 "are in",
+	.plan = plan,
+};

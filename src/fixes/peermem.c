@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* peermem.c - the old nv_peer_mem out, the driver's own nvidia-peermem in. */
+#include "fix.h"
+
+#define UNIT "nv_peer_mem.service"
+
+static void stop_service(struct fixing *f)
+{
+	const struct service *service = node_service(f->node, UNIT);
+
+	if (!service || str_is(service->load, "not-found"))
+		return;
+	if (str_is(service->active, "active"))
+		fix_step(f, PLAN_UNIT_STOP, UNIT, NULL);
+	if (str_is(service->enabled, "enabled"))
+		fix_step(f, PLAN_UNIT_DISABLE, UNIT, NULL);
+}
+
+static void plan(struct fixing *f)
+{
+	bool loaded = node_module(f->node, "nv_peer_mem");
+	const struct service *service = node_service(f->node, UNIT);
+	bool enabled = service &&
+		       (str_is(service->enabled, "enabled") || str_is(service->active, "active"));
+
+	if (!loaded && !enabled) {
+		fix_refuse(f, "nv_peer_mem is installed and not in use: the package that brought "
+			      "it has to "
+			      "go");
+		return;
+	}
+	if (!fix_load_now(f, "nvidia_peermem") || !fix_load_at_boot(f, "nvidia_peermem"))
+		return;
+	stop_service(f);
+	if (loaded)
+		fix_step(f, PLAN_UNLOAD_MODULE, "nv_peer_mem", NULL);
+	fix_does(f, ACTIVATION_NOW, "stop and disable nv_peer_mem");
+	fix_costs(f, "Not while jobs run: GPUDirect RDMA has no provider between the two modules.");
+}
+
+const struct fix fix_peermem = {
+	.name = "peermem",
+	.title = "nv_peer_mem unloaded and its service disabled, nvidia-peermem loaded now and at "
+		 "boot",
+	.plan = plan,
+};

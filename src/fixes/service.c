@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* service.c - services of the driver enabled and started. */
+#include <string.h>
+
+#include "fix.h"
+
+#define FABRIC_MANAGER "nvidia-fabricmanager.service"
+#define PERSISTENCED "nvidia-persistenced.service"
+
+/* It ends at once with a driver of another version. */
+static bool check_fabric_manager(struct fixing *f)
+{
+	const struct software_item *item = node_software(f->node, "fabricmanager");
+	const struct fact_str *driver = &f->node->driver.version;
+
+	if (!item || !is_known(item->version) || !is_known(*driver))
+		return true;
+	if (strncmp(item->version.value, driver->value, strlen(driver->value)) == 0)
+		return true;
+	return fix_refuse(f,
+			  "fabric manager %s does not fit driver %s: its package has to be of the "
+			  "driver's version",
+			  item->version.value, driver->value);
+}
+
+static void start(struct fixing *f, const char *unit)
+{
+	const struct service *service = node_service(f->node, unit);
+
+	if (!service || str_is(service->load, "not-found") || !is_known(service->load)) {
+		fix_refuse(f, "%s is not installed: a package has to bring it", unit);
+		return;
+	}
+	if (str_is(service->load, "masked") || str_is(service->enabled, "masked")) {
+		fix_refuse(f, "%s is masked: whoever did that has to decide", unit);
+		return;
+	}
+	if (str_is(service->active, "failed")) {
+		fix_refuse(f, "%s was started and failed: journalctl -u %s says why", unit, unit);
+		return;
+	}
+	if (strcmp(unit, FABRIC_MANAGER) == 0 && !check_fabric_manager(f))
+		return;
+	if (!str_is(service->enabled, "enabled") && !str_is(service->enabled, "static"))
+		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
+	if (!str_is(service->active, "active"))
+		fix_step(f, PLAN_UNIT_START, unit, NULL);
+	fix_does(f, ACTIVATION_NOW, "enable and start %s", unit);
+}
+
+static void plan(struct fixing *f)
+{
+	if (fix_rule_is(f, "services/fabricmanager-down"))
+		start(f, FABRIC_MANAGER);
+	else if (fix_rule_is(f, "driver/persistence"))
+		start(f, PERSISTENCED);
+}
+
+const struct fix fix_service = {
+	.name = "service",
+	.title = "Services of the driver enabled and started, in the driver's version",
+	.plan = plan,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* own-files.h - the files that fix writes: one drop-in for each mechanism. None is called
+ * nvidia.conf, which masks the vendor's file on RHEL and is a link that alternatives keeps on
+ * Debian. */
+#ifndef OWN_FILES_H
+#define OWN_FILES_H
+
+#define OWN_MODPROBE "/etc/modprobe.d/zz-nvnodecheck.conf"
+#define OWN_MODULES_LOAD "/etc/modules-load.d/nvnodecheck.conf"
+#define OWN_GRUB "/etc/default/grub.d/zz-nvnodecheck.cfg"
+#define OWN_DRACUT "/etc/dracut.conf.d/zz-nvnodecheck.conf"
+#define OWN_SYSCTL "/etc/sysctl.d/zz-nvnodecheck.conf"
+#define OWN_LIMITS "/etc/security/limits.d/zz-nvnodecheck.conf"
+#define OWN_DROP_IN "/etc/systemd/system/%s.d/zz-nvnodecheck.conf"
+
+#endif

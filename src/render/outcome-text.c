@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* outcome-text.c - what a transaction came to, and what was done here before. */
+#include <string.h>
+#include <time.h>
+
+#include "outcome.h"
+#include "render/render.h"
+
+#define INDENT 4
+
+static const char *result_text(const struct txn_outcome *txn)
+{
+	switch (txn->result) {
+	case TXN_APPLIED:
+		return "Applied and looked at again";
+	case TXN_REFUSED:
+		return "Nothing was changed";
+	case TXN_ROLLED_BACK:
+		return "Rolled back: the node is as it was";
+	case TXN_UNDONE:
+		return "Taken back: the node is as it was before";
+	case TXN_PARTLY:
+		return "Taken back, but not all of it";
+	case TXN_NOTHING:
+		return "There is nothing to do";
+	}
+	return "";
+}
+
+static const char *repair_text(const struct plan_repair *r, enum repair_result result)
+{
+	switch (result) {
+	case REPAIR_FIXED:
+		return "fixed";
+	case REPAIR_PENDING:
+		return r->activation == ACTIVATION_REBOOT
+			       ? "pending: takes effect at the next boot"
+			       : "pending: takes effect when what it is about "
+				 "is started or loaded again";
+	case REPAIR_LEFT:
+		return "not whole yet: see below for what remains";
+	case REPAIR_NOT_FIXED:
+		return "found as before, and so taken back";
+	case REPAIR_ROLLED_BACK:
+		return "rolled back";
+	case REPAIR_NOT_TRIED:
+		break;
+	}
+	return NULL;
+}
+
+static bool same_end(const struct outcome *o, uint32_t a, uint32_t b)
+{
+	return o->plan->repairs.items[a].finding->rule == o->plan->repairs.items[b].finding->rule &&
+	       o->results[a] == o->results[b];
+}
+
+/* How many before and behind INDEX came to the same; of several the first is shown. */
+static void count_alike(const struct outcome *o, uint32_t index, size_t *before, size_t *more)
+{
+	*before = *more = 0;
+	for (uint32_t i = 0; i < o->plan->repairs.count; i++)
+		if (i != index && same_end(o, i, index))
+			*(i < index ? before : more) += 1;
+}
+
+static void repairs(FILE *out, const struct outcome *o)
+{
+	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++) {
+		const struct plan_repair *r = &o->plan->repairs.items[i];
+		const char *subject = r->finding->answer.subject;
+		const char *text = repair_text(r, o->results[i]);
+		size_t before, more;
+
+		count_alike(o, i, &before, &more);
+		if (!text || before)
+			continue;
+		fprintf(out, "  %s%s%s", r->finding->rule->id, subject ? " " : "",
+			subject ? subject : "");
+		if (more)
+			fprintf(out, " and %zu more", more);
+		fprintf(out, ": %s\n", text);
+	}
+}
+
+/* What went as it should is only counted by the repairs above. */
+static void items(FILE *out, const struct outcome *o, int width)
+{
+	for_each(item, &o->txn->items) {
+		bool quiet = o->plan && (item->state == TXN_DONE || item->state == TXN_NOT_REACHED);
+
+		if (quiet && !item->text)
+			continue;
+		fprintf(out, "  %-11s %s\n", txn_item_words[item->state], item->subject);
+		if (item->text)
+			text_wrap(out, item->text, 14, 0, width);
+		if (item->output && *item->output)
+			text_wrap(out, item->output, 14, 0, width);
+	}
+}
+
+enum exit_status render_outcome_text(const struct outcome *o, const struct options *options,
+				     enum exit_status status)
+{
+	struct page page;
+
+	page_begin(&page, options);
+	for_each(text, &o->txn->recovered)
+		text_wrap(page.out, *text, 0, 0, page.width);
+	fprintf(page.out, "\n%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),
+		o->txn->text ? ": " : "", o->txn->text ? o->txn->text : "",
+		page_style(&page, STYLE_PLAIN));
+	repairs(page.out, o);
+	items(page.out, o, page.width);
+	for_each(note, &o->txn->notes)
+		text_wrap(page.out, *note, 2, 0, page.width);
+	if (o->txn->result == TXN_APPLIED)
+		fprintf(page.out, "'nvnodecheck undo %s' takes it back.\n", o->txn->id);
+	return page_end(&page, status);
+}
+
+/* ---- the list ---- */
+
+static void entry_text(FILE *out, const struct txn_entry *entry)
+{
+	time_t seconds = (time_t)entry->time_s;
+	char when[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", &tm);
+	fprintf(out, "%s  %s  %s%s%s\n", entry->id, when, txn_status_words[entry->status],
+		entry->who ? "  " : "", entry->who ? entry->who : "");
+	for_each(r, &entry->repairs)
+		fprintf(out, "%*s%s%s%s: %s\n", INDENT, "", r->rule, r->subject ? " " : "",
+			r->subject ? r->subject : "", r->what);
+	for_each(file, &entry->files)
+		fprintf(out, "%*s%s\n", INDENT, "", *file);
+}
+
+enum exit_status render_entries_text(const struct txn_entries *entries,
+				     const struct options *options)
+{
+	struct page page;
+
+	page_begin(&page, options);
+	for_each(entry, &entries->entries)
+		entry_text(page.out, entry);
+	if (entries->entries.count == 0)
+		fprintf(page.out, "Nothing was applied here.\n");
+	return page_end(&page, EXIT_WELL);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
+ * file, and what would be run. */
+#include <string.h>
+
+#include "unified.h"
+#include "plan-make.h"
+#include "render/render.h"
+
+#define INDENT 5
+#define LABEL 8
+#define SUBJECTS_SHOWN 4
+
+struct view {
+	struct page page;
+	const struct plan *plan;
+};
+
+static void heading(struct view *v, const char *text)
+{
+	fprintf(v->page.out, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
+		page_style(&v->page, STYLE_PLAIN));
+}
+
+static void label(struct view *v, const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL,
+		name, page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out, text, INDENT + LABEL, INDENT + LABEL, v->page.width);
+}
+
+static const char *when(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_NOW:
+		return "at once";
+	case ACTIVATION_RELOAD:
+		return "when what it is about is started or loaded again";
+	case ACTIVATION_REBOOT:
+		return "at the next boot";
+	case ACTIVATION_POWER_CYCLE:
+		return "after a power cycle";
+	case ACTIVATION_NONE:
+		break;
+	}
+	return NULL;
+}
+
+/* ---- findings ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What several subjects of one rule get is said once. */
+static bool same_repair(const struct plan_repair *a, const struct plan_repair *b)
+{
+	return a->finding->rule == b->finding->rule && same_text(a->what, b->what) &&
+	       same_text(a->refused, b->refused);
+}
+
+static const struct plan_repair *first_of_its_kind(const struct plan *plan,
+						   const struct plan_repair *r)
+{
+	for_each(other, &plan->repairs)
+		if (same_repair(other, r))
+			return other;
+	return r;
+}
+
+static const char *subjects(const struct plan *plan, const struct plan_repair *r)
+{
+	const char *text = "";
+	size_t count = 0;
+
+	for_each(other, &plan->repairs)
+		if (same_repair(other, r) && other->finding->answer.subject &&
+		    count++ < SUBJECTS_SHOWN)
+			text = arena_printf(plan->arena, "%s%s%s", text, *text ? ", " : ": ",
+					    other->finding->answer.subject);
+	if (count > SUBJECTS_SHOWN)
+		text = arena_printf(plan->arena, "%s and %zu more", text, count - SUBJECTS_SHOWN);
+	return text;
+}
+
+enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
+
+static enum part part_of(const struct plan_repair *r)
+{
+	if (!r->refused)
+		return PART_REPAIRED;
+	return r->activation ? PART_WAITING : PART_REFUSED;
+}
+
+static void repairs(struct view *v, enum part part)
+{
+	static const char *const headings[] = { "Repairs", "Repaired already", "Not repaired" };
+	bool any = false, refused = part != PART_REPAIRED;
+
+	for_each(r, &v->plan->repairs) {
+		if (part_of(r) != part || first_of_its_kind(v->plan, r) != r)
+			continue;
+		if (!any)
+			heading(v, headings[part]);
+		any = true;
+		fprintf(v->page.out, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
+			r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
+			subjects(v->plan, r));
+		label(v, "found", r->finding->answer.observed);
+		label(v, refused ? "why" : "does", refused ? r->refused : r->what);
+		label(v, "when", refused ? NULL : when(r->activation));
+		label(v, "costs", refused ? NULL : r->cost);
+	}
+}
+
+/* ---- files ---- */
+
+static enum style line_style(struct span line)
+{
+	if (span_starts(line, "---") || span_starts(line, "+++"))
+		return STYLE_BOLD;
+	if (span_starts(line, "@@"))
+		return STYLE_BLUE;
+	return span_starts(line, "-")	? STYLE_RED
+	       : span_starts(line, "+") ? STYLE_GREEN
+					: STYLE_PLAIN;
+}
+
+static void diff(struct view *v, const struct plan_file *file)
+{
+	struct span rest =
+		span_of(unified_diff(v->plan->arena, file->path, file->before, file->after));
+	struct span line;
+
+	while (span_cut(&rest, '\n', &line)) {
+		fputs(page_style(&v->page, line_style(line)), v->page.out);
+		/* A control character in a file must not reach the terminal. */
+		for (size_t i = 0; i < line.n; i++)
+			putc((unsigned char)line.p[i] < ' ' && line.p[i] != '\t' ? '?' : line.p[i],
+			     v->page.out);
+		fprintf(v->page.out, "%s\n", page_style(&v->page, STYLE_PLAIN));
+	}
+}
+
+static void files(struct view *v)
+{
+	if (v->plan->files.count)
+		heading(v, "Files");
+	for_each(file, &v->plan->files)
+		diff(v, file);
+}
+
+/* ---- steps ---- */
+
+static const char *step_text(struct arena *arena, const struct plan_step *s)
+{
+	switch (s->kind) {
+	case PLAN_INITRAMFS:
+		return arena_printf(
+			arena,
+			"build the initramfs of %s beside the old one, read it back, then "
+			"rename it to %s",
+			s->subject, s->path);
+	case PLAN_BOOT_LOADER:
+		return "write the boot loader's menu anew";
+	case PLAN_DAEMON_RELOAD:
+		return "have systemd read its unit files again";
+	case PLAN_LOAD_MODULE:
+		return arena_printf(arena, "load %s", s->subject);
+	case PLAN_UNLOAD_MODULE:
+		return arena_printf(arena, "unload %s, if nothing holds it", s->subject);
+	case PLAN_UNIT_ENABLE:
+		return arena_printf(arena, "enable %s", s->subject);
+	case PLAN_UNIT_DISABLE:
+		return arena_printf(arena, "disable %s", s->subject);
+	case PLAN_UNIT_START:
+		return arena_printf(arena, "start %s", s->subject);
+	case PLAN_UNIT_STOP:
+		return arena_printf(arena, "stop %s", s->subject);
+	case PLAN_SYSCTL:
+		return arena_printf(arena, "set %s", s->subject);
+	case PLAN_DEVICE_NODE:
+		return arena_printf(arena, "make %s", s->subject);
+	case PLAN_DEPMOD:
+		return arena_printf(arena, "write the module index of %s anew", s->subject);
+	}
+	return "";
+}
+
+static const char *command(struct arena *arena, const char *const *argv)
+{
+	const char *text = NULL;
+
+	for (; argv && *argv; argv++)
+		text = text ? arena_printf(arena, "%s %s", text, *argv) : *argv;
+	return text;
+}
+
+static void steps(struct view *v)
+{
+	size_t n = 0;
+
+	if (v->plan->steps.count)
+		heading(v, v->plan->files.count ? "Then" : "Steps");
+	for_each(s, &v->plan->steps) {
+		int at = fprintf(v->page.out, "%3zu. ", ++n);
+
+		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
+		label(v, "runs", command(v->plan->arena, s->argv));
+		for (size_t i = 0; s->must_hold && s->must_hold[i]; i++)
+			label(v, i ? "" : "holds", s->must_hold[i]);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void foot(struct view *v, bool can_apply)
+{
+	if (plan_is_empty(v->plan))
+		text_wrap(v->page.out,
+			  v->plan->repairs.count ? "There is nothing to change."
+						 : "Nothing needs a repair.",
+			  0, 0, v->page.width);
+	else if (can_apply)
+		text_wrap(
+			v->page.out,
+			arena_printf(
+				v->plan->arena,
+				"Plan %s. Nothing has been changed: 'fix --apply' as root does it, "
+				"'undo' takes it back.",
+				v->plan->id),
+			0, 0, v->page.width);
+	else
+		text_wrap(v->page.out,
+			  arena_printf(v->plan->arena, "Plan %s. Nothing has been changed.",
+				       v->plan->id),
+			  0, 0, v->page.width);
+}
+
+enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
+				  const struct options *options, enum exit_status status)
+{
+	struct view v = { .plan = plan };
+
+	page_begin(&v.page, options);
+	text_wrap(v.page.out,
+		  arena_printf(plan->arena, "Profiles %s (%s)",
+			       profiles_text(plan->arena, report->profiles),
+			       report->profiles_reason),
+		  0, 0, v.page.width);
+	if (plan->refused)
+		text_wrap(v.page.out,
+			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0,
+			  0, v.page.width);
+	repairs(&v, PART_REPAIRED);
+	repairs(&v, PART_WAITING);
+	repairs(&v, PART_REFUSED);
+	files(&v);
+	steps(&v);
+	putc('\n', v.page.out);
+	if (!plan->refused)
+		foot(&v, !options->from && !options->apply);
+	return page_end(&v.page, status);
+}

@@ -1,0 +1,712 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fix without --apply: what a plan holds, what it merges, what it refuses, and that a plan that was
+carried out leaves nothing to plan."""
+import hashlib
+import json
+import os
+import shutil
+
+import pytest
+
+from lib import plans, program, tree
+from lib.plans import Plan
+
+OWN = "/etc/modprobe.d/zz-nvnodecheck.conf"
+GRUB = "/etc/default/grub.d/zz-nvnodecheck.cfg"
+PEER = "driver/peer-mapping-override"
+IOMMU = "iommu/translation-enabled"
+TRANSLATING = "iommu DMA-FQ units=dmar0\nargs -iommu=pt\n"
+
+
+@pytest.fixture
+def scratch(place):
+    """A stage of one test alone: what a plan is applied to is not as it was described."""
+    stage = tree.Stage(os.path.join(place, "plan"))
+    yield stage
+    shutil.rmtree(stage.directory, ignore_errors=True)
+
+
+@pytest.fixture
+def make(scratch):
+    """make(NODE, EDITS, *OPTIONS): the plan for a node with edits."""
+    def plan(name, text="", *args, **more):
+        return Plan(plans.put(scratch, name, text), *args, **more)
+    return plan
+
+
+def deepep(make, name="h20-roce-deepep", text="", *args):
+    return make(name, text, "--profile", "deepep", *args)
+
+
+# ---- what a plan says ----
+
+def test_peer_mapping(make):
+    plan = deepep(make)
+    assert plan.result.status == 0
+    assert "PeerMappingOverride=1" in plan.does(PEER)
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"']
+    assert plan.repair(PEER)["activation"] == "reboot"
+    assert "MMIO" in plan.repair(PEER)["cost"]
+    assert plan.steps == []     # the driver is not in the image
+    file = plan.files[OWN]
+    assert file["action"] == "create" and file["mode"] == "0644" and file["sha256_before"] is None
+    assert file["sha256_after"] == hashlib.sha256(file["content"].encode()).hexdigest()
+    assert file["diff"].startswith("--- /dev/null\n+++ b%s\n@@ -0,0 +1,3 @@\n" % OWN)
+    assert "nvnodecheck undo" in file["content"].splitlines()[0]
+
+
+def test_only_where_the_profile_needs_it(make):
+    plan = make("h20-roce-deepep", "", "--profile", "gpudirect-rdma")
+    assert plan.empty() and not plan.repair(PEER)
+    plan = make("h20-roce-deepep", "", "--profile", "deepep", "--all")
+    assert not plan.repair("driver/stream-memops")
+    plan = make("h20-roce-deepep", "", "--profile", "gpudirect-rdma", "driver/stream-memops", PEER)
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"',
+                               'options nvidia NVreg_EnableStreamMemOPs="1"']
+    assert len(plan.repairs) == 2
+
+
+@pytest.mark.parametrize("name", ["hgx-h100-ib", "hgx-h200-roce", "rtx4090-p2p",
+                                  "grace-gh200-cx8", "vm-h200-passthrough", "no-gpu-server",
+                                  "laptop", "debian-nvidia-current"])
+def test_healthy_nodes_get_no_plan(make, name):
+    assert make(name).empty()
+
+
+def test_id_says_what_would_be_done(make):
+    first = deepep(make)
+    assert deepep(make).id == first.id
+    assert len(first.id) == 16 and int(first.id, 16) >= 0
+    other = deepep(make, text="file /etc/modprobe.d/x.conf\n\toptions nvidia "
+                              "NVreg_RegistryDwords=RmMsg=1\n")
+    assert other.id != first.id
+
+
+def test_text(make, scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = program.run("fix", "--root", directory, "--profile", "deepep")
+    assert result.status == 0
+    assert "Repairs\n  %s\n" % PEER in result.out
+    assert "--- /dev/null\n+++ b%s\n" % OWN in result.out
+    assert "Nothing has been changed" in result.out
+
+
+def test_ordinary_user(make):
+    plan = deepep(make, "h20-roce-deepep", "unreadable /boot/initrd.img-@KERNEL@\n")
+    assert plan.does(PEER)
+
+
+def test_nothing_is_written(make, scratch):
+    plan = deepep(make)
+    assert not os.path.exists(plan.directory + OWN)
+
+
+def test_usage(make, scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    for args, said in ((["no/such"], "no rule is called 'no/such'"),
+                       (["--all", PEER], "--all and rules exclude each other"),
+                       (["--yes"], "go with --apply"),
+                       (["--apply", "--from", "/dev/null"], "--apply changes a machine")):
+        where = [] if "--from" in args else ["--root", directory]
+        result = program.run("fix", *where, *args)
+        assert result.status == 2 and said in result.err, str(result)
+
+
+# ---- merging ----
+
+def test_registry_keys_of_every_file_are_merged(make):
+    plan = deepep(make, "h20-roce-deepep", """
+file /etc/modprobe.d/a.conf
+	options nvidia NVreg_RegistryDwords="RmMsg=1;RMNvLinkControl=0x2" NVreg_EnableMSI=1
+file /usr/lib/modprobe.d/b.conf
+	options nvidia NVreg_RegistryDwords="rmmsg=2;PerfLevelSrc=0x3322"
+""")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="RmMsg=2;RMNvLinkControl=0x2;'
+                               'PerfLevelSrc=0x3322;PeerMappingOverride=1;"']
+    assert list(plan.files) == [OWN]
+    plan.apply()
+    again = Plan(plan.directory, "--profile", "deepep")
+    assert again.empty()
+    report = program.report(plan.directory, "--profile", "deepep")
+    assert [f["verdict"] for f in report["findings"]
+            if f["rule"] == "driver/registrydwords-duplicated"] == ["pass"]
+
+
+def test_registry_keys_of_the_command_line_are_merged_and_taken_from_there(make):
+    plan = deepep(make, "h20-roce-deepep", "args nvidia.NVreg_RegistryDwords=RmMsg=1\n")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="RmMsg=1;PeerMappingOverride=1;"']
+    assert "nvidia." not in plan.files["/etc/default/grub"]["content"]
+    assert plan.step("boot-loader")["argv"] == ["/usr/sbin/grub-mkconfig", "-o",
+                                                "/boot/grub/grub.cfg"]
+
+
+def test_own_drop_in_is_changed_in_place(make):
+    plan = deepep(make, "h20-roce-deepep", "file %s\n\t# mine\n"
+                  "\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1;\"\n"
+                  "\toptions nvidia NVreg_EnableStreamMemOPs=\"1\"\n" % OWN)
+    assert plan.files[OWN]["action"] == "change"
+    assert plan.files[OWN]["content"] == (
+        '# mine\noptions nvidia NVreg_RegistryDwords="RmMsg=1;PeerMappingOverride=1;"\n'
+        'options nvidia NVreg_EnableStreamMemOPs="1"\n')
+    assert plans.patched(plan, OWN) in (None, plan.files[OWN]["content"])
+
+
+def test_value_of_another_file_that_is_wrong_is_made_right(make):
+    plan = deepep(make, "h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"
+                  "\toptions nvidia NVreg_EnableMSI=1 NVreg_RegistryDwords='RmMsg=1;Foo'\n")
+    assert plan.does("driver/registrydwords-syntax")
+    assert plan.lines("/etc/modprobe.d/a.conf") == ["options nvidia NVreg_EnableMSI=1"]
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="RmMsg=1;PeerMappingOverride=1;"']
+    plan.apply()
+    assert Plan(plan.directory, "--profile", "deepep").empty()
+
+
+def test_duplicated_assignment(make):
+    plan = make("hgx-h100-ib", "file /etc/modprobe.d/nvidia-x.conf\n"
+                "\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1\"\n",
+                "driver/registrydwords-duplicated")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;RmMsg=1;"']
+
+
+def test_quote_that_is_not_closed(make):
+    plan = deepep(make, "h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"
+                  "\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1 NVreg_EnableMSI=1\n")
+    assert plan.empty()
+    assert "a quote is not closed" in plan.refused(PEER)
+
+
+@pytest.mark.parametrize("line, said", [
+    ('options nvidia NVreg_RegistryDwords="RmMsg=1"', "zzz.conf:1 comes after"),
+    ("install nvidia /sbin/modprobe -i nvidia NVreg_RegistryDwords=RmMsg=1", "in an install line"),
+])
+def test_later_line_that_would_win(make, line, said):
+    plan = deepep(make, "h20-roce-deepep", "file /etc/modprobe.d/zzz.conf\n\t%s\n" % line)
+    assert plan.empty()
+    assert said in plan.refused(PEER)
+
+
+def test_debian_names(make):
+    take = "file /etc/nvidia/current/nvidia-options.conf\n\t# nothing\nparam RegistryDwords =\n"
+    plan = deepep(make, "debian-nvidia-current", take)
+    assert plan.lines(OWN) == ['options nvidia-current NVreg_RegistryDwords="PeerMappingOverride=1;"']
+    # What stands under nvidia arrives later and would win.
+    plan = deepep(make, "debian-nvidia-current", take + "file /etc/modprobe.d/admin.conf\n"
+                  "\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1\"\n")
+    value = '"RmMsg=1;PeerMappingOverride=1;"'
+    assert plan.lines(OWN) == ["options nvidia-current NVreg_RegistryDwords=" + value,
+                               "options nvidia NVreg_RegistryDwords=" + value]
+
+
+def test_parameter_that_the_installed_driver_lacks(scratch, tmp_path):
+    document = program.facts(plans.put(scratch, "h20-roce-deepep"))
+    for file in document["modules"]["files"]:
+        if file["name"] == "nvidia":
+            file["parameters"].remove("NVreg_EnableStreamMemOPs")
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps(document))
+    plan = Plan(None, "--from", str(facts), "driver/stream-memops")
+    assert plan.refused("driver/stream-memops") == (
+        "the installed nvidia has no parameter NVreg_EnableStreamMemOPs")
+
+
+def test_value_that_is_too_long(make):
+    plan = deepep(make, "h20-roce-deepep", "file /etc/modprobe.d/a.conf\n\toptions nvidia "
+                  "NVreg_RegistryDwords=\"%s\"\n" % ";".join("RmKey%03d=1" % i for i in range(100)))
+    assert "1024 bytes" in plan.refused(PEER)
+
+
+# ---- options taken out ----
+
+def test_unknown_parameter_is_taken_out_of_its_line(make):
+    plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"
+                "\toptions nvidia NVreg_Old=1 NVreg_EnableMSI=1\n\toptions nvidia NVreg_Old=2\n"
+                "\toptions nouveau modeset=0\n", "driver/unknown-module-parameter")
+    assert plan.files["/etc/modprobe.d/a.conf"]["content"] == (
+        "options nvidia NVreg_EnableMSI=1\noptions nouveau modeset=0\n")
+    assert plans.patched(plan, "/etc/modprobe.d/a.conf") in (
+        None, plan.files["/etc/modprobe.d/a.conf"]["content"])
+    plan.apply()
+    assert Plan(plan.directory, "driver/unknown-module-parameter").empty()
+
+
+def test_unknown_parameter_of_a_package(make):
+    plan = make("h20-roce-deepep", "file /usr/lib/modprobe.d/a.conf\n"
+                "\toptions nvidia NVreg_Old=1\n", "driver/unknown-module-parameter")
+    assert plan.empty()
+    assert "belongs to a package" in plan.refused("driver/unknown-module-parameter")
+
+
+def test_line_in_a_linked_file_is_not_edited(make):
+    plan = make("debian-nvidia-current", "file /etc/nvidia/current/nvidia-options.conf\n"
+                "\toptions nvidia-current NVreg_Old=1\n", "driver/unknown-module-parameter")
+    assert plan.empty() and plan.refused("driver/unknown-module-parameter")
+
+
+def test_live_value_is_configured(make):
+    plan = make("h20-roce-deepep", "param EnableStreamMemOPs = 1\nparam RegistryDwords = RmMsg=1;\n",
+                "--all")
+    assert plan.lines(OWN) == ['options nvidia NVreg_EnableStreamMemOPs="1"',
+                               'options nvidia NVreg_RegistryDwords="RmMsg=1;"']
+
+
+def test_keys_that_switch_nvlink_off_go_alone(make):
+    plan = make("hgx-h100-ib", "param RegistryDwords = RmMsg=1;RMNvLinkEnable=0x0\n"
+                "file /etc/modprobe.d/nvidia-deepep.conf\n\toptions nvidia NVreg_EnableStreamMemOPs=1 "
+                "NVreg_RegistryDwords=\"RmMsg=1;RMNvLinkEnable=0x0\"\n", "--all")
+    assert plan.does("driver/nvlink-disabled-regkey")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="RmMsg=1;"']
+    assert plan.lines("/etc/modprobe.d/nvidia-deepep.conf") == [
+        "options nvidia NVreg_EnableStreamMemOPs=1"]
+    plan.apply()
+    assert Plan(plan.directory, "--all").empty()
+
+
+def test_option_that_is_not_to_be_set(make):
+    edit = "param EnableMSI = 0\nfile %s\n\toptions nvidia NVreg_EnableMSI=0 NVreg_DeviceFileMode=432\n"
+    plan = make("hgx-h100-ib", edit % "/etc/modprobe.d/x.conf", "driver/msi-disabled")
+    assert plan.lines("/etc/modprobe.d/x.conf") == ["options nvidia NVreg_DeviceFileMode=432"]
+    # A package's file is left alone, and stood over.
+    plan = make("hgx-h100-ib", edit % "/usr/lib/modprobe.d/x.conf", "driver/msi-disabled")
+    assert list(plan.files) == [OWN] and plan.lines(OWN) == ['options nvidia NVreg_EnableMSI="1"']
+
+
+def test_file_that_masks_the_vendors(make):
+    plan = make("h20-roce-deepep", """
+file /usr/lib/modprobe.d/nvidia.conf
+	blacklist nouveau
+	options nouveau modeset=0
+file /etc/modprobe.d/nvidia.conf
+	options nvidia NVreg_EnableMSI=1
+""", "boot/modprobe-conf-shadowed")
+    assert plan.files["/etc/modprobe.d/nvidia.conf"]["action"] == "remove"
+    assert plan.lines("/etc/modprobe.d/nvidia_local.conf") == ["options nvidia NVreg_EnableMSI=1"]
+    plan.apply()
+    assert Plan(plan.directory, "boot/modprobe-conf-shadowed").empty()
+
+
+# ---- images ----
+
+STALE = """
+file /etc/modprobe.d/gpu.conf
+	options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"
+initramfs /boot/initrd.img-@KERNEL@
+	module nvidia
+"""
+
+
+def test_image_with_the_driver_is_built_again(make):
+    plan = deepep(make, "h20-roce-deepep", "initramfs /boot/initrd.img-@KERNEL@\n\tmodule nvidia\n")
+    step = plan.step("initramfs")
+    assert step["subject"] == "5.15.0-122-generic"
+    assert step["path"] == "/boot/initrd.img-5.15.0-122-generic"
+    assert step["tool"] == "initramfs-tools"
+    assert step["must_hold"] == ["nvidia NVreg_RegistryDwords=PeerMappingOverride=1;"]
+
+
+def test_stale_image(make):
+    plan = make("h20-roce-deepep", STALE)
+    assert "built" in plan.does("boot/initramfs-stale") or plan.does("boot/initramfs-stale")
+    assert plan.kinds() == ["initramfs"] and not plan.files
+
+
+def test_right_on_disk_and_not_live(make):
+    plan = make("hgx-h100-ib", "param EnableStreamMemOPs = 0\n", "driver/params-configured-not-live")
+    assert plan.empty()
+    assert plan.repair("driver/params-configured-not-live")["activation"] == "reboot"
+    assert "at the next boot" in plan.refused("driver/params-configured-not-live")
+
+
+def test_image_without_the_driver_stays(make):
+    assert deepep(make, "h20-roce-deepep").kinds() == []
+
+
+def test_generic_dracut_image_takes_the_files_by_name(make):
+    plan = deepep(make, "rhel9-proprietary-dracut",
+                  "initramfs /boot/initramfs-@KERNEL@.img generator=dracut compress=gzip\n"
+                  "\tmodule nvidia\n\tfile /usr/lib/modprobe.d/nvidia.conf\n")
+    assert plan.lines("/etc/dracut.conf.d/zz-nvnodecheck.conf") == [
+        'install_items+=" %s "' % OWN]
+    assert plan.step("initramfs")["tool"] == "dracut"
+
+
+def test_image_that_cannot_be_read(make):
+    plan = deepep(make, "h20-roce-deepep",
+                  "initramfs /boot/initrd.img-@KERNEL@\n\tmodule nvidia\n\tno-trailer\n")
+    assert plan.empty() and "could not be read whole" in plan.refused(PEER)
+
+
+def test_nouveau(make):
+    plan = make("workstation-nouveau")
+    assert plan.lines(OWN) == ["blacklist nouveau", "install nouveau /bin/false",
+                               'options nouveau modeset="0"']
+    assert plan.step("initramfs")["must_hold"] == ["nouveau modeset=0", "blacklist nouveau"]
+    assert "comes first" in plan.refused("driver/loaded")
+    plan = make("workstation-nouveau", "driver none\npci rtx3070 driver=nouveau\n")
+    assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")
+
+
+# ---- kernel arguments ----
+
+def test_argument_on_debian(make):
+    plan = make("hgx-h100-ib", TRANSLATING, "--profile", "p2p")
+    assert plan.lines(GRUB) == ['GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX iommu=pt"']
+    assert plan.step("boot-loader")["must_hold"] == ["iommu=pt"]
+    assert len([r for r in plan.repairs if r["rule"] == IOMMU and r["what"]]) == 8
+    plan.apply()
+    again = Plan(plan.directory, "--profile", "p2p")
+    assert not again.files and again.kinds() == ["boot-loader"]  # the menu is not made yet
+
+
+def test_argument_that_waits_for_the_boot(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "args staged iommu=pt\n", "--profile", "p2p")
+    assert plan.empty() and "at the next boot" in plan.refused(IOMMU)
+
+
+def test_argument_in_boot_entries(make):
+    plan = make("rhel9-proprietary-dracut", TRANSLATING, "--profile", "p2p")
+    assert set(plan.files) == {
+        "/etc/default/grub", "/etc/kernel/cmdline",
+        "/boot/loader/entries/4c1d6f1fa3f24a6f9b7a3f5d0c2e8b71-5.14.0-427.42.1.el9_4.x86_64.conf"}
+    for path, file in plan.files.items():
+        added = [line for line in file["diff"].splitlines()[2:] if line.startswith("+")]
+        assert len(added) == 1 and "iommu=pt" in added[0].split('"')[-2 if "grub" in path else 0]
+        assert plans.patched(plan, path) in (None, file["content"])
+    assert plan.steps == []
+    plan.apply()
+    assert Plan(plan.directory, "--profile", "p2p").empty()
+
+
+def test_arguments_in_the_environment_block(make):
+    entry = ("file /boot/loader/entries/4c1d6f1fa3f24a6f9b7a3f5d0c2e8b71-@KERNEL@.conf\n"
+             "\ttitle x\n\tversion @KERNEL@\n\tlinux /boot/vmlinuz-@KERNEL@\n"
+             "\toptions $kernelopts\n")
+    plan = make("rhel9-proprietary-dracut", TRANSLATING + entry, "--profile", "p2p")
+    assert plan.empty() and "grubby" in plan.refused(IOMMU)
+
+
+def systemd_boot(words):
+    return """
+boot none
+file /boot/loader/loader.conf
+	default abc-*
+file /boot/loader/entries/abc-@KERNEL@.conf
+	title Debian
+	version @KERNEL@
+	linux /abc/@KERNEL@/linux
+	options root=UUID=1 ro %s
+	initrd /abc/@KERNEL@/initrd
+""" % words
+
+
+def test_argument_with_systemd_boot(make):
+    plan = make("hgx-h100-ib", TRANSLATING + systemd_boot("quiet"), "--profile", "p2p")
+    assert plan.lines("/boot/loader/entries/abc-5.15.0-122-generic.conf")[3] == (
+        "options root=UUID=1 ro quiet iommu=pt")
+    # What kernel-install gives the next entry.
+    assert plan.lines("/etc/kernel/cmdline") == ["root=UUID=1 ro quiet iommu=pt"]
+    assert plan.steps == []
+
+
+def test_argument_where_grub_reads_no_folder(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "os opensuse-leap 15.6 \"openSUSE Leap 15.6\"\n",
+                "--profile", "p2p")
+    assert plan.lines("/etc/default/grub")[-1] == 'GRUB_CMDLINE_LINUX="iommu=pt"'
+    assert plan.kinds() == ["boot-loader"]
+
+
+def test_boot_loader_that_is_not_known(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "boot none\n", "--profile", "p2p")
+    assert plan.empty() and "boot loader" in plan.refused(IOMMU)
+
+
+@pytest.mark.parametrize("word", ["iommu=force", "iommu.passthrough=0", "intel_iommu=on,strict"])
+def test_contradiction(make, word):
+    plan = make("hgx-h100-ib", TRANSLATING + "args %s\n" % word, "--profile", "p2p")
+    assert plan.empty() and "asks for the opposite" in plan.refused(IOMMU)
+
+
+def test_later_grub_file_would_win(make):
+    plan = make("hgx-h100-ib", TRANSLATING + "file /etc/default/grub.d/zzz.cfg\n"
+                "\tGRUB_CMDLINE_LINUX=\"quiet\"\n", "--profile", "p2p")
+    assert plan.empty() and "zzz.cfg:1 comes after" in plan.refused(IOMMU)
+
+
+def test_argument_that_does_nothing(make):
+    plan = make("hgx-h100-ib", "args pci=noacs,noaer amd_iommu=on\n", "--all")
+    line = [text for text in plan.lines("/etc/default/grub") if "LINUX_DEFAULT" in text]
+    assert line == ['GRUB_CMDLINE_LINUX_DEFAULT="quiet intel_iommu=on iommu=pt pci=noaer"']
+    assert plan.kinds() == ["boot-loader"]
+
+
+ACS = "pci pex*-down acs=SV,RR,CR,UF\n"
+
+
+def test_acs_by_kernel_argument(make):
+    plan = make("hgx-h100-ib", ACS, "--profile", "gpudirect-rdma")
+    (line,) = plan.lines(GRUB)
+    # GRUB's script would end the command at the semicolon.
+    assert line.startswith('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX \\"pci=disable_acs_redir=0000:')
+    assert line.endswith('\\""') and line.count(";") == 15
+    assert "UpstreamFwd stays" in plan.repair("pci/acs-redirect")["cost"]
+    assert all(r["what"] for r in plan.repairs if r["rule"] == "pci/acs-redirect")
+
+
+def test_acs_beside_another_value_of_pci(make):
+    plan = make("hgx-h100-ib", ACS + "args pci=noaer\n", "--profile", "gpudirect-rdma")
+    (line,) = [text for text in plan.lines("/etc/default/grub") if "LINUX_DEFAULT" in text]
+    assert '\\"pci=noaer,disable_acs_redir=0000:' in line and line.endswith('\\""')
+    assert GRUB not in plan.files
+
+
+def test_acs_by_kernel(make):
+    plan = make("hgx-h100-ib", ACS + "kernel 6.17.0-5-generic\n", "--profile", "gpudirect-rdma")
+    assert "config_acs=0000xx@0000:" in plan.lines(GRUB)[0]
+    plan = make("hgx-h100-ib", ACS + "kernel 6.11.0-8-generic\n", "--profile", "gpudirect-rdma")
+    assert plan.empty() and "9cf8a952d57b" in plan.refused("pci/acs-redirect")
+
+
+def test_acs_of_a_virtual_machines_host(make):
+    plan = make("hgx-h100-ib", ACS + "pci 0000:29:00.1 driver=vfio-pci\n",
+                "--profile", "gpudirect-rdma")
+    assert plan.empty() and "vfio-pci" in plan.refused("pci/acs-redirect")
+
+
+# ---- modules, services, limits, nodes ----
+
+NO_PEERMEM = """
+unload nvidia_peermem
+remove /etc/modules-load.d/nvidia-peermem.conf
+"""
+
+
+def test_peermem_by_modules_load(make):
+    plan = make("h20-roce-deepep", NO_PEERMEM)
+    assert plan.step("load-module") == {
+        "kind": "load-module", "subject": "nvidia_peermem", "path": None, "tool": None,
+        "argv": None, "must_hold": None}
+    assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["nvidia-peermem"]
+
+
+def test_peermem_by_a_unit_where_dracut_makes_the_images(make):
+    plan = make("rhel9-proprietary-dracut", NO_PEERMEM)
+    unit = "nvnodecheck-nvidia-peermem.service"
+    text = plan.files["/etc/systemd/system/" + unit]["content"]
+    assert "ExecStart=/sbin/modprobe nvidia-peermem\n" in text
+    assert plan.kinds() == ["daemon-reload", "load-module", "unit-enable"]
+    assert plan.step("unit-enable")["subject"] == unit
+    assert not any("softdep" in file["content"] for file in plan.files.values())
+
+
+def test_peermem_that_would_not_load(make):
+    plan = make("rhel9-proprietary-dracut", NO_PEERMEM + "driver peermem=stub\n")
+    assert plan.empty() and "modules/peermem-stub" in plan.refused("modules/peermem-not-loaded")
+
+
+def test_nv_peer_mem_gives_way(make):
+    plan = deepep(make, "h20-roce-deepep", NO_PEERMEM + "module nv_peer_mem\n"
+                  "unit nv_peer_mem.service enabled\n\t[Service]\n\tExecStart=/bin/true\n")
+    kinds = plan.kinds()
+    assert "unit-disable" in kinds
+    assert kinds.index("unload-module") < kinds.index("load-module")
+    assert plan.step("unload-module")["subject"] == "nv_peer_mem"
+
+
+def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
+    plan = make("old-nv-peer-mem", "", "modules/peermem-conflict")
+    assert plan.empty() and "a package has to bring it" in plan.refused("modules/peermem-conflict")
+
+
+def test_memlock(make):
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536\n"
+                "replace /usr/lib/systemd/system/slurmd.service LimitMEMLOCK=infinity "
+                "LimitMEMLOCK=64K\nremove /etc/security/limits.d/rdma.conf\n")
+    assert plan.lines("/etc/systemd/system/slurmd.service.d/zz-nvnodecheck.conf") == [
+        "[Service]", "LimitMEMLOCK=infinity"]
+    assert plan.lines("/etc/security/limits.d/zz-nvnodecheck.conf") == [
+        "* - memlock unlimited", "root - memlock unlimited"]
+    assert plan.kinds() == ["daemon-reload"]
+    assert "systemctl restart slurmd.service" in plan.repair("limits/memlock")["cost"]
+    plan.apply()
+    again = Plan(plan.directory)
+    assert again.empty() and again.repair("limits/memlock")["activation"] == "reload"
+
+
+def test_memlock_logins_that_have_enough(make):
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536\n")
+    assert list(plan.files) == ["/etc/systemd/system/slurmd.service.d/zz-nvnodecheck.conf"]
+
+
+def test_memlock_later_drop_in(make):
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536\n"
+                "file /etc/systemd/system/slurmd.service.d/zzz.conf\n"
+                "\t[Service]\n\tLimitMEMLOCK=64K\n")
+    assert plan.empty() and "zzz.conf:2 comes after" in plan.refused("limits/memlock")
+
+
+def test_device_nodes(make):
+    plan = make("hgx-h100-ib", "remove /dev/nvidiactl /dev/nvidia3\nparam DeviceFileMode = 432\n")
+    assert [s["subject"] for s in plan.steps] == ["/dev/nvidiactl c 195:255 0660",
+                                                  "/dev/nvidia3 c 195:3 0660"]
+    plan = make("hgx-h100-ib", "remove /dev/nvidiactl\nparam ModifyDeviceFiles = 0\n")
+    assert plan.empty() and "ModifyDeviceFiles" in plan.refused("dev/nvidia-nodes-missing")
+
+
+def test_module_that_is_loaded_by_nothing_else(make):
+    plan = make("hgx-h100-ib", "unload nvidia_uvm\n")
+    assert plan.step("load-module")["subject"] == "nvidia_uvm"
+    # Debian's install lines lead to the name of the file.
+    plan = make("debian-nvidia-current", "unload nvidia_uvm\n")
+    assert plan.step("load-module")["subject"] == "nvidia_current_uvm"
+    assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["nvidia-uvm"]
+    plan = make("hgx-h100-ib", "unload nvidia_uvm\nfile /etc/modprobe.d/x.conf\n"
+                "\tinstall nvidia-uvm /sbin/modprobe -i nvidia-uvm; true\n")
+    assert plan.empty() and "x.conf:1" in plan.refused("modules/nvidia-uvm-not-loaded")
+
+
+def test_user_with_a_process_of_a_launchers_name(make):
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536 unit=user@1000.service\n")
+    assert plan.empty() and "not the system's" in plan.refused("limits/memlock")
+
+
+def test_resizable_bar(make):
+    plan = make("rtx4090-stock-smallbar", "", "pci/bar1-too-small")
+    repair = plan.repair("pci/bar1-too-small")
+    assert repair["what"] or "firmware" in repair["refused"]
+
+
+def test_every_fix_that_a_rule_names_is_there():
+    names = {name[:-2] for name in os.listdir(os.path.join(program.TOP, "src", "fixes"))}
+    rules = program.run("rules", "--json").json()["rules"]
+    assert {rule["fix"] for rule in rules if rule["fix"]} <= names
+
+
+def test_what_software_cannot_repair(make):
+    plan = make("broken-everything", "", "--profile", "deepep,p2p")
+    assert "firmware" in plan.refused("pci/bar1-unassigned")
+    assert "a package" in plan.refused("modules/peermem-version")
+
+
+# ---- nodes that are refused ----
+
+@pytest.mark.parametrize("text, said", [
+    ("container docker\n", "this is a container"),
+    ("folder /run/nvidia/driver/etc/modprobe.d\n", "GPU Operator"),
+    ("file /run/ostree-booted text=\nfolder /ostree/repo\n", "rpm-ostree kargs"),
+])
+def test_refused_node(make, text, said):
+    plan = deepep(make, "h20-roce-deepep", text)
+    assert plan.empty() and said in plan.document["refused"], plan.document["refused"]
+    assert plan.result.status == 4
+
+
+def test_modprobe_folder_that_cannot_be_read(make):
+    plan = deepep(make, "h20-roce-deepep",
+                  "file /etc/modprobe.d/x.conf\n\t# x\nunreadable /etc/modprobe.d/x.conf\n")
+    plan = Plan(plan.directory, "--profile", "deepep", user=True)
+    assert plan.empty() and "could not be read whole" in plan.refused(PEER)
+
+
+def test_facts_alone(make, scratch, tmp_path):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps(program.facts(directory)))
+    plan = Plan(directory, "--from", str(facts), "--profile", "deepep")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"']
+    directory = plans.put(scratch, "h20-roce-deepep",
+                          "file /etc/modprobe.d/a.conf\n\toptions nvidia NVreg_Old=1\n")
+    facts.write_text(json.dumps(program.facts(directory)))
+    plan = Plan(directory, "--from", str(facts), "driver/unknown-module-parameter")
+    assert plan.empty() and "cannot read the file it would change" in plan.refused(
+        "driver/unknown-module-parameter")
+
+
+def test_capture(make, scratch, tmp_path):
+    directory = plans.put(scratch, "h20-roce-deepep",
+                          "file /etc/modprobe.d/a.conf\n\toptions nvidia NVreg_Old=1\n")
+    capture = str(tmp_path / "capture")
+    assert program.run("capture", "--root", directory, "-o", capture).status == 0
+    tree = Plan(directory, "--profile", "deepep", "--all")
+    plan = Plan(directory, "--from", capture, "--profile", "deepep", "--all")
+    assert set(plan.files) >= {"/etc/modprobe.d/a.conf", OWN}
+    assert plan.id == tree.id
+
+
+# ---- every node, everything ----
+
+@pytest.mark.parametrize("name", ["broken-everything", "h20-roce-deepep", "old-nv-peer-mem",
+                                  "rhel9-proprietary-dracut", "rtx4090-stock-smallbar",
+                                  "workstation-nouveau", "a100-nvshmem", "b200-hgx"])
+def test_files_are_right_after_one_plan(make, name):
+    options = ("--profile", "deepep,p2p", "--all")
+    plan = make(name, "", *options)
+    for path, file in plan.files.items():
+        if file["action"] == "change":
+            assert plans.patched(plan, path) in (None, file["content"])
+    plan.apply()
+    again = Plan(plan.directory, *options)
+    assert not again.files, again.files
+
+
+# ---- applied ----
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes a root")
+
+
+def fix(directory, *args):
+    return program.run("fix", "--root", directory, "--profile", "deepep", *args)
+
+
+@as_root
+def test_apply_twice_and_undo(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = fix(directory, "--apply", "--yes")
+    assert result.status == 0 and "pending: takes effect at the next boot" in result.out, result
+    again = fix(directory, "--apply", "--yes")
+    assert again.status == 0 and "There is nothing to change" in again.out, again
+    result = program.run("undo", "--root", directory, "--yes")
+    assert result.status == 0 and not os.path.exists(directory + OWN)
+    result = program.run("undo", "--root", directory, "--list")
+    assert result.status == 0 and "undone" in result.out and OWN in result.out
+
+
+@as_root
+def test_apply_asks(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = fix(directory, "--apply")
+    assert result.status == 4 and "--yes" in result.err
+    assert not os.path.exists(directory + OWN)
+
+
+@as_root
+def test_apply_only_the_plan_that_was_shown(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    shown = Plan(directory, "--profile", "deepep").id
+    with open(directory + "/etc/modprobe.d/new.conf", "w", encoding="utf-8") as file:
+        file.write('options nvidia NVreg_RegistryDwords="RmMsg=1"\n')
+    result = fix(directory, "--apply", "--yes", "--plan", shown)
+    assert result.status == 4 and "another one by now" in result.err
+    shown = Plan(directory, "--profile", "deepep").id
+    assert fix(directory, "--apply", "--yes", "--plan", shown).status == 0
+
+
+@as_root
+def test_apply_where_nothing_can_be_changed(scratch):
+    directory = plans.put(scratch, "old-nv-peer-mem")
+    result = program.run("fix", "--root", directory, "modules/peermem-conflict", "--apply", "--yes")
+    assert result.status == 4
+
+
+@as_root
+def test_apply_says_what_remains(scratch):
+    directory = plans.put(scratch, "workstation-nouveau")
+    result = program.run("fix", "--root", directory, "--apply", "--yes", "--no-regenerate")
+    assert result.status == 0, result
+    assert "left" in result.out and "initramfs" in result.out
+    assert os.path.exists(directory + OWN)
+    result = program.run("fix", "--root", directory, "--apply", "--yes")
+    assert result.status == 4     # nothing in this root can build an image
+
+
+def test_ordinary_user_cannot_apply():
+    result = program.run("fix", "--apply", "--yes", user=True)
+    assert result.status == 4 and "only root" in result.err

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Transactions among links, foreign folders and damaged records: nothing outside the plan is
+written."""
+import os
+import re
+import shutil
+import signal
+from random import Random
+
+from lib import txn
+from lib.txn import applied, check, copy, root  # noqa: F401
+
+pytestmark = txn.needs
+
+
+CHANGING = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,"
+            "rmdir,link,linkat,symlink,symlinkat,chmod,fchmodat,chown,fchownat,lchown,truncate,"
+            "mknod,mknodat,execve,setxattr,lsetxattr,mount,umount2")
+
+
+@txn.needs_strace
+def test_nothing_outside_is_written(root, place):
+    """Every name that the program itself opens for writing, renames or removes is one of the plan's, of
+    the state folder or the lock; names are single ones, below folders that are open."""
+    log = os.path.join(place, "trace")
+    ran = txn.run(root, "apply", txn.plan(root), wrap=(
+        "strace", "-y", "-qq", "-o", log, "-e", "trace=" + CHANGING))
+    check(ran, "applied")
+    allowed = re.compile(r"%s(/etc(/modprobe\.d|/default|/systemd/system(/x\.service\.d)?)?|/run"
+                         r"(/nvnodecheck)?|/var/lib(/nvnodecheck(/fix(/[\w-]+)?)?)?)$"
+                         % re.escape(root))
+    with open(log, encoding="utf-8") as file:
+        lines = [line for line in file if re.search(
+            r"^(?!open|execve)|O_WRONLY|O_RDWR|O_CREAT", line) and not line.startswith(("+", "-"))]
+    assert len(lines) > 10
+    for line in lines:
+        match = re.match(r'(\w+)\(\d+<([^>]*)>, "([^"/]+)"', line)
+        assert match and allowed.match(match.group(2)), line
+
+
+@txn.needs_strace
+@txn.needs_standin
+def test_no_shell(root, place):
+    log = os.path.join(place, "trace")
+    txn.run(root, "apply", txn.plan(root, steps=txn.STEPS), wrap=(
+        "strace", "-f", "-qq", "-o", log, "-e", "trace=execve"))
+    with open(log, encoding="utf-8") as file:
+        run = set(re.findall(r'execve\("([^"]*)"', file.read()))
+    assert run == {txn.driver(), "/usr/sbin/mkinitramfs", "/usr/sbin/grub-mkconfig",
+                   "/usr/sbin/grubby", "/usr/bin/systemctl"}
+
+
+def swap(folder, target):
+    """Never returns."""
+    while True:
+        for step in (lambda: os.rename(folder, folder + ".away"), lambda: os.symlink(target, folder),
+                     lambda: os.unlink(folder), lambda: os.rename(folder + ".away", folder)):
+            try:
+                step()
+            except OSError:
+                pass
+
+
+def test_link_races(root, place):
+    """Somebody who can write to a folder of the tree turns it into a link and back all the time: what
+    lies outside stays as it is."""
+    outside = os.path.join(place, "outside-race")
+    shutil.rmtree(outside, ignore_errors=True)
+    os.makedirs(outside + "/modprobe.d")
+    txn.put(outside, "/modprobe.d/zz-nvnodecheck.conf", "canary\n")
+    os.chmod(root + "/etc", 0o755)
+    pid = os.fork()
+    if pid == 0:
+        swap(root + "/etc/modprobe.d", outside + "/modprobe.d")
+    try:
+        for _ in range(60):
+            ran = txn.run(root, "apply", txn.plan(root, [txn.file(txn.CONF, "x\n", before=None)]))
+            if ran.result == "applied":
+                txn.run(root, "undo")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert os.listdir(outside) == ["modprobe.d"]
+    assert os.listdir(outside + "/modprobe.d") == ["zz-nvnodecheck.conf"]
+    assert txn.read(outside, "/modprobe.d/zz-nvnodecheck.conf") == b"canary\n"
+
+
+def test_hostile_state_folder(root, place):
+    """Records that point elsewhere, are links, or are no records."""
+    outside = os.path.join(place, "outside-state")
+    os.makedirs(outside, exist_ok=True)
+    ran = applied(root)
+    folder = root + txn.STATE + "/" + ran.outcome["id"]
+    record = txn.read(folder, "/plan.json").decode()
+    os.chmod(root + txn.STATE, 0o777)
+    assert "can be written to by everyone" in txn.run(root, "undo").outcome["text"]
+    os.chmod(root + txn.STATE, 0o700)
+    txn.put(folder, "/plan.json", record.replace("/etc/default/grub", "/etc/../../x"))
+    assert txn.run(root, "undo").item("x")["state"] == "kept"
+    for text in ("", "{}", "[" * 100, record[:200], record.replace("initramfs", "\x00")):
+        txn.put(folder, "/plan.json", text)
+        assert txn.run(root, "undo").result in ("refused", "nothing", "partly", "undone")
+    assert not os.listdir(outside)
+
+
+def test_damaged_records(root):
+    """Records with bytes changed, cut and repeated: an answer each time, and no file that is not the
+    plan's is touched."""
+    random = Random(1)
+    txn.make(root, False)
+    ran = applied(root, txn.FILES, [])
+    folder = root + txn.STATE + "/" + ran.outcome["id"]
+    kept, names = root + ".damaged", ("/plan.json", "/journal")
+    copy(root, kept)
+    ours = set(f["path"] for f in txn.FILES)
+    before = txn.content(txn.look(root))
+    for _ in range(150):
+        copy(kept, root)
+        for name in names:
+            data = bytearray(txn.read(folder, name))
+            for _ in range(random.choice((0, 1, 1, 3))):
+                at, n = random.randrange(len(data)), random.randrange(20)
+                data[at:at + n] = random.choice((b"", bytes(random.randrange(256) for _ in range(n)),
+                                                 data[at:at + n] * 2, b'"/', b"null", b"99999999999"))
+            txn.put(folder, name, bytes(data), 0o600)
+        for args in (["list"], ["recover"], ["undo"]):
+            ran = txn.run(root, *args)
+            assert ran.status in (0, 1), str(ran)
+        now = txn.content(txn.look(root))
+        assert all(p in ours or p.endswith("x.service.d") for p in txn.difference(now, before)), \
+            txn.difference(now, before)
+    shutil.rmtree(kept)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Transactions on this host, in a namespace of its own: settings, device nodes, the audit record."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from lib import program, txn
+from lib.txn import outcome, root  # noqa: F401
+
+pytestmark = txn.needs
+
+
+LIVE = r"""
+for f in /var/lib /run /etc /boot /usr/sbin; do [ -d $f ] || continue
+	[ -d "$1$f" ] && mount --bind "$1$f" $f || mount -t tmpfs -o mode=755 tmpfs $f; done
+mount -t tmpfs -o mode=755 tmpfs /mnt; mkdir /mnt/dev; mknod /mnt/dev/null c 1 3
+mount --bind /mnt/dev /dev
+"""
+
+
+def live(root, plan, script):
+    """SCRIPT with $D the driver and $P the plan, where "/" has the folders of ROOT and a network, and
+    thereby settings, of its own."""
+    path = txn.plan(root, *plan)
+    hidden = os.path.join(root, "usr", "sbin")
+    os.makedirs(hidden, exist_ok=True)
+    shutil.copy(txn.driver(), root + "/etc/txn-driver")
+    shutil.copy(path, root + "/etc/plan")
+    return subprocess.run(["unshare", "--mount", "--net", "--propagation", "private", "sh", "-ec",
+                           LIVE + "D=/etc/txn-driver P=/etc/plan\n" + script, "sh", root],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env=program.environment())
+
+
+def test_settings_and_device_nodes(root):
+    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
+             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, ([], steps), """
+cat /proc/sys/net/ipv4/ip_forward >&2
+$D / apply $P > /etc/1 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; stat -c '%a %t:%T' /dev/gdrdrv >&2
+$D / undo > /etc/2 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
+$D / apply $P > /dev/null; echo 2 > /proc/sys/net/ipv4/ip_forward
+rm /dev/gdrdrv; mknod /dev/gdrdrv c 1 3
+$D / undo > /etc/3 || :
+cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
+""")
+    said = [line for line in ran.stderr.decode().split("\n") if "net." not in line and "node" not in line]
+    assert said[:6] == ["0", "1", "660 f0:0", "0", "null", "2"], said
+    assert json.loads(txn.read(root, "/etc/1"))["result"] == "applied"
+    assert json.loads(txn.read(root, "/etc/2"))["result"] == "undone"
+    third = json.loads(txn.read(root, "/etc/3"))
+    assert third["result"] == "partly"
+    assert [i["state"] for i in third["items"]] == ["kept", "kept"]
+
+
+def test_settings_after_a_boot(root):
+    """Whatever the kernel was told is forgotten then, and what it has now comes from the files."""
+    ran = live(root, ([], [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"}]), """
+$D / apply $P > /dev/null
+sed -i 's/"boot_id":"[^"]*"/"boot_id":"00000000-0000-0000-0000-000000000000"/' /var/lib/nvnodecheck/fix/*/plan.json
+grep -q 00000000-0000 /var/lib/nvnodecheck/fix/*/plan.json
+$D / undo; cat /proc/sys/net/ipv4/ip_forward >&2
+""")
+    assert outcome(ran)["items"][0]["text"] == "the host has booted since"
+    assert ran.stderr.decode().split("\n")[-2] == "1"
+
+
+def test_crash_among_settings(root):
+    steps = [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"},
+             {"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, (txn.FILES, steps), """
+for n in $(seq 1 200); do
+	NVNODECHECK_TEST_CRASH_AT=$n $D / apply $P > /dev/null 2>&1 && break
+	$D / recover > /dev/null 2>&1
+	echo $(cat /proc/sys/net/ipv4/ip_forward) $(ls /dev) $(cat /etc/default/grub) >&2
+	# Killed after the last line of the journal was written.
+	[ ! -e /dev/gdrdrv ] || $D / undo > /dev/null
+done
+""")
+    lines = {line for line in ran.stderr.decode().splitlines() if re.match("[01] ", line)}
+    assert "0 null quiet" in lines and lines <= {"0 null quiet", "1 gdrdrv null quiet iommu=pt"}, \
+        ran.stderr
+
+
+@txn.needs_standin
+def test_boot_that_is_not_mounted(root):
+    txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub ext4 defaults\n")
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
+    assert "/boot/grub is not mounted" in outcome(ran)["text"]
+    txn.put(root, "/etc/fstab", "UUID=2 /boot/grub ext4 noauto,ro\n")
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P --no-regenerate")
+    assert outcome(ran)["result"] == "applied"
+
+
+def test_units_where_systemd_does_not_run(root):
+    ran = live(root, (txn.FILES, [{"kind": "daemon-reload"}]), "$D / apply $P; $D / undo > /dev/null")
+    assert outcome(ran)["items"][-1]["text"] == "systemd does not run here"
+
+
+def test_audit(root):
+    """journald's protocol: one datagram, a field a line (systemd, JOURNAL_NATIVE_PROTOCOL)."""
+    script = """
+mkdir -p /run/systemd/journal
+%s -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("/run/systemd/journal/socket")
+s.settimeout(10)
+print("bound", flush=True)
+for i in range(2):
+    sys.stderr.write(s.recv(65536).decode() + "\\n--\\n")
+' > /etc/bound & pid=$!
+for i in $(seq 100); do grep -q bound /etc/bound && break; sleep 0.1; done
+SUDO_UID=1000 $D / apply $P
+wait $pid
+""" % "/usr/bin/python3"
+    ran = live(root, (txn.FILES, []), script)
+    begin, end = ran.stderr.decode().split("\n--\n")[:2]
+    if "NVNODECHECK" not in begin:
+        pytest.skip("libsystemd is not installed")
+    for text in (begin, end):
+        assert "NVNODECHECK_PLAN=0123456789abcdef" in text
+        assert "NVNODECHECK_TRANSACTION=" + outcome(ran)["id"] in text
+        assert re.search(r"^NVNODECHECK_FILE=%s - [0-9a-f]{64}$" % txn.CONF, text, re.M)
+        assert "\nSUDO_UID=1000\n" in text and "MESSAGE_ID=" in text
+    assert "NVNODECHECK_RESULT=applied" in end
