@@ -18,11 +18,13 @@ enum verb_bit {
 	VERB_CAPTURE = 1 << 2,
 	VERB_RULES = 1 << 3,
 	VERB_EXPLAIN = 1 << 4,
+	VERB_TOPO = 1 << 5,
+	VERB_EXPECT = 1 << 6,
 	VERB_ANY = -1,
 };
 
 /* In the order of their words in option_rows[]. */
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_MAN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 #define LIST_OPTION_MAX 32
@@ -56,6 +58,7 @@ struct verb {
 	unsigned int bit;
 	const char *args;	/* how they are called in the usage line; "" for none */
 	size_t args_max;
+	const char *formats;	/* that it can write, as in option_rows[]; NULL: no --format */
 	const char *summary;
 	enum exit_status (*run)(const struct options *options);
 };

@@ -121,7 +121,15 @@ enum exit_status source_open(struct source *source, const struct options *option
 
 enum exit_status source_observe(struct source *source, const struct options *options)
 {
-	int rc = source->host ? node_observe(source->host, source->arena, source->node, options->pid)
+	struct host_stat stat;
+	int rc;
+
+	if (source->host && options->pid &&
+	    host_stat(source->host, &stat, "/proc/%d", (int)options->pid) == -ENOENT) {
+		complain("--pid %d: there is no such process", (int)options->pid);
+		return EXIT_USAGE;
+	}
+	rc = source->host ? node_observe(source->host, source->arena, source->node, options->pid)
 			      : 0;
 
 	fact_settle(&node_desc, source->node);

@@ -21,6 +21,9 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 
+#define SLICES 20	/* how often in its deadline a probe is looked after */
+#define BUSY 10		/* deadlines that a probe has in all */
+
 /* What both processes see; it lies in the shared arena. */
 struct watch {
 	char trace[PATH_MAX];
@@ -34,6 +37,7 @@ struct message {
 
 struct run {
 	struct probe_context ctx;
+	pid_t parent;
 	struct watch *watch;
 };
 
@@ -117,8 +121,10 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
+/* Its section is empty then, whatever a child that was ended had begun to write there. */
 static void run_probe(struct run *run, const struct probe *probe)
 {
+	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->watch->probe = probe->name;
 	run->watch->trace[0] = '\0';
 	probe->run(&run->ctx);
@@ -137,6 +143,8 @@ static void send_message(int fd, int kind, size_t index)
 static _Noreturn void child(struct run *run, size_t first, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != run->parent)
+		_exit(EXIT_FAILURE);
 	for (size_t i = first; i < probes_count; i++) {
 		uint64_t start = now_us();
 
@@ -177,20 +185,26 @@ static int start_child(struct run *run, size_t first, struct watched *w)
 	return 0;
 }
 
-/* 1: a message, 0: the child is gone, -ETIMEDOUT. */
-static int next_message(struct watched *w, unsigned int deadline_ms, struct message *m)
+/* 1: a message, 0: the child is gone, -ETIMEDOUT: it did not get from one file to the next within its
+ * deadline, or is not done after so many of them. On a busy host a probe that gets on is not stuck. */
+static int next_message(struct watched *w, const struct watch *watch, unsigned int deadline_ms,
+			struct message *m)
 {
-	uint64_t end = w->started_us + (uint64_t)deadline_ms * 1000;
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	uint64_t deadline_us = (uint64_t)deadline_ms * 1000, moved_us = w->started_us;
+	char trace[PATH_MAX] = "";
 
 	for (;;) {
+		int rc = poll(&p, 1, (int)(deadline_ms / SLICES));
 		uint64_t now = now_us();
-		int rc = poll(&p, 1, now < end ? (int)((end - now + 999) / 1000) : 0);
 
-		if (rc == 0)
-			return -ETIMEDOUT;
 		if (rc > 0)
 			break;
+		if (strcmp(trace, watch->trace) != 0)
+			moved_us = now;
+		snprintf(trace, sizeof(trace), "%s", watch->trace);
+		if (now - moved_us >= deadline_us || now - w->started_us >= BUSY * deadline_us)
+			return -ETIMEDOUT;
 	}
 	return read(w->fd, m, sizeof(*m)) == sizeof(*m);
 }
@@ -222,6 +236,26 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
+static bool has_result(const struct node *node, const char *probe)
+{
+	for_each(r, &node->probes)
+		if (str_is(r->name, probe))
+			return true;
+	return false;
+}
+
+/* Ends the child, which may have gone on until then. True when its current probe was still not done. */
+static bool end_unfinished(struct run *run, struct watched *w, int *status)
+{
+	size_t current = w->current;
+
+	*status = end_child(w);
+	while (w->current < probes_count &&
+	       has_result(run->ctx.node, probes[w->current]->name))
+		w->current++;
+	return w->current == current;
+}
+
 /* Follows one child until it is done or gone; returns the first probe that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
@@ -230,7 +264,7 @@ static size_t follow_child(struct run *run, struct watched *w)
 	while (w->current < probes_count) {
 		const struct probe *probe = probes[w->current];
 		unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
-		int rc = next_message(w, deadline, &m);
+		int rc = next_message(w, run->watch, deadline, &m);
 
 		if (rc == 1 && m.kind == MESSAGE_BEGIN) {
 			w->started_us = now_us();
@@ -239,8 +273,10 @@ static size_t follow_child(struct run *run, struct watched *w)
 		} else {
 			uint64_t spent = now_us() - w->started_us;
 			char why[64];
-			int status = end_child(w);
+			int status;
 
+			if (!end_unfinished(run, w, &status))
+				return w->current;
 			snprintf(why, sizeof(why), "no answer within %u ms", deadline);
 			if (rc == 0)
 				crashed(run, probe, status, spent);
@@ -272,6 +308,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node, pid_
 {
 	struct run run = {
 		.ctx = { .host = host, .arena = arena, .node = node, .pid = pid },
+		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
 	};
 	size_t count;
@@ -299,21 +336,14 @@ int node_observe(struct host *host, struct arena *arena, struct node *node, pid_
 
 /* ---- readers ---- */
 
-#define FORMAT_PATH(path, format)                              \
-	do {                                                   \
-		va_list ap;                                    \
-		va_start(ap, format);                          \
-		vsnprintf((path), sizeof(path), (format), ap); \
-		va_end(ap);                                    \
-	} while (0)
-
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
 {
 	_cleanup_text_ struct text text = { 0 };
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0)
 		*fact = probe_span(ctx, span_trim(text_span(&text)));
@@ -327,7 +357,8 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
 		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
@@ -341,7 +372,8 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 	char path[PATH_MAX], name[NAME_MAX + 1];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_link_name(ctx->host, name, "%s", path);
 	if (rc == 0)
 		*fact = fact_str(ctx->arena, name);

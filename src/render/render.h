@@ -15,10 +15,13 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
+enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
+/* "takes effect at the next boot"; "" for none. */
+const char *activation_text(enum activation activation);
 /* "base, deepep" of a rule's profiles; in a static buffer. */
 const char *render_profiles(unsigned int profiles, char buffer[64]);
 
