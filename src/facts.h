@@ -790,39 +790,6 @@ struct node {
 	LIST(struct probe_result) probes;	/* ORDERED: as they ran */
 };
 
-extern const struct desc node_desc;
-extern const struct desc os_facts_desc;
-extern const struct desc pci_facts_desc;
-extern const struct desc topology_facts_desc;
-extern const struct desc initramfs_image_desc;
-extern const struct desc boot_entry_desc;
-extern const struct desc module_file_desc;
-extern const struct desc modules_facts_desc;
-extern const struct desc limits_facts_desc;
-extern const struct desc software_facts_desc;
-extern const struct desc env_facts_desc;
-extern const struct desc services_facts_desc;
-extern const struct desc log_facts_desc;
-extern const struct desc rdma_device_desc;
-extern const struct desc net_facts_desc;
-extern const struct desc containers_facts_desc;
-
-/* ---- questions that many rules ask ---- */
-
-const struct pci_device *node_pci(const struct node *node, const char *bdf);
-const struct module *node_module(const struct node *node, const char *name);
-const struct driver_param *node_param(const struct node *node, const char *name);
-const struct log_line *node_log(const struct node *node, const char *pattern);
-const struct service *node_service(const struct node *node, const char *unit);
-/* Of several of one name, the one with the highest version. */
-const struct software_item *node_software(const struct node *node, const char *name);
-/* The value of a variable of the process that was asked about, or NULL. */
-const char *node_env(const struct node *node, const char *name);
-/* A 10de display controller (VGA, 3D); an NVSwitch (10de bridge, class 0680). */
-bool pci_is_gpu(const struct pci_device *device);
-bool pci_is_nvswitch(const struct pci_device *device);
-/* A NIC of NVIDIA (Mellanox, 15b3): network or InfiniBand controller. */
-bool pci_is_mlx(const struct pci_device *device);
-const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index);
+#include "facts-find.h"
 
 #endif
