@@ -46,17 +46,24 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/render/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/nvshmem-variables.inc
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvshmem-variables.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: all check check-sanitize check-vm check-integration bench check-fuzz unit install clean FORCE
-all: $(B)/nvnodecheck
+all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
 
 $(B)/nvnodecheck: $(OBJECTS)
 	@echo "  LD      $@"
 	$(Q)$(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
+
+# The program knows its rules best. Where it is built for another machine, any nvnodecheck of the same
+# version writes the same page: make NVNODECHECK=/usr/sbin/nvnodecheck
+NVNODECHECK ?= $(B)/nvnodecheck
+$(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
+	@echo "  MAN     $@"
+	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
 $(B)/%.o: src/%.c | $(LISTS)
 	@echo "  CC      $@"
@@ -82,6 +89,9 @@ $(B)/gpus.inc: data/gpus.tsv data/gpus.awk
 $(B)/nics.inc: data/nics.tsv data/nics.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nics.awk data/nics.tsv > $@
+$(B)/cuda.inc: data/cuda.tsv data/cuda.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/cuda.awk data/cuda.tsv > $@
 
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
@@ -90,6 +100,7 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 $(B)/probe.o: $(B)/probes.inc
 $(B)/rule.o: $(B)/rules.inc
 $(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
+$(B)/cuda.o: $(B)/cuda.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
@@ -128,10 +139,12 @@ check-fuzz:
 	$(Q)tests/fuzz/check $(FUZZ_SECONDS) $(FUZZERS)
 
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8 \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
+		$(DESTDIR)$(MANDIR)/man8 \
 		$(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
 	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(BINDIR)/nvnodecheck
 	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
+	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
 	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/

@@ -18,29 +18,36 @@
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
 
+#define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
+
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX,
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, REPORT_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
-	{ "preflight", VERB_PREFLIGHT, "", 0,
+	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
-	{ "explain", VERB_EXPLAIN, "RULE", 1,
+	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
-	{ "rules", VERB_RULES, "[PATTERN]", 1,
+	{ "rules", VERB_RULES, "[PATTERN]", 1, "text, json, man",
 	  "the rules, with profiles, severity, and whether software can fix them", cmd_rules },
-	{ "facts", VERB_FACTS, "[PATH]", 1,
+	{ "facts", VERB_FACTS, "[PATH]", 1, NULL,
 	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
-	{ "capture", VERB_CAPTURE, "", 0,
+	{ "capture", VERB_CAPTURE, "", 0, NULL,
 	  "record the node into one file that anyone can run doctor on", cmd_capture },
-	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX,
+	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX, "text, json, html",
 	  "what differs between two or many nodes' facts files, and who is the odd one out",
 	  cmd_diff },
+	{ "topo", VERB_TOPO, "", 0, "text, json, svg",
+	  "the PCI tree of GPUs and NICs with links and ACS, and how near each is to each", cmd_topo },
+	{ "expect", VERB_EXPECT, "", 0, "text, json",
+	  "an [expect] section made from this node, to be kept as the site's baseline", cmd_expect },
 	{ 0 },
 };
 
 #define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
-#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE)
-#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN)
+#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
+#define TEXT (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT)
+#define PAGE (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
@@ -48,7 +55,7 @@ const struct option_row option_rows[] = {
 	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE,
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
-	{ "from", 0, AT(STRING, from), "FILE", NULL, JUDGE | VERB_FACTS,
+	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
 	  "read a capture or facts file instead of a machine; - is standard input. doctor: also a "
 	  "folder of them, and more FILEs" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
@@ -56,8 +63,8 @@ const struct option_row option_rows[] = {
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
 	  JUDGE | VERB_RULES, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
-	  "text, json, jsonl, prometheus, nagios, npd, html", TEXT | VERB_PREFLIGHT | VERB_DIFF,
-	  "how to write the result; html is for diff, those before it are for reports" },
+	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
+	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
 	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE,
@@ -81,12 +88,12 @@ const struct option_row option_rows[] = {
 	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
 	  "keep host name, GPU UUIDs and MAC addresses as they are" },
-	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", TEXT, "colour the text" },
-	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, TEXT,
+	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
+	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show what is well and what does not apply" },
+	  "also show what is well, what does not apply, and the tree of topo" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -270,6 +277,30 @@ static int take_verb(struct options *o, char **words, size_t count)
 	return usage_error(NULL, "unknown verb '%s'", words[0]);
 }
 
+/* The words that a verb takes for an option: not every format is every verb's. */
+static const char *words_of(const struct option_row *row, const struct verb *verb)
+{
+	bool is_format = row->kind == OPTION_WORD && row->offset == offsetof(struct options, format);
+
+	return is_format && verb && verb->formats ? verb->formats : row->words;
+}
+
+static int check_format(const struct options *o)
+{
+	static const char *const names[] = {
+		[FORMAT_TEXT] = "text",	    [FORMAT_JSON] = "json",
+		[FORMAT_SVG] = "svg",	    [FORMAT_MAN] = "man",
+		[FORMAT_JSONL] = "jsonl",   [FORMAT_PROMETHEUS] = "prometheus",
+		[FORMAT_NAGIOS] = "nagios", [FORMAT_NPD] = "npd",
+		[FORMAT_HTML] = "html",
+	};
+
+	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
+		return 0;
+	return usage_error(o->verb, "--format '%s' is none of %s", names[o->format],
+			   o->verb->formats);
+}
+
 static int check_use(const struct options *o, const bool used[ROWS])
 {
 	for (size_t i = 0; i < ROWS; i++)
@@ -278,13 +309,12 @@ static int check_use(const struct options *o, const bool used[ROWS])
 					   option_rows[i].name, o->verb->name);
 	if (o->help)
 		return 0;
+	if (check_format(o))
+		return -EINVAL;
 	if (o->args_count > o->verb->args_max)
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
-	if (o->format > FORMAT_JSON &&
-	    !(o->verb->bit & (o->format == FORMAT_HTML ? VERB_DIFF : JUDGE)))
-		return usage_error(o->verb, "--format: not one that %s writes", o->verb->name);
 	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
 		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
 				   o->args[0]);
@@ -332,15 +362,16 @@ static void help_row(const char *left, const char *right)
 	text_wrap(stdout, right, HELP_COLUMN, n, HELP_WIDTH);
 }
 
-static void help_option(const struct option_row *row)
+static void help_option(const struct option_row *row, const struct verb *verb)
 {
+	const char *words = words_of(row, verb);
 	char left[64], right[256];
 
 	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
 		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
 		 row->value ? " " : "", row->value ? row->value : "");
-	snprintf(right, sizeof(right), "%s%s%s", row->help, row->words ? ": " : "",
-		 row->words ? row->words : "");
+	snprintf(right, sizeof(right), "%s%s%s", row->help, words ? ": " : "",
+		 words ? words : "");
 	help_row(left, right);
 }
 
@@ -360,7 +391,7 @@ void cli_help(const struct verb *verb)
 	printf("\nOptions:\n");
 	for (const struct option_row *row = option_rows; row->name; row++)
 		if (!verb || row->verbs & verb->bit)
-			help_option(row);
+			help_option(row, verb);
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
 	       "configuration, 3 incomplete, 4 could not do what was asked. nvnodecheck(8)\n");
 }

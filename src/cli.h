@@ -20,6 +20,8 @@ enum verb_bit {
 	VERB_EXPLAIN = 1 << 4,
 	VERB_PREFLIGHT = 1 << 16,
 	VERB_DIFF = 1 << 17,
+	VERB_TOPO = 1 << 5,
+	VERB_EXPECT = 1 << 6,
 	VERB_ANY = -1,
 };
 
@@ -27,6 +29,8 @@ enum verb_bit {
 enum format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
+	FORMAT_SVG,
+	FORMAT_MAN,
 	FORMAT_JSONL,
 	FORMAT_PROMETHEUS,
 	FORMAT_NAGIOS,
@@ -69,6 +73,7 @@ struct verb {
 	unsigned int bit;
 	const char *args;	/* how they are called in the usage line; "" for none */
 	size_t args_max;
+	const char *formats;	/* that it can write, as in option_rows[]; NULL: no --format */
 	const char *summary;
 	enum exit_status (*run)(const struct options *options);
 };

@@ -122,7 +122,15 @@ enum exit_status source_open(struct source *source, const struct options *option
 
 static enum exit_status observe(struct source *source, const struct observation *how)
 {
-	int rc = source->host ? node_observe(source->host, source->arena, source->node, how) : 0;
+	struct host_stat stat;
+	int rc;
+
+	if (source->host && how->pid &&
+	    host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
+		complain("--pid %d: there is no such process", (int)how->pid);
+		return EXIT_USAGE;
+	}
+	rc = source->host ? node_observe(source->host, source->arena, source->node, how) : 0;
 
 	fact_settle(&node_desc, source->node);
 	if (rc == 0)

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fnmatch.h>
+#include <string.h>
 
 #include "cmd.h"
 #include "render/render.h"
 #include "rule.h"
+
+/* WORD is a pattern, or an area: "pci" is all of pci/. */
+static bool is_meant(const char *word, const char *id)
+{
+	size_t n = strlen(word);
+
+	return fnmatch(word, id, 0) == 0 || (strncmp(word, id, n) == 0 && id[n] == '/');
+}
 
 enum exit_status cmd_rules(const struct options *options)
 {
@@ -12,7 +21,7 @@ enum exit_status cmd_rules(const struct options *options)
 	_cleanup_free_ const struct rule **list = calloc(count, sizeof(*list));
 
 	for (size_t i = 0; list && i < count; i++) {
-		if (options->args_count && fnmatch(options->args[0], rules[i]->id, 0) != 0)
+		if (options->args_count && !is_meant(options->args[0], rules[i]->id))
 			continue;
 		if (options->profiles && !(rules[i]->profiles & options->profiles))
 			continue;
@@ -22,6 +31,12 @@ enum exit_status cmd_rules(const struct options *options)
 		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
 		return EXIT_USAGE;
 	}
-	return options->format == FORMAT_JSON ? render_rules_json(list, chosen)
-					      : render_rules_text(list, chosen, options);
+	switch (options->format) {
+	case FORMAT_JSON:
+		return render_rules_json(list, chosen);
+	case FORMAT_MAN:
+		return render_rules_man(list, chosen);
+	default:
+		return render_rules_text(list, chosen, options);
+	}
 }

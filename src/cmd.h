@@ -15,6 +15,8 @@ enum exit_status cmd_diff(const struct options *options);
 enum exit_status cmd_explain(const struct options *options);
 enum exit_status cmd_rules(const struct options *options);
 enum exit_status cmd_facts(const struct options *options);
+enum exit_status cmd_topo(const struct options *options);
+enum exit_status cmd_expect(const struct options *options);
 enum exit_status cmd_capture(const struct options *options);
 
 /* Where a verb takes its node from, opened as --root and --from say. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "decompress-zstd.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#define LIBRARY "libzstd.so.1"
+#include "library.h"
+
 #define OUTPUT_SIZE (128u << 10) /* ZSTD_DStreamOutSize(): one block */
 
 /* zstd.h, "Streaming": the same since 1.0. A header of its own would be one more thing to build
@@ -23,7 +23,6 @@ struct output {
 };
 
 struct zstd {
-	void *handle;
 	void *(*create)(void);
 	size_t (*free)(void *stream);
 	size_t (*decompress)(void *stream, struct output *output, struct input *input);
@@ -39,9 +38,16 @@ struct zstd {
 	char buffer[OUTPUT_SIZE];
 };
 
-static void *look_up(struct zstd *z, const char *name)
+static int load(struct zstd *z)
 {
-	return z->handle ? dlsym(z->handle, name) : NULL;
+	const struct library_symbol symbols[] = {
+		{ &z->create, "ZSTD_createDStream", NULL, 0 },
+		{ &z->free, "ZSTD_freeDStream", NULL, 0 },
+		{ &z->decompress, "ZSTD_decompressStream", NULL, 0 },
+		{ &z->is_error, "ZSTD_isError", NULL, 0 },
+	};
+
+	return library_load("libzstd.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]));
 }
 
 int zstd_open(struct zstd **out, decompress_read *read, void *user)
@@ -51,13 +57,7 @@ int zstd_open(struct zstd **out, decompress_read *read, void *user)
 	*out = NULL;
 	if (!z)
 		return -ENOMEM;
-	z->handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	z->create = (void *(*)(void))look_up(z, "ZSTD_createDStream");
-	z->free = (size_t(*)(void *))look_up(z, "ZSTD_freeDStream");
-	z->decompress = (size_t(*)(void *, struct output *, struct input *))look_up(
-		z, "ZSTD_decompressStream");
-	z->is_error = (unsigned int (*)(size_t))look_up(z, "ZSTD_isError");
-	if (!z->create || !z->free || !z->decompress || !z->is_error) {
+	if (load(z)) {
 		zstd_close(z);
 		return -ELIBACC;
 	}
@@ -77,8 +77,6 @@ void zstd_close(struct zstd *z)
 {
 	if (z->stream)
 		z->free(z->stream);
-	if (z->handle)
-		dlclose(z->handle);
 	free(z);
 }
 

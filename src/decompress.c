@@ -2,12 +2,12 @@
 #include "decompress.h"
 
 #include <archive.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decompress-zstd.h"
+#include "library.h"
 
 #define LIBRARY "libarchive.so.13"
 
@@ -29,7 +29,6 @@
 	F(archive_set_error)
 
 struct library {
-	void *handle;
 #define MEMBER(name) typeof(&name) name;
 	FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -46,17 +45,11 @@ struct decompress {
 
 static int load(struct library *lib)
 {
-	/* Kept in memory once it is there, so that the next stream finds it. */
-	lib->handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib->handle)
-		return -ELIBACC;
-#define LOOK_UP(name)                                         \
-	lib->name = (typeof(&name))dlsym(lib->handle, #name); \
-	if (!lib->name)                                       \
-		return -ELIBACC;
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	return 0;
+#define SYMBOL(name) { &lib->name, #name, NULL, 0 },
+	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
+#undef SYMBOL
+
+	return library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]));
 }
 
 static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
@@ -155,8 +148,6 @@ void decompress_close(struct decompress *d)
 		zstd_close(d->zstd);
 	if (d->archive)
 		d->lib.archive_read_free(d->archive);
-	if (d->lib.handle)
-		dlclose(d->lib.handle);
 	free(d);
 }
 

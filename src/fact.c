@@ -82,9 +82,12 @@ const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 	return NULL;
 }
 
-static void settle_items(const struct desc *desc, const struct fact_list *list)
+/* What was found of a list that then stayed unknown is not told either: JSON has no such state. */
+static void settle_list(const struct desc *desc, struct fact_list *list)
 {
-	for (uint32_t i = 0; i < list->count; i++)
+	if (list->state != FACT_KNOWN)
+		list->count = 0;
+	for (uint32_t i = 0; desc && i < list->count; i++)
 		fact_settle(desc, (char *)list->items + i * desc->size);
 }
 
@@ -98,8 +101,8 @@ void fact_settle(const struct desc *desc, void *facts)
 			((struct fact_str *)value)->value = "";
 		else if (f->type == FIELD_STRUCT)
 			fact_settle(f->sub, value);
-		else if (f->type == FIELD_LIST)
-			settle_items(f->sub, value);
+		else if (f->type == FIELD_LIST || f->type == FIELD_STRS)
+			settle_list(f->sub, value);
 	}
 }
 

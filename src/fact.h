@@ -101,7 +101,7 @@ void *fact_list_add(struct arena *arena, void *list, size_t item_size);
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
 
 /* When all facts are there: strings that are not known read as "" from now on, so that a sentence
- * made of one without asking has a hole and not a crash. */
+ * made of one without asking has a hole and not a crash, and lists that are not known have no items. */
 struct desc;
 void fact_settle(const struct desc *desc, void *facts);
 

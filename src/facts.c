@@ -12,6 +12,8 @@
 
 const char *const pci_port_words[] = { "endpoint", "root-port", "upstream-port",
 				       "downstream-port", "bridge", "root-complex", NULL };
+const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
+const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
 const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
 const char *const module_state_words[] = { "live", "loading", "unloading", "builtin", NULL };
 const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
@@ -34,6 +36,26 @@ static const struct field sysctl_fields[] = {
 	F_STR(sysctl, value, NULL),
 };
 static const struct desc sysctl_desc = DESC(sysctl);
+
+const char *const sysctl_names[] = { "kernel.numa_balancing", "net.core.rmem_max",
+				     "net.core.wmem_max", "net.ipv4.conf.all.arp_announce",
+				     "net.ipv4.conf.all.arp_ignore", "vm.max_map_count",
+				     "vm.nr_hugepages", "vm.overcommit_memory", "vm.zone_reclaim_mode",
+				     NULL };
+
+static const struct field hugepages_fields[] = {
+	F_U64(hugepages, size_bytes, NULL),
+	F_U64(hugepages, pages, "/sys/kernel/mm/hugepages"),
+};
+static const struct desc hugepages_desc = DESC(hugepages);
+
+static const struct field mount_point_fields[] = {
+	F_STR(mount_point, point, NULL),
+	F_STR(mount_point, type, "/proc/self/mountinfo"),
+	F_STR(mount_point, source, "/proc/self/mountinfo"),
+	F_STR(mount_point, options, "/proc/self/mountinfo"),
+};
+static const struct desc mount_point_desc = DESC(mount_point);
 
 static const struct field os_facts_fields[] = {
 	F_STR(os_facts, hostname, "/proc/sys/kernel/hostname"),
@@ -59,6 +81,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, image_based, "/run/ostree-booted"),
 	F_LIST(os_facts, kernel_config, kernel_option_desc, "/boot"),
 	F_LIST(os_facts, sysctls, sysctl_desc, "/proc/sys"),
+	F_LIST(os_facts, hugepages, hugepages_desc, "/sys/kernel/mm/hugepages"),
+	F_LIST(os_facts, mounts, mount_point_desc, "/proc/self/mountinfo"),
 };
 const struct desc os_facts_desc = DESC(os_facts);
 
@@ -75,7 +99,7 @@ static const struct field numa_facts_fields[] = {
 };
 static const struct desc numa_facts_desc = DESC(numa_facts);
 
-/* ---- pci, gpu ---- */
+/* ---- pci ---- */
 
 static const struct field pci_bar_fields[] = {
 	F_U64(pci_bar, index, NULL),
@@ -155,6 +179,36 @@ static const struct field pci_facts_fields[] = {
 };
 const struct desc pci_facts_desc = DESC(pci_facts);
 
+/* ---- topology, gpu ---- */
+
+static const struct field topology_path_fields[] = {
+	F_STR(topology_path, bdf, NULL),
+	F_ENUM(topology_path, class, path_class_words, NULL),
+	F_U64(topology_path, ports, NULL),
+	F_BOOL(topology_path, redirected, NULL),
+};
+static const struct desc topology_path_desc = DESC(topology_path);
+
+static const struct field topology_gpu_fields[] = {
+	F_STR(topology_gpu, bdf, NULL),
+	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
+	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STR(topology_gpu, nearest_nic, NULL),
+};
+static const struct desc topology_gpu_desc = DESC(topology_gpu);
+
+static const struct field topology_nic_fields[] = {
+	F_STR(topology_nic, bdf, NULL),
+	F_ENUM(topology_nic, role, nic_role_words, NULL),
+};
+static const struct desc topology_nic_desc = DESC(topology_nic);
+
+static const struct field topology_facts_fields[] = {
+	F_LIST(topology_facts, gpus, topology_gpu_desc, "/sys/bus/pci/devices"),
+	F_LIST(topology_facts, nics, topology_nic_desc, "/sys/bus/pci/devices"),
+};
+const struct desc topology_facts_desc = DESC(topology_facts);
+
 #define INFORMATION "/proc/driver/nvidia/gpus/{0}/information"
 
 static const struct field gpu_fields[] = {
@@ -166,6 +220,8 @@ static const struct field gpu_fields[] = {
 	F_STR(gpu, video_bios, INFORMATION),
 	F_BOOL(gpu, excluded, INFORMATION),
 	F_U64(gpu, mig_instances, "/proc/driver/nvidia/capabilities"),
+	F_U64(gpu, dma_bits, "/proc/driver/nvidia/gpus/{0}/information"),
+	F_STRS(gpu, displays, PCI "drm"),
 };
 static const struct desc gpu_desc = DESC(gpu);
 
@@ -464,6 +520,11 @@ static const struct field net_interface_fields[] = {
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
+	F_U64(net_interface, arp_ignore, "/proc/sys/net/ipv4/conf/{0}/arp_ignore"),
+	F_U64(net_interface, arp_announce, "/proc/sys/net/ipv4/conf/{0}/arp_announce"),
+	F_HEX(net_interface, pfc_priorities, "flow control of {0}"),
+	F_BOOL(net_interface, pause, "flow control of {0}"),
+	F_STRS(net_interface, uppers, "/sys/class/net/{0}"),
 };
 static const struct desc net_interface_desc = DESC(net_interface);
 
@@ -507,6 +568,25 @@ static const struct field dev_facts_fields[] = {
 };
 static const struct desc dev_facts_desc = DESC(dev_facts);
 
+static const struct field cdi_spec_fields[] = {
+	F_STR(cdi_spec, path, NULL),
+	F_STR(cdi_spec, driver_version, "{0}"),
+};
+static const struct desc cdi_spec_desc = DESC(cdi_spec);
+
+static const struct field engine_config_fields[] = {
+	F_STR(engine_config, path, NULL),
+	F_BOOL(engine_config, nvidia, "{0}"),
+};
+static const struct desc engine_config_desc = DESC(engine_config);
+
+static const struct field containers_facts_fields[] = {
+	F_STR(containers_facts, toolkit, "/usr/bin"),
+	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
+	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
+};
+const struct desc containers_facts_desc = DESC(containers_facts);
+
 static const struct field process_limits_fields[] = {
 	F_STR(process_limits, name, NULL),
 	F_U64(process_limits, pid, NULL),
@@ -546,6 +626,7 @@ static const struct desc service_desc = DESC(service);
 static const struct field services_facts_fields[] = {
 	F_BOOL(services_facts, manager, "/run/systemd/system"),
 	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 };
 const struct desc services_facts_desc = DESC(services_facts);
 
@@ -559,6 +640,7 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
 
@@ -586,12 +668,22 @@ static const struct field env_variable_fields[] = {
 };
 static const struct desc env_variable_desc = DESC(env_variable);
 
+static const struct field env_setting_fields[] = {
+	F_STR(env_setting, name, NULL),
+	F_STR(env_setting, value, NULL),
+	F_STR(env_setting, file, NULL),
+	F_U64(env_setting, line, NULL),
+};
+static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
+
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
+	F_STRS(env_facts, nccl, "/proc"),
+	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
 };
 const struct desc env_facts_desc = DESC(env_facts);
 
@@ -615,6 +707,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, os, os_facts_desc, NULL),
 	F_STRUCT(node, numa, numa_facts_desc, NULL),
 	F_STRUCT(node, pci, pci_facts_desc, NULL),
+	F_STRUCT(node, topology, topology_facts_desc, NULL),
 	F_STRUCT(node, gpu, gpu_facts_desc, NULL),
 	F_STRUCT(node, driver, driver_facts_desc, NULL),
 	F_STRUCT(node, modules, modules_facts_desc, NULL),
@@ -626,6 +719,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, rdma, rdma_facts_desc, NULL),
 	F_STRUCT(node, net, net_facts_desc, NULL),
 	F_STRUCT(node, dev, dev_facts_desc, NULL),
+	F_STRUCT(node, containers, containers_facts_desc, NULL),
 	F_STRUCT(node, limits, limits_facts_desc, NULL),
 	F_STRUCT(node, services, services_facts_desc, NULL),
 	F_STRUCT(node, software, software_facts_desc, NULL),

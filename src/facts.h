@@ -26,6 +26,23 @@ struct sysctl {
 	struct fact_str value;
 };
 
+/* The sysctls that are read; NULL-terminated. */
+extern const char *const sysctl_names[];
+
+struct hugepages {
+	struct fact_u64 size_bytes;
+	struct fact_u64 pages;		/* in the pool, used or not */
+};
+
+/* What is mounted, as the node's first process sees it in a tree, and this one on a running host.
+ * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
+struct mount_point {
+	struct fact_str point;
+	struct fact_str type;		/* ext4, nfs4, lustre, hugetlbfs */
+	struct fact_str source;
+	struct fact_str options;	/* rw,noatime,...: of the mount and of the file system */
+};
+
 struct os_facts {
 	struct fact_str hostname;
 	struct fact_str id;		/* os-release ID: debian, ubuntu, rhel, ... */
@@ -50,6 +67,8 @@ struct os_facts {
 	struct fact_str image_based;	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	LIST(struct kernel_option) kernel_config;	/* of the kernel that runs */
 	LIST(struct sysctl) sysctls;
+	LIST(struct hugepages) hugepages;	/* absent: a kernel without them */
+	LIST(struct mount_point) mounts;
 };
 
 /* ---- numa ---- */
@@ -179,6 +198,46 @@ struct pci_facts {
 	LIST(struct pci_device) devices;
 };
 
+/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
+
+/* As NCCL and nvidia-smi topo name them, nearest first. */
+enum path_class {
+	PATH_PIX,	/* one switch between them */
+	PATH_PXB,	/* several switches, no host bridge */
+	PATH_PHB,	/* through one host bridge: the CPU */
+	PATH_NODE,	/* between host bridges of one NUMA node */
+	PATH_SYS,	/* between NUMA nodes */
+	PATH_UNKNOWN,	/* only in code: a fact is then unknown itself */
+};
+extern const char *const path_class_words[];
+
+enum nic_role { NIC_COMPUTE, NIC_STORAGE, NIC_MANAGEMENT };
+extern const char *const nic_role_words[];
+
+struct topology_path {
+	struct fact_str bdf;		/* of the other end */
+	struct fact_enum class;		/* enum path_class */
+	struct fact_u64 ports;		/* bridges between them, the one above both not counted */
+	struct fact_bool redirected;	/* ACS of one of those redirects requests upwards */
+};
+
+struct topology_gpu {
+	struct fact_str bdf;
+	LIST(struct topology_path) gpus;	/* the other ones */
+	LIST(struct topology_path) nics;
+	struct fact_str nearest_nic;	/* absent: this node has no NIC */
+};
+
+struct topology_nic {
+	struct fact_str bdf;
+	struct fact_enum role;		/* enum nic_role; unknown: nothing tells (topology.h) */
+};
+
+struct topology_facts {
+	LIST(struct topology_gpu) gpus;
+	LIST(struct topology_nic) nics;
+};
+
 /* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
 
 struct gpu {
@@ -190,6 +249,9 @@ struct gpu {
 	struct fact_str video_bios;
 	struct fact_bool excluded;
 	struct fact_u64 mig_instances;	/* GPU instances that exist; absent: no MIG entry */
+	struct fact_u64 dma_bits;	/* of the addresses that it can reach */
+	/* Connectors that a display is plugged into: HDMI-A-1. Absent: nvidia_drm shows none. */
+	LIST(const char *) displays;
 };
 
 struct gpu_facts {
@@ -509,6 +571,14 @@ struct net_interface {
 	struct fact_str bdf;		/* absent: not a PCI function */
 	struct fact_str driver;
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
+	/* Of interfaces that share a subnet with another; unknown for the rest. */
+	struct fact_u64 arp_ignore;
+	struct fact_u64 arp_announce;
+	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
+	struct fact_u64 pfc_priorities;	/* a bit for each that PFC is on for; hexadecimal */
+	struct fact_bool pause;		/* global pause frames, sent or obeyed */
+	/* Bonds, bridges and VLANs over it, and over those. Only of PCI functions. */
+	LIST(const char *) uppers;
 };
 
 struct net_route {
@@ -547,6 +617,25 @@ struct dev_facts {
 	LIST(struct device_node) nodes;
 	LIST(struct device_major) majors;	/* character devices of /proc/devices */
 	LIST(const char *) char_links;		/* names in /dev/char that lead to NVIDIA nodes */
+};
+
+/* ---- containers: how container engines get to the GPUs ---- */
+
+struct cdi_spec {
+	struct fact_str path;
+	struct fact_str driver_version;	/* of the libraries that it names; absent: it names none */
+};
+
+/* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
+struct engine_config {
+	struct fact_str path;
+	struct fact_bool nvidia;	/* names NVIDIA's runtime, hook or CDI devices */
+};
+
+struct containers_facts {
+	struct fact_str toolkit;	/* path of a program of the NVIDIA Container Toolkit */
+	LIST(struct cdi_spec) cdi;	/* Container Device Interface: those of nvidia.com */
+	LIST(struct engine_config) configs;
 };
 
 /* ---- limits ---- */
@@ -592,6 +681,8 @@ struct service {
 struct services_facts {
 	struct fact_bool manager;	/* systemd runs this node */
 	LIST(struct service) units;	/* those not there too: not-found */
+	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	struct fact_str driver_container;
 };
 
 /* ---- software: user space that the kernel side has to fit ---- */
@@ -608,6 +699,7 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	/* every folder that was to be looked into could be */
 	LIST(struct software_item) items;
+	LIST(const char *) programs;	/* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */
@@ -633,12 +725,23 @@ struct env_variable {
 	struct fact_str value;
 };
 
+/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE, /etc/nccl.conf. What the
+ * environment has stands over it, and the first file over the second. ORDERED */
+struct env_setting {
+	struct fact_str name;
+	struct fact_str value;
+	struct fact_str file;
+	struct fact_u64 line;
+};
+
 struct env_facts {
 	struct fact_u64 pid;		/* absent: this process */
 	struct fact_u64 uid;		/* effective */
 	struct fact_u64 capabilities;	/* effective; hexadecimal */
 	struct fact_bool initial_user_namespace;
 	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
+	LIST(const char *) nccl;	/* files of libnccl that it has mapped; absent: this process */
+	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
 };
 
 /* ---- the node ---- */
@@ -665,6 +768,7 @@ struct node {
 	struct os_facts os;
 	struct numa_facts numa;
 	struct pci_facts pci;
+	struct topology_facts topology;
 	struct gpu_facts gpu;
 	struct driver_facts driver;
 	struct modules_facts modules;
@@ -676,6 +780,7 @@ struct node {
 	struct rdma_facts rdma;
 	struct net_facts net;
 	struct dev_facts dev;
+	struct containers_facts containers;
 	struct limits_facts limits;
 	struct services_facts services;
 	struct software_facts software;
@@ -688,6 +793,7 @@ struct node {
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
 extern const struct desc pci_facts_desc;
+extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;
 extern const struct desc boot_entry_desc;
 extern const struct desc module_file_desc;
@@ -699,6 +805,7 @@ extern const struct desc services_facts_desc;
 extern const struct desc log_facts_desc;
 extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
+extern const struct desc containers_facts_desc;
 
 /* ---- questions that many rules ask ---- */
 

@@ -86,6 +86,20 @@ bool gate_no_software(struct judge *j)
 	return true;
 }
 
+bool gate_no_log(struct judge *j)
+{
+	const struct log_facts *log = &j->node->log;
+
+	if (!is_told(log->lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else if (!known_is(log->complete, true))
+		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		return false;
+	return true;
+}
+
 bool gate_vm(struct judge *j, const char *what)
 {
 	if (!node_is_vm(j->node))
@@ -94,4 +108,15 @@ bool gate_vm(struct judge *j, const char *what)
 		.remedy = "look at the host that runs this machine",
 		.evidence = { "os.hypervisor" });
 	return true;
+}
+
+void gate_log_clean(struct judge *j)
+{
+	if (!is_told(j->node->log.lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else if (!known_is(j->node->log.complete, true))
+		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		PASS(j, .evidence = { "log.lines" });
 }

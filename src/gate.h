@@ -20,7 +20,12 @@ bool gate_no_modprobe(struct judge *j);	/* nothing of modprobe.d is known */
 bool gate_modprobe_unread(struct judge *j);	/* a file that counts is unread: what was not seen may be in it */
 /* What was not found in it may be in a folder that could not be read. */
 bool gate_no_software(struct judge *j);
+/* What is not in the log need not mean anything: it could not be read, or not back to the boot. */
+bool gate_no_log(struct judge *j);
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool gate_vm(struct judge *j, const char *what);
+
+/* Nothing bad is in the kernel log: a pass as far as it goes back to the boot, else unknown. */
+void gate_log_clean(struct judge *j);
 
 #endif

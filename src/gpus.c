@@ -32,6 +32,16 @@ const struct nic_model *nic_model(const struct pci_device *device)
 	return NULL;
 }
 
+const char *gpu_name(const struct node *node, const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	for_each(g, &node->gpu.devices)
+		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
+			return g->model.value;
+	return model ? model->name : "NVIDIA GPU";
+}
+
 const struct pci_bar *gpu_bar1(const struct pci_device *device)
 {
 	const struct pci_bar *bar0 = pci_bar(device, 0);

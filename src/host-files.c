@@ -70,26 +70,37 @@ static int check_regular(int fd)
 	return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
 }
 
+/* In sysfs there are no devices, and most files that are read are there. */
+static bool is_in_sysfs(const struct host *host, const char *path)
+{
+	return host->kind == HOST_LIVE && strncmp(path, "/sys/", 5) == 0 && !strstr(path, "/..");
+}
+
+/* The very file that was looked at, for reading. */
+static int reopen(int there, int flags)
+{
+	char again[32];
+	int fd;
+
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", there);
+	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	return fd < 0 ? -errno : fd;
+}
+
 int files_open(struct host *host, const char *path, int flags)
 {
-	int fd, rc;
+	bool looked_at = !is_in_sysfs(host, path);
+	int there = open_or_missing(host, path, looked_at ? O_PATH : O_RDONLY | flags);
+	int rc;
 
-	if (host->kind == HOST_TREE) {
-		fd = open_or_missing(host, path, O_PATH);
-		if (fd < 0)
-			return fd;
-		rc = check_regular(fd);
-		close(fd);
-		if (rc)
-			return rc;
-	}
-	fd = open_or_missing(host, path, O_RDONLY | flags);
-	if (fd < 0)
-		return fd;
-	rc = check_regular(fd);
+	if (there < 0)
+		return there;
+	rc = check_regular(there);
+	if (rc == 0 && !looked_at)
+		return there;
 	if (rc == 0)
-		return fd;
-	close(fd);
+		rc = reopen(there, flags);
+	close(there);
 	return rc;
 }
 
@@ -105,9 +116,7 @@ static int read_error(void)
 int files_open_kmsg(struct host *host)
 {
 	_cleanup_close_ int there = open_path(host, "/dev/kmsg", O_PATH);
-	char again[32];
 	struct stat st;
-	int fd;
 
 	if (there < 0)
 		return there;
@@ -115,10 +124,7 @@ int files_open_kmsg(struct host *host)
 		return -errno;
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != KMSG_DEVICE)
 		return -ENXIO;
-	/* The very file that was looked at. */
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", there);
-	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return reopen(there, 0);
 }
 
 /* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an

@@ -53,6 +53,8 @@ int resolve_in_root(struct host *host, const char *path, int flags);
 
 /* host-record.c */
 struct recorder *recorder_new(int fd, bool redact, struct arena *shared);
+/* The name that is to be replaced in what is recorded; before any child is made. */
+void recorder_learn_hostname(struct recorder *r, struct span hostname);
 int recorder_error(const struct recorder *recorder);
 void recorder_free(struct recorder *recorder);
 void record_read(struct recorder *r, const char *path, int rc, const struct text *text);

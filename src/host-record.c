@@ -109,12 +109,11 @@ static struct json_object *begin(struct recorder *r, const char *question, const
 	return record;
 }
 
-static void learn_hostname(struct recorder *r, const char *path, struct span text)
+void recorder_learn_hostname(struct recorder *r, struct span text)
 {
-	if (r->redact && !r->hostname && strcmp(path, "/proc/sys/kernel/hostname") == 0) {
-		text = span_trim(text);
+	text = span_trim(text);
+	if (r->redact && text.n)
 		r->hostname = strndup(text.p, text.n);
-	}
 }
 
 /* The bytes as a member: text where they are UTF-8 without NUL, else base64. */
@@ -140,7 +139,6 @@ static void record_text(struct recorder *r, const char *question, const char *pa
 	if (!record)
 		return;
 	if (rc == 0) {
-		learn_hostname(r, path, text_span(text));
 		clean = r->redact ? redact_text(text->data, text->size, r->hostname, &n) : NULL;
 		put_bytes(record, clean ? clean : text->data, clean ? n : text->size);
 	}

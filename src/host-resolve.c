@@ -57,18 +57,20 @@ static int follow(struct walk *w, int link)
 	return 0;
 }
 
-/* Cuts the next component off w->rest into NAME; false at the end. */
-static bool next_component(struct walk *w, char name[NAME_MAX + 1])
+/* Cuts the next component off w->rest into NAME: 1, 0 at the end, or negative errno. */
+static int next_component(struct walk *w, char name[NAME_MAX + 1])
 {
 	char *p = w->rest + strspn(w->rest, "/");
 	size_t n = strcspn(p, "/");
 
-	if (n == 0 || n > NAME_MAX)
-		return false;
+	if (n == 0)
+		return 0;
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
 	memcpy(name, p, n);
 	name[n] = '\0';
 	memmove(w->rest, p + n, strlen(p + n) + 1);
-	return true;
+	return 1;
 }
 
 static int step(struct walk *w, const char *name, bool last, int flags)
@@ -79,6 +81,8 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 	if (strcmp(name, ".") == 0)
 		return 0;
 	if (strcmp(name, "..") == 0) {
+		if (fstat(w->fds[w->depth], &st) == 0 && !S_ISDIR(st.st_mode))
+			return -ENOTDIR;
 		walk_up(w);
 		return 0;
 	}
@@ -121,8 +125,9 @@ static int walk_in_root(int root, const char *path, int flags)
 	char name[NAME_MAX + 1] = ".";
 	int rc = 0;
 
-	snprintf(w.rest, sizeof(w.rest), "%s", path);
-	while (rc == 0 && next_component(&w, name)) {
+	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", path) >= sizeof(w.rest))
+		return -ENAMETOOLONG;
+	while (rc == 0 && (rc = next_component(&w, name)) > 0) {
 		bool last = w.rest[strspn(w.rest, "/")] == '\0';
 
 		rc = step(&w, name, last, flags);
@@ -149,9 +154,11 @@ int resolve_in_root(struct host *host, const char *path, int flags)
 		fd = (int)syscall(SYS_openat2, host->root, path, &how, sizeof(how));
 		if (fd >= 0)
 			return fd;
-		if (errno != ENOSYS && errno != EPERM)
+		/* EAGAIN: something was renamed or mounted anywhere on this machine meanwhile, so that
+		 * the kernel cannot be sure of a "..". The walk can. */
+		if (errno != ENOSYS && errno != EPERM && errno != EAGAIN)
 			return -errno;
-		host->no_openat2 = true;
+		host->no_openat2 = errno != EAGAIN;
 	}
 	return walk_in_root(host->root, path, flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0));
 }

@@ -10,14 +10,6 @@
 #include "host-private.h"
 #include "json.h"
 
-#define FORMAT_PATH(path, format)                                      \
-	do {                                                           \
-		va_list ap;                                            \
-		va_start(ap, format);                                  \
-		vsnprintf((path), sizeof(path), (format), ap);         \
-		va_end(ap);                                            \
-	} while (0)
-
 void host_close(struct host *host)
 {
 	if (!host)
@@ -35,8 +27,15 @@ enum host_kind host_kind(const struct host *host)
 
 int host_record(struct host *host, int fd, bool redact, struct arena *shared)
 {
+	_cleanup_text_ struct text hostname = { 0 };
+
 	host->recorder = recorder_new(fd, redact, shared);
-	return host->recorder ? 0 : -ENOMEM;
+	if (!host->recorder)
+		return -ENOMEM;
+	/* Known to every child from the start: each redacts by itself. */
+	if (host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname) == 0)
+		recorder_learn_hostname(host->recorder, text_span(&hostname));
+	return 0;
 }
 
 int host_record_error(const struct host *host)
@@ -64,7 +63,7 @@ static bool is_recorded(const struct host *host)
 static void trace(struct host *host, const char *path)
 {
 	if (host->trace)
-		strcpy(host->trace, path);
+		snprintf(host->trace, PATH_MAX, "%s", path);
 }
 
 /* ---- what errors mean ---- */
@@ -175,7 +174,9 @@ int host_read(struct host *host, struct text *text, size_t limit, const char *fo
 {
 	char path[PATH_MAX];
 
-	FORMAT_PATH(path, format);
+	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
 	return answered(host, path, read_at(host, path, limit, text));
 }
 
@@ -184,7 +185,9 @@ int host_read_entry(struct host *host, struct text *text, size_t limit, const ch
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
 	rc = read_at(host, path, limit, text);
 	return rc == -EINVAL ? -ENOENT : answered(host, path, rc);
 }
@@ -194,9 +197,10 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
-	trace(host, path);
 	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
 	rc = host->ops->head(host, path, n, text);
 	if (is_recorded(host))
 		record_head(host->recorder, path, rc, text);
@@ -208,9 +212,10 @@ int host_list(struct host *host, struct names *names, const char *format, ...)
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
-	trace(host, path);
 	*names = (struct names){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
 	rc = host->ops->list(host, path, names);
 	if (rc == 0)
 		names_sort(names);
@@ -224,9 +229,10 @@ int host_stat(struct host *host, struct host_stat *stat, const char *format, ...
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
-	trace(host, path);
 	*stat = (struct host_stat){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
 	rc = host->ops->stat(host, path, stat);
 	if (is_recorded(host))
 		record_stat(host->recorder, path, rc, stat);
@@ -249,7 +255,8 @@ int host_link(struct host *host, char target[PATH_MAX], const char *format, ...)
 {
 	char path[PATH_MAX];
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
 	return link_at(host, path, target);
 }
 
@@ -259,7 +266,8 @@ int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *forma
 	const char *last;
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
 	rc = link_at(host, path, target);
 	if (rc)
 		return rc;
@@ -297,6 +305,9 @@ int host_query(struct host *host, const char *key, const struct desc *desc, void
 
 	trace(host, key);
 	rc = host->ops->query(host, key, desc, facts, arena, ask, user);
+	/* Half an answer is none: a capture has only the error. */
+	if (rc)
+		memset(facts, 0, desc->size);
 	if (host->recorder) {
 		answer = rc == 0 ? fact_to_json(desc, facts) : NULL;
 		record_query(host->recorder, key, rc, answer);

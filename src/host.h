@@ -96,6 +96,17 @@ struct host_stat {
 };
 
 #define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))
+/* For those functions: writes the path that they were given into PATH[PATH_MAX]. False when it is too
+ * long: cut off it would name another file. */
+#define HOST_FORMAT_PATH(path, format)                                      \
+	({                                                                  \
+		va_list ap;                                                 \
+		int length;                                                 \
+		va_start(ap, format);                                       \
+		length = vsnprintf((path), sizeof(path), (format), ap);     \
+		va_end(ap);                                                 \
+		length >= 0 && (size_t)length < sizeof(path);               \
+	})
 
 /* A regular file, at most LIMIT bytes. */
 HOST_PATH(4) int host_read(struct host *host, struct text *text, size_t limit,

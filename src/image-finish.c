@@ -31,6 +31,8 @@ static bool resolve(struct contents *c, const char *path, char real[PATH_MAX], b
 
 	if (last)
 		return links_resolve(path, real, link_in_image, c) == 0;
+	if (name - path >= PATH_MAX)
+		return false;
 	memcpy(folder, path, (size_t)(name - path));
 	folder[name - path] = '\0';
 	if (links_resolve(folder, real, link_in_image, c))

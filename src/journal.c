@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "journal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
+
+#include "library.h"
 
 /* How often the clock is looked at. */
 #define CLOCK_EVERY 64
@@ -25,33 +26,19 @@ struct journal_api {
 
 static int load(struct journal_api *api)
 {
-	const struct {
-		const char *name;
-		void *slot;
-	} symbols[] = {
-		{ "sd_journal_open", &api->open },
-		{ "sd_journal_open_directory", &api->open_directory },
-		{ "sd_journal_close", &api->close },
-		{ "sd_journal_add_match", &api->add_match },
-		{ "sd_journal_seek_head", &api->seek_head },
-		{ "sd_journal_seek_tail", &api->seek_tail },
-		{ "sd_journal_next", &api->next },
-		{ "sd_journal_previous", &api->previous },
-		{ "sd_journal_get_data", &api->get_data },
+	const struct library_symbol symbols[] = {
+		{ &api->open, "sd_journal_open", NULL, 0 },
+		{ &api->open_directory, "sd_journal_open_directory", NULL, 0 },
+		{ &api->close, "sd_journal_close", NULL, 0 },
+		{ &api->add_match, "sd_journal_add_match", NULL, 0 },
+		{ &api->seek_head, "sd_journal_seek_head", NULL, 0 },
+		{ &api->seek_tail, "sd_journal_seek_tail", NULL, 0 },
+		{ &api->next, "sd_journal_next", NULL, 0 },
+		{ &api->previous, "sd_journal_previous", NULL, 0 },
+		{ &api->get_data, "sd_journal_get_data", NULL, 0 },
 	};
-	/* Stays open: the process that probes is short-lived. */
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
 
-	if (!library)
-		return -ELIBACC;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *symbol = dlsym(library, symbols[i].name);
-
-		if (!symbol)
-			return -ELIBACC;
-		memcpy(symbols[i].slot, &symbol, sizeof(symbol));
-	}
-	return 0;
+	return library_load("libsystemd.so.0", symbols, sizeof(symbols) / sizeof(symbols[0]));
 }
 
 static uint64_t now_ms(void)

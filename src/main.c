@@ -16,7 +16,9 @@ enum exit_status finish_output(enum exit_status status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	complain("cannot write the result: %s", strerror(errno));
+	/* Whoever pipes into head has seen enough. */
+	if (errno != EPIPE)
+		complain("cannot write the result: %s", strerror(errno));
 	return EXIT_CANNOT;
 }
 

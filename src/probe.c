@@ -25,6 +25,8 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define PHASE_LAST 3
 #define PROBES_MAX 64
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
+#define SLICES 20	/* how often in its deadline a probe is looked after */
+#define BUSY 10		/* deadlines that a probe has in all */
 
 /* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
  * patience ends, so that a run in which all goes well costs no switch between the two. */
@@ -41,6 +43,7 @@ static const struct probe configuration = { .name = "configuration" };
 struct run {
 	struct probe_context ctx;
 	const struct observation *how;
+	pid_t parent;
 	struct watch *watch;
 	const struct probe *steps[PROBES_MAX];	/* those that are to run */
 	size_t count;
@@ -127,8 +130,10 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
+/* Its section is empty then, whatever a child that was ended had begun to write there. */
 static void run_probe(struct run *run, const struct probe *probe)
 {
+	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->watch->probe = probe->name;
 	run->watch->trace[0] = '\0';
 	if (probe == &configuration)
@@ -157,6 +162,8 @@ static _Noreturn void child(struct run *run, size_t first)
 	struct watch *watch = run->watch;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != run->parent)
+		_exit(EXIT_FAILURE);
 	leave_output();
 	for (size_t i = first; i < run->count; i++) {
 		uint64_t start = now_us();
@@ -210,21 +217,32 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended, false when the step that it is at has had its time. */
-static bool wait_for_child(struct run *run, struct watched *w)
+/* True when the child has ended. False when the step that it is at did not get from one file to the next
+ * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
+ * is that one. On a busy host a probe that gets on is not stuck. */
+static bool wait_for_child(struct run *run, struct watched *w, size_t *step)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	char trace[PATH_MAX] = "";
+	uint64_t moved_us = 0;
 
 	for (;;) {
-		size_t step = run->watch->current;
-		uint64_t started = run->watch->started_us, now = now_us(), end;
+		uint64_t started = run->watch->started_us, deadline_us, now;
 
-		if (step >= run->count)
-			step = run->count - 1;
-		end = started + (uint64_t)deadline_of(run, step, started) * 1000;
-		if (poll(&p, 1, now < end ? (int)((end - now + 999) / 1000) : 0) > 0)
+		*step = run->watch->current < run->count ? run->watch->current : run->count - 1;
+		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
+		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
-		if (now >= end && started == run->watch->started_us)
+		now = now_us();
+		if (started != run->watch->started_us)
+			continue;
+		if (moved_us < started)
+			moved_us = started;
+		if (strcmp(trace, run->watch->trace) != 0 && *trace)
+			moved_us = now;
+		snprintf(trace, sizeof(trace), "%s", run->watch->trace);
+		if (now - moved_us >= deadline_us || now - started >= BUSY * deadline_us ||
+		    (run->end_us && now >= run->end_us))
 			return false;
 	}
 }
@@ -260,25 +278,36 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
+static bool has_result(const struct node *node, const char *probe)
+{
+	for_each(r, &node->probes)
+		if (str_is(r->name, probe))
+			return true;
+	return false;
+}
+
 /* Follows one child until it is done or gone; returns the first step that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
-	bool ended = wait_for_child(run, w);
+	size_t step;
+	bool ended = wait_for_child(run, w, &step);
 	int status = end_child(w, ended);
-	size_t step = run->watch->current;
+	size_t at = run->watch->current;
 	uint64_t started = run->watch->started_us, spent = now_us() - started;
 	char why[64];
 
-	if (step >= run->count)
-		return run->count;
+	/* It may have gone on until it was ended. */
+	while (at < run->count && has_result(run->ctx.node, run->steps[at]->name))
+		at++;
+	if (at >= run->count || (!ended && at != step))
+		return at;
 	if (ended) {
-		crashed(run, run->steps[step], status, spent);
+		crashed(run, run->steps[at], status, spent);
 	} else {
-		snprintf(why, sizeof(why), "no answer within %u ms",
-			 deadline_of(run, step, started));
-		give_up(run, run->steps[step], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
+		snprintf(why, sizeof(why), "no answer within %u ms", deadline_of(run, at, started));
+		give_up(run, run->steps[at], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
 	}
-	return step + 1;
+	return at + 1;
 }
 
 /* When the time for all of them is over, the rest is not begun. */
@@ -349,6 +378,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 			 /* A capture answers what was asked when it was made. */
 			 .brief = how->brief && host_kind(host) != HOST_CAPTURE },
 		.how = how,
+		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
 		.end_us = how->timeout_ms ? now_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
@@ -370,21 +400,14 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 
 /* ---- readers ---- */
 
-#define FORMAT_PATH(path, format)                              \
-	do {                                                   \
-		va_list ap;                                    \
-		va_start(ap, format);                          \
-		vsnprintf((path), sizeof(path), (format), ap); \
-		va_end(ap);                                    \
-	} while (0)
-
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
 {
 	_cleanup_text_ struct text text = { 0 };
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0)
 		*fact = probe_span(ctx, span_trim(text_span(&text)));
@@ -398,7 +421,8 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 	char path[PATH_MAX];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
 		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
@@ -412,7 +436,8 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 	char path[PATH_MAX], name[NAME_MAX + 1];
 	int rc;
 
-	FORMAT_PATH(path, format);
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
 	rc = host_link_name(ctx->host, name, "%s", path);
 	if (rc == 0)
 		*fact = fact_str(ctx->arena, name);

@@ -3,9 +3,9 @@
  * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
  * through the host handle and judges nothing.
  *
- * On a live host or a tree the probes run in a child that shares the arena. A probe that passes its
- * deadline, crashes or is ended by a library costs its own section, which becomes unknown again; a
- * new child goes on with the next probe. A child that is stuck in the kernel is left behind.
+ * On a live host or a tree the probes run in a child that shares the arena. A probe that stays at one
+ * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
+ * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
  */
 #ifndef PROBE_H
 #define PROBE_H

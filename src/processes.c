@@ -60,6 +60,7 @@ int processes_list(struct host *host, process_found *found, void *user)
 	_cleanup_(threads_free) struct threads threads = { 0 };
 	int rc = host_list(host, &names, "/proc");
 	uint64_t pid;
+	int error = 0;
 
 	if (rc)
 		return rc == -ENOENT ? -ENODATA : rc;
@@ -74,12 +75,16 @@ int processes_list(struct host *host, process_found *found, void *user)
 		if (span_u64(span_of(names.items[i]), 10, &pid) ||
 		    is_thread(&threads, names.items[i]))
 			continue;
-		/* One that has ended meanwhile is none. */
-		if (host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]))
+		rc = host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]);
+		/* One that has ended meanwhile is none, and no kernel gives a longer name; one that may
+		 * not be seen is one. */
+		if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
+			error = rc;
+		if (rc)
 			continue;
 		name = span_trim(text_span(&comm));
 		comm.data[name.p - comm.data + name.n] = '\0';
 		found(user, pid, name.p);
 	}
-	return 0;
+	return error;
 }

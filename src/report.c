@@ -69,6 +69,9 @@ static void pick_profiles(struct report *report)
 		report->profiles = PROFILE_BASE | PROFILE_P2P;
 		report->profiles_reason =
 			arena_printf(report->arena, "%zu GPUs and no RDMA device", gpus);
+	} else if (is_unknown(node->pci.devices)) {
+		report->profiles = PROFILE_BASE;
+		report->profiles_reason = "what GPUs there are could not be read";
 	} else {
 		report->profiles = PROFILE_BASE;
 		report->profiles_reason = arena_printf(
@@ -136,6 +139,27 @@ static const struct gap *gap_of_probe(const struct node *node, const char *sourc
 	return below || !any ? below : first;
 }
 
+/* Descriptions name the files of the process that looks; --pid names another. */
+static const char *of_process(const struct report *report, const char *source)
+{
+	static const char self[] = "/proc/self/";
+
+	if (!source || !is_known(report->node->env.pid) ||
+	    strncmp(source, self, strlen(self)) != 0)
+		return source;
+	return arena_printf(report->arena, "/proc/%llu/%s",
+			    (unsigned long long)report->node->env.pid.value, source + strlen(self));
+}
+
+int report_find(const struct report *report, const char *fact, struct fact_ref *ref)
+{
+	int rc = fact_find(&node_desc, report->node, fact, report->arena, ref);
+
+	if (rc == 0)
+		ref->source = of_process(report, ref->source);
+	return rc;
+}
+
 /* The gap that is about the very source of the missing fact. */
 static const struct gap *near_gap(const struct report *report, const struct finding *finding)
 {
@@ -146,7 +170,7 @@ static const struct gap *near_gap(const struct report *report, const struct find
 
 	if (!fact)
 		return NULL;
-	if (fact_find(&node_desc, report->node, fact, report->arena, &ref) == 0)
+	if (report_find(report, fact, &ref) == 0)
 		source = ref.source;
 	gap = gap_of_probe(report->node, source, fact, false);
 	return gap || !source ? gap : gap_at(report->node, source);

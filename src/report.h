@@ -40,6 +40,9 @@ unsigned int profiles_parse(const char *list, struct span *word);
 const char *profiles_text(struct arena *arena, unsigned int profiles);
 extern const char *const profile_words[];	/* by bit */
 
+/* A fact that stands in evidence, and the file that it was read from. As fact_find(). */
+int report_find(const struct report *report, const char *fact, struct fact_ref *ref);
+
 /* Why the facts that a finding lacks are unknown, and what would make them known; NULL if that is
  * not recorded. */
 const struct gap *report_gap(const struct report *report, const struct finding *finding);

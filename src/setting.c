@@ -175,8 +175,11 @@ static void see_next(struct setting *s, const struct node *node, struct arena *a
 		return;
 	s->next = assigned(not_from_cmdline(node, s->name), arena, "modprobe.assignments",
 			   &node->modprobe);
-	if (given.state == FACT_KNOWN)
-		s->next = given;
+	if (given.state != FACT_KNOWN)
+		return;
+	s->changed_since_boot |= !s->configured.value ||
+				 strcmp(s->configured.value, given.value) != 0;
+	s->next = given;
 }
 
 static bool file_is_newer(const struct node *node, const struct modprobe_assignment *a)
@@ -253,10 +256,9 @@ struct setting_outcome setting_compare(const struct setting *s, setting_wanted *
 {
 	const struct setting_value *boot = s->early_counts ? &s->early : &s->next;
 	struct setting_outcome o = { .known = s->running.state };
-	bool configured = s->configured.state != FACT_UNKNOWN &&
-			  wanted(s->configured.value, user);
+	bool configured = s->next.state != FACT_UNKNOWN && wanted(s->next.value, user);
 
-	o.configured_unknown = s->configured.state == FACT_UNKNOWN;
+	o.configured_unknown = s->next.state == FACT_UNKNOWN;
 	o.running_right = s->running.state != FACT_UNKNOWN && wanted(s->running.value, user);
 	o.boot_unknown = boot->state == FACT_UNKNOWN || s->early_unknown;
 	o.boot_right = boot->state != FACT_UNKNOWN && wanted(boot->value, user);

@@ -26,12 +26,12 @@ struct setting {
 	struct setting_value early;
 	bool early_counts;		/* the next boot loads the module from its initramfs */
 	bool early_unknown;		/* whether it does could not be read */
-	bool changed_since_boot;	/* the configured value's file is newer than the boot */
+	bool changed_since_boot;	/* its file is newer, or the next command line says something else */
 };
 
 enum setting_step {
 	STEP_NONE,		/* right now and at the next boot */
-	STEP_CONFIGURE,		/* nothing on disk gives it */
+	STEP_CONFIGURE,		/* neither modprobe.d nor the next command line gives it */
 	STEP_REBUILD,		/* the files are right, the initramfs is not */
 	STEP_RESTART,		/* all is right on disk: reload the module or boot */
 };

@@ -22,20 +22,6 @@ const struct settings_key settings_keys[] = {
 	  "Whether an answer that could not be given counts for the exit status (3)." },
 	{ "limits", "link-errors-max", "number", "0",
 	  "Error counts of an RDMA port (link downed, symbol errors) above this are a warning." },
-	{ "expect", "gpu-count", "number", NULL, "NVIDIA GPUs on the PCI bus." },
-	{ "expect", "gpu-model", "text", NULL, "What every GPU's model contains: H200." },
-	{ "expect", "driver-version", "version or range", NULL,
-	  "Of the NVIDIA driver: 580.159.04, or >=570 <590." },
-	{ "expect", "driver-flavour", "open, proprietary", NULL, "Of the kernel modules." },
-	{ "expect", "nic-count", "number", NULL, "RDMA devices." },
-	{ "expect", "nic-firmware", "version or range", NULL, "Of every RDMA device." },
-	{ "expect", "port-rate-gbps", "number", NULL, "Of every active RDMA port." },
-	{ "expect", "ports-active", "number", NULL, "RDMA ports in state ACTIVE." },
-	{ "expect", "link-layer", "InfiniBand, Ethernet", NULL, "Of every RDMA port." },
-	{ "expect", "kernel", "text", NULL, "Release of the kernel that runs; shell pattern." },
-	{ "expect", "memory-gib", "number", NULL, "Memory, at least, in whole GiB." },
-	{ "expect", "cpus", "number", NULL, "Logical processors." },
-	{ "expect", "numa-nodes", "number", NULL, "NUMA nodes." },
 	{ 0 },
 };
 
@@ -82,6 +68,8 @@ static const struct settings_key *find_key(const char *section, const char *key)
 
 static bool known_section(const char *section)
 {
+	if (strcmp(section, "expect") == 0)
+		return true;
 	for (const struct settings_key *k = settings_keys; k->section; k++)
 		if (strcmp(k->section, section) == 0)
 			return true;
@@ -108,27 +96,28 @@ static int set_check(struct parse *p, const char *key, const char *value)
 	return 1;
 }
 
-static bool is_one_of(const char *value, const char *words)
+static int set_expect(struct parse *p, const char *name, const char *value)
 {
-	struct span rest = span_of(words), word;
-
-	while (span_cut(&rest, ',', &word))
-		if (span_is(span_trim(word), value))
-			return true;
-	return false;
-}
-
-static int set_expect(struct parse *p, const struct settings_key *k, const char *value)
-{
+	const char *argument, *wanted;
+	const struct expect_key *key = expect_find(name, &argument);
 	struct expectation *e;
-	uint64_t number;
 
-	if (strcmp(k->value, "number") == 0 && span_u64(span_of(value), 10, &number))
-		return wrong(p, k->key, value, "a number");
-	if (strchr(k->value, ',') && !is_one_of(value, k->value))
-		return wrong(p, k->key, value, k->value);
+	if (!key)
+		return wrong(p, "unknown key", name, "");
+	wanted = argument ? key->refuse(argument) : NULL;
+	if (wanted)
+		return wrong(p, "key", name, wanted);
+	wanted = expect_refuse(key, value);
+	if (wanted)
+		return wrong(p, name, value, wanted);
 	e = LIST_ADD(p->arena, &p->settings->expect);
-	*e = (struct expectation){ k->key, arena_strdup(p->arena, value), p->file };
+	*e = (struct expectation){
+		.key = arena_strdup(p->arena, name),
+		.value = arena_strdup(p->arena, value),
+		.file = p->file,
+		.row = key,
+	};
+	e->argument = argument ? e->key + (argument - name) : NULL;
 	return 1;
 }
 
@@ -186,15 +175,17 @@ static int set(void *user, const char *section, const char *key, const char *val
 		return 0;
 	if (strncmp(section, "rule ", 5) == 0)
 		return set_rule(p, section + 5, key, value);
+	if (!*section)
+		return wrong(p, "a key outside of any section", key, "");
 	if (!known_section(section))
 		return wrong(p, "unknown section", section, "check, limits, expect or rule ID");
+	if (strcmp(section, "expect") == 0)
+		return set_expect(p, key, value);
 	k = find_key(section, key);
 	if (!k)
 		return wrong(p, "unknown key", key, "");
 	if (strcmp(section, "check") == 0)
 		return set_check(p, key, value);
-	if (strcmp(section, "expect") == 0)
-		return set_expect(p, k, value);
 	if (span_u64(span_of(value), 10, &p->settings->link_errors_max))
 		return wrong(p, key, value, "a number");
 	return 1;
@@ -216,6 +207,22 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 			return number;
 	}
 	return 0;
+}
+
+/* The line of [rule ID], which inih does not tell. */
+static size_t find_section(const char *text, size_t n, const char *id)
+{
+	struct span rest = { text, n }, line;
+	size_t number = 0;
+
+	while (span_cut(&rest, '\n', &line)) {
+		number++;
+		line = span_trim(line);
+		if (span_starts(line, "[rule ") && line.n > 6 + strlen(id) &&
+		    strncmp(line.p + 6, id, strlen(id)) == 0)
+			break;
+	}
+	return number;
 }
 
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
@@ -248,7 +255,8 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 	}
 	for_each(rule, &settings->rules) {
 		if (!rule->reason && rule->file == p.file) {
-			snprintf(error, 512, "%s: [rule %s] has no reason", file, rule->id);
+			snprintf(error, 512, "%s:%zu: [rule %s] has no reason", file,
+				 find_section(text, n, rule->id), rule->id);
 			return -EINVAL;
 		}
 	}

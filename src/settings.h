@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * settings.h - what an administrator decided: nvnodecheck.conf and conf.d, then the command line.
- * Every key is a row of settings_keys[]; the example configuration and nvnodecheck.conf(5) have the
- * same rows because a test says so.
+ * Every key is a row of settings_keys[], those of [expect] of expect_keys[]; the example
+ * configuration and nvnodecheck.conf(5) have the same rows because a test says so.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "expect.h"
 #include "rule.h"
 
 #define SETTINGS_FILE "/etc/nvnodecheck.conf"
@@ -33,6 +34,8 @@ struct expectation {
 	const char *key;
 	const char *value;
 	const char *file;
+	const struct expect_key *row;
+	const char *argument;		/* of a key such as sysctl.NAME; else NULL */
 };
 
 struct settings {

@@ -5,8 +5,6 @@
 
 #define CLASS_BRIDGE 0x06 /* PCI Code and ID Assignment Specification, 1.7 */
 
-const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", "unknown", NULL };
-
 size_t topology_above(const struct node *node, const struct pci_device *device,
 		      const struct pci_device *above[PATH_PORTS_MAX])
 {
@@ -47,32 +45,44 @@ static enum path_class class_below(const struct pci_path *path)
 	return PATH_PIX;
 }
 
-void topology_path(const struct node *node, const struct pci_device *a, const struct pci_device *b,
-		   struct pci_path *path)
+void topology_chain(const struct node *node, const struct pci_device *device,
+		    struct pci_chain *chain)
 {
-	const struct pci_device *above_a[PATH_PORTS_MAX], *above_b[PATH_PORTS_MAX];
-	size_t na = topology_above(node, a, above_a);
-	size_t nb = topology_above(node, b, above_b);
+	chain->device = device;
+	chain->count = topology_above(node, device, chain->above);
+}
+
+void topology_path_between(const struct pci_chain *a, const struct pci_chain *b,
+			   struct pci_path *path)
+{
+	size_t na = a->count, nb = b->count;
 	bool meet = false;
 
-	while (na && nb && above_a[na - 1] == above_b[nb - 1]) {
+	while (na && nb && a->above[na - 1] == b->above[nb - 1]) {
 		meet = true;
 		na--;
 		nb--;
 	}
 	*path = (struct pci_path){ .class = PATH_UNKNOWN };
 	for (size_t i = 0; i < na; i++)
-		path->ports[path->count++] = above_a[i];
+		path->ports[path->count++] = a->above[i];
 	for (size_t i = 0; i < nb; i++)
-		path->ports[path->count++] = above_b[i];
-	path->class = meet ? class_below(path) : class_across(a, b);
+		path->ports[path->count++] = b->above[i];
+	path->class = meet ? class_below(path) : class_across(a->device, b->device);
+}
+
+void topology_path(const struct node *node, const struct pci_device *a, const struct pci_device *b,
+		   struct pci_path *path)
+{
+	struct pci_chain chain_a, chain_b;
+
+	topology_chain(node, a, &chain_a);
+	topology_chain(node, b, &chain_b);
+	topology_path_between(&chain_a, &chain_b, path);
 }
 
 static bool has_rdma_device(const struct node *node, const struct pci_device *device)
 {
-	/* Quickly told, of the many there are. */
-	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
-		return false;
 	for_each(d, &node->rdma.devices)
 		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
 			return true;
@@ -81,6 +91,9 @@ static bool has_rdma_device(const struct node *node, const struct pci_device *de
 
 bool topology_is_nic(const struct node *node, const struct pci_device *device)
 {
+	/* Quickly told, of the many there are. */
+	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
+		return false;
 	if (str_is(device->sub_model, "SW_MNG"))
 		return false;
 	if (!pci_is_mlx(device))
@@ -113,6 +126,14 @@ size_t topology_gpus(const struct node *node)
 	for_each(d, &node->pci.devices)
 		n += pci_is_gpu(d);
 	return n;
+}
+
+const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device)
+{
+	for_each(i, &node->iommu.devices)
+		if (is_known(i->bdf) && str_is(device->bdf, i->bdf.value))
+			return i;
+	return NULL;
 }
 
 bool node_is_vm(const struct node *node)

@@ -7,16 +7,9 @@
 
 #define PATH_PORTS_MAX 32
 
-/* As NCCL and nvidia-smi topo name them, nearest first. */
-enum path_class {
-	PATH_PIX,	/* one switch between them */
-	PATH_PXB,	/* several switches, no host bridge */
-	PATH_PHB,	/* through one host bridge: the CPU */
-	PATH_NODE,	/* between host bridges of one NUMA node */
-	PATH_SYS,	/* between NUMA nodes */
-	PATH_UNKNOWN,
-};
-extern const char *const path_class_words[];
+/* What sends a request between two peers up to the root complex instead of across: rdma_topo wants
+ * these clear on a bare-metal switch port (rdma-core, kernel-boot/rdma_topo). */
+#define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_EC)
 
 struct pci_path {
 	enum path_class class;
@@ -26,11 +19,23 @@ struct pci_path {
 	size_t count;
 };
 
+/* A device and the bridges above it, nearest first: kept where one device has many paths. */
+struct pci_chain {
+	const struct pci_device *device;
+	const struct pci_device *above[PATH_PORTS_MAX];
+	size_t count;
+};
+
 /* The bridges above DEVICE, nearest first; returns how many there are. */
 size_t topology_above(const struct node *node, const struct pci_device *device,
 		      const struct pci_device *above[PATH_PORTS_MAX]);
 void topology_path(const struct node *node, const struct pci_device *a, const struct pci_device *b,
 		   struct pci_path *path);
+
+void topology_chain(const struct node *node, const struct pci_device *device,
+		    struct pci_chain *chain);
+void topology_path_between(const struct pci_chain *a, const struct pci_chain *b,
+			   struct pci_path *path);
 
 /* A NIC that RDMA runs over: a physical 15b3 network function, or a virtual one that an RDMA device
  * belongs to; not the management function of an NVSwitch. */
@@ -40,8 +45,41 @@ const struct pci_device *topology_nearest_nic(const struct node *node, const str
 					      struct pci_path *path);
 size_t topology_gpus(const struct node *node);
 
+/* The IOMMU group of a function, or NULL: in none, or not known. */
+const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device);
+
 /* What changes what is expected of a node. */
 bool node_is_vm(const struct node *node);	/* known to be a virtual machine */
 bool node_is_grace(const struct node *node);	/* an NVIDIA Grace CPU */
+
+/*
+ * The whole table: every GPU's path to every other GPU and to every NIC, its nearest NIC, and what
+ * each NIC is for. From the facts alone; what is not known there stays unknown.
+ *
+ * What a NIC is for is nowhere written, so it is told by what GPUs would do with it, and only where
+ * that is plain:
+ *
+ *   A NIC is passed over when every GPU has another one that is nearer and below its own switch (PIX,
+ *   PXB), or that is as near, of another model, and faster with both ports up. NCCL takes the nearest
+ *   NICs too (graph/topo.cc), so jobs leave such a NIC alone. "Another model" keeps a compute NIC that
+ *   came up at half its rate from being taken for a storage NIC.
+ *
+ *   compute      not passed over
+ *   management   passed over, and the default route leaves through it (or a bond, bridge or VLAN over
+ *                it): how the node itself is reached
+ *   storage      passed over without the default route: what else so fast a NIC would be bought for
+ *   unknown      there is no GPU; or passed over with no port up: nothing is plugged in, which is
+ *                nobody's fault
+ *
+ * The default route alone says nothing: many nodes have one network for everything. VPD tells the
+ * product that was bought and not its use: the same ConnectX-7 serves for all three. In a virtual
+ * machine the tree is the hypervisor's own, so that only speed and model count.
+ *
+ * Virtual functions whose physical one is on this node are not in the table: they lie where that one
+ * lies, and there can be hundreds, idle or lent to somebody.
+ */
+enum topology_end { END_NONE, END_GPU, END_NIC };
+enum topology_end topology_end(const struct node *node, const struct pci_device *device);
+void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena);
 
 #endif

@@ -6,10 +6,11 @@
  */
 #include "units.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
+
+#include "library.h"
 
 #define SERVICE "org.freedesktop.systemd1"
 #define PATH "/org/freedesktop/systemd1"
@@ -32,35 +33,21 @@ struct bus_api {
 
 static int load(struct bus_api *api)
 {
-	const struct {
-		const char *name;
-		void *slot;
-	} symbols[] = {
-		{ "sd_bus_open_system", &api->open_system },
-		{ "sd_bus_close", &api->close },
-		{ "sd_bus_unref", &api->unref },
-		{ "sd_bus_message_new_method_call", &api->new_method_call },
-		{ "sd_bus_message_set_auto_start", &api->set_auto_start },
-		{ "sd_bus_message_append_strv", &api->append_strv },
-		{ "sd_bus_message_append_basic", &api->append_basic },
-		{ "sd_bus_call", &api->call },
-		{ "sd_bus_message_enter_container", &api->enter_container },
-		{ "sd_bus_message_read", &api->read },
-		{ "sd_bus_message_unref", &api->message_unref },
+	const struct library_symbol symbols[] = {
+		{ &api->open_system, "sd_bus_open_system", NULL, 0 },
+		{ &api->close, "sd_bus_close", NULL, 0 },
+		{ &api->unref, "sd_bus_unref", NULL, 0 },
+		{ &api->new_method_call, "sd_bus_message_new_method_call", NULL, 0 },
+		{ &api->set_auto_start, "sd_bus_message_set_auto_start", NULL, 0 },
+		{ &api->append_strv, "sd_bus_message_append_strv", NULL, 0 },
+		{ &api->append_basic, "sd_bus_message_append_basic", NULL, 0 },
+		{ &api->call, "sd_bus_call", NULL, 0 },
+		{ &api->enter_container, "sd_bus_message_enter_container", NULL, 0 },
+		{ &api->read, "sd_bus_message_read", NULL, 0 },
+		{ &api->message_unref, "sd_bus_message_unref", NULL, 0 },
 	};
-	/* Stays open: the process that probes is short-lived. */
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
 
-	if (!library)
-		return -ELIBACC;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *symbol = dlsym(library, symbols[i].name);
-
-		if (!symbol)
-			return -ELIBACC;
-		memcpy(symbols[i].slot, &symbol, sizeof(symbol));
-	}
-	return 0;
+	return library_load("libsystemd.so.0", symbols, sizeof(symbols) / sizeof(symbols[0]));
 }
 
 struct connection {

@@ -277,7 +277,14 @@ def test_link_out_of_the_root(tmp_path):
     make(tmp_path / "outside", {"/nvidia.ko": b"\x7fELF"})
     facts = observe(make(tmp_path / "t", dict(RUNNING, **{
         LIB + "/updates/nvidia.ko": Link("/../../../outside/nvidia.ko")})))
-    assert "version" not in facts["modules"]["files"][0]
+    assert facts["modules"]["files"] == []
+
+
+def test_link_to_nothing(tmp_path):
+    """weak-updates after the kernel that had the module is gone: modprobe would not find it."""
+    facts = observe(make(tmp_path, dict(RUNNING, **{
+        LIB + "/weak-updates/nvidia.ko": Link("/lib/modules/gone/extra/nvidia.ko")})))
+    assert facts["modules"]["files"] == []
 
 
 def test_no_modules_folder(tmp_path):

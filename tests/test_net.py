@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Network interfaces, addresses, routes and the own name, from trees."""
 
+import os
 import json
 import subprocess
 
@@ -75,7 +76,19 @@ def set_net(root, routes="", local=(), inet6=""):
 def test_an_interface(root):
     set_net(root)
     assert interface(root) == {"name": "eth0", "state": "up", "mtu_bytes": 1500,
-                               "bdf": "0000:00:03.0", "driver": "mlx5_core", "addresses": []}
+                               "bdf": "0000:00:03.0", "driver": "mlx5_core", "addresses": [],
+                               "uppers": []}
+
+
+def test_what_is_over_an_interface(root):
+    set_net(root)
+    for name in ("bond0", "bond0.7"):
+        add_interface(root, name)
+    for lower, upper in (("eth0", "bond0"), ("bond0", "bond0.7"), ("bond0.7", "eth0")):
+        os.symlink("../" + upper, os.path.join(root, "sys/class/net", lower, "upper_" + upper))
+    # Links that lead round in a circle come to an end.
+    assert interface(root)["uppers"][:2] == ["bond0", "bond0.7"]
+    assert interface(root, "bond0")["uppers"] is None
 
 
 def test_a_virtio_interface_is_on_a_pci_function(root):

@@ -32,7 +32,8 @@ def test_facts_schema_says_what_the_source_says():
     assert schema.load("facts") == wanted
 
 
-@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "diff", "summary"])
+@pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "diff", "summary", "topo",
+                                  "expect"])
 def test_schema_is_one(name):
     jsonschema.Draft202012Validator.check_schema(schema.load(name))
 
@@ -56,6 +57,8 @@ def test_fresh_documents(name, node_tree, tmp_path):
     directory = node_tree(name)
     check("facts", program.facts(directory))
     check("report", program.report(directory, "--profile", "deepep,p2p"))
+    check("topo", program.run("topo", "--json", "--root", directory).json())
+    check("expect", program.run("expect", "--json", "--root", directory).json())
     file = tmp_path / "capture"
     assert program.run("capture", "--root", directory, "-o", file).status == 0
     lines = file.read_text(encoding="utf-8").splitlines()
@@ -84,6 +87,7 @@ def test_every_fact_of_the_source_is_in_some_node():
 
 # What only a running host knows: verbs, systemd, a hung probe, --pid.
 ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_device", "dmabuf"),
+             ("net_interface", "pfc_priorities"), ("net_interface", "pause"),
              ("device_node", "major"), ("device_node", "minor"),
              # differ from run to run, so that golden files leave them out
              ("initramfs_image", "size_bytes"), ("probe_result", "duration_us")}

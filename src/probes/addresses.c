@@ -225,8 +225,10 @@ static int ask_addresses(struct host *host, void *facts, struct arena *arena, vo
 	struct ifaddrs *list;
 	size_t count = 0;
 
-	(void)host;
 	(void)user;
+	/* A tree is not the host that this runs on. */
+	if (host_kind(host) != HOST_LIVE)
+		return 0;
 	if (getifaddrs(&list) < 0)
 		return -errno;
 	for (const struct ifaddrs *a = list; a && count < NET_ADDRESSES_MAX; a = a->ifa_next)
@@ -242,10 +244,10 @@ static int query_addresses(struct probe_context *ctx)
 	struct net_facts answer = { 0 };
 	int rc;
 
-	if (host_kind(ctx->host) == HOST_TREE)
-		return -ENODATA;
 	rc = host_query(ctx->host, "getifaddrs", &net_facts_desc, &answer, ctx->arena,
 			ask_addresses, NULL);
+	if (rc == 0 && !answer.interfaces.count)
+		rc = -ENODATA;
 	for_each(found, &answer.interfaces) {
 		struct net_interface *interface = find_interface(net, span_of(found->name.value));
 

@@ -63,7 +63,8 @@ static void note_assignment(void *user, struct span name, const char *value, uin
 	struct sources *s = user;
 	struct cmdline_text *source;
 
-	if (!span_is(name, "GRUB_CMDLINE_LINUX") && !span_is(name, "GRUB_CMDLINE_LINUX_DEFAULT"))
+	if (!span_is(name, "GRUB_CMDLINE_LINUX") && !span_is(name, "GRUB_CMDLINE_LINUX_DEFAULT") &&
+	    !span_is(name, "TUNED_BOOT_CMDLINE"))
 		return;
 	source = add_source(s, value);
 	if (!source)
@@ -152,6 +153,8 @@ static void run(struct probe_context *ctx)
 	if (probe_hides_host(ctx, "/boot"))
 		return;
 	read_grub(&s);
+	/* TuneD adds this to every entry, through /etc/grub.d/00_tuned or a variable of BLS entries. */
+	read_shell(&s, "/etc/tuned/bootcmdline");
 	/* The vendor's file only counts where there is no local one, and no loader but
 	 * kernel-install reads it: a copy of /etc alone still says what GRUB gets. */
 	if (!read_kernel_install(&s, "/etc/kernel/cmdline")) {

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lines.h"
 #include "parse/process.h"
 #include "probe.h"
 
@@ -97,6 +98,123 @@ static void read_variables(struct probe_context *ctx, const char *folder)
 	env->variables.count = answer.variables.count;
 }
 
+/* ---- libraries ---- */
+
+struct maps {
+	struct arena *arena;
+	struct env_facts *answer;
+};
+
+static bool is_listed(const struct env_facts *answer, struct span path)
+{
+	for_each (listed, &answer->nccl)
+		if (span_is(path, *listed))
+			return true;
+	return false;
+}
+
+/* 7f1e...-7f1e... r-xp 0001a000 fd:00 1234	/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.9 */
+static bool map_line(void *user, struct span line)
+{
+	struct maps *maps = user;
+	struct span path = { line.p + span_find(line, '/'), line.n - span_find(line, '/') };
+
+	if (span_search(path, "/libnccl.so") && !is_listed(maps->answer, path))
+		*LIST_ADD(maps->arena, &maps->answer->nccl) =
+			fact_strn(maps->arena, path.p, path.n).value;
+	return true;
+}
+
+/* USER is the file. Of thousands of lines a capture keeps these. */
+static int ask_maps(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct env_facts *answer = facts;
+	struct maps maps = { .arena = arena, .answer = answer };
+	_cleanup_close_ int fd = host_open(host, user);
+
+	if (fd < 0)
+		return fd;
+	answer->nccl.state = FACT_KNOWN;
+	return lines_read(fd, map_line, &maps);
+}
+
+static void read_maps(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	char *path = arena_printf(ctx->arena, "%s/maps", folder);
+
+	if (!ctx->pid) {
+		env->nccl.state = FACT_ABSENT;
+		return;
+	}
+	if (host_query(ctx->host, path, &env_facts_desc, &answer, ctx->arena, ask_maps, path))
+		return;
+	env->nccl.state = FACT_KNOWN;
+	env->nccl.items = answer.nccl.items;
+	env->nccl.count = answer.nccl.count;
+}
+
+/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
+ * a comment. A job can name any file: again only the variables that matter leave this function. */
+static int ask_conf(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct env_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+	uint64_t number = 0;
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", (const char *)user);
+
+	if (rc)
+		return rc;
+	answer->nccl_conf.state = FACT_KNOWN;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line) && answer->nccl_conf.count < VARIABLES_MAX) {
+		size_t equals = span_find(line, '=');
+		struct span name = { line.p, equals };
+		struct env_setting *setting;
+
+		number++;
+		if (equals == line.n || span_starts(line, "#") || !process_variable_matters(name))
+			continue;
+		if (span_ends(line, "\r"))
+			line.n--;
+		setting = LIST_ADD(arena, &answer->nccl_conf);
+		setting->name = fact_strn(arena, name.p, name.n);
+		setting->value = fact_strn(arena, line.p + equals + 1, line.n - equals - 1);
+		setting->file = fact_str(arena, user);
+		setting->line = fact_u64(number);
+	}
+	return 0;
+}
+
+static int read_conf(struct probe_context *ctx, const char *path)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	char *file = arena_printf(ctx->arena, "%s", path);
+	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
+			    &env_facts_desc, &answer, ctx->arena, ask_conf, file);
+
+	if (rc && rc != -ENOENT)
+		host_gap_note(ctx->host, path, rc, NULL);
+	if (rc)
+		return rc;
+	env->nccl_conf.state = FACT_KNOWN;
+	for_each(setting, &answer.nccl_conf)
+		*LIST_ADD(ctx->arena, &env->nccl_conf) = *setting;
+	return 0;
+}
+
+static void read_nccl_conf(struct probe_context *ctx)
+{
+	struct env_facts *env = &ctx->node->env;
+	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
+	int first = own && *own == '/' ? read_conf(ctx, own) : -ENOENT;
+	int standard = read_conf(ctx, "/etc/nccl.conf");
+
+	if (first == -ENOENT && standard == -ENOENT)
+		env->nccl_conf.state = FACT_ABSENT;
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
@@ -110,6 +228,8 @@ static void run(struct probe_context *ctx)
 	read_status(ctx, folder);
 	read_namespace(ctx, folder);
 	read_variables(ctx, folder);
+	read_maps(ctx, folder);
+	read_nccl_conf(ctx);
 }
 
 const struct probe probe_env = {

@@ -3,9 +3,12 @@
  * gpu.c - the NVIDIA GPUs as their driver describes them (open-gpu-kernel-modules:
  * kernel-open/nvidia/nv-procfs.c, nv_procfs_read_gpu_info).
  */
+#include <string.h>
+
 #include "parse/field.h"
 #include "probe.h"
 
+#define PCI "/sys/bus/pci/devices"
 #define GPUS "/proc/driver/nvidia/gpus"
 #define CAPABILITIES "/proc/driver/nvidia/capabilities"
 
@@ -24,7 +27,7 @@ static struct fact_str read_text(struct probe_context *ctx, struct span text, co
 static void describe(struct probe_context *ctx, struct gpu *gpu, struct span text)
 {
 	struct fact_str excluded = read_text(ctx, text, "GPU Excluded");
-	struct span minor;
+	struct span minor, bits, number;
 
 	gpu->model = read_text(ctx, text, "Model");
 	gpu->uuid = read_text(ctx, text, "GPU UUID");
@@ -35,6 +38,11 @@ static void describe(struct probe_context *ctx, struct gpu *gpu, struct span tex
 	gpu->excluded.state = excluded.state;
 	if (is_known(excluded))
 		gpu->excluded = fact_bool(str_is(excluded, "Yes"));
+	/* "DMA Size: 47 bits" */
+	gpu->dma_bits.state = FACT_ABSENT;
+	if (field_find(text, ':', "DMA Size", &bits) && span_word(&bits, &number) &&
+	    span_u64(number, 10, &gpu->dma_bits.value) == 0)
+		gpu->dma_bits.state = FACT_KNOWN;
 	gpu->minor.state = FACT_ABSENT;
 	if (field_find(text, ':', "Device Minor", &minor) &&
 	    span_u64(minor, 10, &gpu->minor.value) == 0)
@@ -74,7 +82,7 @@ static void read_information(struct probe_context *ctx, struct gpu *gpu)
 	} else {
 		state = probe_state(rc);
 		gpu->model.state = gpu->uuid.state = gpu->video_bios.state = gpu->firmware.state =
-			gpu->minor.state = gpu->excluded.state = state;
+			gpu->minor.state = gpu->excluded.state = gpu->dma_bits.state = state;
 	}
 	if (!ctx->brief)
 		count_instances(ctx, gpu);
@@ -92,11 +100,45 @@ static bool sleeps(struct probe_context *ctx, const struct gpu *gpu)
 	return true;
 }
 
+/* card0/card0-HDMI-A-1/status. The kernel keeps it and reading it asks no hardware (Linux:
+ * drivers/gpu/drm/drm_sysfs.c, status_show()). */
+static void read_card(struct probe_context *ctx, struct gpu *gpu, const char *card)
+{
+	_cleanup_names_ struct names names = { 0 };
+	size_t n = strlen(card);
+
+	if (host_list(ctx->host, &names, PCI "/%s/drm/%s", gpu->bdf.value, card))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		struct fact_str status = { 0 };
+
+		if (strncmp(names.items[i], card, n) != 0 || names.items[i][n] != '-')
+			continue;
+		probe_str(ctx, &status, PCI "/%s/drm/%s/%s/status", gpu->bdf.value, card,
+			  names.items[i]);
+		if (str_is(status, "connected"))
+			*LIST_ADD(ctx->arena, &gpu->displays) =
+				fact_str(ctx->arena, names.items[i] + n + 1).value;
+	}
+}
+
+static void read_displays(struct probe_context *ctx, struct gpu *gpu)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	gpu->displays.state =
+		probe_state(host_list(ctx->host, &names, PCI "/%s/drm", gpu->bdf.value));
+	for (size_t i = 0; i < names.count; i++)
+		if (strncmp(names.items[i], "card", strlen("card")) == 0)
+			read_card(ctx, gpu, names.items[i]);
+}
+
 static void add_gpu(struct probe_context *ctx, const char *bdf)
 {
 	struct gpu *gpu = LIST_ADD(ctx->arena, &ctx->node->gpu.devices);
 
 	gpu->bdf = fact_str(ctx->arena, bdf);
+	read_displays(ctx, gpu);
 	if (!sleeps(ctx, gpu))
 		read_information(ctx, gpu);
 }

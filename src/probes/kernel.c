@@ -11,23 +11,18 @@
 /* Distribution kernels have 250 to 300 KiB. */
 #define KCONFIG_MAX (4u << 20)
 
+/* None of them has a dot within a part of its name, as one of a VLAN's interface would. */
 static void read_sysctls(struct probe_context *ctx)
 {
-	static const struct {
-		const char *name;
-		const char *path;
-	} sysctls[] = {
-		{ "kernel.numa_balancing", "/proc/sys/kernel/numa_balancing" },
-		{ "net.ipv4.conf.all.arp_announce", "/proc/sys/net/ipv4/conf/all/arp_announce" },
-		{ "net.ipv4.conf.all.arp_ignore", "/proc/sys/net/ipv4/conf/all/arp_ignore" },
-		{ "vm.nr_hugepages", "/proc/sys/vm/nr_hugepages" },
-	};
-
-	for (size_t i = 0; i < sizeof(sysctls) / sizeof(sysctls[0]); i++) {
+	for (size_t i = 0; sysctl_names[i]; i++) {
 		struct sysctl *sysctl = LIST_ADD(ctx->arena, &ctx->node->os.sysctls);
+		char *path = arena_printf(ctx->arena, "/proc/sys/%s", sysctl_names[i]);
 
-		sysctl->name = fact_str(ctx->arena, sysctls[i].name);
-		probe_str(ctx, &sysctl->value, "%s", sysctls[i].path);
+		for (char *p = path + strlen("/proc/sys/"); *p; p++)
+			if (*p == '.')
+				*p = '/';
+		sysctl->name = fact_str(ctx->arena, sysctl_names[i]);
+		probe_str(ctx, &sysctl->value, "%s", path);
 	}
 }
 

@@ -57,8 +57,10 @@ static int read_pam_file(struct probe_context *ctx, const char *path)
 static int read_pam(struct probe_context *ctx, struct conf_d *files)
 {
 	static const char *const folders[] = { "/etc/security/limits.d", NULL };
-	int error = read_pam_file(ctx, "/etc/security/limits.conf");
+	int error = 0, rc = read_pam_file(ctx, "/etc/security/limits.conf");
 
+	if (rc != -ENOENT)
+		note_error(&error, rc);
 	conf_d_list(ctx->host, ctx->arena, folders, ".conf", files);
 	note_error(&error, files->error);
 	for (size_t i = 0; i < files->count; i++)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "journal.h"
@@ -28,7 +29,7 @@
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
  * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/).
+ * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -59,11 +60,17 @@ static const struct kmsg_pattern patterns[] = {
 	{ "dmabuf-attach-failed", "NVRM:", { "dma-buf attach failed" }, KMSG_ANY },
 	{ "fabric-out-of-sync", "NVRM:", { "NVLink fabric state", "out of sync" }, KMSG_ANY },
 	{ "fabric-out-of-sync", "NVRM:", { "NV_ERR_FABRIC_STATE_OUT_OF_SYNC" }, KMSG_ANY },
+	{ "fabric-not-ready", "NVRM:", { "NV_ERR_NVLINK_FABRIC_" }, KMSG_ANY },	/* NOT_READY, FAILURE */
 	{ "peermem-register-failed", "nvidia-peermem ", { "error while registering" }, KMSG_ANY },
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
+	/* Apart from other modules', of whose lines only the first and the last are kept. */
+	{ "nvidia-fs-symbol", "nvidia_fs:", { " version of symbol " }, KMSG_ANY },
+	{ "nvidia-fs-symbol", "nvidia_fs:", { "no symbol version for " }, KMSG_ANY },
+	{ "nvidia-fs-symbol", "nvidia_fs:", { "Unknown symbol " }, KMSG_ANY },
 	{ "unknown-parameter", NULL, { ": unknown parameter '", "' ignored" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' invalid for parameter `" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' too large for parameter `" }, KMSG_OF_MODULE },
@@ -80,6 +87,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "memory-encryption", "Memory Encryption Features active:", { NULL }, KMSG_ANY },
+	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
@@ -184,6 +193,21 @@ static int read_journal(struct host *host, struct log_scan *scan, const char *fo
 	return rc;
 }
 
+/* libsystemd goes into folders whose names are 128-bit numbers, and follows what links are there. A
+ * machine's own journal has none. */
+static int has_folders(struct host *host, const char *path)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct host_stat stat;
+	int rc = host_list(host, &names, "%s", path);
+
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (host_stat(host, &stat, "%s/%s", path, names.items[i]) == 0 &&
+		    S_ISDIR(stat.mode))
+			rc = -EXDEV;
+	return rc;
+}
+
 /* The journal that lies below /var/log/journal or /run/log/journal in a folder named by the
  * machine's id; a tree that was made from several has the id in /etc. */
 static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
@@ -206,7 +230,8 @@ static int find_journal(struct host *host, const char *parent, char native[PATH_
 	if (!found)
 		return -ENOENT;
 	snprintf(path, sizeof(path), "%s/%s", parent, found);
-	return host_folder(host, path, none, native);
+	rc = has_folders(host, path);
+	return rc ? rc : host_folder(host, path, none, native);
 }
 
 static int read_tree_journal(struct host *host, struct log_scan *scan)

@@ -43,9 +43,13 @@ static void add_file(struct search *s, const char *path, bool indexed)
 {
 	struct modules_facts *modules = &s->ctx->node->modules;
 	struct module_file *file;
+	struct host_stat stat;
 	char name[MODULE_NAME_MAX];
 
 	if (!module_file_name(span_of(path), name) || !module_file_is_of_interest(name))
+		return;
+	/* A link of weak-updates can lead to a kernel that is gone. */
+	if (!indexed && host_stat(s->ctx->host, &stat, "%s", path) == -ENOENT)
 		return;
 	for_each(f, &modules->files)
 		if (str_is(f->path, path))

@@ -4,18 +4,24 @@
  * VLANs and the ends of container links are interfaces like any other; addresses.c tells which
  * addresses they have.
  */
+#include <string.h>
+
 #include "parse/bdf.h"
 #include "parse/inet.h"
 #include "probe.h"
 
 #define INTERFACES "/sys/class/net"
 #define ROUTES "/proc/net/route"
+#define ARP "/proc/sys/net/ipv4/conf"
 #define HOSTS "/etc/hosts"
 #define NSSWITCH "/etc/nsswitch.conf"
 
 /* Nodes that run containers have a link end for each of them. */
 #define NET_INTERFACES_MAX 1024
 #define NET_ROUTES_MAX 4096
+#define UPPER "upper_"
+#define NET_UPPERS_MAX 16
+#define NET_UPPERS_DEPTH 3
 
 /* ---- interfaces ---- */
 
@@ -39,6 +45,29 @@ static void find_function(struct probe_context *ctx, struct net_interface *inter
 	else
 		probe_link(ctx, &interface->driver, INTERFACES "/%s/device/driver",
 			   interface->name.value);
+}
+
+/* NAME's links upper_bond0 and their like (net/core/dev.c, netdev_adjacent_sysfs_add), and those of
+ * what they lead to: a VLAN over a bond. */
+static void find_uppers(struct probe_context *ctx, struct net_interface *interface, const char *name,
+			unsigned int depth)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, INTERFACES "/%s", name);
+
+	if (depth == 0)
+		interface->uppers.state = probe_state(rc);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *upper;
+
+		if (!span_starts(span_of(names.items[i]), UPPER) ||
+		    interface->uppers.count == NET_UPPERS_MAX)
+			continue;
+		upper = arena_strdup(ctx->arena, names.items[i] + strlen(UPPER));
+		*LIST_ADD(ctx->arena, &interface->uppers) = upper;
+		if (depth < NET_UPPERS_DEPTH)
+			find_uppers(ctx, interface, upper, depth + 1);
+	}
 }
 
 static void read_interfaces(struct probe_context *ctx)
@@ -66,6 +95,10 @@ static void read_interfaces(struct probe_context *ctx)
 		interface->mtu_bytes = mtu;
 		probe_str(ctx, &interface->state, INTERFACES "/%s/operstate", names.items[i]);
 		find_function(ctx, interface);
+		if (is_known(interface->bdf))
+			find_uppers(ctx, interface, interface->name.value, 0);
+		else
+			interface->uppers.state = interface->bdf.state;
 	}
 }
 
@@ -106,6 +139,36 @@ static void read_routes(struct probe_context *ctx)
 	}
 	if (bad)
 		host_gap_note(ctx->host, ROUTES, -EBADMSG, "a line is not a route");
+}
+
+/* ---- several interfaces in one subnet ---- */
+
+static bool shares_subnet(const struct net_facts *net, const struct net_interface *interface)
+{
+	for_each(a, &net->routes) {
+		if (!is_absent(a->gateway) || !str_is(a->interface, interface->name.value))
+			continue;
+		for_each(b, &net->routes)
+			if (is_absent(b->gateway) && is_known(b->interface) &&
+			    str_is(a->destination, b->destination.value) &&
+			    !str_is(b->interface, interface->name.value))
+				return true;
+	}
+	return false;
+}
+
+/* How the kernel answers ARP matters there alone, and a node may have a thousand interfaces. */
+static void read_arp(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+
+	for_each_mut(interface, &net->interfaces) {
+		if (!shares_subnet(net, interface))
+			continue;
+		probe_u64(ctx, &interface->arp_ignore, ARP "/%s/arp_ignore", interface->name.value);
+		probe_u64(ctx, &interface->arp_announce, ARP "/%s/arp_announce",
+			  interface->name.value);
+	}
 }
 
 /* ---- the node's own name ---- */
@@ -152,6 +215,7 @@ static void run(struct probe_context *ctx)
 {
 	read_interfaces(ctx);
 	read_routes(ctx);
+	read_arp(ctx);
 	read_own_addresses(ctx);
 	read_hosts_order(ctx);
 }

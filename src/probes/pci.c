@@ -18,6 +18,7 @@
 #define DEVICES_MAX 8192
 #define CLASS_MAX 0xffffff
 #define CONFIG_MAX 4096
+#define WIDTH_ONES 0x3f /* all ones in Negotiated Link Width (PCIe 6.0, 7.5.3.8) */
 
 static bool is_display(const struct pci_device *d)
 {
@@ -282,6 +283,9 @@ static void read_link_files(struct probe_context *ctx, struct pci_device *d)
 	read_speed(ctx, &link->speed_mts, d, "current_link_speed");
 	read_speed(ctx, &link->speed_max_mts, d, "max_link_speed");
 	probe_u64(ctx, &link->width, DEVICES "/%s/current_link_width", d->bdf.value);
+	/* What the kernel makes of a register that nobody answered for. */
+	if (known_is(link->width, WIDTH_ONES))
+		link->width = (struct fact_u64){ 0 };
 	probe_u64(ctx, &link->width_max, DEVICES "/%s/max_link_width", d->bdf.value);
 	if (is_absent(link->speed_mts) && is_absent(link->width))
 		*link = FACT_NONE(pci_link);
@@ -315,7 +319,8 @@ static void read_attributes(struct probe_context *ctx, struct pci_device *d)
 	}
 	if (is_known(d->physical_function))
 		set_virtual(d);
-	else if (is_unknown(d->link) && !known_is(d->answers, false))
+	else if (is_unknown(d->link) && !known_is(d->answers, false) &&
+		 !str_is(d->power_state, "D3cold"))
 		read_link_files(ctx, d);
 }
 

@@ -22,7 +22,13 @@ static const char *const library_folders[] = {
 struct libraries {
 	struct names files[LIBRARY_FOLDERS];
 	bool any;	/* one of the folders is there */
+	bool unread;	/* something could not be read: a provider may be missing from the list */
 };
+
+static void note_error(struct libraries *libraries, int rc)
+{
+	libraries->unread |= rc && rc != -ENOENT && rc != -ENODATA;
+}
 
 static void free_libraries(struct libraries *libraries)
 {
@@ -39,7 +45,7 @@ static bool names_have_library(const struct names *files, struct span provider)
 }
 
 /* NAME is "mlx5", or a path without its end: /opt/x/libmlx5. */
-static bool find_library(struct probe_context *ctx, const struct libraries *libraries,
+static bool find_library(struct probe_context *ctx, struct libraries *libraries,
 			 struct span *name)
 {
 	_cleanup_names_ struct names files = { 0 };
@@ -47,13 +53,16 @@ static bool find_library(struct probe_context *ctx, const struct libraries *libr
 	struct span folder, base;
 
 	if (slash) {
+		int rc;
+
 		folder = (struct span){ name->p, (size_t)(slash - name->p) };
 		base = (struct span){ slash + 1, name->n - folder.n - 1 };
 		if (span_starts(base, "lib"))
 			base = (struct span){ base.p + 3, base.n - 3 };
 		*name = base;
-		return host_list(ctx->host, &files, "%.*s", SPAN_FMT(folder)) == 0 &&
-		       names_have_library(&files, base);
+		rc = host_list(ctx->host, &files, "%.*s", SPAN_FMT(folder));
+		note_error(libraries, rc);
+		return rc == 0 && names_have_library(&files, base);
 	}
 	for (size_t i = 0; i < LIBRARY_FOLDERS; i++)
 		if (names_have_library(&libraries->files[i], *name))
@@ -73,13 +82,16 @@ static void add_provider(struct probe_context *ctx, struct span name)
 }
 
 /* libibverbs reads every file in the folder, whatever it is called. */
-static void read_providers_of(struct probe_context *ctx, const struct libraries *libraries,
+static void read_providers_of(struct probe_context *ctx, struct libraries *libraries,
 			      const char *file)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name;
 
-	if (host_read(ctx->host, &text, HOST_FILE_MAX, PROVIDERS "/%s", file))
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PROVIDERS "/%s", file);
+
+	note_error(libraries, rc);
+	if (rc)
 		return;
 	rest = text_span(&text);
 	while (verbs_driver_next(&rest, &name))
@@ -89,9 +101,12 @@ static void read_providers_of(struct probe_context *ctx, const struct libraries 
 
 static void list_libraries(struct probe_context *ctx, struct libraries *libraries)
 {
-	for (size_t i = 0; i < LIBRARY_FOLDERS; i++)
-		if (host_list(ctx->host, &libraries->files[i], "%s", library_folders[i]) == 0)
-			libraries->any = true;
+	for (size_t i = 0; i < LIBRARY_FOLDERS; i++) {
+		int rc = host_list(ctx->host, &libraries->files[i], "%s", library_folders[i]);
+
+		note_error(libraries, rc);
+		libraries->any |= rc == 0;
+	}
 }
 
 static void run(struct probe_context *ctx)
@@ -101,23 +116,25 @@ static void run(struct probe_context *ctx)
 	_cleanup_names_ struct names names = { 0 };
 	int rc = host_list(ctx->host, &names, PROVIDERS);
 
-	rdma->providers.state = probe_state(rc);
-	if (rc)
+	if (rc) {
+		rdma->providers.state = probe_state(rc);
 		return;
+	}
 	list_libraries(ctx, &libraries);
 	if (!libraries.any) {
-		rdma->providers.state = FACT_UNKNOWN;
 		host_gap_note(ctx->host, PROVIDERS, -ENODATA,
 			      "the provider libraries are in none of the usual folders");
 		return;
 	}
 	for (size_t i = 0; i < names.count; i++)
 		read_providers_of(ctx, &libraries, names.items[i]);
+	rdma->providers.state = libraries.unread ? FACT_UNKNOWN : FACT_KNOWN;
 }
 
-/* After rdma, whose section it fills: a port that hangs must not cost what is known here. */
+/* Apart from rdma: a port that hangs must not cost what is known here. */
 const struct probe probe_providers = {
 	.name = "providers",
 	.phase = 2,
+	PROBE_SECTION(rdma.providers),
 	.run = run,
 };

@@ -37,6 +37,20 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 				fact_str(r->arena, "active");
 }
 
+/* Fabric manager and its like also run in containers (GPU Operator): systemd knows no such unit, and
+ * the host's processes tell. */
+static void found_outside_systemd(void *user, uint64_t pid, const char *comm)
+{
+	struct running *r = user;
+
+	(void)pid;
+	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
+		for_each_mut(s, &r->answer->units)
+			if (u->comm && strcmp(comm, u->comm) == 0 && str_is(s->unit, u->unit) &&
+			    str_is(s->load, "not-found"))
+				s->active = fact_str(r->arena, "active");
+}
+
 /* USER: does systemd run this host? The answer's manager is false when it does and did not answer.
  */
 static int ask(struct host *host, void *facts, struct arena *arena, void *user)
@@ -47,8 +61,10 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 
 	if (host_kind(host) == HOST_LIVE && *(bool *)user) {
 		rc = units_ask_bus(arena, answer);
-		if (rc == 0)
+		if (rc == 0) {
+			processes_list(host, found_outside_systemd, &running);
 			return 0;
+		}
 		*answer = (struct services_facts){ .manager = fact_bool(false) };
 	}
 	rc = processes_list(host, found_process, &running);
@@ -137,6 +153,21 @@ static void resolve_generated(struct probe_context *ctx)
 					s->enabled = script->enabled;
 }
 
+/* The driver container of NVIDIA's GPU Operator mounts its root there; without one the folder can be
+ * there and is empty. */
+static void read_driver_container(struct probe_context *ctx)
+{
+	static const char root[] = "/run/nvidia/driver";
+	struct fact_str *fact = &ctx->node->services.driver_container;
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s/usr", root);
+
+	if (rc == 0)
+		*fact = fact_str(ctx->arena, root);
+	else
+		fact->state = probe_state(rc);
+}
+
 static int compare_services(const void *a, const void *b)
 {
 	const struct service *x = a, *y = b;
@@ -151,6 +182,7 @@ static void run(struct probe_context *ctx)
 	int rc;
 
 	read_manager(ctx);
+	read_driver_container(ctx);
 	systemd = known_is(services->manager, true);
 	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
 			&systemd);

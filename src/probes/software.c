@@ -20,6 +20,7 @@ struct places {
 	size_t count;
 	bool lib_is_link;
 	bool unread; /* one of them could not be looked into */
+	bool hidden_program;	/* a folder of PATH cannot be looked into */
 };
 
 /* Was it there, to be looked into? */
@@ -129,7 +130,7 @@ static void read_python(struct places *p, const char *lib)
 	}
 }
 
-/* The answer is one word of the environment, kept for a capture as the folder that it is. */
+/* The answer is a few words of the environment, kept for a capture as the folders that they are. */
 static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct env_facts *answer = facts;
@@ -143,7 +144,8 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	while (process_environ_next(&rest, &name, &value)) {
 		struct env_variable *variable;
 
-		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX"))
+		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX") &&
+		    !span_is(name, "PATH"))
 			continue;
 		variable = LIST_ADD(arena, &answer->variables);
 		variable->name = fact_strn(arena, name.p, name.n);
@@ -152,7 +154,34 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	return 0;
 }
 
-static void read_virtual_env(struct places *p)
+/* In a folder that cannot be looked into, nothing can be called missing. */
+static void find_program(struct places *p, struct span folder)
+{
+	struct probe_context *ctx = p->ctx;
+	struct software_facts *software = &ctx->node->software;
+	char *path = arena_printf(ctx->arena, "%.*s/ibstat", SPAN_FMT(folder));
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc && rc != -ENOENT)
+		p->hidden_program = true;
+	for_each (known, &software->programs)
+		if (strcmp(*known, path) == 0)
+			return;
+	if (rc == 0)
+		*LIST_ADD(ctx->arena, &software->programs) = path;
+}
+
+static void find_programs(struct places *p, const char *path)
+{
+	struct span rest = span_of(path), folder;
+
+	while (span_cut(&rest, ':', &folder))
+		if (folder.n > 1 && folder.p[0] == '/')
+			find_program(p, folder);
+}
+
+static void read_environment_folders(struct places *p)
 {
 	struct probe_context *ctx = p->ctx;
 	struct env_facts answer = { 0 };
@@ -163,7 +192,9 @@ static void read_virtual_env(struct places *p)
 		       ask_virtual_env, path))
 		return;
 	for_each(v, &answer.variables)
-		if (v->value.value[0] == '/')
+		if (str_is(v->name, "PATH"))
+			find_programs(p, v->value.value);
+		else if (v->value.value[0] == '/')
 			read_python(p, arena_printf(ctx->arena, "%s/lib", v->value.value));
 }
 
@@ -284,6 +315,11 @@ static void read_environment(struct places *p)
 				  software_ask_libraries);
 }
 
+static int compare_programs(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static int compare_items(const void *a, const void *b)
 {
 	const struct software_item *x = a, *y = b;
@@ -307,7 +343,8 @@ static void run(struct probe_context *ctx)
 	read_local(&places);
 	read_opt(&places);
 	read_loader(&places);
-	read_virtual_env(&places);
+	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
+	read_environment_folders(&places);
 	for (size_t i = 0; i < sizeof(doca) / sizeof(doca[0]); i++)
 		look_into(&places, doca[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);
@@ -317,6 +354,9 @@ static void run(struct probe_context *ctx)
 		software->items.state = FACT_KNOWN;
 		software->complete = fact_bool(!places.unread);
 	}
+	if (!places.hidden_program)
+		software->programs.state = FACT_KNOWN;
+	fact_list_sort(&software->programs, sizeof(software->programs.items[0]), compare_programs);
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }
 

@@ -8,7 +8,6 @@
  * libibverbs is opened when there is a device to ask about. Each question is kept under the node's
  * path, which is also where the facts say that they come from.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <string.h>
@@ -16,10 +15,10 @@
 
 #include <infiniband/verbs.h>
 
+#include "library.h"
 #include "probe.h"
 
 #define NODES "/dev/infiniband"
-#define LIBRARY "libibverbs.so.1"
 #define NOT_LIVE "only a running host can be asked through verbs"
 /* GIDs of all ports of one device: what fits the 16 bits that an attribute of the uverbs ioctl has
  * for its length (rdma/rdma_user_ioctl_cmds.h). rxe has room for 1024, mlx5 for 256 a port. */
@@ -28,7 +27,7 @@
 /* Functions of the library, each with the version that its type belongs to (libibverbs.map.in).
  * The last two are younger than some libraries: NULL there. */
 struct verbs {
-	void *library;
+	bool loaded;
 	struct ibv_device **devices;
 	int devices_count;
 	typeof(ibv_get_device_list) *get_device_list;
@@ -44,14 +43,9 @@ struct verbs {
 	typeof(ibv_reg_dmabuf_mr) *reg_dmabuf_mr;      /* rdma-core 34 */
 };
 
-static bool resolve(struct verbs *v)
+static int load(struct verbs *v)
 {
-	const struct {
-		void *function;
-		const char *name;
-		const char *version;
-		bool young;
-	} symbols[] = {
+	const struct library_symbol symbols[] = {
 		{ &v->get_device_list, "ibv_get_device_list", "IBVERBS_1.1", false },
 		{ &v->free_device_list, "ibv_free_device_list", "IBVERBS_1.1", false },
 		{ &v->get_device_name, "ibv_get_device_name", "IBVERBS_1.1", false },
@@ -65,14 +59,7 @@ static bool resolve(struct verbs *v)
 		{ &v->reg_dmabuf_mr, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", true },
 	};
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *address = dlvsym(v->library, symbols[i].name, symbols[i].version);
-
-		if (!address && !symbols[i].young)
-			return false;
-		memcpy(symbols[i].function, &address, sizeof(address));
-	}
-	return true;
+	return library_load("libibverbs.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]));
 }
 
 /* The library warns on standard error of every provider that it cannot load: its stream is ours, so
@@ -99,10 +86,9 @@ static int verbs_open(struct verbs *v)
 {
 	if (v->devices)
 		return 0;
-	if (!v->library)
-		v->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!v->library || !resolve(v))
+	if (!v->loaded && load(v))
 		return -ELIBACC;
+	v->loaded = true;
 	errno = ENODEV;
 	v->devices = v->get_device_list(&v->devices_count);
 	return v->devices ? 0 : -errno;

@@ -73,7 +73,7 @@ static struct json_object *evidence_json(const struct report *report, const char
 	struct fact_ref ref;
 
 	json_put_string(json, "fact", fact);
-	if (fact_find(&node_desc, report->node, fact, report->arena, &ref))
+	if (report_find(report, fact, &ref))
 		return json;
 	if (fact_ref_state(&ref) != FACT_UNKNOWN && ref.field->type != FIELD_LIST &&
 	    ref.field->type != FIELD_STRUCT)

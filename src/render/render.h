@@ -30,6 +30,7 @@ enum exit_status render_report_lines(const struct report *report, enum exit_stat
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
+enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
 enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct options *options, enum exit_status status);
@@ -43,6 +44,8 @@ const struct finding *render_next(const struct report *report, const struct find
 const char *render_reason(const struct report *report, const struct finding *finding);
 const char *render_subjects(const struct report *report, const struct finding *finding);
 
+/* "takes effect at the next boot"; "" for none. */
+const char *activation_text(enum activation activation);
 /* "base, deepep" of a rule's profiles; in a static buffer. */
 const char *render_profiles(unsigned int profiles, char buffer[64]);
 

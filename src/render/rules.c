@@ -18,7 +18,7 @@ const char *render_profiles(unsigned int profiles, char buffer[64])
 	return buffer;
 }
 
-static const char *activation_text(enum activation activation)
+const char *activation_text(enum activation activation)
 {
 	switch (activation) {
 	case ACTIVATION_NOW:
@@ -42,12 +42,17 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 	char buffer[64];
 
 	page_begin(&page, options);
-	fprintf(page.out, "%-36s %-4s  %-24s %s\n", "RULE", "SEV", "PROFILES", "FIX");
-	for (size_t i = 0; i < count; i++)
-		fprintf(page.out, "%-36s %-4s  %-24s %s\n", rules[i]->id,
-			severity_words[rules[i]->severity],
-			render_profiles(rules[i]->profiles, buffer),
-			rules[i]->fix ? rules[i]->fix : "-");
+	fprintf(page.out, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
+	for (size_t i = 0; i < count; i++) {
+		unsigned int profiles = rules[i]->profiles;
+
+		/* That one includes the other. */
+		if (profiles & PROFILE_RDMA)
+			profiles &= ~(unsigned int)PROFILE_DEEPEP;
+		fprintf(page.out, "%-38s %-4s %-16s%s\n", rules[i]->id,
+			severity_words[rules[i]->severity], rules[i]->fix ? rules[i]->fix : "-",
+			render_profiles(profiles, buffer));
+	}
 	return page_end(&page, EXIT_WELL);
 }
 

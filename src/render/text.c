@@ -8,6 +8,7 @@
 #include "json.h"
 #include "render/render.h"
 #include "since.h"
+#include "render/topo.h"
 
 #define LABEL 10	/* width of "observed " and its like */
 #define INDENT 5
@@ -45,16 +46,6 @@ static void head_line(struct view *v, const char *name, const char *text)
 {
 	fprintf(v->page.out, "%-*s", LABEL, name);
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
-}
-
-static const char *gpu_name(const struct node *node, const struct pci_device *device)
-{
-	const struct gpu_model *model = gpu_model(device);
-
-	for_each(g, &node->gpu.devices)
-		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
-			return g->model.value;
-	return model ? model->name : "NVIDIA GPU";
 }
 
 /* "8 x NVIDIA H200" and what else there is. */
@@ -220,7 +211,7 @@ static const char *places(struct view *v, const struct finding *f)
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place;
 
-		if (fact_find(&node_desc, r->node, f->answer.evidence[i], r->arena, &ref) ||
+		if (report_find(r, f->answer.evidence[i], &ref) ||
 		    !ref.source)
 			continue;
 		place = ref.line ? arena_printf(r->arena, "%s:%llu", ref.source,
@@ -295,6 +286,9 @@ static const char *how_to_know(const struct gap *gap)
 		return "run as root";
 	if (str_is(gap->error, "ELIBACC"))
 		return "install the library";
+	/* probe_hides_host() */
+	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
+		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
 		return "look at the node itself, or at a more complete copy of it";
 	return NULL;
@@ -471,5 +465,12 @@ enum exit_status render_report_text(const struct report *report, const struct op
 	}
 	show_changes(&v);
 	last_line(&v);
+	if (v.verbose) {
+		struct topo topo;
+
+		topo_make(&topo, report->node, report->arena);
+		fputc('\n', v.page.out);
+		render_topo_part(&v.page, &topo);
+	}
 	return page_end(&v.page, status);
 }

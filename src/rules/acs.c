@@ -6,10 +6,6 @@
 #include "gate.h"
 #include "topology.h"
 
-/* What sends a request between two peers up to the root complex instead of across: rdma_topo wants
- * these clear on a bare-metal switch port (rdma-core, kernel-boot/rdma_topo). */
-#define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_EC)
-
 #define PORTS_MAX 256
 
 struct port {
@@ -173,6 +169,78 @@ static void judge_unreadable(struct judge *j)
 		PASS(j, .evidence = { "pci.devices" });
 }
 
+/* ---- direct translation ---- */
+
+/* Data Direct has masks of its own, in which this bit does not count (rdma_topo: "xx110x1"). */
+static bool has_data_direct(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (known_is(d->vendor_id, 0x15b3) && known_is(d->device_id, 0x2100))
+			return true;
+	return false;
+}
+
+/* Only a port that redirects requests asks for it: where it passes them across, what is translated
+ * already goes the short way as well. */
+static void judge_translated(struct judge *j, const struct pci_device *nic,
+			     const struct pci_device *port)
+{
+	const struct pci_acs *acs = &port->acs;
+	const char *ats = say(j, "pci.devices[%s].ats_enabled", nic->bdf.value);
+
+	if (is_unknown(*acs) || (is_known(*acs) && !is_known(acs->control)))
+		UNKNOWN(j, .subject = port->bdf.value,
+			.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+	else if (is_absent(*acs) || !(acs->control.value & (PCI_ACS_RR | PCI_ACS_CR)))
+		PASS(j, .subject = port->bdf.value, .observed = "it redirects nothing",
+		     .evidence = { say(j, "pci.devices[%s].acs", port->bdf.value), ats });
+	else if (acs->control.value & PCI_ACS_DT)
+		PASS(j, .subject = port->bdf.value, .evidence = { control_fact(j, port), ats });
+	else if (is_known(acs->capability) && !(acs->capability.value & PCI_ACS_DT))
+		FAIL_AS(j, SEVERITY_INFO, .subject = port->bdf.value,
+			.observed = say(j, "%s; this port has no direct translation",
+					say_bits(j, acs->control.value)),
+			.expected = "DirectTrans+", .evidence = { control_fact(j, port), ats });
+	else
+		FAIL(j, .subject = port->bdf.value,
+		     .observed = say(j, "%s above %s, which has ATS on", say_bits(j, acs->control.value),
+				     nic->bdf.value),
+		     .expected = "DirectTrans+", .evidence = { control_fact(j, port), ats });
+}
+
+/* The nearest port above each NIC that translates by itself. */
+static void judge_direct(struct judge *j)
+{
+	size_t before, unread = 0;
+
+	if (gate_no_gpu(j) || gate_vm(j, "ACS of the real switches is not visible here"))
+		return;
+	if (has_data_direct(j->node)) {
+		NOT_APPLICABLE(j, .observed = "Data Direct: other masks count there",
+			       .evidence = { "pci.devices" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(nic, &j->node->pci.devices) {
+		const struct pci_device *port =
+			is_known(nic->parent) ? node_pci(j->node, nic->parent.value) : NULL;
+
+		if (!topology_is_nic(j->node, nic) || is_known(nic->physical_function) || !port)
+			continue;
+		if (known_is(nic->ats_enabled, true))
+			judge_translated(j, nic, port);
+		unread += is_unknown(nic->ats_enabled);
+	}
+	if (j->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(j, .observed = "whether NICs have ATS on cannot be read",
+			.remedy = "run as root", .evidence = { "pci.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no NIC has address translation services (ATS) on",
+			       .evidence = { "pci.devices" });
+}
+
 #define SOURCES_ACS                                                                             \
 	"PCI Express Base Specification, Access Control Services\n"                             \
 	"rdma-core: kernel-boot/rdma_topo (the masks per platform)\n"                           \
@@ -203,6 +271,28 @@ static const struct rule acs_rules[] = {
 		.cost = "Devices below the switch are no longer isolated from each other: not on hosts that "
 			"pass single devices to virtual machines.",
 		.sources = SOURCES_ACS,
+	},
+	{
+		.id = "pci/acs-no-direct-translation",
+		.title = "ACS sends up to the CPU what the NIC has translated itself",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_direct,
+		.impact = "GPUDirect RDMA in virtual machines runs at half its speed: each transfer goes through "
+			  "the root complex.",
+		.remedy = "Set direct translated P2P on the NIC's switch port: pci=config_acs=1x111x1@BDF on the "
+			  "kernel command line, as rdma_topo writes it. Without virtual machines, switch ATS off "
+			  "in the NIC (mlxconfig set ATS_ENABLED=0) and clear redirection instead.",
+		.fix = "acs",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
+		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU "
+		       "once and marks its packets as translated; DirectTrans lets those go straight to the GPU. "
+		       "ATS that is on is taken as the sign of such a host. Inside a virtual machine the real "
+		       "ports cannot be seen.",
+		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
+		.cost = "Devices below the switch trust each other's translations.",
+		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
 	},
 	{
 		.id = "pci/acs-srcvalid-only",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gate.h"
+#include "gpus.h"
 
 static const struct device_node *find_node(const struct node *node, const char *path)
 {
@@ -74,6 +75,158 @@ static void judge_nvidia_nodes(struct judge *j)
 				   nvidia_major(node));
 }
 
+/* ---- gdrdrv ---- */
+
+static void judge_gdrdrv(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	if (gate_no_modules(j))
+		return;
+	if (!node_module(node, "gdrdrv"))
+		NOT_APPLICABLE(j, .observed = "gdrdrv is not loaded", .evidence = { "modules.loaded" });
+	else if (!is_told(node->dev.nodes) || !is_told(node->dev.majors))
+		UNKNOWN(j, .subject = "/dev/gdrdrv",
+			.evidence = { is_told(node->dev.nodes) ? "dev.majors" : "dev.nodes" });
+	else if (!find_major(node, "gdrdrv"))
+		FAIL(j, .subject = "/dev/gdrdrv",
+		     .observed = "gdrdrv is loaded and has no major number in /proc/devices",
+		     .expected = "a major number of its own",
+		     .remedy = "rmmod gdrdrv, load it again, and make the node anew.",
+		     .evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
+	else
+		judge_node(j, "/dev/gdrdrv", find_major(node, "gdrdrv"));
+}
+
+/* ---- IMEX ---- */
+
+static bool is_tray(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = gpu_model(d);
+
+		if (model && (strncmp(model->name, "GB200", 5) == 0 ||
+			      strncmp(model->name, "GB300", 5) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Variables by which a process insists on fabric handles: NCCL (env.rst; 2 takes what there is),
+ * Mooncake's transport. */
+static const char *asks_for_fabric(const struct node *node)
+{
+	const char *nccl = node_env(node, "NCCL_MNNVL_ENABLE");
+	const char *mooncake = node_env(node, "MC_FORCE_MNNVL");
+
+	if (nccl && strcmp(nccl, "1") == 0)
+		return "NCCL_MNNVL_ENABLE";
+	return mooncake && strcmp(mooncake, "0") != 0 ? "MC_FORCE_MNNVL" : NULL;
+}
+
+static const struct device_node *imex_channel(const struct node *node)
+{
+	for_each(n, &node->dev.nodes)
+		if (str_starts(n->path, "/dev/nvidia-caps-imex-channels/channel"))
+			return n;
+	return NULL;
+}
+
+static void judge_channels(struct judge *j, const char *why)
+{
+	const struct node *node = j->node;
+	const struct driver_param *count = node_param(node, "ImexChannelCount");
+	const struct device_node *channel = imex_channel(node);
+
+	if (count && str_is(count->value, "0"))
+		FAIL(j, .subject = "ImexChannelCount", .observed = say(j, "0: no channels (%s)", why),
+		     .expected = "the default, 2048",
+		     .remedy = "Remove NVreg_ImexChannelCount from modprobe.d and load the driver again.",
+		     .evidence = { "driver.params[ImexChannelCount].value" });
+	else if (!is_told(node->dev.nodes))
+		UNKNOWN(j, .evidence = { "dev.nodes" });
+	else if (!channel)
+		FAIL(j, .observed = say(j, "no channel in /dev/nvidia-caps-imex-channels (%s)", why),
+		     .expected = "a channel that the job may open",
+		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
+	else
+		judge_node(j, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
+}
+
+static void judge_imex(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct service *daemon = node_service(node, "nvidia-imex.service");
+	const char *variable = asks_for_fabric(node);
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (!is_told(node->dev.majors)) {
+		UNKNOWN(j, .evidence = { "dev.majors" });
+		return;
+	}
+	if (!find_major(node, "nvidia-caps-imex-channels")) {
+		NOT_APPLICABLE(j, .observed = "this driver has no IMEX channels",
+			       .evidence = { "dev.majors" });
+		return;
+	}
+	if (!is_tray(node) && !variable) {
+		NOT_APPLICABLE(j, .observed = "no part of a multi-node NVLink system, and no process that "
+					      "asks for fabric handles",
+			       .evidence = { "pci.devices" });
+		return;
+	}
+	judge_channels(j, variable ? variable : "a GPU of a multi-node NVLink system");
+	if (is_tray(node) && daemon && str_is(daemon->load, "loaded") && is_known(daemon->active) &&
+	    !str_is(daemon->active, "active"))
+		FAIL(j, .subject = "nvidia-imex.service", .observed = daemon->active.value,
+		     .expected = "active", .remedy = "systemctl enable --now nvidia-imex",
+		     .evidence = { "services.units[nvidia-imex.service].active" });
+}
+
+/* ---- RDMA ---- */
+
+#define READ_WRITE_ALL 0666
+
+/* What only root and a group may open fails for jobs; a copy's permissions are those of the copy. */
+static void judge_verbs_node(struct judge *j, const char *path, enum severity missing)
+{
+	const struct device_node *n = find_node(j->node, path);
+
+	if (!n)
+		FAIL_AS(j, missing, .subject = path, .observed = "not there",
+			.expected = "a character device, mode 0666", .evidence = { "dev.nodes" });
+	else if (known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
+		 (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL)
+		FAIL_AS(j, SEVERITY_WARN, .subject = path,
+			.observed = say(j, "mode %04" PRIo64, n->mode.value), .expected = "mode 0666",
+			.evidence = { say(j, "dev.nodes[%s].mode", path) });
+	else
+		judge_node(j, path, NULL);
+}
+
+static void judge_infiniband(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before = j->findings->count;
+
+	if (gate_no_rdma(j))
+		return;
+	if (!is_told(node->dev.nodes)) {
+		UNKNOWN(j, .evidence = { "dev.nodes" });
+		return;
+	}
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->uverbs))
+			judge_verbs_node(j, say(j, "/dev/infiniband/%s", d->uverbs.value), SEVERITY_ERR);
+	if (node_module(node, "rdma_ucm"))
+		judge_verbs_node(j, "/dev/infiniband/rdma_cm", SEVERITY_WARN);
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "ib_uverbs offers no device: see "
+					      "modules/rdma-modules-not-loaded",
+			       .evidence = { "rdma.devices" });
+}
+
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
@@ -92,6 +245,67 @@ static const struct rule dev_rules[] = {
 		       "node from before a driver change can have another major number.",
 		.check = "ls -l /dev/nvidia*; grep nvidia /proc/devices",
 		.sources = "NVIDIA driver README, chapter on device nodes",
+	},
+	{
+		.id = "dev/gdrdrv-node-missing",
+		.title = "gdrdrv is loaded and its device node is missing or stale",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.judge = judge_gdrdrv,
+		.impact = "gdr_open() fails: \"Is gdrdrv driver installed and loaded?\". NVSHMEM loses its "
+			  "CPU-assisted mode with GDRCopy.",
+		.remedy = "mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0, which "
+			  "is what gdrcopy.service does. In a container: docker run --device=/dev/gdrdrv.",
+		.fix = "device-node",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/modules, /dev/gdrdrv and the major numbers in /proc/devices.",
+		.why = "modprobe makes no node: an init script or a udev rule does, and it keeps the number of "
+		       "the module's last load. Once the number itself was lost to another driver.",
+		.check = "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices",
+		.sources = "github.com/NVIDIA/gdrcopy insmod.sh\ngithub.com/NVIDIA/gdrcopy/issues/115",
+	},
+	{
+		.id = "dev/imex-channel-missing",
+		.title = "There is no IMEX channel for memory that is shared over the fabric",
+		.profiles = PROFILE_DEEPEP | PROFILE_P2P,
+		.severity = SEVERITY_WARN,
+		.judge = judge_imex,
+		.impact = "cuMemCreate with a fabric handle fails with CUDA_ERROR_NOT_PERMITTED (800): no "
+			  "multi-node NVLink in NCCL, NVSHMEM or Mooncake.",
+		.remedy = "On a node of one tenant set NVreg_CreateImexChannel0=1, or run nvidia-modprobe -s -i 0; "
+			  "elsewhere give each job a channel of its own. Start nvidia-imex on every node of the "
+			  "domain.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex.service, the GPU's PCI id and "
+			 "the asked process's NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL.",
+		.why = "The driver makes no channel unless told to. It matters on GB200 and GB300 trays and to a "
+		       "process that insists on fabric handles; every other node lists the major number and does "
+		       "without. Whether a tray is meant to be used as part of its rack is not known from here.",
+		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
+		.cost = "A channel that every user may open lets them share memory with each other.",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ImexChannelCount, "
+			   "CreateImexChannel0\ngithub.com/microsoft/mscclpp/issues/467",
+	},
+	{
+		.id = "dev/infiniband-not-accessible",
+		.title = "A device node of the RDMA stack is missing or may not be opened",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_infiniband,
+		.impact = "ibv_open_device fails: NCCL falls back to sockets, NVSHMEM and UCX do not start.",
+		.remedy = "On a host load ib_uverbs and rdma_ucm, and let rdma-core's udev rules set the mode. For "
+			  "a container pass --device=/dev/infiniband --cap-add=IPC_LOCK, in Kubernetes a device "
+			  "plugin's resource.",
+		.fix = "device-node",
+		.activation = ACTIVATION_NOW,
+		.reads = "/dev/infiniband/uverbs* for every RDMA device under /sys/class/infiniband_verbs, rdma_cm, "
+			 "and their mode.",
+		.why = "A container sees the devices in /sys whether or not it got their nodes. A device cgroup "
+		       "that refuses a node which is there does not show without opening it.",
+		.check = "ls -l /dev/infiniband; ibv_devices",
+		.sources = "Linux: drivers/infiniband/core/uverbs_main.c, uverbs_devnode()\n"
+			   "github.com/NVIDIA/nccl/issues/451\ngithub.com/sgl-project/sglang/issues/12533",
 	},
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver.c - the NVIDIA driver itself: there, of the right kind and version, and the same as its
  * file on disk and its user space. */
+#include "driver-files.h"
 #include "gate.h"
-#include "gpus.h"
 #include "parse/nvidia.h"
 #include "topology.h"
 
@@ -58,37 +58,6 @@ static void judge_version_floor(struct judge *j)
 
 /* ---- user space ---- */
 
-/* Forward-compatibility libraries are newer on purpose and used only where asked for; stubs are for
- * linking. */
-static bool is_driver_library(const struct software_item *item)
-{
-	if (!str_is(item->name, "libcuda") && !str_is(item->name, "libnvidia-ml"))
-		return false;
-	return is_known(item->version) && !strstr(item->path.value, "/compat/") &&
-	       !strstr(item->path.value, "/stubs/");
-}
-
-struct libraries {
-	const struct software_item *same;
-	const struct software_item *other;
-};
-
-static struct libraries driver_libraries(const struct node *node)
-{
-	struct libraries found = { 0 };
-
-	for_each(item, &node->software.items) {
-		if (!is_driver_library(item))
-			continue;
-		if (str_is(item->version, node->driver.version.value))
-			found.same = item;
-		else if (!found.other || version_compare(item->version.value,
-							 found.other->version.value) > 0)
-			found.other = item;
-	}
-	return found;
-}
-
 static const char *library_fact(struct judge *j, const struct software_item *item)
 {
 	return say(j, "software.items[%s].version", item->path.value);
@@ -97,12 +66,12 @@ static const char *library_fact(struct judge *j, const struct software_item *ite
 static void judge_library_mismatch(struct judge *j)
 {
 	const struct node *node = j->node;
-	struct libraries found;
+	struct driver_libraries found;
 
 	if (gate_no_driver(j))
 		return;
 	found = driver_libraries(node);
-	if (found.other && !found.same)
+	if (found.other)
 		FAIL(j, .observed = say(j, "%s %s, kernel module %s", found.other->name.value,
 					found.other->version.value, node->driver.version.value),
 		     .expected = "the same version in the kernel and in user space",
@@ -120,20 +89,6 @@ static void judge_library_mismatch(struct judge *j)
 
 /* ---- the module's file ---- */
 
-static const struct module_file *nvidia_file(const struct node *node)
-{
-	const struct module_file *found = NULL;
-
-	for_each(f, &node->modules.files) {
-		if (!str_is(f->name, "nvidia") || !is_known(node->os.kernel) ||
-		    !str_is(f->kernel, node->os.kernel.value))
-			continue;
-		if (!found || known_is(f->indexed, true))
-			found = f;
-	}
-	return found;
-}
-
 static bool same_build(const struct module_file *file, const struct module *loaded)
 {
 	if (is_known(file->srcversion) && loaded && is_known(loaded->srcversion))
@@ -144,7 +99,8 @@ static bool same_build(const struct module_file *file, const struct module *load
 static void judge_module_on_disk(struct judge *j)
 {
 	const struct node *node = j->node;
-	const struct module_file *file = nvidia_file(node);
+	const struct module_file *file =
+		is_known(node->os.kernel) ? driver_file(node, node->os.kernel.value) : NULL;
 	const struct module *loaded = node_module(node, "nvidia");
 	const char *fact;
 
@@ -177,102 +133,6 @@ static void judge_module_on_disk(struct judge *j)
 		PASS(j, .evidence = { fact, "driver.version" });
 }
 
-/* ---- patched drivers ---- */
-
-static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
-{
-	static const char *const builders[] = { "dvs-builder@", "buildd@", "mockbuild@", "abuild@",
-						"root@localhost", "builder@" };
-
-	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
-		if (str_starts(driver->builder, builders[i]))
-			return true;
-	return false;
-}
-
-static const struct pci_device *large_geforce(const struct node *node)
-{
-	for_each(d, &node->pci.devices) {
-		const struct gpu_model *model = gpu_model(d);
-		const struct pci_bar *bar = gpu_bar1(d);
-
-		if (model && model->kind == GPU_GEFORCE && bar && is_known(bar->size_bytes) &&
-		    bar->size_bytes.value > BAR1_SMALL_BYTES)
-			return d;
-	}
-	return NULL;
-}
-
-/* The forks report the stock version, so there is only circumstantial evidence (how many of the
- * three signs were seen, 0 to 3). */
-static int fork_signs(const struct node *node, const char **signs, struct judge *j)
-{
-	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
-	int count = 0;
-
-	*signs = "";
-	if (node_log(node, "bar1-bus-address")) {
-		*signs = "a log line that only the patched driver prints";
-		count++;
-	}
-	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
-		*signs = say(j, "%s%sbuilt by %s", *signs, count ? "; " : "",
-			     node->driver.builder.value);
-		count++;
-	}
-	if (large_geforce(node) && rebar && str_is(rebar->value, "0")) {
-		*signs = say(j, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
-			     *signs, count ? "; " : "");
-		count++;
-	}
-	return count;
-}
-
-static bool probably_fork(struct judge *j, const char **signs)
-{
-	return fork_signs(j->node, signs, j) >= 2 || node_log(j->node, "bar1-bus-address");
-}
-
-static void judge_fork(struct judge *j)
-{
-	const char *signs;
-
-	if (gate_no_driver(j))
-		return;
-	if (probably_fork(j, &signs))
-		FAIL(j, .observed = say(j, "probably a patched build: %s", signs),
-		     .expected = "nothing; for your information",
-		     .evidence = { "driver.banner" });
-	else
-		PASS(j, .observed = "no sign of a patched build", .evidence = { "driver.banner" });
-}
-
-static void judge_fork_userspace(struct judge *j)
-{
-	const struct node *node = j->node;
-	struct libraries found;
-	const char *signs;
-
-	if (gate_no_driver(j))
-		return;
-	if (!probably_fork(j, &signs)) {
-		NOT_APPLICABLE(j, .observed = "no sign of a patched build");
-		return;
-	}
-	found = driver_libraries(node);
-	if (found.same)
-		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
-	else if (found.other)
-		FAIL(j, .observed = say(j, "patched kernel module %s, %s %s",
-					node->driver.version.value, found.other->name.value,
-					found.other->version.value),
-		     .expected = "user space of exactly the version the patch was made for",
-		     .evidence = { library_fact(j, found.other), "driver.version" });
-	else
-		UNKNOWN(j, .observed = "no libcuda or libnvidia-ml was found",
-			.evidence = { "software.items" });
-}
-
 static void judge_proprietary_no_dmabuf(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -284,10 +144,15 @@ static void judge_proprietary_no_dmabuf(struct judge *j)
 	else if (!is_known(node->driver.flavour) || !is_told(node->modules.loaded))
 		UNKNOWN(j, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									: "driver.flavour" });
-	else if (node_module(node, "nvidia_peermem"))
-		PASS(j, .evidence = { "modules.loaded[nvidia_peermem].state" });
-	else if (node_module(node, "nv_peer_mem"))
-		PASS(j, .evidence = { "modules.loaded[nv_peer_mem].state" });
+	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = "peer memory is the only way: it takes cudaMalloc memory, and not that of "
+				    "cuMemCreate (CUDA virtual memory management)",
+			.expected = "nothing, unless a program registers such memory",
+			.impact = "Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
+				  "fails.",
+			.remedy = "The open kernel modules export DMA-BUF, which takes both.",
+			.evidence = { "driver.flavour", "modules.loaded" });
 	else
 		FAIL(j, .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
 		     .expected = "nvidia_peermem loaded, or the open kernel modules",
@@ -381,39 +246,6 @@ static const struct rule driver_rules[] = {
 		       "module; comparing these two proves nothing about the disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
 		.sources = "Linux: Documentation/ABI/stable/sysfs-module",
-	},
-	{
-		.id = "driver/p2p-fork-heuristic",
-		.title = "The driver is probably a build patched for peer-to-peer",
-		.profiles = PROFILE_P2P,
-		.severity = SEVERITY_INFO,
-		.judge = judge_fork,
-		.remedy = "Keep user space at exactly this version, and know that a package upgrade "
-			  "replaces the patched modules.",
-		.reads = "The builder in the NVRM version line, EnableResizableBar against the size of "
-			 "BAR1, and the kernel log.",
-		.why = "The patched drivers carry the version of the stock driver, so there are only "
-		       "signs: a builder that is neither NVIDIA nor a distribution, a large BAR1 on a "
-		       "GeForce without EnableResizableBar, a log line of the 550 branch. A DKMS build "
-		       "of the stock open modules shows the first as well. What is uncertain stays so.",
-		.check = "head -1 /proc/driver/nvidia/version; dmesg | grep bar1BusAddr",
-		.sources = "github.com/tinygrad/open-gpu-kernel-modules\n"
-			   "github.com/aikitoria/open-gpu-kernel-modules",
-	},
-	{
-		.id = "driver/driver-userspace-fork-mismatch",
-		.title = "A patched driver runs with user space of another version",
-		.profiles = PROFILE_P2P,
-		.severity = SEVERITY_ERR,
-		.judge = judge_fork_userspace,
-		.impact = "CUDA does not start: \"Driver/library version mismatch\".",
-		.remedy = "Install the user space (.run) of exactly the version the patch was made for, "
-			  "and hold the packages.",
-		.reads = "As driver/p2p-fork-heuristic and driver/library-mismatch.",
-		.why = "The patched modules are built from one release; distributions offer neighbours "
-		       "of it.",
-		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
-		.sources = "github.com/aikitoria/open-gpu-kernel-modules README",
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",

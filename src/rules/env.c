@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* env.c - the environment of the process that was asked about. */
+#include <ctype.h>
 #include <string.h>
 
 #include "gate.h"
-#include "parse/span.h"
+#include "job-env.h"
+#include "parse/nvidia.h"
 
 static const char *const nvshmem_names[] = {
 #include "nvshmem-variables.inc"
@@ -76,6 +78,184 @@ static void judge_unknown_variable(struct judge *j)
 			       .evidence = { "env.variables" });
 }
 
+/* ---- env/nic-handler-conflict ---- */
+
+/* CAP_SYS_ADMIN in linux/capability.h, by which the driver lets a caller map MMIO without the
+ * override (open-gpu-kernel-modules: nv-linux.h, NV_IS_SUSER). */
+#define CAP_SYS_ADMIN_BIT 21
+
+/* NVSHMEM from this on knows cpu_host_memory, and falls back where "gpu" is refused. */
+#define NVSHMEM_FALLS_BACK "3.4.5"
+
+enum handler { HANDLER_AUTO, HANDLER_GPU, HANDLER_CPU, HANDLER_CPU_HOST_MEMORY, HANDLER_NONE };
+
+/* NVSHMEM: ibgda.cpp, ibgda_parse_nic_handler_request(): without blanks, in lower case. */
+static enum handler handler_of(const char *text)
+{
+	static const char *const words[] = { "auto", "gpu", "cpu", "cpu_host_memory" };
+	char word[32];
+	size_t n = 0;
+
+	for (; *text && n < sizeof(word) - 1; text++)
+		if (!isspace((unsigned char)*text))
+			word[n++] = (char)tolower((unsigned char)*text);
+	word[n] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], word) == 0)
+			return (enum handler)i;
+	return HANDLER_NONE;
+}
+
+static bool is_privileged(const struct node *node)
+{
+	return is_known(node->env.capabilities) &&
+	       (node->env.capabilities.value >> CAP_SYS_ADMIN_BIT & 1) &&
+	       known_is(node->env.initial_user_namespace, true);
+}
+
+static bool override_is_set(const struct node *node)
+{
+	static const char *const names[] = { "RegistryDwords", "RegistryDwordsPerDevice" };
+	struct registry_entry entry;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct driver_param *p = node_param(node, names[i]);
+
+		if (p && registry_find(span_of(p->value.value), "PeerMappingOverride", &entry) &&
+		    entry.number)
+			return true;
+	}
+	return false;
+}
+
+static void judge_gpu_handler(struct judge *j, const struct job_value *v)
+{
+	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+	bool falls_back = nvshmem &&
+			  version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) >= 0;
+
+	if (override_is_set(j->node))
+		PASS(j, .subject = v->name,
+		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
+	else if (is_privileged(j->node))
+		PASS(j, .subject = v->name, .observed = "this process has CAP_SYS_ADMIN",
+		     .evidence = { v->fact, "env.capabilities" });
+	else if (!is_known(j->node->driver.params))
+		UNKNOWN(j, .subject = v->name, .evidence = { "driver.params" });
+	else
+		FAIL(j, .subject = v->name,
+		     .observed = say(j, "%s, without PeerMappingOverride: %s", say_value(j, v),
+				     falls_back ? "NVSHMEM falls back to the CPU"
+						: "NVSHMEM passes over every NIC"),
+		     .expected = "PeerMappingOverride=1: see driver/peer-mapping-override",
+		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
+}
+
+static void judge_cpu_handler(struct judge *j, const struct job_value *v)
+{
+	struct job_value off = job_env(j, "NVSHMEM_DISABLE_GDRCOPY");
+
+	if (job_is_on(&off))
+		FAIL(j, .subject = v->name,
+		     .observed = say(j, "%s together with %s", say_value(j, v), say_value(j, &off)),
+		     .expected = "cpu_host_memory, or GDRCopy left on",
+		     .evidence = { v->fact, off.fact });
+	else if (!is_told(j->node->modules.loaded))
+		UNKNOWN(j, .subject = v->name, .evidence = { "modules.loaded" });
+	else if (!node_module(j->node, "gdrdrv"))
+		FAIL(j, .subject = v->name,
+		     .observed = say(j, "%s, and gdrdrv is not loaded", say_value(j, v)),
+		     .expected = "gdrdrv of GDRCopy", .evidence = { v->fact, "modules.loaded" });
+	else
+		PASS(j, .subject = v->name,
+		     .evidence = { v->fact, "modules.loaded[gdrdrv].state" });
+}
+
+static void judge_handler(struct judge *j)
+{
+	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+	struct job_value v;
+
+	if (gate_no_variables(j))
+		return;
+	v = job_env(j, "NVSHMEM_IBGDA_NIC_HANDLER");
+	if (!v.value) {
+		NOT_APPLICABLE(j, .observed = "NVSHMEM_IBGDA_NIC_HANDLER is not set: NVSHMEM tries",
+			       .evidence = { "env.variables" });
+		return;
+	}
+	switch (handler_of(v.value)) {
+	case HANDLER_GPU:
+		judge_gpu_handler(j, &v);
+		return;
+	case HANDLER_CPU:
+		judge_cpu_handler(j, &v);
+		return;
+	case HANDLER_CPU_HOST_MEMORY:
+		if (nvshmem && version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) < 0)
+			FAIL(j, .subject = v.name,
+			     .observed = say(j, "%s, which NVSHMEM %s does not know",
+					     say_value(j, &v), nvshmem->version.value),
+			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
+			     .evidence = { v.fact, say(j, "software.items[%s].version",
+						       nvshmem->path.value) });
+		else
+			PASS(j, .subject = v.name, .evidence = { v.fact });
+		return;
+	case HANDLER_AUTO:
+		PASS(j, .subject = v.name, .evidence = { v.fact });
+		return;
+	case HANDLER_NONE:
+		FAIL(j, .subject = v.name,
+		     .observed = say(j, "%s: NVSHMEM refuses to start", say_value(j, &v)),
+		     .expected = "auto, gpu, cpu or cpu_host_memory", .evidence = { v.fact });
+	}
+}
+
+/* ---- env/cross-nic-with-gin ---- */
+
+/* NCCL's documentation of the device API. */
+#define NCCL_GIN "2.28.7"
+
+/* Why GPU-initiated networking is not in use, or NULL. */
+static const char *without_gin(struct judge *j)
+{
+	const struct software_item *nccl = node_software(j->node, "nccl");
+	struct job_value enable = job_nccl(j, "NCCL_GIN_ENABLE");
+	struct job_value type = job_nccl(j, "NCCL_GIN_TYPE");
+	struct job_value off = job_env(j, "EP_DISABLE_GIN");
+	long number;
+
+	if (job_number(&enable, &number) && number == 0)
+		return "NCCL_GIN_ENABLE is 0";
+	if (job_is_on(&off))
+		return "EP_DISABLE_GIN is set";
+	if (nccl && version_compare(nccl->version.value, NCCL_GIN) < 0)
+		return say(j, "NCCL %s has no GPU-initiated networking", nccl->version.value);
+	if (!asked_for(j, PROFILE_DEEPEP) && !type.value)
+		return "nothing here asks for GPU-initiated networking";
+	return NULL;
+}
+
+static void judge_cross_nic(struct judge *j)
+{
+	struct job_value v;
+	const char *without;
+	long number;
+
+	if (gate_no_nccl_variables(j))
+		return;
+	v = job_nccl(j, "NCCL_CROSS_NIC");
+	without = without_gin(j);
+	if (without)
+		NOT_APPLICABLE(j, .observed = without, .evidence = { "env.variables" });
+	else if (job_number(&v, &number) && number == 0)
+		FAIL(j, .subject = v.name, .observed = say_value(j, &v),
+		     .expected = "1 or 2 (the default)", .evidence = { v.fact });
+	else
+		PASS(j, .evidence = { v.value ? v.fact : "env.variables" });
+}
+
 static const struct rule env_rules[] = {
 	{
 		.id = "env/nvshmem-unknown-variable",
@@ -91,6 +271,52 @@ static const struct rule env_rules[] = {
 		       "releases before; a later release may have more.",
 		.check = "nvshmem-info -a",
 		.sources = "NVSHMEM: src/modules/transport/common/env_defs.h",
+	},
+	{
+		.id = "env/nic-handler-conflict",
+		.title = "NVSHMEM_IBGDA_NIC_HANDLER asks for what this node does not allow",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.judge = judge_handler,
+		.impact = "IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires "
+			  "GDRCopy\"), or works through the CPU without saying so, with which DeepEP was seen to "
+			  "hang.",
+		.remedy = "Unset NVSHMEM_IBGDA_NIC_HANDLER, or bring what the value needs: PeerMappingOverride "
+			  "for gpu, gdrdrv for cpu.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the process asked about, "
+			 "its capabilities, the driver's RegistryDwords, whether gdrdrv is loaded, NVSHMEM on "
+			 "disk.",
+		.why = "gpu: the GPU writes to the doorbell, which the driver maps for callers with "
+		       "CAP_SYS_ADMIN in the first user namespace or under PeerMappingOverride; NVSHMEM "
+		       NVSHMEM_FALLS_BACK " falls back to the CPU where it is refused, earlier ones pass over "
+		       "the NIC. cpu: the CPU does it through GDRCopy. cpu_host_memory came with "
+		       NVSHMEM_FALLS_BACK ".",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params; lsmod | grep gdrdrv; "
+			 "NVSHMEM_DEBUG=INFO shows \"NIC handler will be\"",
+		.sources = "NVSHMEM: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
+			   "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
+			   "github.com/deepseek-ai/DeepEP issue 509, pull 677",
+	},
+	{
+		.id = "env/cross-nic-with-gin",
+		.title = "NCCL_CROSS_NIC=0 takes away what GPU-initiated networking needs",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_cross_nic,
+		.impact = "NCCL offers GIN within a rail alone, or not at all: DeepEP V2 stops with \"NCCL GIN is "
+			  "unavailable\".",
+		.remedy = "Unset NCCL_CROSS_NIC, or set it to 1 or 2, on every node and in nccl.conf.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NCCL_CROSS_NIC, NCCL_GIN_ENABLE, NCCL_GIN_TYPE (also of nccl.conf) and EP_DISABLE_GIN "
+			 "of the process asked about; NCCL on disk.",
+		.why = "GIN needs every NIC to reach every other. One rank with 0 is enough to take it away "
+		       "from all. Judged in the deepep profile, and where NCCL_GIN_TYPE is set; NCCL before "
+		       NCCL_GIN " has no GIN. Later releases can do with rails where the program asks for "
+		       "it.",
+		.check = "env | grep NCCL_; cat /etc/nccl.conf",
+		.sources = "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements; src/init.cc "
+			   "(globalCrossNicSupport); src/graph/search.cc, ncclTopoCheckCrossNicSupport()",
 	},
 };
 

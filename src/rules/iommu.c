@@ -7,14 +7,6 @@
 #include "parse/kparam.h"
 #include "topology.h"
 
-static const struct iommu_device *group_of(const struct node *node, const struct pci_device *d)
-{
-	for_each(i, &node->iommu.devices)
-		if (is_known(i->bdf) && str_is(d->bdf, i->bdf.value))
-			return i;
-	return NULL;
-}
-
 static bool translates(const struct iommu_device *i)
 {
 	return str_starts(i->type, "DMA");
@@ -58,7 +50,7 @@ static void judge_translation(struct judge *j)
 		return;
 	}
 	for_each(d, &j->node->pci.devices) {
-		const struct iommu_device *i = group_of(j->node, d);
+		const struct iommu_device *i = topology_iommu(j->node, d);
 
 		if (!pci_is_gpu(d) && !(asked_for(j, PROFILE_RDMA_ANY) && topology_is_nic(j->node, d)))
 			continue;
@@ -80,12 +72,12 @@ static void judge_translation(struct judge *j)
 
 static void judge_faults(struct judge *j)
 {
-	static const char *const patterns[] = { "io-page-fault", "dmar-fault" };
+	static const char *const patterns[] = { "io-page-fault", "dmar-fault", "smmu-fault" };
 	size_t before = j->findings->count;
 
 	if (gate_no_gpu(j))
 		return;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(j->node, patterns[i]);
 
 		for (uint32_t k = 0; line && k < line->devices.count; k++) {
@@ -97,15 +89,8 @@ static void judge_faults(struct judge *j)
 				     .evidence = { say(j, "log.lines[%s].last", patterns[i]) });
 		}
 	}
-	if (j->findings->count > before)
-		return;
-	if (!is_told(j->node->log.lines))
-		UNKNOWN(j, .evidence = { "log.lines" });
-	else if (!known_is(j->node->log.complete, true))
-		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
-			.evidence = { "log.complete" });
-	else
-		PASS(j, .evidence = { "log.lines" });
+	if (j->findings->count == before)
+		gate_log_clean(j);
 }
 
 /* ---- arguments that do nothing ---- */
@@ -151,7 +136,9 @@ static bool has_argument(struct span cmdline, const char *key, const char *value
 static void judge_arguments(struct judge *j, struct span text, const char *fact, bool said[])
 {
 	bool passthrough = has_argument(text, "iommu", "pt") ||
-			   has_argument(text, "iommu.passthrough", "1");
+			   has_argument(text, "iommu.passthrough", "1") ||
+			   has_argument(text, "iommu.passthrough", "y") ||
+			   has_argument(text, "iommu.passthrough", "on");
 
 	for (size_t i = 0; i < INERT; i++) {
 		bool harmless = inert[i].harmless_with_pt && passthrough;

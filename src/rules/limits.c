@@ -7,6 +7,8 @@
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
+/* systemd-system.conf(5), DefaultLimitMEMLOCK= */
+#define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
 /* The last line that sets the limit of a launcher's unit, or of users in limits.conf. */
 static const struct limit_setting *who_sets(const struct node *node, const char *unit)
@@ -39,6 +41,60 @@ static const char *say_layer(struct judge *j, const struct process_limits *p)
 	return "";
 }
 
+/* What hands its limit on to jobs. sshd's children take theirs from PAM, and container runtimes set
+ * one for each container. */
+static bool hands_on(const struct process_limits *p)
+{
+	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
+}
+
+/* Does pam_limits raise the limit of those who log in? */
+static const struct limit_setting *pam_raises(const struct node *node)
+{
+	const struct limit_setting *users = who_sets(node, NULL);
+	static const char *const words[] = { "unlimited", "infinity", "-1" };
+
+	for (size_t i = 0; users && i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_is(users->value, words[i]))
+			return users;
+	return NULL;
+}
+
+/* Jobs come from the scheduler where there is one: what a login gets matters less then. */
+static bool has_scheduler(const struct node *node)
+{
+	for_each(p, &node->limits.launchers)
+		if (hands_on(p))
+			return true;
+	return false;
+}
+
+static void judge_login(struct judge *j, const struct process_limits *p, const char *fact,
+			uint64_t limit)
+{
+	const struct limit_setting *raised = pam_raises(j->node);
+	/* What systemd gives every service is no sign that somebody meant logins to have it. */
+	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(j->node);
+	enum severity severity = usual			       ? SEVERITY_INFO
+				 : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
+							       : SEVERITY_WARN;
+
+	if (raised)
+		PASS(j, .subject = p->name.value,
+		     .observed = say(j, "%s, and %s:%" PRIu64 " raises it for who logs in",
+				     say_bytes(j, limit), raised->file.value, raised->line.value),
+		     .evidence = { fact, say(j, "limits.settings[#%zu].value",
+					     (size_t)(raised - j->node->limits.settings.items)) });
+	else if (!is_told(j->node->limits.settings))
+		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
+	else
+		FAIL_AS(j, severity, .subject = p->name.value,
+			.observed = say(j, "%s for who logs in, and limits.conf does not raise it",
+					say_bytes(j, limit)),
+			.expected = "unlimited, where jobs are started over ssh",
+			.evidence = { fact, "limits.settings" });
+}
+
 static void judge_process(struct judge *j, const struct process_limits *p, const char *path)
 {
 	const char *fact = say(j, "%s.memlock_soft_bytes", path);
@@ -51,6 +107,8 @@ static void judge_process(struct judge *j, const struct process_limits *p, const
 	limit = p->memlock_soft_bytes.value;
 	if (limit == FACT_UNLIMITED)
 		PASS(j, .subject = p->name.value, .evidence = { fact });
+	else if (str_is(p->name, "sshd"))
+		judge_login(j, p, fact, limit);
 	else
 		FAIL_AS(j, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,
@@ -71,12 +129,75 @@ static void judge_memlock(struct judge *j)
 		return;
 	}
 	for_each(p, &limits->launchers)
-		judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
+		if (!str_is(p->name, "kubelet"))
+			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
 	/* The shell of whoever asks is not a job, unless a job's process was named. */
 	if (is_known(j->node->env.pid))
 		judge_process(j, &limits->self, "limits.self");
 	else if (limits->launchers.count == 0)
 		judge_process(j, &limits->self, "limits.self");
+}
+
+/* ---- limits/nofile ---- */
+
+/* A job of some thousand ranks has as many sockets and pipes; systemd's default is 1024. No source
+ * gives a number. */
+#define NOFILE_WANTED 65536
+
+static void judge_files_of(struct judge *j, const struct process_limits *p, const char *path)
+{
+	const char *fact = say(j, "%s.nofile_soft", path);
+
+	if (!is_known(p->nofile_soft))
+		UNKNOWN(j, .subject = p->name.value, .evidence = { fact });
+	else if (p->nofile_soft.value >= NOFILE_WANTED)
+		PASS(j, .subject = p->name.value, .evidence = { fact });
+	else
+		FAIL(j, .subject = p->name.value,
+		     .observed = say(j, "%" PRIu64 " open files", p->nofile_soft.value),
+		     .expected = "65536 or more, for jobs of many ranks", .evidence = { fact });
+}
+
+static void judge_nofile(struct judge *j)
+{
+	const struct limits_facts *limits = &j->node->limits;
+	size_t before = j->findings->count;
+
+	if (!is_told(limits->launchers) && !is_known(limits->self.nofile_soft)) {
+		UNKNOWN(j, .evidence = { "limits.launchers" });
+		return;
+	}
+	for_each(p, &limits->launchers)
+		if (hands_on(p))
+			judge_files_of(j, p, say(j, "limits.launchers[%s]", p->name.value));
+	if (is_known(j->node->env.pid))
+		judge_files_of(j, &limits->self, "limits.self");
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "nothing that starts jobs runs here; no --pid",
+			       .evidence = { "limits.launchers" });
+}
+
+/* ---- limits/shm-too-small ---- */
+
+/* Docker's default; NCCL's documentation asks for --shm-size=1g. */
+#define SHM_FAIL_BYTES (UINT64_C(64) << 20)
+#define SHM_WANTED_BYTES (UINT64_C(1) << 30)
+
+static void judge_shm(struct judge *j)
+{
+	struct fact_u64 bytes = j->node->limits.shm_bytes;
+
+	if (is_absent(bytes))
+		FAIL(j, .observed = "there is no /dev/shm", .expected = "1 GiB or more",
+		     .evidence = { "limits.shm_bytes" });
+	else if (!is_known(bytes))
+		UNKNOWN(j, .evidence = { "limits.shm_bytes" });
+	else if (bytes.value < SHM_WANTED_BYTES)
+		FAIL_AS(j, bytes.value <= SHM_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed = say_bytes(j, bytes.value), .expected = "1 GiB or more",
+			.evidence = { "limits.shm_bytes" });
+	else
+		PASS(j, .observed = say_bytes(j, bytes.value), .evidence = { "limits.shm_bytes" });
 }
 
 static const struct rule limits_rules[] = {
@@ -100,6 +221,46 @@ static const struct rule limits_rules[] = {
 		.cost = "Users can then lock all memory.",
 		.sources = "rdma-core: libibverbs/init.c\nNCCL user guide, troubleshooting\n"
 			   "systemd.exec(5), LimitMEMLOCK=; limits.conf(5)",
+	},
+	{
+		.id = "limits/nofile",
+		.title = "What starts jobs may open few files",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_INFO,
+		.judge = judge_nofile,
+		.impact = "Large jobs fail with \"Too many open files\" when they connect.",
+		.remedy = "LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it; in Docker "
+			  "--ulimit nofile=1048576.",
+		.fix = "limits",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/PID/limits of the launchers that run and of --pid.",
+		.why = "NCCL and MPI hold sockets for each peer, data loaders files and pipes for each "
+		       "worker. How many a job takes depends on its size: no source gives a number, 65536 is "
+		       "what large sites set. Programs may raise the soft limit up to the hard one "
+		       "themselves.",
+		.check = "grep 'open files' /proc/$(pgrep -o slurmd)/limits",
+		.sources = "systemd.exec(5), LimitNOFILE=; setrlimit(2)",
+	},
+	{
+		.id = "limits/shm-too-small",
+		.title = "/dev/shm is small",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_shm,
+		.impact = "NCCL fails to start within the node (\"unhandled system error\", \"posix_fallocate "
+			  "failed: No space left on device\"); PyTorch data loaders end with a bus error.",
+		.remedy = "In Docker --shm-size=1g or --ipc=host; in Kubernetes an emptyDir with medium: "
+			  "Memory on /dev/shm; on a host mount -o remount,size=50% /dev/shm and the line in "
+			  "/etc/fstab.",
+		.activation = ACTIVATION_NOW,
+		.reads = "The size of the file system at /dev/shm; in a tree size= in its mount table.",
+		.why = "Ranks of one node talk through files there: several MiB for each pair of GPUs. 64 MiB "
+		       "is Docker's default and too little for four GPUs, hence an error; 1 GiB is what "
+		       "NCCL's documentation asks for. The host's own size says nothing of a container's: "
+		       "run this within it.",
+		.check = "df -h /dev/shm",
+		.sources = "NCCL: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
+			   "Linux: Documentation/filesystems/tmpfs.rst",
 	},
 };
 

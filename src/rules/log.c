@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* log.c - lines of the kernel log that name their cause. */
+#include <string.h>
+
 #include "gate.h"
+#include "parse/span.h"
+#include "topology.h"
 
 static void judge_allow_peermapping(struct judge *j)
 {
-	const struct log_facts *log = &j->node->log;
 	const struct log_line *line = node_log(j->node, "allow-peermapping");
 
 	if (gate_no_driver(j))
@@ -14,13 +17,92 @@ static void judge_allow_peermapping(struct judge *j)
 		     .expected = "PeerMappingOverride=1: see driver/peer-mapping-override",
 		     .evidence = { "log.lines[allow-peermapping].last",
 				   "driver.params[RegistryDwords].value" });
-	else if (!is_told(log->lines))
-		UNKNOWN(j, .evidence = { "log.lines" });
-	else if (!known_is(log->complete, true))
-		UNKNOWN(j, .observed = "the kernel log does not reach back to the boot",
-			.evidence = { "log.complete" });
 	else
-		PASS(j, .evidence = { "log.lines" });
+		gate_log_clean(j);
+}
+
+/* ---- RmInitAdapter ---- */
+
+/* osinit.c, RM_INIT_REPORT: the first of the three numbers in "(0x24:0xffff:1464)" says where. */
+static const char *init_stage(const char *line)
+{
+	const char *code = strstr(line, "failed! (0x");
+	uint64_t number;
+
+	if (!code || span_u64((struct span){ code + strlen("failed! (0x"), 2 }, 16, &number))
+		return NULL;
+	switch (number >> 4) {
+	case 1:
+		return "while setting up the driver (registry, operating system)";
+	case 2:
+		return "while setting up the GPU";
+	case 3:
+		return "in the video BIOS";
+	case 4:
+		return "for lack of resources";
+	case 6:
+		return "in the GSP firmware";
+	default:
+		return NULL;
+	}
+}
+
+static void judge_rm_init(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "rm-init-failed");
+	const char *stage, *observed;
+
+	if (!line) {
+		if (!gate_no_gpu(j))
+			gate_log_clean(j);
+		return;
+	}
+	stage = init_stage(line->last.value);
+	observed = stage ? say(j, "%s: it failed %s", line->last.value, stage) : line->last.value;
+	for (uint32_t i = 0; i < line->devices.count; i++)
+		FAIL(j, .subject = line->devices.items[i], .observed = observed,
+		     .expected = "the driver initialises every GPU",
+		     .evidence = { "log.lines[rm-init-failed].last",
+				   "log.lines[rm-init-failed].count" });
+	if (!line->devices.count)
+		FAIL(j, .observed = observed, .expected = "the driver initialises every GPU",
+		     .evidence = { "log.lines[rm-init-failed].last" });
+}
+
+/* ---- DMA-BUF ---- */
+
+static void judge_dmabuf(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "dmabuf-attach-failed");
+
+	if (gate_no_driver(j))
+		return;
+	if (line)
+		FAIL(j, .observed = line->last.value,
+		     .expected = "the NIC attaches to GPU memory",
+		     .remedy = node_is_grace(j->node)
+				       ? "Load the driver with NVreg_GrdmaPciTopoCheckOverride=1, or use a "
+					 "driver from R595 on, and compare ACS with rdma-core's rdma_topo."
+				       : NULL,
+		     .evidence = { "log.lines[dmabuf-attach-failed].last",
+				   "log.lines[dmabuf-attach-failed].count",
+				   "driver.params[GrdmaPciTopoCheckOverride].value" });
+	else
+		gate_log_clean(j);
+}
+
+static void judge_invalid_context(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "peermem-invalid-context");
+
+	if (gate_no_driver(j))
+		return;
+	if (line)
+		FAIL(j, .observed = line->last.value, .expected = "no such line",
+		     .evidence = { "log.lines[peermem-invalid-context].last",
+				   "log.lines[peermem-invalid-context].count" });
+	else
+		gate_log_clean(j);
 }
 
 static const struct rule log_rules[] = {
@@ -39,6 +121,63 @@ static const struct rule log_rules[] = {
 		       "the proprietary modules print it is not known.",
 		.check = "dmesg | grep allowPeermapping",
 		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
+	},
+	{
+		.id = "log/rm-init-failed",
+		.title = "The driver could not initialise a GPU",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_CRIT,
+		.judge = judge_rm_init,
+		.impact = "This GPU is not there for CUDA: nvidia-smi lists it not at all or with errors.",
+		.remedy = "Look at the lines before it. Often: BAR1 without room (Above 4G Decoding), a GPU "
+			  "that is excluded or broken, firmware of another version, missing auxiliary power. "
+			  "Power the node off and on once; if it stays, run nvidia-bug-report.sh and ask the "
+			  "vendor.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "\"RmInitAdapter failed!\" in the kernel log, and the first of the numbers after it.",
+		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. video "
+		       "BIOS, 0x4. resources, 0x6. GSP firmware. The log does not tell whether a later attempt "
+		       "in the same boot went well.",
+		.check = "dmesg | grep -B5 'RmInitAdapter failed'",
+		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
+	},
+	{
+		.id = "log/dmabuf-attach-failed",
+		.title = "The driver refused a NIC's access to GPU memory by DMA-BUF",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_dmabuf,
+		.impact = "GPUDirect RDMA does not work on this path: NCCL goes through host memory or sockets.",
+		.remedy = "Use a NIC below the same root complex as the GPU. On platforms where the driver's "
+			  "check is too strict, NVreg_GrdmaPciTopoCheckOverride=1 overrides it.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"dma-buf attach failed\" in the kernel log.",
+		.why = "The driver walks from GPU and NIC up the PCI tree and refuses where they do not meet, "
+		       "and also a mapping type (FORCE_PCIE) that the platform does not have. The line names "
+		       "no device. A job that was given the wrong NIC on purpose leaves it too.",
+		.check = "dmesg | grep 'dma-buf attach failed'",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c (nv_dma_buf_attach), "
+			   "nv-pci.c (nv_pci_is_valid_topology_for_direct_pci)",
+	},
+	{
+		.id = "log/peermem-invalid-context",
+		.title = "nvidia-peermem met a registration that was already gone",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_invalid_context,
+		.impact = "As a rule none: a process ended while its memory was registered. Many of them with "
+			  "hanging jobs point at the pairing of driver and OFED.",
+		.remedy = "Nothing, unless jobs fail with it: then install the OFED or DOCA that the driver was "
+			  "built against.",
+		.activation = ACTIVATION_NONE,
+		.reads = "\"detected invalid context, skipping further processing\" in the kernel log.",
+		.why = "The free callback of the driver came for a context that the peer-memory client no "
+		       "longer knows. No source says that work is lost by it.",
+		.check = "dmesg | grep 'invalid context'",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia-peermem/nvidia-peermem.c "
+			   "(nv_get_p2p_free_callback)\n"
+			   "github.com/leptonai/gpud: components/accelerator/nvidia/peermem/kmsg_matcher.go",
 	},
 };
 

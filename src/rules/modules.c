@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gate.h"
+#include "module-find.h"
 #include "parse/nvidia.h"
 
 static void judge_nouveau(struct judge *j)
@@ -40,13 +41,18 @@ static void judge_nouveau(struct judge *j)
 
 static bool is_wrong_driver(const char *driver)
 {
-	static const char *const wrong[] = { "nova_core", "nova-core", "simpledrm", "simple-framebuffer",
-					     "vfio-pci",  "pci-stub",  "nvidiafb",  "nova_drm" };
+	static const char *const wrong[] = { "nova_core", "nova-core", "nova_drm", "simpledrm",
+					     "simple-framebuffer", "nvidiafb" };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (strcmp(wrong[i], driver) == 0)
 			return true;
 	return false;
+}
+
+static bool is_for_guests(const struct pci_device *d)
+{
+	return str_is(d->driver, "vfio-pci") || str_is(d->driver, "pci-stub");
 }
 
 static void judge_wrong_driver(struct judge *j)
@@ -63,6 +69,10 @@ static void judge_wrong_driver(struct judge *j)
 		fact = say(j, "pci.devices[%s].driver", d->bdf.value);
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+		else if (is_for_guests(d))
+			NOT_APPLICABLE(j, .subject = d->bdf.value,
+				       .observed = "held for a virtual machine: see modules/gpu-bound-vfio",
+				       .evidence = { fact });
 		else if (is_known(d->driver) && is_wrong_driver(d->driver.value))
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "bound to %s", d->driver.value),
@@ -72,6 +82,134 @@ static void judge_wrong_driver(struct judge *j)
 	}
 	if (right && j->findings->count == before)
 		PASS(j, .evidence = { "pci.devices" });
+}
+
+/* A device that a virtual machine has open holds a reference to the module. */
+static bool guest_runs(const struct node *node)
+{
+	const struct module *vfio = node_module(node, "vfio_pci");
+
+	return vfio && is_known(vfio->refcnt) && vfio->refcnt.value > vfio->holders.count;
+}
+
+static bool has_nvidia_file(const struct node *node)
+{
+	return !is_told(node->modules.files) || !is_known(node->os.kernel) ||
+	       module_file_find(node, "nvidia", node->os.kernel.value);
+}
+
+/* A host that is there for virtual machines: all GPUs are held for them, and nobody installed the
+ * driver here or a guest has them open. */
+static bool is_guest_host(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !is_for_guests(d))
+			return false;
+	return !known_is(node->driver.loaded, true) && (guest_runs(node) || !has_nvidia_file(node));
+}
+
+static void judge_vfio(struct judge *j)
+{
+	size_t ours = 0, before = j->findings->count;
+
+	if (gate_no_gpu(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const char *fact = say(j, "pci.devices[%s].driver", d->bdf.value);
+		bool meant = is_guest_host(j->node);
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (is_unknown(d->driver))
+			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+		else if (is_for_guests(d))
+			FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
+				.observed = say(j, "bound to %s%s", d->driver.value,
+						meant ? ", as are all GPUs of this host" : ""),
+				.expected = meant ? "nothing; the host of virtual machines holds them so"
+						  : "bound to nvidia",
+				.evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
+		else
+			ours++;
+	}
+	if (ours && j->findings->count == before)
+		PASS(j, .evidence = { "pci.devices" });
+}
+
+/* ---- nvidia_drm ---- */
+
+/* x86/PAT: "PROG:PID conflicting memory types 12000000000-12020000000 write-combining<->uncached-minus" */
+static bool conflict_range(const char *line, uint64_t *start, uint64_t *end)
+{
+	static const char words[] = "conflicting memory types ";
+	const char *at = strstr(line, words), *dash, *blank;
+
+	if (!at)
+		return false;
+	at += strlen(words);
+	dash = strchr(at, '-');
+	blank = dash ? strchr(dash, ' ') : NULL;
+	return blank && span_u64((struct span){ at, (size_t)(dash - at) }, 16, start) == 0 &&
+	       span_u64((struct span){ dash + 1, (size_t)(blank - dash - 1) }, 16, end) == 0;
+}
+
+/* The GPU whose BAR the conflict is in. */
+static const struct pci_device *conflicting_gpu(const struct node *node, const char *line)
+{
+	uint64_t start, end;
+
+	if (!conflict_range(line, &start, &end))
+		return NULL;
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		for_each(bar, &d->bars)
+			if (is_known(bar->start) && is_known(bar->size_bytes) && bar->start.value &&
+			    start < bar->start.value + bar->size_bytes.value && end > bar->start.value)
+				return d;
+	}
+	return NULL;
+}
+
+static bool bars_are_known(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !is_known(d->bars))
+			return false;
+	return true;
+}
+
+static void judge_drm(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "memory-type-conflict");
+	const struct pci_device *gpu;
+
+	if (gate_no_gpu(j) || gate_no_modules(j))
+		return;
+	if (!node_module(j->node, "nvidia_drm")) {
+		NOT_APPLICABLE(j, .observed = "nvidia_drm is not loaded", .evidence = { "modules.loaded" });
+		return;
+	}
+	if (!line) {
+		gate_log_clean(j);
+		return;
+	}
+	gpu = conflicting_gpu(j->node, line->last.value);
+	if (!gpu)
+		gpu = conflicting_gpu(j->node, line->first.value);
+	if (gpu)
+		FAIL(j, .subject = gpu->bdf.value,
+		     .observed = say(j, "nvidia_drm is loaded, and: %s", line->last.value),
+		     .expected = "nobody maps a BAR of the GPU in another way",
+		     .evidence = { "log.lines[memory-type-conflict].last",
+				   "modules.loaded[nvidia_drm].state" });
+	else if (!bars_are_known(j->node))
+		UNKNOWN(j, .observed = "there is a conflict of memory types, and the BARs of the GPUs are not "
+				       "known",
+			.evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });
+	else
+		PASS(j, .observed = "the conflict of memory types in the log is not about a GPU's BAR",
+		     .evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });
 }
 
 static void judge_uvm(struct judge *j)
@@ -155,14 +293,54 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_ERR,
 		.judge = judge_wrong_driver,
 		.impact = "This GPU is not there for CUDA on this host.",
-		.remedy = "If the GPU is not meant for a virtual machine, remove what binds it (vfio-pci.ids= "
-			  "on the command line, driverctl, modprobe.d) and reboot.",
+		.remedy = "Blacklist that driver, rebuild the initramfs, reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The driver link of each NVIDIA display controller.",
-		.why = "vfio-pci and pci-stub hold a GPU for a guest; nova-core and simpledrm take it before "
-		       "nvidia does.",
+		.why = "nova-core, nvidiafb and simpledrm take it before nvidia does. What is held for a virtual "
+		       "machine is modules/gpu-bound-vfio's.",
 		.check = "lspci -k -d 10de:",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv.c",
+	},
+	{
+		.id = "modules/gpu-bound-vfio",
+		.title = "A GPU is held for virtual machines",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_vfio,
+		.impact = "This GPU is not there for CUDA on this host.",
+		.remedy = "If it is not meant for a virtual machine, remove what binds it (vfio-pci.ids= on the "
+			  "command line, options vfio-pci in modprobe.d, driverctl), rebuild the initramfs, "
+			  "reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The driver link of each NVIDIA display controller, whether vfio_pci is in use, and "
+			 "whether the NVIDIA driver is installed.",
+		.why = "vfio-pci and pci-stub hold a device for a guest. Information where all GPUs of the host "
+		       "are held so and a guest has them open, or no NVIDIA driver is installed: that is what a "
+		       "host of virtual machines looks like.",
+		.check = "lspci -k -d 10de:; grep -o 'vfio[^ ]*' /proc/cmdline; driverctl list-overrides",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv.c (probe routine not called)\n"
+			   "Linux: Documentation/driver-api/vfio.rst",
+	},
+	{
+		.id = "modules/nvidia-drm-loaded",
+		.title = "nvidia_drm holds a mapping of the GPU's BAR that another module wants otherwise",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_drm,
+		.impact = "Modules that map GPU memory themselves (GPU-direct storage of third parties) cannot be "
+			  "loaded: operation not permitted.",
+		.remedy = "On a compute node do not load nvidia_drm: blacklist nvidia-drm (and nvidia-modeset), "
+			  "rebuild the initramfs, reboot.",
+		.fix = "blacklist",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"x86/PAT: conflicting memory types\" in the kernel log, the BARs of the GPUs, and "
+			 "whether nvidia_drm is loaded.",
+		.why = "The kernel keeps one memory type for each physical range. That nvidia_drm is loaded is no "
+		       "fault by itself; only together with such a line about a GPU's BAR. One report, in which "
+		       "blacklisting it helped.",
+		.check = "dmesg | grep 'conflicting memory types'; lsmod | grep nvidia_drm",
+		.cost = "No console or desktop on the GPU.",
+		.sources = "github.com/nicexlab/phoenix issue 4\nLinux: arch/x86/mm/pat/memtype.c",
 	},
 	{
 		.id = "modules/nvidia-uvm-not-loaded",

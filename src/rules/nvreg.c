@@ -68,13 +68,13 @@ static void judge_peer_mapping(struct judge *j)
 		PENDING(j, .observed = "configured after the boot; not live yet",
 			.expected = "PeerMappingOverride=1 in RegistryDwords",
 			.remedy = "Reboot, or reload the driver.",
-			.evidence = { s.configured.fact, s.running.fact });
+			.evidence = { s.next.fact, s.running.fact });
 	} else {
 		FAIL(j, .observed = say(j, "RegistryDwords is \"%s\". %s",
 					s.running.value ? s.running.value : "", say_step(&o)),
 		     .expected = "PeerMappingOverride=1 in RegistryDwords",
 		     .evidence = { "driver.params[RegistryDwords].value",
-				   s.configured.fact, s.early.fact });
+				   s.next.fact, s.early.fact });
 	}
 }
 

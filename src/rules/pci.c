@@ -44,7 +44,14 @@ static void judge_small_bar1(struct judge *j, const struct pci_device *gpu,
 				 : asked_for(j, PROFILE_P2P) ? SEVERITY_ERR
 							     : SEVERITY_WARN;
 
-	if (size >= memory)
+	if (size == memory && asked_for(j, PROFILE_P2P))
+		FAIL_AS(j, SEVERITY_INFO, .subject = gpu->bdf.value,
+			.observed = say(j, "%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
+					   "than the whole for peers",
+					say_bytes(j, size), model->memory_gib),
+			.expected = "nothing; the next size is offered by few boards",
+			.evidence = { bar1_fact(j, gpu) });
+	else if (size >= memory)
 		PASS(j, .subject = gpu->bdf.value,
 		     .observed = say(j, "%s for %u GiB of memory", say_bytes(j, size),
 				     model->memory_gib),
@@ -256,6 +263,8 @@ static void judge_link_of(struct judge *j, const struct pci_device *d)
 					pci_is_gpu(d) ? ", as an idle GPU may; measure under load" : ""),
 			.expected = "the speed that both ends have",
 			.evidence = { FACT(j, d, "link.speed_mts"), FACT(j, d, "link.speed_max_mts") });
+	} else if (!is_known(d->link.speed_mts)) {
+		UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "link.speed_mts") });
 	} else {
 		PASS(j, .subject = d->bdf.value,
 		     .evidence = { FACT(j, d, "link.width"), FACT(j, d, "link.speed_mts") });
@@ -405,13 +414,13 @@ static const struct rule pci_rules[] = {
 	},
 	{
 		.id = "pci/gpu-nic-affinity",
-		.title = "A GPU's nearest NIC is on another socket",
+		.title = "A GPU's nearest NIC is on another NUMA node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.judge = judge_affinity,
-		.impact = "GPUDirect RDMA crosses the link between sockets: slow, on some platforms not "
-			  "supported.",
-		.remedy = "Move the NIC to a slot of the same socket, or use the GPUs near the NICs.",
+		.impact = "GPUDirect RDMA crosses the fabric between NUMA nodes, mostly the link between "
+			  "sockets: slow, on some platforms not supported.",
+		.remedy = "Move the NIC to a slot of the same NUMA node, or use the GPUs near the NICs.",
 		.reads = "The PCI tree and NUMA nodes.",
 		.why = "GPU and NIC should be below one switch (PIX, PXB); below one host bridge (PHB) is "
 		       "what NCCL still uses by default.",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gate.h"
+#include "module-find.h"
 #include "parse/nvidia.h"
 
 /* NCCL's documentation: the kernel registers NIC control buffers by DMA-BUF from 6.1 on. */
@@ -135,37 +136,16 @@ static bool no_file(struct judge *j, const struct module_file **file)
 	return true;
 }
 
-/* LIST is one of a file's two lists of symbols. */
-static const struct module_symbol *find_symbol(const void *list, const char *name)
-{
-	const struct fact_list *l = list;
-	const struct module_symbol *symbols = l->items;
-
-	for (uint32_t i = 0; i < l->count; i++)
-		if (str_is(symbols[i].name, name))
-			return &symbols[i];
-	return NULL;
-}
-
-static bool depends_on(const struct module_file *file, const char *name)
-{
-	for (uint32_t i = 0; i < file->depends.count; i++)
-		if (strcmp(file->depends.items[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* The body of the module is compiled only where the peer-memory symbols were found when the driver
  * was built; a stub wants neither of them and depends on neither RDMA module. */
 static enum fact_state is_stub(const struct module_file *file, bool *stub)
 {
 	*stub = false;
-	if (is_known(file->imports) && find_symbol(&file->imports, "ib_register_peer_memory_client"))
+	if (is_known(file->imports) && module_symbol_find(&file->imports, "ib_register_peer_memory_client"))
 		return FACT_KNOWN;
 	if (!is_known(file->depends))
 		return FACT_UNKNOWN;
-	*stub = !depends_on(file, "ib_core") && !depends_on(file, "ib_uverbs") &&
-		!depends_on(file, "ib-core") && !depends_on(file, "ib-uverbs");
+	*stub = !module_depends_on(file, "ib_core") && !module_depends_on(file, "ib_uverbs");
 	return FACT_KNOWN;
 }
 
@@ -200,38 +180,6 @@ static void judge_stub(struct judge *j)
 
 /* ---- symbol versions ---- */
 
-/* The file of the running kernel that exports NAME; several may (inbox and OFED): modules.dep says
- * which one is loaded. */
-static const struct module_file *exporter(const struct node *node, const char *name)
-{
-	const struct module_file *found = NULL;
-
-	for_each(f, &node->modules.files) {
-		if (!is_known(node->os.kernel) || !str_is(f->kernel, node->os.kernel.value) ||
-		    !find_symbol(&f->exports, name))
-			continue;
-		if (!found || known_is(f->indexed, true))
-			found = f;
-	}
-	return found;
-}
-
-enum symbol_fit { SYMBOL_FITS, SYMBOL_OTHER_VERSION, SYMBOL_UNKNOWN };
-
-static enum symbol_fit fits(const struct node *node, const struct module_symbol *want,
-			    const struct module_file **from)
-{
-	const struct module_symbol *have;
-
-	*from = exporter(node, want->name.value);
-	if (!*from)
-		return SYMBOL_UNKNOWN;
-	have = find_symbol(&(*from)->exports, want->name.value);
-	if (!is_known(want->crc) || !is_known(have->crc))
-		return is_absent(want->crc) && is_absent(have->crc) ? SYMBOL_FITS : SYMBOL_UNKNOWN;
-	return want->crc.value == have->crc.value ? SYMBOL_FITS : SYMBOL_OTHER_VERSION;
-}
-
 /* Everything that would keep it from loading, told without loading it. */
 static void judge_unloadable(struct judge *j)
 {
@@ -250,7 +198,7 @@ static void judge_unloadable(struct judge *j)
 		return;
 	}
 	for_each(want, &file->imports) {
-		switch (fits(j->node, want, &from)) {
+		switch (module_symbol_fit(j->node, want, &from)) {
 		case SYMBOL_OTHER_VERSION:
 			FAIL(j, .observed = say(j, "%s has another version in %s", want->name.value,
 						from->path.value),
@@ -308,6 +256,40 @@ static void judge_symbol_mismatch(struct judge *j)
 			.evidence = { "log.lines" });
 }
 
+/* nv_peer_mem does the same, so either will do. */
+static void judge_not_built(struct judge *j)
+{
+	static const char *const names[] = { "nvidia_peermem", "nv_peer_mem" };
+	const char *kernel = j->node->os.kernel.value, *why;
+	const struct module_file *other = NULL;
+
+	if (gate_no_rdma(j))
+		return;
+	if (!is_known(j->node->os.kernel) || !is_told(j->node->modules.files)) {
+		UNKNOWN(j, .evidence = { is_known(j->node->os.kernel) ? "modules.files" : "os.kernel" });
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		const struct module_file *file = module_file_find(j->node, names[i], kernel);
+
+		if (file || node_module(j->node, names[i])) {
+			PASS(j, .evidence = { file ? say(j, "modules.files[%s].kernel", file->path.value)
+						   : say(j, "modules.loaded[%s].state", names[i]) });
+			return;
+		}
+		other = other ? other : module_file_elsewhere(j->node, names[i], kernel);
+	}
+	if (!other)
+		NOT_APPLICABLE(j, .observed = "no peer-memory module for any kernel",
+			       .evidence = { "modules.files" });
+	else
+		FAIL_AS(j, dmabuf_path(j, &why) == DMABUF_YES ? SEVERITY_INFO : SEVERITY_ERR,
+			.observed = say(j, "no %s for %s; there is one for %s", other->name.value, kernel,
+					other->kernel.value),
+			.expected = "a peer-memory module for the kernel that runs",
+			.evidence = { "os.kernel", say(j, "modules.files[%s].kernel", other->path.value) });
+}
+
 /* ---- the other module ---- */
 
 static void judge_conflict(struct judge *j)
@@ -358,6 +340,21 @@ static bool loaded_at_boot(const struct node *node)
 	return false;
 }
 
+/* A module that is there, wanted and not loaded: most often since the last boot. */
+static bool waits_to_be_loaded(struct judge *j)
+{
+	const struct node *node = j->node;
+	const char *why;
+
+	if (node_module(node, "nv_peer_mem") || dmabuf_path(j, &why) != DMABUF_NO)
+		return false;
+	for_each(f, &node->modules.files)
+		if ((str_is(f->name, "nvidia_peermem") || str_is(f->name, "nv_peer_mem")) &&
+		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
+			return true;
+	return false;
+}
+
 static void judge_not_persistent(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -365,8 +362,8 @@ static void judge_not_persistent(struct judge *j)
 
 	if (gate_no_rdma(j) || gate_no_modules(j))
 		return;
-	if (!node_module(node, "nvidia_peermem"))
-		NOT_APPLICABLE(j, .observed = "nvidia_peermem is not loaded",
+	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(j))
+		NOT_APPLICABLE(j, .observed = "nvidia_peermem is not loaded, and not needed or not installed",
 			       .evidence = { "modules.loaded" });
 	else if (loaded_at_boot(node))
 		PASS(j, .evidence = { "modules.at_boot" });
@@ -378,7 +375,9 @@ static void judge_not_persistent(struct judge *j)
 			.expected = "nothing; DMA-BUF does the same",
 			.evidence = { "modules.at_boot" });
 	else
-		FAIL(j, .observed = "loaded now, and nothing found loads it at boot",
+		FAIL(j, .observed = node_module(node, "nvidia_peermem")
+					    ? "loaded now, and nothing found loads it at boot"
+					    : "installed, not loaded, and nothing found loads it at boot",
 		     .expected = "a modules-load.d entry or an enabled unit",
 		     .evidence = { "modules.at_boot", "services.units" });
 }
@@ -520,6 +519,23 @@ static const struct rule peermem_rules[] = {
 		.check = "modinfo -F depends nvidia-peermem   (must name ib_core or ib_uverbs)",
 		.sources = "open-gpu-kernel-modules: nvidia-peermem.c, conftest.sh\n"
 			   "github.com/NVIDIA/open-gpu-kernel-modules pull 630",
+	},
+	{
+		.id = "modules/peermem-not-built-for-kernel",
+		.title = "There is no peer-memory module for the kernel that runs",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_not_built,
+		.impact = "NICs cannot register GPU memory through peer memory since the kernel was upgraded.",
+		.remedy = "Build the NVIDIA kernel modules for this kernel, after the RDMA stack: dkms "
+			  "autoinstall.",
+		.activation = ACTIVATION_NOW,
+		.reads = "nvidia-peermem and nv_peer_mem below /lib/modules, for the kernel that runs and for "
+			 "others.",
+		.why = WHY_PEERMEM "It is built with the driver, nv_peer_mem by itself, both for one kernel. "
+		       "Where DMA-BUF works without it, this is information.",
+		.check = "modinfo -F filename nvidia-peermem; find /lib/modules -name '*peer*mem*.ko*'",
+		.sources = "github.com/Mellanox/nv_peer_memory issue 51\ndkms(8)",
 	},
 	{
 		.id = "modules/peermem-unloadable",

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* virt.c - what a virtual machine changes. */
+#include <string.h>
+
 #include "gate.h"
+#include "parse/nvidia.h"
+#include "topology.h"
 
 static void judge_hypervisor(struct judge *j)
 {
@@ -13,6 +17,143 @@ static void judge_hypervisor(struct judge *j)
 		PASS(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else
 		UNKNOWN(j, .evidence = { "os.hypervisor" });
+}
+
+/* ---- topology ---- */
+
+static bool has_switch(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (known_is(d->port, PCI_UPSTREAM_PORT))
+			return true;
+	return false;
+}
+
+static bool has_nic(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (topology_is_nic(node, d))
+			return true;
+	return false;
+}
+
+static void judge_passthrough(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	if (gate_no_gpu(j))
+		return;
+	if (is_unknown(node->os.hypervisor))
+		UNKNOWN(j, .evidence = { "os.hypervisor" });
+	else if (!node_is_vm(node))
+		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+	else if (!has_nic(node) && topology_gpus(node) < 2)
+		NOT_APPLICABLE(j, .observed = "one GPU and no RDMA NIC", .evidence = { "pci.devices" });
+	else if (node_env(node, "NCCL_TOPO_FILE"))
+		PASS(j, .observed = "NCCL_TOPO_FILE gives the topology",
+		     .evidence = { "env.variables[NCCL_TOPO_FILE].value" });
+	else if (has_switch(node))
+		PASS(j, .observed = "the hypervisor shows PCIe switches", .evidence = { "pci.devices" });
+	else
+		FAIL(j, .observed = say(j, "a flat topology in a virtual machine (%s)",
+					node->os.hypervisor.value),
+		     .expected = "PCIe switches as on the host, or NCCL_TOPO_FILE",
+		     .evidence = { "os.hypervisor", "pci.devices" });
+}
+
+/* ---- confidential computing ---- */
+
+/* The bits of RmConfidentialCompute: on, and on for development (nvrm_registry.h). */
+#define CC_ENABLED 0x3
+
+static bool asked_of_driver(const struct node *node)
+{
+	const struct driver_param *dwords = node_param(node, "RegistryDwords");
+	struct registry_entry entry;
+
+	return dwords &&
+	       registry_find(span_of(dwords->value.value), "RmConfidentialCompute", &entry) &&
+	       (entry.number & CC_ENABLED);
+}
+
+/* The guest's side of AMD SEV-SNP and Intel TDX. */
+static const struct module *guest_module(const struct node *node)
+{
+	static const char *const names[] = { "sev_guest", "tdx_guest" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (node_module(node, names[i]))
+			return node_module(node, names[i]);
+	return NULL;
+}
+
+/* "Memory Encryption Features active: AMD SEV SEV-ES SEV-SNP", or "Intel TDX"; SME is the host's own. */
+static const struct log_line *encrypted_guest(const struct node *node)
+{
+	const struct log_line *line = node_log(node, "memory-encryption");
+
+	return line && (strstr(line->last.value, "SEV") || strstr(line->last.value, "TDX")) ? line : NULL;
+}
+
+static void judge_confidential(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct log_line *line = encrypted_guest(node);
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (asked_of_driver(node))
+		FAIL(j, .observed = "RmConfidentialCompute is set", .expected = "confidential computing off",
+		     .evidence = { "driver.params[RegistryDwords].value" });
+	else if (is_absent(node->os.hypervisor))
+		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+	else if (is_unknown(node->os.hypervisor))
+		UNKNOWN(j, .evidence = { "os.hypervisor" });
+	else if (line)
+		FAIL(j, .observed = line->last.value, .expected = "a virtual machine without encrypted memory",
+		     .evidence = { "log.lines[memory-encryption].last" });
+	else if (guest_module(node))
+		FAIL(j, .observed = say(j, "%s is loaded", guest_module(node)->name.value),
+		     .expected = "a virtual machine without encrypted memory",
+		     .evidence = { say(j, "modules.loaded[%s].state", guest_module(node)->name.value) });
+	else if (!gate_no_modules(j) && !gate_no_log(j))
+		PASS(j, .evidence = { "log.lines", "modules.loaded" });
+}
+
+/* ---- privileges ---- */
+
+#define CAP_SYS_ADMIN_BIT 21	/* include/uapi/linux/capability.h */
+
+static bool override_is_set(const struct node *node)
+{
+	const struct driver_param *dwords = node_param(node, "RegistryDwords");
+	struct registry_entry entry;
+
+	return dwords && registry_find(span_of(dwords->value.value), "PeerMappingOverride", &entry) &&
+	       entry.number != 0;
+}
+
+static void judge_privileged(struct judge *j)
+{
+	const struct env_facts *env = &j->node->env;
+
+	if (gate_no_params(j))
+		return;
+	if (!is_known(env->capabilities) || !is_known(env->initial_user_namespace))
+		UNKNOWN(j, .evidence = { is_known(env->capabilities) ? "env.initial_user_namespace"
+								     : "env.capabilities" });
+	else if (override_is_set(j->node))
+		PASS(j, .observed = "PeerMappingOverride is set: privileges make no difference",
+		     .evidence = { "driver.params[RegistryDwords].value" });
+	else if (env->initial_user_namespace.value && env->capabilities.value >> CAP_SYS_ADMIN_BIT & 1)
+		FAIL(j, .observed = "CAP_SYS_ADMIN in the initial user namespace: the driver lets this process "
+				    "map a NIC's doorbell, and nobody else",
+		     .expected = "a test with the privileges that jobs have",
+		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
+	else
+		PASS(j, .observed = "no CAP_SYS_ADMIN in the initial user namespace: what works here works for "
+				    "jobs",
+		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 }
 
 static const struct rule virt_rules[] = {
@@ -30,6 +171,64 @@ static const struct rule virt_rules[] = {
 		.why = "A guest sees the topology that its hypervisor made up.",
 		.check = "systemd-detect-virt",
 		.sources = "NCCL user guide, troubleshooting, virtual machines",
+	},
+	{
+		.id = "virt/passthrough-topology",
+		.title = "The distance between GPU and NIC cannot be judged in this virtual machine",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_passthrough,
+		.impact = "NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
+			  "without GPUDirect RDMA.",
+		.remedy = "Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
+			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans.",
+		.activation = ACTIVATION_NONE,
+		.reads = "The hypervisor, PCIe switches among the functions, and the asked process's "
+			 "NCCL_TOPO_FILE.",
+		.why = "Passed-through devices hang below root ports that the hypervisor made up. Which of them "
+		       "share a switch is known to the host alone.",
+		.check = "lspci -tv; nvidia-smi topo -m",
+		.sources = "NCCL user guide, troubleshooting, virtual machines\n"
+			   "github.com/NVIDIA/nccl-tests/issues/256",
+	},
+	{
+		.id = "virt/confidential-compute",
+		.title = "Confidential computing is on",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_confidential,
+		.impact = "No static BAR1, no peer-to-peer over PCIe; GPUDirect RDMA only where the platform's "
+			  "guide says so; a gdrdrv built for the proprietary modules fails.",
+		.remedy = "Use a virtual machine and GPUs without confidential computing for multi-GPU and RDMA "
+			  "work.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
+			 "kernel log, and sev_guest and tdx_guest among the modules.",
+		.why = "The GPU's own mode is asked through NVML, which opens the device: only the virtual "
+		       "machine's side is seen here. Encrypted memory of the machine does not prove that the GPU "
+		       "takes part, so this is a warning.",
+		.check = "nvidia-smi conf-compute -f; dmesg | grep 'Memory Encryption'",
+		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c; "
+			   "nvrm_registry.h, RmConfidentialCompute\nLinux: arch/x86/mm/mem_encrypt.c",
+	},
+	{
+		.id = "virt/privileged-context",
+		.title = "This process may do what jobs may not",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_INFO,
+		.judge = judge_privileged,
+		.impact = "DeepEP and NVSHMEM tests that are started from here pass, and the same job of a user "
+			  "fails.",
+		.remedy = "Test as the user and in the container that the job runs in, or set "
+			  "PeerMappingOverride: see driver/peer-mapping-override.",
+		.activation = ACTIVATION_NONE,
+		.reads = "CapEff in /proc/PID/status and /proc/PID/uid_map, of --pid or of nvnodecheck itself.",
+		.why = "The driver asks for CAP_SYS_ADMIN in the initial user namespace before it looks at the "
+		       "override. Root in a container without that capability, or in a user namespace, does not "
+		       "have it; a privileged container does. It says nothing about other processes.",
+		.check = "grep CapEff /proc/self/status; cat /proc/self/uid_map",
+		.sources = "open-gpu-kernel-modules: kernel-open/common/inc/nv-linux.h, NV_IS_SUSER; "
+			   "src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
 	},
 };
 

@@ -7,7 +7,7 @@ name=$1 seconds=${2:-30}
 cd "$(dirname "$0")/../.."
 mkdir -p "build/fuzz/$name"
 more=
-[ "$name" = image ] && more="$(ls src/image*.c src/decompress*.c)"
+[ "$name" = image ] && more="$(ls src/image*.c src/decompress*.c) src/library.c"
 # pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
 clang -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing -g -O1 -Isrc \
 	$(pkg-config --cflags json-c libarchive) \

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cases: small edits over a node and what is expected then (tests/cases/*.cases)."""
+"""Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
+import concurrent.futures
+import json
 import os
+import re
+import traceback
 
 from . import node, program, textform
 
 CASES = os.path.join(os.path.dirname(node.NODES), "cases")
+INCIDENTS = os.path.join(os.path.dirname(node.NODES), "incidents")
+THREADS = 2
 VERDICTS = ("pass", "fail", "pending", "unknown", "not-applicable")
 SEVERITIES = ("info", "warn", "err", "crit")
 STATUSES = (0, 1, 3)
@@ -13,8 +19,12 @@ STATUSES = (0, 1, 3)
 class Case:
     def __init__(self, statement):
         self.file, self.line, self.title = statement.file, statement.line, statement.one()
-        self.name = "%s:%s" % (os.path.basename(statement.file).rpartition(".")[0], self.title)
+        file = os.path.basename(statement.file).rpartition(".")[0]
+        folder = os.path.basename(os.path.dirname(statement.file))
+        self.name = "%s%s:%s" % ("incidents/" if folder == "incidents" else "", file, self.title)
         self.node = None
+        self.live = []		# (path, value): what a running host alone tells
+        self.incidents = []	# INC-001: what happened to somebody, as it is told in public
         self.options = []
         self.edits = []
         self.expects = []	# (statement, function of a Run that returns what is wrong or None)
@@ -29,6 +39,10 @@ class Case:
             self.options += ["--profile", statement.words[0]]
         elif verb == "options":
             self.options += statement.words
+        elif verb == "live":
+            self.live.append(live(statement))
+        elif verb == "incident":
+            self.incidents += statement.words
         elif verb == "user":
             self.user = True
         elif verb == "exit":
@@ -46,15 +60,49 @@ class Run:
     def __init__(self, case, directory):
         self.directory = directory
         self.case = case
-        self.result = program.run("doctor", "--json", "--root", directory, *case.options,
-                                  user=case.user)
+        self.source = ["--root", directory]
+        if case.live:
+            self.source = ["--from", self.write_facts()]
+        self.result = program.run("doctor", "--json", *self.source, *case.options, user=case.user)
         self.report = self.result.json() if self.result.status in STATUSES else None
 
     def findings(self, rule):
         return [f for f in self.report["findings"] if f["rule"] == rule]
 
     def fact(self, path):
-        return program.run("facts", path, "--root", self.directory, user=self.case.user)
+        return program.run("facts", path, *self.source, user=self.case.user)
+
+    def write_facts(self):
+        """The tree's facts with what the case adds to them, beside the tree."""
+        document = program.facts(self.directory, user=self.case.user)
+        for path, value in self.case.live:
+            put(document, path, value)
+        name = self.directory.rstrip("/") + ".facts.json"
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return name
+
+
+def live(statement):
+    """live PATH = JSON: a fact that no file holds, such as what the driver or netlink answer"""
+    path, equal, value = statement.one().partition(" = ")
+    steps = re.findall(r"([a-z0-9_]+)|\[([^]]+)\]", path)
+    if not equal or not steps:
+        raise statement.wrong("not of the form PATH = JSON")
+    return [name or (key,) for name, key in steps], json.loads(value)
+
+
+def put(document, steps, value):
+    """STEPS: names of members; a tuple of one word is the item of a list whose first member is it."""
+    for step in steps[:-1]:
+        if isinstance(step, tuple):
+            document = next(i for i in document if step[0] == next(iter(i.values())))
+        else:
+            document = document[step]
+    if isinstance(document, dict):
+        document[steps[-1]] = value
+    else:
+        raise LookupError("the last word of a live fact's path is the name of a member")
 
 
 def describe(findings):
@@ -133,13 +181,15 @@ def read(path):
     return cases
 
 
-def read_all():
-    return [case for name in sorted(os.listdir(CASES)) if name.endswith(".cases")
-            for case in read(os.path.join(CASES, name))]
+def read_all(folder=CASES):
+    return [case for name in sorted(os.listdir(folder)) if name.endswith(".cases")
+            for case in read(os.path.join(folder, name))]
 
 
 def find(file, title):
-    for case in read(os.path.join(CASES, file + ".cases")):
+    """FILE is the part of a case's name before the colon."""
+    for case in read(os.path.join(os.path.dirname(INCIDENTS) if "/" in file else CASES,
+                                  file + ".cases")):
         if case.title == title:
             return case
     raise textform.FormError("%s.cases has no case '%s'" % (file, title))
@@ -163,3 +213,26 @@ def perform(case, stage):
         return None
     return "%s:%d: case %s (over %s)\n%s\ntests/mktree '%s' DIR writes its tree" % (
         case.file, case.line, case.title, case.node, "\n".join(wrong), case.name)
+
+
+def perform_all(cases, stages):
+    """Runs them in two threads; returns what is wrong by the case's name. Those over one node follow
+    each other, so that little of the tree has to be written anew."""
+    cases = sorted(cases, key=lambda case: case.node)
+    size = (len(cases) + THREADS - 1) // THREADS or 1
+    parts = [cases[i:i + size] for i in range(0, len(cases), size)]
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        done = pool.map(lambda part: _perform_part(part[1], stages("cases-%d" % part[0])),
+                        enumerate(parts))
+        return {name: said for part in done for name, said in part.items()}
+
+
+def _perform_part(cases, stage):
+    said = {}
+    for case in cases:
+        try:
+            said[case.name] = perform(case, stage)
+        except Exception:
+            said[case.name] = traceback.format_exc()
+    stage.clear()
+    return said

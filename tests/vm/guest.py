@@ -219,7 +219,7 @@ def add_system(archive, kernel):
     for name in ("bin", "sbin", "lib", "lib64"):
         archive.folder("/usr/" + name)
         archive.link("/" + name, "usr/" + name)
-    for name in ("proc", "sys", "dev", "run", "tmp", "root", "mnt/share"):
+    for name in ("proc", "sys", "dev", "run/lock", "tmp", "root", "mnt/share", "opt/share", "var/lib"):
         archive.folder(name)
     archive.character_device("/dev/console", 5, 1)
     archive.copy(str(kernel.config), "/boot/config-" + kernel.release)

@@ -33,10 +33,10 @@ MOVING = (
     r"os\.boot_time_s",
 )
 # What only a running host can be asked: verbs, systemd, the kernel's log, and which of two
-# interfaces in one subnet has an address. Through --root it is unknown, with a gap.
+# interfaces in one subnet has an address, flow control. Through --root it is unknown, with a gap.
 LIVE_ONLY = (
     r"rdma\.devices\[[^]]*\]\.(dmabuf|ports\[\d+\]\.(active_mtu_bytes|gids\[\d+\]\..*))",
-    r"net\.interfaces\[[^]]*\]\.addresses",
+    r"net\.interfaces\[[^]]*\]\.(addresses|pause|pfc_priorities)",
     r"(services|log|env|limits)\..*",
 )
 GAPS = (r"gaps.*", r"probes\[[\w-]+\]\.state")

@@ -54,6 +54,8 @@ PARAMS = (
     ("TemporaryFilePath", '""', "450"),
     ("ExcludedGpus", '""', "460"),
 )
+# Those that a driver no longer has, by its version.
+REMOVED = {"UsePageAttributeTable": "610"}
 MODULE_NAMES = {"RmProfilingAdminOnly": "RestrictProfilingToAdminUsers"}
 GPU_ALIASES = ["char-major-195-*", "pci:v000010DEd*sv*sd*bc06sc80i00*",
                "pci:v000010DEd*sv*sd*bc03sc02i00*", "pci:v000010DEd*sv*sd*bc03sc00i00*"]
@@ -70,6 +72,12 @@ def init(node):
 
 def version_of(text):
     return tuple(int(part) for part in text.split(".")) if text else ()
+
+
+def has_param(version, name, since):
+    until = REMOVED.get(name)
+    return version_of(version) >= version_of(since) and not (
+        until and version_of(version) >= version_of(until))
 
 
 def do_driver(node, statement):
@@ -162,7 +170,7 @@ def _nvidia_params(driver):
     params = [("NvSwitchRegDwords", "charp", "NvSwitch regkey"),
               ("NvSwitchBlacklist", "charp", "NvSwitchBlacklist=uuid[,uuid...]")]
     for name, default, since in PARAMS:
-        if version_of(driver["version"]) >= version_of(since):
+        if has_param(driver["version"], name, since):
             params.append(("NVreg_" + MODULE_NAMES.get(name, name),
                            "charp" if default.startswith('"') else "int", ""))
     return params + [("rm_firmware_active", "charp", "")]
@@ -211,8 +219,8 @@ def _banner(node):
 
 
 def _render_params(node, tree):
-    version = version_of(node.driver["live"] or node.driver["version"])
-    values = {name: default for name, default, since in PARAMS if version >= version_of(since)}
+    version = node.driver["live"] or node.driver["version"]
+    values = {name: default for name, default, since in PARAMS if has_param(version, name, since)}
     values.update(node.params)
     tree.file("/proc/driver/nvidia/params", "".join("%s: %s\n" % item for item in values.items()))
 
@@ -265,10 +273,12 @@ def _render_live(node, tree):
     _render_params(node, tree)
     _render_gpus(node, tree)
     tree.file("/dev/nvidiactl")
+    tree.link("/dev/char/%d:255" % NVIDIA_MAJOR, "../nvidiactl")
     node.majors["nvidia"] = node.majors["nvidiactl"] = NVIDIA_MAJOR
     if "nvidia_uvm" in node.loaded:
         tree.file("/dev/nvidia-uvm")
         tree.file("/dev/nvidia-uvm-tools")
+        tree.link("/dev/char/%d:0" % UVM_MAJOR, "../nvidia-uvm")
         node.majors["nvidia-uvm"] = UVM_MAJOR
     if "nvidia_modeset" in node.loaded:
         tree.file("/dev/nvidia-modeset")

@@ -35,6 +35,8 @@ KERNEL_MODULES = {
     "igb": ("kernel/drivers/net/ethernet/intel/igb", 319488, []),
     "ast": ("kernel/drivers/gpu/drm/ast", 65536, []),
     "vfio_pci": ("kernel/drivers/vfio/pci", 20480, []),
+    "efa": (IB + "hw/efa", 106496, ["ib_uverbs", "ib_core"]),
+    "pci_stub": ("kernel/drivers/pci", 16384, []),
     "rdma_rxe": (IB + "sw/rxe", 188416, ["ib_uverbs", "ib_core"]),
 }
 # Files whose name has dashes where the module's has underscores.

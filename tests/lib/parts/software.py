@@ -9,7 +9,8 @@ def init(node):
 
 
 def library_dir(node):
-    if node.os["id"] in ("rhel", "rocky", "centos", "fedora"):
+    if node.os["id"] in ("rhel", "rocky", "centos", "fedora", "sles", "opensuse-tumbleweed",
+                         "gentoo"):
         return "/usr/lib64"
     return "/usr/lib/%s-linux-gnu" % node.machine
 
@@ -84,12 +85,20 @@ def _render_wheel(tree, name, place, version):
                 tree.file("%s/%s" % (place, file))
 
 
+# Programs that packages bring, by how the package's name begins.
+PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager"}
+
+
 def _render_dpkg(node, tree):
     arch = "arm64" if node.machine == "aarch64" else "amd64"
     tree.file("/var/lib/dpkg/status", "\n".join(
         "Package: %s\nStatus: install ok installed\nPriority: optional\nArchitecture: %s\n"
         "Version: %s\nDescription: made for a test\n" % (name, arch, version)
         for name, version in sorted(node.packages.items())))
+    for name in node.packages:
+        for start, path in PROGRAMS.items():
+            if name.startswith(start):
+                tree.file(path, b"\x7fELF", 0o755)
 
 
 def render(node, tree):

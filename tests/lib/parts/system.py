@@ -26,12 +26,15 @@ def init(node):
     node.cpu = dict(vendor="intel", model="", sockets=1, cores=4, threads=1, family=6,
                     model_number=143, stepping=8)
     node.memory_gib = 16
+    node.shm_kib = None		# half of the memory
     node.numa_per_socket = 1
     node.dmi = {}
     node.hypervisor = None
     node.container = None
     node.args = {"running": [], "staged": []}
     node.sysctls = {"kernel.numa_balancing": "0"}
+    node.hugepages = {"2048kB": 0, "1048576kB": 0}
+    node.mounts = []		# besides those that every node has: point, type, source, options
     node.config = {"CONFIG_MODULES": "y", "CONFIG_PCI": "y", "CONFIG_PCI_P2PDMA": "y",
                    "CONFIG_DMA_SHARED_BUFFER": "y", "CONFIG_INFINIBAND": "m",
                    "CONFIG_INFINIBAND_USER_ACCESS": "m", "CONFIG_INFINIBAND_USER_MEM": "y",
@@ -110,6 +113,24 @@ def do_sysctl(node, statement):
     node.sysctls[key] = value
 
 
+def do_hugepages(node, statement):
+    """hugepages 2048kB PAGES"""
+    (size, pages), _ = statement.take(least=2)
+    node.hugepages[size] = int(pages)
+
+
+def do_mount(node, statement):
+    """mount POINT TYPE SOURCE [OPTIONS]"""
+    words, _ = statement.take(least=3, most=4)
+    node.mounts.append((words[0], words[1], words[2], words[3] if len(words) > 3 else "rw,relatime"))
+
+
+def do_shm(node, statement):
+    """shm 64M: the size of /dev/shm"""
+    (word,), _ = statement.take(least=1)
+    node.shm_kib = int(word[:-1]) << {"K": 0, "M": 10, "G": 20}[word[-1]]
+
+
 def do_log(node, statement):
     node.log_lines.append(statement.one())
 
@@ -126,9 +147,12 @@ VERBS = {
     "container": one("container", none_or_word),
     "args": do_args,
     "sysctl": do_sysctl,
+    "hugepages": do_hugepages,
+    "mount": do_mount,
     "kconfig": do_kconfig,
     "secure-boot": one("secure_boot", lambda word: word == "on"),
     "lockdown": one("lockdown"),
+    "shm": do_shm,
     "log": do_log,
 }
 
@@ -244,15 +268,19 @@ def _render_proc(node, tree):
               ("proc", "/proc", "proc", "rw,nosuid,nodev,noexec,relatime"),
               ("udev", "/dev", "devtmpfs", "rw,nosuid,relatime,mode=755,inode64"),
               ("/dev/nvme0n1p2", "/", "ext4", "rw,relatime"),
-              ("tmpfs", "/dev/shm", "tmpfs", "rw,nosuid,nodev,size=%dk,inode64" % (total // 2)),
+              ("tmpfs", "/dev/shm", "tmpfs", "rw,nosuid,nodev,size=%dk,inode64" % (
+                  node.shm_kib or total // 2)),
               ("tmpfs", "/run", "tmpfs", "rw,nosuid,nodev,size=%dk,mode=755,inode64" % (total // 10))]
+    mounts += [(source, point, kind, options) for point, kind, source, options in node.mounts]
     text = "".join("%s %s %s %s 0 0\n" % mount for mount in mounts)
     tree.file("/proc/mounts", text)
     tree.file("/proc/self/mounts", text)
     tree.file("/proc/self/mountinfo", "".join(
-        "%d 1 0:%d / %s %s - %s %s %s\n" % (20 + i, 20 + i, at, options.partition(",")[0] + "," +
-                                           "relatime", kind, what, options)
+        "%d 1 0:%d / %s %s shared:%d - %s %s %s\n" % (
+            20 + i, 20 + i, at, options.partition(",")[0] + ",relatime", i, kind, what, options)
         for i, (what, at, kind, options) in enumerate(mounts)))
+    for size, pages in node.hugepages.items():
+        tree.line("/sys/kernel/mm/hugepages/hugepages-%s/nr_hugepages" % size, pages)
     tree.file("/proc/filesystems", "nodev\tsysfs\nnodev\tproc\nnodev\ttmpfs\n\text4\n")
 
 

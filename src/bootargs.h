@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bootargs.h - kernel arguments, of the kernel that runs or of a text that the next boot gets.
+ * Pure. */
+#ifndef BOOTARGS_H
+#define BOOTARGS_H
+
+#include "facts.h"
+#include "parse/kparam.h"
+
+struct bootargs {
+	struct kparam_iter iter;
+};
+
+/* The arguments for the kernel in TEXT, one after the other; what follows "--" is for init. */
+struct bootargs bootargs_of(const char *text);
+bool bootargs_next(struct bootargs *args, struct kparam *arg);
+
+/* Is VALUE one of the comma-separated values of ARG? An argument without one has the value "". */
+bool bootargs_has_value(const struct kparam *arg, const char *value);
+/* Has TEXT an argument NAME with VALUE among its values? VALUE NULL: with any. */
+bool bootargs_find(const char *text, const char *name, const char *value);
+/* Are A and B the same argument with the same value? */
+bool bootargs_same(const struct kparam *a, const struct kparam *b);
+
+/* Is it an argument that GPU or RDMA work depends on? */
+bool bootargs_is_ours(const struct kparam *arg);
+/* Has TEXT this very argument? */
+bool bootargs_holds(const char *text, const struct kparam *arg);
+
+/* What NODE's next boot gets, or NULL where that is not known. */
+const char *bootargs_staged(const struct node *node);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+#include "render/topo.h"
+
+enum exit_status cmd_topo(const struct options *options)
+{
+	_cleanup_source_ struct source source = { 0 };
+	struct topo topo;
+	enum exit_status status = source_open(&source, options);
+
+	if (!status)
+		status = source_observe(&source, options);
+	if (status)
+		return status;
+	if (!is_told(source.node->pci.devices)) {
+		complain("the PCI bus could not be read");
+		return EXIT_INCOMPLETE;
+	}
+	topo_make(&topo, source.node, source.arena);
+	switch (options->format) {
+	case FORMAT_JSON:
+		return render_topo_json(&topo);
+	case FORMAT_SVG:
+		return render_topo_svg(&topo);
+	default:
+		return render_topo_text(&topo, options);
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job-env.h - what a job's environment tells NCCL and NVSHMEM about NICs. */
+#ifndef JOB_ENV_H
+#define JOB_ENV_H
+
+#include "parse/hca.h"
+#include "rule.h"
+
+struct job_value {
+	const char *name;
+	const char *value;	/* NULL: not set */
+	const char *fact;	/* the path of the fact that says so */
+};
+
+/* A variable of the process asked about. An empty one counts as not set. */
+struct job_value job_env(struct judge *j, const char *name);
+/* The same of a variable of NCCL, which takes those of nccl.conf too. */
+struct job_value job_nccl(struct judge *j, const char *name);
+/* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
+const char *say_value(struct judge *j, const struct job_value *v);
+/* As strtol() reads it; false for what is no number. */
+bool job_number(const struct job_value *v, long *number);
+/* Set, and not 0, n, no, f, false, off: as NVSHMEM reads a boolean. */
+bool job_is_on(const struct job_value *v);
+
+/* The variables are not known, or for NCCL nccl.conf is not: answers, and returns true. */
+bool gate_no_variables(struct judge *j);
+bool gate_no_nccl_variables(struct judge *j);
+
+/* The list that chooses NICs for NCCL or, with NVSHMEM, for NVSHMEM; all of them where none is set. */
+struct hca_list job_nic_list(struct judge *j, bool nvshmem);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gid.h - what a GID is the address of. Addresses are 16 bytes in network order; an IPv4 address is
+ * the IPv6 one that it is mapped to, ::ffff:192.0.2.1, as in a GID. */
+#ifndef PARSE_GID_H
+#define PARSE_GID_H
+
+#include "parse/span.h"
+
+struct gid {
+	uint8_t raw[16];
+};
+
+/* Eight groups of four hexadecimal digits, as sysfs prints a GID. */
+bool gid_parse(struct span text, struct gid *gid);
+/* 192.0.2.1, fe80::1; a prefix length behind "/" goes to PREFIX, else PREFIX is 128 (of 32 bits of
+ * IPv4: 128 too, and /24 of them is 120). */
+bool gid_from_address(struct span text, struct gid *gid, unsigned int *prefix);
+
+bool gid_is_zero(const struct gid *gid);
+bool gid_is_link_local(const struct gid *gid); /* fe80::/64: not routed */
+bool gid_is_ipv4(const struct gid *gid);
+bool gid_is_equal(const struct gid *a, const struct gid *b);
+/* The first PREFIX bits are the same. */
+bool gid_is_within(const struct gid *gid, const struct gid *base, unsigned int prefix);
+
+#define GID_TEXT 46
+/* 192.0.2.1 or fe80::1, for people. */
+void gid_format(char text[GID_TEXT], const struct gid *gid);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hca.h - the lists of RDMA devices and network interfaces in environment variables of NCCL and
+ * NVSHMEM, and which names they take.
+ */
+#ifndef PARSE_HCA_H
+#define PARSE_HCA_H
+
+#include "parse/span.h"
+
+#define HCA_ANY_PORT (-1)
+
+struct hca_entry {
+	struct span name;
+	int port; /* HCA_ANY_PORT where none is given; what is no number is 0, as atoi() has it */
+};
+
+/* NCCL_IB_HCA, NCCL_SOCKET_IFNAME, NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME: "^" in front excludes, "="
+ * after it compares whole names instead of their beginnings. NVSHMEM_HCA_LIST, _HCA_PE_MAPPING:
+ * "^" in front excludes, names are always whole. */
+struct hca_list {
+	bool exclude;
+	bool exact;
+	struct span entries;
+};
+
+struct hca_list hca_list_nccl(const char *value);
+struct hca_list hca_list_nvshmem(const char *value);
+/* The next entry of ENTRIES; empty ones are passed over. */
+bool hca_entry_next(struct span *entries, struct hca_entry *entry);
+/* Does one entry fit? Blanks count: neither library takes them away. */
+bool hca_entry_fits(const struct hca_list *list, const struct hca_entry *entry, const char *name,
+		    int port);
+/* Does the list leave NAME and PORT to be used? An empty one leaves everything. */
+bool hca_list_takes(const struct hca_list *list, const char *name, int port);
+
+#endif

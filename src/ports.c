@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ports.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "topology.h"
+
+bool gate_no_rdma_device(struct judge *j)
+{
+	if (!is_told(j->node->rdma.devices))
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+	else if (j->node->rdma.devices.count == 0)
+		NOT_APPLICABLE(j, .observed = "no RDMA device", .evidence = { "rdma.devices" });
+	else
+		return false;
+	return true;
+}
+
+/* ---- which NICs count ---- */
+
+static const struct pci_device *function_of(const struct node *node,
+					    const struct rdma_device *device)
+{
+	return is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
+}
+
+static bool has_kind(const struct job_nics *nics, uint64_t device_id)
+{
+	for (size_t i = 0; i < nics->count; i++)
+		if (nics->device_ids[i] == device_id)
+			return true;
+	return false;
+}
+
+struct job_nics job_nics_of(const struct node *node)
+{
+	struct job_nics nics = { 0 };
+
+	for_each(gpu, &node->pci.devices) {
+		const struct pci_device *nic;
+		struct pci_path path;
+
+		if (!pci_is_gpu(gpu) || nics.count == NIC_KINDS_MAX)
+			continue;
+		nic = topology_nearest_nic(node, gpu, &path);
+		if (nic && path.class <= PATH_PXB && is_known(nic->device_id) &&
+		    !has_kind(&nics, nic->device_id.value))
+			nics.device_ids[nics.count++] = nic->device_id.value;
+	}
+	return nics;
+}
+
+bool is_virtual_function(const struct node *node, const struct rdma_device *device)
+{
+	const struct pci_device *function = function_of(node, device);
+
+	return function && is_known(function->physical_function);
+}
+
+bool is_management(const struct node *node, const struct rdma_device *device)
+{
+	const struct pci_device *function = function_of(node, device);
+
+	return function && !topology_is_nic(node, function);
+}
+
+bool is_job_nic(const struct job_nics *nics, const struct node *node,
+		const struct rdma_device *device)
+{
+	const struct pci_device *function = function_of(node, device);
+
+	if (is_management(node, device))
+		return false;
+	if (nics->count)
+		return function && is_known(function->device_id) &&
+		       has_kind(nics, function->device_id.value);
+	return !function || !is_known(function->physical_function);
+}
+
+/* ---- ports ---- */
+
+bool port_is_active(const struct rdma_port *port)
+{
+	return known_is(port->state, RDMA_PORT_ACTIVE);
+}
+
+bool port_is_ethernet(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "Ethernet");
+}
+
+bool port_is_infiniband(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "InfiniBand");
+}
+
+const char *say_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	return say(j, "%s/%" PRIu64, d->name.value, p->port.value);
+}
+
+const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		      const char *member)
+{
+	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].%s", d->name.value, p->port.value,
+		   member);
+}
+
+const char *gid_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		     const struct rdma_gid *g, const char *member)
+{
+	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].gids[%" PRIu64 "].%s", d->name.value,
+		   p->port.value, g->index.value, member);
+}
+
+/* ---- GIDs ---- */
+
+bool gid_is_usable(const struct rdma_gid *gid)
+{
+	struct gid address;
+
+	return str_is(gid->type, "RoCE v2") && is_known(gid->gid) &&
+	       gid_parse(span_of(gid->gid.value), &address) && !gid_is_zero(&address) &&
+	       !gid_is_link_local(&address);
+}
+
+const struct rdma_gid *port_usable_gid(const struct rdma_port *port)
+{
+	for_each(gid, &port->gids)
+		if (gid_is_usable(gid))
+			return gid;
+	return NULL;
+}
+
+const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index)
+{
+	for_each(gid, &port->gids)
+		if (known_is(gid->index, index))
+			return gid;
+	return NULL;
+}
+
+/* ---- interfaces, containers ---- */
+
+const struct net_interface *node_interface(const struct node *node, const char *name)
+{
+	for_each(interface, &node->net.interfaces)
+		if (str_is(interface->name, name))
+			return interface;
+	return NULL;
+}
+
+bool interface_is_up(const struct net_interface *interface)
+{
+	return str_is(interface->state, "up") || str_is(interface->state, "unknown");
+}
+
+enum fact_state container_runtime(const struct node *node, const char **name)
+{
+	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
+
+	for_each(p, &node->limits.launchers)
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (str_is(p->name, words[i])) {
+				*name = p->name.value;
+				return FACT_KNOWN;
+			}
+	return is_told(node->limits.launchers) ? FACT_ABSENT : FACT_UNKNOWN;
+}

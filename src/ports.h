@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ports.h - RDMA devices, their ports and their GIDs: what several rules ask about them. */
+#ifndef PORTS_H
+#define PORTS_H
+
+#include "parse/gid.h"
+#include "rule.h"
+
+#define for_each_port(d, p, node)                 \
+	for_each(d, &(node)->rdma.devices) \
+		for_each(p, &(d)->ports)
+
+/* No RDMA device, or that cannot be told: answers, and returns true. */
+bool gate_no_rdma_device(struct judge *j);
+
+/*
+ * Which NICs jobs run over. Where GPUs have NICs beside them (below one switch), these and all of
+ * their kind; where they have none, or nothing is known of the distance, as in a virtual machine,
+ * every NIC that is no virtual function. Management functions never.
+ */
+#define NIC_KINDS_MAX 8
+
+struct job_nics {
+	uint64_t device_ids[NIC_KINDS_MAX];	/* of the NICs beside GPUs */
+	size_t count;
+};
+
+struct job_nics job_nics_of(const struct node *node);
+bool is_job_nic(const struct job_nics *nics, const struct node *node,
+		const struct rdma_device *device);
+bool is_virtual_function(const struct node *node, const struct rdma_device *device);
+/* A function that manages the node, and no NIC. */
+bool is_management(const struct node *node, const struct rdma_device *device);
+
+bool port_is_active(const struct rdma_port *port);
+bool port_is_ethernet(const struct rdma_port *port);
+bool port_is_infiniband(const struct rdma_port *port);
+
+/* "mlx5_0/1" and the path of a fact of that port. */
+const char *say_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p);
+const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		      const char *member);
+const char *gid_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		     const struct rdma_gid *g, const char *member);
+
+/* RoCE v2 with an address that is not confined to the link. */
+bool gid_is_usable(const struct rdma_gid *gid);
+const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
+const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
+
+const struct net_interface *node_interface(const struct node *node, const char *name);
+/* Up, or of a driver that does not tell. */
+bool interface_is_up(const struct net_interface *interface);
+
+/* Something that starts containers runs here; unknown where the processes are not known. */
+enum fact_state container_runtime(const struct node *node, const char **name);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * containers.c - how container engines get to the GPUs: specifications of the Container Device
+ * Interface, and the engines' own configuration. Of a file only what is asked about leaves this probe:
+ * an engine's configuration can hold passwords of registries.
+ */
+#include <string.h>
+
+#include "parse/version.h"
+#include "probe.h"
+
+#define CONFIG_MAX (1u << 20)
+
+/* Where the GPU operator's toolkit container puts its programs, too. */
+static const char *const toolkits[] = {
+	"/usr/bin/nvidia-ctk",
+	"/usr/bin/nvidia-container-runtime-hook",
+	"/usr/bin/nvidia-container-toolkit",
+	"/usr/local/nvidia/toolkit/nvidia-container-runtime",
+	"/usr/local/bin/nvidia-ctk",
+};
+
+static void find_toolkit(struct probe_context *ctx)
+{
+	struct fact_str *toolkit = &ctx->node->containers.toolkit;
+	struct host_stat stat;
+
+	toolkit->state = FACT_ABSENT;
+	for (size_t i = 0; i < sizeof(toolkits) / sizeof(toolkits[0]); i++) {
+		int rc = host_stat(ctx->host, &stat, "%s", toolkits[i]);
+
+		if (rc == 0) {
+			*toolkit = fact_str(ctx->arena, toolkits[i]);
+			return;
+		}
+		if (rc != -ENOENT)
+			toolkit->state = FACT_UNKNOWN;
+	}
+}
+
+/* ---- CDI ---- */
+
+/* ".../libcuda.so.580.65.06": the first library that carries a driver's version. */
+static bool library_version(struct span text, struct span *version)
+{
+	static const char *const stems[] = { "libcuda.so.", "libnvidia-ml.so." };
+
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
+		const char *end = text.p + text.n, *at = text.p;
+
+		while ((at = span_search((struct span){ at, (size_t)(end - at) }, stems[i]))) {
+			size_t n = 0;
+
+			at += strlen(stems[i]);
+			while (at + n < end && strchr("0123456789.", at[n]))
+				n++;
+			*version = (struct span){ at, n };
+			if (version_is_driver(*version))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* USER is the file. No specification of NVIDIA's: an answer without items. */
+static int ask_cdi(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct containers_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct cdi_spec *spec;
+	struct span version;
+	int rc = host_read(host, &text, CONFIG_MAX, "%s", (const char *)user);
+
+	if (rc)
+		return rc;
+	if (!span_search(text_span(&text), "nvidia.com/"))
+		return 0;
+	spec = LIST_ADD(arena, &answer->cdi);
+	spec->path = fact_str(arena, user);
+	spec->driver_version.state = FACT_ABSENT;
+	if (library_version(text_span(&text), &version))
+		spec->driver_version = fact_strn(arena, version.p, version.n);
+	return 0;
+}
+
+static bool is_cdi_name(struct span name)
+{
+	return span_ends(name, ".yaml") || span_ends(name, ".yml") || span_ends(name, ".json");
+}
+
+/* 0, or what kept something from being read. */
+static int read_cdi_folder(struct probe_context *ctx, const char *folder)
+{
+	struct containers_facts *containers = &ctx->node->containers;
+	_cleanup_names_ struct names names = { 0 };
+	int failed = host_list(ctx->host, &names, "%s", folder);
+
+	if (failed)
+		return failed == -ENOENT ? 0 : failed;
+	for (size_t i = 0; i < names.count; i++) {
+		struct containers_facts answer = { 0 };
+		char *path = arena_printf(ctx->arena, "%s/%s", folder, names.items[i]);
+		int rc;
+
+		if (!is_cdi_name(span_of(names.items[i])))
+			continue;
+		rc = host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena, ask_cdi,
+				path);
+		failed = rc ? rc : failed;
+		for_each (spec, &answer.cdi)
+			*LIST_ADD(ctx->arena, &containers->cdi) = *spec;
+	}
+	return failed;
+}
+
+/* ---- engines ---- */
+
+/* Lines that are not comments and name NVIDIA: a runtime, a hook, a CDI kind. */
+static bool names_nvidia(struct span text)
+{
+	struct span line;
+
+	while (span_cut(&text, '\n', &line)) {
+		line = span_trim(line);
+		if (!span_starts(line, "#") && span_search(line, "nvidia"))
+			return true;
+	}
+	return false;
+}
+
+static int ask_config(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct containers_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct engine_config *config;
+	int rc = host_read(host, &text, CONFIG_MAX, "%s", (const char *)user);
+
+	if (rc)
+		return rc;
+	config = LIST_ADD(arena, &answer->configs);
+	config->path = fact_str(arena, user);
+	config->nvidia = fact_bool(names_nvidia(text_span(&text)));
+	return 0;
+}
+
+static int read_config(struct probe_context *ctx, char *path)
+{
+	struct containers_facts answer = { 0 };
+	int rc = host_exists(ctx->host, path)
+			 ? host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena,
+				      ask_config, path)
+			 : 0;
+
+	for_each (config, &answer.configs)
+		*LIST_ADD(ctx->arena, &ctx->node->containers.configs) = *config;
+	return rc;
+}
+
+static int read_config_folder(struct probe_context *ctx, const char *folder)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int failed = host_list(ctx->host, &names, "%s", folder);
+
+	if (failed)
+		return failed == -ENOENT || failed == -ENODATA ? 0 : failed;
+	for (size_t i = 0; i < names.count; i++) {
+		int rc = read_config(ctx, arena_printf(ctx->arena, "%s/%s", folder, names.items[i]));
+
+		failed = rc ? rc : failed;
+	}
+	return failed;
+}
+
+static int compare_specs(const void *a, const void *b)
+{
+	return strcmp(((const struct cdi_spec *)a)->path.value,
+		      ((const struct cdi_spec *)b)->path.value);
+}
+
+static int compare_configs(const void *a, const void *b)
+{
+	return strcmp(((const struct engine_config *)a)->path.value,
+		      ((const struct engine_config *)b)->path.value);
+}
+
+static void run(struct probe_context *ctx)
+{
+	/* k3s and RKE2 bring a containerd of their own. */
+	static const char *const files[] = {
+		"/etc/docker/daemon.json",
+		"/etc/containerd/config.toml",
+		"/etc/crio/crio.conf",
+		"/etc/containers/containers.conf",
+		"/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json",
+		"/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
+		"/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+	};
+	static const char *const folders[] = { "/etc/containerd/conf.d", "/etc/crio/crio.conf.d" };
+	struct containers_facts *containers = &ctx->node->containers;
+	int etc, rc = 0;
+
+	find_toolkit(ctx);
+	etc = read_cdi_folder(ctx, "/etc/cdi");
+	if (!etc && !read_cdi_folder(ctx, "/run/cdi"))
+		containers->cdi.state = FACT_KNOWN;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		rc |= read_config(ctx, arena_strdup(ctx->arena, files[i]));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		rc |= read_config_folder(ctx, folders[i]);
+	if (!rc && etc != -ENODATA)
+		containers->configs.state = FACT_KNOWN;
+	fact_list_sort(&containers->cdi, sizeof(containers->cdi.items[0]), compare_specs);
+	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
+}
+
+const struct probe probe_containers = {
+	.name = "containers",
+	.phase = 1,
+	PROBE_SECTION(containers),
+	.run = run,
+};

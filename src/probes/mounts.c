@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mounts.c - what is mounted, and the pools of huge pages. */
+#include <limits.h>
+#include <string.h>
+
+#include "parse/mountinfo.h"
+#include "probe.h"
+
+#define OWN_MOUNTS "/proc/self/mountinfo"
+#define INIT_MOUNTS "/proc/1/mountinfo"
+#define MOUNTINFO_MAX (8u << 20)
+#define MOUNTS_MAX 1024
+#define OPTIONS_MAX 1024
+#define HUGEPAGES "/sys/kernel/mm/hugepages"
+
+/* Mounts that container runtimes and snapd make for what they run: hundreds, and none of the node's. */
+static bool is_of_containers(const char *point, struct span type)
+{
+	static const char *const places[] = {
+		"/var/lib/docker/", "/var/lib/containerd/", "/var/lib/containers/", "/var/lib/kubelet/",
+		"/run/containerd/", "/run/docker/",	    "/run/netns/",	    "/run/user/",
+		"/var/snap/",	    "/snap/",
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strncmp(point, places[i], strlen(places[i])) == 0)
+			return true;
+	return span_is(type, "nsfs") || (span_is(type, "overlay") && strcmp(point, "/") != 0);
+}
+
+/* The mount of that point, or a new one: what is mounted later lies on top. */
+static struct mount_point *mount_of(struct os_facts *answer, struct arena *arena, const char *point)
+{
+	struct mount_point *mount;
+
+	for_each_mut(m, &answer->mounts)
+		if (str_is(m->point, point))
+			return m;
+	if (answer->mounts.count == MOUNTS_MAX)
+		return NULL;
+	mount = LIST_ADD(arena, &answer->mounts);
+	mount->point = fact_str(arena, point);
+	return mount;
+}
+
+static int add_mount(struct os_facts *answer, struct arena *arena, const struct mountinfo *line)
+{
+	char point[PATH_MAX], source[PATH_MAX], options[OPTIONS_MAX];
+	struct mount_point *mount;
+
+	if (!mountinfo_unescape(line->point, point, sizeof(point)) ||
+	    is_of_containers(point, line->type))
+		return 0;
+	mount = mount_of(answer, arena, point);
+	if (!mount)
+		return -EOVERFLOW;
+	mount->type = fact_strn(arena, line->type.p, line->type.n);
+	mount->source = mountinfo_unescape(line->source, source, sizeof(source))
+				? fact_str(arena, source)
+				: (struct fact_str){ 0 };
+	mount->options = mountinfo_options(line, options, sizeof(options))
+				 ? fact_str(arena, options)
+				 : (struct fact_str){ 0 };
+	return 0;
+}
+
+static int compare_mounts(const void *a, const void *b)
+{
+	return strcmp(((const struct mount_point *)a)->point.value,
+		      ((const struct mount_point *)b)->point.value);
+}
+
+/* In a host's /proc that is seen from a container, self is the container's process: there, and in a
+ * copy, process 1 speaks for the node if it can be read. */
+static int ask_mounts(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct os_facts *answer = facts;
+	struct mountinfo line;
+	struct span rest;
+	size_t bad = 0;
+	int rc = -ENOENT;
+
+	(void)user;
+	if (host_kind(host) == HOST_TREE)
+		rc = host_read(host, &text, MOUNTINFO_MAX, INIT_MOUNTS);
+	if (rc == -ENOENT)
+		rc = host_read(host, &text, MOUNTINFO_MAX, OWN_MOUNTS);
+	/* A table of mounts is nothing that a node can be without: fstab is only what should be. */
+	if (rc)
+		return rc == -ENOENT ? -ENODATA : rc;
+	answer->mounts.state = FACT_KNOWN;
+	rest = text_span(&text);
+	while (rc == 0 && mountinfo_next(&rest, &line, &bad))
+		rc = add_mount(answer, arena, &line);
+	fact_list_sort(&answer->mounts, sizeof(answer->mounts.items[0]), compare_mounts);
+	return bad ? -EBADMSG : rc;
+}
+
+static void read_mounts(struct probe_context *ctx)
+{
+	struct os_facts answer = { 0 };
+
+	if (host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts, NULL))
+		return;
+	memcpy(&ctx->node->os.mounts, &answer.mounts, sizeof(answer.mounts));
+}
+
+/* ---- huge pages ---- */
+
+static int compare_sizes(const void *a, const void *b)
+{
+	uint64_t x = ((const struct hugepages *)a)->size_bytes.value;
+	uint64_t y = ((const struct hugepages *)b)->size_bytes.value;
+
+	return x < y ? -1 : x > y;
+}
+
+/* hugepages-2048kB/nr_hugepages (Documentation/admin-guide/mm/hugetlbpage.rst) */
+static void read_hugepages(struct probe_context *ctx)
+{
+	struct os_facts *os = &ctx->node->os;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, HUGEPAGES);
+
+	os->hugepages.state = probe_state(rc);
+	/* Every kernel has the folder above it; a copy may not. */
+	if (rc == -ENOENT && !host_exists(ctx->host, "/sys/kernel/mm")) {
+		os->hugepages.state = FACT_UNKNOWN;
+		host_gap_note(ctx->host, HUGEPAGES, -ENODATA, "not copied into this tree");
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		struct span name = span_of(names.items[i]);
+		struct hugepages *pages;
+		uint64_t kib;
+
+		if (!span_starts(name, "hugepages-") || !span_ends(name, "kB") ||
+		    span_u64((struct span){ name.p + 10, name.n - 12 }, 10, &kib) ||
+		    kib > UINT64_MAX >> 10)
+			continue;
+		pages = LIST_ADD(ctx->arena, &os->hugepages);
+		pages->size_bytes = fact_u64(kib << 10);
+		probe_u64(ctx, &pages->pages, HUGEPAGES "/%s/nr_hugepages", names.items[i]);
+	}
+	fact_list_sort(&os->hugepages, sizeof(os->hugepages.items[0]), compare_sizes);
+}
+
+static void run(struct probe_context *ctx)
+{
+	read_mounts(ctx);
+	read_hugepages(ctx);
+}
+
+const struct probe probe_mounts = {
+	.name = "mounts",
+	.phase = 1,
+	.run = run,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology.c - what follows from the sections pci, rdma and net: nothing is read here. */
+#include "topology.h"
+
+#include "probe.h"
+
+static void run(struct probe_context *ctx)
+{
+	topology_table(ctx->node, &ctx->node->topology, ctx->arena);
+}
+
+const struct probe probe_topology = {
+	.name = "topology",
+	.phase = 3,
+	PROBE_SECTION(topology),
+	.run = run,
+};

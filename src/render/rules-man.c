@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rules-man.c - nvnodecheck-rules(7): all rules as a manual page, in the macros of man(7). */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "parse/span.h"
+#include "render/render.h"
+#include "version.h"
+
+/* One character as roff writes it: a plain "-" would come out as a hyphen, a plain quote as a curly
+ * one, and commands are there to be copied (groff_man_style(7), portability). */
+static void put_char(char c)
+{
+	switch (c) {
+	case '\\':
+		fputs("\\e", stdout);
+		break;
+	case '-':
+		fputs("\\-", stdout);
+		break;
+	case '\'':
+		fputs("\\(aq", stdout);
+		break;
+	case '`':
+		fputs("\\(ga", stdout);
+		break;
+	case '^':
+		fputs("\\(ha", stdout);
+		break;
+	case '~':
+		fputs("\\(ti", stdout);
+		break;
+	default:
+		putchar(c);
+	}
+}
+
+/* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
+#define WORD_LONG 24
+
+static void put_word(struct span word)
+{
+	for (size_t i = 0; i < word.n; i++) {
+		put_char(word.p[i]);
+		if (word.n > WORD_LONG && i && i + 1 < word.n && strchr("/,;=_", word.p[i]))
+			fputs("\\:", stdout);
+	}
+}
+
+/* A line that begins with "." would be a request; "'" is escaped anyhow. */
+static void put_text(struct span line)
+{
+	struct span word;
+
+	if (line.n && line.p[0] == '.')
+		fputs("\\&", stdout);
+	for (bool first = true; span_cut(&line, ' ', &word); first = false) {
+		if (!first)
+			putchar(' ');
+		put_word(word);
+	}
+}
+
+static void paragraph(const char *text)
+{
+	struct span rest = span_of(text), line;
+
+	for (bool first = true; span_cut(&rest, '\n', &line); first = false) {
+		if (!first)
+			puts(".br");
+		put_text(span_trim(line));
+		putchar('\n');
+	}
+}
+
+static void field(const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	printf(".TP 10\n.B %s\n", name);
+	paragraph(text);
+}
+
+static void repair(const struct rule *rule)
+{
+	const char *when = activation_text(rule->activation);
+
+	puts(".TP 10\n.B Fix");
+	put_text(span_of(rule->fix ? rule->fix : "none: software on the node cannot repair it"));
+	if (*when)
+		printf("; what is done %s", when);
+	putchar('\n');
+}
+
+static void one_rule(const struct rule *rule)
+{
+	char buffer[64];
+
+	printf(".SS ");
+	put_text(span_of(rule->id));
+	putchar('\n');
+	paragraph(rule->title);
+	field("Severity", severity_words[rule->severity]);
+	field("Profiles", render_profiles(rule->profiles, buffer));
+	field("Read", rule->reads);
+	field("Why", rule->why);
+	field("Impact", rule->impact);
+	field("Check", rule->check);
+	field("Remedy", rule->remedy);
+	repair(rule);
+	field("Cost", rule->cost);
+	field("Sources", rule->sources);
+}
+
+/* The rules are sorted, so that those of an area follow each other. */
+static void area(const struct rule *rule, const struct rule *before)
+{
+	size_t n = strcspn(rule->id, "/");
+
+	if (before && strncmp(before->id, rule->id, n + 1) == 0)
+		return;
+	printf(".SH \"");
+	for (size_t i = 0; i < n; i++)
+		put_char((char)toupper((unsigned char)rule->id[i]));
+	puts("\"");
+}
+
+static const char head[] =
+	".SH NAME\n"
+	"nvnodecheck\\-rules \\- what nvnodecheck knows of GPU/RDMA nodes that are not right\n"
+	".SH DESCRIPTION\n"
+	".BR nvnodecheck (8)\n"
+	"judges a node by the rules below, each of which has a permanent name.\n"
+	"A rule is asked in the profiles that it names, one of\n"
+	".I base\n"
+	"in all of them.\n"
+	"Its severity is that of a failure as the rule has it; an answer can be milder or graver "
+	"than that,\n"
+	"and\n"
+	".BR nvnodecheck.conf (5)\n"
+	"can set another one.\n"
+	"What could not be read never passes and never fails.\n"
+	".PP\n"
+	"This page is written by\n"
+	".BR \"nvnodecheck rules \\-\\-format man\" ,\n"
+	"from the table that\n"
+	".B nvnodecheck explain\n"
+	"reads too.\n";
+
+enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
+{
+	puts(".\\\" SPDX-License-Identifier: GPL-2.0-or-later");
+	puts(".TH NVNODECHECK\\-RULES 7 \"\" \"nvnodecheck " NVNODECHECK_VERSION "\"");
+	/* Names and commands are not for breaking, and a ragged right margin needs no blanks. */
+	puts(".nh\n.ad l");
+	fputs(head, stdout);
+	for (size_t i = 0; i < count; i++) {
+		area(rules[i], i ? rules[i - 1] : NULL);
+		one_rule(rules[i]);
+	}
+	puts(".SH SEE ALSO\n.BR nvnodecheck (8),\n.BR nvnodecheck.conf (5)");
+	return finish_output(EXIT_WELL);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo-text.c - the tree and the matrix for people, in box drawing characters where the locale has
+ * them. */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "render/topo.h"
+
+#define MATRIX_WIDTH 96
+#define CELL 6 /* "NODE*" and a blank */
+#define PREFIX_MAX 256
+
+struct glyphs {
+	const char *branch, *last, *down, *blank, *fold, *mark;
+};
+
+static const struct glyphs unicode = { "├─ ", "└─ ", "│  ", "   ", " ─ ", "▲" };
+static const struct glyphs ascii = { "|- ", "`- ", "|  ", "   ", " - ", "^" };
+
+/* A line of the tree; the columns are aligned when all lines are there. */
+struct row {
+	const char *tree;
+	const char *link, *driver, *iommu; /* NULL: the line is text alone */
+	enum style style;
+	bool narrow;
+};
+
+struct drawing {
+	struct page *page;
+	const struct topo *topo;
+	const struct glyphs *glyphs;
+	LIST(struct row) rows;
+	bool marked; /* a port redirects */
+};
+
+static bool has_unicode(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool answer;
+
+	if (!locale)
+		return false;
+	answer = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return answer;
+}
+
+/* Columns that TEXT takes; every character here is one column wide. */
+static int columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void pad(FILE *out, const char *text, int width)
+{
+	fprintf(out, "%s%*s", text, width > columns(text) ? width - columns(text) : 0, "");
+}
+
+/* ---- tree ---- */
+
+static struct row *add_row(struct drawing *d, const char *prefix, const char *text)
+{
+	struct row *row = LIST_ADD(d->topo->arena, &d->rows);
+
+	row->tree = arena_printf(d->topo->arena, "%s%s", prefix, text);
+	return row;
+}
+
+static const char *marked_bdf(struct drawing *d, const struct topo_item *item)
+{
+	bool redirects = topo_redirects(item->device);
+
+	d->marked |= redirects;
+	return arena_printf(d->topo->arena, "%s%s", topo_bdf(item),
+			    redirects ? d->glyphs->mark : "");
+}
+
+static const char *item_text(struct drawing *d, const struct topo_item **item)
+{
+	struct arena *arena = d->topo->arena;
+	const struct topo_item *i = *item;
+	const char *text = "";
+
+	if (i->kind == TOPO_HOST_BRIDGE)
+		return i->id ? i->id : "host bridge not known";
+	while (topo_folds(i)) {
+		text = arena_printf(arena, "%s%s%s", text, marked_bdf(d, i), d->glyphs->fold);
+		i = i->first;
+	}
+	*item = i;
+	return arena_printf(arena, "%s%s  %s%s%s", text, marked_bdf(d, i), i->name ? i->name : "",
+			    i->name ? " " : "", i->label);
+}
+
+static enum style item_style(const struct topo_item *item)
+{
+	return item->kind == TOPO_GPU	? STYLE_GREEN
+	       : item->kind == TOPO_NIC ? STYLE_BLUE
+					: STYLE_PLAIN;
+}
+
+/* What a NIC's ports are at, below its line and under its name. */
+static void add_ports(struct drawing *d, const struct topo_item *item, const char *prefix,
+		      const char *text)
+{
+	const char *role = topo_role(d->topo, item->id), *name = strstr(text, "  ");
+	struct topo_lines lines;
+
+	topo_ports(d->topo, item->device, &lines);
+	for (size_t i = 0; i < lines.count; i++) {
+		int indent = columns(text) - (name ? columns(name) - 2 : 0);
+
+		add_row(d, prefix,
+			arena_printf(d->topo->arena, "%*s%s%s%s", indent, "", lines.text[i],
+				     i == 0 && *role ? ", " : "", i == 0 ? role : ""));
+	}
+}
+
+static void add_item(struct drawing *d, const struct topo_item *item, const char *prefix)
+{
+	const char *branch = item->next ? d->glyphs->branch : d->glyphs->last;
+	const char *below = arena_printf(d->topo->arena, "%s%s", prefix,
+					 item->next ? d->glyphs->down : d->glyphs->blank);
+	const char *text = item_text(d, &item);
+	struct row *row;
+
+	row = add_row(d, arena_printf(d->topo->arena, "%s%s", prefix, branch), text);
+	row->style = item_style(item);
+	if (item->device) {
+		bool end = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
+
+		row->link = topo_link(d->topo, item->device);
+		row->narrow = topo_link_is_narrow(item->device);
+		row->driver = topo_is_end(item) ? topo_driver(item->device) : "";
+		row->iommu = end ? topo_iommu_text(d->topo, item->device) : "";
+	}
+	if (item->kind == TOPO_NIC)
+		add_ports(d, item, below, text);
+	if (strlen(below) < PREFIX_MAX)
+		for (const struct topo_item *i = item->first; i; i = i->next)
+			add_item(d, i, below);
+}
+
+static void print_numa(struct drawing *d, const struct topo_item *numa)
+{
+	FILE *out = d->page->out;
+
+	fprintf(out, "%s%s%s%s", page_style(d->page, STYLE_BOLD), numa->id ? "NUMA node " : "",
+		numa->id ? numa->id : "No NUMA node given", page_style(d->page, STYLE_PLAIN));
+	if (numa->numa && is_known(numa->numa->cpus) && *numa->numa->cpus.value)
+		fprintf(out, "  CPUs %s", numa->numa->cpus.value);
+	if (numa->numa && is_known(numa->numa->memory_bytes))
+		fprintf(out, "  %" PRIu64 " GiB", numa->numa->memory_bytes.value >> 30);
+	fputc('\n', out);
+}
+
+static int widest(struct drawing *d, size_t offset)
+{
+	int widest = 0;
+
+	for_each(row, &d->rows) {
+		const char *text = *(const char *const *)((const char *)row + offset);
+		int n = row->link && text ? columns(text) : 0;
+
+		widest = n > widest ? n : widest;
+	}
+	return widest;
+}
+
+static void print_rows(struct drawing *d)
+{
+	int tree = widest(d, offsetof(struct row, tree)),
+	    link = widest(d, offsetof(struct row, link));
+	int driver = widest(d, offsetof(struct row, driver));
+	FILE *out = d->page->out;
+
+	for_each(row, &d->rows) {
+		const char *style = page_style(d->page, row->style);
+
+		if (!row->link) {
+			fprintf(out, "%s\n", row->tree);
+			continue;
+		}
+		fputs(row->style == STYLE_PLAIN ? "" : style, out);
+		pad(out, row->tree, *row->link || *row->driver ? tree + 2 : 0);
+		fputs(row->style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN), out);
+		fputs(row->narrow ? page_style(d->page, STYLE_YELLOW) : "", out);
+		pad(out, row->link, *row->driver ? link : 0);
+		fputs(row->narrow ? page_style(d->page, STYLE_PLAIN) : "", out);
+		if (*row->driver) {
+			fputs("  ", out);
+			pad(out, row->driver, *row->iommu ? driver + 2 : 0);
+		}
+		fprintf(out, "%s\n", row->iommu);
+	}
+}
+
+static void draw_tree(struct drawing *d)
+{
+	for (const struct topo_item *numa = d->topo->root->first; numa; numa = numa->next) {
+		d->rows.count = 0;
+		for (const struct topo_item *i = numa->first; i; i = i->next)
+			add_item(d, i, "");
+		print_numa(d, numa);
+		print_rows(d);
+		fputc('\n', d->page->out);
+	}
+	if (d->marked)
+		fprintf(d->page->out,
+			"%s ACS redirects here: requests between peers go up to the root "
+			"complex\n\n",
+			d->glyphs->mark);
+}
+
+/* ---- matrix ---- */
+
+static const char *cell(const struct topology_path *path)
+{
+	static char text[16];
+
+	if (!path || !is_known(path->class))
+		return path ? "?" : "X";
+	snprintf(text, sizeof(text), "%s%s", path_class_words[path->class.value],
+		 known_is(path->redirected, true) ? "*" : "");
+	return text;
+}
+
+static const char *end_bdf(const struct topology_facts *table, bool nics, uint32_t i)
+{
+	return nics ? table->nics.items[i].bdf.value : table->gpus.items[i].bdf.value;
+}
+
+/* Without the blanks at its end. */
+static void print_line(struct drawing *d, char *line, enum style style)
+{
+	size_t n = strlen(line);
+
+	while (n && line[n - 1] == ' ')
+		line[--n] = '\0';
+	fprintf(d->page->out, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
+		line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+}
+
+static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to)
+{
+	const struct topology_facts *table = d->topo->table;
+	struct arena *arena = d->topo->arena;
+	bool last = nics && to == table->nics.count;
+	char *line = arena_printf(arena, "%*s", CELL + 1, "");
+
+	for (uint32_t i = from; i < to; i++)
+		line = arena_printf(arena, "%s%s%-*" PRIu32, line, nics ? "NIC" : "GPU", CELL - 3,
+				    i);
+	print_line(d, arena_printf(arena, "%s%s", line, last ? " nearest NIC" : ""), STYLE_BOLD);
+	for (uint32_t g = 0; g < table->gpus.count; g++) {
+		const struct topology_gpu *gpu = &table->gpus.items[g];
+
+		line = arena_printf(arena, "GPU%-*" PRIu32, CELL - 2, g);
+		for (uint32_t i = from; i < to; i++)
+			line = arena_printf(arena, "%s%-*s", line, CELL,
+					    cell(topo_path(gpu, end_bdf(table, nics, i))));
+		print_line(
+			d,
+			arena_printf(arena, "%s %s", line, last ? topo_nearest(d->topo, gpu) : ""),
+			STYLE_PLAIN);
+	}
+	fputc('\n', d->page->out);
+}
+
+static void print_matrix(struct drawing *d, bool nics)
+{
+	uint32_t count = nics ? d->topo->table->nics.count : d->topo->table->gpus.count;
+	/* Room for the name of the nearest NIC beside the last columns. */
+	uint32_t room = (MATRIX_WIDTH - CELL - 1 - (nics ? 26 : 0)) / CELL;
+
+	for (uint32_t from = 0; from < count; from += room)
+		print_cells(d, nics, from, from + room < count ? from + room : count);
+}
+
+static void print_legend(struct drawing *d)
+{
+	struct topo_lines notes;
+	struct topo_seen seen;
+	FILE *out = d->page->out;
+
+	topo_look(d->topo, &seen);
+	for (int i = 0; i < PATH_UNKNOWN; i++)
+		if (seen.class[i])
+			fprintf(out, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
+	if (seen.redirected)
+		fprintf(out, "*     ACS redirects on the way\n");
+	topo_notes(d->topo, &notes);
+	for (size_t i = 0; i < notes.count; i++)
+		fprintf(out, "%s\n", notes.text[i]);
+}
+
+void render_topo_part(struct page *page, const struct topo *topo)
+{
+	struct drawing d = { .page = page,
+			     .topo = topo,
+			     .glyphs = has_unicode() ? &unicode : &ascii };
+	const struct topology_facts *table = topo->table;
+
+	if (topo_is_empty(topo))
+		return;
+	draw_tree(&d);
+	if (table->gpus.count > 1)
+		print_matrix(&d, false);
+	if (table->gpus.count && table->nics.count)
+		print_matrix(&d, true);
+	if (topo_has_matrix(topo))
+		print_legend(&d);
+}
+
+enum exit_status render_topo_text(const struct topo *topo, const struct options *options)
+{
+	struct page page;
+
+	page_begin(&page, options);
+	if (topo_is_empty(topo))
+		fprintf(page.out, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
+	render_topo_part(&page, topo);
+	return page_end(&page, EXIT_WELL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo.c - the tree that is drawn, and the words in it. */
+#include "render/topo.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "gpus.h"
+#include "topology.h"
+
+const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",
+					"gpu",	"nic",	     "nvswitch",    "data-direct", NULL };
+const char *const topo_class_help[] = {
+	"below one switch, or one port",
+	"several switches, no host bridge",
+	"through one host bridge",
+	"between host bridges of one NUMA node",
+	"between NUMA nodes",
+};
+
+/* ---- the tree ---- */
+
+static struct topo_item *add(struct topo *topo, struct topo_item *parent, enum topo_kind kind,
+			     const char *id)
+{
+	struct topo_item *item = arena_alloc(topo->arena, sizeof(*item));
+
+	item->kind = kind;
+	item->id = id;
+	item->parent = parent;
+	if (parent && parent->last)
+		parent->last->next = item;
+	else if (parent)
+		parent->first = item;
+	if (parent)
+		parent->last = item;
+	return item;
+}
+
+static struct topo_item *child(struct topo_item *parent, enum topo_kind kind, const char *id)
+{
+	for (struct topo_item *i = parent->first; i; i = i->next)
+		if (i->kind == kind && ((!id && !i->id) || (id && i->id && strcmp(i->id, id) == 0)))
+			return i;
+	return NULL;
+}
+
+/* NUMA nodes and host bridges come as the first device below them comes. */
+static struct topo_item *numa_item(struct topo *topo, const struct pci_device *device)
+{
+	struct fact_u64 id = device->numa_node;
+	const char *text = is_known(id) ? arena_printf(topo->arena, "%" PRIu64, id.value) : NULL;
+	struct topo_item *item = child(topo->root, TOPO_NUMA, text);
+
+	if (item)
+		return item;
+	item = add(topo, topo->root, TOPO_NUMA, text);
+	item->label = "NUMA node";
+	for_each(n, &topo->node->numa.nodes)
+		if (is_known(id) && known_is(n->id, id.value))
+			item->numa = n;
+	return item;
+}
+
+static struct topo_item *host_bridge_item(struct topo *topo, const struct pci_device *device)
+{
+	const char *root = is_known(device->root) ? device->root.value : NULL;
+	struct topo_item *item, *numa = numa_item(topo, device);
+
+	item = child(numa, TOPO_HOST_BRIDGE, root);
+	if (!item) {
+		item = add(topo, numa, TOPO_HOST_BRIDGE, root);
+		item->label = "host bridge";
+	}
+	return item;
+}
+
+/* Switches by vendor (pci.ids): GPU servers have few makes. */
+static const char *switch_label(const struct pci_device *device)
+{
+	static const struct {
+		uint16_t vendor_id;
+		const char *label;
+	} vendors[] = {
+		{ 0x1000, "Broadcom switch" }, { 0x10b5, "PLX switch" },
+		{ 0x10de, "NVIDIA switch" },   { 0x11f8, "Microchip switch" },
+		{ 0x15b3, "ConnectX switch" }, { 0x1b21, "ASMedia switch" },
+	};
+
+	for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
+		if (known_is(device->vendor_id, vendors[i].vendor_id))
+			return vendors[i].label;
+	return "switch";
+}
+
+static void describe_bridge(struct topo_item *item, const struct pci_device *device)
+{
+	item->kind = TOPO_PORT;
+	item->label = "bridge";
+	if (known_is(device->port, PCI_UPSTREAM_PORT)) {
+		item->kind = TOPO_SWITCH;
+		item->label = switch_label(device);
+	} else if (known_is(device->port, PCI_ROOT_PORT)) {
+		item->label = "root port";
+	} else if (known_is(device->port, PCI_DOWNSTREAM_PORT)) {
+		item->label = "downstream port";
+	}
+}
+
+static const char *nic_label(struct topo *topo, const struct pci_device *device)
+{
+	const struct nic_model *model = nic_model(device);
+	const char *label = model && model->virtual_function ? "ConnectX VF"
+			    : model			     ? model->name
+							     : "NIC";
+
+	for_each(d, &topo->node->rdma.devices)
+		if (!model && is_known(d->bdf) && str_is(device->bdf, d->bdf.value) &&
+		    is_known(d->hca_type) && *d->hca_type.value)
+			label = d->hca_type.value;
+	if (is_known(device->virtual_functions) && device->virtual_functions.value)
+		label = arena_printf(topo->arena, "%s + %" PRIu64 " VFs", label,
+				     device->virtual_functions.value);
+	return label;
+}
+
+/* The second function of a ConnectX-8, beside the GPU that it serves (drivers/infiniband/hw/mlx5/
+ * data_direct.c). */
+static bool is_data_direct(const struct pci_device *device)
+{
+	return known_is(device->vendor_id, 0x15b3) && known_is(device->device_id, 0x2100);
+}
+
+static void describe_end(struct topo *topo, struct topo_item *item, const struct pci_device *device)
+{
+	item->name = topo_name(topo, device->bdf.value);
+	if (pci_is_gpu(device)) {
+		const char *label = gpu_name(topo->node, device);
+
+		item->kind = TOPO_GPU;
+		item->label = strncmp(label, "NVIDIA ", 7) == 0 && label[7] ? label + 7 : label;
+	} else if (pci_is_nvswitch(device)) {
+		item->kind = TOPO_NVSWITCH;
+		item->label = "NVSwitch";
+	} else if (is_data_direct(device)) {
+		item->kind = TOPO_DATA_DIRECT;
+		item->label = "ConnectX Data Direct";
+	} else {
+		item->kind = TOPO_NIC;
+		item->label = nic_label(topo, device);
+	}
+}
+
+static bool is_drawn(const struct node *node, const struct pci_device *device)
+{
+	return topology_end(node, device) != END_NONE || pci_is_nvswitch(device) ||
+	       is_data_direct(device);
+}
+
+static void add_end(struct topo *topo, const struct pci_device *device)
+{
+	struct pci_chain chain;
+	struct topo_item *at, *below;
+
+	topology_chain(topo->node, device, &chain);
+	at = host_bridge_item(topo, chain.count ? chain.above[chain.count - 1] : device);
+	for (size_t i = chain.count; i-- > 0;) {
+		below = child(at, TOPO_PORT, chain.above[i]->bdf.value);
+		if (!below)
+			below = child(at, TOPO_SWITCH, chain.above[i]->bdf.value);
+		if (!below) {
+			below = add(topo, at, TOPO_PORT, chain.above[i]->bdf.value);
+			below->device = chain.above[i];
+			describe_bridge(below, chain.above[i]);
+		}
+		at = below;
+	}
+	at = add(topo, at, TOPO_NIC, device->bdf.value);
+	at->device = device;
+	describe_end(topo, at, device);
+}
+
+/* By number; the one whose number is not known last. */
+static void sort_numa(struct topo_item *root)
+{
+	struct topo_item *sorted = NULL;
+
+	for (struct topo_item *i = root->first, *next; i; i = next) {
+		struct topo_item **at = &sorted;
+
+		next = i->next;
+		while (*at && (*at)->id &&
+		       (!i->id || strlen((*at)->id) < strlen(i->id) ||
+			(strlen((*at)->id) == strlen(i->id) && strcmp((*at)->id, i->id) < 0)))
+			at = &(*at)->next;
+		i->next = *at;
+		*at = i;
+	}
+	root->first = sorted;
+}
+
+void topo_make(struct topo *topo, const struct node *node, struct arena *arena)
+{
+	struct topology_facts *table = arena_alloc(arena, sizeof(*table));
+
+	/* Not node->topology: facts of an earlier version have none, and edited ones another tree's. */
+	topology_table(node, table, arena);
+	*topo = (struct topo){ .node = node, .arena = arena, .table = table };
+	topo->root = add(topo, NULL, TOPO_NODE, NULL);
+	for_each(d, &node->pci.devices)
+		if (is_known(d->bdf) && is_drawn(node, d))
+			add_end(topo, d);
+	sort_numa(topo->root);
+}
+
+bool topo_is_empty(const struct topo *topo)
+{
+	return !topo->root->first;
+}
+
+bool topo_has_matrix(const struct topo *topo)
+{
+	const struct topology_facts *table = topo->table;
+
+	return table->gpus.count > 1 || (table->gpus.count && table->nics.count);
+}
+
+bool topo_folds(const struct topo_item *item)
+{
+	return item->kind == TOPO_PORT && item->first && !item->first->next;
+}
+
+bool topo_is_end(const struct topo_item *item)
+{
+	return item->kind >= TOPO_GPU;
+}
+
+/* ---- words ---- */
+
+const char *topo_name(const struct topo *topo, const char *bdf)
+{
+	for (uint32_t i = 0; i < topo->table->gpus.count; i++)
+		if (str_is(topo->table->gpus.items[i].bdf, bdf))
+			return arena_printf(topo->arena, "GPU%" PRIu32, i);
+	for (uint32_t i = 0; i < topo->table->nics.count; i++)
+		if (str_is(topo->table->nics.items[i].bdf, bdf))
+			return arena_printf(topo->arena, "NIC%" PRIu32, i);
+	return NULL;
+}
+
+const char *topo_bdf(const struct topo_item *item)
+{
+	return strncmp(item->id, "0000:", 5) == 0 ? item->id + 5 : item->id;
+}
+
+bool topo_redirects(const struct pci_device *device)
+{
+	return device && is_known(device->acs) && is_known(device->acs.control) &&
+	       device->acs.control.value & ACS_REDIRECT;
+}
+
+/* The generation of a speed in MT/s (PCIe 6.0, 7.5.3.6). */
+static unsigned int generation(uint64_t mts)
+{
+	static const uint64_t speeds[] = { 2500, 5000, 8000, 16000, 32000, 64000, 128000 };
+
+	for (unsigned int i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		if (mts == speeds[i])
+			return i + 1;
+	return 0;
+}
+
+static const char *link_text(const struct topo *topo, struct fact_u64 speed, struct fact_u64 width)
+{
+	if (!is_known(speed) || !is_known(width))
+		return NULL;
+	if (!width.value)
+		return "no link";
+	if (!generation(speed.value))
+		return arena_printf(topo->arena, "%g GT/s x%" PRIu64, (double)speed.value / 1000,
+				    width.value);
+	return arena_printf(topo->arena, "Gen%u x%" PRIu64, generation(speed.value), width.value);
+}
+
+bool topo_link_is_narrow(const struct pci_device *device)
+{
+	const struct pci_link *link = &device->link;
+
+	return is_known(link->width) && is_known(link->width_max) &&
+	       link->width.value < link->width_max.value;
+}
+
+const char *topo_link(const struct topo *topo, const struct pci_device *device)
+{
+	const struct pci_link *link = &device->link;
+	const char *now = link_text(topo, link->speed_mts, link->width);
+	const char *max = link_text(topo, link->speed_max_mts, link->width_max);
+
+	if (!is_known(*link) || !now)
+		return "";
+	return max && strcmp(now, max) != 0 ? arena_printf(topo->arena, "%s of %s", now, max) : now;
+}
+
+struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device)
+{
+	for_each(d, &topo->node->iommu.devices)
+		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
+			return is_known(d->type) ? d->type : (struct fact_str){ 0 };
+	return is_told(topo->node->iommu.devices) ? FACT_NONE(fact_str) : (struct fact_str){ 0 };
+}
+
+const char *topo_iommu_text(const struct topo *topo, const struct pci_device *device)
+{
+	struct fact_str type = topo_iommu(topo, device);
+
+	return is_known(type) ? type.value : is_absent(type) ? "no IOMMU" : "IOMMU ?";
+}
+
+const char *topo_driver(const struct pci_device *device)
+{
+	return is_known(device->driver)	   ? device->driver.value
+	       : is_absent(device->driver) ? "no driver"
+					   : "?";
+}
+
+static const char *port_text(const struct topo *topo, const struct rdma_device *d,
+			     const struct rdma_port *p)
+{
+	bool active = known_is(p->state, RDMA_PORT_ACTIVE);
+	const char *rate = "";
+
+	if (active && is_known(p->rate_mbps))
+		rate = arena_printf(topo->arena, " %g Gb/s", (double)p->rate_mbps.value / 1000);
+	return arena_printf(
+		topo->arena, "%s%s %s%s %s%s%s", d->name.value,
+		d->ports.count > 1 ? arena_printf(topo->arena, "/%" PRIu64, p->port.value) : "",
+		is_known(p->link_layer) ? p->link_layer.value : "?", rate,
+		is_known(p->state) ? rdma_port_state_words[p->state.value] : "state unknown",
+		!active && is_known(p->physical_state) ? ", " : "",
+		!active && is_known(p->physical_state) ? p->physical_state.value : "");
+}
+
+void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines)
+{
+	bool any = false;
+
+	lines->count = 0;
+	for_each(d, &topo->node->rdma.devices) {
+		if (!is_known(d->bdf) || !str_is(device->bdf, d->bdf.value))
+			continue;
+		any = true;
+		for_each(p, &d->ports)
+			if (lines->count < TOPO_LINES_MAX)
+				lines->text[lines->count++] = port_text(topo, d, p);
+	}
+	if (!any)
+		lines->text[lines->count++] = is_told(topo->node->rdma.devices)
+						      ? "no RDMA device"
+						      : "RDMA devices unknown";
+}
+
+const char *topo_role(const struct topo *topo, const char *bdf)
+{
+	for_each(nic, &topo->table->nics)
+		if (str_is(nic->bdf, bdf) && is_known(nic->role))
+			return nic_role_words[nic->role.value];
+	return "";
+}
+
+const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf)
+{
+	for_each(path, &gpu->gpus)
+		if (str_is(path->bdf, bdf))
+			return path;
+	for_each(path, &gpu->nics)
+		if (str_is(path->bdf, bdf))
+			return path;
+	return NULL;
+}
+
+const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu)
+{
+	const char *name = is_known(gpu->nearest_nic) ? topo_name(topo, gpu->nearest_nic.value)
+						      : NULL;
+	const char *role, *rdma = "";
+
+	if (!name)
+		return is_absent(gpu->nearest_nic) ? "none" : "unknown";
+	for_each(d, &topo->node->rdma.devices)
+		if (is_known(d->bdf) && str_is(gpu->nearest_nic, d->bdf.value))
+			rdma = arena_printf(topo->arena, " %s", d->name.value);
+	role = topo_role(topo, gpu->nearest_nic.value);
+	return arena_printf(topo->arena, "%s%s%s%s", name, rdma, *role ? ", " : "", role);
+}
+
+static void look_at(struct topo_seen *seen, const struct topology_path *path)
+{
+	if (is_known(path->class))
+		seen->class[path->class.value] = true;
+	seen->redirected |= known_is(path->redirected, true);
+}
+
+void topo_look(const struct topo *topo, struct topo_seen *seen)
+{
+	*seen = (struct topo_seen){ .redirected = false };
+	for_each(gpu, &topo->table->gpus) {
+		for_each(path, &gpu->gpus)
+			look_at(seen, path);
+		for_each(path, &gpu->nics)
+			look_at(seen, path);
+	}
+}
+
+void topo_notes(const struct topo *topo, struct topo_lines *lines)
+{
+	bool data_direct = false;
+
+	for_each(d, &topo->node->pci.devices)
+		data_direct |= is_data_direct(d);
+	lines->count = 0;
+	lines->text[lines->count++] =
+		"Paths are those of PCI Express; NVLink between GPUs is not looked at.";
+	if (node_is_vm(topo->node))
+		lines->text[lines->count++] = "In a virtual machine they are the hypervisor's, and "
+					      "may not be the real ones.";
+	if (data_direct)
+		lines->text[lines->count++] =
+			"A NIC with a Data Direct function reaches the GPU beside that through it.";
+}

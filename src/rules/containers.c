@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* containers.c - whether container engines get to the GPUs, and containers keep them (rules dev/...). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+
+/* ---- engines ---- */
+
+static bool runs_or_will(const struct service *service)
+{
+	return str_is(service->active, "active") || str_is(service->enabled, "enabled");
+}
+
+static const struct service *engine(const struct node *node)
+{
+	static const char *const units[] = { "kubelet.service", "crio.service", "docker.service",
+					     "containerd.service" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const struct service *service = node_service(node, units[i]);
+
+		if (service && runs_or_will(service))
+			return service;
+	}
+	return NULL;
+}
+
+/* True when the rule has nothing to say: no GPU or driver, no engine, or inside a container. */
+static bool gate_no_engine(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return true;
+	if (is_known(node->os.container))
+		NOT_APPLICABLE(j, .observed = "inside a container", .evidence = { "os.container" });
+	else if (!is_told(node->services.units))
+		UNKNOWN(j, .evidence = { "services.units" });
+	else if (!engine(node))
+		NOT_APPLICABLE(j, .observed = "no container engine runs or is enabled",
+			       .evidence = { "services.units" });
+	else
+		return false;
+	return true;
+}
+
+/* ---- wiring ---- */
+
+static const struct engine_config *wired(const struct node *node)
+{
+	for_each(c, &node->containers.configs)
+		if (known_is(c->nvidia, true))
+			return c;
+	return NULL;
+}
+
+/* False when no specification was there to judge. */
+static bool judge_specs(struct judge *j)
+{
+	const struct node *node = j->node;
+
+	for_each(spec, &node->containers.cdi) {
+		const char *fact = say(j, "containers.cdi[%s].driver_version", spec->path.value);
+
+		if (is_known(spec->driver_version) &&
+		    !str_is(spec->driver_version, node->driver.version.value))
+			FAIL(j, .subject = spec->path.value,
+			     .observed = say(j, "names the libraries of %s; the driver is %s",
+					     spec->driver_version.value, node->driver.version.value),
+			     .expected = "a specification of the loaded driver",
+			     .impact = "Containers with CDI devices do not start: a library to be mounted is not "
+				       "there.",
+			     .remedy = say(j, "nvidia-ctk cdi generate --output=%s after each change of the "
+					      "driver; nvidia-cdi-refresh.service does it by itself.",
+					   spec->path.value),
+			     .evidence = { fact, "driver.version" });
+		else
+			PASS(j, .subject = spec->path.value, .evidence = { fact });
+	}
+	return node->containers.cdi.count > 0;
+}
+
+static void judge_wiring(struct judge *j)
+{
+	const struct containers_facts *containers = &j->node->containers;
+	const struct service *service;
+	bool meant;
+
+	if (gate_no_engine(j) || judge_specs(j))
+		return;
+	service = engine(j->node);
+	/* Docker's --gpus starts the hook by its name; the others need to be told. */
+	meant = is_known(containers->toolkit) || str_is(service->unit, "kubelet.service");
+	if (wired(j->node))
+		PASS(j, .evidence = { say(j, "containers.configs[%s].nvidia",
+					  wired(j->node)->path.value) });
+	else if (is_known(containers->toolkit) && str_is(service->unit, "docker.service"))
+		PASS(j, .observed = "docker run --gpus finds the toolkit by itself",
+		     .evidence = { "containers.toolkit" });
+	else if (!is_told(containers->cdi) || !is_told(containers->configs))
+		UNKNOWN(j, .evidence = { is_told(containers->cdi) ? "containers.configs"
+								  : "containers.cdi" });
+	else
+		FAIL_AS(j, meant ? SEVERITY_WARN : SEVERITY_INFO,
+			.observed = say(j, "%s, and nothing tells it about the GPUs",
+					service->unit.value),
+			.expected = "a CDI specification, or NVIDIA's runtime in the engine's configuration",
+			.evidence = { "containers.cdi", "containers.configs", "containers.toolkit" });
+}
+
+/* ---- /dev/char ---- */
+
+static bool has_link(const struct node *node, const char *name)
+{
+	for_each(link, &node->dev.char_links)
+		if (strcmp(*link, name) == 0)
+			return true;
+	return false;
+}
+
+static uint64_t major_of(const struct node *node, const char *name)
+{
+	for_each(m, &node->dev.majors)
+		if (str_is(m->name, name))
+			return m->major.value;
+	return 0;
+}
+
+/* include/nv-chardev-numbers.h: nvidiactl's minor number. */
+#define NVIDIACTL_MINOR 255
+
+struct missing_links {
+	size_t count;
+	const char *first;
+};
+
+static void need_link(struct judge *j, struct missing_links *missing, uint64_t major, uint64_t minor)
+{
+	const char *name = say(j, "%" PRIu64 ":%" PRIu64, major, minor);
+
+	if (has_link(j->node, name))
+		return;
+	if (missing->count++ == 0)
+		missing->first = name;
+}
+
+static void judge_char_links(struct judge *j)
+{
+	const struct node *node = j->node;
+	struct missing_links missing = { 0 };
+	uint64_t nvidia, uvm;
+
+	if (gate_no_engine(j))
+		return;
+	if (!is_told(node->dev.char_links) || !is_told(node->dev.majors)) {
+		UNKNOWN(j, .evidence = { is_told(node->dev.majors) ? "dev.char_links" : "dev.majors" });
+		return;
+	}
+	nvidia = major_of(node, "nvidia");
+	nvidia = nvidia ? nvidia : major_of(node, "nvidia-frontend");
+	uvm = major_of(node, "nvidia-uvm");
+	if (nvidia)
+		need_link(j, &missing, nvidia, NVIDIACTL_MINOR);
+	for_each(g, &node->gpu.devices)
+		if (nvidia && is_known(g->minor) && !known_is(g->excluded, true))
+			need_link(j, &missing, nvidia, g->minor.value);
+	if (uvm)
+		need_link(j, &missing, uvm, 0);
+	if (missing.count)
+		FAIL(j, .observed = say(j, "/dev/char lacks %zu, the first is %s", missing.count,
+					missing.first),
+		     .expected = "a link for every NVIDIA device node",
+		     .evidence = { "dev.char_links", "dev.majors" });
+	else
+		PASS(j, .evidence = { "dev.char_links" });
+}
+
+static const struct rule containers_rules[] = {
+	{
+		.id = "dev/cdi-wiring",
+		.title = "Container engines are not told about the GPUs, or about those of another driver",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_wiring,
+		.impact = "Containers start without GPUs: \"no NVIDIA GPU device is present\".",
+		.remedy = "nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, or nvidia-ctk runtime configure "
+			  "--runtime=containerd (docker, crio), and restart the engine.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/etc/cdi and /run/cdi, the configuration of Docker, containerd, CRI-O and Podman, and "
+			 "the programs of the NVIDIA Container Toolkit.",
+		.why = "A CDI specification names library files with the driver's version: after an update it "
+		       "points to nothing. Where an engine runs and neither the toolkit nor Kubernetes is there, "
+		       "perhaps no container was ever meant to use a GPU: information. Any line that names "
+		       "nvidia counts as wiring; whether it is right is not judged.",
+		.check = "nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json",
+		.sources = "docs.nvidia.com: NVIDIA Container Toolkit, CDI support\n"
+			   "github.com/cncf-tags/container-device-interface SPEC.md",
+	},
+	{
+		.id = "dev/char-symlinks-missing",
+		.title = "Containers can lose their GPUs when systemd reloads",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_char_links,
+		.impact = "After systemctl daemon-reload, running containers answer \"Failed to initialize NVML: "
+			  "Unknown Error\".",
+		.remedy = "nvidia-ctk system create-dev-char-symlinks --create-all, at each boot through the udev "
+			  "rule that NVIDIA's notice gives.",
+		.activation = ACTIVATION_NOW,
+		.reads = "The links in /dev/char, the major numbers in /proc/devices, and which container engines "
+			 "run or are enabled.",
+		.why = "Where systemd manages the cgroups, it looks a device up through /dev/char when it applies "
+		       "its rules again, and the NVIDIA driver's nodes are not made through udev. With the "
+		       "cgroupfs driver, and with CDI or devices passed by --device, it does not happen; which of "
+		       "them the engine uses is not read.",
+		.check = "ls -l /dev/char | grep nvidia",
+		.sources = "github.com/NVIDIA/nvidia-container-toolkit/issues/48\n"
+			   "github.com/NVIDIA/nvidia-docker/issues/1730",
+	},
+};
+
+RULE_TABLE(containers);

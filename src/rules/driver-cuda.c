@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-cuda.c - the CUDA releases that are installed against the driver that is loaded. */
+#include <string.h>
+
+#include "cuda.h"
+#include "driver-files.h"
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+
+static bool older(const char *a, const char *b)
+{
+	return version_compare(a, b) < 0;
+}
+
+/* The release of a toolkit or runtime, or NULL for another piece of software or an unknown version. */
+static const struct cuda_release *release_of(const struct software_item *item)
+{
+	const char *soname;
+
+	if (!str_is(item->name, "cuda") && !str_is(item->name, "libcudart"))
+		return NULL;
+	if (is_known(item->version))
+		return cuda_release(item->version.value);
+	soname = strstr(item->path.value, ".so.");
+	return soname ? cuda_release(soname + strlen(".so.")) : NULL;
+}
+
+static const struct software_item *newest_compat(const struct node *node)
+{
+	const struct software_item *newest = NULL;
+
+	for_each(item, &node->software.items)
+		if (driver_is_compat_library(item) &&
+		    (!newest || older(newest->version.value, item->version.value)))
+			newest = item;
+	return newest;
+}
+
+/* Forward compatibility is for data-centre GPUs, and for some professional ones. */
+static bool all_geforce(const struct node *node)
+{
+	size_t gpus = 0;
+
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = gpu_model(d);
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (!model || model->kind != GPU_GEFORCE)
+			return false;
+		gpus++;
+	}
+	return gpus > 0;
+}
+
+/* Does what programs load libcuda from begin with the compatibility folder? Images of CUDA do it so. */
+static bool compat_in_use(const struct node *node)
+{
+	const char *path = node_env(node, "LD_LIBRARY_PATH");
+
+	return (path && strstr(path, "/compat")) || is_known(node->os.container);
+}
+
+struct newest {
+	const struct software_item *item;
+	const struct cuda_release *release;
+	bool another_runs;		/* an older one that this driver is new enough for */
+};
+
+static struct newest newest_release(const struct node *node)
+{
+	struct newest n = { 0 };
+
+	for_each(item, &node->software.items) {
+		const struct cuda_release *r = release_of(item);
+
+		if (!r)
+			continue;
+		n.another_runs |= !older(node->driver.version.value, r->minimum);
+		if (!n.release || older(n.release->own, r->own)) {
+			n.release = r;
+			n.item = item;
+		}
+	}
+	return n;
+}
+
+static void judge_release(struct judge *j, const struct newest *n)
+{
+	const char *driver = j->node->driver.version.value;
+	const struct software_item *compat = newest_compat(j->node);
+	const char *fact = say(j, "software.items[%s].version", n->item->path.value);
+	const char *seen = say(j, "CUDA %u.%u, driver %s", n->release->major, n->release->minor, driver);
+
+	if (!older(driver, n->release->own))
+		PASS(j, .observed = seen, .evidence = { fact, "driver.version" });
+	else if (!older(driver, n->release->minimum))
+		FAIL_AS(j, SEVERITY_INFO, .observed = seen,
+			.expected = say(j, "%s for everything; from %s on most programs run",
+					n->release->own, n->release->minimum),
+			.impact = "Programs run by minor version compatibility. What is newer than the driver "
+				  "fails: PTX that is compiled at run time (error 222), new API.",
+			.evidence = { fact, "driver.version" });
+	else if (compat && !older(compat->version.value, n->release->minimum) && !all_geforce(j->node))
+		PASS(j, .observed = say(j, "%s, with forward compatibility (%s)", seen,
+					compat->path.value),
+		     .evidence = { fact, "driver.version" });
+	else
+		FAIL_AS(j, n->another_runs ? SEVERITY_WARN : SEVERITY_ERR, .observed = seen,
+			.expected = say(j, "driver %s or later", n->release->minimum),
+			.evidence = { fact, "driver.version" });
+}
+
+static void judge_too_old(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct software_item *compat = newest_compat(node);
+	struct newest n;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (!is_told(node->software.items)) {
+		UNKNOWN(j, .evidence = { "software.items" });
+		return;
+	}
+	n = newest_release(node);
+	if (compat && all_geforce(node) && compat_in_use(node) &&
+	    older(node->driver.version.value, compat->version.value))
+		FAIL(j, .observed = say(j, "driver %s, forward-compatibility libcuda %s on a GeForce",
+					node->driver.version.value, compat->version.value),
+		     .expected = say(j, "driver %s or later", compat->version.value),
+		     .impact = "CUDA does not start: \"forward compatibility was attempted on non supported "
+			       "HW\" (804).",
+		     .remedy = "Install a driver that is as new as the image's CUDA, or use an image that is "
+			       "as old as the driver, or take the folder compat out of LD_LIBRARY_PATH.",
+		     .evidence = { say(j, "software.items[%s].version", compat->path.value),
+				   "driver.version" });
+	else if (n.release)
+		judge_release(j, &n);
+	else
+		NOT_APPLICABLE(j, .observed = "no CUDA toolkit or runtime was found on this node",
+			       .evidence = { "software.items" });
+}
+
+static const struct rule driver_cuda_rules[] = {
+	{
+		.id = "driver/too-old-for-cuda",
+		.title = "The driver is older than the installed CUDA needs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_too_old,
+		.impact = "CUDA programs do not start: \"CUDA driver version is insufficient for CUDA runtime "
+			  "version\" (35).",
+		.remedy = "Install a newer driver, or an older CUDA; on data-centre GPUs the cuda-compat "
+			  "package of the newer CUDA does instead.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder "
+			 "and the loaded driver's version. The newest release found counts.",
+		.why = "Every release has an oldest driver; from 11.0 on it is one for all releases of a major "
+		       "version. Below the driver that a release came with, programs still run but not all of "
+		       "them: information. Forward-compatibility libraries lift the limit on data-centre GPUs; "
+		       "on a GeForce they are an error of their own (804). Programs can bring their own runtime "
+		       "linked in, which is not visible here.",
+		.check = "nvidia-smi | grep 'CUDA Version'; cat /usr/local/cuda/version.json",
+		.sources = "CUDA Toolkit Release Notes, minimum required driver versions\n"
+			   "docs.nvidia.com/deploy/cuda-compatibility\n"
+			   "github.com/oobabooga/textgen/issues/4407",
+	},
+};
+
+RULE_TABLE(driver_cuda);

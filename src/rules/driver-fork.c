@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-fork.c - GeForce cards, which the stock driver shuts out of GPUDirect, and the builds that
+ * are patched for peer-to-peer. */
+#include "driver-files.h"
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "topology.h"
+
+#include <string.h>
+
+static const char *library_fact(struct judge *j, const struct software_item *item)
+{
+	return say(j, "software.items[%s].version", item->path.value);
+}
+
+static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
+{
+	static const char *const builders[] = { "dvs-builder@", "buildd@", "mockbuild@", "abuild@",
+						"root@localhost", "builder@" };
+
+	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
+		if (str_starts(driver->builder, builders[i]))
+			return true;
+	return false;
+}
+
+static const struct pci_device *large_geforce(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = gpu_model(d);
+		const struct pci_bar *bar = gpu_bar1(d);
+
+		if (model && model->kind == GPU_GEFORCE && bar && is_known(bar->size_bytes) &&
+		    bar->size_bytes.value > BAR1_SMALL_BYTES)
+			return d;
+	}
+	return NULL;
+}
+
+/* The forks report the stock version, so there is only circumstantial evidence (how many of the
+ * three signs were seen, 0 to 3). */
+static int fork_signs(const struct node *node, const char **signs, struct judge *j)
+{
+	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
+	int count = 0;
+
+	*signs = "";
+	if (node_log(node, "bar1-bus-address")) {
+		*signs = "a log line that only the patched driver prints";
+		count++;
+	}
+	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
+		*signs = say(j, "%s%sbuilt by %s", *signs, count ? "; " : "",
+			     node->driver.builder.value);
+		count++;
+	}
+	if (large_geforce(node) && rebar && str_is(rebar->value, "0")) {
+		*signs = say(j, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
+			     *signs, count ? "; " : "");
+		count++;
+	}
+	return count;
+}
+
+static bool probably_fork(struct judge *j, const char **signs)
+{
+	return fork_signs(j->node, signs, j) >= 2 || node_log(j->node, "bar1-bus-address");
+}
+
+static void judge_fork(struct judge *j)
+{
+	const char *signs;
+
+	if (gate_no_driver(j))
+		return;
+	if (probably_fork(j, &signs))
+		FAIL(j, .observed = say(j, "probably a patched build: %s", signs),
+		     .expected = "nothing; for your information",
+		     .evidence = { "driver.banner" });
+	else
+		PASS(j, .observed = "no sign of a patched build", .evidence = { "driver.banner" });
+}
+
+static void judge_fork_userspace(struct judge *j)
+{
+	const struct node *node = j->node;
+	struct driver_libraries found;
+	const char *signs;
+
+	if (gate_no_driver(j))
+		return;
+	if (!probably_fork(j, &signs)) {
+		NOT_APPLICABLE(j, .observed = "no sign of a patched build");
+		return;
+	}
+	found = driver_libraries(node);
+	if (found.other)
+		FAIL(j, .observed = say(j, "patched kernel module %s, %s %s",
+					node->driver.version.value, found.other->name.value,
+					found.other->version.value),
+		     .expected = "user space of exactly the version the patch was made for",
+		     .evidence = { library_fact(j, found.other), "driver.version" });
+	else if (found.same)
+		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
+	else
+		UNKNOWN(j, .observed = "no libcuda or libnvidia-ml was found",
+			.evidence = { "software.items" });
+}
+
+/* ---- GeForce ---- */
+
+static bool is_geforce(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	return model && model->kind == GPU_GEFORCE;
+}
+
+/* From Turing on GeForce cards reach each other over NVLink alone, and only these have a connector;
+ * before, the stock driver allows it over PCIe (NVIDIA's product pages; tinygrad's README). */
+static bool has_nvlink_connector(const struct gpu_model *model)
+{
+	static const char *const names[] = { "TITAN RTX", "GeForce RTX 2080 Ti",
+					     "GeForce RTX 2080 SUPER", "GeForce RTX 2080",
+					     "GeForce RTX 3090", "GeForce RTX 3090 Ti" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(model->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool before_turing(const struct gpu_model *model)
+{
+	static const char *const architectures[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
+
+	for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++)
+		if (strcmp(model->architecture, architectures[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Somebody tried it: -EINVAL is how nvidia_p2p_get_pages() turns a GeForce away. */
+static const struct log_line *turned_away(const struct node *node)
+{
+	const struct log_line *line = node_log(node, "gdrdrv-pin-failed");
+
+	line = line ? line : node_log(node, "peermem-get-pages-failed");
+	return line && strstr(line->last.value, "-22") ? line : NULL;
+}
+
+static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool fork)
+{
+	const char *fact = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const struct log_line *line = turned_away(j->node);
+	const char *name = gpu_model(d)->name;
+
+	if (line)
+		FAIL(j, .subject = d->bdf.value, .observed = say(j, "%s: %s", name, line->last.value),
+		     .expected = "a data-centre or RTX professional GPU",
+		     .evidence = { fact, say(j, "log.lines[%s].last", line->pattern.value) });
+	else if (fork)
+		UNKNOWN(j, .subject = d->bdf.value,
+			.observed = say(j, "%s with a probably patched driver: libcuda decides, and "
+					   "nothing on disk tells", name),
+			.remedy = "Try it: ib_write_bw --use_cuda, or gdrcopy_sanity.",
+			.evidence = { fact, "driver.banner" });
+	else
+		FAIL(j, .subject = d->bdf.value, .observed = name,
+		     .expected = "a data-centre or RTX professional GPU", .evidence = { fact });
+}
+
+static void judge_geforce_p2p(struct judge *j, const struct pci_device *d, bool fork)
+{
+	const char *fact = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const struct gpu_model *model = gpu_model(d);
+
+	if (fork || before_turing(model))
+		PASS(j, .subject = d->bdf.value,
+		     .observed = say(j, "%s%s", model->name,
+				     fork ? ", with a probably patched driver" : ""),
+		     .evidence = { fact, "driver.banner" });
+	else if (has_nvlink_connector(model))
+		FAIL_AS(j, SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = say(j, "%s: over an NVLink bridge only", model->name),
+			.expected = "an NVLink bridge between the cards, or copies through the host",
+			.evidence = { fact });
+	else
+		FAIL(j, .subject = d->bdf.value,
+		     .observed = say(j, "%s with the stock driver: no peer-to-peer", model->name),
+		     .expected = "a data-centre or RTX professional GPU",
+		     .impact = "Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
+			       "says no.",
+		     .evidence = { fact });
+}
+
+static size_t count_geforce(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += pci_is_gpu(d) && is_geforce(d);
+	return n;
+}
+
+static void judge_geforce(struct judge *j)
+{
+	const struct node *node = j->node;
+	bool p2p = asked_for(j, PROFILE_P2P) && topology_gpus(node) > 1;
+	bool rdma = asked_for(j, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !p2p), fork;
+	const char *signs;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (count_geforce(node) == 0) {
+		NOT_APPLICABLE(j, .observed = "no GeForce", .evidence = { "pci.devices" });
+		return;
+	}
+	if (rdma && gate_no_rdma(j))
+		return;
+	if (!rdma && !p2p) {
+		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+		return;
+	}
+	fork = probably_fork(j, &signs);
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d) || !is_geforce(d))
+			continue;
+		if (rdma)
+			judge_geforce_rdma(j, d, fork);
+		else
+			judge_geforce_p2p(j, d, fork);
+	}
+}
+
+/* ---- alignment ---- */
+
+static void judge_alignment(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "peer-dma-unaligned");
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (line)
+		FAIL(j, .observed = line->last.value,
+		     .expected = "peer addresses at multiples of 512 MiB",
+		     .evidence = { "log.lines[peer-dma-unaligned].last" });
+	else if (topology_gpus(j->node) < 2)
+		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+	else if (!gate_no_log(j))
+		PASS(j, .evidence = { "log.lines" });
+}
+
+static const struct rule driver_fork_rules[] = {
+	{
+		.id = "driver/p2p-fork-heuristic",
+		.title = "The driver is probably a build patched for peer-to-peer",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_INFO,
+		.judge = judge_fork,
+		.impact = "None by itself: peer-to-peer works with such a build as far as its patch goes.",
+		.remedy = "Keep user space at exactly this version, and know that a package upgrade "
+			  "replaces the patched modules.",
+		.reads = "The builder in the NVRM version line, EnableResizableBar against the size of "
+			 "BAR1, and the kernel log.",
+		.why = "The patched drivers carry the version of the stock driver, so there are only "
+		       "signs: a builder that is neither NVIDIA nor a distribution, a large BAR1 on a "
+		       "GeForce without EnableResizableBar, a log line of the 550 branch. A DKMS build "
+		       "of the stock open modules shows the first as well. What is uncertain stays so.",
+		.check = "head -1 /proc/driver/nvidia/version; dmesg | grep bar1BusAddr",
+		.sources = "github.com/tinygrad/open-gpu-kernel-modules\n"
+			   "github.com/aikitoria/open-gpu-kernel-modules",
+	},
+	{
+		.id = "driver/driver-userspace-fork-mismatch",
+		.title = "A patched driver runs with user space of another version",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_ERR,
+		.judge = judge_fork_userspace,
+		.impact = "CUDA does not start: \"Driver/library version mismatch\".",
+		.remedy = "Install the user space (.run) of exactly the version the patch was made for, "
+			  "and hold the packages.",
+		.reads = "As driver/p2p-fork-heuristic and driver/library-mismatch.",
+		.why = "The patched modules are built from one release; distributions offer neighbours "
+		       "of it.",
+		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
+		.sources = "github.com/aikitoria/open-gpu-kernel-modules README",
+	},
+	{
+		.id = "driver/geforce-no-gpudirect",
+		.title = "GeForce cards are shut out of GPUDirect",
+		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
+		.severity = SEVERITY_ERR,
+		.judge = judge_geforce,
+		.impact = "No NIC can read or write GPU memory: nvidia_p2p_get_pages() answers -EINVAL and "
+			  "libcuda exports no DMA-BUF. NCCL and UCX copy through host memory; NVSHMEM and "
+			  "gdrcopy do not start.",
+		.remedy = "Use a data-centre or RTX professional GPU. For copies between GPUs, not for RDMA, "
+			  "there are patched kernel modules, which NVIDIA does not support.",
+		.activation = ACTIVATION_NONE,
+		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the signs of "
+			 "driver/p2p-fork-heuristic.",
+		.why = "GPUDirect RDMA is for data-centre and professional GPUs; the gate is in libcuda and "
+		       "in the kernel module's capability of the board. From Turing on the stock driver "
+		       "also refuses peer-to-peer over PCIe between GeForce cards; over NVLink it works "
+		       "where the card has a connector. An id that is not in the table is not judged.",
+		.check = "lspci -nnd 10de:; nvidia-smi topo -p2p r",
+		.sources = "docs.nvidia.com: GPUDirect RDMA, supported systems\n"
+			   "github.com/NVIDIA/gdrcopy/issues/206\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules README",
+	},
+	{
+		.id = "driver/p2p-bar1-alignment",
+		.title = "The driver refused to map a peer's memory: its address is not aligned",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_WARN,
+		.judge = judge_alignment,
+		.impact = "cudaDeviceEnablePeerAccess fails: \"mapping of buffer object failed\" (205).",
+		.remedy = "Have the IOMMU not translate (iommu=pt, or off in the firmware): the addresses that "
+			  "it hands out are the ones not aligned. See iommu/translation-enabled.",
+		.fix = "cmdline",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"The peer DMA address ... is not aligned at\" in the kernel log.",
+		.why = "Peer-to-peer through a static BAR1 maps the peer with pages of 512 MiB, so the DMA "
+		       "address has to be a multiple of that. A large BAR itself is; an address made up by the "
+		       "IOMMU need not be. Cards that carry such traffic by default, and patched drivers, "
+		       "show it.",
+		.check = "dmesg | grep 'is not aligned at'",
+		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules/issues/44",
+	},
+};
+
+RULE_TABLE(driver_fork);

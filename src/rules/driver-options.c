@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-options.c - options of nvidia.ko that switch off what every node needs, live or at the next
+ * load. What DeepEP and IBGDA ask for is in nvreg.c. */
+#include <string.h>
+#include <strings.h>
+
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "setting.h"
+#include "topology.h"
+
+struct option {
+	const char *name;		/* in params */
+	setting_wanted *wanted;
+	const char *expected;
+	enum severity severity;
+};
+
+static const char *text_or_default(const char *value)
+{
+	return value ? value : "the default";
+}
+
+static void judge_wrong_option(struct judge *j, const struct option *option,
+			       const struct setting *s, const struct setting_outcome *o)
+{
+	if (o->pending)
+		PENDING(j, .subject = s->name,
+			.observed = say(j, "live \"%s\"; put right after the boot", s->running.value),
+			.expected = option->expected, .remedy = "Reboot, or reload the driver.",
+			.evidence = { s->running.fact, s->configured.fact });
+	else
+		FAIL_AS(j, option->severity, .subject = s->name,
+			.observed = say(j, "live \"%s\"", s->running.value),
+			.expected = option->expected,
+			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
+}
+
+/* True when there was an answer that is not a pass. The caller has asked gate_no_params(). */
+static bool judge_option(struct judge *j, const struct option *option)
+{
+	struct setting s = setting_nvreg(j->node, option->name, j->arena);
+	struct setting_outcome o = setting_compare(&s, option->wanted, NULL);
+	const struct setting_value *boot = s.early_counts ? &s.early : &s.configured;
+
+	if (s.running.state != FACT_KNOWN)
+		return false;
+	if (!o.running_right) {
+		judge_wrong_option(j, option, &s, &o);
+		return true;
+	}
+	if (boot->state != FACT_KNOWN || o.boot_right)
+		return false;
+	FAIL_AS(j, option->severity, .subject = s.name,
+		.observed = say(j, "live \"%s\", but the next load sets \"%s\"", s.running.value,
+				text_or_default(boot->value)),
+		.expected = option->expected, .evidence = { boot->fact, s.running.fact });
+	return true;
+}
+
+/* One option that has to keep its value. */
+static void judge_single(struct judge *j, const struct option *option)
+{
+	if (gate_no_params(j) || judge_option(j, option))
+		return;
+	if (node_param(j->node, option->name))
+		PASS(j, .evidence = { say(j, "driver.params[%s].value", option->name) });
+	else
+		NOT_APPLICABLE(j, .observed = say(j, "this driver has no parameter %s", option->name),
+			       .evidence = { "driver.params" });
+}
+
+/* Base 0, as modprobe's integers are read; what is no number the kernel refuses. */
+static uint64_t number_of(const char *value, uint64_t standard)
+{
+	uint64_t number;
+
+	return value && span_u64(span_of(value), 0, &number) == 0 ? number : standard;
+}
+
+static bool is_not_zero(const char *value, const void *user)
+{
+	(void)user;
+	return number_of(value, 1) != 0;
+}
+
+static bool is_zero(const char *value, const void *user)
+{
+	(void)user;
+	return number_of(value, 0) == 0;
+}
+
+static bool is_empty(const char *value, const void *user)
+{
+	(void)user;
+	return !value || !*value;
+}
+
+static void judge_msi(struct judge *j)
+{
+	judge_single(j, &(struct option){ "EnableMSI", is_not_zero, "EnableMSI=1, the default",
+					  SEVERITY_WARN });
+}
+
+static void judge_register(struct judge *j)
+{
+	judge_single(j, &(struct option){ "RegisterPCIDriver", is_not_zero,
+					  "RegisterPCIDriver=1, the default", SEVERITY_ERR });
+}
+
+/* ---- GSP firmware ---- */
+
+/* nv-firmware-registry.h: the low four bits are the mode, 0 is off, 2 the default policy. */
+static bool firmware_on(const char *value, const void *user)
+{
+	(void)user;
+	return (number_of(value, 0x12) & 0xf) != 0;
+}
+
+static void judge_firmware_off(struct judge *j)
+{
+	const struct driver_facts *driver = &j->node->driver;
+	struct option option = { "EnableGpuFirmware", firmware_on,
+				 "EnableGpuFirmware=18, the default", SEVERITY_ERR };
+
+	if (gate_no_params(j))
+		return;
+	if (!is_known(driver->flavour)) {
+		UNKNOWN(j, .evidence = { "driver.flavour" });
+		return;
+	}
+	if (driver->flavour.value == FLAVOUR_PROPRIETARY)
+		option.severity = SEVERITY_INFO;
+	judge_single(j, &option);
+}
+
+/* ---- excluded GPUs ---- */
+
+static void judge_excluded(struct judge *j)
+{
+	static const struct option options[] = {
+		{ "ExcludedGpus", is_empty, "no GPU excluded", SEVERITY_WARN },
+		{ "GpuBlacklist", is_empty, "no GPU excluded", SEVERITY_WARN },
+		{ "ExcludeAllGpus", is_zero, "no GPU excluded", SEVERITY_WARN },
+	};
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j) || gate_no_params(j))
+		return;
+	for_each(g, &j->node->gpu.devices)
+		if (known_is(g->excluded, true))
+			FAIL(j, .subject = g->bdf.value, .observed = "GPU Excluded: Yes",
+			     .expected = "every GPU in use",
+			     .evidence = { say(j, "gpu.devices[%s].excluded", g->bdf.value) });
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		judge_option(j, &options[i]);
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "driver.params[ExcludedGpus].value", "gpu.devices" });
+}
+
+/* ---- NVLink ---- */
+
+/*
+ * nvrm_registry.h: bit 0 of RMNvLinkControl forces NVLink off (which is what NvLinkDisable=1 sets),
+ * RMNvLinkDisableLinks* takes away the links of its bits, RMNvLinkEnable leaves only those of its bits.
+ */
+static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
+					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
+
+static bool key_disables(struct span text, const char *key)
+{
+	struct registry_entry entry;
+
+	if (!registry_find(text, key, &entry))
+		return false;
+	if (strcmp(key, "RMNvLinkControl") == 0)
+		return entry.number & 1;
+	if (strcmp(key, "RMNvLinkEnable") == 0)
+		return (uint32_t)entry.number != UINT32_MAX;
+	return entry.number != 0;
+}
+
+static bool leaves_nvlink_on(const char *value, const void *user)
+{
+	(void)user;
+	for (size_t i = 0; value && i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (key_disables(span_of(value), nvlink_keys[i]))
+			return false;
+	return true;
+}
+
+/* OFF, MIN, HALF, 3QUARTER, FULL (nv-reg.h, NVreg_RmNvlinkBandwidth). */
+static bool is_full_bandwidth(const char *value, const void *user)
+{
+	(void)user;
+	return !value || !*value || strcasecmp(value, "FULL") == 0;
+}
+
+/* Several data-centre GPUs of a node are connected by NVLink where their board has it. */
+static enum severity severity_without_nvlink(const struct node *node)
+{
+	size_t data_centre = 0;
+
+	for_each(d, &node->pci.devices) {
+		if (pci_is_nvswitch(d))
+			return SEVERITY_ERR;
+		data_centre += pci_is_gpu(d) && gpu_is_data_centre(d);
+	}
+	return data_centre > 1 ? SEVERITY_ERR : SEVERITY_INFO;
+}
+
+static void judge_nvlink_disabled(struct judge *j)
+{
+	struct option options[] = {
+		{ "NvLinkDisable", is_zero, "NVLink not switched off", SEVERITY_ERR },
+		{ "RegistryDwords", leaves_nvlink_on, "no key that switches NVLink off",
+		  SEVERITY_ERR },
+		{ "RegistryDwordsPerDevice", leaves_nvlink_on, "no key that switches NVLink off",
+		  SEVERITY_ERR },
+		{ "RmNvlinkBandwidth", is_full_bandwidth, "FULL, the default", SEVERITY_WARN },
+		{ "RmNvlinkBandwidthLinkCount", is_zero, "0, the default: all links",
+		  SEVERITY_WARN },
+	};
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j) || gate_no_params(j))
+		return;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		enum severity most = severity_without_nvlink(j->node);
+
+		if (options[i].severity > most)
+			options[i].severity = most;
+		judge_option(j, &options[i]);
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "driver.params[NvLinkDisable].value",
+				      "driver.params[RegistryDwords].value" });
+}
+
+/* ---- how peers are mapped ---- */
+
+static const struct iommu_device *translated(const struct node *node)
+{
+	for_each(i, &node->iommu.devices) {
+		const struct pci_device *d = node_pci(node, i->bdf.value);
+
+		if (d && (pci_is_gpu(d) || topology_is_nic(node, d)) && str_starts(i->type, "DMA"))
+			return i;
+	}
+	return NULL;
+}
+
+static void judge_remap(struct judge *j)
+{
+	const struct iommu_device *group = translated(j->node);
+	struct option option = { "DmaRemapPeerMmio", is_not_zero, "DmaRemapPeerMmio=1, the default",
+				 SEVERITY_ERR };
+
+	if (gate_no_params(j))
+		return;
+	if (!group)
+		option.severity = SEVERITY_INFO;
+	if (!group && !is_told(j->node->iommu.devices) && judge_option(j, &option))
+		UNKNOWN(j, .subject = "IOMMU", .evidence = { "iommu.devices" });
+	else
+		judge_single(j, &option);
+}
+
+/* Overrides: 0 checks, 1 always allows, 2 always denies (nv-pci.c,
+ * nv_grdma_pci_topology_supported()). */
+static bool does_not_deny(const char *value, const void *user)
+{
+	(void)user;
+	return number_of(value, 0) != 2;
+}
+
+static void judge_topology_check(struct judge *j)
+{
+	const struct driver_param *param = node_param(j->node, "GrdmaPciTopoCheckOverride");
+	const struct log_line *refused = node_log(j->node, "dmabuf-attach-failed");
+	struct option option = { "GrdmaPciTopoCheckOverride", does_not_deny,
+				 "GrdmaPciTopoCheckOverride=0, the default", SEVERITY_ERR };
+
+	if (gate_no_params(j))
+		return;
+	if (param && number_of(param->value.value, 0) == 0 && refused &&
+	    str_is(j->node->os.machine, "aarch64"))
+		FAIL_AS(j, SEVERITY_WARN, .subject = "NVreg_GrdmaPciTopoCheckOverride",
+			.observed = say(j, "0, and the driver refused: %s", refused->last.value),
+			.expected = "GPU and NIC below one PCIe switch, or the check overridden",
+			.remedy = "On Grace, where the path is known to work, set "
+				  "NVreg_GrdmaPciTopoCheckOverride=1 and load the driver again.",
+			.evidence = { "driver.params[GrdmaPciTopoCheckOverride].value",
+				      "log.lines[dmabuf-attach-failed].last" });
+	else
+		judge_single(j, &option);
+}
+
+#define OPTION_CHECK(name) "grep " name " /proc/driver/nvidia/params; modprobe -c | grep NVreg_" name
+#define OPTION_READS                                                                              \
+	"/proc/driver/nvidia/params for what is live; modprobe.d, the kernel command line and the " \
+	"initramfs for what the next load gets."
+#define OPTION_REMEDY "Remove the option from modprobe.d, rebuild the initramfs and reboot."
+
+static const struct rule driver_options_rules[] = {
+	{
+		.id = "driver/msi-disabled",
+		.title = "Message-signalled interrupts of the GPUs are switched off",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_msi,
+		.impact = "GPUs share wired interrupts with other devices: slow completions, \"Can't find an "
+			  "IRQ\" and GPUs that do not start.",
+		.remedy = OPTION_REMEDY,
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS,
+		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying.",
+		.check = OPTION_CHECK("EnableMSI"),
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, EnableMSI",
+	},
+	{
+		.id = "driver/register-pci-driver",
+		.title = "The driver is told not to bind any GPU",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_register,
+		.impact = "The module loads and no GPU is there: \"No devices were found\".",
+		.remedy = OPTION_REMEDY,
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS,
+		.why = "RegisterPCIDriver=0 is for platforms whose GPU is not a PCI device.",
+		.check = OPTION_CHECK("RegisterPCIDriver"),
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, RegisterPCIDriver",
+	},
+	{
+		.id = "driver/gpu-firmware-off",
+		.title = "The GPU's firmware is switched off",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_firmware_off,
+		.impact = "With the open kernel modules no GPU initialises: RmInitAdapter failed.",
+		.remedy = OPTION_REMEDY,
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS,
+		.why = "The open kernel modules work only with the GPU System Processor's firmware. With the "
+		       "proprietary ones EnableGpuFirmware=0 is a legitimate work-around on GPUs before "
+		       "Blackwell, and this is information.",
+		.check = OPTION_CHECK("EnableGpuFirmware"),
+		.sources = "open-gpu-kernel-modules: kernel-open/common/inc/nv-firmware-registry.h",
+	},
+	{
+		.id = "driver/gpu-excluded",
+		.title = "A GPU is excluded from use",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_excluded,
+		.impact = "CUDA sees fewer GPUs than the node has, and the numbers of the others shift.",
+		.remedy = "If the GPU was excluded because it was broken and has been replaced, remove the "
+			  "option, rebuild the initramfs and reboot.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS " And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
+		.why = "ExcludedGpus names UUIDs: it outlives the repair that made it unnecessary. GpuBlacklist "
+		       "is its old name; ExcludeAllGpus takes all of them.",
+		.check = "grep -r 'GPU Excluded' /proc/driver/nvidia/gpus/; " OPTION_CHECK("ExcludedGpus"),
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ExcludedGpus; nv-procfs.c",
+	},
+	{
+		.id = "driver/nvlink-disabled-regkey",
+		.title = "NVLink is switched off, wholly or in part, by a driver option",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_nvlink_disabled,
+		.impact = "GPUs talk over PCIe or through host memory; DeepEP's intra-node kernels, NVLS and "
+			  "multi-GPU boards with NVSwitch do not work.",
+		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS,
+		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks and "
+		       "RMNvLinkEnable, are meant for bring-up and measurements, and stay behind. On a node "
+		       "without NVSwitch and with less than two data-centre GPUs it is information.",
+		.check = "grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
+		.sources = "open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h, RMNvLink*; "
+			   "osinit.c\ngithub.com/NVIDIA/nccl-tests/issues/250",
+	},
+	{
+		.id = "driver/dma-remap-peer-mmio",
+		.title = "The driver does not map peers' memory through the IOMMU",
+		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
+		.severity = SEVERITY_ERR,
+		.judge = judge_remap,
+		.impact = "With a translating IOMMU, transfers between GPU and NIC or GPU and GPU fault, or "
+			  "deliver zeros.",
+		.remedy = OPTION_REMEDY,
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS " And the type of the IOMMU groups of GPUs and NICs.",
+		.why = "With DmaRemapPeerMmio=0 the driver hands out raw bus addresses of a peer's BAR. That is "
+		       "right where nothing translates (then this is information) and wrong elsewhere.",
+		.check = OPTION_CHECK("DmaRemapPeerMmio") "; cat /sys/kernel/iommu_groups/*/type | sort | "
+							  "uniq -c",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c, nv_dma_map_peer(); nv-reg.h",
+	},
+	{
+		.id = "driver/grdma-topo-override",
+		.title = "The driver refuses GPUDirect RDMA for the path between GPU and NIC",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_topology_check,
+		.impact = "Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
+			  "supported\".",
+		.remedy = OPTION_REMEDY,
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = OPTION_READS " And the kernel log.",
+		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 0, the default, allows all but on chipsets "
+		       "without PCIe peer-to-peer (Grace without coherent memory, Ampere Altra, AmpereOne), where "
+		       "GPU and NIC need a switch in common; 1 allows all. Whether such a platform's path works "
+		       "is not known from here: only what the driver said in the log counts. The parameter "
+		       "exists since 570.86.",
+		.check = OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c, "
+			   "nv_grdma_pci_topology_supported(); osinit.c, _checkP2pChipsetSupport()",
+	},
+};
+
+RULE_TABLE(driver_options);

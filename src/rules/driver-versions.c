@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-versions.c - the driver's version and flavour against what leans on it: the GPU, its firmware,
+ * CUDA, and what the next load brings. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cuda.h"
+#include "driver-files.h"
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "setting.h"
+
+static const char *version_fact(struct judge *j, const struct software_item *item)
+{
+	return say(j, "software.items[%s].version", item->path.value);
+}
+
+/* ---- Blackwell ---- */
+
+/* The first ids of Blackwell (B200, pci.ids): those from here on that the table does not have are
+ * Blackwell or later. */
+#define BLACKWELL_FIRST_ID 0x2900
+
+static bool is_blackwell(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	return model && strcmp(model->architecture, "Blackwell") == 0;
+}
+
+static bool may_be_blackwell(const struct pci_device *device)
+{
+	return !gpu_model(device) && is_known(device->device_id) &&
+	       device->device_id.value >= BLACKWELL_FIRST_ID;
+}
+
+/* The loaded driver's flavour; where none is loaded, that of the module on disk. */
+static struct fact_enum flavour(struct judge *j, const char **fact)
+{
+	const struct node *node = j->node;
+	const struct module_file *file;
+
+	*fact = "driver.banner";
+	if (!known_is(node->driver.loaded, false))
+		return node->driver.flavour;
+	*fact = "modules.files";
+	if (!is_known(node->os.kernel))
+		return (struct fact_enum){ 0 };
+	file = driver_file(node, node->os.kernel.value);
+	if (!file || !is_known(file->license))
+		return (struct fact_enum){ .state = file ? FACT_UNKNOWN : node->modules.files.state };
+	*fact = say(j, "modules.files[%s].license", file->path.value);
+	return fact_enum(str_is(file->license, "NVIDIA") ? FLAVOUR_PROPRIETARY : FLAVOUR_OPEN);
+}
+
+static void judge_one_blackwell(struct judge *j, const struct pci_device *d, struct fact_enum found,
+				const char *fact)
+{
+	const char *id = say(j, "pci.devices[%s].device_id", d->bdf.value);
+
+	if (!is_known(found))
+		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+	else if (found.value == FLAVOUR_OPEN)
+		PASS(j, .subject = d->bdf.value, .evidence = { fact, id });
+	else if (is_blackwell(d))
+		FAIL(j, .subject = d->bdf.value,
+		     .observed = say(j, "%s with the proprietary kernel modules", gpu_model(d)->name),
+		     .expected = "the open kernel modules", .evidence = { fact, id });
+	else
+		UNKNOWN(j, .subject = d->bdf.value,
+			.observed = say(j, "the proprietary kernel modules, and a GPU (%04" PRIx64
+					   ") that is newer than this program",
+					d->device_id.value),
+			.evidence = { id });
+}
+
+static void judge_blackwell(struct judge *j)
+{
+	struct fact_enum found;
+	const char *fact;
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j))
+		return;
+	found = flavour(j, &fact);
+	for_each(d, &j->node->pci.devices)
+		if (pci_is_gpu(d) && (is_blackwell(d) || may_be_blackwell(d)))
+			judge_one_blackwell(j, d, found, fact);
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no Blackwell GPU", .evidence = { "pci.devices" });
+}
+
+/* ---- firmware ---- */
+
+static const struct gpu *gpu_with_firmware(const struct node *node)
+{
+	for_each(g, &node->gpu.devices)
+		if (is_known(g->firmware))
+			return g;
+	return NULL;
+}
+
+/* The kernel looks there first (firmware_class.path, Documentation/driver-api/firmware). */
+static bool firmware_elsewhere(const struct node *node)
+{
+	for_each(arg, &node->cmdline.args)
+		if (str_is(arg->key, "firmware_class.path"))
+			return true;
+	return false;
+}
+
+static void judge_gsp_firmware(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct log_line *line = node_log(node, "gsp-firmware-missing");
+	const struct gpu *running = gpu_with_firmware(node);
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
+		NOT_APPLICABLE(j, .observed = "the proprietary modules go on without it",
+			       .evidence = { "driver.flavour" });
+	else if (running)
+		PASS(j, .subject = NULL,
+		     .observed = say(j, "firmware %s is running", running->firmware.value),
+		     .evidence = { say(j, "gpu.devices[%s].firmware", running->bdf.value) });
+	else if (line)
+		FAIL(j, .observed = line->last.value, .expected = "the firmware of the loaded version",
+		     .evidence = { "log.lines[gsp-firmware-missing].last", "driver.gsp_firmware" });
+	else if (node->driver.gsp_firmware.count)
+		PASS(j, .evidence = { "driver.gsp_firmware" });
+	else if (!is_told(node->driver.gsp_firmware))
+		UNKNOWN(j, .evidence = { "driver.gsp_firmware" });
+	else if (firmware_elsewhere(node) || is_known(node->os.container))
+		UNKNOWN(j, .observed = "the kernel takes its firmware from a place that was not looked at",
+			.evidence = { "driver.gsp_firmware" });
+	else
+		FAIL(j, .observed = say(j, "no gsp_*.bin in /lib/firmware/nvidia/%s",
+					node->driver.version.value),
+		     .expected = "the firmware of the loaded version",
+		     .evidence = { "driver.gsp_firmware", "driver.version" });
+}
+
+/* ---- the next load ---- */
+
+struct next_load {
+	const char *version;
+	const char *fact;
+};
+
+/* The module that the next boot brings: from its initramfs where nvidia.ko is inside, else from
+ * /lib/modules. */
+static bool find_next(struct judge *j, const char *kernel, struct next_load *next)
+{
+	const struct initramfs_image *image = setting_next_image(j->node);
+	const struct module_file *file = driver_file(j->node, kernel);
+
+	for (uint32_t i = 0; image && i < image->modules.count; i++)
+		if (str_is(image->modules.items[i].name, "nvidia") &&
+		    is_known(image->modules.items[i].version)) {
+			next->version = image->modules.items[i].version.value;
+			next->fact = say(j, "initramfs.images[%s].modules[%s].version",
+					 image->path.value, image->modules.items[i].path.value);
+			return true;
+		}
+	if (!file || !is_known(file->version))
+		return false;
+	next->version = file->version.value;
+	next->fact = say(j, "modules.files[%s].version", file->path.value);
+	return true;
+}
+
+static bool has_nvswitch(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_nvswitch(d))
+			return true;
+	return false;
+}
+
+/* A library of VERSION, or NULL. */
+static const struct software_item *library_of(const struct node *node, const char *version)
+{
+	for_each(item, &node->software.items)
+		if (driver_is_library(item) && str_is(item->version, version))
+			return item;
+	return NULL;
+}
+
+static void compare_next(struct judge *j, const struct next_load *next)
+{
+	const struct node *node = j->node;
+	struct driver_libraries libraries = driver_libraries(node);
+	const struct software_item *manager =
+		has_nvswitch(node) ? node_software(node, "fabricmanager") : NULL;
+
+	if (!libraries.same && libraries.other)
+		NOT_APPLICABLE(j, .observed = "the versions differ already: see driver/library-mismatch",
+			       .evidence = { version_fact(j, libraries.other), "driver.version" });
+	else if (strcmp(next->version, node->driver.version.value) == 0)
+		PASS(j, .evidence = { next->fact, "driver.version" });
+	else if (libraries.same && !library_of(node, next->version))
+		FAIL(j, .subject = "user space",
+		     .observed = say(j, "the next load brings %s; %s is %s", next->version,
+				     libraries.same->name.value, libraries.same->version.value),
+		     .expected = "one version of kernel module and user space after the next load",
+		     .evidence = { next->fact, version_fact(j, libraries.same), "driver.version" });
+	else if (manager && is_known(manager->version) && !str_is(manager->version, next->version))
+		FAIL(j, .subject = "fabric manager",
+		     .observed = say(j, "the next load brings %s; the fabric manager is %s",
+				     next->version, manager->version.value),
+		     .expected = "a fabric manager of exactly the driver's version",
+		     .impact = "The fabric manager does not start: CUDA fails with \"system not yet "
+			       "initialized\" (802).",
+		     .evidence = { next->fact, version_fact(j, manager), "driver.version" });
+	else
+		PASS(j, .observed = say(j, "the next load brings %s, and so does user space",
+					next->version),
+		     .evidence = { next->fact });
+}
+
+static void judge_next_load(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct boot_facts *boot = &node->boot;
+	const char *kernel = is_known(boot->next_kernel) ? boot->next_kernel.value
+			     : is_known(node->os.kernel) ? node->os.kernel.value
+							 : NULL;
+	struct next_load next;
+
+	if (gate_no_driver(j))
+		return;
+	if (!kernel)
+		UNKNOWN(j, .evidence = { "os.kernel" });
+	else if (!is_told(node->modules.files))
+		UNKNOWN(j, .evidence = { "modules.files" });
+	else if (!is_told(node->software.items))
+		UNKNOWN(j, .evidence = { "software.items" });
+	else if (find_next(j, kernel, &next))
+		compare_next(j, &next);
+	else if (driver_file(node, kernel))
+		UNKNOWN(j, .evidence = { say(j, "modules.files[%s].version",
+					     driver_file(node, kernel)->path.value) });
+	else
+		NOT_APPLICABLE(j, .observed = say(j, "no nvidia.ko for %s under /lib/modules", kernel),
+			       .evidence = { "modules.files" });
+}
+
+/* ---- persistence ---- */
+
+static void judge_persistence(struct judge *j)
+{
+	const struct service *service = node_service(j->node, "nvidia-persistenced.service");
+	bool data_centre = false;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	for_each(d, &j->node->pci.devices)
+		data_centre |= pci_is_gpu(d) && gpu_is_data_centre(d);
+	if (!data_centre)
+		NOT_APPLICABLE(j, .observed = "no data-centre GPU", .evidence = { "pci.devices" });
+	else if (!service || is_unknown(service->active))
+		UNKNOWN(j, .evidence = { service ? "services.units[nvidia-persistenced.service].active"
+						 : "services.units" });
+	else if (str_is(service->active, "active"))
+		PASS(j, .evidence = { "services.units[nvidia-persistenced.service].active" });
+	else
+		FAIL(j, .observed = say(j, "nvidia-persistenced is %s", service->active.value),
+		     .expected = "nvidia-persistenced running, or another program that keeps the GPUs open",
+		     .evidence = { "services.units[nvidia-persistenced.service].active" });
+}
+
+static const struct rule driver_versions_rules[] = {
+	{
+		.id = "driver/proprietary-on-blackwell",
+		.title = "A Blackwell GPU has the proprietary kernel modules",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_CRIT,
+		.judge = judge_blackwell,
+		.impact = "The GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
+		.remedy = "Install the open kernel modules of the same version (nvidia-open, "
+			  "nvidia-driver-NNN-server-open).",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the flavour of the loaded "
+			 "driver; where none is loaded, the licence of nvidia.ko on disk.",
+		.why = "Blackwell and later GPUs have a system processor that only the open modules drive. An id "
+		       "that is not in the table and higher than Blackwell's first is unknown, not wrong.",
+		.check = "head -1 /proc/driver/nvidia/version; lspci -nnd 10de:",
+		.cost = "A change of packages and a reboot.",
+		.sources = "NVIDIA driver README, chapter on open Linux kernel modules\n"
+			   "github.com/Start9Labs/start-technologies/pull/3693",
+	},
+	{
+		.id = "driver/gsp-firmware-missing",
+		.title = "The GPU firmware of the loaded driver version is missing",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_gsp_firmware,
+		.impact = "No GPU initialises: \"No firmware image found\", RmInitAdapter failed.",
+		.remedy = "Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
+			  "exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
+		.activation = ACTIVATION_RELOAD,
+		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
+			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",
+		.why = "The open kernel modules start the GPU with firmware of their own version. It may stand "
+		       "in the initramfs only, so a GPU that runs it is no finding, and a kernel with "
+		       "firmware_class.path= looks elsewhere first.",
+		.check = "ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware image'",
+		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; "
+			   "kernel-open/nvidia/nv-procfs.c",
+	},
+	{
+		.id = "driver/next-load-skew",
+		.title = "The versions fit now, and will not after the next load of the driver",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_next_load,
+		.impact = "After the next boot or reload nvidia-smi and CUDA fail: \"Driver/library version "
+			  "mismatch\".",
+		.remedy = "Bring kernel module, user space and fabric manager to one version before the next "
+			  "boot: finish or take back the half-done update, and rebuild the initramfs.",
+		.activation = ACTIVATION_NONE,
+		.reads = "The version of nvidia.ko that the next boot loads (in the initramfs, else under "
+			 "/lib/modules for the kernel that boots next), of libcuda and libnvidia-ml, and on "
+			 "nodes with NVSwitch of the fabric manager.",
+		.why = "Everything works until the node reboots at night, because only then the module on disk "
+		       "replaces the one in memory.",
+		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
+		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API mismatch)\n"
+			   "NVIDIA Fabric Manager user guide, version requirement",
+	},
+	{
+		.id = "driver/persistence",
+		.title = "Nothing keeps the driver's state between jobs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_INFO,
+		.judge = judge_persistence,
+		.impact = "The first use after an idle time takes seconds; settings and clocks that were set with "
+			  "nvidia-smi are lost in between.",
+		.remedy = "systemctl enable --now nvidia-persistenced",
+		.fix = "service",
+		.activation = ACTIVATION_NOW,
+		.reads = "The state of nvidia-persistenced.service.",
+		.why = "Without a client the driver tears the GPU's state down. Whether that matters depends on "
+		       "the site: DCGM, a fabric manager or a running job keep it as well, and nvidia-smi -pm 1 "
+		       "(the older way) is not visible without opening the GPU. So this is information.",
+		.check = "systemctl status nvidia-persistenced; nvidia-smi -q | grep Persistence",
+		.sources = "docs.nvidia.com: Driver Persistence",
+	},
+};
+
+RULE_TABLE(driver_versions);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-gid.c - the GIDs that a job's environment leads to (rule env/gid-index-wrong). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "job-env.h"
+#include "parse/nvidia.h"
+#include "ports.h"
+
+/* Without a setting these and later releases look for the GID themselves; before, index 0 counts.
+ * NCCL: commit ab2b89c4 (2.21.5); NVSHMEM: release notes 3.1. */
+#define NCCL_FINDS_GID "2.21"
+#define NVSHMEM_FINDS_GID "3.1"
+
+/* Who uses a GID, and the variables that lead it there. */
+struct user {
+	const char *name;
+	const char *index;  /* variable */
+	const char *family; /* NULL: it has no search of its own */
+	const char *range;
+	const char *version;
+	const char *software; /* in the facts */
+	const char *since;    /* it searches */
+	bool nvshmem;
+};
+
+static const struct user users[] = {
+	{ "NCCL", "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE",
+	  "NCCL_IB_ROCE_VERSION_NUM", "nccl", NCCL_FINDS_GID, false },
+	{ "NVSHMEM", "NVSHMEM_IB_GID_INDEX", "NVSHMEM_IB_ADDR_FAMILY", "NVSHMEM_IB_ADDR_RANGE",
+	  "NVSHMEM_IB_ROCE_VERSION_NUM", "nvshmem", NVSHMEM_FINDS_GID, true },
+	{ "UCX", "UCX_IB_GID_INDEX", NULL, NULL, NULL, NULL, NULL, false },
+	{ "Mooncake", "MC_GID_INDEX", NULL, NULL, NULL, NULL, NULL, false },
+};
+
+static struct job_value value_of(struct judge *j, const struct user *u, const char *name)
+{
+	return u->nvshmem ? job_env(j, name) : job_nccl(j, name);
+}
+
+/* ---- the search ---- */
+
+struct search {
+	bool ipv6;
+	long version;
+	struct gid range;
+	unsigned int prefix; /* 0: no range */
+	struct job_value family_value, range_value, version_value;
+	bool range_ignored; /* it is none for that family */
+};
+
+static struct search search_of(struct judge *j, const struct user *u)
+{
+	struct search s = { .version = 2 };
+
+	s.family_value = value_of(j, u, u->family);
+	s.range_value = value_of(j, u, u->range);
+	s.version_value = value_of(j, u, u->version);
+	s.ipv6 = s.family_value.value && strcmp(s.family_value.value, "AF_INET6") == 0;
+	job_number(&s.version_value, &s.version);
+	if (!s.range_value.value)
+		return s;
+	s.range_ignored = !strchr(s.range_value.value, '/') ||
+			  !gid_from_address(span_of(s.range_value.value), &s.range, &s.prefix) ||
+			  gid_is_ipv4(&s.range) == s.ipv6;
+	if (s.range_ignored)
+		s.prefix = 0;
+	return s;
+}
+
+static long version_of(const struct rdma_gid *g)
+{
+	return str_is(g->type, "RoCE v2") ? 2 : 1;
+}
+
+static bool is_valid(const struct gid *address)
+{
+	return !gid_is_zero(address) && !gid_is_link_local(address);
+}
+
+/* NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex() and ncclUpdateGidIndex(), which
+ * NVSHMEM has too (transport_ib_common.h). The entry that it ends at, or NULL for an empty one. */
+static const struct rdma_gid *search_gid(const struct rdma_port *p, const struct search *s)
+{
+	const struct rdma_gid *best = port_gid(p, 0);
+	struct gid own = { 0 }, candidate;
+
+	if (best)
+		gid_parse(span_of(best->gid.value), &own);
+	for_each(g, &p->gids) {
+		bool fits;
+
+		if (g->index.value == 0 || !gid_parse(span_of(g->gid.value), &candidate))
+			continue;
+		fits = gid_is_ipv4(&candidate) != s->ipv6 &&
+		       (!s->prefix || gid_is_within(&candidate, &s->range, s->prefix));
+		if (!fits)
+			continue;
+		if (gid_is_ipv4(&candidate) == gid_is_ipv4(&own) &&
+		    (!is_valid(&candidate) || version_of(g) != s->version ||
+		     (is_valid(&own) && best && version_of(best) == version_of(g))))
+			continue;
+		best = g;
+		own = candidate;
+	}
+	return best;
+}
+
+/* ---- one port ---- */
+
+static const char *what_is_wrong(struct judge *j, const struct rdma_gid *g)
+{
+	struct gid address;
+
+	if (!g || !gid_parse(span_of(g->gid.value), &address))
+		return "is empty";
+	if (gid_is_link_local(&address))
+		return "is link-local, which does not route";
+	if (!str_is(g->type, "RoCE v2"))
+		return say(j, "is %s", is_known(g->type) ? g->type.value : "of an unknown type");
+	return NULL;
+}
+
+static const char *say_better(struct judge *j, const struct rdma_port *p)
+{
+	const struct rdma_gid *good = port_usable_gid(p);
+	char text[GID_TEXT];
+	struct gid address;
+
+	if (!good)
+		return "a RoCE v2 GID that routes; this port has none";
+	gid_parse(span_of(good->gid.value), &address);
+	gid_format(text, &address);
+	return say(j, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
+}
+
+/* Wrong at INDEX, which is that of a variable, of an old release or of a search. */
+static void fail_gid(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		     const char *who, const struct rdma_gid *g, uint64_t index, const char *fact)
+{
+	FAIL(j, .subject = say_port(j, d, p),
+	     .observed = say(j, "%s: entry %" PRIu64 " %s", who, index, what_is_wrong(j, g)),
+	     .expected = say_better(j, p),
+	     .evidence = { fact, g ? gid_fact(j, d, p, g, "gid") : port_fact(j, d, p, "gids"),
+			   g ? gid_fact(j, d, p, g, "type") : NULL });
+}
+
+static bool type_is_unknown(const struct rdma_gid *g)
+{
+	return g && is_unknown(g->type);
+}
+
+static bool judge_index(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+			const char *who, uint64_t index, const char *fact)
+{
+	const struct rdma_gid *g = port_gid(p, index);
+
+	if (type_is_unknown(g))
+		UNKNOWN(j, .subject = say_port(j, d, p),
+			.evidence = { gid_fact(j, d, p, g, "type") });
+	else if (what_is_wrong(j, g))
+		fail_gid(j, d, p, who, g, index, fact);
+	else
+		return false;
+	return true;
+}
+
+static bool judge_search(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+			 const struct user *u)
+{
+	struct search s = search_of(j, u);
+	const struct rdma_gid *g = search_gid(p, &s);
+	const struct job_value *set = s.range_value.value     ? &s.range_value
+				      : s.family_value.value  ? &s.family_value
+				      : s.version_value.value ? &s.version_value
+							      : NULL;
+	const char *who = set ? say(j, "%s with %s finds no other", u->name, say_value(j, set))
+			      : say(j, "%s by itself finds no other", u->name);
+
+	/* Without any GID that routes it is rdma/no-rocev2-gid that speaks. */
+	if (!port_usable_gid(p))
+		return false;
+	if (s.range_ignored && set) {
+		FAIL_AS(j, SEVERITY_WARN, .subject = say_port(j, d, p),
+			.observed = say(j, "%s is no range of %s: %s ignores it", say_value(j, set),
+					s.ipv6 ? "IPv6" : "IPv4", u->name),
+			.expected = say(j, "ADDRESS/BITS of the family that %s names", u->family),
+			.evidence = { set->fact });
+		return true;
+	}
+	if (!what_is_wrong(j, g) || type_is_unknown(g))
+		return false;
+	fail_gid(j, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
+	return true;
+}
+
+/* ---- one user ---- */
+
+static bool is_old(struct judge *j, const struct user *u, const struct software_item **item)
+{
+	*item = u->software ? node_software(j->node, u->software) : NULL;
+	return *item && version_compare((*item)->version.value, u->since) < 0;
+}
+
+static bool judge_user_port(struct judge *j, const struct user *u, const struct job_value *index,
+			    const struct rdma_device *d, const struct rdma_port *p)
+{
+	const struct software_item *item;
+	long number = -1;
+
+	if (index->value && job_number(index, &number) && number >= 0)
+		return judge_index(j, d, p, say_value(j, index), (uint64_t)number, index->fact);
+	if (is_old(j, u, &item) && port_usable_gid(p))
+		return judge_index(j, d, p,
+				   say(j, "%s %s takes index 0 where %s is not set", u->name,
+				       item->version.value, u->index),
+				   0, say(j, "software.items[%s].version", item->path.value));
+	return u->family && judge_search(j, d, p, u);
+}
+
+static bool is_asked(struct judge *j, const struct user *u, const struct job_value *index)
+{
+	if (u->nvshmem)
+		return index->value || asked_for(j, PROFILE_DEEPEP);
+	return index->value || u->family;
+}
+
+struct tally {
+	size_t ports, bad;
+};
+
+static void judge_user(struct judge *j, const struct user *u, struct tally *t)
+{
+	struct job_value index = value_of(j, u, u->index);
+	struct hca_list list = job_nic_list(j, u->nvshmem);
+	bool chosen = list.entries.n > 0;
+	struct job_nics nics = job_nics_of(j->node);
+
+	if (!is_asked(j, u, &index))
+		return;
+	for_each_port(d, p, j->node) {
+		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(j->node, d))
+			continue;
+		if (!hca_list_takes(&list, d->name.value, (int)p->port.value) ||
+		    (!chosen && !is_job_nic(&nics, j->node, d)))
+			continue;
+		t->ports++;
+		if (is_known(p->gids)) {
+			t->bad += judge_user_port(j, u, &index, d, p);
+			continue;
+		}
+		t->bad++;
+		UNKNOWN(j, .subject = say_port(j, d, p),
+			.evidence = { port_fact(j, d, p, "gids") });
+	}
+}
+
+static void judge_gid_index(struct judge *j)
+{
+	struct tally t = { 0 };
+
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
+		return;
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
+		judge_user(j, &users[i], &t);
+	if (t.bad)
+		return;
+	if (t.ports)
+		PASS(j, .evidence = { "env.variables", "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no active Ethernet port that jobs use",
+			       .evidence = { "rdma.devices" });
+}
+
+static const struct rule env_gid_rules[] = {
+	{
+		.id = "env/gid-index-wrong",
+		.title = "A job sends from a GID that does not route",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_gid_index,
+		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error "
+			  "12\", NVSHMEM \"connect EPS failed\", ibv_modify_qp errors 22 and 110.",
+		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID
+			  " and NVSHMEM " NVSHMEM_FINDS_GID
+			  " (and later) find the GID, with NCCL_IB_ADDR_RANGE and "
+			  "NCCL_IB_ADDR_FAMILY where "
+			  "there are several; or set the index that this port has.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NCCL_IB_GID_INDEX, _ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM "
+			 "(also of nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and "
+			 "MC_GID_INDEX of the process asked about; the GIDs of active Ethernet "
+			 "ports that jobs use; NCCL and NVSHMEM on disk.",
+		.why = "The order of GIDs follows the order in which addresses came: the index of "
+		       "one node or of yesterday can be another GID today. Right is a RoCE v2 GID "
+		       "of an address that is not link-local. Where no index is set, the search "
+		       "of NCCL and NVSHMEM is repeated here; releases before it take index 0 (by "
+		       "the highest version found on disk; the one that the job loads may "
+		       "differ). InfiniBand ports do not use the index.",
+		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
+		.sources = "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
+			   "docs/userguide/source/env.rst\n"
+			   "NVSHMEM: src/modules/transport/common/transport_ib_common.h, "
+			   "ib_get_gid_index()\n"
+			   "github.com/NVIDIA/nccl issues 394, 426, 769; "
+			   "github.com/kvcache-ai/Mooncake issue 204",
+	},
+};
+
+RULE_TABLE(env_gid);

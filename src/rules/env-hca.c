@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-hca.c - the NICs that a job's environment names (rule env/hca-selection). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "job-env.h"
+#include "ports.h"
+
+/* ---- is a port of use? ---- */
+
+enum usable { USABLE_NO_NODE, USABLE_DOWN, USABLE_UNKNOWN, USABLE_YES };
+
+/* A container may see all of /sys/class/infiniband and have the nodes of its own devices alone. */
+static bool can_open(const struct node *node, const struct rdma_device *d)
+{
+	const char *const folder = "/dev/infiniband/";
+
+	if (is_absent(d->uverbs))
+		return false;
+	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
+		return true; /* not known: nothing is held against it */
+	for_each(n, &node->dev.nodes)
+		if (str_starts(n->path, folder) &&
+		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
+			return true;
+	return false;
+}
+
+static enum usable port_usable(const struct node *node, const struct rdma_device *d,
+			       const struct rdma_port *p)
+{
+	if (!can_open(node, d))
+		return USABLE_NO_NODE;
+	if (!is_known(p->state))
+		return USABLE_UNKNOWN;
+	return port_is_active(p) ? USABLE_YES : USABLE_DOWN;
+}
+
+/* ---- one entry of a list ---- */
+
+struct entry_answer {
+	size_t ports;
+	size_t count[USABLE_YES + 1];
+	const struct rdma_device *device; /* of the best port, or the last */
+	const struct rdma_port *port;
+};
+
+static struct entry_answer ask_entry(const struct node *node, const struct hca_list *list,
+				     const struct hca_entry *entry)
+{
+	struct entry_answer a = { 0 };
+
+	for_each_port(d, p, node) {
+		enum usable usable;
+
+		if (!hca_entry_fits(list, entry, d->name.value, (int)p->port.value))
+			continue;
+		usable = port_usable(node, d, p);
+		a.ports++;
+		a.count[usable]++;
+		if (!a.device || usable == USABLE_YES) {
+			a.device = d;
+			a.port = p;
+		}
+	}
+	return a;
+}
+
+static const char *entry_fact(struct judge *j, const struct entry_answer *a)
+{
+	return a->count[USABLE_NO_NODE] ? say(j, "rdma.devices[%s].uverbs", a->device->name.value)
+					: port_fact(j, a->device, a->port, "state");
+}
+
+static const char *say_entry(struct judge *j, const struct hca_entry *entry)
+{
+	if (entry->port == HCA_ANY_PORT)
+		return say(j, "%.*s", SPAN_FMT(entry->name));
+	return say(j, "%.*s:%d", SPAN_FMT(entry->name), entry->port);
+}
+
+/* What is wrong with an entry that takes no port of use. */
+static void fail_entry(struct judge *j, const struct job_value *v, const struct hca_entry *entry,
+		       const struct entry_answer *a)
+{
+	const char *name = say_entry(j, entry);
+	const char *hint = "";
+
+	if (!a->ports && strcspn(name, " \t") < strlen(name))
+		hint = " (the blank counts)";
+	else if (!a->ports && (name[0] == '=' || name[0] == '^'))
+		hint = " (the sign counts as part of the name here)";
+	FAIL(j, .subject = v->name,
+	     .observed = !a->ports ? say(j, "%s: there is no %s%s", say_value(j, v), name, hint)
+			 : a->count[USABLE_NO_NODE]
+				 ? say(j,
+				       "%s: %s cannot be opened, it has no node in /dev/infiniband",
+				       say_value(j, v), name)
+				 : say(j, "%s: no port of %s is active", say_value(j, v), name),
+	     .expected = "NICs that are there, can be opened and are active",
+	     .evidence = { v->fact, a->ports ? entry_fact(j, a) : "rdma.devices" });
+}
+
+/* Of the entries of a list that takes, the first one that is wrong; true when there is one, or one
+ * that cannot be told. */
+static bool judge_entries(struct judge *j, const struct job_value *v, const struct hca_list *list)
+{
+	struct span rest = list->entries;
+	struct hca_entry entry;
+
+	while (hca_entry_next(&rest, &entry)) {
+		struct entry_answer a = ask_entry(j->node, list, &entry);
+
+		if (a.count[USABLE_YES])
+			continue;
+		if (a.count[USABLE_UNKNOWN])
+			UNKNOWN(j, .subject = v->name,
+				.evidence = { port_fact(j, a.device, a.port, "state") });
+		else
+			fail_entry(j, v, &entry, &a);
+		return true;
+	}
+	return false;
+}
+
+/* ---- what a list leaves ---- */
+
+struct choice {
+	size_t ports, unknown, infiniband, ethernet;
+	uint64_t slowest, fastest;
+};
+
+static void add_choice(struct choice *c, const struct rdma_port *p)
+{
+	c->ports++;
+	c->infiniband += port_is_infiniband(p);
+	c->ethernet += port_is_ethernet(p);
+	if (!is_known(p->rate_mbps))
+		return;
+	if (!c->slowest || p->rate_mbps.value < c->slowest)
+		c->slowest = p->rate_mbps.value;
+	if (p->rate_mbps.value > c->fastest)
+		c->fastest = p->rate_mbps.value;
+}
+
+static struct choice choose(const struct node *node, const struct hca_list *list)
+{
+	struct choice c = { 0 };
+
+	for_each_port(d, p, node) {
+		enum usable usable = port_usable(node, d, p);
+
+		if (!hca_list_takes(list, d->name.value, (int)p->port.value))
+			continue;
+		if (usable == USABLE_YES)
+			add_choice(&c, p);
+		c.unknown += usable == USABLE_UNKNOWN;
+	}
+	return c;
+}
+
+static bool is_mixed(const struct choice *c)
+{
+	return (c->infiniband && c->ethernet) || c->slowest != c->fastest;
+}
+
+static const char *say_mix(struct judge *j, const struct choice *c)
+{
+	if (c->infiniband && c->ethernet)
+		return say(j, "%zu InfiniBand and %zu Ethernet ports", c->infiniband, c->ethernet);
+	return say(j, "ports of %" PRIu64 " and of %" PRIu64 " Gb/s", c->slowest / 1000,
+		   c->fastest / 1000);
+}
+
+/* A beginning that is a NIC's whole name and others' too: mlx5_1 takes mlx5_10. */
+static const struct rdma_device *taken_along(const struct node *node, const struct hca_list *list)
+{
+	struct hca_list whole = *list;
+
+	whole.exact = true;
+	for_each_port(d, p, node) {
+		const char *name = d->name.value;
+		int port = (int)p->port.value;
+
+		if (list->exact || list->exclude || port_usable(node, d, p) != USABLE_YES ||
+		    !hca_list_takes(list, name, port) || hca_list_takes(&whole, name, port))
+			continue;
+		for_each(other, &node->rdma.devices) {
+			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
+
+			if (other != d && hca_entry_fits(list, &entry, name, HCA_ANY_PORT) &&
+			    hca_list_takes(&whole, other->name.value, HCA_ANY_PORT))
+				return d;
+		}
+	}
+	return NULL;
+}
+
+static void judge_choice(struct judge *j, const struct job_value *v, const struct hca_list *list)
+{
+	struct choice c = choose(j->node, list);
+	const struct rdma_device *along = taken_along(j->node, list);
+
+	if (!c.ports && !c.unknown)
+		FAIL(j, .subject = v->name,
+		     .observed = say(j, "%s leaves no active port", say_value(j, v)),
+		     .expected = "NICs that are there, can be opened and are active",
+		     .evidence = { v->fact, "rdma.devices" });
+	else if (c.unknown)
+		UNKNOWN(j, .subject = v->name, .observed = "the state of a port is not known",
+			.evidence = { "rdma.devices" });
+	else if (along)
+		FAIL_AS(j, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
+			.observed = say(j, "%s takes %s along: names are beginnings",
+					say_value(j, v), along->name.value),
+			.expected = say(j, "%s==..., for whole names", v->name),
+			.evidence = { v->fact, "rdma.devices" });
+	else if (is_mixed(&c))
+		FAIL_AS(j, c.infiniband && c.ethernet ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = v->name,
+			.observed = say(j, "%s takes %s", say_value(j, v), say_mix(j, &c)),
+			.expected = "NICs of one fabric", .evidence = { v->fact, "rdma.devices" });
+	else
+		PASS(j, .subject = v->name, .evidence = { v->fact });
+}
+
+static void judge_list(struct judge *j, const struct job_value *v, struct hca_list list)
+{
+	if (list.exclude || !judge_entries(j, v, &list))
+		judge_choice(j, v, &list);
+}
+
+/* ---- UCX: whole names with their port, interfaces among them, or "all" ---- */
+
+static bool is_resource(const struct node *node, const struct hca_entry *entry)
+{
+	for_each(interface, &node->net.interfaces)
+		if (span_is(entry->name, interface->name.value))
+			return true;
+	return !is_told(node->net.interfaces);
+}
+
+static void judge_ucx(struct judge *j, const struct job_value *v)
+{
+	struct hca_list list = { .exact = true, .entries = span_of(v->value) };
+	struct span rest = list.entries;
+	struct hca_entry entry;
+
+	/* Patterns and exclusions of newer releases are not taken apart here. */
+	if (strcspn(v->value, "^*?[") < strlen(v->value) || strcmp(v->value, "all") == 0)
+		return;
+	while (hca_entry_next(&rest, &entry)) {
+		struct entry_answer a = ask_entry(j->node, &list, &entry);
+
+		if (a.count[USABLE_YES] && entry.port == HCA_ANY_PORT) {
+			FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
+				.observed = say(j, "%s: %s has no port", say_value(j, v),
+						say_entry(j, &entry)),
+				.expected = say(j, "%s:%" PRIu64, say_entry(j, &entry),
+						a.port->port.value),
+				.evidence = { v->fact });
+			return;
+		}
+		if (a.count[USABLE_YES] || a.count[USABLE_UNKNOWN] ||
+		    (entry.port == HCA_ANY_PORT && is_resource(j->node, &entry)))
+			continue;
+		fail_entry(j, v, &entry, &a);
+		return;
+	}
+	PASS(j, .subject = v->name, .evidence = { v->fact });
+}
+
+/* ---- NVSHMEM ---- */
+
+static size_t count_entries(const struct hca_list *list)
+{
+	struct span rest = list->entries;
+	struct hca_entry entry;
+	size_t n = 0;
+
+	while (hca_entry_next(&rest, &entry))
+		n++;
+	return n;
+}
+
+static void judge_nvshmem(struct judge *j)
+{
+	struct job_value list = job_env(j, "NVSHMEM_HCA_LIST");
+	struct job_value mapping = job_env(j, "NVSHMEM_HCA_PE_MAPPING");
+	struct job_value by_pe = job_env(j, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
+	struct hca_list taken = job_nic_list(j, true);
+
+	if (list.value)
+		judge_list(j, &list, taken);
+	if (mapping.value && list.value)
+		FAIL_AS(j, SEVERITY_WARN, .subject = mapping.name,
+			.observed = "set together with NVSHMEM_HCA_LIST, so NVSHMEM ignores it",
+			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
+	else if (mapping.value)
+		judge_list(j, &mapping, taken);
+	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry.
+	 */
+	if (asked_for(j, PROFILE_DEEPEP) && job_is_on(&by_pe) && count_entries(&taken) != 1)
+		FAIL_AS(j, SEVERITY_WARN, .subject = by_pe.name,
+			.observed =
+				say(j,
+				    "%s: with DeepEP's normal kernels every rank is the first of "
+				    "its team, and all take the first NIC",
+				    say_value(j, &by_pe)),
+			.expected = "not set, or a list of one NIC for each rank",
+			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
+}
+
+/* ---- nothing is set ---- */
+
+static void judge_all(struct judge *j)
+{
+	struct choice c = { 0 };
+
+	for_each_port(d, p, j->node) {
+		enum usable usable = port_usable(j->node, d, p);
+
+		if (is_management(j->node, d) || is_virtual_function(j->node, d))
+			continue;
+		if (usable == USABLE_YES)
+			add_choice(&c, p);
+		c.unknown += usable == USABLE_UNKNOWN;
+	}
+	if (is_mixed(&c))
+		FAIL_AS(j, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
+			.observed = say(j, "not set, and there are active %s", say_mix(j, &c)),
+			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
+				    "jobs' fabric",
+			.evidence = { "env.variables", "rdma.devices" });
+	else if (c.unknown)
+		UNKNOWN(j, .observed = "not set; the state of a port is not known",
+			.evidence = { "rdma.devices" });
+	else if (!c.ports)
+		NOT_APPLICABLE(j, .observed = "no list is set, and no port is active",
+			       .evidence = { "env.variables", "rdma.devices" });
+	else
+		PASS(j, .observed = "not set, and the active NICs are alike",
+		     .evidence = { "env.variables", "rdma.devices" });
+}
+
+static void judge_selection(struct judge *j)
+{
+	struct job_value nccl, ucx;
+	size_t before;
+
+	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
+		return;
+	before = j->findings->count;
+	nccl = job_nccl(j, "NCCL_IB_HCA");
+	ucx = job_env(j, "UCX_NET_DEVICES");
+	if (nccl.value)
+		judge_list(j, &nccl, hca_list_nccl(nccl.value));
+	judge_nvshmem(j);
+	if (ucx.value)
+		judge_ucx(j, &ucx);
+	if (j->findings->count == before)
+		judge_all(j);
+}
+
+static const struct rule env_hca_rules[] = {
+	{
+		.id = "env/hca-selection",
+		.title = "A job takes the wrong NICs",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_selection,
+		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or "
+			  "connections between fabrics that hang and fail.",
+		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the "
+			  "second \"=\" compares whole names), "
+			  "NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all "
+			  "jobs of a node NCCL reads /etc/nccl.conf.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NCCL_IB_HCA (also of nccl.conf), NVSHMEM_HCA_LIST, "
+			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and "
+			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
+			 "and nodes.",
+		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
+		       "that a list that is right on one node names nothing, or a storage NIC, on "
+		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
+		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
+		       "is passed over without a word. Without a list all active NICs are taken: "
+		       "a warning where they differ in link layer or rate. ~/.nccl.conf is not "
+		       "read here.",
+		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
+			 "\"NET/IB : Using\"",
+		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "
+			   "src/misc/utils.cc, matchIfList(); src/misc/param.cc, setEnvFile()\n"
+			   "NVSHMEM: src/modules/transport/common/transport_common.cpp, "
+			   "nvshmemt_parse_hca_list(); ibgda.cpp; env_defs.h\n"
+			   "github.com/NVIDIA/nccl issues 302, 733, 1277; "
+			   "github.com/deepseek-ai/DeepEP issues 17, 336, 658",
+	},
+};
+
+RULE_TABLE(env_hca);

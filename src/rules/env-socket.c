@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-socket.c - the interfaces that jobs meet over (rule env/socket-ifname). */
+#include <string.h>
+
+#include "job-env.h"
+#include "parse/gid.h"
+#include "ports.h"
+
+/* ---- what an interface is good for ---- */
+
+enum reach {
+	REACH_NOTHING, /* down, or without address: it is not taken */
+	REACH_UNKNOWN,
+	REACH_HOST,	 /* loopback, link-local addresses alone, a container's bridge */
+	REACH_NEIGHBOUR, /* a link of two ends and no route over it */
+	REACH_NODES,
+};
+
+/* The names that container runtimes, their network plug-ins and hypervisors give. */
+static bool is_container_interface(const char *name)
+{
+	static const char *const prefixes[] = { "docker",  "veth",   "br-",  "cni",    "cali",
+						"flannel", "lxc",    "lxd",  "podman", "virbr",
+						"vnet",	   "cilium", "kube", "nerdctl" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool has_gateway(const struct node *node, const char *interface)
+{
+	if (!is_told(node->net.routes))
+		return true; /* not known: nothing is held against it */
+	for_each(r, &node->net.routes)
+		if (is_known(r->gateway) && str_is(r->interface, interface))
+			return true;
+	return false;
+}
+
+static bool is_loopback(const struct gid *address)
+{
+	static const struct gid loopback = { .raw = { [15] = 1 } };
+
+	return gid_is_ipv4(address) ? address->raw[12] == 127 : gid_is_equal(address, &loopback);
+}
+
+/* 169.254.0.0/16, fe80::/64 */
+static bool is_local(const struct gid *address)
+{
+	return gid_is_ipv4(address) ? address->raw[12] == 169 && address->raw[13] == 254
+				    : gid_is_link_local(address);
+}
+
+static enum reach reach_of(const struct node *node, const struct net_interface *interface)
+{
+	enum reach reach = REACH_NOTHING;
+
+	if (!is_known(interface->state))
+		return REACH_UNKNOWN;
+	if (!interface_is_up(interface))
+		return REACH_NOTHING;
+	if (!is_known(interface->addresses))
+		return REACH_UNKNOWN;
+	for (uint32_t i = 0; i < interface->addresses.count; i++) {
+		unsigned int prefix;
+		struct gid address;
+		enum reach one = REACH_NODES;
+
+		if (!gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix))
+			continue;
+		/* NCCL passes over ::1 alone. */
+		if (is_loopback(&address) && !gid_is_ipv4(&address))
+			continue;
+		if (is_loopback(&address) || is_local(&address) ||
+		    is_container_interface(interface->name.value))
+			one = REACH_HOST;
+		else if (prefix >= 127 && !has_gateway(node, interface->name.value))
+			one = REACH_NEIGHBOUR;
+		reach = one > reach ? one : reach;
+	}
+	return reach;
+}
+
+static bool has_ipv4(const struct net_interface *interface)
+{
+	for (uint32_t i = 0; i < interface->addresses.count; i++)
+		if (!strchr(interface->addresses.items[i], ':'))
+			return true;
+	return false;
+}
+
+/* ---- what a list takes ---- */
+
+struct taken {
+	size_t count[REACH_NODES + 1];
+	const char *names[REACH_NODES + 1]; /* the first of each */
+	const char *poor;		    /* all that reach no other node, for people */
+	bool poor_ipv4;			    /* one of them has an IPv4 address */
+	bool any_name;			    /* of whatever state */
+};
+
+static struct taken take(struct judge *j, const struct hca_list *list)
+{
+	struct taken t = { .poor = "" };
+
+	for_each(interface, &j->node->net.interfaces) {
+		const char *name = interface->name.value;
+		enum reach reach;
+
+		if (!hca_list_takes(list, name, HCA_ANY_PORT))
+			continue;
+		t.any_name = true;
+		reach = reach_of(j->node, interface);
+		t.count[reach]++;
+		if (!t.names[reach])
+			t.names[reach] = name;
+		if (reach != REACH_HOST && reach != REACH_NEIGHBOUR)
+			continue;
+		t.poor = say(j, "%s%s%s", t.poor, *t.poor ? ", " : "", name);
+		t.poor_ipv4 |= has_ipv4(interface);
+	}
+	return t;
+}
+
+static const char *interface_fact(struct judge *j, const char *name)
+{
+	return name ? say(j, "net.interfaces[%s].addresses", name) : "net.interfaces";
+}
+
+static void judge_taken(struct judge *j, const struct job_value *v, const struct taken *t)
+{
+	const char *bad = t->names[REACH_NOTHING];
+
+	if (t->count[REACH_NODES] && !*t->poor)
+		PASS(j, .subject = v->name,
+		     .evidence = { v->fact, interface_fact(j, t->names[REACH_NODES]) });
+	else if (t->count[REACH_UNKNOWN])
+		UNKNOWN(j, .subject = v->name,
+			.evidence = { interface_fact(j, t->names[REACH_UNKNOWN]) });
+	else if (*t->poor)
+		FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
+			.observed = say(j, "%s takes %s, which reach%s no other node",
+					say_value(j, v), t->poor,
+					t->count[REACH_HOST] + t->count[REACH_NEIGHBOUR] == 1 ? "es"
+											      : ""),
+			.expected = "only interfaces over which the nodes reach each other",
+			.evidence = {
+				v->fact,
+				interface_fact(j,
+					       t->names[t->count[REACH_HOST] ? REACH_HOST
+									     : REACH_NEIGHBOUR]) });
+	else
+		FAIL(j, .subject = v->name,
+		     .observed = bad ? say(j, "%s: %s is down or has no address", say_value(j, v),
+					   bad)
+				     : say(j, "%s fits no interface", say_value(j, v)),
+		     .expected = "an interface that is up and has an address",
+		     .evidence = { v->fact, bad ? say(j, "net.interfaces[%s].state", bad)
+						: "net.interfaces" });
+}
+
+/* ---- the variables ---- */
+
+static void judge_list(struct judge *j, const struct job_value *v)
+{
+	struct hca_list list = hca_list_nccl(v->value);
+	struct taken t;
+
+	if (strlen(v->value) < 2) /* NCCL takes it for none */
+		return;
+	t = take(j, &list);
+	judge_taken(j, v, &t);
+}
+
+/* PyTorch: whole names with commas between them, and each must do (ProcessGroupGloo.cpp). */
+static void judge_gloo(struct judge *j, const struct job_value *v)
+{
+	struct span rest = span_of(v->value);
+	struct taken worst = { .poor = "" }, t;
+	struct hca_entry entry;
+	bool any = false;
+
+	while (hca_entry_next(&rest, &entry)) {
+		struct hca_list one = { .exact = true, .entries = entry.name };
+
+		t = take(j, &one);
+		if (!any || !t.count[REACH_NODES])
+			worst = t;
+		any = true;
+		if (!t.count[REACH_NODES])
+			break;
+	}
+	if (any)
+		judge_taken(j, v, &worst);
+}
+
+/* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*,
+ * lo* and virbr*. Only whoever has IPv4 can come first. */
+static void judge_automatic(struct judge *j)
+{
+	struct hca_list list = hca_list_nccl("ib");
+	struct taken t = take(j, &list);
+
+	if (t.count[REACH_NODES] + t.count[REACH_HOST] + t.count[REACH_NEIGHBOUR] == 0) {
+		list = hca_list_nccl("^docker,lo,virbr");
+		t = take(j, &list);
+	}
+	if (t.count[REACH_UNKNOWN])
+		UNKNOWN(j, .evidence = { interface_fact(j, t.names[REACH_UNKNOWN]) });
+	else if (*t.poor)
+		FAIL_AS(j, t.poor_ipv4 ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = "NCCL_SOCKET_IFNAME",
+			.observed = say(
+				j,
+				"not set: NCCL takes %s too, over which no other node is reached",
+				t.poor),
+			.expected = "NCCL_SOCKET_IFNAME names the interface between the nodes",
+			.evidence = { "env.variables",
+				      interface_fact(
+					      j, t.names[t.count[REACH_HOST] ? REACH_HOST
+									     : REACH_NEIGHBOUR]) });
+	else if (t.count[REACH_NODES])
+		PASS(j,
+		     .observed = say(j, "not set; NCCL takes %s by itself", t.names[REACH_NODES]),
+		     .evidence = { "env.variables", interface_fact(j, t.names[REACH_NODES]) });
+	else
+		NOT_APPLICABLE(j,
+			       .observed = "not set, and no interface has an address that routes",
+			       .evidence = { "net.interfaces" });
+}
+
+static void judge_socket(struct judge *j)
+{
+	struct job_value nccl, nvshmem, gloo;
+
+	if (gate_no_nccl_variables(j))
+		return;
+	if (!is_known(j->node->net.interfaces)) {
+		UNKNOWN(j, .evidence = { "net.interfaces" });
+		return;
+	}
+	nccl = job_nccl(j, "NCCL_SOCKET_IFNAME");
+	nvshmem = job_env(j, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
+	gloo = job_env(j, "GLOO_SOCKET_IFNAME");
+	if (nccl.value && strlen(nccl.value) > 1)
+		judge_list(j, &nccl);
+	else
+		judge_automatic(j);
+	if (nvshmem.value)
+		judge_list(j, &nvshmem);
+	if (gloo.value)
+		judge_gloo(j, &gloo);
+}
+
+static const struct rule env_socket_rules[] = {
+	{
+		.id = "env/socket-ifname",
+		.title = "A job looks for its peers over the wrong network interface",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_socket,
+		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
+			  "other for ever.",
+		.remedy = "Name the interface between the nodes: NCCL_SOCKET_IFNAME=bond0 (a "
+			  "beginning), =bond0 (the whole name, so NCCL_SOCKET_IFNAME==bond0) or "
+			  "^docker,veth (not these). GLOO_SOCKET_IFNAME takes whole names alone, "
+			  "without signs.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NCCL_SOCKET_IFNAME (also of nccl.conf), "
+			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the process "
+			 "asked about; interfaces, addresses and routes.",
+		.why = "NCCL takes every interface that runs, has an address and fits. An error "
+		       "when none is left; a warning when one is left that reaches no other node: "
+		       "loopback, link-local addresses alone, a container's bridge or link by its "
+		       "name, or a link of two ends (/31) without a route over it. Without the "
+		       "variable NCCL's own choice is judged: a warning where such an interface "
+		       "has IPv4, else information.",
+		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
+		.sources = "NCCL: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
+			   "ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
+			   "NVSHMEM: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
+			   "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
+			   "github.com/NVIDIA/nccl issue 913",
+	},
+};
+
+RULE_TABLE(env_socket);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gid.c - the addresses of RoCE ports (rules rdma/...): there is one that routes, its interface is
+ * up, and the interface still has it. */
+#include <string.h>
+
+#include "ports.h"
+
+/* Answers for a node without an active Ethernet port. */
+static bool gate_no_roce(struct judge *j)
+{
+	size_t unknown = 0;
+
+	if (gate_no_rdma_device(j))
+		return true;
+	for_each_port(d, p, j->node) {
+		if (is_management(j->node, d))
+			continue;
+		if (port_is_ethernet(p) && port_is_active(p))
+			return false;
+		unknown += (!is_known(p->state) && !port_is_infiniband(p)) ||
+			   (!is_known(p->link_layer) && port_is_active(p));
+	}
+	if (unknown)
+		UNKNOWN(j, .observed = "state or link layer of a port is not known",
+			.evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no active Ethernet port",
+			       .evidence = { "rdma.devices" });
+	return true;
+}
+
+static bool is_active_roce(const struct node *node, const struct rdma_device *d,
+			   const struct rdma_port *p)
+{
+	return port_is_ethernet(p) && port_is_active(p) && !is_management(node, d);
+}
+
+/* ---- rdma/no-rocev2-gid ---- */
+
+static bool any_usable_gid(const struct node *node)
+{
+	for_each_port(d, p, node)
+		if (is_active_roce(node, d, p) && port_usable_gid(p))
+			return true;
+	return false;
+}
+
+/* What the port has instead. */
+static const char *say_gids(struct judge *j, const struct rdma_port *p)
+{
+	bool local = false, old = false;
+
+	for_each(g, &p->gids) {
+		local |= str_is(g->type, "RoCE v2");
+		old |= !str_is(g->type, "RoCE v2");
+	}
+	if (local)
+		return "the only RoCE v2 GIDs are link-local ones: the interface has no IP address";
+	if (old)
+		return "RoCE v1 GIDs only";
+	return say(j, "no GID at all");
+}
+
+static bool types_are_known(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (is_unknown(g->type))
+			return false;
+	return true;
+}
+
+static void judge_no_rocev2(struct judge *j)
+{
+	struct job_nics nics;
+	bool any;
+
+	if (gate_no_roce(j))
+		return;
+	nics = job_nics_of(j->node);
+	any = any_usable_gid(j->node);
+	for_each_port(d, p, j->node) {
+		const struct rdma_gid *gid = port_usable_gid(p);
+		bool idle = any && !is_job_nic(&nics, j->node, d);
+
+		if (!is_active_roce(j->node, d, p))
+			continue;
+		if (gid)
+			PASS(j, .subject = say_port(j, d, p),
+			     .evidence = { gid_fact(j, d, p, gid, "gid") });
+		else if (!is_known(p->gids) || !types_are_known(p))
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = { port_fact(j, d, p, "gids") });
+		else
+			/* Nobody asked for RDMA over a storage or management port without address.
+			 */
+			FAIL_AS(j, idle ? SEVERITY_INFO : SEVERITY_ERR,
+				.subject = say_port(j, d, p), .observed = say_gids(j, p),
+				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
+				.evidence = { port_fact(j, d, p, "gids") });
+	}
+}
+
+/* ---- rdma/gid-no-netdev ---- */
+
+enum netdev { NETDEV_UNKNOWN, NETDEV_NONE, NETDEV_DOWN, NETDEV_UP };
+
+static enum netdev netdev_of(const struct node *node, const struct rdma_gid *g)
+{
+	const struct net_interface *interface;
+
+	if (is_unknown(g->netdev))
+		return NETDEV_UNKNOWN;
+	if (is_absent(g->netdev))
+		return NETDEV_NONE;
+	if (!is_told(node->net.interfaces))
+		return NETDEV_UNKNOWN;
+	interface = node_interface(node, g->netdev.value);
+	if (!interface)
+		return NETDEV_NONE;
+	if (!is_known(interface->state))
+		return NETDEV_UNKNOWN;
+	return interface_is_up(interface) ? NETDEV_UP : NETDEV_DOWN;
+}
+
+static void judge_gid_without(struct judge *j, const struct rdma_device *d,
+			      const struct rdma_port *p, const struct rdma_gid *g,
+			      enum netdev netdev, bool others)
+{
+	const char *observed = netdev == NETDEV_DOWN
+				       ? say(j, "GID %llu: %s is down",
+					     (unsigned long long)g->index.value, g->netdev.value)
+			       : is_known(g->netdev)
+				       ? say(j, "GID %llu: there is no interface %s here",
+					     (unsigned long long)g->index.value, g->netdev.value)
+				       : say(j, "GID %llu has no network interface",
+					     (unsigned long long)g->index.value);
+
+	FAIL_AS(j, others ? SEVERITY_INFO : SEVERITY_ERR, .subject = say_port(j, d, p),
+		.observed = observed, .expected = "an interface that is up",
+		.evidence = { gid_fact(j, d, p, g, "netdev"),
+			      is_known(g->netdev)
+				      ? say(j, "net.interfaces[%s].state", g->netdev.value)
+				      : NULL });
+}
+
+static void judge_port_netdev(struct judge *j, const struct rdma_device *d,
+			      const struct rdma_port *p)
+{
+	const struct rdma_gid *bad = NULL, *unknown = NULL, *good = NULL;
+
+	for_each(g, &p->gids) {
+		enum netdev netdev;
+
+		if (!gid_is_usable(g))
+			continue;
+		netdev = netdev_of(j->node, g);
+		if (netdev == NETDEV_UP)
+			good = good ? good : g;
+		else if (netdev == NETDEV_UNKNOWN)
+			unknown = unknown ? unknown : g;
+		else
+			bad = bad ? bad : g;
+	}
+	if (bad && !unknown)
+		judge_gid_without(j, d, p, bad, netdev_of(j->node, bad), good);
+	else if (good)
+		PASS(j, .subject = say_port(j, d, p),
+		     .evidence = { gid_fact(j, d, p, good, "netdev") });
+	else if (unknown)
+		UNKNOWN(j, .subject = say_port(j, d, p),
+			.evidence = { gid_fact(j, d, p, unknown, "netdev") });
+}
+
+static void judge_no_netdev(struct judge *j)
+{
+	size_t before;
+
+	if (gate_no_roce(j))
+		return;
+	before = j->findings->count;
+	for_each_port(d, p, j->node) {
+		if (!is_active_roce(j->node, d, p))
+			continue;
+		if (!is_known(p->gids))
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = { port_fact(j, d, p, "gids") });
+		else
+			judge_port_netdev(j, d, p);
+	}
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no RoCE v2 GID that routes (see rdma/no-rocev2-gid)",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/gid-stale-address ---- */
+
+/* The kernel makes link-local GIDs from the MAC address by itself (core/cache.c, default GIDs), so
+ * that hardware has them without the interface having the address. Software that sends through the
+ * interface's own sockets needs it. */
+static bool is_default_gid(const struct rdma_device *d, const struct gid *address)
+{
+	return gid_is_link_local(address) && !str_is(d->driver, "rdma_rxe") &&
+	       !str_is(d->driver, "siw");
+}
+
+static bool has_address(const struct net_interface *interface, const struct gid *wanted)
+{
+	for (uint32_t i = 0; i < interface->addresses.count; i++) {
+		unsigned int prefix;
+		struct gid address;
+
+		if (gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix) &&
+		    gid_is_equal(&address, wanted))
+			return true;
+	}
+	return false;
+}
+
+static void judge_address(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+			  size_t *judged)
+{
+	for_each(g, &p->gids) {
+		const struct net_interface *interface =
+			is_known(g->netdev) ? node_interface(j->node, g->netdev.value) : NULL;
+		char text[GID_TEXT];
+		struct gid address;
+
+		/* A disabled interface loses its IPv6 addresses: rdma/gid-no-netdev speaks then. */
+		if (!interface || !interface_is_up(interface) || !is_known(g->gid) ||
+		    !gid_parse(span_of(g->gid.value), &address) || is_default_gid(d, &address))
+			continue;
+		(*judged)++;
+		if (!is_known(interface->addresses)) {
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = {
+					say(j, "net.interfaces[%s].addresses", g->netdev.value) });
+			return;
+		}
+		if (has_address(interface, &address))
+			continue;
+		gid_format(text, &address);
+		FAIL(j, .subject = say_port(j, d, p),
+		     .observed = say(j, "GID %llu is %s, which %s does not have",
+				     (unsigned long long)g->index.value, text, g->netdev.value),
+		     .expected = "an address of the interface",
+		     .evidence = { gid_fact(j, d, p, g, "gid"),
+				   say(j, "net.interfaces[%s].addresses", g->netdev.value) });
+		return;
+	}
+}
+
+static void judge_stale(struct judge *j)
+{
+	size_t judged = 0, before;
+
+	if (gate_no_roce(j))
+		return;
+	if (!is_told(j->node->net.interfaces)) {
+		UNKNOWN(j, .evidence = { "net.interfaces" });
+		return;
+	}
+	before = j->findings->count;
+	for_each_port(d, p, j->node)
+		if (is_active_roce(j->node, d, p))
+			judge_address(j, d, p, &judged);
+	if (j->findings->count > before)
+		return;
+	if (judged)
+		PASS(j, .evidence = { "rdma.devices", "net.interfaces" });
+	else
+		NOT_APPLICABLE(j, .observed = "no GID of an IP address",
+			       .evidence = { "rdma.devices" });
+}
+
+static const struct rule gid_rules[] = {
+	{
+		.id = "rdma/no-rocev2-gid",
+		.title = "A RoCE port has no RoCE v2 GID that routes",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_no_rocev2,
+		.impact = "Connections over this port fail or time out: NCCL \"completion with "
+			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
+		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
+			  "one); the kernel then adds the GID by itself.",
+		.activation = ACTIVATION_NOW,
+		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
+		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
+		       "reach no further than the link, RoCE v1 no further than the Ethernet "
+		       "segment. Ports of NICs that are not those next to the GPUs are "
+		       "information while others have such a GID.",
+		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
+			 "2>/dev/null",
+		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
+			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c\n"
+			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
+	},
+	{
+		.id = "rdma/gid-no-netdev",
+		.title = "A RoCE GID has no network interface that is up",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_no_netdev,
+		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
+		.remedy = "Bring the interface up. In a container, give it the interface too: "
+			  "host network, or an SR-IOV or macvlan attachment of that port.",
+		.activation = ACTIVATION_NOW,
+		.reads = "gid_attrs/ndevs of every RoCE v2 GID that routes, and the interfaces' "
+			 "operstate.",
+		.why = "The kernel takes route and MAC address from the GID's interface, in the "
+		       "network namespace of the process: a container that shares RDMA devices "
+		       "but not the interface sees GIDs without one. With another GID of the port "
+		       "whose interface is up it is information. Ports that are not active are "
+		       "not looked at.",
+		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
+			 "ip -br link",
+		.sources = "Linux: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
+			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
+			   "issue 431",
+	},
+	{
+		.id = "rdma/gid-stale-address",
+		.title = "A RoCE GID stands for an address that its interface no longer has",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_stale,
+		.impact = "Connections from this GID get no answer: nothing routes back to the "
+			  "address.",
+		.remedy = "Give the interface the address again, or set it down and up so that "
+			  "the kernel makes the GIDs anew.",
+		.activation = ACTIVATION_NOW,
+		.reads = "GIDs and their interfaces; the interfaces' addresses.",
+		.why = "The kernel keeps GIDs and addresses together; they part after a driver's "
+		       "error, or when an address goes by a way that sends no notice. Link-local "
+		       "GIDs of hardware are made from the MAC address and need no such address "
+		       "on the interface; those of soft RoCE do. Where several interfaces share a "
+		       "subnet, only a live host tells whose address is whose.",
+		.check = "show_gids; ip -br addr",
+		.sources = "Linux: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+			   "github.com/SoftRoCE/rxe-dev issue 79",
+	},
+};
+
+RULE_TABLE(gid);

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gpu.c - the GPUs themselves. Their counters and modes would have to be asked of the driver through
+ * NVML, which opens the device and can change its state; only what the kernel shows without that is
+ * judged here, and what it does not show is unknown.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+#include "gpus.h"
+#include "parse/span.h"
+#include "settings.h"
+#include "topology.h"
+
+#define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
+
+static size_t nvswitches(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += pci_is_nvswitch(d);
+	return n;
+}
+
+static bool names_device(const struct log_line *line, const char *bdf)
+{
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (strcmp(line->devices.items[i], bdf) == 0)
+			return true;
+	return false;
+}
+
+/* The first of PATTERNS (NULL-terminated) whose lines name the GPU, or NULL. */
+static const struct log_line *logged(const struct node *node, const char *const *patterns,
+				     const char *bdf)
+{
+	for (size_t i = 0; patterns[i]; i++) {
+		const struct log_line *line = node_log(node, patterns[i]);
+
+		if (names_device(line, bdf))
+			return line;
+	}
+	return NULL;
+}
+
+/*
+ * Nothing was logged: that is no proof. With the whole log read there is nothing more that could be known
+ * without the device, so this is no gap that has to be closed, and weighs as information.
+ */
+static void nothing_logged(struct judge *j, const char *what)
+{
+	const struct log_facts *log = &j->node->log;
+
+	if (!is_told(log->lines))
+		UNKNOWN(j, .observed = NOT_ASKED " could not be read", .evidence = { "log.lines" });
+	else if (!known_is(log->complete, true))
+		UNKNOWN(j, .observed = say(j, NOT_ASKED " does not reach back to the boot and names no %s",
+					   what),
+			.evidence = { "log.complete" });
+	else
+		UNKNOWN(j, .graded = true, .severity = SEVERITY_INFO,
+			.observed = say(j, NOT_ASKED " names no %s since the boot", what),
+			.remedy = "nvidia-smi -q, at a time when no job runs.",
+			.evidence = { "log.lines" });
+}
+
+/* ---- memory errors ---- */
+
+/* nverror.h: 64 and 157 are retirements or row remaps that failed, 140 an error that escaped; 161 is the
+ * same of a channel. */
+static const char *const memory_failed[] = { "xid-64", "xid-140", "xid-157", "xid-161", NULL };
+/* 63, 156, 160: marked for retirement or remapping, which a reset of the GPU makes true. 48, 95, 171, 172:
+ * the uncorrectable errors that lead there. */
+static const char *const memory_pending[] = { "xid-63", "xid-156", "xid-160", "xid-48",
+					      "xid-95", "xid-171", "xid-172", NULL };
+
+static bool has_ecc(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	return pci_is_gpu(device) && (!model || model->kind != GPU_GEFORCE);
+}
+
+static void judge_ecc(struct judge *j)
+{
+	size_t before = j->findings->count, candidates = 0;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	for_each(d, &j->node->pci.devices) {
+		const struct log_line *failed, *pending;
+
+		if (!has_ecc(d))
+			continue;
+		candidates++;
+		failed = logged(j->node, memory_failed, d->bdf.value);
+		pending = logged(j->node, memory_pending, d->bdf.value);
+		if (failed)
+			FAIL(j, .subject = d->bdf.value, .observed = failed->last.value,
+			     .expected = "no failed retirement or remap",
+			     .remedy = "Take the GPU out of service and have it examined: its spare memory is "
+				       "used up or could not be written down.",
+			     .activation = ACTIVATION_NONE,
+			     .evidence = { say(j, "log.lines[%s].last", failed->pattern.value) });
+		else if (pending)
+			FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = pending->last.value,
+				.expected = "no memory error since the last reset",
+				.evidence = { say(j, "log.lines[%s].last", pending->pattern.value) });
+	}
+	if (!candidates)
+		NOT_APPLICABLE(j, .observed = "no GPU with ECC memory", .evidence = { "pci.devices" });
+	else if (j->findings->count == before)
+		nothing_logged(j, "memory error");
+}
+
+/* ---- NVLink ---- */
+
+/* nverror.h: NVLink errors, training that failed (136), NVLink 5 (144 to 150, 155, 166, 170). */
+static const char *const nvlink_errors[] = { "xid-74",	"xid-136", "xid-137", "xid-144", "xid-145",
+					     "xid-146", "xid-147", "xid-148", "xid-149", "xid-150",
+					     "xid-155", "xid-166", "xid-170", NULL };
+
+/* "SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 ...": most of the others are counted and harmless. */
+static const struct log_line *fatal_switch_error(const struct node *node)
+{
+	for_each(line, &node->log.lines)
+		if (str_starts(line->pattern, "sxid-") &&
+		    (strstr(line->last.value, ", Fatal") || strstr(line->first.value, ", Fatal")))
+			return line;
+	return NULL;
+}
+
+static bool may_have_nvlink(const struct node *node)
+{
+	size_t data_centre = 0;
+
+	for_each(d, &node->pci.devices)
+		data_centre += pci_is_gpu(d) && gpu_is_data_centre(d);
+	return nvswitches(node) > 0 || data_centre > 1;
+}
+
+static void judge_nvlink(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct log_line *fabric = node_log(node, "fabric-out-of-sync");
+	const struct log_line *sxid = fatal_switch_error(node);
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	for_each(d, &node->pci.devices) {
+		const struct log_line *line =
+			pci_is_gpu(d) ? logged(node, nvlink_errors, d->bdf.value) : NULL;
+
+		if (line)
+			FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
+			     .expected = "no NVLink errors",
+			     .evidence = { say(j, "log.lines[%s].last", line->pattern.value) });
+	}
+	if (fabric)
+		FAIL(j, .subject = "fabric", .observed = fabric->last.value,
+		     .expected = "driver and fabric manager of one mind about the fabric",
+		     .remedy = "Restart the fabric manager with no job running; if that does not help, reboot.",
+		     .evidence = { "log.lines[fabric-out-of-sync].last" });
+	if (sxid)
+		FAIL(j, .subject = "NVSwitch", .observed = sxid->last.value,
+		     .expected = "no fatal NVSwitch errors",
+		     .evidence = { say(j, "log.lines[%s].last", sxid->pattern.value) });
+	if (j->findings->count > before)
+		return;
+	if (!may_have_nvlink(node))
+		NOT_APPLICABLE(j, .observed = "no NVSwitch, and not two data-centre GPUs",
+			       .evidence = { "pci.devices" });
+	else
+		nothing_logged(j, "NVLink error");
+}
+
+/* ---- MIG ---- */
+
+static void judge_mig(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	for_each(g, &j->node->gpu.devices) {
+		const char *fact = say(j, "gpu.devices[%s].mig_instances", g->bdf.value);
+
+		if (is_unknown(g->mig_instances))
+			UNKNOWN(j, .subject = g->bdf.value, .evidence = { fact });
+		else if (is_known(g->mig_instances) && g->mig_instances.value)
+			FAIL(j, .subject = g->bdf.value,
+			     .observed = say(j, "%" PRIu64 " GPU instances", g->mig_instances.value),
+			     .expected = "no GPU instances", .evidence = { fact });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "gpu.devices" });
+}
+
+/* ---- displays ---- */
+
+static const char *join(struct judge *j, const struct gpu *g)
+{
+	const char *text = "";
+
+	for_each(name, &g->displays)
+		text = say(j, "%s%s%s", text, *text ? ", " : "", *name);
+	return text;
+}
+
+static void judge_display(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (topology_gpus(j->node) < 2) {
+		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(g, &j->node->gpu.devices) {
+		const struct pci_device *d = node_pci(j->node, g->bdf.value);
+		bool console = d && known_is(d->boot_vga, true);
+
+		if (!console && !g->displays.count)
+			continue;
+		FAIL(j, .subject = g->bdf.value,
+		     .observed = g->displays.count ? say(j, "a display is connected: %s", join(j, g))
+						   : "the firmware's console is on this GPU",
+		     .expected = "GPUs that only compute",
+		     .evidence = { say(j, "pci.devices[%s].boot_vga", g->bdf.value),
+				   say(j, "gpu.devices[%s].displays", g->bdf.value) });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "gpu.devices", "pci.devices" });
+}
+
+/* ---- how many ---- */
+
+/* HGX boards with NVSwitch have eight GPUs, HGX-2 sixteen. */
+#define BOARD_GPUS 8
+
+static void judge_usual_count(struct judge *j, size_t gpus)
+{
+	size_t switches = nvswitches(j->node);
+
+	if (node_is_vm(j->node))
+		NOT_APPLICABLE(j, .observed = "a virtual machine has as many as it was given, and [expect] "
+					      "gpu-count is not set",
+			       .evidence = { "os.hypervisor" });
+	else if (switches && gpus % BOARD_GPUS)
+		FAIL_AS(j, SEVERITY_WARN,
+			.observed = say(j, "%zu GPUs with %zu NVSwitches", gpus, switches),
+			.expected = say(j, "%d GPUs on a board with NVSwitches", BOARD_GPUS),
+			.evidence = { "pci.devices" });
+	else if (gpus > 2 && gpus % 2)
+		FAIL_AS(j, SEVERITY_WARN, .observed = say(j, "%zu GPUs, an odd number", gpus),
+			.expected = "an even number", .evidence = { "pci.devices" });
+	else if (switches)
+		PASS(j, .evidence = { "pci.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "[expect] gpu-count is not set, and nothing else tells",
+			       .evidence = { "pci.devices" });
+}
+
+static void judge_count(struct judge *j)
+{
+	const struct expectation *e =
+		j->settings ? settings_expect(j->settings, "gpu-count") : NULL;
+	size_t gpus = topology_gpus(j->node);
+	uint64_t wanted;
+
+	if (!is_told(j->node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	if (!e || span_u64(span_of(e->value), 10, &wanted)) {
+		if (!gate_no_gpu(j))
+			judge_usual_count(j, gpus);
+	} else if (gpus != wanted) {
+		FAIL(j, .observed = say(j, "%zu", gpus),
+		     .expected = say(j, "%s (%s)", e->value, e->file), .evidence = { "pci.devices" });
+	} else {
+		PASS(j, .evidence = { "pci.devices" });
+	}
+}
+
+static const struct rule gpu_rules[] = {
+	{
+		.id = "gpu/ecc-pending",
+		.title = "A GPU has memory errors that wait for a reset, or that it cannot mend",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_ecc,
+		.impact = "Jobs die on the next access to the same memory, or with the reset when it comes.",
+		.remedy = "Drain the node and reset the GPU (nvidia-smi -r), or reboot: only then the memory is "
+			  "retired or remapped.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Xids about memory errors in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
+			 "160, 161, 171, 172.",
+		.why = "What the GPU keeps about its memory (pending rows, remap failures of earlier boots) is "
+		       "seen through NVML, which opens the device: nvnodecheck does not, so without such a line the "
+		       "answer is unknown and never a pass. A GPU that was reset since the line is shown as pending "
+		       "although it is not.",
+		.check = "nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
+		.sources = "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
+			   "docs.nvidia.com/deploy: GPU memory error management; Xid errors",
+	},
+	{
+		.id = "gpu/nvlink-inactive",
+		.title = "NVLink connections failed",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_nvlink,
+		.impact = "NCCL and NVSHMEM lose bandwidth or hang; DeepEP's intra-node kernels need every link.",
+		.remedy = "Drain the node and reset all GPUs of the board; if it comes back, have board and cables "
+			  "examined.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
+			 "kernel log since the boot.",
+		.why = "Which links are up is seen through NVML, which opens the device: nvnodecheck does not. Links "
+		       "that never came up leave no line, so without one the answer is unknown.",
+		.check = "nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
+		.sources = "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
+			   "NVIDIA Fabric Manager user guide, SXid errors\n"
+			   "github.com/Azure/azhpc-diagnostics/issues/73",
+	},
+	{
+		.id = "gpu/mig-enabled",
+		.title = "A GPU is divided into MIG instances",
+		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.judge = judge_mig,
+		.impact = "No peer-to-peer between GPUs over PCIe or NVLink, no NVLS: NCCL copies through the host.",
+		.remedy = "nvidia-smi mig -dci, -dgi, then nvidia-smi -mig 0, with no job on the GPU.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig.",
+		.why = "MIG and multi-GPU work exclude each other. A GPU in MIG mode without instances is not seen "
+		       "here: the mode itself would have to be asked of the driver.",
+		.check = "nvidia-smi mig -lgi",
+		.cost = "Jobs that use the instances end.",
+		.sources = "NVIDIA MIG user guide, application considerations\n"
+			   "github.com/NVIDIA/nccl/issues/1716",
+	},
+	{
+		.id = "gpu/display-attached",
+		.title = "A GPU that takes part in peer-to-peer also drives a display",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_INFO,
+		.judge = judge_display,
+		.impact = "The console takes part of BAR1: where BAR1 is no larger than the memory, the driver does "
+			  "not map the whole memory through it, and peer-to-peer through BAR1 to this GPU fails.",
+		.remedy = "Use the board's own graphics, or another GPU, for the display.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "boot_vga of the PCI function, and the state of its connectors below /sys/class/drm.",
+		.why = "It matters for patched drivers and for GPUs whose peer-to-peer goes through BAR1, and only "
+		       "if memory and reserve do not both fit. Without nvidia_drm's modesetting the connectors are "
+		       "not visible.",
+		.check = "cat /sys/bus/pci/devices/*/boot_vga; grep -H . /sys/class/drm/*/status",
+		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c\n"
+			   "github.com/aikitoria/open-gpu-kernel-modules/pull/34",
+	},
+	{
+		.id = "gpu/count-unexpected",
+		.title = "The node has another number of GPUs than it should",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_count,
+		.impact = "Jobs that ask for all GPUs of the node do not start, or start with fewer.",
+		.remedy = "Look for the one that is missing: the firmware's log, power, riser, \"fallen off the "
+			  "bus\" in the kernel log. A cold boot brings some back.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
+			 "configuration.",
+		.why = "A GPU that fails early is not on the bus at all, so nothing else misses it. Without an "
+		       "expectation only an odd number of several, or one that does not fit a board with "
+		       "NVSwitches, is a reason to look, as a warning.",
+		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
+		.sources = "NVIDIA HGX platform documentation; node health checks of GPU clusters (Azure azurehpc-"
+			   "health-checks, NVIDIA DCGM)",
+	},
+};
+
+RULE_TABLE(gpu);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* net.c - how the nodes of a job find each other over IP. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "job-env.h"
+#include "parse/gid.h"
+#include "ports.h"
+
+/* ---- net/hostname-loopback ---- */
+
+static bool is_loopback(const char *text)
+{
+	unsigned int prefix;
+	struct gid address;
+
+	if (!gid_from_address(span_of(text), &address, &prefix))
+		return false;
+	return gid_is_ipv4(&address) ? address.raw[12] == 127 : strcmp(text, "::1") == 0;
+}
+
+static size_t position(const struct node *node, const char *service)
+{
+	for (uint32_t i = 0; i < node->net.hosts_order.count; i++)
+		if (strcmp(node->net.hosts_order.items[i], service) == 0)
+			return i;
+	return node->net.hosts_order.count;
+}
+
+/* The services that could know the name, besides the file. */
+static const char *other_service(const struct node *node)
+{
+	static const char *const names[] = { "myhostname", "resolve", "dns",	 "sss",
+					     "ldap",	   "nis",     "nisplus", "winbind" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (position(node, names[i]) < node->net.hosts_order.count)
+			return names[i];
+	return NULL;
+}
+
+static void fail_loopback(struct judge *j, const char *observed)
+{
+	struct job_value nccl = job_nccl(j, "NCCL_SOCKET_IFNAME");
+
+	/* That one does not help Gloo, which is what looks the name up. A node that is known to have no
+	 * RDMA device mostly has no peers either. */
+	bool alone = is_told(j->node->rdma.devices) && j->node->rdma.devices.count == 0;
+
+	FAIL_AS(j, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
+		.expected = "an address that the other nodes reach, or GLOO_SOCKET_IFNAME",
+		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
+			      nccl.fact });
+}
+
+/* The name is not in /etc/hosts, or that is not looked at. */
+static void judge_elsewhere(struct judge *j)
+{
+	const struct node *node = j->node;
+	const char *service = other_service(node);
+
+	if (is_absent(node->net.hosts_order))
+		service = "dns"; /* glibc's default without the line: files dns */
+	if (service && strcmp(service, "myhostname") == 0)
+		PASS(j, .observed = "nss-myhostname answers with the node's own addresses",
+		     .evidence = { "net.hosts_order" });
+	else if (service)
+		UNKNOWN(j,
+			.observed = say(j, "%s is not in /etc/hosts, and \"%s\" is not asked here",
+					is_known(node->os.hostname) ? node->os.hostname.value
+								    : "the node's name",
+					service),
+			.remedy = "getent ahosts $(hostname)", .evidence = { "net.hosts_order" });
+	else
+		fail_loopback(j, "the node's own name is in no file, and nothing else is asked");
+}
+
+static void judge_hostname(struct judge *j)
+{
+	const struct net_facts *net = &j->node->net;
+	struct job_value gloo = job_env(j, "GLOO_SOCKET_IFNAME");
+	size_t loopback = 0;
+
+	if (gloo.value) {
+		NOT_APPLICABLE(j, .observed = "GLOO_SOCKET_IFNAME names the interface",
+			       .evidence = { gloo.fact });
+		return;
+	}
+	if (!is_told(net->hostname_addresses) || !is_told(net->hosts_order)) {
+		UNKNOWN(j, .evidence = { is_told(net->hosts_order) ? "net.hostname_addresses"
+								   : "net.hosts_order" });
+		return;
+	}
+	for (uint32_t i = 0; i < net->hostname_addresses.count; i++)
+		loopback += is_loopback(net->hostname_addresses.items[i]);
+	if (!net->hostname_addresses.count ||
+	    (is_known(net->hosts_order) && position(j->node, "files") == net->hosts_order.count))
+		judge_elsewhere(j);
+	else if (position(j->node, "myhostname") < position(j->node, "files"))
+		PASS(j, .observed = "nss-myhostname stands before the file",
+		     .evidence = { "net.hosts_order" });
+	else if (loopback == net->hostname_addresses.count)
+		fail_loopback(j, say(j, "the node's own name is %s in /etc/hosts",
+				     net->hostname_addresses.items[0]));
+	else
+		PASS(j, .evidence = { "net.hostname_addresses" });
+}
+
+/* ---- several interfaces in one subnet ---- */
+
+static bool is_on_link(const struct net_route *r)
+{
+	return is_absent(r->gateway) && is_known(r->interface) && is_known(r->destination) &&
+	       strcmp(r->destination.value, "0.0.0.0/0") != 0 &&
+	       !str_starts(r->destination, "169.254.");
+}
+
+static bool is_in_use(const struct node *node, const struct net_route *r)
+{
+	const struct net_interface *interface = node_interface(node, r->interface.value);
+
+	return !interface || !is_known(interface->state) || interface_is_up(interface);
+}
+
+/* An earlier route to the same subnet over another interface, which counts for as much. */
+static const struct net_route *rival_of(const struct node *node, const struct net_route *route)
+{
+	for_each(r, &node->net.routes) {
+		if (r == route)
+			return NULL;
+		if (is_on_link(r) && str_is(r->destination, route->destination.value) &&
+		    !str_is(r->interface, route->interface.value) && is_known(r->metric) &&
+		    known_is(route->metric, r->metric.value) && is_in_use(node, r))
+			return r;
+	}
+	return NULL;
+}
+
+static void judge_duplicates(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	if (!is_known(j->node->net.routes)) {
+		UNKNOWN(j, .evidence = { "net.routes" });
+		return;
+	}
+	for_each(route, &j->node->net.routes) {
+		const struct net_route *rival;
+
+		if (!is_on_link(route) || !is_in_use(j->node, route))
+			continue;
+		rival = rival_of(j->node, route);
+		if (rival)
+			FAIL(j, .subject = route->interface.value,
+			     .observed = say(j, "%s and %s both have %s with metric %" PRIu64,
+					     rival->interface.value, route->interface.value,
+					     route->destination.value, route->metric.value),
+			     .expected = "one interface a subnet, or different metrics",
+			     .evidence = { "net.routes" });
+	}
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "net.routes" });
+}
+
+/* ---- net/arp-flux ---- */
+
+static bool carries_roce(const struct node *node, const char *interface)
+{
+	for_each_port(d, p, node) {
+		if (!port_is_ethernet(p))
+			continue;
+		for_each(g, &p->gids)
+			if (str_is(g->netdev, interface))
+				return true;
+	}
+	return false;
+}
+
+/* Shares a subnet with another interface of RoCE. */
+static const char *shared_subnet(const struct node *node, const char *interface)
+{
+	for_each(a, &node->net.routes) {
+		if (!is_on_link(a) || !str_is(a->interface, interface))
+			continue;
+		for_each(b, &node->net.routes)
+			if (is_on_link(b) && str_is(b->destination, a->destination.value) &&
+			    !str_is(b->interface, interface) && is_in_use(node, b) &&
+			    carries_roce(node, b->interface.value))
+				return a->destination.value;
+	}
+	return NULL;
+}
+
+/* Documentation/networking/ip-sysctl.rst: the higher of conf/all and of the interface's own counts.
+ */
+static uint64_t with_all(const struct node *node, const char *name, struct fact_u64 own)
+{
+	for_each(s, &node->os.sysctls) {
+		uint64_t all;
+
+		if (str_is(s->name, name) && is_known(s->value) &&
+		    span_u64(span_of(s->value.value), 10, &all) == 0)
+			return all > own.value ? all : own.value;
+	}
+	return own.value;
+}
+
+static void judge_arp_of(struct judge *j, const struct net_interface *interface, const char *subnet)
+{
+	const char *name = interface->name.value;
+	const char *ignore = say(j, "net.interfaces[%s].arp_ignore", name);
+	const char *announce = say(j, "net.interfaces[%s].arp_announce", name);
+	uint64_t i, a;
+
+	if (!is_known(interface->arp_ignore) || !is_known(interface->arp_announce)) {
+		UNKNOWN(j, .subject = name,
+			.evidence = { is_known(interface->arp_ignore) ? announce : ignore });
+		return;
+	}
+	i = with_all(j->node, "net.ipv4.conf.all.arp_ignore", interface->arp_ignore);
+	a = with_all(j->node, "net.ipv4.conf.all.arp_announce", interface->arp_announce);
+	if (i && a)
+		PASS(j, .subject = name, .evidence = { ignore, announce });
+	else
+		FAIL(j, .subject = name,
+		     .observed = say(j,
+				     "shares %s with another RoCE port; arp_ignore %" PRIu64
+				     ", arp_announce %" PRIu64,
+				     subnet, i, a),
+		     .expected = "arp_ignore 1 and arp_announce 2, or a subnet for each port",
+		     .evidence = { ignore, announce, "net.routes" });
+}
+
+static void judge_arp(struct judge *j)
+{
+	size_t before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	if (!is_known(j->node->net.routes)) {
+		UNKNOWN(j, .evidence = { "net.routes" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(interface, &j->node->net.interfaces) {
+		const char *subnet;
+
+		if (!carries_roce(j->node, interface->name.value) ||
+		    (is_known(interface->state) && !interface_is_up(interface)))
+			continue;
+		subnet = shared_subnet(j->node, interface->name.value);
+		if (subnet)
+			judge_arp_of(j, interface, subnet);
+	}
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no two RoCE ports share a subnet",
+			       .evidence = { "net.routes" });
+}
+
+static const struct rule net_rules[] = {
+	{
+		.id = "net/hostname-loopback",
+		.title = "The node's own name leads to itself alone",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_hostname,
+		.impact = "Gloo, Ray and others tell their peers 127.0.0.1: \"connectFullMesh "
+			  "failed\", remote=[127.0.0.1], or a hang at the start.",
+		.remedy = "Give the name the node's address in /etc/hosts (Debian writes "
+			  "127.0.1.1 there), or set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for "
+			  "the jobs.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
+			 "NCCL_SOCKET_IFNAME of the process asked about.",
+		.why = "Where no interface is named, Gloo looks up the host's own name and "
+		       "listens on what comes back. It does nothing on a single node. With "
+		       "NCCL_SOCKET_IFNAME alone it is information: NCCL does not look the name "
+		       "up. DNS is not asked: a name that is not in the file is unknown where DNS "
+		       "could have it.",
+		.check = "getent ahosts $(hostname)",
+		.sources = "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
+			   "createDefaultDevice()\n"
+			   "nsswitch.conf(5), hosts(5), nss-myhostname(8)\n"
+			   "github.com/aws-samples/aws-do-eks pulls 50, 69",
+	},
+	{
+		.id = "net/duplicate-subnet-routes",
+		.title = "Two interfaces claim the same subnet",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_duplicates,
+		.impact = "Which one a connection leaves by depends on the order in which they "
+			  "came up: NCCL connects over another interface than the one that is "
+			  "named.",
+		.remedy = "Give the interfaces subnets of their own, or one of the routes a "
+			  "higher metric.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/net/route: routes on the link, of interfaces that are up.",
+		.why = "Of routes with the same destination and metric the kernel takes the "
+		       "first. Rules that choose a table by the source address make up for it; "
+		       "they are not seen here. RDMA itself goes by the GID's interface.",
+		.check = "ip route; ip rule",
+		.sources = "github.com/NVIDIA/nccl issue 1581\nip-route(8), ip-rule(8)",
+	},
+	{
+		.id = "net/arp-flux",
+		.title = "RoCE ports in one subnet answer ARP for each other",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_arp,
+		.impact = "A peer sends to the wrong port: connections time out, or all traffic "
+			  "takes one port.",
+		.remedy =
+			"Give each port its own subnet; or set net.ipv4.conf.all.arp_ignore=1 and "
+			"arp_announce=2 in sysctl.d, with routing rules by source address.",
+		.fix = "sysctl",
+		.activation = ACTIVATION_NOW,
+		.reads = "Routes on the link; arp_ignore and arp_announce of interfaces that "
+			 "share a subnet.",
+		.why = "By default Linux answers ARP for any of its addresses on any interface. "
+		       "With several ports in one subnet the answer may come from another port "
+		       "than the address is on. Fabrics with a subnet for each rail do not know "
+		       "it: not applicable.",
+		.check = "sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.arp_announce; ip "
+			 "-br addr",
+		.cost = "Services that rely on addresses answered for on other interfaces (some "
+			"load balancers) change.",
+		.sources =
+			"Linux: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+	},
+};
+
+RULE_TABLE(net);

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-nics.c - the NICs as devices (rules rdma/...): all there, alike, and with what kernel,
+ * firmware and user space have to bring along for them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gate.h"
+#include "parse/nvidia.h"
+#include "ports.h"
+#include "topology.h"
+
+/* ---- rdma/device-missing ---- */
+
+static const struct rdma_device *device_of(const struct node *node, const struct pci_device *nic)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->bdf) && str_is(nic->bdf, d->bdf.value))
+			return d;
+	return NULL;
+}
+
+/* Both ports of a NIC in one bond make a single RDMA device, on the first function
+ * (drivers/net/ethernet/mellanox/mlx5/core/lag). */
+static bool is_in_bond(const struct node *node, const struct pci_device *nic)
+{
+	size_t slot = strlen(nic->bdf.value) - 1; /* without the function's number */
+
+	for_each(d, &node->rdma.devices) {
+		if (!is_known(d->bdf) || strncmp(d->bdf.value, nic->bdf.value, slot) != 0)
+			continue;
+		if (strstr(d->name.value, "bond"))
+			return true;
+		for_each(p, &d->ports)
+			for_each(g, &p->gids)
+				if (str_starts(g->netdev, "bond"))
+					return true;
+	}
+	return false;
+}
+
+/* Is there another NIC of the model that has an RDMA device? */
+static bool has_working_peer(const struct node *node, const struct pci_device *nic)
+{
+	for_each(peer, &node->pci.devices)
+		if (is_known(nic->device_id) && known_is(peer->device_id, nic->device_id.value) &&
+		    pci_is_mlx(peer) && device_of(node, peer))
+			return true;
+	return false;
+}
+
+static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *good)
+{
+	const char *fact = say(j, "pci.devices[%s].driver", nic->bdf.value);
+	bool bound = str_is(nic->driver, "mlx5_core");
+
+	if (device_of(j->node, nic) || is_in_bond(j->node, nic)) {
+		(*good)++;
+		return;
+	}
+	if (is_unknown(nic->driver))
+		UNKNOWN(j, .subject = nic->bdf.value, .evidence = { fact });
+	else if (bound)
+		FAIL(j, .subject = nic->bdf.value,
+		     .observed = "mlx5_core drives it, and it has no RDMA device",
+		     .expected = "an entry in /sys/class/infiniband", .evidence = { fact });
+	else if (is_absent(nic->driver) && has_working_peer(j->node, nic))
+		FAIL(j, .subject = nic->bdf.value,
+		     .observed =
+			     "no driver is bound to it; NICs of the same model have RDMA devices",
+		     .expected = "mlx5_core", .evidence = { fact });
+	/* Else it was given away: vfio-pci, or an old mlx4. */
+}
+
+static void judge_missing(struct judge *j)
+{
+	size_t good = 0, before;
+
+	if (!is_told(j->node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	if (!is_told(j->node->rdma.devices)) {
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+		return;
+	}
+	if (!j->node->rdma.devices.count) {
+		NOT_APPLICABLE(j, .observed = "no RDMA device at all: see rdma/no-devices",
+			       .evidence = { "rdma.devices" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(nic, &j->node->pci.devices)
+		if (pci_is_mlx(nic) && topology_is_nic(j->node, nic))
+			judge_nic(j, nic, &good);
+	if (j->findings->count > before)
+		return;
+	if (good)
+		PASS(j, .evidence = { "rdma.devices", "pci.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no NVIDIA NIC that mlx5_core drives",
+			       .evidence = { "pci.devices" });
+}
+
+/* ---- rdma/firmware-mixed ---- */
+
+static bool is_same_model(const struct rdma_device *a, const struct rdma_device *b)
+{
+	return is_known(a->hca_type) && is_known(b->hca_type) &&
+	       strcmp(a->hca_type.value, b->hca_type.value) == 0;
+}
+
+static bool is_same_board(const struct rdma_device *a, const struct rdma_device *b)
+{
+	return is_known(a->board_id) && is_known(b->board_id) &&
+	       strcmp(a->board_id.value, b->board_id.value) == 0;
+}
+
+/* A virtual function has its parent's firmware. */
+static bool has_firmware(const struct node *node, const struct rdma_device *d)
+{
+	return !is_virtual_function(node, d) && !is_management(node, d) && is_known(d->firmware);
+}
+
+/* The firmware that most NICs of the model have. */
+static const struct rdma_device *usual(const struct node *node, const struct rdma_device *device,
+				       bool boards)
+{
+	const struct rdma_device *best = NULL;
+	size_t most = 0;
+
+	for_each(a, &node->rdma.devices) {
+		size_t n = 0;
+
+		if (!has_firmware(node, a) || !is_same_model(a, device) ||
+		    (boards && !is_same_board(a, device)))
+			continue;
+		for_each(b, &node->rdma.devices)
+			n += has_firmware(node, b) && is_same_model(a, b) &&
+			     (!boards || is_same_board(a, b)) &&
+			     strcmp(a->firmware.value, b->firmware.value) == 0;
+		if (n > most) {
+			most = n;
+			best = a;
+		}
+	}
+	return best;
+}
+
+static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
+{
+	const struct rdma_device *board = usual(j->node, d, true),
+				 *model = usual(j->node, d, false);
+	const struct rdma_device *other = board ? board : model;
+
+	if (board && strcmp(board->firmware.value, d->firmware.value) == 0)
+		other = model;
+	if (!other || strcmp(other->firmware.value, d->firmware.value) == 0)
+		return;
+	/* Boards of another maker are released at another time. */
+	FAIL_AS(j, other == board || !is_known(d->board_id) ? SEVERITY_WARN : SEVERITY_INFO,
+		.subject = d->name.value,
+		.observed = say(j, "%s %s has %s, %s has %s", d->hca_type.value, d->name.value,
+				d->firmware.value, other->name.value, other->firmware.value),
+		.expected = "one firmware version for NICs of one model",
+		.evidence = { say(j, "rdma.devices[%s].firmware", d->name.value),
+			      say(j, "rdma.devices[%s].firmware", other->name.value) });
+}
+
+static void judge_firmware(struct judge *j)
+{
+	size_t known = 0, unknown = 0, before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for_each(d, &j->node->rdma.devices) {
+		unknown += is_unknown(d->firmware) || is_unknown(d->hca_type);
+		if (!has_firmware(j->node, d))
+			continue;
+		known++;
+		judge_firmware_of(j, d);
+	}
+	if (j->findings->count > before)
+		return;
+	if (unknown)
+		UNKNOWN(j, .observed = "the firmware or the model of a NIC is not known",
+			.evidence = { "rdma.devices" });
+	else if (known > 1)
+		PASS(j, .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "not two NICs to compare",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/vf-present ---- */
+
+static void judge_vf(struct judge *j)
+{
+	size_t n = 0;
+
+	if (gate_no_rdma_device(j))
+		return;
+	if (!is_told(j->node->pci.devices)) {
+		UNKNOWN(j, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &j->node->rdma.devices) {
+		if (!is_virtual_function(j->node, d))
+			continue;
+		n++;
+		FAIL(j, .subject = d->name.value,
+		     .observed = say(j, "a virtual function of %s",
+				     node_pci(j->node, d->bdf.value)->physical_function.value),
+		     .expected = "a physical function, where NVSHMEM or DeepEP run over it",
+		     .evidence = { say(j, "pci.devices[%s].physical_function", d->bdf.value) });
+	}
+	if (!n)
+		PASS(j,
+		     .observed = node_is_vm(j->node)
+					 ? "none that this virtual machine could tell for one"
+					 : "none",
+		     .evidence = { "rdma.devices", "pci.devices" });
+}
+
+/* ---- rdma/gdaki-kernel-floor ---- */
+
+#define KERNEL_GDAKI "6.1"
+
+static void judge_gdaki(struct judge *j)
+{
+	const struct node *node = j->node;
+	bool peermem = node_module(node, "nvidia_peermem");
+	bool ofed = node_software(node, "ofed") || node_software(node, "doca");
+
+	if (gate_no_rdma(j))
+		return;
+	if (!is_known(node->os.kernel))
+		UNKNOWN(j, .evidence = { "os.kernel" });
+	else if (peermem)
+		PASS(j, .observed = "nvidia_peermem is loaded",
+		     .evidence = { "modules.loaded[nvidia_peermem].state" });
+	else if (!is_told(node->modules.loaded))
+		UNKNOWN(j, .evidence = { "modules.loaded" });
+	else if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
+		FAIL(j,
+		     .observed = "proprietary kernel modules, which export no DMA-BUF, and no "
+				 "nvidia_peermem",
+		     .expected = "nvidia_peermem, or the open modules with Linux " KERNEL_GDAKI,
+		     .evidence = { "driver.flavour", "modules.loaded" });
+	else if (version_compare(node->os.kernel.value, KERNEL_GDAKI) >= 0)
+		PASS(j, .observed = say(j, "Linux %s", node->os.kernel.value),
+		     .evidence = { "os.kernel" });
+	else if (ofed)
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = say(j, "Linux %s with an OFED stack, no nvidia_peermem",
+					node->os.kernel.value),
+			.expected = "Linux " KERNEL_GDAKI
+				    " or nvidia_peermem; OFED may bring what it takes",
+			.evidence = { "os.kernel", "modules.loaded" });
+	else
+		FAIL(j, .observed = say(j, "Linux %s and no nvidia_peermem", node->os.kernel.value),
+		     .expected = "Linux " KERNEL_GDAKI " or nvidia_peermem",
+		     .evidence = { "os.kernel", "modules.loaded" });
+}
+
+/* ---- rdma/pci-atomic-mode ---- */
+
+static void judge_atomic(struct judge *j)
+{
+	if (gate_no_rdma_device(j))
+		return;
+	for_each(d, &j->node->rdma.devices)
+		if (str_is(d->driver, "mlx5_core")) {
+			UNKNOWN(j, .subject = NULL,
+				.observed = "a firmware setting that only mlxconfig shows; nothing "
+					    "here "
+					    "starts other programs",
+				.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
+				.evidence = { "rdma.devices" });
+			return;
+		}
+	NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core",
+		       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/netns-exclusive ---- */
+
+static void judge_netns(struct judge *j)
+{
+	const char *runtime = NULL;
+	enum fact_state containers;
+
+	if (gate_no_rdma_device(j))
+		return;
+	containers = container_runtime(j->node, &runtime);
+	if (!is_known(j->node->rdma.netns_mode) && is_told(j->node->rdma.netns_mode))
+		NOT_APPLICABLE(j, .observed = "ib_core has no such mode",
+			       .evidence = { "rdma.netns_mode" });
+	else if (!is_known(j->node->rdma.netns_mode))
+		UNKNOWN(j, .evidence = { "rdma.netns_mode" });
+	else if (!str_is(j->node->rdma.netns_mode, "exclusive"))
+		PASS(j, .evidence = { "rdma.netns_mode" });
+	else if (containers == FACT_KNOWN || is_known(j->node->os.container))
+		FAIL(j,
+		     .observed = runtime ? say(j, "exclusive, and %s runs", runtime)
+					 : "exclusive, within a container",
+		     .expected = "shared, where containers share RDMA devices",
+		     .evidence = { "rdma.netns_mode",
+				   runtime ? say(j, "limits.launchers[%s].pid", runtime)
+					   : "os.container" });
+	else
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = containers == FACT_ABSENT
+					    ? "exclusive; no container runtime runs"
+					    : "exclusive; whether containers run here is not known",
+			.expected = "nothing, unless containers share RDMA devices",
+			.evidence = { "rdma.netns_mode" });
+}
+
+static const struct rule rdma_nics_rules[] = {
+	{
+		.id = "rdma/device-missing",
+		.title = "A NIC has no RDMA device",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_missing,
+		.impact = "The GPUs next to it go through another NIC, or jobs that name it do "
+			  "not start.",
+		.remedy = "Look in the kernel log for mlx5_core at this address; then unbind and "
+			  "bind it, or reset the NIC. RDMA may be switched off for it: devlink "
+			  "dev param show pci/BDF name enable_rdma.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NVIDIA network functions on the PCI bus, their drivers, and "
+			 "/sys/class/infiniband.",
+		.why = "mlx5_ib makes one RDMA device for every function that mlx5_core drives; "
+		       "when one is missing its start failed, or it fell over later. The second "
+		       "function of a bond, virtual functions that are not in use and functions "
+		       "given to another driver are no fault. A function that has left the PCI "
+		       "bus cannot be seen here: set [expect] nic-count.",
+		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
+		.sources = "Linux: drivers/infiniband/hw/mlx5/main.c; "
+			   "Documentation/networking/devlink/mlx5.rst\n"
+			   "github.com/leptonai/gpud pull 752",
+	},
+	{
+		.id = "rdma/firmware-mixed",
+		.title = "NICs of one model have different firmware",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_firmware,
+		.impact = "Rails that behave differently: other defaults, other bugs, hangs on "
+			  "some of the NICs.",
+		.remedy =
+			"Bring all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
+		.why = "Compared among NICs of the same board; that boards of other makers with "
+		       "the same chip differ is information, as they are released at other times. "
+		       "Virtual functions have their parent's. No source says that a mix must "
+		       "fail: it is the first difference to remove.",
+		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
+		.cost = "An update of firmware, and a reset of the NIC.",
+		.sources = "Linux: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			   "NVIDIA firmware tools documentation",
+	},
+	{
+		.id = "rdma/vf-present",
+		.title = "An RDMA device is a virtual function",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_INFO,
+		.judge = judge_vf,
+		.impact = "Nothing as such; DeepEP was reported to hang over virtual functions.",
+		.remedy = "Give the job physical functions, or try without DeepEP before looking "
+			  "elsewhere.",
+		.reads = "physfn of the PCI functions of RDMA devices.",
+		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is "
+		       "open. Within a virtual machine one looks like a physical function.",
+		.check = "ls -d /sys/class/infiniband/*/device/physfn",
+		.sources = "github.com/deepseek-ai/DeepEP issue 658",
+	},
+	{
+		.id = "rdma/gdaki-kernel-floor",
+		.title = "The kernel cannot register what GPU-initiated NCCL needs",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.judge = judge_gdaki,
+		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP V2 uses.",
+		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or "
+			  "Linux " KERNEL_GDAKI " and later with the open kernel modules.",
+		.fix = "modules-load",
+		.activation = ACTIVATION_NOW,
+		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on "
+			 "disk.",
+		.why = "GDAKI puts the NIC's control structures in GPU memory. NCCL asks for "
+		       "DMA-BUF with "
+		       "Linux " KERNEL_GDAKI
+		       ", or nvidia-peermem. OFED brings parts of newer kernels to "
+		       "older ones, for which NCCL gives no number: information then.",
+		.check = "uname -r; lsmod | grep nvidia_peermem",
+		.sources = "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
+	},
+	{
+		.id = "rdma/pci-atomic-mode",
+		.title = "The NIC's firmware may not offer atomic operations",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.judge = judge_atomic,
+		.impact = "NVSHMEM passes over the NIC: \"does not support all necessary atomic "
+			  "operations\".",
+		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset "
+			  "the NIC or reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Nothing yet: the setting is in the NIC's firmware.",
+		.why = "IBGDA asks the firmware for (masked) compare-and-swap and fetch-and-add "
+		       "of 4 and 8 bytes. They depend on PCI_ATOMIC_MODE, which the kernel shows "
+		       "nowhere. PCI Express AtomicOps of the slot are another matter and do not "
+		       "tell it. So the answer is unknown, with the command that tells.",
+		.check = "mlxconfig -d BDF query PCI_ATOMIC_MODE",
+		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.sources = "NVSHMEM: src/modules/transport/common/transport_mlx5_common.cpp, "
+			   "nvshmemt_ib_common_check_nic_ext_atomic_support()\n"
+			   "DeepEP: README.md",
+	},
+	{
+		.id = "rdma/netns-exclusive",
+		.title = "RDMA devices belong to one network namespace only",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_netns,
+		.impact = "Containers with a network of their own see no RDMA device; the shared "
+			  "device plugin of Kubernetes does not start.",
+		.remedy = "rdma system set netns shared before any container runs, and options "
+			  "ib_core netns_mode=1 in modprobe.d for the next boot. Leave it where a "
+			  "plugin moves whole devices into pods.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "netns_mode of ib_core; container runtimes that run.",
+		.why = "Exclusive is right for device plugins that give a pod its own (virtual) "
+		       "function, and wrong for shared devices: which one is meant cannot be "
+		       "seen. Without a container runtime it is information.",
+		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
+		.sources = "rdma-system(8)\n"
+			   "Linux: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
+	},
+};
+
+RULE_TABLE(rdma_nics);

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-ports.c - the links of RDMA ports (rules rdma/...): configured, of one kind, steady, in the
+ * partition that jobs use. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ports.h"
+#include "settings.h"
+
+/* ---- rdma/port-init-no-sm ---- */
+
+static void judge_init(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	const char *state = port_fact(j, d, p, "state"), *sm = port_fact(j, d, p, "sm_lid");
+
+	if (known_is(p->sm_lid, 0))
+		FAIL(j, .subject = say_port(j, d, p),
+		     .observed = "INIT: the link is up, and no subnet manager is known (sm_lid 0)",
+		     .expected = "ACTIVE", .evidence = { state, sm });
+	else if (is_known(p->sm_lid))
+		FAIL_AS(j, SEVERITY_WARN, .subject = say_port(j, d, p),
+			.observed = say(j,
+					"INIT; the subnet manager at LID %" PRIu64
+					" has not configured it, or not yet",
+					p->sm_lid.value),
+			.expected = "ACTIVE", .evidence = { state, sm });
+	else
+		UNKNOWN(j, .subject = say_port(j, d, p), .evidence = { sm });
+}
+
+static void judge_no_sm(struct judge *j)
+{
+	size_t good = 0, seen = 0, before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for_each_port(d, p, j->node) {
+		if (port_is_ethernet(p) || is_management(j->node, d))
+			continue;
+		seen++;
+		if (!is_known(p->state) || !is_known(p->link_layer))
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = { port_fact(
+					j, d, p, is_known(p->state) ? "link_layer" : "state") });
+		else if (p->state.value == RDMA_PORT_INIT && port_is_infiniband(p))
+			judge_init(j, d, p);
+		else
+			good++;
+	}
+	if (j->findings->count > before)
+		return;
+	if (good)
+		PASS(j, .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = seen ? "no port" : "no InfiniBand port",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/link-flapping ---- */
+
+/* Errors of the link itself; port_rcv_errors and buffer overruns have other reasons too. */
+static bool is_link_counter(const struct rdma_counter *c)
+{
+	return str_is(c->name, "link_downed") || str_is(c->name, "symbol_error") ||
+	       str_is(c->name, "local_link_integrity_errors") ||
+	       str_is(c->name, "link_error_recovery");
+}
+
+static void judge_counters(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	uint64_t limit = j->settings ? j->settings->link_errors_max : 0, most = 0;
+	const char *seen = "", *fact = NULL;
+
+	for_each(c, &p->counters) {
+		if (!is_link_counter(c) || !is_known(c->value) || c->value.value == 0)
+			continue;
+		seen = say(j, "%s%s%s %" PRIu64, seen, *seen ? ", " : "", c->name.value,
+			   c->value.value);
+		if (c->value.value < most)
+			continue;
+		most = c->value.value;
+		fact = say(j, "%s[%s].value", port_fact(j, d, p, "counters"), c->name.value);
+	}
+	if (!fact)
+		PASS(j, .subject = say_port(j, d, p),
+		     .evidence = { port_fact(j, d, p, "counters") });
+	else
+		FAIL_AS(j, limit && most > limit ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = say_port(j, d, p), .observed = seen,
+			.expected = limit ? say(j, "at most %" PRIu64 " each", limit) : "none",
+			.evidence = { fact });
+}
+
+static void judge_flapping(struct judge *j)
+{
+	size_t before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for_each_port(d, p, j->node) {
+		if (is_management(j->node, d) || is_absent(p->counters))
+			continue;
+		if (is_unknown(p->counters))
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = { port_fact(j, d, p, "counters") });
+		else
+			judge_counters(j, d, p);
+	}
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no port has counters of its own (virtual functions)",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/link-layer-mixed ---- */
+
+struct layers {
+	size_t infiniband, ethernet, unknown;
+};
+
+/* Of the ports that are in use; with JOBS of those that jobs run over. */
+static struct layers count_layers(const struct node *node, const struct job_nics *jobs)
+{
+	struct layers n = { 0 };
+
+	for_each_port(d, p, node) {
+		if (is_management(node, d) || (jobs && !is_job_nic(jobs, node, d)))
+			continue;
+		if (!port_is_active(p) && is_known(p->state))
+			continue;
+		n.infiniband += port_is_infiniband(p);
+		n.ethernet += port_is_ethernet(p);
+		n.unknown += !is_known(p->state) || !is_known(p->link_layer);
+	}
+	return n;
+}
+
+static void judge_mixed(struct judge *j)
+{
+	struct job_nics nics;
+	struct layers jobs, all;
+
+	if (gate_no_rdma_device(j))
+		return;
+	nics = job_nics_of(j->node);
+	jobs = count_layers(j->node, &nics);
+	all = count_layers(j->node, NULL);
+	if (jobs.infiniband && jobs.ethernet)
+		FAIL(j,
+		     .observed = say(j,
+				     "%zu InfiniBand and %zu Ethernet ports are active among the "
+				     "NICs that jobs use",
+				     jobs.infiniband, jobs.ethernet),
+		     .expected = "one link layer", .evidence = { "rdma.devices" });
+	else if (all.infiniband && all.ethernet)
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = say(
+				j,
+				"%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
+				"the GPUs are all %s",
+				all.infiniband, all.ethernet,
+				jobs.infiniband ? "InfiniBand" : "Ethernet"),
+			.expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
+			.evidence = { "rdma.devices" });
+	else if (all.unknown)
+		UNKNOWN(j, .observed = "state or link layer of a port is not known",
+			.evidence = { "rdma.devices" });
+	else if (all.infiniband || all.ethernet)
+		PASS(j, .observed = all.ethernet ? "all Ethernet" : "all InfiniBand",
+		     .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no active port", .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/link-type-eth ---- */
+
+/* Ports of devices of the same model, that one among them. */
+static struct layers peers_of(const struct node *node, const struct rdma_device *device)
+{
+	struct layers n = { 0 };
+
+	for_each_port(d, p, node) {
+		if (!is_known(d->hca_type) || !is_known(device->hca_type) ||
+		    strcmp(d->hca_type.value, device->hca_type.value) != 0 ||
+		    is_management(node, d))
+			continue;
+		n.infiniband += port_is_infiniband(p);
+		n.ethernet += port_is_ethernet(p);
+	}
+	return n;
+}
+
+static void judge_type(struct judge *j)
+{
+	const struct expectation *expected = j->settings
+						     ? settings_expect(j->settings, "link-layer")
+						     : NULL;
+	bool wanted = expected && strcmp(expected->value, "InfiniBand") == 0;
+	size_t infiniband = 0, unknown = 0, before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for_each_port(d, p, j->node) {
+		struct layers peers = peers_of(j->node, d);
+
+		infiniband += port_is_infiniband(p);
+		unknown += !is_known(p->link_layer);
+		if (!port_is_ethernet(p) || is_management(j->node, d) ||
+		    (!wanted && peers.infiniband <= peers.ethernet))
+			continue;
+		FAIL(j, .subject = say_port(j, d, p),
+		     .observed =
+			     wanted ? "Ethernet"
+				    : say(j, "Ethernet; %zu ports of the same model are InfiniBand",
+					  peers.infiniband),
+		     .expected = wanted ? say(j, "InfiniBand, says %s", expected->file)
+					: "InfiniBand like its peers",
+		     .evidence = { port_fact(j, d, p, "link_layer") });
+	}
+	if (j->findings->count > before)
+		return;
+	if (unknown)
+		UNKNOWN(j, .observed = "the link layer of a port is not known",
+			.evidence = { "rdma.devices" });
+	else if (infiniband)
+		PASS(j, .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(j, .observed = "no InfiniBand port, and none is expected",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/pkey-missing ---- */
+
+#define PKEY_DEFAULT 0x7fff /* without the membership bit; InfiniBand specification, 10.9.1.2 */
+#define PKEY_FULL 0x8000
+
+/* 0: not there, 1: limited member, 2: full member */
+static int membership(const struct rdma_port *p, uint64_t wanted)
+{
+	int found = 0;
+
+	for (uint32_t i = 0; i < p->pkeys.count; i++) {
+		uint64_t pkey;
+
+		if (span_u64(span_of(p->pkeys.items[i]), 16, &pkey) ||
+		    (pkey & PKEY_DEFAULT) != (wanted & PKEY_DEFAULT))
+			continue;
+		if (pkey & PKEY_FULL)
+			return 2;
+		found = 1;
+	}
+	return found;
+}
+
+/* What the asked process sets. NCCL_IB_PKEY is an index; the others are keys. */
+static bool wanted_pkey(struct judge *j, uint64_t *pkey, const char **name)
+{
+	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = node_env(j->node, names[i]);
+
+		if (value && span_u64(span_of(value), 0, pkey) == 0) {
+			*name = names[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static void judge_port_pkey(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	const char *fact = port_fact(j, d, p, "pkeys"), *subject = say_port(j, d, p);
+	const char *index = node_env(j->node, "NCCL_IB_PKEY"), *name = NULL;
+	uint64_t pkey = PKEY_DEFAULT, number;
+	bool set = wanted_pkey(j, &pkey, &name);
+	int member = membership(p, pkey);
+
+	if (index && span_u64(span_of(index), 0, &number) == 0 && number >= p->pkeys.count)
+		FAIL(j, .subject = subject,
+		     .observed = say(j, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set",
+				     number, p->pkeys.count),
+		     .expected = "the index of an entry",
+		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
+	else if (set && !member)
+		FAIL(j, .subject = subject,
+		     .observed = say(j, "no entry for 0x%" PRIx64 ", which %s names", pkey, name),
+		     .expected = "the partition key that the job uses",
+		     .evidence = { fact, say(j, "env.variables[%s].value", name) });
+	else if (!set && !p->pkeys.count)
+		FAIL(j, .subject = subject, .observed = "no partition key at all",
+		     .expected = "0xffff, or the partition's own", .evidence = { fact });
+	else if (!set && !member)
+		FAIL(j, .subject = subject,
+		     .observed = say(j, "no default partition key; the first is %s",
+				     p->pkeys.items[0]),
+		     .expected = "0xffff, or a setting that names the partition's own",
+		     .evidence = { fact });
+	else if (member == 1)
+		FAIL_AS(j, SEVERITY_INFO, .subject = subject,
+			.observed = say(
+				j, "limited member of 0x%" PRIx64 ": it reaches full members alone",
+				pkey & PKEY_DEFAULT),
+			.expected = "full membership, where nodes talk to each other",
+			.evidence = { fact });
+	else
+		PASS(j, .subject = subject, .evidence = { fact });
+}
+
+static void judge_pkey(struct judge *j)
+{
+	size_t before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for_each_port(d, p, j->node) {
+		/* Until it is ACTIVE the subnet manager has not filled the table. */
+		if (!port_is_infiniband(p) || !port_is_active(p) || is_management(j->node, d))
+			continue;
+		if (!is_known(p->pkeys))
+			UNKNOWN(j, .subject = say_port(j, d, p),
+				.evidence = { port_fact(j, d, p, "pkeys") });
+		else
+			judge_port_pkey(j, d, p);
+	}
+	if (j->findings->count == before)
+		NOT_APPLICABLE(j, .observed = "no active InfiniBand port",
+			       .evidence = { "rdma.devices" });
+}
+
+static const struct rule rdma_ports_rules[] = {
+	{
+		.id = "rdma/port-init-no-sm",
+		.title = "An InfiniBand port waits for a subnet manager",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.judge = judge_no_sm,
+		.impact = "The port carries no traffic: it has no LID and no routes.",
+		.remedy = "Start a subnet manager on the fabric (opensm, or that of a managed "
+			  "switch), or look why it does not reach or does not accept this port.",
+		.activation = ACTIVATION_NOW,
+		.reads = "state and sm_lid of every InfiniBand port.",
+		.why = "INIT means that the link is up and nobody has configured the port. With a "
+		       "subnet manager known (sm_lid) it may be on its way, so that is a warning. "
+		       "Ethernet ports need none.",
+		.check = "ibstat; sminfo",
+		.sources = "InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
+			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
+	},
+	{
+		.id = "rdma/link-flapping",
+		.title = "An RDMA link had errors or went down since the counters were reset",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_flapping,
+		.impact = "Retransmissions at best; a job hangs or ends when the link goes down "
+			  "under it.",
+		.remedy = "Look whether they still rise. If so, clean or replace cable and "
+			  "transceiver, and look at the switch port.",
+		.reads = "counters/link_downed, symbol_error, link_error_recovery and "
+			 "local_link_integrity_errors of every port.",
+		.why = "The counters begin at the load of the driver, and a switch that was "
+		       "restarted counts too: above zero is information, above [limits] "
+		       "link-errors-max of the configuration a warning. What counts as too many "
+		       "is a matter of the site; no source gives a number.",
+		.check = "perfquery -x; or grep . "
+			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
+		.sources =
+			"Linux: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
+			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
+	},
+	{
+		.id = "rdma/link-layer-mixed",
+		.title = "InfiniBand and Ethernet ports are active side by side",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_mixed,
+		.impact = "A job that takes all NICs connects InfiniBand with Ethernet: NCCL ends "
+			  "with ibv_modify_qp \"Invalid argument\", or hangs.",
+		.remedy = "Name the NICs of one kind in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all "
+			  "jobs in /etc/nccl.conf; or set the ports to one link type.",
+		.activation = ACTIVATION_NOW,
+		.reads = "link_layer of every active port.",
+		.why = "Neither NCCL nor NVSHMEM sorts NICs by link layer before it picks them. "
+		       "It is a warning among the NICs that jobs use, by the kind that stands "
+		       "next to the GPUs, and information where the others are of another kind "
+		       "(storage).",
+		.check = "ibv_devinfo | grep -E 'hca_id|link_layer'",
+		.sources = "NCCL: src/transport/net_ib/init.cc\ngithub.com/NVIDIA/nccl issue 302",
+	},
+	{
+		.id = "rdma/link-type-eth",
+		.title = "A port is set to Ethernet where InfiniBand is expected",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_type,
+		.impact = "The port does not join the InfiniBand fabric.",
+		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), "
+			  "then reboot or mlxfwreset.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "link_layer of every port; [expect] link-layer of the configuration.",
+		.why = "ConnectX VPI ports take either type from their firmware settings, and a "
+		       "replaced card comes as it was sold. A port counts as wrong where the "
+		       "configuration expects InfiniBand, or where most ports of the same model "
+		       "are InfiniBand.",
+		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
+		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.sources = "NVIDIA firmware tools documentation, mlxconfig, LINK_TYPE_P1\n"
+			   "Linux: Documentation/ABI/testing/sysfs-class-infiniband",
+	},
+	{
+		.id = "rdma/pkey-missing",
+		.title = "A port's partition table lacks the key that jobs use",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_pkey,
+		.impact = "Queue pairs cannot be made, or packets are dropped without a word.",
+		.remedy = "Make the port a member in the subnet manager's partitions.conf, or set "
+			  "NCCL_IB_PKEY (an index) or UCX_IB_PKEY (a key) to what is there.",
+		.activation = ACTIVATION_NOW,
+		.reads = "pkeys of every active InfiniBand port; NCCL_IB_PKEY, NCCL_IB_PKEY_VALUE "
+			 "and UCX_IB_PKEY of the process asked about.",
+		.why = "Ports talk to each other only with a common key of which at least one is "
+		       "a full member. Without a setting libraries take the entry at index 0, "
+		       "normally the default key 0xffff. Limited membership is information: it "
+		       "may be meant. The facts leave out empty entries, so an index is compared "
+		       "with the number of entries that are set.",
+		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
+		.sources = "InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
+			   "NCCL: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)",
+	},
+};
+
+RULE_TABLE(rdma_ports);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
+#include <string.h>
+
+#include "gate.h"
+#include "gpus.h"
+#include "parse/nvidia.h"
+#include "topology.h"
+
+#define FABRIC_MANAGER "nvidia-fabricmanager.service"
+
+/*
+ * From the fourth generation on NVSwitches have no NVIDIA function of their own: on the host they
+ * show as ConnectX management functions, and the GPU's model has to tell. GB200 and GB300 are not
+ * among them: their switches are in trays of their own, with fabric manager there. Ids: B200 and
+ * B300 SXM of data/gpus.tsv, which are sold on HGX boards alone.
+ */
+static bool is_on_switch_board(const struct pci_device *device)
+{
+	static const uint16_t ids[] = { 0x2901, 0x3182 };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (pci_is_gpu(device) && known_is(device->device_id, ids[i]))
+			return true;
+	return false;
+}
+
+enum switches { SWITCHES_NONE, SWITCHES_MAYBE, SWITCHES_YES };
+
+/* Fabric manager runs where the switches are: in a virtual machine that has the GPUs but not them,
+ * it is the host's. */
+static enum switches find_switches(const struct node *node, const char **bdf)
+{
+	enum switches found = SWITCHES_NONE;
+
+	for_each(d, &node->pci.devices) {
+		if (pci_is_nvswitch(d)) {
+			*bdf = d->bdf.value;
+			return SWITCHES_YES;
+		}
+		if (!is_on_switch_board(d) || found)
+			continue;
+		*bdf = d->bdf.value;
+		found = node_is_vm(node) ? SWITCHES_MAYBE : SWITCHES_YES;
+	}
+	return found;
+}
+
+/* True when the rule has been answered. BDF is a switch, or a GPU of a board with switches. */
+static bool gate_no_switches(struct judge *j, enum switches *switches, const char **bdf)
+{
+	if (gate_no_gpu(j))
+		return true;
+	*switches = find_switches(j->node, bdf);
+	if (*switches != SWITCHES_NONE)
+		return false;
+	NOT_APPLICABLE(
+		j, .observed = "no NVSwitch on this node: fabric manager has nothing to do here",
+		.evidence = { "pci.devices" });
+	return true;
+}
+
+/* ---- is it running? ---- */
+
+static const char *state_of(struct judge *j, const struct service *s)
+{
+	if (!s || str_is(s->load, "not-found"))
+		return "nvidia-fabricmanager is not installed";
+	if (str_is(s->load, "masked") || str_is(s->enabled, "masked"))
+		return "nvidia-fabricmanager is masked";
+	return say(j, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
+		   is_known(s->enabled) ? s->enabled.value : "not enabled");
+}
+
+static void judge_running(struct judge *j, const struct service *s, const char *device)
+{
+	const char *active = "services.units[" FABRIC_MANAGER "].active";
+	const char *enabled = "services.units[" FABRIC_MANAGER "].enabled";
+
+	if (str_is(s->load, "not-found"))
+		PASS(j, .observed = "its process runs, from a container",
+		     .evidence = { active, device });
+	else if (str_is(s->enabled, "disabled") || str_is(s->enabled, "masked"))
+		FAIL_AS(j, SEVERITY_WARN,
+			.observed = say(j, "running, but %s: the next boot does not start it",
+					s->enabled.value),
+			.expected = "nvidia-fabricmanager enabled",
+			.evidence = { enabled, active });
+	else
+		PASS(j, .evidence = { active, device });
+}
+
+static void judge_down(struct judge *j)
+{
+	const struct services_facts *services = &j->node->services;
+	const struct service *s = node_service(j->node, FABRIC_MANAGER);
+	enum switches switches;
+	const char *bdf = NULL, *device;
+
+	if (gate_no_switches(j, &switches, &bdf))
+		return;
+	device = say(j, "pci.devices[%s].device_id", bdf);
+	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
+		judge_running(j, s, device);
+	else if (!is_told(services->units) || (s && is_unknown(s->active)))
+		UNKNOWN(j,
+			.observed = is_known(j->node->os.container)
+					    ? "a container does not see the services of its host"
+					    : NULL,
+			.evidence = { "services.units" });
+	else if (switches == SWITCHES_MAYBE)
+		UNKNOWN(j,
+			.observed = "not running in this virtual machine; it is needed here only "
+				    "if the NVSwitches were passed through as well",
+			.evidence = { "os.hypervisor", device });
+	else if (s && str_is(s->active, "activating"))
+		FAIL_AS(j, SEVERITY_WARN, .observed = "nvidia-fabricmanager is starting",
+			.expected = "nvidia-fabricmanager active",
+			.evidence = { "services.units[" FABRIC_MANAGER "].active", device });
+	else
+		FAIL(j, .observed = state_of(j, s), .expected = "nvidia-fabricmanager active",
+		     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active"
+				     : "services.units",
+				   device });
+}
+
+/* ---- is it the driver's? ---- */
+
+/* With its version where several are there, else whatever is installed. */
+static const struct software_item *find_program(const struct node *node)
+{
+	const struct software_item *found = node_software(node, "fabricmanager");
+
+	for_each(item, &node->software.items)
+		if (!found && str_is(item->name, "fabricmanager"))
+			found = item;
+	return found;
+}
+
+static void judge_version(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct software_item *found = find_program(node);
+	enum switches switches;
+	const char *bdf = NULL, *fact;
+
+	if (gate_no_switches(j, &switches, &bdf) || gate_no_driver(j))
+		return;
+	if (!found || !is_known(found->version)) {
+		if (found)
+			UNKNOWN(j, .observed = "nv-fabricmanager does not tell its version",
+				.evidence = {
+					say(j, "software.items[%s].version", found->path.value) });
+		else if (is_known(node->os.container) || !is_told(node->software.items))
+			UNKNOWN(j, .evidence = { "software.items" });
+		else
+			NOT_APPLICABLE(j,
+				       .observed = "no fabric manager is installed: see "
+						   "services/fabricmanager-down",
+				       .evidence = { "software.items" });
+		return;
+	}
+	fact = say(j, "software.items[%s].version", found->path.value);
+	if (version_compare(found->version.value, node->driver.version.value) == 0)
+		PASS(j, .evidence = { fact, "driver.version" });
+	else
+		FAIL(j,
+		     .observed = say(j, "fabric manager %s, driver %s", found->version.value,
+				     node->driver.version.value),
+		     .expected = "exactly the driver's version",
+		     .evidence = { fact, "driver.version" });
+}
+
+/* ---- did it work? ---- */
+
+/* "SXid (PCI:0000:08:00.0): 20034, Fatal, Link 28 LTSSM Fault Up": the others say Non-fatal. */
+static bool is_fatal(const struct log_line *line)
+{
+	return str_starts(line->pattern, "sxid-") &&
+	       (strstr(line->first.value, ", Fatal") || strstr(line->last.value, ", Fatal"));
+}
+
+static bool judge_fatal_sxids(struct judge *j)
+{
+	size_t before = j->findings->count;
+
+	for_each(line, &j->node->log.lines) {
+		const char *text = line->last.value;
+
+		if (!is_fatal(line))
+			continue;
+		if (!strstr(text, ", Fatal"))
+			text = line->first.value;
+		FAIL(j, .subject = line->pattern.value, .observed = text,
+		     .expected = "no fatal error of an NVSwitch",
+		     .remedy = "Drain the node and reset all GPUs and NVSwitches together "
+			       "(nvidia-smi -r), or reboot. If it comes again, the vendor has to "
+			       "look at the board.",
+		     .evidence = { say(j, "log.lines[%s].last", line->pattern.value),
+				   say(j, "log.lines[%s].count", line->pattern.value) });
+	}
+	return j->findings->count > before;
+}
+
+static void judge_fabric_state(struct judge *j)
+{
+	static const char *const patterns[] = { "fabric-out-of-sync", "fabric-not-ready" };
+	enum switches switches;
+	const char *bdf = NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct log_line *line = node_log(j->node, patterns[i]);
+
+		if (!line)
+			continue;
+		found = true;
+		FAIL(j, .subject = patterns[i], .observed = line->last.value,
+		     .expected = "the NVLink fabric as the driver has it in mind",
+		     .evidence = { say(j, "log.lines[%s].last", patterns[i]),
+				   say(j, "log.lines[%s].count", patterns[i]),
+				   "services.units[" FABRIC_MANAGER "].active" });
+	}
+	found |= judge_fatal_sxids(j);
+	if (!found && !gate_no_switches(j, &switches, &bdf))
+		gate_log_clean(j);
+}
+
+#define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
+
+static const struct rule services_rules[] = {
+	{
+		.id = "services/fabricmanager-down",
+		.title = "Fabric manager does not run on a node with NVSwitches",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_down,
+		.impact = "CUDA does not start: error 802, system not yet initialized.",
+		.remedy = "Install nvidia-fabricmanager in the driver's version (on HGX B200 and "
+			  "B300 with nvlsm beside it), then systemctl enable --now "
+			  "nvidia-fabricmanager. If it fails, journalctl -u nvidia-fabricmanager "
+			  "says why.",
+		.fix = "service",
+		.activation = ACTIVATION_NOW,
+		.reads = "NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
+			 "whose NVSwitches do not show as such, and the nvidia-fabricmanager "
+			 "service.",
+		.why = "The GPUs of such a board reach each other over NVSwitches alone, and those "
+		       "have to be programmed. Boards without them, PCIe cards and NVLink bridges "
+		       "need no fabric manager; there it exits with NV_WARN_NOTHING_TO_DO. In a "
+		       "container its absence says nothing; in a virtual machine it belongs to "
+		       "whoever has the switches. That B200 and B300 stand on a board with "
+		       "switches is concluded from their PCI id.",
+		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
+		.sources = SOURCES_FM "github.com/NVIDIA/NVSentinel issue 883\n"
+				      "github.com/leptonai/gpud pull 1151\n"
+				      "github.com/NVIDIA/gpu-operator issue 610",
+	},
+	{
+		.id = "services/fabricmanager-version-mismatch",
+		.title = "Fabric manager and driver are of different versions",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_version,
+		.impact = "Fabric manager refuses to start: CUDA fails with error 802.",
+		.remedy = "Install nvidia-fabricmanager in exactly the version of the driver, and "
+			  "hold both against separate upgrades.",
+		.activation = ACTIVATION_NOW,
+		.reads = "The version of nv-fabricmanager, by its package or from the program "
+			 "itself, and that of the loaded driver.",
+		.why = "Fabric manager compares its version with the driver's when it starts, down "
+		       "to the last number. After an upgrade of the driver without a reboot the "
+		       "loaded one is still the old one.",
+		.check = "nv-fabricmanager --version; cat /sys/module/nvidia/version",
+		.sources = SOURCES_FM "github.com/NVIDIA/gpu-driver-container issue 735\n"
+				      "github.com/NVIDIA/nvtrust issue 55",
+	},
+	{
+		.id = "services/fabric-state-bad",
+		.title = "The NVLink fabric is not as the driver takes it to be",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_fabric_state,
+		.impact = "Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
+			  "an unhandled CUDA error; with a fatal error of a switch, all traffic "
+			  "through it.",
+		.remedy = "Stop all GPU work and what holds the devices (persistenced, DCGM, "
+			  "fabric manager), reset all GPUs (nvidia-smi -r), start fabric manager "
+			  "again; or reboot. Keep needrestart and unattended upgrades from "
+			  "restarting fabric manager. Until then NCCL_NVLS_ENABLE=0 and "
+			  "NVSHMEM_DISABLE_NVLS=1 go round it.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"NVLink fabric state cached by the driver is out of sync\", errors of "
+			 "the fabric that is not ready, and fatal errors of NVSwitches (SXid) in "
+			 "the kernel log.",
+		.why = "The driver registers with the fabric once. A fabric manager that is "
+		       "restarted under running GPUs builds it anew. The line stays in the log "
+		       "after a reset that mended it.",
+		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
+		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
+			   "open-gpu-kernel-modules: "
+			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" SOURCES_FM
+			   "(appendix, NVSwitch SXid errors)",
+	},
+};
+
+RULE_TABLE(services);
