@@ -18,10 +18,12 @@
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
 
+#define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
+
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, "text, json, jsonl, prometheus, nagios, npd",
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, REPORT_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
-	{ "preflight", VERB_PREFLIGHT, "", 0, "text, json, jsonl, prometheus, nagios, npd",
+	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
 	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX, "text, json",
 	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
@@ -299,9 +301,13 @@ static const char *words_of(const struct option_row *row, const struct verb *ver
 
 static int check_format(const struct options *o)
 {
-	/* In the order of enum format. */
-	static const char *const names[] = { "text", "json", "svg", "man", "jsonl", "prometheus",
-					     "nagios", "npd", "html" };
+	static const char *const names[] = {
+		[FORMAT_TEXT] = "text",	    [FORMAT_JSON] = "json",
+		[FORMAT_SVG] = "svg",	    [FORMAT_MAN] = "man",
+		[FORMAT_JSONL] = "jsonl",   [FORMAT_PROMETHEUS] = "prometheus",
+		[FORMAT_NAGIOS] = "nagios", [FORMAT_NPD] = "npd",
+		[FORMAT_HTML] = "html",
+	};
 
 	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
 		return 0;

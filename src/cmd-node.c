@@ -130,8 +130,7 @@ static enum exit_status observe(struct source *source, const struct observation 
 		complain("--pid %d: there is no such process", (int)how->pid);
 		return EXIT_USAGE;
 	}
-	rc = source->host ? node_observe(source->host, source->arena, source->node, how)
-			      : 0;
+	rc = source->host ? node_observe(source->host, source->arena, source->node, how) : 0;
 
 	fact_settle(&node_desc, source->node);
 	if (rc == 0)

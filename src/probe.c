@@ -217,31 +217,32 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended, false when its step did not get from one file to the next within its
- * deadline, or is not done after so many of them. On a busy host a probe that gets on is not stuck. */
-static bool wait_for_child(struct run *run, struct watched *w)
+/* True when the child has ended. False when the step that it is at did not get from one file to the next
+ * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
+ * is that one. On a busy host a probe that gets on is not stuck. */
+static bool wait_for_child(struct run *run, struct watched *w, size_t *step)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
-	uint64_t seen = 0, moved = 0;
 	char trace[PATH_MAX] = "";
+	uint64_t moved_us = 0;
 
 	for (;;) {
-		size_t step = run->watch->current;
-		uint64_t started = run->watch->started_us, now;
-		unsigned int deadline = deadline_of(run, step < run->count ? step : run->count - 1,
-						    started);
+		uint64_t started = run->watch->started_us, deadline_us, now;
 
-		if (poll(&p, 1, (int)(deadline / SLICES) + 1) > 0)
+		*step = run->watch->current < run->count ? run->watch->current : run->count - 1;
+		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
+		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
 		now = now_us();
-		if (started != seen || strcmp(trace, run->watch->trace) != 0)
-			moved = started != seen ? started : now;
-		seen = started;
+		if (started != run->watch->started_us)
+			continue;
+		if (moved_us < started)
+			moved_us = started;
+		if (strcmp(trace, run->watch->trace) != 0 && *trace)
+			moved_us = now;
 		snprintf(trace, sizeof(trace), "%s", run->watch->trace);
-		if (started == run->watch->started_us &&
-		    (now - moved >= deadline * UINT64_C(1000) ||
-		     now - started >= deadline * UINT64_C(1000) * BUSY ||
-		     (run->end_us && now >= run->end_us)))
+		if (now - moved_us >= deadline_us || now - started >= BUSY * deadline_us ||
+		    (run->end_us && now >= run->end_us))
 			return false;
 	}
 }
@@ -277,25 +278,36 @@ static void crashed(struct run *run, const struct probe *probe, int status, uint
 	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
 }
 
+static bool has_result(const struct node *node, const char *probe)
+{
+	for_each(r, &node->probes)
+		if (str_is(r->name, probe))
+			return true;
+	return false;
+}
+
 /* Follows one child until it is done or gone; returns the first step that is still to be run. */
 static size_t follow_child(struct run *run, struct watched *w)
 {
-	bool ended = wait_for_child(run, w);
+	size_t step;
+	bool ended = wait_for_child(run, w, &step);
 	int status = end_child(w, ended);
-	size_t step = run->watch->current;
+	size_t at = run->watch->current;
 	uint64_t started = run->watch->started_us, spent = now_us() - started;
 	char why[64];
 
-	if (step >= run->count)
-		return run->count;
+	/* It may have gone on until it was ended. */
+	while (at < run->count && has_result(run->ctx.node, run->steps[at]->name))
+		at++;
+	if (at >= run->count || (!ended && at != step))
+		return at;
 	if (ended) {
-		crashed(run, run->steps[step], status, spent);
+		crashed(run, run->steps[at], status, spent);
 	} else {
-		snprintf(why, sizeof(why), "no answer within %u ms",
-			 deadline_of(run, step, started));
-		give_up(run, run->steps[step], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
+		snprintf(why, sizeof(why), "no answer within %u ms", deadline_of(run, at, started));
+		give_up(run, run->steps[at], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
 	}
-	return step + 1;
+	return at + 1;
 }
 
 /* When the time for all of them is over, the rest is not begun. */

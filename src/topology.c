@@ -83,9 +83,6 @@ void topology_path(const struct node *node, const struct pci_device *a, const st
 
 static bool has_rdma_device(const struct node *node, const struct pci_device *device)
 {
-	/* Quickly told, of the many there are. */
-	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
-		return false;
 	for_each(d, &node->rdma.devices)
 		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
 			return true;
@@ -94,6 +91,9 @@ static bool has_rdma_device(const struct node *node, const struct pci_device *de
 
 bool topology_is_nic(const struct node *node, const struct pci_device *device)
 {
+	/* Quickly told, of the many there are. */
+	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
+		return false;
 	if (str_is(device->sub_model, "SW_MNG"))
 		return false;
 	if (!pci_is_mlx(device))

@@ -22,7 +22,10 @@ static enum exit_status render(const struct report *report, const struct options
 		return render_report_nagios(report, status);
 	case FORMAT_NPD:
 		return render_report_npd(report, status);
-	default: /* the others are not of a report: struct verb says which are */
+	case FORMAT_SVG: /* these are not of a report: check_use() */
+	case FORMAT_MAN:
+	case FORMAT_HTML:
+	case FORMAT_TEXT:
 		break;
 	}
 	return lines ? render_report_lines(report, status)
