@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Registers of configuration space, vital product data: arithmetic that rules stand on. */
+#include "cmocka-all.h"
+
+#include "parse/pcie.h"
+#include "parse/vpd.h"
+
+#define GIB (UINT64_C(1) << 30)
+
+static void test_windows(void **state)
+{
+	uint64_t start, size;
+
+	(void)state;
+	/* Base and limit hold address bits 31:20 in their upper twelve; the limit's rest is ones. */
+	pci_prefetch_window(0xfff10001, 0x380, 0x39f, &start, &size);
+	assert_int_equal(start, UINT64_C(0x38000000000));
+	assert_int_equal(size, UINT64_C(0x1ffff00000) + (UINT64_C(1) << 20));
+	/* Base above limit: closed. */
+	pci_prefetch_window(0x0001fff1, 0, 0, &start, &size);
+	assert_int_equal(size, 0);
+	/* One granule of 1 MiB. */
+	pci_prefetch_window(0x80018001, 0, 0, &start, &size);
+	assert_int_equal(start, 0x80000000);
+	assert_int_equal(size, 1 << 20);
+	/* At address 0, where no device can be: registers that nobody set. */
+	pci_prefetch_window(0x00010001, 0, 0, &start, &size);
+	assert_int_equal(size, 0);
+}
+
+static void test_resizable(void **state)
+{
+	struct pcie_rebar entry = { .count = 1 };
+
+	(void)state;
+	/* Capability bit n + 4: 2^(n + 20) bytes; control: BAR 1, one entry, size 8 = 256 MiB. */
+	assert_true(pcie_rebar_parse(0x3fu << (8 + 4), 1 | 1 << 5 | 8 << 8, &entry));
+	assert_int_equal(entry.index, 1);
+	assert_int_equal(entry.size, 256 << 20);
+	assert_int_equal(entry.size_max, 8 * GIB);
+	assert_false(pcie_rebar_parse(0x10, 7 | 1 << 5, &entry));
+}
+
+static void test_speeds(void **state)
+{
+	(void)state;
+	assert_int_equal(pcie_speed_mts(1), 2500);
+	assert_int_equal(pcie_speed_mts(5), 32000);
+	assert_int_equal(pcie_speed_mts(6), 64000);
+	assert_int_equal(pcie_speed_mts(0), 0);
+	assert_int_equal(pcie_speed_text(span_of("32.0 GT/s PCIe")), 32000);
+	assert_int_equal(pcie_speed_text(span_of("2.5 GT/s")), 2500);
+	assert_int_equal(pcie_speed_text(span_of("Unknown")), 0);
+	assert_int_equal(pcie_payload_bytes(0), 128);
+	assert_int_equal(pcie_payload_bytes(5), 4096);
+	assert_int_equal(pcie_payload_bytes(6), 0);
+}
+
+static void test_vpd(void **state)
+{
+	static const char data[] = "\x82\x04\x00NAME\x90\x17\x00VA\x14MLX:MN=X:SMDL=SW_MNG\x78";
+	struct span vpd = { data, sizeof(data) - 1 }, value;
+
+	(void)state;
+	assert_true(vpd_find(vpd, "SMDL", &value));
+	assert_true(span_is(value, "SW_MNG"));
+	assert_false(vpd_find(vpd, "SMD", &value));
+	for (size_t n = 0; n < 20; n++)
+		assert_false(vpd_find((struct span){ data, n }, "SMDL", &value));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_resizable),
+		cmocka_unit_test(test_speeds),	cmocka_unit_test(test_vpd),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
