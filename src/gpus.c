@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gpus.h"
 
-#include <string.h>
-
 /* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
 static const struct gpu_model gpu_models[] = {
 #include "gpus.inc"
@@ -64,8 +62,7 @@ bool gpu_nvswitch_is_nic(const struct pci_facts *pci)
 	for_each(d, &pci->devices) {
 		const struct gpu_model *model = gpu_model(d);
 
-		if (model && model->kind == GPU_DATA_CENTRE && model->name[0] == 'B' &&
-		    strcmp(model->architecture, "Blackwell") == 0)
+		if (model && model->nvswitch == NVSWITCH_BEHIND_NICS)
 			return true;
 	}
 	return false;

@@ -15,6 +15,7 @@ struct gpu_model {
 	enum gpu_kind kind;
 	unsigned int memory_gib;	/* as sold; 0: not known from the id */
 	enum gpu_bar1 bar1;
+	unsigned int nvswitch;		/* generation on the model's boards; 0: none, or not known */
 	const char *name;		/* without "NVIDIA" */
 };
 
@@ -37,8 +38,9 @@ const struct pci_bar *gpu_bar1(const struct pci_device *device);
 /* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
 bool gpu_is_data_centre(const struct pci_device *device);
 
-/* Are there GPUs whose NVSwitches (the fourth generation, on the HGX board itself) are managed through
- * ConnectX functions? In GB200 trays the switches are elsewhere. */
+/* The generation that is managed through ConnectX functions instead of PCI functions of its own. */
+#define NVSWITCH_BEHIND_NICS 4
+/* Are there GPUs on whose board such NVSwitches are? */
 bool gpu_nvswitch_is_nic(const struct pci_facts *pci);
 
 #endif

@@ -12,17 +12,13 @@
 /*
  * From the fourth generation on NVSwitches have no NVIDIA function of their own: on the host they
  * show as ConnectX management functions, and the GPU's model has to tell. GB200 and GB300 are not
- * among them: their switches are in trays of their own, with fabric manager there. Ids: B200 and
- * B300 SXM of data/gpus.tsv, which are sold on HGX boards alone.
+ * among them: their switches are in trays of their own, with fabric manager there.
  */
 static bool is_on_switch_board(const struct pci_device *device)
 {
-	static const uint16_t ids[] = { 0x2901, 0x3182 };
+	const struct gpu_model *model = pci_is_gpu(device) ? gpu_model(device) : NULL;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		if (pci_is_gpu(device) && known_is(device->device_id, ids[i]))
-			return true;
-	return false;
+	return model && model->nvswitch == NVSWITCH_BEHIND_NICS;
 }
 
 enum switches { SWITCHES_NONE, SWITCHES_MAYBE, SWITCHES_YES };
