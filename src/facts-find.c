@@ -96,6 +96,11 @@ bool pci_is_mlx(const struct pci_device *device)
 	       device->class_id.value >> 16 == 0x02;
 }
 
+bool pci_is_for_guest(const struct pci_device *device)
+{
+	return str_is(device->driver, "vfio-pci") || str_is(device->driver, "pci-stub");
+}
+
 const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index)
 {
 	for_each(bar, &device->bars)

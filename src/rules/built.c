@@ -11,8 +11,7 @@
 static bool all_given_away(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !str_is(d->driver, "vfio-pci") &&
-		    !str_is(d->driver, "pci-stub"))
+		if (pci_is_gpu(d) && !pci_is_for_guest(d))
 			return false;
 	return true;
 }

@@ -7,15 +7,9 @@
 #include "gate.h"
 #include "topology.h"
 
-/* What a guest has is not the host's to judge. */
-static bool is_passed_through(const struct pci_device *d)
-{
-	return str_is(d->driver, "vfio-pci") || str_is(d->driver, "pci-stub");
-}
-
 static bool is_peer(const struct judge *j, const struct pci_device *d)
 {
-	return (pci_is_gpu(d) || topology_is_nic(j->node, d)) && !is_passed_through(d);
+	return (pci_is_gpu(d) || topology_is_nic(j->node, d)) && !pci_is_for_guest(d);
 }
 
 static const char *type_fact(struct judge *j, const struct pci_device *d)

@@ -20,16 +20,10 @@ static bool is_mlx5(const struct pci_device *d)
 	return model->virtual_function && !strstr(model->name, "ConnectX-3");
 }
 
-/* Given to a guest: this host needs no module for it but vfio-pci. */
-static bool is_given_away(const struct pci_device *d)
-{
-	return str_is(d->driver, "vfio-pci") || str_is(d->driver, "pci-stub");
-}
-
 static const struct pci_device *first_nic(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (is_mlx5(d) && !is_given_away(d))
+		if (is_mlx5(d) && !pci_is_for_guest(d))
 			return d;
 	return NULL;
 }

@@ -50,11 +50,6 @@ static bool is_wrong_driver(const char *driver)
 	return false;
 }
 
-static bool is_for_guests(const struct pci_device *d)
-{
-	return str_is(d->driver, "vfio-pci") || str_is(d->driver, "pci-stub");
-}
-
 static void judge_wrong_driver(struct judge *j)
 {
 	size_t right = 0, before = j->findings->count;
@@ -69,7 +64,7 @@ static void judge_wrong_driver(struct judge *j)
 		fact = say(j, "pci.devices[%s].driver", d->bdf.value);
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
-		else if (is_for_guests(d))
+		else if (pci_is_for_guest(d))
 			NOT_APPLICABLE(j, .subject = d->bdf.value,
 				       .observed = "held for a virtual machine: see modules/gpu-bound-vfio",
 				       .evidence = { fact });
@@ -103,7 +98,7 @@ static bool has_nvidia_file(const struct node *node)
 static bool is_guest_host(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !is_for_guests(d))
+		if (pci_is_gpu(d) && !pci_is_for_guest(d))
 			return false;
 	return !known_is(node->driver.loaded, true) && (guest_runs(node) || !has_nvidia_file(node));
 }
@@ -122,7 +117,7 @@ static void judge_vfio(struct judge *j)
 			continue;
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
-		else if (is_for_guests(d))
+		else if (pci_is_for_guest(d))
 			FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
 				.observed = say(j, "bound to %s%s", d->driver.value,
 						meant ? ", as are all GPUs of this host" : ""),
