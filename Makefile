@@ -46,9 +46,9 @@ ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasi
 ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/fixes/*.c \
-			src/render/*.c))
+			src/provers/*.c src/render/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc \
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc \
 	 $(B)/nvshmem-variables.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
@@ -74,7 +74,7 @@ $(B)/%.o: src/%.c | $(LISTS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# A probe, a set of rules or a fix is found by its file name: these lists are the only registry. They are
+# A probe, a set of rules, a fix or a prover is found by its file name: these lists are the only registry. They are
 # touched only when they change.
 define write_list
 @mkdir -p $(@D)
@@ -88,6 +88,9 @@ $(B)/rules.inc: FORCE
 	$(call write_list,$(patsubst src/rules/%.c,'RULE_AREA(%)',$(subst -,_,$(sort $(wildcard src/rules/*.c)))))
 $(B)/fixes.inc: FORCE
 	$(call write_list,$(patsubst src/fixes/%.c,'FIX(%)',$(subst -,_,$(sort $(wildcard src/fixes/*.c)))))
+
+$(B)/provers.inc: FORCE
+	$(call write_list,$(patsubst src/provers/%.c,'PROVER(%)',$(subst -,_,$(sort $(wildcard src/provers/*.c)))))
 
 $(B)/gpus.inc: data/gpus.tsv data/gpus.awk
 	@mkdir -p $(@D)
@@ -106,6 +109,7 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 $(B)/probe.o: $(B)/probes.inc
 $(B)/rule.o: $(B)/rules.inc
 $(B)/plan.o: $(B)/fixes.inc
+$(B)/prove.o: $(B)/provers.inc
 $(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/cuda.o: $(B)/cuda.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc

@@ -29,6 +29,9 @@ const struct verb verbs[] = {
 	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
 	{ "undo", VERB_UNDO, "[ID]", 1, "text, json",
 	  "take back the last repair, or the one named", cmd_undo },
+	{ "prove", VERB_PROVE, "", 0, "text, json",
+	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
+	  "operations, copies between GPUs, GPU memory for the NIC", cmd_prove },
 	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
 	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
 	  cmd_explain },
@@ -51,8 +54,10 @@ const struct verb verbs[] = {
 #define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
 #define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
 #define TEXT \
-	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | VERB_UNDO)
-#define PAGE (VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO)
+	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | VERB_UNDO | \
+	 VERB_PROVE)
+#define PAGE \
+	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO | VERB_PROVE)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
@@ -65,14 +70,16 @@ const struct option_row option_rows[] = {
 	  "folder of them, and more FILEs" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
 	  "also say what has changed on this node since that facts file or capture" },
+	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
+	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  JUDGE | VERB_RULES | VERB_FIX, "what the node is for, separated by commas" },
+	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
 	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX,
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
@@ -93,10 +100,14 @@ const struct option_row option_rows[] = {
 	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
 	  "run no program: files alone are changed, and what remains is said" },
 	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
-	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE,
-	  "give up what is not read by then (preflight: 5)" },
+	{ "quick", 0, AT(FLAG, quick), NULL, NULL, VERB_PROVE,
+	  "small copies: a few seconds on eight GPUs" },
+	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
+	  "also where other processes use the GPUs" },
+	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
+	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
-	  JUDGE | VERB_CAPTURE | VERB_DIFF,
+	  JUDGE | VERB_CAPTURE | VERB_DIFF | VERB_PROVE,
 	  "the file to write, whole and then renamed; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },

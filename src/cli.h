@@ -24,6 +24,7 @@ enum verb_bit {
 	VERB_DIFF = 1 << 17,
 	VERB_FIX = 1 << 7,
 	VERB_UNDO = 1 << 8,
+	VERB_PROVE = 1 << 9,
 	VERB_ANY = -1,
 };
 
@@ -50,6 +51,7 @@ struct options {
 	const char *config;
 	const char *output;
 	const char *since;
+	const char *with;
 	unsigned int profiles;
 	int format;		/* enum format */
 	const char *only[LIST_OPTION_MAX + 1];
@@ -62,6 +64,8 @@ struct options {
 	const char *plan;	/* the id that was shown */
 	bool no_regenerate;
 	bool list;
+	bool quick;
+	bool in_use;
 	pid_t pid;
 	unsigned int timeout_ms;	/* 0: not given */
 	int color;		/* enum color */

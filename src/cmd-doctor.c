@@ -3,6 +3,7 @@
 
 #include "cmd.h"
 #include "fleet.h"
+#include "proof-document.h"
 #include "render/render.h"
 #include "report.h"
 #include "rule.h"
@@ -22,6 +23,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	const struct settings *settings;
 	struct report *report;
 	enum exit_status status;
+	char error[256];
 
 	status = check_patterns(options);
 	if (!status && (options->args_count || is_folder(options->from)))
@@ -32,6 +34,10 @@ enum exit_status cmd_doctor(const struct options *options)
 		status = source_look(&source, options, false, &settings);
 	if (status)
 		return (enum exit_status)render_failure_status(options->format, status);
+	if (options->with && proof_document_read(source.node, source.arena, options->with, error)) {
+		complain("%s", error);
+		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+	}
 	report = report_make(source.node, settings, source.arena);
 	if (options->since) {
 		status = fleet_read(&earlier, options, options->since);

@@ -720,6 +720,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, software, software_facts_desc, NULL),
 	F_STRUCT(node, log, log_facts_desc, NULL),
 	F_STRUCT(node, env, env_facts_desc, NULL),
+	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),
 };

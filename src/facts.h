@@ -13,6 +13,7 @@
 #define FACTS_H
 
 #include "fact.h"
+#include "proof.h"
 
 /* ---- os: the system, and what kind of machine it runs on ---- */
 
@@ -786,6 +787,7 @@ struct node {
 	struct software_facts software;
 	struct log_facts log;
 	struct env_facts env;
+	struct proof_facts proof;
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes;	/* ORDERED: as they ran */
 };

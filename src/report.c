@@ -203,6 +203,23 @@ static bool is_selected(const struct report *report, const struct settings *sett
 	return !matches(settings->skip, rule->id);
 }
 
+/* What was tried on the hardware outranks what was concluded from files. */
+static void weigh(struct report *report, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		enum proof_word word = proof_of_rule(report->node, f->rule->id, f->answer.subject,
+						     report->arena, &f->proved);
+
+		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
+			f->proved = NULL;
+			continue;
+		}
+		f->configured = f->answer.verdict;
+		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+	}
+}
+
 /* What the configuration says stands over the rule: off, or another severity. */
 static void grade(struct report *report, const struct settings *settings, size_t from)
 {
@@ -313,6 +330,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		rules[i]->judge(&j);
 		if (report->findings.count == from)
 			UNKNOWN(&j, .observed = "the rule gave no answer");
+		weigh(report, from);
 		grade(report, settings, from);
 		if (settings->preflight)
 			keep_preflight(report, from);

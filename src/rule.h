@@ -100,6 +100,10 @@ struct finding {
 	enum severity severity;
 	const char *why_graded;		/* the configuration's reason for another severity */
 	bool off;			/* the configuration switched the rule off */
+	/* What a trial on the hardware showed of it (proof.h); NULL: nothing. The verdict is the trial's
+	 * then, and CONFIGURED what the facts alone would have said. */
+	const char *proved;
+	enum verdict configured;
 };
 
 struct settings;

@@ -13,9 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <infiniband/verbs.h>
-
-#include "library.h"
+#include "libverbs.h"
 #include "probe.h"
 
 #define NODES "/dev/infiniband"
@@ -23,44 +21,6 @@
 /* GIDs of all ports of one device: what fits the 16 bits that an attribute of the uverbs ioctl has
  * for its length (rdma/rdma_user_ioctl_cmds.h). rxe has room for 1024, mlx5 for 256 a port. */
 #define GIDS_MAX (UINT16_MAX / sizeof(struct ibv_gid_entry))
-
-/* Functions of the library, each with the version that its type belongs to (libibverbs.map.in).
- * The last two are younger than some libraries: NULL there. */
-struct verbs {
-	bool loaded;
-	struct ibv_device **devices;
-	int devices_count;
-	typeof(ibv_get_device_list) *get_device_list;
-	typeof(ibv_free_device_list) *free_device_list;
-	typeof(ibv_get_device_name) *get_device_name;
-	typeof(ibv_open_device) *open_device;
-	typeof(ibv_close_device) *close_device;
-	typeof(ibv_query_port) *query_port;
-	typeof(ibv_alloc_pd) *alloc_pd;
-	typeof(ibv_dealloc_pd) *dealloc_pd;
-	typeof(ibv_dereg_mr) *dereg_mr;
-	typeof(_ibv_query_gid_table) *query_gid_table;	/* rdma-core 32 */
-	typeof(ibv_reg_dmabuf_mr) *reg_dmabuf_mr;      /* rdma-core 34 */
-};
-
-static int load(struct verbs *v)
-{
-	const struct library_symbol symbols[] = {
-		{ &v->get_device_list, "ibv_get_device_list", "IBVERBS_1.1", false },
-		{ &v->free_device_list, "ibv_free_device_list", "IBVERBS_1.1", false },
-		{ &v->get_device_name, "ibv_get_device_name", "IBVERBS_1.1", false },
-		{ &v->open_device, "ibv_open_device", "IBVERBS_1.1", false },
-		{ &v->close_device, "ibv_close_device", "IBVERBS_1.1", false },
-		{ &v->query_port, "ibv_query_port", "IBVERBS_1.1", false },
-		{ &v->alloc_pd, "ibv_alloc_pd", "IBVERBS_1.1", false },
-		{ &v->dealloc_pd, "ibv_dealloc_pd", "IBVERBS_1.1", false },
-		{ &v->dereg_mr, "ibv_dereg_mr", "IBVERBS_1.1", false },
-		{ &v->query_gid_table, "_ibv_query_gid_table", "IBVERBS_1.11", true },
-		{ &v->reg_dmabuf_mr, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", true },
-	};
-
-	return library_load("libibverbs.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]));
-}
 
 /* The library warns on standard error of every provider that it cannot load: its stream is ours, so
  * that is put aside while it works. Returns the stream to be put back. */
@@ -80,33 +40,6 @@ static void unhush(int saved)
 		return;
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-}
-
-static int verbs_open(struct verbs *v)
-{
-	if (v->devices)
-		return 0;
-	if (!v->loaded && load(v))
-		return -ELIBACC;
-	v->loaded = true;
-	errno = ENODEV;
-	v->devices = v->get_device_list(&v->devices_count);
-	return v->devices ? 0 : -errno;
-}
-
-static void verbs_close(struct verbs *v)
-{
-	if (v->devices)
-		v->free_device_list(v->devices);
-	/* Providers leave threads and handlers behind: the library stays until the process ends. */
-}
-
-static struct ibv_device *find_device(const struct verbs *v, const char *name)
-{
-	for (int i = 0; i < v->devices_count; i++)
-		if (strcmp(v->get_device_name(v->devices[i]), name) == 0)
-			return v->devices[i];
-	return NULL;
 }
 
 /*
@@ -212,7 +145,7 @@ static int ask_device(const struct question *question, struct rdma_device *answe
 
 	if (rc)
 		return rc;
-	device = find_device(v, question->device->name.value);
+	device = verbs_find(v, question->device->name.value);
 	if (!device)
 		return -ENODEV;
 	errno = EIO;

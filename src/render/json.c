@@ -127,6 +127,10 @@ static struct json_object *finding_json(const struct report *report, const struc
 	}
 	if (f->why_graded)
 		json_put_string(json, "configured_reason", f->why_graded);
+	if (f->proved) {
+		json_put_string(json, "proved", f->proved);
+		json_put_string(json, "configured_verdict", verdict_words[f->configured]);
+	}
 	if (f->off)
 		json_put(json, "off", json_object_new_boolean(true));
 	return json;

@@ -30,6 +30,9 @@ int render_failure_status(int format, enum exit_status status);
 enum exit_status render_report(const struct report *report, const struct options *options,
 			       enum exit_status status, bool lines);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
+enum exit_status render_proof_text(const struct report *report, const struct options *options,
+				   enum exit_status status);
+enum exit_status render_proof_json(const struct report *report, enum exit_status status);
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
 				   const struct options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);

@@ -254,6 +254,15 @@ static void title_line(struct view *v, const struct finding *f, const char *tag,
 	text_wrap(v->page.out, f->rule->title, INDENT, INDENT, v->page.width);
 }
 
+/* What a trial showed, and whether that is what the configuration let expect. */
+static const char *proof_text(struct view *v, const struct finding *f)
+{
+	if (!f->proved || f->configured == f->answer.verdict)
+		return f->proved;
+	return arena_printf(v->report->arena, "%s; the configuration alone would have been \"%s\"",
+			    f->proved, verdict_words[f->configured]);
+}
+
 static void show_bad(struct view *v, const struct finding *f)
 {
 	const struct answer *a = &f->answer;
@@ -264,6 +273,7 @@ static void show_bad(struct view *v, const struct finding *f)
 		   pending ? STYLE_YELLOW : severity_style(f));
 	label(v, "where", subjects(v, f));
 	label(v, "seen", a->observed);
+	label(v, "proved", proof_text(v, f));
 	label(v, "wanted", a->expected);
 	label(v, "read in", places(v, f));
 	if (f->severity > SEVERITY_INFO || v->verbose)
@@ -374,6 +384,7 @@ static void show_short(struct view *v, const struct finding *f)
 		fprintf(v->page.out, "%*s", INDENT, "");
 		text_wrap(v->page.out, text, INDENT, INDENT, v->page.width);
 	}
+	label(v, "proved", proof_text(v, f));
 }
 
 static bool is_bad(const struct finding *f)
@@ -403,6 +414,28 @@ static bool chosen_pending(const struct finding *f, int severity)
 static bool chosen_rest(const struct finding *f, int severity)
 {
 	return !is_bad(f) && f->answer.verdict != VERDICT_UNKNOWN && (int)f->severity == severity;
+}
+
+/* What the files say is wrong and the hardware does all the same. */
+static bool is_overruled(const struct finding *f)
+{
+	return f->proved && f->answer.verdict == VERDICT_PASS &&
+	       (f->configured == VERDICT_FAIL || f->configured == VERDICT_PENDING);
+}
+
+static void show_overruled(struct view *v)
+{
+	bool any = false;
+
+	for_each(f, &v->report->findings) {
+		if (f->off || !is_overruled(f) || shown_before(v->report, f))
+			continue;
+		if (!any)
+			fprintf(v->page.out, "\n%sProved otherwise%s\n",
+				page_style(&v->page, STYLE_BOLD), page_style(&v->page, STYLE_PLAIN));
+		any = true;
+		show_short(v, f);
+	}
 }
 
 static void show_off(struct view *v)
@@ -457,6 +490,7 @@ enum exit_status render_report_text(const struct report *report, const struct op
 	head(&v);
 	show_all(&v, chosen_fail, show_bad);
 	show_all(&v, chosen_pending, show_bad);
+	show_overruled(&v);
 	show_unknowns(&v);
 	show_off(&v);
 	if (v.verbose) {

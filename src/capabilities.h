@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capabilities.h - the rights of this process, capabilities(7). */
+#ifndef CAPABILITIES_H
+#define CAPABILITIES_H
+
+#include <stdbool.h>
+
+/* In the effective set. */
+bool capabilities_has_sys_admin(void);
+/* Empties all sets for good, as those of an ordinary job are. False: it could not. */
+bool capabilities_drop(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILLED_NS 2000000	/* between looks at a child that was killed */
+#define KILLED_LOOKS 50
+
+int child_fork(struct child *c)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	*c = (struct child){ .fd = fds[0], .pid = fork() };
+	if (c->pid == 0) {
+		close(fds[0]);
+		c->fd = fds[1];
+		return 0;
+	}
+	close(fds[1]);
+	if (c->pid > 0)
+		return 0;
+	close(fds[0]);
+	return -EAGAIN;
+}
+
+static void leave_output(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+void child_begin(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	leave_output();
+}
+
+int child_end(struct child *c, bool ended)
+{
+	const struct timespec pause = { .tv_nsec = KILLED_NS };
+	int status = 0;
+
+	close(c->fd);
+	if (ended) {
+		waitpid(c->pid, &status, 0);
+		return status;
+	}
+	kill(c->pid, SIGKILL);
+	for (int i = 0; i < KILLED_LOOKS; i++) {
+		if (waitpid(c->pid, &status, WNOHANG) != 0)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* child.h - processes that do what may hang or crash, for a parent that goes on without them. */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+	pid_t pid;	/* 0: this process is it */
+	int fd;		/* a pipe that nobody writes to: its end is the child's */
+};
+
+/* 0 in both processes, or negative errno. */
+int child_fork(struct child *child);
+/* In the child: it ends with PARENT, and holds none of the pipes that its parent's caller reads to their
+ * end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
+void child_begin(pid_t parent);
+/* Collects a child that ENDED, or ends it. One that is stuck in the kernel cannot be waited for: it is
+ * left to init. The wait status, or 0. */
+int child_end(struct child *child, bool ended);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proof-document.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "render/render.h"
+
+#define FORMAT "nvnodecheck-proof"
+#define DOCUMENT_MAX (16u << 20)
+
+static struct json_object *finding_json(const struct finding *f)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "rule", f->rule->id);
+	json_put_string(json, "verdict", verdict_words[f->answer.verdict]);
+	json_put_string(json, "severity", severity_words[f->severity]);
+	json_put_string(json, "subject", f->answer.subject);
+	json_put_string(json, "observed", f->answer.observed);
+	json_put_string(json, "expected", f->answer.expected);
+	return json;
+}
+
+struct json_object *proof_document_make(const struct report *report)
+{
+	struct json_object *json = json_document(FORMAT);
+	struct json_object *findings = json_object_new_array();
+
+	json_put(json, "node", render_node(report->node));
+	json_put_string(json, "verdict", verdict_words[report->verdict]);
+	for_each(f, &report->findings)
+		json_object_array_add(findings, finding_json(f));
+	json_put(json, "findings", findings);
+	json_put(json, "proof", fact_to_json(&proof_facts_desc, &report->node->proof));
+	return json;
+}
+
+static int read_file(const char *file, struct arena *arena, char **data, size_t *size)
+{
+	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size > DOCUMENT_MAX)
+		return -EFBIG;
+	*data = arena_alloc(arena, (size_t)st.st_size + 1);
+	n = read(fd, *data, (size_t)st.st_size);
+	*size = n > 0 ? (size_t)n : 0;
+	return n < 0 ? -errno : 0;
+}
+
+/* Two different boots are two different configurations. */
+static bool is_of_another(struct fact_str proof, struct fact_str node)
+{
+	return is_known(proof) && is_known(node) && strcmp(proof.value, node.value) != 0;
+}
+
+int proof_document_read(struct node *node, struct arena *arena, const char *file, char error[256])
+{
+	_cleanup_json_ struct json_object *json = NULL;
+	struct proof_facts *proof = &node->proof;
+	struct fact_error fact_error;
+	struct json_error why;
+	char *data = NULL;
+	size_t size = 0;
+	bool later;
+	int rc = read_file(file, arena, &data, &size);
+
+	if (rc) {
+		snprintf(error, 256, "%s: %s", file, strerror(-rc));
+		return rc;
+	}
+	json = json_parse(data, size, &why);
+	if (!json || json_check_document(json, FORMAT, &later, &why)) {
+		snprintf(error, 256, "%s:%zu: %s", file, why.line, why.text);
+		return -EINVAL;
+	}
+	if (!json_member(json, "proof")) {
+		snprintf(error, 256, "%s: it has no \"proof\"", file);
+		return -EINVAL;
+	}
+	if (fact_from_json(&proof_facts_desc, proof, json_member(json, "proof"), arena, later,
+			   &fact_error)) {
+		snprintf(error, 256, "%s: proof: %.*s", file, 160, fact_error.text);
+		return -EINVAL;
+	}
+	fact_settle(&proof_facts_desc, proof);
+	if (!is_of_another(proof->boot_id, node->os.boot_id) &&
+	    !is_of_another(proof->driver, node->driver.version))
+		return 0;
+	snprintf(error, 256, "%s: it was made on another node or another boot, or with another driver: "
+			     "prove anew", file);
+	return -EINVAL;
+}

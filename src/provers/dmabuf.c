@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dmabuf.c - does the driver export GPU memory as a DMA-BUF? */
+#include "gpu-memory.h"
+
+static size_t steps(const struct proving *p)
+{
+	return p->proof->gpus.count;
+}
+
+static void run(struct proving *p, size_t step)
+{
+	struct proof_try *try = prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL);
+	const struct cuda *c = &p->child.cuda;
+	_cleanup_gpu_memory_ struct gpu_memory m = { 0 };
+	cu_result rc = prove_use(p, step) ? gpu_memory_begin(&m, p) : CU_NO_DEVICE;
+
+	if (rc != CU_SUCCESS) {
+		prove_unknown(p, try, cuda_error(c, rc), "no memory could be had on the GPU");
+		return;
+	}
+	rc = gpu_memory_export(&m);
+	if (rc == CU_SUCCESS && m.dmabuf >= 0)
+		prove_works(p, try, "GPU memory is exported as a DMA-BUF");
+	else
+		prove_fails(p, try, cuda_error(c, rc), "GPU memory is not exported as a DMA-BUF");
+}
+
+static void lost(struct proving *p, size_t step, const char *why)
+{
+	prove_fails(p, prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL), NULL, "%s",
+		    why);
+}
+
+const struct prover prover_dmabuf = {
+	.name = "dmabuf",
+	.groups = 1 << PROVE_CALLER,
+	.order = 4,
+	.steps = steps,
+	.run = run,
+	.lost = lost,
+};

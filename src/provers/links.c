@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
+#include "prove.h"
+
+/* Of one link that is up: GPUs before Hopper tell only what is common to them all. */
+static void put_speed(const struct nvml *nvml, nvml_device device, unsigned int link,
+		      struct proof_gpu *gpu)
+{
+	struct nvml_field fields[] = { { .id = NVML_FI_NVLINK_SPEED, .scope = link },
+				       { .id = NVML_FI_NVLINK_SPEED_COMMON } };
+
+	if (nvml->fields(device, 2, fields) != NVML_SUCCESS)
+		return;
+	for (size_t i = 0; i < 2 && !is_known(gpu->nvlink_mb_per_s); i++)
+		if (fields[i].result == NVML_SUCCESS && fields[i].value.u32)
+			gpu->nvlink_mb_per_s = fact_u64(fields[i].value.u32);
+}
+
+static void count_links(const struct nvml *nvml, nvml_device device, struct proof_gpu *gpu)
+{
+	uint64_t up = 0;
+
+	for (unsigned int link = 0; link < NVML_LINKS_MAX; link++) {
+		int state = 0;
+
+		/* Refused for a link that this GPU does not have. */
+		if (nvml->link_state(device, link, &state) != NVML_SUCCESS || state != 1)
+			continue;
+		if (up++ == 0)
+			put_speed(nvml, device, link, gpu);
+	}
+	gpu->nvlinks = up ? fact_u64(up) : FACT_NONE(fact_u64);
+}
+
+static void add_peers(struct proving *p, const struct nvml *nvml, const nvml_device *devices,
+		      size_t gpu)
+{
+	struct proof_gpu *g = &p->proof->gpus.items[gpu];
+
+	g->nvlink_peers.state = FACT_KNOWN;
+	for (size_t i = 0; i < p->proof->gpus.count; i++) {
+		int status = -1;
+
+		if (i != gpu && devices[i] &&
+		    nvml->p2p_status(devices[gpu], devices[i], NVML_P2P_NVLINK, &status) ==
+			    NVML_SUCCESS && status == NVML_P2P_OK)
+			*LIST_ADD(p->arena, &g->nvlink_peers) = prove_bdf(p, i);
+	}
+}
+
+static void run(struct proving *p, size_t step)
+{
+	nvml_device devices[PROVE_GPUS_MAX] = { 0 };
+	struct nvml nvml;
+
+	(void)step;
+	if (nvml_open(&nvml) || nvml.init() != NVML_SUCCESS)
+		return;
+	for (size_t i = 0; i < p->proof->gpus.count; i++)
+		if (nvml.device_by_bus_id(prove_bdf(p, i), &devices[i]) == NVML_SUCCESS)
+			count_links(&nvml, devices[i], &p->proof->gpus.items[i]);
+	for (size_t i = 0; i < p->proof->gpus.count; i++)
+		if (devices[i])
+			add_peers(p, &nvml, devices, i);
+}
+
+const struct prover prover_links = {
+	.name = "links",
+	.groups = 1 << PROVE_CALLER,
+	.run = run,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* look.c - who uses the GPUs now, by NVML: before anything of ours does. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "prove.h"
+
+#define PROCESSES_MAX 256
+
+/* Absent where the process is in another PID namespace, or gone. */
+static struct fact_str comm_of(struct proving *p, unsigned int pid)
+{
+	char path[40], name[32];
+	_cleanup_fclose_ FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(name, sizeof(name), f))
+		return FACT_NONE(fact_str);
+	return fact_strn(p->arena, name, strcspn(name, "\n"));
+}
+
+static bool add_users(struct proving *p, nvml_processes *list, nvml_device device, unsigned int index)
+{
+	struct nvml_process processes[PROCESSES_MAX];
+	unsigned int count = PROCESSES_MAX;
+	nvml_return rc = list(device, &count, processes);
+
+	/* More than fit: those that do are enough to refuse for. */
+	if (rc != NVML_SUCCESS && rc != NVML_INSUFFICIENT_SIZE)
+		return false;
+	for (unsigned int i = 0; i < count && i < PROCESSES_MAX; i++) {
+		struct gpu_user *user = LIST_ADD(p->arena, &p->users);
+
+		user->pid = fact_u64(processes[i].pid);
+		user->name = comm_of(p, processes[i].pid);
+		user->gpu = fact_u64(index);
+	}
+	return true;
+}
+
+static void run(struct proving *p, size_t step)
+{
+	struct nvml nvml;
+	unsigned int count;
+	bool known = true;
+
+	(void)step;
+	if (nvml_open(&nvml) || nvml.init() != NVML_SUCCESS ||
+	    nvml.device_count(&count) != NVML_SUCCESS)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
+		nvml_device device;
+
+		/* A GPU that this process may not open is not one that it will use. */
+		if (nvml.device(i, &device) != NVML_SUCCESS)
+			continue;
+		known = add_users(p, nvml.compute, device, i) && known;
+		known = add_users(p, nvml.graphics, device, i) && known;
+	}
+	p->users_known = known;
+}
+
+const struct prover prover_look = {
+	.name = "look",
+	.groups = 1 << PROVE_LOOK,
+	.deadline_ms = PROVE_INIT_MS,
+	.run = run,
+};
