@@ -134,7 +134,9 @@ static unsigned int deadline_of(const struct run *run)
 
 	if (prover == PROVERS)
 		return PROVE_INIT_MS;
-	return provers[prover]->deadline_ms ? provers[prover]->deadline_ms : PROVE_STEP_MS;
+	if (provers[prover]->deadline_ms)
+		return provers[prover]->deadline_ms;
+	return run->p->quick ? PROVE_STEP_QUICK_MS : PROVE_STEP_MS;
 }
 
 /* True when the child has ended; false when its step, or all, took too long. */

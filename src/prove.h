@@ -16,6 +16,7 @@
 
 #define PROVE_GPUS_MAX 32
 #define PROVE_STEP_MS 10000	/* a step's deadline: the slowest is a copy through a busy host */
+#define PROVE_STEP_QUICK_MS 3000	/* an eighth of the bytes */
 #define PROVE_INIT_MS 60000	/* cuInit and contexts: 4 s on eight GPUs, more without persistence */
 
 /* Who uses the GPUs while nobody should. */
@@ -65,7 +66,7 @@ struct prover {
 	const char *name;
 	unsigned int groups;		/* bits by enum prove_group */
 	int order;			/* among those of its group */
-	unsigned int deadline_ms;	/* of a step; 0: PROVE_STEP_MS */
+	unsigned int deadline_ms;	/* of a step; 0: PROVE_STEP_MS, or the quick one */
 	/* How many steps there are; asked in both processes. NULL: one. */
 	size_t (*steps)(const struct proving *p);
 	void (*run)(struct proving *p, size_t step);

@@ -10,7 +10,7 @@
 #include "prove.h"
 
 #define VALUE UINT64_C(0x6e766e6f64650001)
-#define WAIT_MS 2000	/* a wait for a value that is already there takes microseconds */
+#define WAIT_MS 1000	/* a wait for a value that is already there takes microseconds */
 
 struct operation {
 	const char *kind, *what;

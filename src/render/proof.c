@@ -295,7 +295,8 @@ enum exit_status render_proof_text(const struct report *report, const struct opt
 	show_copies(&v);
 	show_settings(&v);
 	show_findings(&v);
-	fprintf(v.page.out, "\n%zu failed, %zu unknown, %zu passed\n", report->count[VERDICT_FAIL],
+	fprintf(v.page.out, "\n%zu failed, %zu for information, %zu unknown, %zu passed\n",
+		report->count[VERDICT_FAIL] - report->info, report->info,
 		report->count[VERDICT_UNKNOWN], report->count[VERDICT_PASS]);
 	return page_end(&v.page, status);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The JSON Schema of facts, from the descriptions in src/facts.c; validation of documents."""
+"""The JSON Schemas of facts and of proofs, from the descriptions in src; validation of documents."""
+import glob
 import json
 import os
 import re
@@ -15,8 +16,19 @@ DESC = re.compile(r"const struct desc (\w+)_desc = DESC\((\w+)((?:, [^)]*)?)\)")
 WORDS = re.compile(r"const char \*const (\w+)\[\] = \{(.*?)\};", re.S)
 
 
+def sources():
+    """The text of the files that describe facts."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(TOP, "src", "*.c"))):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if DESC.search(text):
+            found.append(text)
+    return "\n".join(found)
+
+
 def descriptions(text):
-    """{struct: (fields, optional)} and {list of words: words} of facts.c."""
+    """{struct: (fields, optional)} and {list of words: words} of their text."""
     words = {name: re.findall(r'"([^"]*)"', body) for name, body in WORDS.findall(text)}
     fields = {}
     for name, body in TABLE.findall(text):
@@ -63,7 +75,7 @@ def field_schema(kind, more, words):
     return reference if kind == "STRUCT" else {"type": "array", "items": reference}
 
 
-def facts_schema(text):
+def definitions_of(text):
     fields, optional, words = descriptions(text)
     definitions = {}
     for name, members in fields.items():
@@ -73,15 +85,51 @@ def facts_schema(text):
             never_absent = kind == "STRUCT" and not optional[more[0].replace("_desc", "")]
             properties[member] = schema if never_absent else or_null(schema)
         definitions[name] = {"type": "object", "properties": properties}
-    root = definitions.pop("node")
-    head = {
-        "format": {"const": "nvnodecheck-facts"},
-        "format_version": {"$ref": "#/$defs/format_version"},
-        "tool_version": {"type": "string"},
-    }
     definitions["format_version"] = {
         "type": "array", "prefixItems": [{"const": 1}, {"type": "integer", "minimum": 0}],
         "minItems": 2, "maxItems": 2}
+    return definitions
+
+
+def head_of(format_name):
+    return {
+        "format": {"const": format_name},
+        "format_version": {"$ref": "#/$defs/format_version"},
+        "tool_version": {"type": "string"},
+    }
+
+
+def proof_schema(text):
+    definitions = definitions_of(text)
+    words = ["null", "string"]
+    finding = {"rule": {"type": "string", "pattern": "^proof/[a-z-]+$"},
+               "verdict": {"enum": ["pass", "fail", "unknown", "not-applicable"]},
+               "severity": {"enum": ["info", "warn", "err", "crit"]},
+               "subject": {"type": words}, "observed": {"type": words},
+               "expected": {"type": words}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "nvnodecheck proof",
+        "description": "What prove tried on the hardware. Outcomes that are missing are unknown. A "
+                       "later minor version adds keys.",
+        "type": "object",
+        "required": ["format", "format_version", "tool_version", "node", "verdict", "findings",
+                     "proof"],
+        "properties": dict(head_of("nvnodecheck-proof"),
+                           node={"type": "object"},
+                           verdict={"enum": ["pass", "fail", "unknown"]},
+                           findings={"type": "array", "items": {
+                               "type": "object", "required": sorted(finding),
+                               "properties": finding}},
+                           proof={"$ref": "#/$defs/proof_facts"}),
+        "$defs": {name: definitions[name] for name in
+                  ["format_version", "proof_copy", "proof_facts", "proof_gpu", "proof_try"]},
+    }
+
+
+def facts_schema(text):
+    definitions = definitions_of(text)
+    root = definitions.pop("node")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "nvnodecheck facts",
@@ -90,7 +138,7 @@ def facts_schema(text):
                        "Units are in the keys. A later minor version adds keys.",
         "type": "object",
         "required": ["format", "format_version", "tool_version"],
-        "properties": dict(head, **root["properties"]),
+        "properties": dict(head_of("nvnodecheck-facts"), **root["properties"]),
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
 
