@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "child.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
 #include "probes.inc"
@@ -144,27 +145,12 @@ static void run_probe(struct run *run, const struct probe *probe)
 		probe->run(&run->ctx);
 }
 
-/* A child that is left behind must not keep the pipes open that its parent's caller reads to their
- * end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
-static void leave_output(void)
-{
-	int fd = open("/dev/null", O_RDWR);
-
-	for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
-		dup2(fd, i);
-	if (fd > STDERR_FILENO)
-		close(fd);
-}
-
 /* While the child lives, the node and its arena are the child's alone. */
 static _Noreturn void child(struct run *run, size_t first)
 {
 	struct watch *watch = run->watch;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != run->parent)
-		_exit(EXIT_FAILURE);
-	leave_output();
+	child_begin(run->parent);
 	for (size_t i = first; i < run->count; i++) {
 		uint64_t start = now_us();
 
@@ -180,33 +166,6 @@ static _Noreturn void child(struct run *run, size_t first)
 
 /* ---- the parent ---- */
 
-struct watched {
-	pid_t pid;
-	int fd;		/* a pipe that nobody writes to: its end is the child's */
-};
-
-static int start_child(struct run *run, size_t first, struct watched *w)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	run->watch->current = first;
-	run->watch->started_us = now_us();
-	*w = (struct watched){ .fd = fds[0] };
-	w->pid = fork();
-	if (w->pid == 0) {
-		close(fds[0]);
-		child(run, first);
-	}
-	close(fds[1]);
-	if (w->pid < 0) {
-		close(fds[0]);
-		return -EAGAIN;
-	}
-	return 0;
-}
-
 /* A probe's own deadline, or what was left for all when it began. */
 static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
@@ -220,9 +179,9 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 /* True when the child has ended. False when the step that it is at did not get from one file to the next
  * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
  * is that one. On a busy host a probe that gets on is not stuck. */
-static bool wait_for_child(struct run *run, struct watched *w, size_t *step)
+static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 {
-	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 	char trace[PATH_MAX] = "";
 	uint64_t moved_us = 0;
 
@@ -247,26 +206,6 @@ static bool wait_for_child(struct run *run, struct watched *w, size_t *step)
 	}
 }
 
-/* Ends the child. One that is stuck in the kernel cannot be waited for: it is left to init. */
-static int end_child(struct watched *w, bool ended)
-{
-	const struct timespec pause = { .tv_nsec = 2000000 };
-	int status = 0;
-
-	close(w->fd);
-	if (ended) {
-		waitpid(w->pid, &status, 0);
-		return status;
-	}
-	kill(w->pid, SIGKILL);
-	for (int i = 0; i < 50; i++) {
-		if (waitpid(w->pid, &status, WNOHANG) != 0)
-			break;
-		nanosleep(&pause, NULL);
-	}
-	return status;
-}
-
 static void crashed(struct run *run, const struct probe *probe, int status, uint64_t duration_us)
 {
 	char why[96];
@@ -287,11 +226,11 @@ static bool has_result(const struct node *node, const char *probe)
 }
 
 /* Follows one child until it is done or gone; returns the first step that is still to be run. */
-static size_t follow_child(struct run *run, struct watched *w)
+static size_t follow_child(struct run *run, struct child *c)
 {
 	size_t step;
-	bool ended = wait_for_child(run, w, &step);
-	int status = end_child(w, ended);
+	bool ended = wait_for_child(run, c, &step);
+	int status = child_end(c, ended);
 	size_t at = run->watch->current;
 	uint64_t started = run->watch->started_us, spent = now_us() - started;
 	char why[64];
@@ -322,19 +261,22 @@ static void leave_rest(struct run *run, size_t next)
 
 static int observe_in_children(struct run *run)
 {
-	struct watched w = { 0 };
-
 	for (size_t next = 0; next < run->count;) {
+		struct child c;
 		int rc;
 
 		if (run->end_us && now_us() >= run->end_us) {
 			leave_rest(run, next);
 			return 0;
 		}
-		rc = start_child(run, next, &w);
+		run->watch->current = next;
+		run->watch->started_us = now_us();
+		rc = child_fork(&c);
 		if (rc)
 			return rc;
-		next = follow_child(run, &w);
+		if (c.pid == 0)
+			child(run, next);
+		next = follow_child(run, &c);
 	}
 	return 0;
 }

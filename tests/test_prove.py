@@ -260,6 +260,25 @@ def test_a_device_that_cannot_be_opened(proof):
     assert tries(node, "dmabuf-registration")[0]["error"] == "EACCES"
 
 
+# ---- gdrcopy ----
+
+@pytest.mark.parametrize("fault, works, seen", [
+    ("", True, "arrived whole"), ("pin-einval", False, "does not pin"), ("gdr-lost", False, "wrong"),
+    ("no-gdrdrv", None, "is the module loaded")])
+def test_gdrcopy(proof, fault, works, seen):
+    node = proof(fault)
+    assert outcome(node, "gdrcopy") is works
+    assert seen in tries(node, "gdrcopy")[0]["seen"]
+
+
+def test_without_gdrcopy_nothing_is_said(prove, libraries, tmp_path):
+    for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        os.link(libraries / name, tmp_path / name)
+    node = prove("", "--quick", "--json", "--profile", "deepep", folder=tmp_path).json()
+    assert not tries(node, "gdrcopy")
+    assert finding(node, "proof/gdrcopy")["verdict"] == "not-applicable"
+
+
 # ---- nothing to prove with, and refusals ----
 
 @pytest.mark.parametrize("fault, seen", [
