@@ -26,8 +26,12 @@ enum exit_status cmd_doctor(const struct options *options)
 	char error[256];
 
 	status = check_patterns(options);
-	if (!status && (options->args_count || is_folder(options->from)))
-		return cmd_fleet(options);
+	if (!status && (options->args_count || is_folder(options->from))) {
+		if (!options->with)
+			return cmd_fleet(options);
+		complain("--with is about one node");
+		return EXIT_USAGE;
+	}
 	if (!status)
 		status = source_open(&source, options);
 	if (!status)
