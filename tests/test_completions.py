@@ -22,7 +22,7 @@ ZSH = ("unsetopt zle_bracketed_paste 2>/dev/null\nfpath=('%s' $fpath)\n"
        "autoload -U compinit; compinit -u -D\nzle -C all-matches complete-word _generic\n"
        "bindkey '^T' all-matches\n"
        "zstyle ':completion:all-matches::::' completer _all_matches _complete\n"
-       "zstyle ':completion:all-matches::::' insert true\n" % COMPLETIONS) + FUNCTION
+       "zstyle ':completion:all-matches:*' insert true\n" % COMPLETIONS) + FUNCTION
 
 
 class Terminal:
