@@ -208,14 +208,14 @@ function toupper_first(text)
 }
 
 # {0}, {1} stand for the keys of the lists above: /sys/bus/pci/devices/BDF/vendor.
-# A long path may be broken after each of its folders.
+# A long path may be broken within.
 function filled(text, keys,    key, i, n)
 {
 	n = split(keys, key, " ")
 	for (i = 1; i <= n; i++)
 		gsub("\\{" (i - 1) "\\}", toupper(key[i]), text)
 	if (length(text) > PATH_LONG)
-		gsub("/", "/\\:", text)
+		gsub(/[-\/]/, "&\\:", text)
 	return text
 }
 
