@@ -66,7 +66,7 @@ struct os_facts {
 	struct fact_str lockdown;	/* none, integrity, confidentiality; absent: no such LSM */
 	struct fact_str image_based;	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	LIST(struct kernel_option) kernel_config;	/* of the kernel that runs */
-	LIST(struct sysctl) sysctls;	/* kernel settings; only those that some rule asks about */
+	LIST(struct sysctl) sysctls;	/* kernel settings, of those that are asked for by name */
 	LIST(struct hugepages) hugepages;	/* absent: a kernel without them */
 	LIST(struct mount_point) mounts;
 };
