@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--help, the manual pages, the example configuration and the schemas say the same; nothing in the pages
 is wrong for mandoc or groff."""
+import fnmatch
 import os
 import re
 import shutil
@@ -174,3 +175,19 @@ def test_roff_has_nothing_to_say(command, file):
                              stderr=subprocess.STDOUT, env={"PATH": os.environ["PATH"],
                                                             "LC_ALL": "C.UTF-8"})
     assert process.returncode == 0 and process.stdout == b"", process.stdout.decode()
+
+
+def test_the_map_has_every_room():
+    """docs/design.md says of each file of src/ where it belongs, once, and of none that is not there."""
+    table = read("docs", "design.md").partition("## Where things are")[2].partition("What is written")[0]
+    patterns = [name.replace("src/", "") for row in re.findall(r"^\| ([^|]*) \|", table, re.M)
+                if row.startswith("`src/") for name in re.findall(r"`([^`]*)`", row)]
+    files = os.listdir(os.path.join(program.TOP, "src"))
+    files = [name + "/" if os.path.isdir(os.path.join(program.TOP, "src", name)) else name
+             for name in files]
+    assert len(patterns) > 40
+    for pattern in patterns:
+        assert fnmatch.filter(files, pattern), "no file is called " + pattern
+    for name in files:
+        rooms = [p for p in patterns if fnmatch.fnmatch(name, p)]
+        assert len(rooms) == 1, "%s: %s" % (name, rooms)
