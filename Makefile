@@ -9,6 +9,8 @@
 #   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
+#   make uninstall DESTDIR= PREFIX=/usr/local
+#   make dist                  build/nvnodecheck-VERSION.tar.gz of what is committed, the same each time
 #   make clean
 #
 # V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
@@ -21,6 +23,9 @@ BINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/nvnodecheck
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 PKG_CONFIG ?= pkg-config
 V ?= 0
 
@@ -55,8 +60,8 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: all check check-sanitize check-generators check-vm check-integration bench check-fuzz unit install \
-	clean FORCE
-all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
+	uninstall dist clean FORCE
+all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS)
 	@echo "  LD      $@"
@@ -68,6 +73,12 @@ NVNODECHECK ?= $(B)/nvnodecheck
 $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
+
+FACTS_PAGE := src/facts.h src/facts.c man/nvnodecheck-facts.5.in
+$(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
+	@echo "  MAN     $@"
+	@mkdir -p $(@D)
+	$(Q)awk -f man/facts.awk $(FACTS_PAGE) > $@.new && mv $@.new $@
 
 $(B)/%.o: src/%.c | $(LISTS)
 	@echo "  CC      $@"
@@ -167,15 +178,37 @@ check-fuzz:
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
-		$(DESTDIR)$(MANDIR)/man8 \
-		$(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
+		$(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
+		$(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
 	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(BINDIR)/nvnodecheck
 	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
 	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
-	install -m 644 man/nvnodecheck.conf.5 $(DESTDIR)$(MANDIR)/man5/
-	install -m 644 nvnodecheck.conf.example README.md COPYING $(DESTDIR)$(DOCDIR)/
+	install -m 644 man/nvnodecheck.conf.5 $(B)/nvnodecheck-facts.5 $(DESTDIR)$(MANDIR)/man5/
+	install -m 644 completions/nvnodecheck.bash $(DESTDIR)$(BASHDIR)/nvnodecheck
+	install -m 644 completions/_nvnodecheck $(DESTDIR)$(ZSHDIR)/
+	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
+	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING \
+		$(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
+
+# What install put there; configuration, and what was kept for undo, stay.
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/nvnodecheck $(DESTDIR)$(MANDIR)/man8/nvnodecheck.8 \
+		$(DESTDIR)$(MANDIR)/man7/nvnodecheck-rules.7 \
+		$(DESTDIR)$(MANDIR)/man5/nvnodecheck.conf.5 \
+		$(DESTDIR)$(MANDIR)/man5/nvnodecheck-facts.5 \
+		$(DESTDIR)$(BASHDIR)/nvnodecheck $(DESTDIR)$(ZSHDIR)/_nvnodecheck \
+		$(DESTDIR)$(FISHDIR)/nvnodecheck.fish
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck
+
+# The times in the archive are the commit's, and gzip -n adds none.
+VERSION := $(shell sed -n 's/^\#define NVNODECHECK_VERSION "\(.*\)"/\1/p' src/version.h)
+dist:
+	@mkdir -p build
+	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=nvnodecheck-$(VERSION)/ HEAD | \
+		gzip -9n > build/nvnodecheck-$(VERSION).tar.gz
+	@echo build/nvnodecheck-$(VERSION).tar.gz
 
 clean:
 	rm -rf build build-*

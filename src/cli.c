@@ -302,8 +302,7 @@ static int take_verb(struct options *o, char **words, size_t count)
 	return usage_error(NULL, "unknown verb '%s'", words[0]);
 }
 
-/* The words that a verb takes for an option: not every format is every verb's. */
-static const char *words_of(const struct option_row *row, const struct verb *verb)
+const char *cli_words(const struct option_row *row, const struct verb *verb)
 {
 	bool is_format = row->kind == OPTION_WORD && row->offset == offsetof(struct options, format);
 
@@ -389,7 +388,7 @@ static void help_row(const char *left, const char *right)
 
 static void help_option(const struct option_row *row, const struct verb *verb)
 {
-	const char *words = words_of(row, verb);
+	const char *words = cli_words(row, verb);
 	char left[64], right[256];
 
 	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", row->letter ? '-' : ' ',

@@ -119,6 +119,8 @@ extern const struct option_row option_rows[];	/* ends with a NULL name */
  * values of --only and --skip are cut apart in place. */
 int cli_parse(int argc, char **argv, struct options *options);
 void cli_help(const struct verb *verb);
+/* The words that VERB (NULL: any) takes for an option, or NULL: not every format is every verb's. */
+const char *cli_words(const struct option_row *row, const struct verb *verb);
 /* One line on standard error, beginning with the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -24,41 +24,41 @@ struct kernel_option {
 
 struct sysctl {
 	struct fact_str name;		/* kernel.numa_balancing */
-	struct fact_str value;
+	struct fact_str value;		/* as the file has it */
 };
 
 /* The sysctls that are read; NULL-terminated. */
 extern const char *const sysctl_names[];
 
 struct hugepages {
-	struct fact_u64 size_bytes;
+	struct fact_u64 size_bytes;	/* of one page */
 	struct fact_u64 pages;		/* in the pool, used or not */
 };
 
 /* What is mounted, as the node's first process sees it in a tree, and this one on a running host.
  * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
 struct mount_point {
-	struct fact_str point;
+	struct fact_str point;		/* where it is mounted */
 	struct fact_str type;		/* ext4, nfs4, lustre, hugetlbfs */
-	struct fact_str source;
+	struct fact_str source;		/* the device, or server and path */
 	struct fact_str options;	/* rw,noatime,...: of the mount and of the file system */
 };
 
 struct os_facts {
-	struct fact_str hostname;
+	struct fact_str hostname;	/* its own name, as the kernel has it */
 	struct fact_str id;		/* os-release ID: debian, ubuntu, rhel, ... */
 	struct fact_str version;	/* os-release VERSION_ID */
 	struct fact_str name;		/* os-release PRETTY_NAME */
 	struct fact_str kernel;		/* release of the kernel that runs (uname -r) */
 	struct fact_str machine;	/* x86_64, aarch64 */
-	struct fact_str boot_id;
+	struct fact_str boot_id;	/* another one for each boot */
 	struct fact_u64 boot_time_s;	/* Unix time of the boot, from /proc/stat */
 	struct fact_str cpu_vendor;	/* GenuineIntel, AuthenticAMD, ARM */
-	struct fact_str cpu_model;
+	struct fact_str cpu_model;	/* the processor's name */
 	struct fact_u64 cpu_family;	/* x86 only, as is the next */
 	struct fact_u64 cpu_model_number;	/* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		/* logical processors that are online */
-	struct fact_u64 memory_bytes;
+	struct fact_u64 memory_bytes;	/* that the kernel has, a little less than is built in */
 	/* Words of systemd-detect-virt(1), firecracker, or unknown-hypervisor; absent: bare metal. */
 	struct fact_str hypervisor;
 	struct fact_str product;	/* DMI product name */
@@ -67,7 +67,7 @@ struct os_facts {
 	struct fact_str lockdown;	/* none, integrity, confidentiality; absent: no such LSM */
 	struct fact_str image_based;	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	LIST(struct kernel_option) kernel_config;	/* of the kernel that runs */
-	LIST(struct sysctl) sysctls;
+	LIST(struct sysctl) sysctls;	/* kernel settings, of those that are asked for by name */
 	LIST(struct hugepages) hugepages;	/* absent: a kernel without them */
 	LIST(struct mount_point) mounts;
 };
@@ -75,14 +75,14 @@ struct os_facts {
 /* ---- numa ---- */
 
 struct numa_node {
-	struct fact_u64 id;
+	struct fact_u64 id;		/* the kernel's number */
 	struct fact_str cpus;		/* cpulist: 0-31,64-95 */
-	struct fact_u64 memory_bytes;
+	struct fact_u64 memory_bytes;	/* of this node alone */
 	struct fact_u64 socket;		/* physical package of its first processor; or absent */
 };
 
 struct numa_facts {
-	LIST(struct numa_node) nodes;
+	LIST(struct numa_node) nodes;	/* NUMA nodes that are online */
 };
 
 /* ---- pci ---- */
@@ -106,8 +106,8 @@ extern const char *const pci_port_words[];
 struct pci_bar {
 	struct fact_u64 index;		/* of the register: a 64-bit BAR 2 is registers 2 and 3 */
 	struct fact_u64 start;		/* bus address; hexadecimal. 0: not assigned */
-	struct fact_u64 size_bytes;
-	struct fact_bool prefetchable;
+	struct fact_u64 size_bytes;	/* a power of two */
+	struct fact_bool prefetchable;	/* reading has no side effects */
 	struct fact_bool wide;		/* 64-bit */
 	struct fact_bool io;		/* I/O ports: nothing that peers could reach */
 };
@@ -116,16 +116,16 @@ struct pci_bar {
 struct pci_link {
 	enum fact_state state;
 	struct fact_u64 speed_mts;	/* megatransfers a second: 32000 is Gen5 */
-	struct fact_u64 speed_max_mts;
+	struct fact_u64 speed_max_mts;	/* what this end can do */
 	struct fact_u64 width;		/* lanes; 0: no link */
-	struct fact_u64 width_max;
+	struct fact_u64 width_max;	/* what this end can do */
 };
 
 /* Access Control Services: both registers as they stand (PCIe 6.0, 7.7.11). */
 struct pci_acs {
 	enum fact_state state;
-	struct fact_u64 capability;
-	struct fact_u64 control;
+	struct fact_u64 capability;	/* what it can do, in the bits of that section */
+	struct fact_u64 control;	/* what of it is switched on */
 };
 
 #define PCI_ACS_SV 0x01	/* source validation */
@@ -145,7 +145,7 @@ struct pci_rebar {
 /* What a bridge passes down: the 64-bit prefetchable window that large BARs need. */
 struct pci_window {
 	enum fact_state state;
-	struct fact_u64 start;
+	struct fact_u64 start;		/* the first address passed down */
 	struct fact_u64 size_bytes;	/* 0: closed */
 };
 
@@ -160,12 +160,12 @@ struct pci_window {
  */
 struct pci_device {
 	struct fact_str bdf;		/* 0000:1b:00.0 */
-	struct fact_u64 vendor_id;
-	struct fact_u64 device_id;
-	struct fact_u64 subsystem_vendor_id;
-	struct fact_u64 subsystem_device_id;
+	struct fact_u64 vendor_id;	/* 0x10de is NVIDIA */
+	struct fact_u64 device_id;	/* the model, by its vendor's count */
+	struct fact_u64 subsystem_vendor_id;	/* whose board it is on */
+	struct fact_u64 subsystem_device_id;	/* the board, by that vendor's count */
 	struct fact_u64 class_id;	/* base class, sub-class, interface: 0x030200 */
-	struct fact_u64 revision;
+	struct fact_u64 revision;	/* of the chip */
 	struct fact_str driver;		/* absent: none bound */
 	struct fact_str parent;		/* BDF of the bridge above; absent: on a root bus */
 	struct fact_str root;		/* the host bridge: pci0000:00 */
@@ -173,16 +173,16 @@ struct pci_device {
 	struct fact_u64 numa_node;	/* absent: the firmware gave none */
 	struct fact_u64 config_bytes;	/* of config space that could be read: 64 without root */
 	struct fact_bool answers;	/* config space is not all ones: it is still on the bus */
-	struct fact_bool memory_enabled;
-	struct fact_bool bus_master;
+	struct fact_bool memory_enabled;	/* it answers at the addresses of its BARs */
+	struct fact_bool bus_master;	/* it may start transfers itself */
 	LIST(struct pci_bar) bars;	/* those that exist, sized by the kernel */
 	LIST(struct pci_rebar) rebar;	/* absent: no Resizable BAR capability */
-	struct pci_link link;
+	struct pci_link link;		/* to the port above */
 	struct fact_u64 mps_bytes;	/* Max_Payload_Size in use */
-	struct fact_u64 mps_max_bytes;
+	struct fact_u64 mps_max_bytes;	/* the largest Max_Payload_Size that it takes */
 	struct fact_u64 mrrs_bytes;	/* Max_Read_Request_Size in use */
-	struct fact_bool relaxed_ordering;
-	struct pci_acs acs;
+	struct fact_bool relaxed_ordering;	/* it may set the attribute in its requests */
+	struct pci_acs acs;		/* absent: no such capability */
 	struct fact_bool ats_enabled;	/* absent: no ATS capability */
 	struct pci_window window;	/* absent: not a bridge */
 	struct fact_str physical_function;	/* absent: not a virtual function */
@@ -196,7 +196,7 @@ struct pci_device {
 };
 
 struct pci_facts {
-	LIST(struct pci_device) devices;
+	LIST(struct pci_device) devices;	/* every function on the bus */
 };
 
 /* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
@@ -223,32 +223,32 @@ struct topology_path {
 };
 
 struct topology_gpu {
-	struct fact_str bdf;
+	struct fact_str bdf;		/* of the GPU */
 	LIST(struct topology_path) gpus;	/* the other ones */
-	LIST(struct topology_path) nics;
+	LIST(struct topology_path) nics;	/* the NICs of this node */
 	struct fact_str nearest_nic;	/* absent: this node has no NIC */
 };
 
 struct topology_nic {
-	struct fact_str bdf;
+	struct fact_str bdf;		/* of the NIC */
 	struct fact_enum role;		/* enum nic_role; unknown: nothing tells (topology.h) */
 };
 
 struct topology_facts {
-	LIST(struct topology_gpu) gpus;
-	LIST(struct topology_nic) nics;
+	LIST(struct topology_gpu) gpus;	/* GPUs, and what lies between them and the rest */
+	LIST(struct topology_nic) nics;	/* NICs, and what they are for */
 };
 
 /* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
 
 struct gpu {
-	struct fact_str bdf;
+	struct fact_str bdf;		/* as in pci.devices */
 	struct fact_str model;		/* as the driver names it: NVIDIA H200 */
-	struct fact_str uuid;
+	struct fact_str uuid;		/* GPU- and the number that NVML knows it by */
 	struct fact_u64 minor;		/* /dev/nvidiaN */
 	struct fact_str firmware;	/* GSP firmware version; absent: N/A, GSP not in use */
-	struct fact_str video_bios;
-	struct fact_bool excluded;
+	struct fact_str video_bios;	/* version of the VBIOS */
+	struct fact_bool excluded;	/* the driver was told to leave it alone */
 	struct fact_u64 mig_instances;	/* GPU instances that exist; absent: no MIG entry */
 	struct fact_u64 dma_bits;	/* of the addresses that it can reach */
 	/* Connectors that a display is plugged into: HDMI-A-1. Absent: nvidia_drm shows none. */
@@ -256,7 +256,7 @@ struct gpu {
 };
 
 struct gpu_facts {
-	LIST(struct gpu) devices;
+	LIST(struct gpu) devices;	/* NVIDIA GPUs on the bus, whatever drives them */
 };
 
 /* ---- driver: the NVIDIA kernel driver that is loaded ---- */
@@ -267,11 +267,11 @@ extern const char *const driver_flavour_words[];
 struct driver_param {
 	struct fact_str name;		/* as in params: EnableStreamMemOPs, without NVreg_ */
 	struct fact_str value;		/* strings without their quotes */
-	struct fact_u64 line;
+	struct fact_u64 line;		/* in /proc/driver/nvidia/params */
 };
 
 struct driver_facts {
-	struct fact_bool loaded;
+	struct fact_bool loaded;	/* the module nvidia is in the kernel */
 	struct fact_str version;	/* 580.159.04 */
 	struct fact_enum flavour;	/* enum driver_flavour */
 	struct fact_str builder;	/* user@host that built the module */
@@ -286,63 +286,63 @@ enum module_state { MODULE_LIVE, MODULE_LOADING, MODULE_UNLOADING, MODULE_BUILTI
 extern const char *const module_state_words[];
 
 struct module_param {
-	struct fact_str name;
-	struct fact_str value;
+	struct fact_str name;		/* without the module's */
+	struct fact_str value;		/* as the kernel prints it */
 };
 
 struct module {
 	struct fact_str name;		/* with underscores: nvidia_peermem */
 	struct fact_enum state;		/* enum module_state */
 	struct fact_u64 refcnt;		/* absent: the kernel does not count */
-	LIST(const char *) holders;
+	LIST(const char *) holders;	/* modules that use it */
 	/* Only for the modules that this program is about: */
 	struct fact_str version;
-	struct fact_str srcversion;
-	struct fact_str taint;
-	LIST(struct module_param) params;
+	struct fact_str srcversion;	/* hash of its sources */
+	struct fact_str taint;		/* letters: O out of tree, E not signed */
+	LIST(struct module_param) params;	/* that sysfs shows */
 };
 
 struct module_symbol {
-	struct fact_str name;
+	struct fact_str name;		/* of the function or variable */
 	struct fact_u64 crc;		/* absent: the module has no symbol versions */
 };
 
 /* A .ko on disk, of the modules that this program is about. All fields for the kernel that runs; for
  * others the version, and that of a large compressed file only where its kernel boots next. */
 struct module_file {
-	struct fact_str path;
+	struct fact_str path;		/* below /lib/modules */
 	struct fact_str name;		/* of the module, with underscores */
 	struct fact_str file_name;	/* of the file, with underscores: nvidia_current */
 	struct fact_str kernel;		/* the release under /lib/modules */
 	struct fact_bool indexed;	/* in that kernel's modules.dep */
-	struct fact_str version;
-	struct fact_str srcversion;
-	struct fact_str vermagic;
-	struct fact_str license;
-	struct fact_str description;
+	struct fact_str version;	/* as the module says it */
+	struct fact_str srcversion;	/* hash of its sources */
+	struct fact_str vermagic;	/* the kernel that it was built for */
+	struct fact_str license;	/* Dual MIT/GPL, NVIDIA, ... */
+	struct fact_str description;	/* one line */
 	struct fact_str signer;		/* absent: not signed */
-	LIST(const char *) depends;
-	LIST(const char *) parameters;
+	LIST(const char *) depends;	/* modules that have to be there first */
+	LIST(const char *) parameters;	/* their names */
 	LIST(struct module_symbol) imports;	/* peer-memory and nvidia_p2p_ symbols that it wants */
 	LIST(struct module_symbol) exports;	/* and those that it offers */
 };
 
 struct kernel_tree {
-	struct fact_str release;
+	struct fact_str release;	/* the folder's name */
 	struct fact_bool indexed;	/* modules.dep is there */
 };
 
 /* A module that something loads at boot by name: modules-load.d, /etc/modules. ORDERED */
 struct module_at_boot {
 	struct fact_str name;		/* with underscores */
-	struct fact_str file;
-	struct fact_u64 line;
+	struct fact_str file;		/* that names it */
+	struct fact_u64 line;		/* in that file */
 };
 
 struct modules_facts {
-	LIST(struct module) loaded;
-	LIST(struct kernel_tree) kernels;
-	LIST(struct module_file) files;
+	LIST(struct module) loaded;	/* in the kernel that runs */
+	LIST(struct kernel_tree) kernels;	/* installed ones */
+	LIST(struct module_file) files;	/* of all kernels */
 	LIST(struct module_at_boot) at_boot;
 };
 
@@ -358,7 +358,7 @@ struct modules_facts {
  */
 
 struct modprobe_file {
-	struct fact_str path;
+	struct fact_str path;		/* on the host, or in the image */
 	struct fact_str masked_by;	/* the file of the same name that counts instead; or absent */
 	LIST(const char *) lost;	/* lines of a masked file, about GPU and RDMA modules, that the other lacks */
 	struct fact_u64 mtime_s;	/* absent: in an image, or a link to /dev/null */
@@ -366,20 +366,20 @@ struct modprobe_file {
 
 /* One line of options as it stands: MODULE TEXT. */
 struct modprobe_options {
-	struct fact_str module;
-	struct fact_str text;
-	struct fact_str file;		/* /proc/cmdline for what the kernel command line adds ... */
-	struct fact_u64 line;		/* ... which has no lines: absent */
+	struct fact_str module;		/* that the line names */
+	struct fact_str text;		/* the rest of the line */
+	struct fact_str file;		/* /proc/cmdline for what the kernel command line adds */
+	struct fact_u64 line;		/* absent: it stands in /proc/cmdline */
 };
 
 /* One parameter, after all lines for its module were joined and taken apart as the kernel does. In the
  * kernel's order for each module, the modules by name. */
 struct modprobe_assignment {
-	struct fact_str module;
-	struct fact_str param;
+	struct fact_str module;		/* that the parameter belongs to */
+	struct fact_str param;		/* its name */
 	struct fact_str value;		/* absent: named without a value */
 	struct fact_bool effective;	/* the last one for this parameter */
-	struct fact_str file;
+	struct fact_str file;		/* that holds it */
 	struct fact_u64 line;		/* where it stands, also in a command of several lines */
 };
 
@@ -387,31 +387,31 @@ struct modprobe_assignment {
  * blacklist, TEXT is absent for a line of a file, else the word of the command line that blocks the
  * module: modprobe.blacklist, module_blacklist (the kernel itself), rd.driver.blacklist (dracut). */
 struct modprobe_command {
-	struct fact_str module;
-	struct fact_str text;
-	struct fact_str file;
+	struct fact_str module;		/* the first word */
+	struct fact_str text;		/* the rest of the line */
+	struct fact_str file;		/* that holds it */
 	struct fact_u64 line;		/* the command's first */
 };
 
 /* A line that modprobe passes over, or a whole file: then without text and line. */
 struct modprobe_bad_line {
-	struct fact_str text;
-	struct fact_str why;
-	struct fact_str file;
+	struct fact_str text;		/* the line */
+	struct fact_str why;		/* for people */
+	struct fact_str file;		/* that holds it */
 	struct fact_u64 line;		/* the command's last, which is the number that kmod reports */
 };
 
 /* ORDERED throughout: as modprobe reads it. */
 struct modprobe_facts {
 	struct fact_bool complete;	/* every file that counts was read */
-	LIST(struct modprobe_file) files;
+	LIST(struct modprobe_file) files;	/* read, or masked by another */
 	LIST(struct modprobe_options) options;
 	LIST(struct modprobe_assignment) assignments;
-	LIST(struct modprobe_command) blacklist;
-	LIST(struct modprobe_command) install;
-	LIST(struct modprobe_command) remove;
-	LIST(struct modprobe_command) alias;
-	LIST(struct modprobe_command) softdep;
+	LIST(struct modprobe_command) blacklist;	/* lines of blacklist */
+	LIST(struct modprobe_command) install;	/* lines of install */
+	LIST(struct modprobe_command) remove;	/* lines of remove */
+	LIST(struct modprobe_command) alias;	/* lines of alias */
+	LIST(struct modprobe_command) softdep;	/* lines of softdep */
 	LIST(struct modprobe_bad_line) bad_lines;
 };
 
@@ -419,17 +419,17 @@ struct modprobe_facts {
 
 struct initramfs_module {
 	struct fact_str path;		/* in the image, links followed */
-	struct fact_str name;
+	struct fact_str name;		/* with underscores */
 	struct fact_str version;	/* absent: the module has none */
 };
 
 struct initramfs_image {
-	struct fact_str path;
-	struct fact_str kernel;
+	struct fact_str path;		/* of the file */
+	struct fact_str kernel;		/* release of the kernel that it is for */
 	struct fact_bool running;	/* the image of the kernel that runs */
 	struct fact_bool next;		/* the image of the kernel that boots next */
-	struct fact_u64 size_bytes;
-	struct fact_u64 mtime_s;
+	struct fact_u64 size_bytes;	/* of the file */
+	struct fact_u64 mtime_s;	/* when it was built */
 	struct fact_str generator;	/* initramfs-tools, dracut, mkinitcpio, booster */
 	LIST(const char *) compressors;	/* one word a segment, ORDERED: none, zstd, xz, ... */
 	struct fact_bool complete;	/* read to its last trailer: what is not in it is absent */
@@ -441,13 +441,13 @@ struct initramfs_image {
 };
 
 struct initramfs_facts {
-	LIST(struct initramfs_image) images;
+	LIST(struct initramfs_image) images;	/* of the kernels that are installed */
 };
 
 /* ---- cmdline and boot ---- */
 
 struct cmdline_arg {
-	struct fact_str key;
+	struct fact_str key;		/* what stands before the first = */
 	struct fact_str value;		/* absent: a bare word */
 };
 
@@ -456,16 +456,16 @@ struct cmdline_arg {
 struct cmdline_text {
 	struct fact_str kernel;		/* absent where it is for every kernel */
 	struct fact_str variable;	/* GRUB_CMDLINE_LINUX, options; absent for a plain file */
-	struct fact_str text;
-	struct fact_str file;
-	struct fact_u64 line;
+	struct fact_str text;		/* the arguments */
+	struct fact_str file;		/* that holds them */
+	struct fact_u64 line;		/* in that file; absent: it has one line alone */
 };
 
 struct cmdline_facts {
-	struct fact_str running;
+	struct fact_str running;	/* the kernel's arguments, as it has them */
 	LIST(struct cmdline_arg) args;		/* of the running one; ORDERED */
 	struct cmdline_text staged;		/* of the entry that boots next */
-	LIST(struct cmdline_text) sources;
+	LIST(struct cmdline_text) sources;	/* where arguments are configured */
 };
 
 enum boot_loader { BOOT_GRUB, BOOT_GRUB_BLS, BOOT_SYSTEMD_BOOT, BOOT_UKI };
@@ -474,12 +474,12 @@ extern const char *const boot_loader_words[];
 /* One line of the loader's menu that starts a Linux kernel. */
 struct boot_entry {
 	struct fact_str id;		/* as the loader names it; in a submenu: "outer>inner" */
-	struct fact_str title;
+	struct fact_str title;		/* as the menu shows it */
 	struct fact_str kernel;		/* its release; unknown where the file name does not say */
 	struct fact_str initrd;		/* path on the host, the last one of several; absent: none */
 	struct fact_str cmdline;	/* as the kernel would see it, without BOOT_IMAGE and initrd */
-	struct fact_str file;
-	struct fact_u64 line;
+	struct fact_str file;		/* that holds the entry */
+	struct fact_u64 line;		/* in that file */
 };
 
 struct boot_facts {
@@ -494,8 +494,8 @@ struct boot_facts {
 /* ---- iommu ---- */
 
 struct iommu_device {
-	struct fact_str bdf;
-	struct fact_u64 group;
+	struct fact_str bdf;		/* as in pci.devices */
+	struct fact_u64 group;		/* the kernel's number */
 	struct fact_str type;		/* identity, DMA, DMA-FQ, ...; absent: kernel does not say */
 };
 
@@ -517,25 +517,25 @@ enum rdma_port_state {
 extern const char *const rdma_port_state_words[];
 
 struct rdma_gid {
-	struct fact_u64 index;
+	struct fact_u64 index;		/* in the port's table */
 	struct fact_str gid;		/* fe80:0000:...: eight groups as the kernel prints them */
 	struct fact_str type;		/* IB/RoCE v1, RoCE v2 */
 	struct fact_str netdev;		/* absent: none */
 };
 
 struct rdma_counter {
-	struct fact_str name;
-	struct fact_u64 value;
+	struct fact_str name;		/* of its file, such as link_downed */
+	struct fact_u64 value;		/* as it stands */
 };
 
 struct rdma_port {
-	struct fact_u64 port;
+	struct fact_u64 port;		/* from 1 */
 	struct fact_enum state;		/* enum rdma_port_state */
 	struct fact_str physical_state;	/* LinkUp, Polling, Disabled, ... */
 	struct fact_str link_layer;	/* InfiniBand, Ethernet */
 	struct fact_u64 rate_mbps;	/* 400000 for 400 Gb/s */
-	struct fact_u64 lid;
-	struct fact_u64 sm_lid;
+	struct fact_u64 lid;		/* address in the InfiniBand subnet, 0 with Ethernet */
+	struct fact_u64 sm_lid;		/* that of the subnet manager */
 	struct fact_u64 active_mtu_bytes;	/* through verbs */
 	LIST(struct rdma_gid) gids;	/* those that are not zero */
 	LIST(const char *) pkeys;	/* those that are not zero: 0xffff */
@@ -547,17 +547,17 @@ struct rdma_device {
 	struct fact_str bdf;		/* absent: not a PCI function (soft RDMA) */
 	struct fact_str driver;		/* of the PCI function, or of the soft device */
 	struct fact_str node_type;	/* CA */
-	struct fact_str node_guid;
-	struct fact_str firmware;
-	struct fact_str board_id;
+	struct fact_str node_guid;	/* four groups of four digits */
+	struct fact_str firmware;	/* version of its firmware */
+	struct fact_str board_id;	/* the vendor's name of the board, its PSID */
 	struct fact_str hca_type;	/* MT4129 */
 	struct fact_str uverbs;		/* uverbs0; absent: ib_uverbs has none for it */
 	struct fact_bool dmabuf;	/* through verbs: the kernel registers a DMA-BUF */
-	LIST(struct rdma_port) ports;
+	LIST(struct rdma_port) ports;	/* of the device */
 };
 
 struct rdma_facts {
-	LIST(struct rdma_device) devices;
+	LIST(struct rdma_device) devices;	/* devices of the RDMA stack */
 	struct fact_str netns_mode;	/* shared, exclusive */
 	LIST(const char *) providers;	/* user-space drivers that libibverbs would load */
 	LIST(const char *) memory_peers;	/* /sys/kernel/mm/memory_peers; absent: no such folder */
@@ -566,15 +566,15 @@ struct rdma_facts {
 /* ---- net ---- */
 
 struct net_interface {
-	struct fact_str name;
+	struct fact_str name;		/* as the kernel names it */
 	struct fact_str state;		/* operstate */
-	struct fact_u64 mtu_bytes;
+	struct fact_u64 mtu_bytes;	/* the largest packet */
 	struct fact_str bdf;		/* absent: not a PCI function */
-	struct fact_str driver;
+	struct fact_str driver;		/* of the function; absent: none */
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
 	/* Of interfaces that share a subnet with another; unknown for the rest. */
 	struct fact_u64 arp_ignore;
-	struct fact_u64 arp_announce;
+	struct fact_u64 arp_announce;	/* the same */
 	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
 	struct fact_u64 pfc_priorities;	/* a bit for each that PFC is on for; hexadecimal */
 	struct fact_bool pause;		/* global pause frames, sent or obeyed */
@@ -584,14 +584,14 @@ struct net_interface {
 
 struct net_route {
 	struct fact_str destination;	/* 192.0.2.0/24, ORDERED */
-	struct fact_str interface;
+	struct fact_str interface;	/* that packets leave through */
 	struct fact_str gateway;	/* absent: on the link */
-	struct fact_u64 metric;
+	struct fact_u64 metric;		/* of several routes the smallest counts */
 };
 
 struct net_facts {
-	LIST(struct net_interface) interfaces;
-	LIST(struct net_route) routes;
+	LIST(struct net_interface) interfaces;	/* network interfaces */
+	LIST(struct net_route) routes;	/* of IPv4, the main table */
 	LIST(const char *) hostname_addresses;	/* of the own name in /etc/hosts */
 	LIST(const char *) hosts_order;		/* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
 };
@@ -602,20 +602,20 @@ enum node_kind { NODE_CHARACTER, NODE_BLOCK, NODE_FILE, NODE_FOLDER, NODE_LINK, 
 extern const char *const node_kind_words[];
 
 struct device_node {
-	struct fact_str path;
+	struct fact_str path;		/* below /dev */
 	struct fact_enum kind;		/* enum node_kind; file: a copy that was made without root */
 	struct fact_u64 major;		/* unknown unless it is a device */
-	struct fact_u64 minor;
+	struct fact_u64 minor;		/* unknown unless it is a device */
 	struct fact_u64 mode;		/* permission bits */
 };
 
 struct device_major {
 	struct fact_str name;		/* nvidia, nvidia-uvm, infiniband_verbs */
-	struct fact_u64 major;
+	struct fact_u64 major;		/* the number it has in this kernel */
 };
 
 struct dev_facts {
-	LIST(struct device_node) nodes;
+	LIST(struct device_node) nodes;	/* device nodes of GPUs, NICs and what belongs to them */
 	LIST(struct device_major) majors;	/* character devices of /proc/devices */
 	LIST(const char *) char_links;		/* names in /dev/char that lead to NVIDIA nodes */
 };
@@ -623,13 +623,13 @@ struct dev_facts {
 /* ---- containers: how container engines get to the GPUs ---- */
 
 struct cdi_spec {
-	struct fact_str path;
+	struct fact_str path;		/* of the specification */
 	struct fact_str driver_version;	/* of the libraries that it names; absent: it names none */
 };
 
 /* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
 struct engine_config {
-	struct fact_str path;
+	struct fact_str path;		/* of the file */
 	struct fact_bool nvidia;	/* names NVIDIA's runtime, hook or CDI devices */
 };
 
@@ -643,10 +643,10 @@ struct containers_facts {
 
 struct process_limits {
 	struct fact_str name;		/* comm */
-	struct fact_u64 pid;
+	struct fact_u64 pid;		/* process id */
 	struct fact_u64 memlock_soft_bytes;	/* FACT_UNLIMITED */
-	struct fact_u64 memlock_hard_bytes;
-	struct fact_u64 nofile_soft;
+	struct fact_u64 memlock_hard_bytes;	/* up to which the process may raise it */
+	struct fact_u64 nofile_soft;	/* open files */
 	struct fact_str unit;		/* systemd unit, from its cgroup */
 };
 
@@ -657,8 +657,8 @@ struct limit_setting {
 	struct fact_str scope;		/* user or group as in limits.conf, or the unit */
 	struct fact_str kind;		/* soft, hard, - */
 	struct fact_str value;		/* as written: KiB in limits.conf; 64K, 8M of a unit */
-	struct fact_str file;
-	struct fact_u64 line;
+	struct fact_str file;		/* that holds it */
+	struct fact_u64 line;		/* in that file */
 };
 
 struct limits_facts {
@@ -689,7 +689,7 @@ struct services_facts {
 /* ---- software: user space that the kernel side has to fit ---- */
 
 struct software_item {
-	struct fact_str path;
+	struct fact_str path;		/* of the library, or of what was found */
 	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nvshmem, deepep, gdrcopy, ofed,
 	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
@@ -699,7 +699,7 @@ struct software_item {
 
 struct software_facts {
 	struct fact_bool complete;	/* every folder that was to be looked into could be */
-	LIST(struct software_item) items;
+	LIST(struct software_item) items;	/* libraries, toolkits and packages */
 	LIST(const char *) programs;	/* that others start by their name: paths of ibstat */
 };
 
@@ -707,39 +707,39 @@ struct software_facts {
 
 struct log_line {
 	struct fact_str pattern;	/* its name in probes/log.c: allow-peermapping, xid-79 */
-	struct fact_u64 count;
+	struct fact_u64 count;		/* how many such lines */
 	struct fact_str first;		/* the first such line */
-	struct fact_str last;
+	struct fact_str last;		/* the last such line */
 	LIST(const char *) devices;	/* BDFs that those lines name */
 };
 
 struct log_facts {
 	struct fact_str source;		/* /dev/kmsg, journal, /var/log/kern.log, /var/log/dmesg */
 	struct fact_bool complete;	/* from the boot on: what is not in it did not happen */
-	LIST(struct log_line) lines;
+	LIST(struct log_line) lines;	/* lines that mean something, by their pattern */
 };
 
 /* ---- env: the process that was asked about ---- */
 
 struct env_variable {
-	struct fact_str name;
-	struct fact_str value;
+	struct fact_str name;		/* of the variable */
+	struct fact_str value;		/* of the variable */
 };
 
 /* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE, /etc/nccl.conf. What the
  * environment has stands over it, and the first file over the second. ORDERED */
 struct env_setting {
-	struct fact_str name;
-	struct fact_str value;
-	struct fact_str file;
-	struct fact_u64 line;
+	struct fact_str name;		/* of the variable */
+	struct fact_str value;		/* as the file has it */
+	struct fact_str file;		/* that holds it */
+	struct fact_u64 line;		/* in that file */
 };
 
 struct env_facts {
 	struct fact_u64 pid;		/* absent: this process */
 	struct fact_u64 uid;		/* effective */
 	struct fact_u64 capabilities;	/* effective; hexadecimal */
-	struct fact_bool initial_user_namespace;
+	struct fact_bool initial_user_namespace;	/* it is in no other one */
 	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
 	LIST(const char *) nccl;	/* files of libnccl that it has mapped; absent: this process */
 	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
@@ -749,19 +749,19 @@ struct env_facts {
 
 /* Something that could not be read. A fact that is unknown finds its reason here by its file. */
 struct gap {
-	struct fact_str path;
+	struct fact_str path;		/* that was asked for */
 	struct fact_str error;		/* EACCES, ENODATA, ... */
 	struct fact_str why;		/* for people */
-	struct fact_str probe;
+	struct fact_str probe;		/* that asked for it */
 };
 
 enum probe_state { PROBE_OK, PROBE_PARTIAL, PROBE_FAILED, PROBE_TIMED_OUT };
 extern const char *const probe_state_words[];
 
 struct probe_result {
-	struct fact_str name;
+	struct fact_str name;		/* its file in src/probes */
 	struct fact_enum state;		/* enum probe_state */
-	struct fact_u64 duration_us;
+	struct fact_u64 duration_us;	/* how long it took */
 	struct fact_str stuck_at;	/* the file it was reading when its time ran out */
 };
 

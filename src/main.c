@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "complete.h"
 #include "render/render.h"
 #include "version.h"
 
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
 
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
+		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))
 		return render_failure_status(options.format, EXIT_USAGE);
 	if (options.version) {

@@ -3,7 +3,7 @@
 #ifndef VERSION_H
 #define VERSION_H
 
-#define NVNODECHECK_VERSION "0.1.0"
+#define NVNODECHECK_VERSION "1.0.0"
 
 /* Minor: keys were added. Major: something was removed or changed. */
 #define FORMAT_MAJOR 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An ordinary user: what only root can read is unknown and says so; the rest is judged."""
 import os
+import re
 
 import pytest
 
@@ -89,3 +90,53 @@ def test_live():
     result = program.run("doctor", "--json")
     assert result.status in (0, 1), str(result)
     assert not [p for p in result.json()["probes"] if p["state"] in ("failed", "timed-out")]
+
+
+# ---- what needs root, as SECURITY.md lists it ----
+
+NODES = ("b200-hgx", "debian-nvidia-current", "h20-roce-deepep", "hgx-h100-ib", "hgx-h200-roce",
+         "rhel9-proprietary-dracut", "vm-h200-passthrough")
+# Mode 0600 on a node: images and menus (Ubuntu, RHEL), logs, vital product data.
+ROOT_ALONE = ("/boot/init", "/boot/grub", "/boot/efi", "/boot/loader", "/var/log/")
+
+
+def as_modes_are(name):
+    tree = node.copy_of(node.tree_of(name, [textform.Statement("test", 1, "pci * config=64")]))
+    for path, entry in list(tree.entries.items()):
+        if entry.kind == "file" and (path.startswith(ROOT_ALONE) or path.endswith("/vpd") or
+                                     not entry.mode & 0o044 or (path.startswith("/proc/") and
+                                     path.endswith("/environ") and "/self/" not in path)):
+            tree.modes[path] = 0
+    return tree
+
+
+def verdicts(verb, directory, user):
+    result = program.run(verb, "--json", "--profile", "deepep,p2p", "--root", directory, user=user)
+    found = {}
+    for finding in result.json()["findings"]:
+        found.setdefault(finding["rule"], set()).add(finding["verdict"])
+    return found
+
+
+def need_root(verb, scratch):
+    """Rules that root is told and an ordinary user is not, over all NODES."""
+    found = set()
+    for name in NODES:
+        scratch.put(node.tree_of(name))
+        root = verdicts(verb, scratch.directory, user=False)
+        scratch.put(as_modes_are(name))
+        user = verdicts(verb, scratch.directory, user=True)
+        assert root.keys() == user.keys()
+        found |= {rule for rule in root
+                  if "unknown" in user[rule] and "unknown" not in root[rule]}
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+def test_what_needs_root_is_written_down(scratch):
+    with open(os.path.join(program.TOP, "SECURITY.md"), encoding="utf-8") as file:
+        text = file.read().partition("## What needs root\n")[2]
+    everything, _, quick = text.partition("Of these `preflight` asks")
+    rule = re.compile(r"`([a-z]+/[a-z0-9-]+)`")
+    assert need_root("doctor", scratch) == set(rule.findall(everything))
+    assert need_root("preflight", scratch) == set(rule.findall(quick.partition(" alone.")[0]))

@@ -54,7 +54,7 @@ def test_units(unit, machine):
     text = "\n".join(line for line in text.splitlines() if "nvnodecheck" in line)
     assert not text, text
     if unit.endswith(".service"):
-        status, text = output(["systemd-analyze", "security", "--offline=yes", "--threshold=50",
+        status, text = output(["systemd-analyze", "security", "--offline=yes", "--threshold=20",
                                os.path.join(machine.folder, os.path.basename(unit))])
         assert status == 0, text
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The walk-through of CONTRIBUTING.md, done by its text alone in a copy of the sources."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from lib import program
+
+
+def steps():
+    """[(the line above a block, the block)]"""
+    with open(os.path.join(program.TOP, "CONTRIBUTING.md"), encoding="utf-8") as file:
+        text = file.read()
+    found = re.findall(r"^(\S.*)\n\n((?:^    .*\n(?:\n(?=    ))*)+)", text, re.M)
+    return [(above, re.sub(r"^    ", "", block, flags=re.M)) for above, block in found]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    if not shutil.which("make") or not os.path.exists(os.path.join(program.TOP, "build", "main.o")):
+        pytest.skip("nothing is built here")
+    folder = str(tmp_path_factory.mktemp("contributing") / "nvnodecheck")
+    shutil.copytree(program.TOP, folder, symlinks=True,
+                    ignore=shutil.ignore_patterns(".git", "vm", "build-*", "generators", "unit-*"))
+    return folder
+
+
+def do(command, folder):
+    env = dict(os.environ, MAKEFLAGS="-s")
+    env.pop("NVNODECHECK", None)
+    process = subprocess.run(["sh", "-c", command], cwd=folder, env=env, timeout=300,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = process.stdout.decode()
+    assert process.returncode == 0, "%s\n%s" % (command, text)
+    return text
+
+
+def test_a_rule_in_ten_minutes(copy):
+    written = set()
+    for above, block in steps():
+        target = re.search(r"`((?:src|tests)/\S+\.(?:c|cases))`$", above)
+        if target:
+            with open(os.path.join(copy, target.group(1)), "a", encoding="utf-8") as file:
+                file.write(("\n" if above.startswith("`tests") else "") + block)
+            written.add(target.group(1))
+        elif "Try it" in above:
+            for line in block.splitlines():
+                text = do(line.replace("/usr/bin/python3", sys.executable), copy)
+                if "explain" in line:
+                    assert "overcommit" in text
+            assert re.search(r"[3-9] passed", text), text
+    assert written == {"src/rules/overcommit.c", "tests/cases/others.cases"}
+
+
+def test_fact_of_the_walk_through():
+    command, _, shown = next(b for _, b in steps() if b.startswith("$ ")).partition("\n")
+    assert do(command[2:], program.TOP) == shown
+
+
+def test_files_that_are_named_are_there():
+    with open(os.path.join(program.TOP, "CONTRIBUTING.md"), encoding="utf-8") as file:
+        names = re.findall(r"`((?:src|tests|docs|nodes)/[\w./-]+)`", file.read())
+    missing = [name for name in names if "NAME" not in name and not os.path.exists(os.path.join(program.TOP, name))]
+    assert missing == ["src/rules/overcommit.c"]

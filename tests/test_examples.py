@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command that README.md and the manual pages show is run, in their order, as if on a node of
+tests/nodes; where output is shown, that is what it writes ("..." stands for lines left out)."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+from lib import cli, node, program, tree
+
+NODE = "h20-roce-deepep"
+PAGES = ["nvnodecheck.8", "nvnodecheck.conf.5", "nvnodecheck-facts.5.in"]
+# Folders of the node that examples write into.
+WRITTEN = ["/etc/nvnodecheck.conf.d", "/var/lib/prometheus/node-exporter"]
+# What the node is found to have is status 1, or a difference; what is not said to be is wrong usage (2).
+WELL = (0, 1)
+
+
+def read(*path):
+    with open(os.path.join(program.TOP, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def blocks(text):
+    """Indented blocks of Markdown as [(command, lines that it shows)]."""
+    found = []
+    for block in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", text, re.M):
+        for line in block.splitlines():
+            line = line[4:]
+            if line.startswith(("$ ", "# ")):
+                found.append((line[2:], []))
+            elif found and found[-1][1] is not None and block.lstrip().startswith("$ "):
+                found[-1][1].append(line)
+            elif re.match(r"(sudo )?(nvnodecheck|make|\./bootstrap)\b", line):
+                found.append((line, None))
+    return found
+
+
+def inline(text):
+    return [re.sub(r"\s+", " ", c) for c in re.findall(r"`((?:sudo )?nvnodecheck [^`]*)`", text)]
+
+
+def displayed(page):
+    """.Dl lines of a manual page, without their prompts and roff's escapes."""
+    return [line.replace("\\-", "-") for line in re.findall(r"^\.Dl [#$] (.*)$", page, re.M)]
+
+
+class Node:
+    """The commands' names and paths, led to a node in a tree."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.tree = os.path.join(folder, "tree")
+        tree.Stage(self.tree).put(node.tree_of(NODE))
+        for name in WRITTEN:
+            os.makedirs(self.tree + name)
+        os.mkdir(os.path.join(folder, "bin"))
+        os.symlink(os.path.join(program.TOP, "nodes"), os.path.join(folder, "nodes"))
+        os.mkdir(os.path.join(folder, "facts"))
+        for name in (NODE, "hgx-h100-ib"):
+            shutil.copy(os.path.join(program.TOP, "tests", "golden", name + ".facts.json"),
+                        os.path.join(folder, "facts", name + ".json"))
+        self.script("sudo", 'exec "$@"')
+        takes_root = [v for v in cli.verbs() if any(o.name == "root" for o in cli.options(v))]
+        self.script("nvnodecheck", '''more=
+case "$*" in *--root*|*--from*) ;; *)
+	case $1 in -*) more="--root %s" ;; esac
+	for verb in %s; do [ "$1" != $verb ] || more="--root %s"; done ;;
+esac
+case "$*" in *--apply*|undo) more="$more --yes" ;; esac
+exec %s "$@" $more''' % (self.tree, " ".join(takes_root), self.tree, program.binary()))
+
+    def script(self, name, text):
+        path = os.path.join(self.folder, "bin", name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(path, 0o755)
+
+    def run(self, command):
+        for name in WRITTEN:
+            command = command.replace(name, self.tree + name)
+        command = command.replace("--root /host", "--root " + self.tree)
+        command = command.replace("--root /mnt/image", "--root " + self.tree)
+        command = command.replace("build/nvnodecheck", "nvnodecheck").replace("FILE", "node.capture")
+        env = program.environment(PATH=os.path.join(self.folder, "bin") + ":" + os.environ["PATH"])
+        process = subprocess.run(["sh", "-c", command], cwd=self.folder, env=env, timeout=120,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        return program.Result([command], process)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return Node(str(tmp_path_factory.mktemp("examples")))
+
+
+def is_shown(shown, written):
+    """Are the lines of SHOWN those of WRITTEN, but for what "..." leaves out?"""
+    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + " *\n"
+                      for line in shown)
+    return re.match(pattern, written) is not None
+
+
+def check(place, command, shown):
+    if command.startswith(("make", "./bootstrap")):
+        return check_build(command)
+    if os.geteuid() != 0 and re.search("--apply|undo", command):
+        return None
+    result = place.run(command)
+    assert result.status in WELL, str(result)
+    assert "Try 'nvnodecheck" not in result.err, str(result)
+    if shown:
+        assert is_shown(shown, result.out), "%s\n-- shown --\n%s" % (result, "\n".join(shown))
+    return None
+
+
+def check_build(command):
+    """Not built here once more: the target is there, and the word is one that bootstrap knows."""
+    words = shlex.split(command)
+    if words[0] == "make":
+        process = subprocess.run(["make", "-n"] + words[1:], cwd=program.TOP, timeout=120,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.returncode == 0, process.stderr.decode()
+    else:
+        assert re.search(r"^(\S+ \| )*%s( \| \S+)*\)$" % re.escape(words[1]), read("bootstrap"), re.M)
+
+
+def test_readme(place):
+    text = read("README.md")
+    found = blocks(text)
+    assert sum(bool(shown) for _, shown in found) >= 1 and len(found) >= 5
+    for command, shown in found:
+        check(place, command, shown)
+
+
+def test_readme_in_its_sentences(place):
+    commands = inline(read("README.md"))
+    assert len(commands) >= 8
+    # "capture" needs a file to be looked at before others look at it.
+    assert place.run("nvnodecheck capture -o node.capture").status == 0
+    for command in commands:
+        check(place, command, None)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_manual(page, place):
+    text = read("man", page)
+    commands = displayed(text)
+    assert len(commands) >= {"nvnodecheck.8": 10, "nvnodecheck-facts.5.in": 1}.get(page, 0)
+    for command in commands:
+        check(place, command, None)
+
+
+def test_example_of_a_configuration(place):
+    text = read("man", "nvnodecheck.conf.5")
+    example = re.search(r"^\.Bd -literal -offset indent\n(.*?)^\.Ed", text, re.M | re.S).group(1)
+    for text in (example, read("nvnodecheck.conf.example")):
+        with open(place.tree + "/etc/nvnodecheck.conf", "w", encoding="utf-8") as file:
+            file.write(text)
+        result = place.run("nvnodecheck -q")
+        os.unlink(place.tree + "/etc/nvnodecheck.conf")
+        assert result.status in WELL and not result.err, str(result)
+
+
+def test_contributing(place):
+    """The commands of CONTRIBUTING.md that the walk-through does not make anew."""
+    for command, shown in blocks(read("CONTRIBUTING.md")):
+        if command.startswith("make") or command.startswith("./bootstrap"):
+            check_build(command)

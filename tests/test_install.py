@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""make install, uninstall and dist: what a packager takes."""
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from lib import program
+
+PREFIX = "/usr"
+WANTED = {
+    "sbin/nvnodecheck", "share/man/man8/nvnodecheck.8", "share/man/man5/nvnodecheck.conf.5",
+    "share/man/man5/nvnodecheck-facts.5", "share/man/man7/nvnodecheck-rules.7",
+    "share/bash-completion/completions/nvnodecheck", "share/zsh/site-functions/_nvnodecheck",
+    "share/fish/vendor_completions.d/nvnodecheck.fish", "share/nvnodecheck/nodes/h200-x8.capture",
+    "share/doc/nvnodecheck/README.md", "share/doc/nvnodecheck/NEWS", "share/doc/nvnodecheck/COPYING",
+    "share/doc/nvnodecheck/SECURITY.md", "share/doc/nvnodecheck/nvnodecheck.conf.example",
+    "share/doc/nvnodecheck/contrib/prometheus/nvnodecheck-textfile.service",
+    "share/doc/nvnodecheck/contrib/systemd/nvnodecheck.service",
+}
+
+
+def make(*words):
+    if not shutil.which("make"):
+        pytest.skip("no make")
+    process = subprocess.run(["make", "-s", *words], cwd=program.TOP, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=300)
+    assert process.returncode == 0, process.stdout.decode()
+    return process.stdout.decode()
+
+
+def files(folder):
+    return {os.path.relpath(os.path.join(above, name), folder)
+            for above, _, names in os.walk(folder) for name in names}
+
+
+def test_what_is_installed_goes_again(tmp_path):
+    if not os.path.exists(os.path.join(program.TOP, "build", "nvnodecheck")):
+        pytest.skip("nothing is built here")
+    root = str(tmp_path)
+    where = ("DESTDIR=" + root, "PREFIX=" + PREFIX)
+    make("install", *where)
+    there = files(root + PREFIX)
+    assert WANTED <= there
+    assert not [name for name in there if name.endswith((".in", ".awk", ".pyc"))]
+    installed = subprocess.run([root + PREFIX + "/sbin/nvnodecheck", "--version"],
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert installed == program.run("--version").out
+    os.makedirs(root + "/etc")
+    open(root + "/etc/nvnodecheck.conf", "w").close()
+    make("uninstall", *where)
+    assert files(root) == {"etc/nvnodecheck.conf"}
+
+
+def test_the_archive_is_the_same_each_time():
+    if not shutil.which("git") or subprocess.run(["git", "rev-parse", "HEAD"], cwd=program.TOP,
+                                                 stdout=subprocess.DEVNULL,
+                                                 stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("not a checkout")
+    made = []
+    for umask in (0o022, 0o077):
+        before = os.umask(umask)
+        try:
+            path = os.path.join(program.TOP, make("dist").strip().splitlines()[-1])
+        finally:
+            os.umask(before)
+        with open(path, "rb") as file:
+            made.append(file.read())
+        os.chmod(path, 0o644)
+    assert made[0] == made[1]
+    version = re.match(r"nvnodecheck (\S+)", program.run("--version").out).group(1)
+    assert os.path.basename(path) == "nvnodecheck-%s.tar.gz" % version
+    with tarfile.open(path) as archive:
+        names = archive.getnames()
+    assert {name.partition("/")[0] for name in names} == {"nvnodecheck-" + version}
+    for name in ("Makefile", "COPYING", "src/main.c", "man/nvnodecheck.8", "completions/_nvnodecheck"):
+        assert "nvnodecheck-%s/%s" % (version, name) in names
+
+
+def test_news_knows_the_version():
+    version = re.match(r"nvnodecheck (\S+)", program.run("--version").out).group(1)
+    with open(os.path.join(program.TOP, "NEWS"), encoding="utf-8") as file:
+        assert re.search(r"^(\d+\.\d+\.\d+)", file.read(), re.M).group(1) == version
