@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Disks that boot: a Debian root with the stand-in modules, an initramfs and a GRUB menu made by
+the distribution's own tools. As root: folders are made with debootstrap, and programs run in them with
+chroot. No loop device is needed."""
+
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+from guest import HERE, GuestError, run, which
+
+SIZE_MIB = 1024
+# Where the root file system is: the whole disk where QEMU takes over what GRUB would do, else behind
+# the first MiB, in which GRUB's core image has room.
+OFFSET_SECTORS = 2048
+# Only the kernel and its modules' stand-ins are not in it.
+KINDS = ("initramfs-tools", "dracut")
+UUID = "6e766e6f-6465-6368-6563-6b0000000001"
+
+GRUB_PROBE = """#!/bin/sh
+# What grub-probe will find once the root is on its disk.
+case "$*" in
+*--target=device*) echo %(device)s ;;
+*--target=fs_uuid*) echo %(uuid)s ;;
+*--target=fs*) echo ext2 ;;
+*--target=partmap*) echo msdos ;;
+*--target=abstraction*) : ;;
+*--target=compatibility_hint*) echo hd0,msdos1 ;;
+*) : ;;
+esac
+"""
+
+
+def inside(root, *command):
+    return run("chroot", root, "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+               *command)
+
+
+def keep_root(guest, kind):
+    """The root of that kind, made once for each kernel release."""
+    folder = guest.kernel.folder / "cycle" / kind
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        print("cycle: making a root with %s" % kind, flush=True)
+        run(HERE / "cycle" / "make-root", kind, folder)
+    return folder
+
+
+class Root:
+    """A root that can be changed: an overlay over the kept one."""
+
+    def __init__(self, guest, kind, place, device):
+        self.kernel = guest.kernel
+        self.kind = kind
+        self.device = device
+        self.place = place
+        self.path = place / "root"
+        self.image = "/boot/initrd.img-" + self.kernel.release
+        for name in ("root", "upper", "work"):
+            (place / name).mkdir(parents=True)
+        run("mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" %
+            (keep_root(guest, kind), place / "upper", place / "work"), self.path)
+        try:
+            self._install_kernel(guest)
+            self._install_steps()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        run("umount", self.path)
+        for name in ("root", "upper", "work"):
+            shutil.rmtree(self.place / name)
+
+    def put(self, path, text, mode=0o644):
+        target = self.path / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode() if isinstance(text, str) else text)
+        target.chmod(mode)
+
+    def _install_kernel(self, guest):
+        release = self.kernel.release
+        modules = self.path / "lib" / "modules" / release
+        modules.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(self.kernel.modules, modules)
+        (modules / "updates" / "dkms").mkdir(parents=True)
+        for name in ("fakepci", "nvidia"):
+            shutil.copy(guest.standins / (name + ".ko"), modules / "updates" / "dkms")
+        shutil.copy(self.kernel.config, self.path / "boot" / ("config-" + release))
+        shutil.copy(self.kernel.vmlinuz, self.path / "boot" / ("vmlinuz-" + release))
+        run(which("depmod"), "-b", self.path, release)
+
+    def _install_steps(self):
+        for name in ("init", "steps"):
+            self.put("/cycle/" + name, (HERE / "cycle" / name).read_bytes(), 0o755)
+        self.put("/etc/hostname", "node1\n")
+        self.put("/etc/fstab", "%s / ext4 defaults 0 0\n" % self.device)
+
+    # ---- what the distribution's tools make ----
+
+    def build_image(self):
+        if self.kind == "dracut":
+            inside(self.path, "dracut", "--force", "--kver", self.kernel.release, self.image)
+        else:
+            inside(self.path, "mkinitramfs", "-o", self.image, self.kernel.release)
+
+    def build_menu(self):
+        """grub.cfg, with what only the disk itself could tell put in its place for as long as it
+        takes."""
+        probe = self.place / "grub-probe"
+        probe.write_text(GRUB_PROBE % {"device": self.device, "uuid": UUID})
+        probe.chmod(0o755)
+        (self.path / "boot" / "grub").mkdir(exist_ok=True)
+        run("unshare", "--mount", "sh", "-ec",
+            'mount --bind "$1" "$2/usr/sbin/grub-probe"; chroot "$2" /usr/bin/env -i '
+            "PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C update-grub", "sh", probe, self.path)
+
+    def make_disk(self, disk):
+        run(which("mke2fs"), "-q", "-t", "ext4", "-U", UUID, "-d", self.path, disk,
+            "%dM" % SIZE_MIB)
+
+
+# ---- a disk that was written ----
+
+def debugfs(disk, command):
+    done = subprocess.run([which("debugfs"), "-R", command, str(disk)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    if b"not found" in done.stderr:
+        raise GuestError("debugfs %s: %s" % (command, done.stderr.decode("utf-8", "replace")))
+
+
+def file_of(disk, path, target):
+    debugfs(disk, "dump %s %s" % (path, target))
+    return target
+
+
+def contents(disk, folder, scratch):
+    """Every file below a folder: mode, owner, time of the last change, and bytes or target."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    debugfs(disk, "rdump %s %s" % (folder, scratch))
+    found = {}
+    for path in sorted(scratch.rglob("*")):
+        seen = os.lstat(path)
+        what = (os.readlink(path) if path.is_symlink() else
+                path.read_bytes() if path.is_file() else None)
+        when = int(seen.st_mtime) if path.is_file() and not path.is_symlink() else 0
+        found["/%s" % path.relative_to(scratch)] = (seen.st_mode, seen.st_uid, seen.st_gid, when,
+                                                   what)
+    shutil.rmtree(scratch)
+    return found
+
+
+class Entry:
+    """What GRUB would start: the first entry of its menu that starts a kernel."""
+
+    def __init__(self, text):
+        found = re.search(r"^\s*linux\s+(\S+)\s+(.*)$", text, re.MULTILINE)
+        images = re.search(r"^\s*initrd\s+(.*)$", text, re.MULTILINE)
+        if not found or not images:
+            raise GuestError("grub.cfg has no entry with a kernel and an initramfs")
+        self.kernel = found[1]
+        self.images = images[1].split()
+        # GRUB's linux command puts this first (grub-core/loader/i386/linux.c).
+        self.cmdline = "BOOT_IMAGE=%s %s" % (found[1], found[2].strip())
+
+
+def next_boot(disk, place):
+    """Kernel arguments and initramfs of the next boot, as the disk has them by now."""
+    grub = file_of(disk, "/boot/grub/grub.cfg", place / "grub.cfg")
+    entry = Entry(grub.read_text())
+    initramfs = place / "initramfs"
+    with open(initramfs, "wb") as f:
+        for image in entry.images:
+            f.write(file_of(disk, image, place / "part").read_bytes())
+    (place / "part").unlink()
+    return entry.cmdline, initramfs
