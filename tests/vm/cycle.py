@@ -3,10 +3,10 @@
 """Repairs across reboots: what doctor finds, fix --apply repairs; it is pending until the machine
 boots again, live then, and gone once undo has taken it back and the machine has booted once more.
 
-    cycle.py [--program FILE] [--build DIR] [--jobs N] [--keep] [NAME...]
+    cycle.py [--program FILE] [--build DIR] [--jobs N] [--keep] [--all] [NAME...]
 
-QEMU starts the kernel, with the initramfs and the arguments that the disk's GRUB menu names at that
-moment. As root: the disk is made from a Debian root, which is kept in the build folder."""
+As root: the disk is made from a Debian root, which is kept in the build folder. Without --all and
+names, the cases that take minutes are left out."""
 
 import argparse
 import concurrent.futures
@@ -14,118 +14,129 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 
 import disk
 from acpi import override
-from guest import Guest, GuestError, which
+from guest import Guest, GuestError
+from machine import Machine
 from pci import Bus
-from run import TOP, Failure, load, read
-from scenario import BARE_CPU, BARE_FIRMWARE, CPU, KERNEL_WORDS, PROFILE
+from run import TOP, Failure, load
+from scenario import KERNEL_WORDS, PROFILE
 
-TIMEOUT_S = 400
-MEMORY_MIB = 1024
 # What fix and undo change, and so what has to be as before at the end.
 WATCHED = ("/etc", "/boot")
-
-NODE = """
-root-port rp0
-gpu gpu0 under=rp0
-"""
+NODE = ("root-port rp0", "gpu gpu0 under=rp0")
 
 GRUB = """GRUB_DEFAULT=0
 GRUB_TIMEOUT=0
+GRUB_TERMINAL=serial
 GRUB_DISABLE_LINUX_UUID=true
 GRUB_DISABLE_OS_PROBER=true
 GRUB_EARLY_INITRD_LINUX_CUSTOM="acpi.img"
 GRUB_CMDLINE_LINUX_DEFAULT="%s"
-GRUB_CMDLINE_LINUX="init=/cycle/init %s"
+GRUB_CMDLINE_LINUX="%s"
 """
-# Only what the machine needs, so that an image is built in a minute by an emulated processor.
+DIRECT = "init=/cycle/init "
+# Only what the machine needs, so that an emulated processor builds an image in a minute.
 INITRAMFS_TOOLS = "MODULES=list\nCOMPRESS=gzip\nCOMPRESSLEVEL=1\n"
 DISK_MODULES = "virtio_pci\nvirtio_blk\next4\n"
+DRACUT = """hostonly="no"
+dracutmodules+=" base kernel-modules rootfs-block fs-lib udev-rules "
+force_drivers+=" nvidia virtio_pci virtio_blk ext4 "
+compress="gzip"
+"""
 
-PROGRAM = "/mnt/share/nvnodecheck"
-LOOK = """
-%(program)s doctor --json --profile %(profile)s > %(name)s 2> %(name)s.stderr
+OLD_OPTIONS = "options nvidia NVreg_EnableStreamMemOPs=0\n"
+NEW_OPTIONS = ("options nvidia NVreg_EnableStreamMemOPs=1 "
+               'NVreg_RegistryDwords="PeerMappingOverride=1;"\n')
+
+STEP = """
+/mnt/share/nvnodecheck %(arguments)s --json > %(name)s 2> %(name)s.stderr
 echo $? > %(name)s.status
 """
-RUN = """
-%(program)s %(arguments)s > %(name)s 2> %(name)s.stderr
-echo $? > %(name)s.status
-"""
+
+
+def step(name, arguments):
+    return STEP % {"name": name, "arguments": arguments}
 
 
 def look(name):
-    return LOOK % {"program": PROGRAM, "profile": PROFILE, "name": name}
+    return step(name, "doctor --profile " + PROFILE)
 
 
-def change(name, arguments):
-    return RUN % {"program": PROGRAM, "arguments": arguments, "name": name}
+# ---- nodes as they are at first ----
 
-
-class Case:
-    """A node as it is at first, the rules that are repaired, and the kernel arguments."""
-
-    def __init__(self, name, about, prepare, rules, cmdline="", qemu=()):
-        self.name = name
-        self.about = about
-        self.prepare = prepare
-        self.rules = rules
-        self.cmdline = cmdline
-        self.qemu = list(qemu)
-
-    def scripts(self):
-        # Without rules: all that was found.
-        rules = " ".join(self.rules)
-        profile = "--profile " + PROFILE
-        return [look("before") + change("fix", "fix --apply --yes --json %s %s" % (profile, rules)) +
-                look("after"),
-                look("before") + change("undo", "undo --yes --json"),
-                look("before")]
+def from_disk(root):
+    """The driver is loaded from the root file system."""
+    root.put("/etc/modprobe.d/site.conf", OLD_OPTIONS)
+    root.build_image()
 
 
 def stale_image(root):
     """The driver is loaded from the initramfs, which has older options than the disk."""
     root.put("/etc/initramfs-tools/modules", DISK_MODULES + "nvidia\n")
-    root.put("/etc/modprobe.d/site.conf", "options nvidia NVreg_EnableStreamMemOPs=0\n")
+    from_disk(root)
+    root.put("/etc/modprobe.d/site.conf", NEW_OPTIONS)
+
+
+def image_without_options(root):
+    """A generic image of dracut has the driver, and nothing of /etc/modprobe.d."""
+    root.put("/etc/dracut.conf.d/site.conf", DRACUT)
+    root.put("/etc/modprobe.d/site.conf", NEW_OPTIONS)
     root.build_image()
-    root.put("/etc/modprobe.d/site.conf",
-             'options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords="PeerMappingOverride=1;"\n')
 
 
-def plain_image(root):
-    """The driver is loaded from the root file system."""
-    root.put("/etc/modprobe.d/site.conf", "options nvidia NVreg_EnableStreamMemOPs=0\n")
-    root.build_image()
+class Case:
+    """A node as it is at first, and the rules that are repaired."""
+
+    def __init__(self, name, about, prepare, rules, cmdline="", kind="initramfs-tools", grub=False):
+        self.name = name
+        self.about = about
+        self.prepare = prepare
+        self.rules = rules
+        self.cmdline = cmdline
+        self.kind = kind
+        self.grub = grub
+        self.slow = grub or kind != "initramfs-tools"
+
+    def scripts(self):
+        repair = "fix --apply --yes --profile %s %s" % (PROFILE, " ".join(self.rules))
+        return [look("before") + step("fix", repair) + look("after"),
+                look("before") + step("undo", "undo --yes"),
+                look("before")]
 
 
+OPTIONS = ("driver/peer-mapping-override", "driver/params-configured-not-live")
+TRANSLATION = ("iommu/translation-enabled",)
+TRANSLATED = "intel_iommu=on"
 CASES = (
-    Case("image", "options stale in the initramfs that loads the driver", stale_image,
-         ("driver/peer-mapping-override", "driver/params-configured-not-live")),
-    Case("root", "options missing, the driver is loaded from the root file system", plain_image,
-         ("driver/peer-mapping-override",)),
-    Case("iommu", "an IOMMU that translates", plain_image, ("iommu/translation-enabled",),
-         "intel_iommu=on", ("-device", "intel-iommu")),
+    Case("image", "options stale in the initramfs that loads the driver", stale_image, OPTIONS),
+    Case("root", "options missing on the root file system, which loads the driver", from_disk,
+         OPTIONS[:1]),
+    Case("iommu", "an IOMMU that translates", from_disk, TRANSLATION, TRANSLATED),
+    Case("grub", "stale options and translation, with GRUB and systemd", stale_image,
+         OPTIONS + TRANSLATION, TRANSLATED, grub=True),
+    Case("dracut", "an image of dracut that has the driver and no options", image_without_options,
+         OPTIONS, kind="dracut"),
 )
 
 
-# ---- the machine ----
-
 def make_disk(guest, case, folder):
-    root = disk.Root(guest, "initramfs-tools", folder, "/dev/vda")
+    root = disk.Root(guest, case.kind, folder, case.grub)
     try:
         bus = Bus()
-        for line in NODE.strip().split("\n"):
+        for line in NODE:
             bus.add_line(line)
         bus.place()
         root.put("/etc/fakepci", bus.records())
         root.put("/boot/acpi.img", override())
-        root.put("/etc/default/grub", GRUB % (case.cmdline, KERNEL_WORDS))
-        root.put("/etc/initramfs-tools/conf.d/small", INITRAMFS_TOOLS)
-        root.put("/etc/initramfs-tools/modules", DISK_MODULES)
+        words = KERNEL_WORDS if case.grub else DIRECT + KERNEL_WORDS
+        root.put("/etc/default/grub", GRUB % (case.cmdline, words))
+        if case.kind == "initramfs-tools":
+            root.put("/etc/initramfs-tools/conf.d/small", INITRAMFS_TOOLS)
+            root.put("/etc/initramfs-tools/modules", DISK_MODULES)
         case.prepare(root)
         root.build_menu()
         root.make_disk(folder / "disk")
@@ -134,71 +145,56 @@ def make_disk(guest, case, folder):
     return folder / "disk"
 
 
-def make_share(guest, case, folder):
-    share = folder / "share"
-    share.mkdir()
-    shutil.copy(guest.program, share / "nvnodecheck")
-    for number, script in enumerate(case.scripts(), 1):
-        (share / ("boot%d" % number)).mkdir()
-        (share / ("boot%d" % number) / "script").write_text(script)
-    return share
-
-
-def boot(guest, case, folder, number):
-    cmdline, initramfs = disk.next_boot(folder / "disk", folder)
-    console = folder / ("console%d" % number)
-    command = [which("qemu-system-x86_64"), "-accel", "tcg", "-nodefaults", "-nographic",
-               "-no-reboot", "-M", "q35", "-cpu", CPU + BARE_CPU, "-m", str(MEMORY_MIB),
-               "-serial", "file:%s" % console,
-               "-kernel", str(guest.kernel.vmlinux), "-initrd", str(initramfs), "-append", cmdline,
-               "-drive", "file=%s,format=raw,if=virtio,cache=unsafe" % (folder / "disk"),
-               "-virtfs", "local,path=%s,mount_tag=share,security_model=none" % (folder / "share")]
-    try:
-        done = subprocess.run(command + BARE_FIRMWARE + case.qemu, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S,
-                              universal_newlines=True, check=False)
-    except subprocess.TimeoutExpired:
-        raise Failure("boot %d: no end after %d s" % (number, TIMEOUT_S)) from None
-    if done.returncode or not (folder / "share" / ("boot%d" % number) / "done").exists():
-        last = read(console).strip().split("\n")[-1]
-        raise Failure("boot %d did not come to its end: %s%s" % (number, done.stdout, last))
-
-
 # ---- what came out ----
 
-def verdicts(report, rules=None):
-    return {(f["rule"], f.get("subject")): f["verdict"] for f in report["findings"]
-            if rules is None or f["rule"] in rules}
+def verdicts(report):
+    return {(f["rule"], f.get("subject")): f["verdict"] for f in report["findings"]}
 
 
-def check_verdicts(case, report, wanted, when):
-    found = verdicts(report, case.rules)
-    if not found:
-        yield "%s: no answer of %s" % (when, ", ".join(case.rules))
-    for (rule, subject), verdict in found.items():
-        if verdict != wanted:
-            yield "%s: %s %s is %s, not %s" % (when, rule, subject or "", verdict, wanted)
+def check_rules(case, report, wanted, when):
+    """A rule speaks of a subject only while something is wrong with it."""
+    for rule in case.rules:
+        found = {v for (r, _), v in verdicts(report).items() if r == rule}
+        if found != {wanted}:
+            yield "%s: %s is %s, not %s" % (when, rule, ", ".join(sorted(found)) or "silent", wanted)
 
 
-def check_reports(case, share):
-    """fail, pending, live, and as at first."""
-    steps = (("boot1", "before", "fail"), ("boot1", "after", "pending"), ("boot2", "before", "pass"),
-             ("boot3", "before", "fail"))
-    reports = [load(share / boot, name, ("0", "1", "3")) for boot, name, _ in steps]
-    for (name, moment, wanted), report in zip(steps, reports):
-        yield from check_verdicts(case, report, wanted, "%s, %s" % (name, moment))
-    first, last = verdicts(reports[0]), verdicts(reports[-1])
+def check_repairs(case, report, wanted, when):
+    """What doctor says of the repair itself: live at the second boot; else nothing to say."""
+    found = {s: v for (r, s), v in verdicts(report).items() if r == "boot/repair-not-live"}
+    if set(found.values()) != {wanted}:
+        yield "%s: boot/repair-not-live is %s, not %s" % (when, json.dumps(found), wanted)
+    for rule in case.rules if wanted == "pass" else ():
+        if not any(subject.split()[0] == rule for subject in found if subject):
+            yield "%s: nothing is said of the repair of %s" % (when, rule)
+
+
+def check_same(first, last):
+    """At the end the node is judged as it was at first, by every rule."""
     for key in sorted(set(first) | set(last), key=str):
         if first.get(key) != last.get(key):
             yield "%s %s: %s at first, %s at the end" % (key[0], key[1] or "", first.get(key),
                                                         last.get(key))
 
 
-def check_documents(share):
-    fix = load(share / "boot1", "fix")
-    undo = load(share / "boot2", "undo")
-    for name, document, wanted in (("fix", fix, "applied"), ("undo", undo, "undone")):
-        outcome = document["outcome"]
+LOOKS = ((1, "before", "fail", "not-applicable"), (1, "after", "pending", "not-applicable"),
+         (2, "before", "pass", "pass"), (3, "before", "fail", "not-applicable"))
+
+
+def check_reports(case, machine):
+    reports = []
+    for number, name, rules, repairs in LOOKS:
+        report = load(machine.step(number), name, ("0", "1", "3"))
+        when = "boot %d, %s" % (number, name)
+        yield from check_rules(case, report, rules, when)
+        yield from check_repairs(case, report, repairs, when)
+        reports.append(report)
+    yield from check_same(verdicts(reports[0]), verdicts(reports[-1]))
+
+
+def check_changes(machine):
+    for number, name, wanted in ((1, "fix", "applied"), (2, "undo", "undone")):
+        outcome = load(machine.step(number), name)["outcome"]
         if outcome["result"] != wanted:
             yield "%s: %s" % (name, json.dumps(outcome))
 
@@ -209,41 +205,53 @@ def check_files(before, after):
             yield "%s is not as it was" % path
 
 
+# ---- all of them ----
+
+class Result:
+    def __init__(self):
+        self.problems = []
+        self.began = time.time()
+        self.ready = self.began
+        self.boots = []
+        self.seconds = 0.0
+
+    def boot_seconds(self):
+        moments = [self.ready] + self.boots
+        return ", ".join("%.0f" % (b - a) for a, b in zip(moments, moments[1:]))
+
+
 def run_case(guest, case, folder, result):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    image = make_disk(guest, case, folder)
-    share = make_share(guest, case, folder)
-    result["ready"] = time.monotonic()
-    before = {w: disk.contents(image, w, folder / "seen") for w in WATCHED}
-    for number in (1, 2, 3):
-        boot(guest, case, folder, number)
-        result["boots"].append(time.monotonic())
-    after = {w: disk.contents(image, w, folder / "seen") for w in WATCHED}
-    problems = list(check_documents(share)) + list(check_reports(case, share))
-    for watched in WATCHED:
-        problems += check_files(before[watched], after[watched])
-    return problems
+    machine = Machine(guest, folder, make_disk(guest, case, folder), case.scripts(),
+                      ["-device", "intel-iommu"] if TRANSLATED in case.cmdline else [])
+    before = [disk.contents(machine.image, w, folder / "seen") for w in WATCHED]
+    result.ready = time.time()
+    try:
+        machine.run(case.grub)
+    finally:
+        result.boots = machine.times()
+    result.problems += list(check_changes(machine)) + list(check_reports(case, machine))
+    for watched, files in zip(WATCHED, before):
+        result.problems += check_files(files, disk.contents(machine.image, watched, folder / "seen"))
 
 
 def try_case(guest, case, folder):
-    result = {"began": time.monotonic(), "boots": []}
+    result = Result()
     try:
-        result["problems"] = run_case(guest, case, folder, result)
+        run_case(guest, case, folder, result)
     except (Failure, GuestError) as failure:
-        result["problems"] = [str(failure)]
-    result["seconds"] = time.monotonic() - result["began"]
+        result.problems.append(str(failure))
+    result.seconds = time.time() - result.began
     return result
 
 
 def report_case(case, result, folder, keep):
-    moments = [result.get("ready", result["began"])] + result["boots"]
-    boots = ", ".join("%.0f" % (b - a) for a, b in zip(moments, moments[1:]))
-    print("%-4s %-8s %5.1f s (boots: %s s)" % ("FAIL" if result["problems"] else "ok", case.name,
-                                              result["seconds"], boots), flush=True)
-    for problem in result["problems"]:
+    print("%-4s %-8s %5.1f s (boots: %s s)" % ("FAIL" if result.problems else "ok", case.name,
+                                              result.seconds, result.boot_seconds()), flush=True)
+    for problem in result.problems:
         print("     " + problem)
-    if result["problems"]:
+    if result.problems:
         print("     what it left is in %s" % folder, flush=True)
     elif not keep:
         shutil.rmtree(folder)
@@ -255,31 +263,43 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=TOP / "build" / "vm")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", action="store_true", help="keep what successful runs wrote")
+    parser.add_argument("--all", action="store_true", help="also those that take minutes")
     parser.add_argument("names", nargs="*", metavar="NAME")
-    return parser.parse_args()
+    options = parser.parse_args()
+    unknown = set(options.names) - {case.name for case in CASES}
+    if unknown:
+        parser.error("no such case: %s" % ", ".join(sorted(unknown)))
+    return options
+
+
+def choose(options):
+    if options.names:
+        return [case for case in CASES if case.name in options.names]
+    return [case for case in CASES if options.all or not case.slow]
 
 
 def main():
     options = arguments()
-    cases = [c for c in CASES if not options.names or c.name in options.names]
+    cases = choose(options)
     if os.geteuid() != 0:
         print("cycle: only root can make the disks", file=sys.stderr)
         return 2
     try:
         guest = Guest(options.build, options.program.resolve())
-        disk.keep_root(guest, "initramfs-tools")
+        for kind in sorted({case.kind for case in cases}):
+            disk.keep_root(guest, kind)
     except GuestError as error:
         print("cycle: %s" % error, file=sys.stderr)
         return 2
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = {pool.submit(try_case, guest, case, guest.kernel.folder / "cycle" / ("run-" + case.name)):
-                case for case in cases}
+        runs = {}
+        for case in cases:
+            folder = guest.kernel.folder / "cycle" / ("run-" + case.name)
+            runs[pool.submit(try_case, guest, case, folder)] = (case, folder)
         for done in concurrent.futures.as_completed(runs):
-            case = runs[done]
-            report_case(case, done.result(), guest.kernel.folder / "cycle" / ("run-" + case.name),
-                        options.keep)
-            failed += bool(done.result()["problems"])
+            report_case(runs[done][0], done.result(), runs[done][1], options.keep)
+            failed += bool(done.result().problems)
     print("%d passed, %d failed" % (len(cases) - failed, failed))
     return 1 if failed else 0
 

@@ -13,11 +13,11 @@ import subprocess
 from guest import HERE, GuestError, run, which
 
 SIZE_MIB = 1024
-# Where the root file system is: the whole disk where QEMU takes over what GRUB would do, else behind
-# the first MiB, in which GRUB's core image has room.
-OFFSET_SECTORS = 2048
-# Only the kernel and its modules' stand-ins are not in it.
-KINDS = ("initramfs-tools", "dracut")
+SECTOR = 512
+# The partition of a disk that GRUB boots from begins behind the first MiB, where GRUB's core image has
+# room; without GRUB the file system is the whole disk.
+GRUB_SECTORS = 2048
+GRUB_MODULES = ("biosdisk", "part_msdos", "ext2")
 UUID = "6e766e6f-6465-6368-6563-6b0000000001"
 
 GRUB_PROBE = """#!/bin/sh
@@ -50,12 +50,14 @@ def keep_root(guest, kind):
 
 
 class Root:
-    """A root that can be changed: an overlay over the kept one."""
+    """A root that can be changed: an overlay over the kept one. With GRUB its file system gets a
+    partition, and systemd starts the steps."""
 
-    def __init__(self, guest, kind, place, device):
+    def __init__(self, guest, kind, place, grub=False):
         self.kernel = guest.kernel
         self.kind = kind
-        self.device = device
+        self.grub = grub
+        self.device = "/dev/vda1" if grub else "/dev/vda"
         self.place = place
         self.path = place / "root"
         self.image = "/boot/initrd.img-" + self.kernel.release
@@ -98,6 +100,15 @@ class Root:
             self.put("/cycle/" + name, (HERE / "cycle" / name).read_bytes(), 0o755)
         self.put("/etc/hostname", "node1\n")
         self.put("/etc/fstab", "%s / ext4 defaults 0 0\n" % self.device)
+        # What systemd would write at the first boot.
+        self.put("/etc/machine-id", "6e766e6f6465636865636b0000000001\n")
+        if self.grub:
+            self.put("/etc/modules-load.d/fakepci.conf", "fakepci\n")
+            unit = "/etc/systemd/system/steps.service"
+            self.put(unit, (HERE / "cycle" / "steps.service").read_bytes())
+            wants = self.path / "etc/systemd/system/multi-user.target.wants"
+            wants.mkdir(exist_ok=True)
+            (wants / "steps.service").symlink_to(unit)
 
     # ---- what the distribution's tools make ----
 
@@ -119,14 +130,40 @@ class Root:
             "PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C update-grub", "sh", probe, self.path)
 
     def make_disk(self, disk):
-        run(which("mke2fs"), "-q", "-t", "ext4", "-U", UUID, "-d", self.path, disk,
+        options = []
+        if self.grub:
+            self._write_grub(disk)
+            options = ["-E", "offset=%d" % (GRUB_SECTORS * SECTOR)]
+        run(which("mke2fs"), "-q", "-F", "-t", "ext4", "-U", UUID, *options, "-d", self.path, disk,
             "%dM" % SIZE_MIB)
+
+    def _write_grub(self, disk):
+        """A partition table with GRUB's boot sector, and the core image behind it, as grub-install
+        would leave them: the boot sector reads the core from sector 1 unless told otherwise
+        (grub-core/boot/i386/pc/boot.S)."""
+        folder = self.path / "usr/lib/grub/i386-pc"
+        shutil.copytree(folder, self.path / "boot/grub/i386-pc")
+        inside(self.path, "grub-mkimage", "-O", "i386-pc", "-o", "/boot/grub/i386-pc/core.img", "-p",
+               "(hd0,msdos1)/boot/grub", *GRUB_MODULES)
+        core = (self.path / "boot/grub/i386-pc/core.img").read_bytes()
+        if len(core) > (GRUB_SECTORS - 1) * SECTOR:
+            raise GuestError("GRUB's core image is too large: %d bytes" % len(core))
+        sectors = SIZE_MIB * 1024 * 1024 // SECTOR
+        entry = struct.pack("<B3sB3sII", 0x80, b"\xfe\xff\xff", 0x83, b"\xfe\xff\xff",
+                            GRUB_SECTORS, sectors)
+        sector = (folder / "boot.img").read_bytes()[:440] + bytes(6) + entry + bytes(48) + b"\x55\xaa"
+        with open(disk, "wb") as f:
+            f.write(sector + core)
+            f.truncate((GRUB_SECTORS + sectors) * SECTOR)
 
 
 # ---- a disk that was written ----
 
 def debugfs(disk, command):
-    done = subprocess.run([which("debugfs"), "-R", command, str(disk)], stdout=subprocess.PIPE,
+    with open(disk, "rb") as f:
+        partitioned = f.read(SECTOR)[-2:] == b"\x55\xaa"
+    name = "%s?offset=%d" % (disk, GRUB_SECTORS * SECTOR) if partitioned else str(disk)
+    done = subprocess.run([which("debugfs"), "-R", command, name], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
     if b"not found" in done.stderr:
         raise GuestError("debugfs %s: %s" % (command, done.stderr.decode("utf-8", "replace")))
