@@ -10,7 +10,7 @@ from guest import which
 from run import Failure, read
 from scenario import BARE_CPU, BARE_FIRMWARE, CPU
 
-BOOT_TIMEOUT_S = 600
+BOOT_TIMEOUT_S = 1200
 MEMORY_MIB = 1024
 
 
