@@ -244,7 +244,7 @@ class Result:
 
 
 def run_case(guest, case, folder, result):
-    shutil.rmtree(folder, ignore_errors=True)
+    disk.clear(folder)
     folder.mkdir(parents=True)
     machine = Machine(guest, folder, make_disk(guest, case, folder), case.scripts(),
                       ["-device", "intel-iommu"] if TRANSLATED in case.cmdline else [])

@@ -10,7 +10,7 @@ import shutil
 import struct
 import subprocess
 
-from guest import HERE, GuestError, run, which
+from guest import HERE, GuestError, digest, run, which
 
 SIZE_MIB = 1024
 SECTOR = 512
@@ -27,9 +27,7 @@ case "$*" in
 *--target=fs_uuid*) echo %(uuid)s ;;
 *--target=fs*) echo ext2 ;;
 *--target=partmap*) echo msdos ;;
-*--target=abstraction*) : ;;
 *--target=compatibility_hint*) echo hd0,msdos1 ;;
-*) : ;;
 esac
 """
 
@@ -40,13 +38,24 @@ def inside(root, *command):
 
 
 def keep_root(guest, kind):
-    """The root of that kind, made once for each kernel release."""
-    folder = guest.kernel.folder / "cycle" / kind
-    if not folder.exists():
-        folder.parent.mkdir(exist_ok=True)
+    """The root of that kind, made once for each kernel release and as make-root stands."""
+    script = HERE / "cycle" / "make-root"
+    roots = guest.kernel.folder / "cycle" / ("roots-" + digest([script])[:16])
+    if not roots.exists():
+        for old in roots.parent.glob("roots-*"):
+            shutil.rmtree(old)
+        roots.mkdir(parents=True)
+    if not (roots / kind).exists():
         print("cycle: making a root with %s" % kind, flush=True)
-        run(HERE / "cycle" / "make-root", kind, folder)
-    return folder
+        run(script, kind, roots / kind)
+    return roots / kind
+
+
+def clear(folder):
+    """Removes what a run left, also one that was ended while its root was mounted."""
+    if os.path.ismount(folder / "root"):
+        run("umount", folder / "root")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Root:
