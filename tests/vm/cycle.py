@@ -22,7 +22,7 @@ from acpi import override
 from guest import Guest, GuestError
 from machine import Machine
 from pci import Bus
-from run import TOP, Failure, load
+from run import TOP, Failure, check_kernel, load
 from scenario import KERNEL_WORDS, PROFILE
 
 # What fix and undo change, and so what has to be as before at the end.
@@ -254,6 +254,8 @@ def run_case(guest, case, folder, result):
         machine.run(case.grub)
     finally:
         result.boots = machine.times()
+    for number in range(1, machine.boots + 1):
+        check_kernel(machine.step(number))
     result.problems += list(check_changes(case, machine)) + list(check_reports(case, machine))
     for watched, files in zip(WATCHED, before) if case.returns else ():
         result.problems += check_files(files, disk.contents(machine.image, watched, folder / "seen"))
