@@ -5,6 +5,8 @@
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-vm              scenarios on a real kernel in virtual machines
+#   make check-reboot          repairs, a reboot, undo, another reboot, as root
+#   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
 #   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
@@ -59,8 +61,8 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-generators check-vm check-integration bench check-fuzz unit install \
-	uninstall dist clean FORCE
+.PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-integration \
+	bench check-fuzz unit install uninstall dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -74,7 +76,8 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts.h src/facts.c man/nvnodecheck-facts.5.in
+FACTS_PAGE := src/facts.h src/facts-repairs.h src/proof.h src/own-files.h src/facts.c src/proof.c \
+	      man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
 	@mkdir -p $(@D)
@@ -85,8 +88,8 @@ $(B)/%.o: src/%.c | $(LISTS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# A probe, a set of rules, a fix or a prover is found by its file name: these lists are the only registry. They are
-# touched only when they change.
+# A probe, a set of rules, a fix or a prover is found by its file name: these lists are the only registry.
+# They are touched only when they change.
 define write_list
 @mkdir -p $(@D)
 @printf '%s\n' $(1) > $@.new
@@ -162,6 +165,12 @@ check-generators: all $(B)/tests/txn-driver
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+# As root: Debian roots made with debootstrap are kept in build/vm.
+check-reboot: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck
+check-cycle: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck --all
 
 # Each with the engine itself, where it is installed (tests/integration/conftest.py); NHC_SOURCE=DIR.
 check-integration: all

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# facts.awk - nvnodecheck-facts(5) from three files, in this order: src/facts.h, whose comments say what
-# each fact means; src/facts.c, which says of what type it is and which file it comes from; and the
+# facts.awk - nvnodecheck-facts(5) from the data model, in this order: its headers, whose comments say what
+# each fact means; its descriptions, which say of what type it is and which file it comes from; and the
 # page's frame, in which the line @FACTS@ stands for all of them. A fact without a word about it is
 # an error.
 
-# ---- facts.h: help["pci_device.bdf"], help["pci_device"] ----
+# ---- headers: help["pci_device.bdf"], help["pci_device"] ----
 
 function squeeze(text)
 {
@@ -68,7 +68,7 @@ function header_line(line,    text, colon)
 	}
 }
 
-# ---- facts.c: the fields of each struct, in their order ----
+# ---- descriptions: the fields of each struct, in their order ----
 
 # Macros for the beginnings of paths, then the strings that stand beside each other.
 function path(text,    name)
@@ -138,7 +138,7 @@ function description_line(line,    name)
 
 function source_line(line)
 {
-	if (line ~ /^#define [A-Z]+ "/)
+	if (line ~ /^#define [A-Z_]+ "/)
 		define_line(line)
 	else if (line ~ /^const char \*const [a-z_]+_words\[\]/)
 		words_line(line)
@@ -154,6 +154,10 @@ function unit_of(name)
 {
 	if (name ~ /_bytes$/)
 		return "bytes"
+	if (name ~ /mb_per_s$/)
+		return "megabytes a second"
+	if (name ~ /_ms$/)
+		return "milliseconds"
 	if (name ~ /_us$/)
 		return "microseconds"
 	if (name ~ /_s$/)
@@ -230,7 +234,7 @@ function about(key,    own, inner)
 	if (inner != "")
 		own = own (own != "" ? "\n" : "") prose(inner)
 	if (own == "" && type[key] != "ENUM") {
-		printf "nvnodecheck-facts(5): nothing is said of %s in src/facts.h\n", key >"/dev/stderr"
+		printf "nvnodecheck-facts(5): nothing is said of %s in its header\n", key >"/dev/stderr"
 		failed = 1
 	}
 	return own
@@ -296,8 +300,9 @@ function put_sections(    i)
 }
 
 BEGIN { PATH_LONG = 40 }
-FILENAME ~ /facts\.h$/ { header_line($0); next }
-FILENAME ~ /facts\.c$/ { source_line($0); next }
+FILENAME ~ /own-files\.h$/ { source_line($0); next }
+FILENAME ~ /\.h$/ { header_line($0); next }
+FILENAME ~ /\.c$/ { source_line($0); next }
 $0 == "@FACTS@" { put_sections(); next }
 { print }
 END { exit failed }

@@ -97,6 +97,27 @@ bool bootargs_holds(const char *text, const struct kparam *arg)
 	return false;
 }
 
+/* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the
+ * last one counts. iommu.passthrough=0 after iommu=pt takes it back. */
+const char *bootargs_passthrough(const char *text)
+{
+	struct bootargs args = bootargs_of(text);
+	const char *wanted = NULL;
+	struct kparam arg;
+
+	while (bootargs_next(&args, &arg)) {
+		if (kparam_name_is(arg.name, "iommu")) {
+			if (bootargs_has_value(&arg, "pt"))
+				wanted = "iommu=pt";
+			else if (bootargs_has_value(&arg, "nopt"))
+				wanted = NULL;
+		} else if (kparam_name_is(arg.name, "iommu.passthrough") && arg.value.n) {
+			wanted = strchr("1yYtT", *arg.value.p) ? "iommu.passthrough=1" : NULL;
+		}
+	}
+	return wanted;
+}
+
 const char *bootargs_staged(const struct node *node)
 {
 	const struct cmdline_text *staged = &node->cmdline.staged;

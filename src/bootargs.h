@@ -27,6 +27,9 @@ bool bootargs_is_ours(const struct kparam *arg);
 /* Has TEXT this very argument? */
 bool bootargs_holds(const char *text, const struct kparam *arg);
 
+/* The argument of TEXT that makes passthrough what IOMMU groups have by default, or NULL. */
+const char *bootargs_passthrough(const char *text);
+
 /* What NODE's next boot gets, or NULL where that is not known. */
 const char *bootargs_staged(const struct node *node);
 

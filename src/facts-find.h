@@ -22,6 +22,7 @@ extern const struct desc log_facts_desc;
 extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
+extern const struct desc repairs_facts_desc;
 
 const struct pci_device *node_pci(const struct node *node, const char *bdf);
 const struct module *node_module(const struct node *node, const char *name);

@@ -2,6 +2,8 @@
 /* facts.c - the descriptions of the structs in facts.h, innermost first. */
 #include "facts.h"
 
+#include "own-files.h"
+
 #define PCI "/sys/bus/pci/devices/{0}/"
 #define IB "/sys/class/infiniband/{0}/"
 
@@ -16,6 +18,7 @@ const char *const rdma_port_state_words[] = { "NOP", "DOWN", "INIT", "ARMED",
 					      "ACTIVE", "ACTIVE_DEFER", NULL };
 const char *const node_kind_words[] = { "character", "block", "file", "folder",
 					"link", "other", NULL };
+const char *const repair_file_state_words[] = { "kept", "changed", "gone", NULL };
 const char *const probe_state_words[] = { "ok", "partial", "failed", "timed-out", NULL };
 
 /* ---- os, numa ---- */
@@ -682,6 +685,34 @@ static const struct field env_facts_fields[] = {
 };
 const struct desc env_facts_desc = DESC(env_facts);
 
+static const struct field repair_fields[] = {
+	F_STR(repair, rule, NULL),
+	F_STR(repair, subject, NULL),
+	F_STR(repair, what, NULL),
+};
+static const struct desc repair_desc = DESC(repair, .ordered = true);
+
+static const struct field repair_file_fields[] = {
+	F_STR(repair_file, path, NULL),
+	F_ENUM(repair_file, state, repair_file_state_words, "{0}"),
+};
+static const struct desc repair_file_desc = DESC(repair_file);
+
+static const struct field transaction_fields[] = {
+	F_STR(transaction, id, NULL),
+	F_U64(transaction, time_s, NULL),
+	F_STR(transaction, boot_id, NULL),
+	F_LIST(transaction, repairs, repair_desc, OWN_TRANSACTIONS "/{0}/plan.json"),
+	F_LIST(transaction, files, repair_file_desc, OWN_TRANSACTIONS "/{0}/plan.json"),
+	F_STRS(transaction, kernels, OWN_TRANSACTIONS "/{0}/plan.json"),
+};
+static const struct desc transaction_desc = DESC(transaction);
+
+static const struct field repairs_facts_fields[] = {
+	F_LIST(repairs_facts, applied, transaction_desc, OWN_TRANSACTIONS),
+};
+const struct desc repairs_facts_desc = DESC(repairs_facts);
+
 static const struct field gap_fields[] = {
 	F_STR(gap, path, NULL),
 	F_STR(gap, error, NULL),
@@ -721,6 +752,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, log, log_facts_desc, NULL),
 	F_STRUCT(node, env, env_facts_desc, NULL),
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
+	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),
 };

@@ -745,6 +745,8 @@ struct env_facts {
 	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
 };
 
+#include "facts-repairs.h"
+
 /* ---- the node ---- */
 
 /* Something that could not be read. A fact that is unknown finds its reason here by its file. */
@@ -788,6 +790,7 @@ struct node {
 	struct log_facts log;
 	struct env_facts env;
 	struct proof_facts proof;
+	struct repairs_facts repairs;
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes;	/* ORDERED: as they ran */
 };

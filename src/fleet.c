@@ -212,7 +212,7 @@ bool fleet_is_own(const char *path)
 		"net.routes*", "net.hostname_addresses", "initramfs.images*.size_bytes",
 		"iommu.devices*.group", "dev.nodes*", "dev.majors*", "dev.char_links",
 		"limits.shm_bytes", "cmdline.running", "pci.devices*.bars*.start",
-		"pci.devices*.window.start", NULL,
+		"pci.devices*.window.start", "repairs*", NULL,
 	};
 
 	return fleet_is_volatile(path) || matches(patterns, path);

@@ -27,6 +27,7 @@ struct node;
 #define PROOF_RDMA_WRITE "rdma-write"		/* the NIC writes into GPU memory, data verified */
 #define PROOF_GDRCOPY "gdrcopy"			/* the CPU writes through gdrdrv, data verified */
 
+/* One trial. */
 struct proof_try {
 	struct fact_str id;		/* "stream-v1 0000:1b:00.0 write32" */
 	struct fact_str kind;		/* one of the words above */
@@ -51,8 +52,8 @@ extern const char *const proof_damage_words[];
 /* A copy from one GPU's memory to another's, read back and compared. */
 struct proof_copy {
 	struct fact_str id;		/* "0000:1b:00.0 0000:43:00.0" */
-	struct fact_str from;		/* BDF */
-	struct fact_str to;
+	struct fact_str from;		/* BDF of the GPU that the data is of */
+	struct fact_str to;		/* BDF of the GPU that it is copied to */
 	struct fact_bool access;	/* may they reach each other's memory? Else through the host */
 	struct fact_str path;		/* NVLink, or as topology has it: PIX ... SYS */
 	struct fact_u64 bytes;		/* that were compared */
@@ -61,30 +62,31 @@ struct proof_copy {
 	struct fact_enum damage;	/* enum proof_damage: what most of the bad bytes are */
 	struct fact_u64 mb_per_s;	/* 10^6 bytes; one direction alone */
 	struct fact_u64 wanted_mb_per_s;	/* what the links carry; absent: the path has no plain worth */
-	struct fact_str error;		/* absent: none */
+	struct fact_str error;		/* why it did not come to an end; absent: it did */
 };
 
 struct proof_gpu {
-	struct fact_str bdf;
+	struct fact_str bdf;		/* 0000:1b:00.0 */
 	struct fact_u64 nvlinks;	/* that are up; absent: it has none */
 	struct fact_u64 nvlink_mb_per_s;	/* of one of them, one direction */
 	LIST(const char *) nvlink_peers;	/* BDFs that it reaches over them */
 };
 
+/* What prove tried on the hardware; only doctor --with has it. Not read by any probe. */
 struct proof_facts {
 	enum fact_state state;		/* unknown: nobody proved anything */
 	struct fact_str boot_id;	/* of the boot that it speaks of */
 	struct fact_str driver;		/* NVIDIA's, as in driver.version */
 	struct fact_u64 time_s;		/* Unix time of its end */
-	struct fact_u64 duration_ms;
-	struct fact_bool quick;
+	struct fact_u64 duration_ms;	/* of all trials together */
+	struct fact_bool quick;		/* was it prove --quick? */
 	struct fact_u64 uid;		/* the caller's, effective */
 	struct fact_bool sys_admin;	/* had the caller CAP_SYS_ADMIN? */
 	struct fact_u64 cuda_version;	/* 12080 is CUDA 12.8; absent: libcuda is not there */
 	struct fact_str stopped;	/* why not everything was tried; absent: it was */
 	LIST(struct proof_gpu) gpus;	/* that CUDA shows */
-	LIST(struct proof_try) tries;	/* ORDERED: as they were tried */
-	LIST(struct proof_copy) copies;	/* ORDERED */
+	LIST(struct proof_try) tries;	/* what was tried, in that order */
+	LIST(struct proof_copy) copies;
 };
 
 extern const struct desc proof_facts_desc;

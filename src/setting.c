@@ -182,13 +182,19 @@ static void see_next(struct setting *s, const struct node *node, struct arena *a
 	s->next = given;
 }
 
+static bool is_newer_than_boot(const struct node *node, struct fact_u64 mtime_s)
+{
+	return is_known(mtime_s) && is_known(node->os.boot_time_s) &&
+	       mtime_s.value > node->os.boot_time_s.value;
+}
+
 static bool file_is_newer(const struct node *node, const struct modprobe_assignment *a)
 {
-	if (!a || !is_known(a->file) || !is_known(node->os.boot_time_s))
+	if (!a || !is_known(a->file))
 		return false;
 	for_each(f, &node->modprobe.files)
-		if (str_is(f->path, a->file.value) && is_known(f->mtime_s))
-			return f->mtime_s.value > node->os.boot_time_s.value;
+		if (str_is(f->path, a->file.value))
+			return is_newer_than_boot(node, f->mtime_s);
 	return false;
 }
 
@@ -223,6 +229,8 @@ static void see_early(struct setting *s, const struct node *node, struct arena *
 	s->early_unknown = !s->early_counts && !known_is(image->complete, true);
 	if (!s->early_counts)
 		return;
+	/* Options that stood in their file for long may have reached the image only now. */
+	s->changed_since_boot |= is_newer_than_boot(node, image->mtime_s);
 	list = arena_printf(arena, "initramfs.images[%s].modprobe.assignments", image->path.value);
 	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, list,
 			    &image->modprobe);

@@ -26,7 +26,8 @@ struct setting {
 	struct setting_value early;
 	bool early_counts;		/* the next boot loads the module from its initramfs */
 	bool early_unknown;		/* whether it does could not be read */
-	bool changed_since_boot;	/* its file is newer, or the next command line says something else */
+	/* Its file is newer, or the image that counts is, or the next command line differs. */
+	bool changed_since_boot;
 };
 
 enum setting_step {

@@ -115,7 +115,7 @@ int state_kept_open(struct txn *t, const struct kept *kept);
 void state_keep_found(struct txn *t, const struct kept *kept);
 
 /* txn-record.c: struct txn as JSON. */
-#define RECORD_FORMAT "nvnodecheck-transaction"
+#define RECORD_FORMAT OWN_RECORD_FORMAT
 struct json_object *record_to_json(const struct txn *t);
 int record_from_json(struct txn *t, struct json_object *json);
 

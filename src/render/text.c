@@ -127,6 +127,22 @@ static const char *machine_text(struct view *v)
 	return text;
 }
 
+/* Whether what was pending before the last boot is live now; NULL where no repair was followed by one. */
+static const char *repairs_text(struct view *v)
+{
+	size_t live = 0, all = 0;
+
+	for_each(f, &v->report->findings) {
+		if (strcmp(f->rule->id, "boot/repair-not-live") != 0 || !f->answer.subject)
+			continue;
+		all++;
+		live += f->answer.verdict == VERDICT_PASS;
+	}
+	if (!all)
+		return NULL;
+	return arena_printf(v->report->arena, "%zu of %zu are live since the boot", live, all);
+}
+
 static void head(struct view *v)
 {
 	const struct report *r = v->report;
@@ -138,6 +154,8 @@ static void head(struct view *v)
 	head_line(v, "NICs", nics_text(v));
 	head_line(v, "Profiles", arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
 					      r->profiles_reason));
+	if (repairs_text(v))
+		head_line(v, "Repairs", repairs_text(v));
 }
 
 /* ---- findings ---- */

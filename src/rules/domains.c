@@ -19,27 +19,6 @@ static const char *type_fact(struct judge *j, const struct pci_device *d)
 
 /* ---- arguments without effect ---- */
 
-/* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the
- * last one counts. iommu.passthrough=0 after iommu=pt takes it back. */
-static const char *wants_passthrough(const char *text)
-{
-	struct bootargs args = bootargs_of(text);
-	const char *wanted = NULL;
-	struct kparam arg;
-
-	while (bootargs_next(&args, &arg)) {
-		if (kparam_name_is(arg.name, "iommu")) {
-			if (bootargs_has_value(&arg, "pt"))
-				wanted = "iommu=pt";
-			else if (bootargs_has_value(&arg, "nopt"))
-				wanted = NULL;
-		} else if (kparam_name_is(arg.name, "iommu.passthrough") && arg.value.n) {
-			wanted = strchr("1yYtT", *arg.value.p) ? "iommu.passthrough=1" : NULL;
-		}
-	}
-	return wanted;
-}
-
 /* drivers/iommu/intel/iommu.c, drivers/iommu/amd/init.c */
 static const char *wants_off(const char *text)
 {
@@ -110,7 +89,7 @@ static void judge_ineffective(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	text = node->cmdline.running.value;
-	passthrough = wants_passthrough(text);
+	passthrough = bootargs_passthrough(text);
 	off = wants_off(text);
 	if (off && !is_for_these(node, off))
 		off = NULL;

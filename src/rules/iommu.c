@@ -3,13 +3,38 @@
  * command line or the log: both say "enabled" where nothing is translated. */
 #include <string.h>
 
+#include "bootargs.h"
 #include "gate.h"
-#include "parse/kparam.h"
 #include "topology.h"
 
 static bool translates(const struct iommu_device *i)
 {
 	return str_starts(i->type, "DMA");
+}
+
+/* Does the next boot ask for what this one did not? */
+static bool is_staged(const struct node *node)
+{
+	const char *staged = bootargs_staged(node);
+
+	return staged && bootargs_passthrough(staged) && is_known(node->cmdline.running) &&
+	       !bootargs_passthrough(node->cmdline.running.value);
+}
+
+static void judge_translating(struct judge *j, const struct pci_device *d, const char *type,
+			      const char *fact)
+{
+	if (is_staged(j->node))
+		PENDING(j, .subject = d->bdf.value,
+			.observed = say(j, "%s: addresses are translated; the next boot asks for passthrough",
+					type),
+			.expected = "identity (passthrough), or no IOMMU", .remedy = "Reboot.",
+			.evidence = { fact, "cmdline.staged.text" });
+	else
+		FAIL_AS(j, asked_for(j, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = d->bdf.value,
+			.observed = say(j, "%s: addresses are translated", type),
+			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
 }
 
 static void judge_group(struct judge *j, const struct pci_device *d, const struct iommu_device *i)
@@ -31,10 +56,7 @@ static void judge_group(struct judge *j, const struct pci_device *d, const struc
 			.remedy = "Remove iommu.passthrough=1 or iommu=pt from the kernel command line.",
 			.evidence = { fact });
 	else if (translates(i))
-		FAIL_AS(j, asked_for(j, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = d->bdf.value,
-			.observed = say(j, "%s: addresses are translated", i->type.value),
-			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
+		judge_translating(j, d, i->type.value, fact);
 	else
 		PASS(j, .subject = d->bdf.value, .observed = i->type.value, .evidence = { fact });
 }
@@ -115,35 +137,15 @@ static const struct inert inert[] = {
 };
 #define INERT (sizeof(inert) / sizeof(inert[0]))
 
-/* Is VALUE one of the comma-separated values of KEY? */
-static bool has_argument(struct span cmdline, const char *key, const char *value)
-{
-	struct kparam_iter iter = { .text = cmdline };
-	struct kparam arg;
-	struct span word;
-
-	while (kparam_next(&iter, &arg) && !kparam_is_end(&arg)) {
-		if (!kparam_name_is(arg.name, key))
-			continue;
-		while (span_cut(&arg.value, ',', &word))
-			if (span_is(word, value))
-				return true;
-	}
-	return false;
-}
-
 /* A command line has each of them once, or several times the same. */
-static void judge_arguments(struct judge *j, struct span text, const char *fact, bool said[])
+static void judge_arguments(struct judge *j, const char *text, const char *fact, bool said[])
 {
-	bool passthrough = has_argument(text, "iommu", "pt") ||
-			   has_argument(text, "iommu.passthrough", "1") ||
-			   has_argument(text, "iommu.passthrough", "y") ||
-			   has_argument(text, "iommu.passthrough", "on");
+	bool passthrough = bootargs_passthrough(text);
 
 	for (size_t i = 0; i < INERT; i++) {
 		bool harmless = inert[i].harmless_with_pt && passthrough;
 
-		if (said[i] || !has_argument(text, inert[i].key, inert[i].value))
+		if (said[i] || !bootargs_find(text, inert[i].key, inert[i].value))
 			continue;
 		said[i] = true;
 		FAIL_AS(j, harmless ? SEVERITY_INFO : SEVERITY_WARN,
@@ -164,9 +166,9 @@ static void judge_inert(struct judge *j)
 		UNKNOWN(j, .evidence = { "cmdline.running" });
 		return;
 	}
-	judge_arguments(j, span_of(cmdline->running.value), "cmdline.running", said);
+	judge_arguments(j, cmdline->running.value, "cmdline.running", said);
 	if (is_known(cmdline->staged.text))
-		judge_arguments(j, span_of(cmdline->staged.text.value), "cmdline.staged.text", said);
+		judge_arguments(j, cmdline->staged.text.value, "cmdline.staged.text", said);
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "cmdline.running" });
 }

@@ -5,11 +5,11 @@ import os
 import tarfile
 
 from . import textform
-from .parts import boot, driver, files, modules, pci, processes, rdma, software, system
+from .parts import boot, driver, files, modules, pci, processes, rdma, repairs, software, system
 from .tree import Tree
 
 NODES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nodes")
-PARTS = (system, pci, modules, driver, rdma, processes, software, boot, files)
+PARTS = (system, pci, modules, driver, rdma, processes, software, boot, repairs, files)
 MOST_LIKE = 8
 
 

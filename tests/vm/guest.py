@@ -25,9 +25,10 @@ KMOD_NAMES = ("depmod", "insmod", "lsmod", "modinfo", "modprobe", "rmmod")
 PROVIDERS = ("mlx5", "rxe")
 
 # Of Debian's modules, with all that they depend on; crc32_generic is what rdma_rxe asks the crypto
-# layer for by name.
+# layer for by name, crc32c_generic what ext4 does.
 MODULES = ("virtio_pci", "virtio_net", "9pnet_virtio", "9p", "rdma_rxe", "ib_uverbs", "ib_umad",
-           "rdma_ucm", "crc32_generic", "dummy", "veth", "bridge", "8021q", "vfio-pci")
+           "rdma_ucm", "crc32_generic", "dummy", "veth", "bridge", "8021q", "vfio-pci",
+           "virtio_blk", "ext4", "crc32c_generic")
 
 STANDINS = ("fakepci", "ib_peer_mem", "mlx5_core", "mlx5_ib", "nouveau", "nvidia", "nvidia-uvm",
             "nvidia-peermem")
@@ -104,11 +105,13 @@ def uncompressed(bzimage):
 
 
 class Kernel:
-    """An unpacked kernel: vmlinux, headers, and the modules that are wanted."""
+    """An unpacked kernel: as it is packed and as it is started, headers, and the modules that are
+    wanted."""
 
     def __init__(self, build, release):
         self.release = release
         self.folder = build / release
+        self.vmlinuz = self.folder / "vmlinuz"
         self.vmlinux = self.folder / "vmlinux"
         self.modules = self.folder / "modules"
         self.headers = self.folder / "headers"
@@ -123,8 +126,8 @@ class Kernel:
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             unpacked = pathlib.Path(name)
             self._unpack(unpacked)
-            image = (unpacked / "boot" / ("vmlinuz-" + self.release)).read_bytes()
-            self.vmlinux.write_bytes(uncompressed(image))
+            shutil.copy(unpacked / "boot" / ("vmlinuz-" + self.release), self.vmlinuz)
+            self.vmlinux.write_bytes(uncompressed(self.vmlinuz.read_bytes()))
             shutil.copy(unpacked / "boot" / ("config-" + self.release), self.config)
             self._pick_modules(unpacked)
             shutil.rmtree(self.headers, ignore_errors=True)
@@ -282,8 +285,9 @@ class Guest:
         build.mkdir(parents=True, exist_ok=True)
         self.kernel = Kernel(build, self._release(build))
         self.kernel.make()
-        standins = build_standins(self.kernel)
-        self.images = [base_image(self.kernel, standins), program_image(program)]
+        self.standins = build_standins(self.kernel)
+        self.program = program
+        self.images = [base_image(self.kernel, self.standins), program_image(program)]
 
     @staticmethod
     def _release(build):

@@ -94,6 +94,10 @@ def check_prepared(share):
     if status != "0":
         last = read(share / "prepare.log").strip().split("\n")[-2:]
         raise Failure("could not be prepared: %s" % " | ".join(last))
+    check_kernel(share)
+
+
+def check_kernel(share):
     oops = re.search(r"^.*(BUG:|Oops|WARNING:|Call Trace|general protection).*$",
                      read(share / "dmesg"), re.MULTILINE)
     if oops:
