@@ -358,10 +358,11 @@ static void feed_list(struct sha256 *sha, const char *const *list)
 	feed_text(sha, NULL);
 }
 
-static void make_id(struct plan *plan)
+static int make_id(struct plan *plan)
 {
 	char hex[SHA256_HEX];
 	struct sha256 sha;
+	int rc;
 
 	sha256_begin(&sha);
 	for_each(file, &plan->files) {
@@ -378,8 +379,10 @@ static void make_id(struct plan *plan)
 		feed_list(&sha, step->argv);
 		feed_list(&sha, step->must_hold);
 	}
-	sha256_end(&sha, hex);
-	memcpy(plan->id, hex, sizeof(plan->id) - 1);
+	rc = sha256_end(&sha, hex);
+	if (rc == 0)
+		memcpy(plan->id, hex, sizeof(plan->id) - 1);
+	return rc;
 }
 
 static const char *next_command_line(const struct node *node)
@@ -428,7 +431,8 @@ struct plan *plan_make(const struct plan_request *r)
 	finish_repairs(&f);
 	finish_files(&f);
 	order_steps(plan);
-	make_id(plan);
+	if (make_id(plan) && !plan->refused)
+		plan->refused = SHA256_MISSING;
 	arena_free(f.scratch);
 	return plan;
 }

@@ -31,18 +31,14 @@ static void taken_back(struct txn *t, struct txn_item *item, int rc)
 	F(kmod_module_probe_insert_module)
 
 static struct {
-#define MEMBER(name) typeof(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
 static int load_library(void)
 {
-#define SYMBOL(name) { &lib.name, #name, NULL, 0 },
-	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
-#undef SYMBOL
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load("libkmod.so.2", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libkmod.so.2", symbols, LIBRARY_COUNT(symbols));
 }
 
 /* libkmod would hand the command of an install line to a shell. */

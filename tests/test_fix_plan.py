@@ -82,6 +82,19 @@ def test_id_says_what_would_be_done(make):
     assert other.id != first.id
 
 
+def test_without_libgcrypt(make, hide):
+    """The plan is shown, without an id; nothing is written that could not be told apart later."""
+    directory = deepep(make).directory
+    env = hide("libgcrypt.so.20")
+    plan = Plan(directory, "--profile", "deepep", env=env)
+    assert plan.result.status == 4 and "libgcrypt" in plan.document["refused"]
+    assert plan.id == "" and plan.files[OWN]["sha256_after"] is None
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes",
+                         env=env)
+    assert result.status == 4 and "libgcrypt" in result.err
+    assert not os.path.exists(directory + OWN)
+
+
 def test_text(make, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     result = program.run("fix", "--root", directory, "--profile", "deepep")

@@ -59,7 +59,7 @@ static int load(struct verbs *v)
 		{ &v->reg_dmabuf_mr, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", true },
 	};
 
-	return library_load("libibverbs.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libibverbs.so.1", symbols, LIBRARY_COUNT(symbols));
 }
 
 /* The library warns on standard error of every provider that it cannot load: its stream is ours, so
