@@ -61,6 +61,7 @@ struct options {
 	bool yes;
 	const char *plan;	/* the id that was shown */
 	bool no_regenerate;
+	bool reload;
 	bool list;
 	pid_t pid;
 	unsigned int timeout_ms;	/* 0: not given */

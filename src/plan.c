@@ -18,14 +18,16 @@ const char *const plan_step_words[] = {
 	"load-module",	"unload-module", "unit-enable",
 	"unit-disable", "unit-start",	 "unit-stop",
 	"sysctl",	"device-node",	 "depmod",
+	"reload-driver",
 	NULL,
 };
 
 /* modules.dep before what is built from it; the old module out before the new one comes in. */
 static const enum plan_step_kind step_order[] = {
 	PLAN_DEPMOD,	  PLAN_INITRAMFS,    PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
-	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_LOAD_MODULE,
-	PLAN_DEVICE_NODE, PLAN_SYSCTL,	     PLAN_UNIT_ENABLE,	 PLAN_UNIT_START,
+	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_RELOAD_DRIVER,
+	PLAN_LOAD_MODULE, PLAN_DEVICE_NODE,  PLAN_SYSCTL,	 PLAN_UNIT_ENABLE,
+	PLAN_UNIT_START,
 };
 
 /* ---- fixes ---- */
@@ -250,6 +252,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	if (finding->answer.verdict == VERDICT_PENDING) {
 		fix_waits(f, finding->rule->activation, "right on disk already. %s",
 			  finding->answer.remedy ? finding->answer.remedy : "");
+		fix_reload(f);
 		return;
 	}
 	if (!fix) {
@@ -259,6 +262,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	fix->plan(f);
 	if (!f->repair->what && !f->repair->refused)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
+	fix_reload(f);
 	if (f->repair->refused) {
 		back_to(f, &mark);
 		f->repair->what = f->repair->cost = NULL;
@@ -417,17 +421,19 @@ struct plan *plan_make(const struct plan_request *r)
 			    .report = r->context,
 			    .plan = plan,
 			    .named = r->named,
+			    .reload = r->reload,
 			    .staged = next_command_line(r->report->node) };
 
 	plan->arena = arena;
 	f.scratch = arena_new(SCRATCH_BYTES);
-	plan->refused = f.scratch ? plan_refuse_node(f.node, r->host, arena) : "out of memory";
+	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused) {
 			repair(&f, finding);
 			*LIST_ADD(arena, &f.effects) = f.effect;
 		}
 	finish_images(&f);
+	fix_check_reload(&f);
 	finish_repairs(&f);
 	finish_files(&f);
 	order_steps(plan);

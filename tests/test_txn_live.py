@@ -59,6 +59,29 @@ cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
     assert [i["state"] for i in third["items"]] == ["kept", "kept"]
 
 
+def test_node_of_another_number(root):
+    """What a module left that had another number is replaced, and put back; a link is not followed."""
+    steps = [{"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, ([], steps), """
+show() { stat -c '%F %a %t:%T' /dev/gdrdrv >&2; }
+mknod -m 600 /dev/gdrdrv c 239 0
+$D / apply $P > /etc/1; show; $D / undo > /dev/null; show
+for n in $(seq 1 50); do
+	NVNODECHECK_TEST_CRASH_AT=$n $D / apply $P > /dev/null 2>&1 && break
+	$D / recover > /dev/null 2>&1; show
+	[ "$(stat -c %t /dev/gdrdrv)" = ef ] || $D / undo > /dev/null
+done
+$D / undo > /dev/null; rm /dev/gdrdrv; ln -s null /dev/gdrdrv
+$D / apply $P > /etc/2 || :; show
+""")
+    said = [line for line in ran.stderr.decode().splitlines() if re.match("character|symbolic", line)]
+    new, old = "character special file 660 f0:0", "character special file 600 ef:0"
+    assert said[:2] == [new, old], ran.stderr
+    assert set(said[2:-1]) <= {new, old} and len(said) > 5
+    assert "no character device" in json.loads(txn.read(root, "/etc/2"))["text"]
+    assert said[-1].startswith("symbolic link")
+
+
 def test_settings_after_a_boot(root):
     """Whatever the kernel was told is forgotten then, and what it has now comes from the files."""
     ran = live(root, ([], [{"kind": "sysctl", "subject": "net.ipv4.ip_forward=1"}]), """

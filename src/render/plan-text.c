@@ -184,6 +184,8 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 		return arena_printf(arena, "set %s", s->subject);
 	case PLAN_DEVICE_NODE:
 		return arena_printf(arena, "make %s", s->subject);
+	case PLAN_RELOAD_DRIVER:
+		return "unload the NVIDIA driver's modules, if nothing holds them, and load them again";
 	case PLAN_DEPMOD:
 		return arena_printf(arena, "write the module index of %s anew", s->subject);
 	}
