@@ -106,27 +106,22 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 	return rc;
 }
 
-/* What is missing is loaded in any case; what is there has the options that are taken back. */
+/* What is there has the options that are taken back; what is missing is loaded in any case. */
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = 0;
+	const char *stays = NULL;
 
 	if (txn_booted_since(t))
 		return;
-	if (is_loaded(t, "nvidia")) {
-		rc = check_holders(t);
-		if (rc == 0)
-			rc = unload_all(t);
-	}
-	if (rc) {
-		txn_set(item, TXN_STAYS,
-			arena_printf(t->arena,
+	if (is_loaded(t, "nvidia") && (check_holders(t) || unload_all(t)))
+		stays = arena_printf(t->arena,
 				     "%s. It runs with the options that it has; the next boot brings "
-				     "those of before", t->why));
-		return;
-	}
-	rc = load_all(t, step);
-	txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
+				     "those of before",
+				     t->why);
+	if (load_all(t, step))
+		txn_set(item, TXN_FAILED, t->why);
+	else
+		txn_set(item, stays ? TXN_STAYS : TXN_RESTORED, stays);
 }
 
 const struct step_kind step_reload_driver = {

@@ -4,6 +4,7 @@ carried out leaves nothing to plan."""
 import hashlib
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -460,8 +461,18 @@ def test_acs_by_kernel_argument(make):
     # GRUB's script would end the command at the semicolon.
     assert line.startswith('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX \\"pci=disable_acs_redir=0000:')
     assert line.endswith('\\""') and line.count(";") == 15
-    assert "UpstreamFwd stays" in plan.repair("pci/acs-redirect")["cost"]
     assert all(r["what"] for r in plan.repairs if r["rule"] == "pci/acs-redirect")
+
+
+@pytest.mark.parametrize("kernel, left", [("5.15.0-97-generic", "SV,UF"),
+                                          ("6.17.0-5-generic", "SV")])
+def test_acs_that_the_argument_leaves(make, kernel, left):
+    """What the port has after the boot is what the rule wants: nothing is planned then."""
+    plan = make("hgx-h100-ib", ACS + "kernel %s\n" % kernel, "--profile", "gpudirect-rdma")
+    word = re.search(r"pci=[^\\]+", plan.lines(GRUB)[0]).group()
+    again = make("hgx-h100-ib", "pci pex*-down acs=%s\nkernel %s\nargs %s\n" % (left, kernel, word),
+                 "--profile", "gpudirect-rdma")
+    assert again.empty() and not again.repair("pci/acs-redirect")
 
 
 def test_acs_beside_another_value_of_pci(make):
@@ -603,13 +614,27 @@ def test_what_software_cannot_repair(make):
 
 @pytest.mark.parametrize("text, said", [
     ("container docker\n", "this is a container"),
-    ("folder /run/nvidia/driver/etc/modprobe.d\n", "GPU Operator"),
+    ("folder /run/nvidia/driver/usr\n", "GPU Operator"),
     ("file /run/ostree-booted text=\nfolder /ostree/repo\n", "rpm-ostree kargs"),
 ])
 def test_refused_node(make, text, said):
     plan = deepep(make, "h20-roce-deepep", text)
     assert plan.empty() and said in plan.document["refused"], plan.document["refused"]
     assert plan.result.status == 4
+
+
+def test_driver_container_in_a_capture(make, tmp_path):
+    capture = tmp_path / "node.capture"
+    directory = deepep(make, "h20-roce-deepep", "folder /run/nvidia/driver/usr\n").directory
+    assert program.run("capture", "--root", directory, "-o", capture).status == 0
+    plan = Plan(None, "--from", str(capture), "--profile", "deepep")
+    assert plan.empty() and "GPU Operator" in plan.document["refused"]
+
+
+def test_driver_of_the_host_under_the_operator(make):
+    """Its folders are there then as well, and what it waits for is in them."""
+    assert not deepep(make, "h20-roce-deepep", "folder /run/nvidia/driver\n"
+                      "file /run/nvidia/validations/driver-ready text=\n").document["refused"]
 
 
 def test_modprobe_folder_that_cannot_be_read(make):
