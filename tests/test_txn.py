@@ -463,7 +463,7 @@ def test_generator_that_hangs_is_stopped_by_a_signal(root):
 @txn.needs_standin
 def test_environment_of_programs(root):
     env = {"PATH": "/tmp/evil", "LC_ALL": "tr_TR.UTF-8", "DPKG_MAINTSCRIPT_PACKAGE": "x", "IFS": "/",
-           "LD_PRELOAD": "", "BASH_ENV": "/tmp/evil", "TMPDIR": "/nowhere"}
+           "LD_PRELOAD": "", "LD_LIBRARY_PATH": "/tmp/evil", "MODPROBE_OPTIONS": "-C /tmp", "BASH_ENV": "/tmp/evil", "TMPDIR": "/nowhere"}
     old = os.umask(0)
     fd = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(fd, True)
