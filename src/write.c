@@ -376,7 +376,9 @@ int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t dev
 	mask = umask(0);
 	rc = mknodat(folder, name, S_IFCHR | mode, device);
 	umask(mask);
-	return rc < 0 ? write_failed(w, path, "making the device node") : 0;
+	if (rc < 0)
+		return write_failed(w, path, "making the device node");
+	return write_label_name(w, folder, name, path, S_IFCHR);
 }
 
 int write_drop_node(struct writer *w, const char *path, dev_t device)

@@ -433,6 +433,40 @@ def test_boot_loader_that_is_not_known(make):
     assert plan.empty() and "boot loader" in plan.refused(IOMMU)
 
 
+def edited_facts(scratch, tmp_path, name, text, edit):
+    """The facts of a node with EDIT(facts), for what no tree of a few lines shows."""
+    facts = program.facts(plans.put(scratch, name, text))
+    edit(facts)
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(facts))
+    return str(path)
+
+
+def test_sealed_command_line(scratch, tmp_path):
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", TRANSLATING,
+                        lambda facts: facts["boot"].update(loader="uki"))
+    plan = Plan(None, "--from", path, "--profile", "p2p")
+    assert plan.empty() and "sealed in a unified kernel image" in plan.refused(IOMMU)
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "sealed in /boot/efi/EFI/Linux/a.efi"),
+    ({"generator": "booster"}, "made by booster"),
+    ({"complete": False, "problem": "no TRAILER"}, "could not be read whole (no TRAILER)"),
+])
+def test_image_that_is_not_for_editing(scratch, tmp_path, change, said):
+    """Only one that loads the driver: else what is in it makes no difference."""
+    path = edited_facts(scratch, tmp_path, "h20-roce-deepep", "",
+                        lambda facts: facts["initramfs"]["images"][0].update(
+                            change, modules=[{"path": "/lib/modules/x/nvidia.ko", "name": "nvidia"}]))
+    plan = Plan(None, "--from", path, "--profile", "deepep")
+    assert plan.empty() and said in plan.refused(PEER)
+    if "complete" not in change:
+        path = edited_facts(scratch, tmp_path, "h20-roce-deepep", "",
+                            lambda facts: facts["initramfs"]["images"][0].update(change))
+        assert Plan(None, "--from", path, "--profile", "deepep").does(PEER)
+
+
 @pytest.mark.parametrize("word", ["iommu=force", "iommu.passthrough=0", "intel_iommu=on,strict"])
 def test_contradiction(make, word):
     plan = make("hgx-h100-ib", TRANSLATING + "args %s\n" % word, "--profile", "p2p")

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -80,6 +81,32 @@ $D / apply $P > /etc/2 || :; show
     assert set(said[2:-1]) <= {new, old} and len(said) > 5
     assert "no character device" in json.loads(txn.read(root, "/etc/2"))["text"]
     assert said[-1].startswith("symbolic link")
+
+
+def test_labels_of_what_is_new(root):
+    """As SELinux's policy wants them for that name; what was there keeps its own."""
+    os.makedirs(root + "/etc/lib")
+    built = subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+                            root + "/etc/lib/libselinux.so.1",
+                            os.path.join(os.path.dirname(__file__), "selinux-standin.c")], check=False)
+    assert built.returncode == 0
+    os.setxattr(root + "/etc/default/grub", "security.selinux", b"old\0")
+    steps = [{"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, (txn.FILES, steps), """
+LD_LIBRARY_PATH=/etc/lib $D / apply $P
+%s - <<'EOF'
+import os, sys
+for path in ("%s", "/etc/systemd/system/x.service.d", "/etc/systemd/system/x.service.d/n.conf",
+             "/dev/gdrdrv", "/etc/default/grub"):
+    label = os.getxattr(path, "security.selinux").decode().rstrip("\\0")
+    print(label, file=sys.stderr)
+EOF
+LD_LIBRARY_PATH=/etc/lib $D / undo > /dev/null
+""" % (sys.executable, txn.CONF))
+    assert outcome(ran)["result"] == "applied"
+    assert ran.stderr.decode().splitlines()[-5:] == [
+        "standin:100000:" + txn.CONF, "standin:40000:/etc/systemd/system/x.service.d",
+        "standin:100000:/etc/systemd/system/x.service.d/n.conf", "standin:20000:/dev/gdrdrv", "old"]
 
 
 def test_settings_after_a_boot(root):
