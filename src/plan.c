@@ -142,11 +142,6 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule)
 
 /* ---- steps ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
 			   const char *const *argv)
 {
