@@ -25,12 +25,12 @@ void fix_reload(struct fixing *f)
 
 	if (!f->reload || !waits_for_driver(f) || !known_is(f->node->driver.loaded, true))
 		return;
-	if (f->waits) {
-		r->refused = NULL;
+	if (r->refused && !f->waits)
+		return;
+	if (f->waits || !f->effect) {
+		r->refused = r->what = NULL;
 		f->waits = false;
 		fix_does(f, ACTIVATION_NOW, "load the driver again: all is right on disk already");
-	} else if (r->refused) {
-		return;
 	}
 	r->activation = ACTIVATION_NOW;
 	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);

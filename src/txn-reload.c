@@ -106,18 +106,35 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 	return rc;
 }
 
-/* What is there has the options that are taken back; what is missing is loaded in any case. */
+static bool all_loaded(struct txn *t, const struct txn_step *step)
+{
+	for (size_t i = 0; driver_modules[i]; i++)
+		if (was_loaded(step, driver_modules[i]) && !is_loaded(t, driver_modules[i]))
+			return false;
+	return true;
+}
+
+/* Unloads what has the options that are taken back. NULL, or why it stays as it is. */
+static const char *unload_for_old_options(struct txn *t, const struct txn_step *step)
+{
+	if (t->files.count == 0 && all_loaded(t, step))
+		return "no file was changed with it, so it would be loaded with the same options";
+	if (!is_loaded(t, "nvidia") || (check_holders(t) == 0 && unload_all(t) == 0))
+		return NULL;
+	return arena_printf(t->arena,
+			    "%s. It runs with the options that it has; the next boot brings those of "
+			    "before",
+			    t->why);
+}
+
+/* What is missing is loaded in any case. */
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const char *stays = NULL;
+	const char *stays;
 
 	if (txn_booted_since(t))
 		return;
-	if (is_loaded(t, "nvidia") && (check_holders(t) || unload_all(t)))
-		stays = arena_printf(t->arena,
-				     "%s. It runs with the options that it has; the next boot brings "
-				     "those of before",
-				     t->why);
+	stays = unload_for_old_options(t, step);
 	if (load_all(t, step))
 		txn_set(item, TXN_FAILED, t->why);
 	else
