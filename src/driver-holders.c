@@ -16,10 +16,10 @@ const char *const driver_modules[] = { "nvidia_peermem", "nvidia_drm", "nvidia_m
 struct search {
 	struct host *host;
 	struct arena *arena;
-	const char *text;	/* what was found, joined */
+	const char *text; /* what was found, joined */
 	size_t count;
-	const char *folder;	/* of a process: "fd", or "map_files" */
-	const char *device;	/* beginning of the paths that count */
+	const char *folder; /* of a process: "fd", or "map_files" */
+	const char *device; /* beginning of the paths that count */
 	int error;
 };
 
@@ -54,8 +54,8 @@ static void look_into(void *user, uint64_t pid, const char *comm)
 			      names.items[i]) ||
 		    strncmp(target, s->device, strlen(s->device)) != 0)
 			continue;
-		found(s, arena_printf(s->arena, "process %" PRIu64 " (%s) has %s %s", pid, comm, target,
-				      strcmp(s->folder, "fd") == 0 ? "open" : "mapped"));
+		found(s, arena_printf(s->arena, "process %" PRIu64 " (%s) has %s %s", pid, comm,
+				      target, strcmp(s->folder, "fd") == 0 ? "open" : "mapped"));
 		return;
 	}
 }
@@ -90,7 +90,8 @@ static int read_references(struct search *s, const char *module, int64_t *unexpl
 	*unexplained = (int64_t)references - (int64_t)holders.count;
 	for (size_t i = 0; i < holders.count; i++)
 		if (!is_own(holders.items[i]))
-			found(s, arena_printf(s->arena, "the module %s uses %s", holders.items[i], module));
+			found(s, arena_printf(s->arena, "the module %s uses %s", holders.items[i],
+					      module));
 	return 0;
 }
 
@@ -112,13 +113,15 @@ static void look_at_module(struct search *s, const char *module)
 		s->error = rc;
 	if (rc || unexplained <= 0 || before)
 		return;
-	/* The map_files of all processes are many, and looked at only where no open file explains it. */
+	/* The map_files of all processes are many, and looked at only where no open file explains
+	 * it. */
 	look_at_processes(s, "fd", device_of(module));
 	if (s->count == before)
 		look_at_processes(s, "map_files", device_of(module));
 	if (s->count == before)
 		found(s, arena_printf(s->arena,
-				      "%s is in use (%" PRId64 " times) by something that shows neither "
+				      "%s is in use (%" PRId64
+				      " times) by something that shows neither "
 				      "as a process nor as a module",
 				      module, unexplained));
 }
@@ -128,7 +131,8 @@ static void look_at_console(struct search *s)
 {
 	_cleanup_text_ struct text text = { 0 };
 
-	if (host_read(s->host, &text, HOST_FILE_MAX, "/proc/fb") == 0 && strstr(text.data, "nvidia"))
+	if (host_read(s->host, &text, HOST_FILE_MAX, "/proc/fb") == 0 &&
+	    strstr(text.data, "nvidia"))
 		found(s, "the console is drawn by nvidia-drm");
 }
 
@@ -148,6 +152,7 @@ int driver_holders(struct host *host, struct arena *arena, const char **why)
 		return -EBUSY;
 	if (s.error)
 		*why = arena_printf(arena, "who uses the driver could not be read: %s",
-				    s.error == -ESRCH ? PROCESSES_HIDDEN : host_error_word(s.error));
+				    s.error == -ESRCH ? PROCESSES_HIDDEN
+						      : host_error_word(s.error));
 	return s.error;
 }

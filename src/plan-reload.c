@@ -38,14 +38,16 @@ void fix_reload(struct fixing *f)
 
 static const char *refuse_install(const struct fixing *f, const char *module)
 {
-	for_each(c, &f->node->modprobe.install)
+	for_each (c, &f->node->modprobe.install)
 		if (str_is(c->module, module))
 			return arena_printf(f->arena, "%s:%llu loads %s by a command of its own",
-					    c->file.value, (unsigned long long)c->line.value, module);
-	for_each(c, &f->node->modprobe.remove)
+					    c->file.value, (unsigned long long)c->line.value,
+					    module);
+	for_each (c, &f->node->modprobe.remove)
 		if (str_is(c->module, module))
 			return arena_printf(f->arena, "%s:%llu unloads %s by a command of its own",
-					    c->file.value, (unsigned long long)c->line.value, module);
+					    c->file.value, (unsigned long long)c->line.value,
+					    module);
 	return NULL;
 }
 
@@ -56,12 +58,15 @@ static const char *refuse_reload(const struct fixing *f)
 	const char *why = NULL;
 
 	if (differs)
-		return arena_printf(f->arena, "it would bring another driver than the one that runs "
-					      "(%s, %s)", differs->rule->id, differs->answer.observed);
+		return arena_printf(f->arena,
+				    "it would bring another driver than the one that runs "
+				    "(%s, %s)",
+				    differs->rule->id, differs->answer.observed);
 	for (size_t i = 0; driver_modules[i] && !why; i++)
 		if (node_module(f->node, driver_modules[i]))
 			why = refuse_install(f, driver_modules[i]);
-	/* Nothing of processes is in facts, and a capture has no more of them than was asked for. */
+	/* Nothing of processes is in facts, and a capture has no more of them than was asked for.
+	 */
 	if (!why && f->host && host_kind(f->host) != HOST_CAPTURE)
 		driver_holders(f->host, f->arena, &why);
 	return why && *why ? why : NULL;
@@ -71,14 +76,15 @@ void fix_check_reload(struct fixing *f)
 {
 	const char *why;
 
-	for_each(step, &f->plan->steps)
+	for_each (step, &f->plan->steps)
 		if (step->kind == PLAN_RELOAD_DRIVER) {
 			why = refuse_reload(f);
 			if (why && !f->plan->refused)
-				f->plan->refused = arena_printf(
-					f->arena,
-					"the driver cannot be loaded again now: %s. Without --reload "
-					"the next boot brings what is changed",
-					why);
+				f->plan->refused =
+					arena_printf(f->arena,
+						     "the driver cannot be loaded again now: %s. "
+						     "Without --reload "
+						     "the next boot brings what is changed",
+						     why);
 		}
 }

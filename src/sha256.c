@@ -22,7 +22,8 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-/* Nothing here is secret, so no memory is locked for it: gcrypt manual, "Initializing the library". */
+/* Nothing here is secret, so no memory is locked for it: gcrypt manual, "Initializing the library".
+ */
 int sha256_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };

@@ -20,17 +20,17 @@ static void taken_back(struct txn *t, struct txn_item *item, int rc)
 
 /* ---- modules ---- */
 
-#define FUNCTIONS(F)                     \
-	F(kmod_new)                      \
-	F(kmod_unref)                    \
-	F(kmod_module_new_from_name)     \
-	F(kmod_module_unref)             \
-	F(kmod_module_get_name)          \
-	F(kmod_module_get_refcnt)        \
-	F(kmod_module_get_path)          \
+#define FUNCTIONS(F)                        \
+	F(kmod_new)                         \
+	F(kmod_unref)                       \
+	F(kmod_module_new_from_name)        \
+	F(kmod_module_unref)                \
+	F(kmod_module_get_name)             \
+	F(kmod_module_get_refcnt)           \
+	F(kmod_module_get_path)             \
 	F(kmod_module_get_install_commands) \
-	F(kmod_module_get_remove_commands) \
-	F(kmod_module_remove_module)     \
+	F(kmod_module_get_remove_commands)  \
+	F(kmod_module_remove_module)        \
 	F(kmod_module_probe_insert_module)
 
 static struct {
@@ -103,9 +103,12 @@ static int check_module(struct txn *t, struct kmod_module *module)
 
 	if (!lib.kmod_module_get_path(module))
 		return txn_fail(t, -ENOENT, "this kernel has no file of the module %s", name);
-	if (lib.kmod_module_get_install_commands(module) || lib.kmod_module_get_remove_commands(module))
-		return txn_fail(t, -EPERM, "%s has an install or remove line in modprobe.d, which is "
-					   "not run", name);
+	if (lib.kmod_module_get_install_commands(module) ||
+	    lib.kmod_module_get_remove_commands(module))
+		return txn_fail(t, -EPERM,
+				"%s has an install or remove line in modprobe.d, which is "
+				"not run",
+				name);
 	return 0;
 }
 

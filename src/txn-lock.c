@@ -112,10 +112,11 @@ static int check_holders(struct txn *t)
 		uint64_t pid = holder_of(t, files[i]);
 
 		if (pid)
-			return txn_fail(t, -EBUSY,
-					"a package manager is at work (%s: process %llu): try again "
-					"when it is done",
-					files[i], (unsigned long long)pid);
+			return txn_fail(
+				t, -EBUSY,
+				"a package manager is at work (%s: process %llu): try again "
+				"when it is done",
+				files[i], (unsigned long long)pid);
 	}
 	return 0;
 }
@@ -123,11 +124,9 @@ static int check_holders(struct txn *t)
 int txn_check_packages(struct txn *t)
 {
 	static const char *const locks[] = {
-		"/var/lib/dpkg/lock-frontend",
-		"/var/lib/dpkg/lock",
-		"/var/lib/rpm/.rpm.lock",
-		"/usr/lib/sysimage/rpm/.rpm.lock",
-		"/run/dnf/rpmtransaction.lock",	/* dnf 5: libdnf5, TRANSACTION_LOCK_FILEPATH */
+		"/var/lib/dpkg/lock-frontend",	"/var/lib/dpkg/lock",
+		"/var/lib/rpm/.rpm.lock",	"/usr/lib/sysimage/rpm/.rpm.lock",
+		"/run/dnf/rpmtransaction.lock", /* dnf 5: libdnf5, TRANSACTION_LOCK_FILEPATH */
 	};
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)

@@ -121,10 +121,11 @@ static const char *unload_for_old_options(struct txn *t, const struct txn_step *
 		return "no file was changed with it, so it would be loaded with the same options";
 	if (!is_loaded(t, "nvidia") || (check_holders(t) == 0 && unload_all(t) == 0))
 		return NULL;
-	return arena_printf(t->arena,
-			    "%s. It runs with the options that it has; the next boot brings those of "
-			    "before",
-			    t->why);
+	return arena_printf(
+		t->arena,
+		"%s. It runs with the options that it has; the next boot brings those of "
+		"before",
+		t->why);
 }
 
 /* What is missing is loaded in any case. */

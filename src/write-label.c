@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * write-label.c - the SELinux label of what is new. The kernel gives a new file the label of its
- * folder, which the policy need not want for this name; restorecon(8) would put that right later, and
- * in between whoever may not read that label would not see the file. A file that was there keeps the
- * label that it had (write-meta.c).
+ * folder, which the policy need not want for this name; restorecon(8) would put that right later,
+ * and in between whoever may not read that label would not see the file. A file that was there
+ * keeps the label that it had (write-meta.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include "txn.h"
 #include "write-private.h"
 
-#define FUNCTIONS(F)           \
-	F(is_selinux_enabled)  \
-	F(selabel_open)        \
-	F(selabel_lookup_raw)  \
-	F(selabel_close)       \
+#define FUNCTIONS(F)          \
+	F(is_selinux_enabled) \
+	F(selabel_open)       \
+	F(selabel_lookup_raw) \
+	F(selabel_close)      \
 	F(freecon)
 
 static struct {

@@ -9,9 +9,9 @@
 #include "parse/nvidia.h"
 #include "topology.h"
 
-/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments for more than one device until commit 9cf8a952d57b, which
- * is in 6.15 and in later stable releases of 6.12 and 6.14: pci_dbg() in the latter's message shows
- * ACS switched on instead of off. */
+/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments
+ * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of
+ * 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched on instead of off. */
 #define KERNEL_ACS_BROKEN "6.11"
 #define KERNEL_CONFIG_ACS "6.15"
 
