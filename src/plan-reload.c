@@ -32,6 +32,12 @@ void fix_reload(struct fixing *f)
 		f->waits = false;
 		fix_does(f, ACTIVATION_NOW, "load the driver again: all is right on disk already");
 	}
+	if (!r->cost && f->finding->rule->cost)
+		fix_costs(f, "%s", f->finding->rule->cost);
+	fix_costs(
+		f,
+		"What nvidia-smi has set since the driver was loaded (MIG instances, clocks, power "
+		"limits, persistence mode) may be forgotten.");
 	r->activation = ACTIVATION_NOW;
 	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);
 }

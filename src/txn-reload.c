@@ -102,7 +102,7 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 	if (rc == 0)
 		rc = load_all(t, step);
 	if (rc == 0)
-		item->text = arena_printf(t->arena, "loaded again: %s", step->was);
+		item->text = step->was;
 	return rc;
 }
 

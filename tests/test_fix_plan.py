@@ -359,6 +359,19 @@ def test_nouveau(make):
     assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")
 
 
+@pytest.mark.parametrize("line", ["install nouveau /sbin/modprobe -i nouveau",
+                                  "install nouv* /sbin/modprobe -i $MODPROBE_MODULE"])
+def test_install_line_that_comes_first(make, line):
+    """Ours would be the second, and is not run then."""
+    plan = make("workstation-nouveau", "file /etc/modprobe.d/00-x.conf\n\t%s\n" % line)
+    assert plan.empty() and "00-x.conf:1" in plan.refused("modules/nouveau-loaded")
+    plan = make("workstation-nouveau", "file /etc/modprobe.d/zzz.conf\n\t%s\n" % line)
+    assert plan.does("modules/nouveau-loaded")
+    plan = make("workstation-nouveau",
+                "file /etc/modprobe.d/00-x.conf\n\tinstall nouveau /bin/true\n")
+    assert plan.does("modules/nouveau-loaded")
+
+
 # ---- kernel arguments ----
 
 def test_argument_on_debian(make):

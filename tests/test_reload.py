@@ -35,6 +35,8 @@ def test_only_when_asked(make):
     assert plain.kinds() == [] and plain.repair(PEER)["activation"] == "reboot"
     plan = make()
     assert plan.kinds() == ["reload-driver"] and plan.repair(PEER)["activation"] == "now"
+    assert plan.repair(PEER)["cost"].startswith(plain.repair(PEER)["cost"])
+    assert "MIG" in plan.repair(PEER)["cost"]
     assert plan.files[OWN]["content"] == plain.files[OWN]["content"] and plan.id != plain.id
 
 
