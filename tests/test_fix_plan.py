@@ -622,6 +622,20 @@ def test_device_nodes(make):
     assert plan.empty() and "ModifyDeviceFiles" in plan.refused("dev/nvidia-nodes-missing")
 
 
+@pytest.mark.parametrize("node, does", [
+    ({"kind": "character", "major": 240, "minor": 255}, True), ({"kind": "folder"}, False)])
+def test_device_node_of_another_number(scratch, tmp_path, node, does):
+    def edit(facts):
+        next(n for n in facts["dev"]["nodes"] if n["path"] == "/dev/nvidiactl").update(node)
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", "", edit)
+    plan = Plan(None, "--from", path)
+    if does:
+        assert [s["subject"] for s in plan.steps] == ["/dev/nvidiactl c 195:255 0666"]
+        assert "anew" in plan.does("dev/nvidia-nodes-missing")
+    else:
+        assert plan.empty() and "no device" in plan.refused("dev/nvidia-nodes-missing")
+
+
 def test_module_that_is_loaded_by_nothing_else(make):
     plan = make("hgx-h100-ib", "unload nvidia_uvm\n")
     assert plan.step("load-module")["subject"] == "nvidia_uvm"
