@@ -43,7 +43,7 @@ Q := $(if $(filter 1,$(V)),,@)
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
 LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive
+HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith

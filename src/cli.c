@@ -99,6 +99,8 @@ const struct option_row option_rows[] = {
 	  "apply only if the plan is still the one with this id" },
 	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
 	  "run no program: files alone are changed, and what remains is said" },
+	{ "reload", 0, AT(FLAG, reload), NULL, NULL, VERB_FIX,
+	  "load the driver again rather than wait for a boot, if nothing holds it" },
 	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
 	{ "quick", 0, AT(FLAG, quick), NULL, NULL, VERB_PROVE,
 	  "small copies: a few seconds on eight GPUs" },

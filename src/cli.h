@@ -63,6 +63,7 @@ struct options {
 	bool yes;
 	const char *plan;	/* the id that was shown */
 	bool no_regenerate;
+	bool reload;
 	bool list;
 	bool quick;
 	bool in_use;

@@ -63,7 +63,8 @@ struct plan *fix_plan(const struct source *source, const struct settings *settin
 	struct settings named = *settings, whole = *settings;
 	struct plan_request request = { .host = source->host,
 					.named = options->args_count > 0,
-					.all = options->all };
+					.all = options->all,
+					.reload = options->reload };
 
 	named.only = named_rules(source, options);
 	whole.only = every;

@@ -28,28 +28,23 @@
 	F(archive_filter_code)               \
 	F(archive_set_error)
 
-struct library {
-#define MEMBER(name) typeof(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
-};
+static struct {
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
 
 struct decompress {
 	struct zstd *zstd; /* instead of all the rest */
-	struct library lib;
 	struct archive *archive;
 	decompress_read *read;
 	void *user;
 	int error; /* of read */
 };
 
-static int load(struct library *lib)
+static int load(void)
 {
-#define SYMBOL(name) { &lib->name, #name, NULL, 0 },
-	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
-#undef SYMBOL
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
 }
 
 static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
@@ -60,7 +55,7 @@ static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
 
 	if (rc < 0) {
 		d->error = rc;
-		d->lib.archive_set_error(archive, -rc, "cannot read");
+		lib.archive_set_error(archive, -rc, "cannot read");
 		return -1;
 	}
 	*buffer = block.p;
@@ -70,12 +65,9 @@ static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
 static const struct filter {
 	const char *name;
 	int code;
-	size_t function; /* in struct library */
+	int (**support)(struct archive *archive);
 } filters[] = {
-#define FILTER(name, code)                                                                \
-	{                                                                                 \
-#name, code, offsetof(struct library, archive_read_support_filter_##name) \
-	}
+#define FILTER(name, code) { #name, code, &lib.archive_read_support_filter_##name }
 	FILTER(gzip, ARCHIVE_FILTER_GZIP), FILTER(bzip2, ARCHIVE_FILTER_BZIP2),
 	FILTER(xz, ARCHIVE_FILTER_XZ),	   FILTER(lzma, ARCHIVE_FILTER_LZMA),
 	FILTER(zstd, ARCHIVE_FILTER_ZSTD), FILTER(lz4, ARCHIVE_FILTER_LZ4),
@@ -92,22 +84,20 @@ static const struct filter *find_filter(const char *name)
 
 static int start(struct decompress *d, const struct filter *filter)
 {
-	typedef int support(struct archive *);
-	support *add_filter = *(support **)((char *)&d->lib + filter->function);
 	struct archive_entry *entry;
 
-	d->archive = d->lib.archive_read_new();
+	d->archive = lib.archive_read_new();
 	if (!d->archive)
 		return -ENOMEM;
 	/* ARCHIVE_WARN: this build of the library would start a program for it. */
-	if (add_filter(d->archive) != ARCHIVE_OK)
+	if ((*filter->support)(d->archive) != ARCHIVE_OK)
 		return -EOPNOTSUPP;
-	if (d->lib.archive_read_support_format_raw(d->archive) != ARCHIVE_OK ||
-	    d->lib.archive_read_open(d->archive, d, NULL, feed, NULL) != ARCHIVE_OK ||
-	    d->lib.archive_read_next_header(d->archive, &entry) != ARCHIVE_OK)
+	if (lib.archive_read_support_format_raw(d->archive) != ARCHIVE_OK ||
+	    lib.archive_read_open(d->archive, d, NULL, feed, NULL) != ARCHIVE_OK ||
+	    lib.archive_read_next_header(d->archive, &entry) != ARCHIVE_OK)
 		return d->error ? d->error : -EBADMSG;
 	/* Raw takes anything: without its filter it would hand back the compressed bytes. */
-	if (d->lib.archive_filter_code(d->archive, 0) != filter->code)
+	if (lib.archive_filter_code(d->archive, 0) != filter->code)
 		return -EBADMSG;
 	return 0;
 }
@@ -129,7 +119,7 @@ int decompress_open(struct decompress **out, const char *compressor, decompress_
 	d->user = user;
 	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, read, user) : -ELIBACC;
 	if (rc == -ELIBACC) {
-		rc = load(&d->lib);
+		rc = load();
 		if (rc == 0)
 			rc = start(d, filter);
 	}
@@ -147,7 +137,7 @@ void decompress_close(struct decompress *d)
 	if (d->zstd)
 		zstd_close(d->zstd);
 	if (d->archive)
-		d->lib.archive_read_free(d->archive);
+		lib.archive_read_free(d->archive);
 	free(d);
 }
 
@@ -160,7 +150,7 @@ int decompress_next(struct decompress *d, struct span *block)
 
 	if (d->zstd)
 		return zstd_next(d->zstd, block);
-	rc = d->lib.archive_read_data_block(d->archive, &p, &n, &offset);
+	rc = lib.archive_read_data_block(d->archive, &p, &n, &offset);
 	*block = (struct span){ p, n };
 	if (rc == ARCHIVE_EOF)
 		return 0;
@@ -173,5 +163,5 @@ uint64_t decompress_used(const struct decompress *d)
 {
 	if (d->zstd)
 		return zstd_used(d->zstd);
-	return (uint64_t)d->lib.archive_filter_bytes(d->archive, -1);
+	return (uint64_t)lib.archive_filter_bytes(d->archive, -1);
 }

@@ -18,6 +18,11 @@ bool str_starts(struct fact_str fact, const char *prefix)
 	return fact.state == FACT_KNOWN && strncmp(fact.value, prefix, strlen(prefix)) == 0;
 }
 
+bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 struct fact_str fact_strn(struct arena *arena, const char *s, size_t n)
 {
 	char *copy = arena_alloc(arena, utf8_clean_size(s, n));

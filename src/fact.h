@@ -71,6 +71,8 @@ struct fact_list {
 
 bool str_is(struct fact_str fact, const char *value);
 bool str_starts(struct fact_str fact, const char *prefix);
+/* Of plain strings, either of which may be NULL. */
+bool same_text(const char *a, const char *b);
 
 static inline struct fact_bool fact_bool(bool value)
 {

@@ -17,6 +17,7 @@ struct checking {
 	const struct options *options;
 	const struct settings *settings;
 	const struct plan *plan;
+	const struct report *report; /* that the plan was made from */
 	enum repair_result *results;
 };
 
@@ -120,6 +121,21 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
+/* What changing it brought about: a device number that is another one once a module is loaded again. */
+static void tell_new(const struct report *before, const struct report *now)
+{
+	for_each(f, &now->findings) {
+		const char *subject = f->answer.subject;
+
+		if (f->answer.verdict != VERDICT_FAIL || f->severity < SEVERITY_ERR || f->off ||
+		    find_again(before, f))
+			continue;
+		complain("found since: %s%s%s%s%s", f->rule->id, subject ? " " : "",
+			 subject ? subject : "", f->answer.observed ? ": " : "",
+			 f->answer.observed ? f->answer.observed : "");
+	}
+}
+
 static bool check(void *user, struct arena *arena, const char **why)
 {
 	struct checking *c = user;
@@ -133,6 +149,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 		return false;
 	}
 	again = fix_plan(&source, c->settings, c->options, &report);
+	tell_new(c->report, report);
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++) {
 		const struct plan_repair *r = &c->plan->repairs.items[i];
 
@@ -219,7 +236,7 @@ enum exit_status fix_apply(const struct source *source, const struct settings *s
 			   const struct options *options, const struct plan *plan,
 			   const struct report *report)
 {
-	struct checking c = { .options = options, .settings = settings, .plan = plan };
+	struct checking c = { .options = options, .settings = settings, .plan = plan, .report = report };
 	const char *question = arena_printf(source->arena, "Apply plan %s?", plan->id);
 	bool doable = can_do_anything(plan, options);
 

@@ -41,6 +41,7 @@ struct fixing {
 
 	const struct finding *finding; /* the one that is asked about */
 	bool named;		       /* the user named its rule */
+	bool reload;		       /* the user wants the driver loaded again */
 	struct plan_repair *repair;
 	bool waits;	    /* nothing is left to do for it but to wait */
 	bool effect;	    /* something has to change for it, though another may have asked too */
@@ -141,6 +142,13 @@ bool fix_load_now(struct fixing *f, const char *module);
 bool fix_load_at_boot(struct fixing *f, const char *module);
 /* dracut makes this host's images. */
 bool fix_has_dracut(const struct fixing *f);
+
+/* ---- the driver loaded again (plan-reload.c) ---- */
+
+/* Where the user asked for it: what the finding waits for comes at once. */
+void fix_reload(struct fixing *f);
+/* Refuses the whole plan when its driver cannot be loaded again now. */
+void fix_check_reload(struct fixing *f);
 
 /* ---- images (plan-image.c) ---- */
 

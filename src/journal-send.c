@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "journal-send.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -9,6 +8,7 @@
 
 #include <systemd/sd-journal.h>
 
+#include "library.h"
 #include "render/render.h"
 #include "version.h"
 
@@ -69,13 +69,12 @@ static void describe_run(struct entry *e, const struct report *r, enum exit_stat
 
 int journal_send(const struct report *r, enum exit_status status)
 {
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	typeof(&sd_journal_sendv) send =
-		library ? (typeof(&sd_journal_sendv))dlsym(library, "sd_journal_sendv") : NULL;
-	int rc = 0;
+	typeof(&sd_journal_sendv) send;
+	const struct library_symbol symbol = { &send, "sd_journal_sendv", NULL, 0 };
+	int rc = library_load("libsystemd.so.0", &symbol, 1);
 
-	if (!send)
-		return -ELIBACC;
+	if (rc)
+		return rc;
 	for (const struct finding *f = render_next(r, NULL); f && rc == 0; f = render_next(r, f)) {
 		struct entry e = { .arena = r->arena };
 

@@ -38,7 +38,7 @@ static int load(struct journal_api *api)
 		{ &api->get_data, "sd_journal_get_data", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
 }
 
 static uint64_t now_ms(void)

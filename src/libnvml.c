@@ -21,5 +21,5 @@ int nvml_open(struct nvml *n)
 		MUST(fields, "nvmlDeviceGetFieldValues"),
 	};
 
-	return library_load("libnvidia-ml.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libnvidia-ml.so.1", symbols, LIBRARY_COUNT(symbols));
 }

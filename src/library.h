@@ -13,6 +13,17 @@ struct library_symbol {
 	int optional;		/* its pointer is NULL where the library is too old for it */
 };
 
+/*
+ * A table of a library's functions, for those that take what their header declares:
+ *
+ *     #define FUNCTIONS(F) F(kmod_new) F(kmod_unref)
+ *     static struct { FUNCTIONS(LIBRARY_SLOT) } lib;
+ *     static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+ */
+#define LIBRARY_SLOT(name) typeof(&name) name;
+#define LIBRARY_SYMBOL(name) { &lib.name, #name, NULL, 0 },
+#define LIBRARY_COUNT(symbols) (sizeof(symbols) / sizeof((symbols)[0]))
+
 /* Opens NAME ("libsystemd.so.0"), which then stays until the process ends, and sets the slots. 0, or
  * -ELIBACC when the library or a symbol that is not optional is missing. */
 int library_load(const char *name, const struct library_symbol *symbols, size_t count);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module-info.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libkmod.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "library.h"
 #include "parse/module.h"
 
 /* Opened when the first file is read: it brings libcrypto and three decompressors with it, whose
@@ -35,10 +35,7 @@
 	F(kmod_unref)
 
 static struct {
-	void *handle;
-#define MEMBER(name) typeof(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
 /* kmod_list_foreach() calls the library by name. */
@@ -47,20 +44,9 @@ static struct {
 
 static int load(void)
 {
-	if (lib.handle)
-		return 0;
-	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib.handle)
-		return -ELIBACC;
-#define LOOK_UP(name)                                              \
-	lib.name = (typeof(&name))dlsym(lib.handle, #name);        \
-	if (!lib.name) {                                           \
-		lib.handle = NULL;                                 \
-		return -ELIBACC;                                   \
-	}
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	return 0;
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+
+	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
 }
 
 static uint64_t now_us(void)

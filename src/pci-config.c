@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pci-config.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pci/pci.h>
 #include <string.h>
 
 #include "gpus.h"
+#include "library.h"
 #include "parse/pcie.h"
 #include "parse/vpd.h"
 
@@ -27,28 +27,14 @@
 	F(pci_find_cap)
 
 static struct {
-	void *handle;
-#define MEMBER(name) typeof(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
 static int load(void)
 {
-	if (lib.handle)
-		return 0;
-	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib.handle)
-		return -ELIBACC;
-#define LOOK_UP(name)                                       \
-	lib.name = (typeof(&name))dlsym(lib.handle, #name); \
-	if (!lib.name) {                                    \
-		lib.handle = NULL;                          \
-		return -ELIBACC;                            \
-	}
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	return 0;
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+
+	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */

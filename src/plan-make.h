@@ -13,6 +13,7 @@ struct plan_request {
 	const struct report *context; /* every rule's answer */
 	bool named;		      /* the report holds only rules that the user named */
 	bool all;		      /* also what is less than an error */
+	bool reload;		      /* load the driver again rather than wait for the next boot */
 };
 
 /* The plan and what it points to lie in the report's arena. */
@@ -21,7 +22,7 @@ struct plan *plan_make(const struct plan_request *request);
 bool plan_is_empty(const struct plan *plan);
 
 /* Why nothing on this node is repaired, or NULL. */
-const char *plan_refuse_node(const struct node *node, struct host *host, struct arena *arena);
+const char *plan_refuse_node(const struct node *node, struct arena *arena);
 /* Who can repair what no fix is for. */
 const char *plan_refuse_finding(const struct finding *finding, struct arena *arena);
 

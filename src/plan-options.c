@@ -4,6 +4,7 @@
  * drop-in sorts behind nearly every other, and is not nvidia.conf: that one masks the vendor's file
  * on RHEL and is a link kept by alternatives on Debian.
  */
+#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
@@ -472,6 +473,34 @@ bool fix_registry(struct fixing *f, const char *key, const char *value)
 
 /* ---- modules that are not to be loaded ---- */
 
+static bool does_nothing(const struct modprobe_command *install)
+{
+	static const char *const commands[] = { "/bin/false", "/usr/bin/false", "/bin/true",
+						"/usr/bin/true" };
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (str_is(install->text, commands[i]))
+			return true;
+	return false;
+}
+
+/* Of several install lines that fit a name, which may be a pattern, the first is run: libkmod,
+ * kmod_module_get_install_commands(). */
+static bool check_first_install(struct fixing *f, const char *module)
+{
+	for_each(c, &fix_modprobe(f)->install) {
+		if (fnmatch(c->module.value, module, 0) != 0)
+			continue;
+		if (str_is(c->file, OWN_MODPROBE) || does_nothing(c))
+			return true;
+		return fix_refuse(f,
+				  "%s:%llu loads %s by a command of its own, and comes first: whoever "
+				  "wrote it has to take it out",
+				  c->file.value, (unsigned long long)c->line.value, module);
+	}
+	return true;
+}
+
 bool fix_block_module(struct fixing *f, const char *module)
 {
 	struct draft *draft;
@@ -487,5 +516,5 @@ bool fix_block_module(struct fixing *f, const char *module)
 	prefix = arena_printf(f->arena, "install %s ", module);
 	draft_line(f, draft, prefix, arena_printf(f->arena, "%s/bin/false", prefix));
 	fix_touch(f, module);
-	return true;
+	return check_first_install(f, module);
 }

@@ -22,26 +22,7 @@ static const char *refuse_image_based(struct arena *arena, const char *kind)
 			    kind);
 }
 
-/* The container's own modprobe.d counts there, and the host's is not read. */
-static bool has_driver_container(struct host *host)
-{
-	struct host_stat stat;
-
-	return host && (host_stat(host, &stat, "/run/nvidia/driver/proc/version") == 0 ||
-			host_stat(host, &stat, "/run/nvidia/validations/driver-ready") == 0 ||
-			host_stat(host, &stat, "/run/nvidia/driver/usr/bin/nvidia-smi") == 0 ||
-			host_stat(host, &stat, "/run/nvidia/driver/etc/modprobe.d") == 0);
-}
-
-/* With a driver that the host has itself, the operator makes the validations folder as well. */
-static bool is_host_driver(struct host *host)
-{
-	struct host_stat stat;
-
-	return host_stat(host, &stat, "/run/nvidia/validations/host-driver-ready") == 0;
-}
-
-const char *plan_refuse_node(const struct node *node, struct host *host, struct arena *arena)
+const char *plan_refuse_node(const struct node *node, struct arena *arena)
 {
 	if (is_known(node->os.container))
 		return arena_printf(arena,
@@ -50,7 +31,8 @@ const char *plan_refuse_node(const struct node *node, struct host *host, struct 
 				    node->os.container.value);
 	if (is_known(node->os.image_based))
 		return refuse_image_based(arena, node->os.image_based.value);
-	if (has_driver_container(host) && !is_host_driver(host))
+	/* The container's own modprobe.d counts there. */
+	if (is_known(node->services.driver_container))
 		return "the GPU Operator's driver container loads the driver: this host's "
 		       "modprobe.d is "
 		       "not read. Put options into the ConfigMap that "

@@ -18,14 +18,16 @@ const char *const plan_step_words[] = {
 	"load-module",	"unload-module", "unit-enable",
 	"unit-disable", "unit-start",	 "unit-stop",
 	"sysctl",	"device-node",	 "depmod",
+	"reload-driver",
 	NULL,
 };
 
 /* modules.dep before what is built from it; the old module out before the new one comes in. */
 static const enum plan_step_kind step_order[] = {
 	PLAN_DEPMOD,	  PLAN_INITRAMFS,    PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
-	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_LOAD_MODULE,
-	PLAN_DEVICE_NODE, PLAN_SYSCTL,	     PLAN_UNIT_ENABLE,	 PLAN_UNIT_START,
+	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_RELOAD_DRIVER,
+	PLAN_LOAD_MODULE, PLAN_DEVICE_NODE,  PLAN_SYSCTL,	 PLAN_UNIT_ENABLE,
+	PLAN_UNIT_START,
 };
 
 /* ---- fixes ---- */
@@ -140,11 +142,6 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule)
 
 /* ---- steps ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
 			   const char *const *argv)
 {
@@ -250,6 +247,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	if (finding->answer.verdict == VERDICT_PENDING) {
 		fix_waits(f, finding->rule->activation, "right on disk already. %s",
 			  finding->answer.remedy ? finding->answer.remedy : "");
+		fix_reload(f);
 		return;
 	}
 	if (!fix) {
@@ -259,6 +257,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	fix->plan(f);
 	if (!f->repair->what && !f->repair->refused)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
+	fix_reload(f);
 	if (f->repair->refused) {
 		back_to(f, &mark);
 		f->repair->what = f->repair->cost = NULL;
@@ -358,10 +357,11 @@ static void feed_list(struct sha256 *sha, const char *const *list)
 	feed_text(sha, NULL);
 }
 
-static void make_id(struct plan *plan)
+static int make_id(struct plan *plan)
 {
 	char hex[SHA256_HEX];
 	struct sha256 sha;
+	int rc;
 
 	sha256_begin(&sha);
 	for_each(file, &plan->files) {
@@ -378,8 +378,10 @@ static void make_id(struct plan *plan)
 		feed_list(&sha, step->argv);
 		feed_list(&sha, step->must_hold);
 	}
-	sha256_end(&sha, hex);
-	memcpy(plan->id, hex, sizeof(plan->id) - 1);
+	rc = sha256_end(&sha, hex);
+	if (rc == 0)
+		memcpy(plan->id, hex, sizeof(plan->id) - 1);
+	return rc;
 }
 
 static const char *next_command_line(const struct node *node)
@@ -414,21 +416,24 @@ struct plan *plan_make(const struct plan_request *r)
 			    .report = r->context,
 			    .plan = plan,
 			    .named = r->named,
+			    .reload = r->reload,
 			    .staged = next_command_line(r->report->node) };
 
 	plan->arena = arena;
 	f.scratch = arena_new(SCRATCH_BYTES);
-	plan->refused = f.scratch ? plan_refuse_node(f.node, r->host, arena) : "out of memory";
+	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused) {
 			repair(&f, finding);
 			*LIST_ADD(arena, &f.effects) = f.effect;
 		}
 	finish_images(&f);
+	fix_check_reload(&f);
 	finish_repairs(&f);
 	finish_files(&f);
 	order_steps(plan);
-	make_id(plan);
+	if (make_id(plan) && !plan->refused)
+		plan->refused = SHA256_MISSING;
 	arena_free(f.scratch);
 	return plan;
 }

@@ -36,6 +36,7 @@ enum plan_step_kind {
 	PLAN_SYSCTL,
 	PLAN_DEVICE_NODE,
 	PLAN_DEPMOD,
+	PLAN_RELOAD_DRIVER,	/* unload the NVIDIA modules, if nothing holds them, and load them again */
 };
 extern const char *const plan_step_words[];
 

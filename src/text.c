@@ -100,6 +100,15 @@ const char *page_style(const struct page *page, enum style style)
 	return page->color ? codes[style] : "";
 }
 
+void page_label(const struct page *page, int indent, int width, const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	fprintf(page->out, "%*s%s%-*s%s", indent, "", page_style(page, STYLE_DIM), width, name,
+		page_style(page, STYLE_PLAIN));
+	text_wrap(page->out, text, indent + width, indent + width, page->width);
+}
+
 /* less, not $PAGER: this runs as root, and a pager can start a shell. */
 static int run_pager(const struct page *page)
 {

@@ -28,6 +28,8 @@ struct page {
 void page_begin(struct page *page, const struct options *options);
 /* Escape sequences, or "" without colour. */
 const char *page_style(const struct page *page, enum style style);
+/* NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it; nothing without TEXT. */
+void page_label(const struct page *page, int indent, int width, const char *name, const char *text);
 /* EXIT_CANNOT when it could not be written. */
 enum exit_status page_end(struct page *page, enum exit_status status);
 

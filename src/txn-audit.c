@@ -3,7 +3,6 @@
  * complete by itself, so that a host without journald or libsystemd goes without these. */
 #include "txn-private.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "library.h"
 
 /* All entries of this program's transactions: journalctl MESSAGE_ID=... */
 #define MESSAGE_ID "8c0f2e6f4b7d4b0fb6a8d5b6b0a1c3e9"
@@ -80,14 +80,12 @@ static void add_files(struct fields *f, const struct txn *t)
 
 void txn_audit(struct txn *t, const char *event, const char *result)
 {
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	typeof(&sd_journal_sendv) sendv = NULL;
-	void *symbol = library ? dlsym(library, "sd_journal_sendv") : NULL;
+	typeof(&sd_journal_sendv) sendv;
+	const struct library_symbol symbol = { &sendv, "sd_journal_sendv", NULL, 0 };
 	struct fields f = { .arena = t->arena };
 
-	if (!symbol)
+	if (library_load("libsystemd.so.0", &symbol, 1))
 		return;
-	memcpy(&sendv, &symbol, sizeof(symbol));
 	add(&f, "MESSAGE", describe(t, event, result));
 	add(&f, "MESSAGE_ID", MESSAGE_ID);
 	add(&f, "PRIORITY", arena_printf(t->arena, "%d", LOG_NOTICE));

@@ -20,29 +20,28 @@ static void taken_back(struct txn *t, struct txn_item *item, int rc)
 
 /* ---- modules ---- */
 
-#define FUNCTIONS(F)                     \
-	F(kmod_new)                      \
-	F(kmod_unref)                    \
-	F(kmod_module_new_from_name)     \
-	F(kmod_module_unref)             \
-	F(kmod_module_get_name)          \
-	F(kmod_module_get_refcnt)        \
-	F(kmod_module_remove_module)     \
+#define FUNCTIONS(F)                        \
+	F(kmod_new)                         \
+	F(kmod_unref)                       \
+	F(kmod_module_new_from_name)        \
+	F(kmod_module_unref)                \
+	F(kmod_module_get_name)             \
+	F(kmod_module_get_refcnt)           \
+	F(kmod_module_get_path)             \
+	F(kmod_module_get_install_commands) \
+	F(kmod_module_get_remove_commands)  \
+	F(kmod_module_remove_module)        \
 	F(kmod_module_probe_insert_module)
 
 static struct {
-#define MEMBER(name) typeof(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
 static int load_library(void)
 {
-#define SYMBOL(name) { &lib.name, #name, NULL, 0 },
-	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
-#undef SYMBOL
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load("libkmod.so.2", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libkmod.so.2", symbols, LIBRARY_COUNT(symbols));
 }
 
 /* libkmod would hand the command of an install line to a shell. */
@@ -98,6 +97,36 @@ static int unload_module(struct txn *t, struct kmod_module *module)
 	return lib.kmod_module_remove_module(module, KMOD_REMOVE_NOWAIT);
 }
 
+static int check_module(struct txn *t, struct kmod_module *module)
+{
+	const char *name = lib.kmod_module_get_name(module);
+
+	if (!lib.kmod_module_get_path(module))
+		return txn_fail(t, -ENOENT, "this kernel has no file of the module %s", name);
+	if (lib.kmod_module_get_install_commands(module) ||
+	    lib.kmod_module_get_remove_commands(module))
+		return txn_fail(t, -EPERM,
+				"%s has an install or remove line in modprobe.d, which is "
+				"not run",
+				name);
+	return 0;
+}
+
+int txn_load_module(struct txn *t, const char *name)
+{
+	return with_module(t, name, load_module);
+}
+
+int txn_unload_module(struct txn *t, const char *name)
+{
+	return with_module(t, name, unload_module);
+}
+
+int txn_check_module(struct txn *t, const char *name)
+{
+	return with_module(t, name, check_module);
+}
+
 static int prepare_module(struct txn *t, struct txn_step *step)
 {
 	char *name;
@@ -116,19 +145,19 @@ static int prepare_module(struct txn *t, struct txn_step *step)
 static int run_load(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	(void)item;
-	return step->was ? 0 : with_module(t, step->subject, load_module);
+	return step->was ? 0 : txn_load_module(t, step->subject);
 }
 
 static int run_unload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	(void)item;
-	return step->was ? with_module(t, step->subject, unload_module) : 0;
+	return step->was ? txn_unload_module(t, step->subject) : 0;
 }
 
 /* One that is in use stays: nobody's work is ended for an undo. */
 static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = step->was ? 0 : with_module(t, step->subject, unload_module);
+	int rc = step->was ? 0 : txn_unload_module(t, step->subject);
 
 	if (rc == -EBUSY || rc == -EAGAIN || rc == -EWOULDBLOCK)
 		txn_set(item, TXN_STAYS, t->why);
@@ -138,7 +167,7 @@ static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *ite
 
 static void undo_unload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	taken_back(t, item, step->was ? with_module(t, step->subject, load_module) : 0);
+	taken_back(t, item, step->was ? txn_load_module(t, step->subject) : 0);
 }
 
 /* ---- sysctl ---- */
@@ -252,8 +281,11 @@ static bool split_node(struct txn *t, const char *subject, struct dev_node *node
 	       node->mode <= 0777;
 }
 
+/* A node of another number is what a module left that was loaded under that number: who has it open
+ * keeps it, and it opens nothing any more. */
 static int prepare_node(struct txn *t, struct txn_step *step)
 {
+	char target[PATH_MAX];
 	struct host_stat st;
 	struct dev_node node;
 
@@ -262,33 +294,60 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 				step->subject ? step->subject : "");
 	if (host_stat(t->host, &st, "%s", node.path) < 0)
 		return 0;
-	if (!S_ISCHR(st.mode) || st.rdev != makedev(node.major, node.minor))
-		return txn_fail(t, -EEXIST, "%s is there, and is another device", node.path);
-	step->was = "there";
+	if (!S_ISCHR(st.mode) || host_link(t->host, target, "%s", node.path) == 0)
+		return txn_fail(t, -EEXIST, "%s is there, and is no character device", node.path);
+	if (st.rdev == makedev(node.major, node.minor))
+		step->was = "there";
+	else
+		step->was = arena_printf(t->arena, "%s c %u:%u 0%o", node.path, major(st.rdev),
+					 minor(st.rdev), (unsigned int)(st.mode & 0777));
 	return 0;
+}
+
+/* The node that was in its place; false when there was none. */
+static bool split_replaced(struct txn *t, const struct txn_step *step, struct dev_node *old)
+{
+	return step->was && split_node(t, step->was, old);
+}
+
+static int replace_node(struct txn *t, const struct dev_node *old, const struct dev_node *node)
+{
+	int rc = old ? write_drop_node(&t->w, old->path, makedev(old->major, old->minor)) : 0;
+
+	if (rc == 0 && node)
+		rc = write_make_node(&t->w, node->path, node->mode,
+				     makedev(node->major, node->minor));
+	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
 static int run_node(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	struct dev_node node;
-	int rc;
+	struct dev_node node, old;
+	bool replaces = split_replaced(t, step, &old);
 
 	(void)item;
-	if (step->was || !split_node(t, step->subject, &node))
+	if ((step->was && !replaces) || !split_node(t, step->subject, &node))
 		return 0;
-	rc = write_make_node(&t->w, node.path, node.mode, makedev(node.major, node.minor));
-	return rc ? txn_fail(t, rc, NULL) : 0;
+	return replace_node(t, replaces ? &old : NULL, &node);
+}
+
+/* The old one is there, of whatever interruption. */
+static bool is_back(struct txn *t, const struct dev_node *old)
+{
+	struct host_stat st;
+
+	return host_stat(t->host, &st, "%s", old->path) == 0 && S_ISCHR(st.mode) &&
+	       st.rdev == makedev(old->major, old->minor);
 }
 
 static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	struct dev_node node;
+	struct dev_node node, old;
+	bool replaced = split_replaced(t, step, &old);
 	int rc = 0;
 
-	if (!step->was && split_node(t, step->subject, &node))
-		rc = write_drop_node(&t->w, node.path, makedev(node.major, node.minor));
-	if (rc)
-		txn_fail(t, rc, NULL);
+	if ((!step->was || (replaced && !is_back(t, &old))) && split_node(t, step->subject, &node))
+		rc = replace_node(t, &node, replaced ? &old : NULL);
 	if (rc == -ESTALE)
 		txn_set(item, TXN_KEPT, t->why);
 	else

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -89,13 +90,43 @@ static bool dpkg_was_interrupted(struct txn *t)
 	return false;
 }
 
+/* A file with the number of the process that holds it; one that has ended left it behind. */
+static uint64_t holder_of(struct txn *t, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t pid;
+
+	if (host_read(t->host, &text, 64, "%s", path) ||
+	    span_u64(span_trim(text_span(&text)), 10, &pid) || pid == 0)
+		return 0;
+	/* The process is this host's whatever root the file is in, as with a chroot. */
+	return kill((pid_t)pid, 0) == 0 || errno == EPERM ? pid : 0;
+}
+
+static int check_holders(struct txn *t)
+{
+	/* libzypp: zypp/ZYppFactory.cc; dnf 4: dnf/lock.py. */
+	static const char *const files[] = { "/run/zypp.pid", "/var/lib/dnf/rpmdb_lock.pid" };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		uint64_t pid = holder_of(t, files[i]);
+
+		if (pid)
+			return txn_fail(
+				t, -EBUSY,
+				"a package manager is at work (%s: process %llu): try again "
+				"when it is done",
+				files[i], (unsigned long long)pid);
+	}
+	return 0;
+}
+
 int txn_check_packages(struct txn *t)
 {
 	static const char *const locks[] = {
-		"/var/lib/dpkg/lock-frontend",
-		"/var/lib/dpkg/lock",
-		"/var/lib/rpm/.rpm.lock",
-		"/usr/lib/sysimage/rpm/.rpm.lock",
+		"/var/lib/dpkg/lock-frontend",	"/var/lib/dpkg/lock",
+		"/var/lib/rpm/.rpm.lock",	"/usr/lib/sysimage/rpm/.rpm.lock",
+		"/run/dnf/rpmtransaction.lock", /* dnf 5: libdnf5, TRANSACTION_LOCK_FILEPATH */
 	};
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
@@ -109,5 +140,5 @@ int txn_check_packages(struct txn *t)
 		return txn_fail(t, -EBUSY, "pacman is at work (/var/lib/pacman/db.lck is there)");
 	if (dpkg_was_interrupted(t))
 		return txn_fail(t, -EBUSY, "dpkg was interrupted: run dpkg --configure -a first");
-	return 0;
+	return check_holders(t);
 }

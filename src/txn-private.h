@@ -91,6 +91,8 @@ void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(prin
 
 /* Of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
+/* What the running kernel or manager was told is forgotten then. */
+bool txn_booted_since(struct txn *t);
 
 /* txn-lock.c: 0 or a refusal in t->why. */
 int txn_lock(struct txn *t);
@@ -145,6 +147,13 @@ extern const struct step_kind step_daemon_reload, step_unit_enable, step_unit_di
 	step_unit_start, step_unit_stop;	/* txn-units.c */
 extern const struct step_kind step_load_module, step_unload_module, step_sysctl,
 	step_device_node;			/* txn-kernel.c */
+extern const struct step_kind step_reload_driver;	/* txn-reload.c */
+
+/* txn-kernel.c: 0, or a failure in t->why. */
+int txn_load_module(struct txn *t, const char *name);
+int txn_unload_module(struct txn *t, const char *name);
+/* Could be unloaded and loaded again: it has a file, and no command of its own. */
+int txn_check_module(struct txn *t, const char *name);
 
 /* Runs ARGV in the transaction's root; fails as txn_fail(). OUTPUT may be NULL. */
 int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,

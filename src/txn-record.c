@@ -8,16 +8,6 @@
 #include "json.h"
 #include "parse/base64.h"
 
-static const char *const step_ids[] = {
-	[PLAN_INITRAMFS] = "initramfs",		[PLAN_BOOT_LOADER] = "boot-loader",
-	[PLAN_DAEMON_RELOAD] = "daemon-reload", [PLAN_LOAD_MODULE] = "load-module",
-	[PLAN_UNLOAD_MODULE] = "unload-module", [PLAN_UNIT_ENABLE] = "unit-enable",
-	[PLAN_UNIT_DISABLE] = "unit-disable",	[PLAN_UNIT_START] = "unit-start",
-	[PLAN_UNIT_STOP] = "unit-stop",		[PLAN_SYSCTL] = "sysctl",
-	[PLAN_DEVICE_NODE] = "device-node",	[PLAN_DEPMOD] = "depmod",
-};
-#define STEP_IDS (sizeof(step_ids) / sizeof(step_ids[0]))
-
 /* ---- writing ---- */
 
 static struct json_object *xattrs_to_json(const struct file_meta *meta)
@@ -87,7 +77,7 @@ static struct json_object *step_to_json(const struct txn_step *step)
 	struct json_object *json = json_object_new_object();
 	struct json_object *kept = json_object_new_array();
 
-	json_put_string(json, "kind", step_ids[step->kind]);
+	json_put_string(json, "kind", plan_step_words[step->kind]);
 	json_put_string(json, "subject", step->subject);
 	json_put_string(json, "path", step->path);
 	json_put_string(json, "tool", step->tool);
@@ -242,8 +232,8 @@ static int file_from_json(struct txn *t, struct json_object *json)
 
 static int kind_of_step(const char *word)
 {
-	for (size_t i = 0; word && i < STEP_IDS; i++)
-		if (strcmp(step_ids[i], word) == 0)
+	for (size_t i = 0; word && plan_step_words[i]; i++)
+		if (strcmp(plan_step_words[i], word) == 0)
 			return (int)i;
 	return -1;
 }

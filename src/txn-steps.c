@@ -30,6 +30,7 @@ static const struct step_kind *const kinds[] = {
 	[PLAN_UNIT_DISABLE] = &step_unit_disable,   [PLAN_UNIT_START] = &step_unit_start,
 	[PLAN_UNIT_STOP] = &step_unit_stop,	    [PLAN_SYSCTL] = &step_sysctl,
 	[PLAN_DEVICE_NODE] = &step_device_node,	    [PLAN_DEPMOD] = &step_depmod,
+	[PLAN_RELOAD_DRIVER] = &step_reload_driver,
 };
 
 const char *step_title(struct arena *arena, const struct txn_step *step)
@@ -164,8 +165,7 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
-/* What the running kernel or manager was told is forgotten then. */
-static bool booted_since(struct txn *t)
+bool txn_booted_since(struct txn *t)
 {
 	const char *now = txn_boot_id(t);
 
@@ -176,7 +176,7 @@ void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const struct step_kind *kind = kinds[step->kind];
 
-	if (kind->live && booted_since(t))
+	if (kind->live && txn_booted_since(t))
 		txn_set(item, TXN_RESTORED, "the host has booted since");
 	else if (kind->undo)
 		kind->undo(t, step, item);

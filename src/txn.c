@@ -90,6 +90,8 @@ int txn_open(struct txn *t, const struct txn_options *options, struct arena *are
 			   .folder = -1,
 			   .journal = -1,
 			   .w.root = -1 };
+	if (sha256_load())
+		return txn_fail(t, -ELIBACC, SHA256_MISSING);
 	t->host = options->root ? host_open_tree(options->root, error) : host_open_live();
 	if (!t->host)
 		return txn_fail(t, -ENOENT, "%s", options->root ? error : strerror(ENOMEM));
@@ -117,16 +119,16 @@ static bool same_content(const struct file_seen *seen, struct span bytes)
 
 	if (!seen->there || !bytes.p)
 		return !seen->there && !bytes.p;
-	sha256_of(bytes.p, bytes.n, sha);
-	return strcmp(sha, seen->sha256) == 0;
+	return sha256_of(bytes.p, bytes.n, sha) == 0 && strcmp(sha, seen->sha256) == 0;
 }
 
-static void set_after(struct kept *kept, struct span bytes)
+static int set_after(struct txn *t, struct kept *kept, struct span bytes)
 {
+	int rc = bytes.p ? sha256_of(bytes.p, bytes.n, kept->after.sha256) : 0;
+
 	kept->after_known = true;
 	kept->after.there = bytes.p != NULL;
-	if (bytes.p)
-		sha256_of(bytes.p, bytes.n, kept->after.sha256);
+	return rc ? txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc)) : 0;
 }
 
 /* The folders above PATH that have to be made for it. */
@@ -167,7 +169,9 @@ static int take_files(struct txn *t, const struct plan *plan)
 		file->kept.path = from->path;
 		file->bytes = from->after;
 		file->mode = from->mode;
-		set_after(&file->kept, from->after);
+		rc = set_after(t, &file->kept, from->after);
+		if (rc)
+			return rc;
 		if (from->after.p)
 			find_new_folders(t, file, from->path);
 		LIST_ADD(t->arena, &t->outcome->items)->subject = from->path;

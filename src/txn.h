@@ -25,6 +25,8 @@
  *   PLAN_SYSCTL         name=value       the old value, if it is still ours
  *   PLAN_DEVICE_NODE    PATH c MAJOR:MINOR MODE, as "/dev/gdrdrv c 240:0 0666"; removed
  *   PLAN_DEPMOD         kernel release   done again once the files are as before
+ *   PLAN_RELOAD_DRIVER  NULL             loaded once more when the files are as before; if something
+ *                                        holds it by then, it stays as it is until the next boot
  *
  * Steps that only a running host has (reload, modules, start and stop, sysctl, device nodes) are
  * left out for another root, and named in TXN_LEFT items.

@@ -47,7 +47,7 @@ static int load(struct bus_api *api)
 		{ &api->message_unref, "sd_bus_message_unref", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
 }
 
 struct connection {

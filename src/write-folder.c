@@ -60,7 +60,7 @@ int write_failed(struct writer *w, const char *path, const char *what)
 
 int writer_open(struct writer *w, const char *root, struct arena *arena)
 {
-	*w = (struct writer){ .arena = arena };
+	*w = (struct writer){ .arena = arena, .live = !root };
 	w->root = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return w->root < 0 ? write_failed(w, root ? root : "/", "opening") : 0;
 }
@@ -180,7 +180,8 @@ int write_make_folder(struct writer *w, const char *path, uint32_t mode)
 	umask(mask);
 	if (rc < 0)
 		return write_failed(w, path, "making the folder");
-	return write_sync_folder(w, folder, path);
+	rc = write_label_name(w, folder, name, path, S_IFDIR);
+	return rc ? rc : write_sync_folder(w, folder, path);
 }
 
 int write_drop_folder(struct writer *w, const char *path)

@@ -129,7 +129,7 @@ int meta_set(struct writer *w, int fd, const struct write_request *r)
 	if (fchmod(fd, meta ? meta->mode : r->mode) < 0)
 		return write_failed(w, r->path, "setting its mode");
 	if (!meta)
-		return 0;
+		return write_label(w, fd, r->path, S_IFREG);
 	rc = set_xattrs(fd, meta, r->exact);
 	if (rc)
 		return write_fail(w, rc, r->path, "setting its extended attributes: %s",

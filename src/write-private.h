@@ -22,6 +22,10 @@ int write_failed(struct writer *w, const char *path, const char *what);
 
 int write_sync_folder(struct writer *w, int folder, const char *path);
 
+/* write-label.c: 0 also where there is nothing to do. TYPE is that of stat(2). */
+int write_label(struct writer *w, int fd, const char *path, mode_t type);
+int write_label_name(struct writer *w, int folder, const char *name, const char *path, mode_t type);
+
 /* write-meta.c */
 int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
 	      struct file_meta *meta);

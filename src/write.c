@@ -110,12 +110,12 @@ int write_all(int fd, const void *bytes, size_t n)
 int write_hash(int fd, char hex[SHA256_HEX])
 {
 	struct sha256 sha;
-	int rc;
+	int rc, ended;
 
 	sha256_begin(&sha);
 	rc = copy(fd, -1, &sha, NULL);
-	sha256_end(&sha, hex);
-	return rc;
+	ended = sha256_end(&sha, hex);
+	return rc ? rc : ended;
 }
 
 /* FD is the file; its bytes go to OUT as well unless that is -1. */
@@ -123,7 +123,7 @@ static int see_file(struct writer *w, int fd, const char *path, struct file_seen
 {
 	struct sha256 sha;
 	struct stat st;
-	int rc;
+	int rc, ended;
 
 	if (fstat(fd, &st) < 0)
 		return write_failed(w, path, "looking at it");
@@ -132,10 +132,11 @@ static int see_file(struct writer *w, int fd, const char *path, struct file_seen
 		return rc;
 	sha256_begin(&sha);
 	rc = copy(fd, out, &sha, &seen->size);
+	ended = sha256_end(&sha, seen->sha256);
+	rc = rc ? rc : ended;
 	if (rc)
 		return write_fail(w, rc, path, "%s: %s", out < 0 ? "reading it" : "copying it",
 				  strerror(-rc));
-	sha256_end(&sha, seen->sha256);
 	seen->there = true;
 	return 0;
 }
@@ -375,7 +376,9 @@ int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t dev
 	mask = umask(0);
 	rc = mknodat(folder, name, S_IFCHR | mode, device);
 	umask(mask);
-	return rc < 0 ? write_failed(w, path, "making the device node") : 0;
+	if (rc < 0)
+		return write_failed(w, path, "making the device node");
+	return write_label_name(w, folder, name, path, S_IFCHR);
 }
 
 int write_drop_node(struct writer *w, const char *path, dev_t device)

@@ -48,6 +48,7 @@ struct file_seen {
 
 struct writer {
 	int root;		/* a folder */
+	bool live;		/* this host's own root, whose policy labels what is new */
 	struct arena *arena;	/* for what file_seen holds */
 	char why[WRITE_WHY];
 	bool refused;		/* the last failure: there is something that must not be replaced */

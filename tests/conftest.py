@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 from lib import node, program, tree  # noqa: E402
@@ -61,3 +63,14 @@ def node_tree(stages):
 def scratch(stages, request):
     """A stage that the tests of one file share: each puts its own tree there."""
     return stages("scratch-" + request.module.__name__)
+
+
+@pytest.fixture(scope="session")
+def hide(tmp_path_factory):
+    """hide(NAME...): the environment in which the program finds none of these libraries."""
+    library = tmp_path_factory.mktemp("hide") / "hide-library.so"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
+                    os.path.join(HERE, "hide-library.c"), "-ldl"], check=True)
+
+    return lambda *names: {"LD_PRELOAD": str(library), "HIDE_LIBRARY": " ".join(names),
+                           "ASAN_OPTIONS": "verify_asan_link_order=0"}

@@ -4,6 +4,7 @@ carried out leaves nothing to plan."""
 import hashlib
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -80,6 +81,19 @@ def test_id_says_what_would_be_done(make):
     other = deepep(make, text="file /etc/modprobe.d/x.conf\n\toptions nvidia "
                               "NVreg_RegistryDwords=RmMsg=1\n")
     assert other.id != first.id
+
+
+def test_without_libgcrypt(make, hide):
+    """The plan is shown, without an id; nothing is written that could not be told apart later."""
+    directory = deepep(make).directory
+    env = hide("libgcrypt.so.20")
+    plan = Plan(directory, "--profile", "deepep", env=env)
+    assert plan.result.status == 4 and "libgcrypt" in plan.document["refused"]
+    assert plan.id == "" and plan.files[OWN]["sha256_after"] is None
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes",
+                         env=env)
+    assert result.status == 4 and "libgcrypt" in result.err
+    assert not os.path.exists(directory + OWN)
 
 
 def test_text(make, scratch):
@@ -345,6 +359,19 @@ def test_nouveau(make):
     assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")
 
 
+@pytest.mark.parametrize("line", ["install nouveau /sbin/modprobe -i nouveau",
+                                  "install nouv* /sbin/modprobe -i $MODPROBE_MODULE"])
+def test_install_line_that_comes_first(make, line):
+    """Ours would be the second, and is not run then."""
+    plan = make("workstation-nouveau", "file /etc/modprobe.d/00-x.conf\n\t%s\n" % line)
+    assert plan.empty() and "00-x.conf:1" in plan.refused("modules/nouveau-loaded")
+    plan = make("workstation-nouveau", "file /etc/modprobe.d/zzz.conf\n\t%s\n" % line)
+    assert plan.does("modules/nouveau-loaded")
+    plan = make("workstation-nouveau",
+                "file /etc/modprobe.d/00-x.conf\n\tinstall nouveau /bin/true\n")
+    assert plan.does("modules/nouveau-loaded")
+
+
 # ---- kernel arguments ----
 
 def test_argument_on_debian(make):
@@ -419,6 +446,40 @@ def test_boot_loader_that_is_not_known(make):
     assert plan.empty() and "boot loader" in plan.refused(IOMMU)
 
 
+def edited_facts(scratch, tmp_path, name, text, edit):
+    """The facts of a node with EDIT(facts), for what no tree of a few lines shows."""
+    facts = program.facts(plans.put(scratch, name, text))
+    edit(facts)
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(facts))
+    return str(path)
+
+
+def test_sealed_command_line(scratch, tmp_path):
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", TRANSLATING,
+                        lambda facts: facts["boot"].update(loader="uki"))
+    plan = Plan(None, "--from", path, "--profile", "p2p")
+    assert plan.empty() and "sealed in a unified kernel image" in plan.refused(IOMMU)
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "sealed in /boot/efi/EFI/Linux/a.efi"),
+    ({"generator": "booster"}, "made by booster"),
+    ({"complete": False, "problem": "no TRAILER"}, "could not be read whole (no TRAILER)"),
+])
+def test_image_that_is_not_for_editing(scratch, tmp_path, change, said):
+    """Only one that loads the driver: else what is in it makes no difference."""
+    path = edited_facts(scratch, tmp_path, "h20-roce-deepep", "",
+                        lambda facts: facts["initramfs"]["images"][0].update(
+                            change, modules=[{"path": "/lib/modules/x/nvidia.ko", "name": "nvidia"}]))
+    plan = Plan(None, "--from", path, "--profile", "deepep")
+    assert plan.empty() and said in plan.refused(PEER)
+    if "complete" not in change:
+        path = edited_facts(scratch, tmp_path, "h20-roce-deepep", "",
+                            lambda facts: facts["initramfs"]["images"][0].update(change))
+        assert Plan(None, "--from", path, "--profile", "deepep").does(PEER)
+
+
 @pytest.mark.parametrize("word", ["iommu=force", "iommu.passthrough=0", "intel_iommu=on,strict"])
 def test_contradiction(make, word):
     plan = make("hgx-h100-ib", TRANSLATING + "args %s\n" % word, "--profile", "p2p")
@@ -447,8 +508,18 @@ def test_acs_by_kernel_argument(make):
     # GRUB's script would end the command at the semicolon.
     assert line.startswith('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX \\"pci=disable_acs_redir=0000:')
     assert line.endswith('\\""') and line.count(";") == 15
-    assert "UpstreamFwd stays" in plan.repair("pci/acs-redirect")["cost"]
     assert all(r["what"] for r in plan.repairs if r["rule"] == "pci/acs-redirect")
+
+
+@pytest.mark.parametrize("kernel, left", [("5.15.0-97-generic", "SV,UF"),
+                                          ("6.17.0-5-generic", "SV")])
+def test_acs_that_the_argument_leaves(make, kernel, left):
+    """What the port has after the boot is what the rule wants: nothing is planned then."""
+    plan = make("hgx-h100-ib", ACS + "kernel %s\n" % kernel, "--profile", "gpudirect-rdma")
+    word = re.search(r"pci=[^\\]+", plan.lines(GRUB)[0]).group()
+    again = make("hgx-h100-ib", "pci pex*-down acs=%s\nkernel %s\nargs %s\n" % (left, kernel, word),
+                 "--profile", "gpudirect-rdma")
+    assert again.empty() and not again.repair("pci/acs-redirect")
 
 
 def test_acs_beside_another_value_of_pci(make):
@@ -551,6 +622,20 @@ def test_device_nodes(make):
     assert plan.empty() and "ModifyDeviceFiles" in plan.refused("dev/nvidia-nodes-missing")
 
 
+@pytest.mark.parametrize("node, does", [
+    ({"kind": "character", "major": 240, "minor": 255}, True), ({"kind": "folder"}, False)])
+def test_device_node_of_another_number(scratch, tmp_path, node, does):
+    def edit(facts):
+        next(n for n in facts["dev"]["nodes"] if n["path"] == "/dev/nvidiactl").update(node)
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", "", edit)
+    plan = Plan(None, "--from", path)
+    if does:
+        assert [s["subject"] for s in plan.steps] == ["/dev/nvidiactl c 195:255 0666"]
+        assert "anew" in plan.does("dev/nvidia-nodes-missing")
+    else:
+        assert plan.empty() and "no device" in plan.refused("dev/nvidia-nodes-missing")
+
+
 def test_module_that_is_loaded_by_nothing_else(make):
     plan = make("hgx-h100-ib", "unload nvidia_uvm\n")
     assert plan.step("load-module")["subject"] == "nvidia_uvm"
@@ -590,13 +675,27 @@ def test_what_software_cannot_repair(make):
 
 @pytest.mark.parametrize("text, said", [
     ("container docker\n", "this is a container"),
-    ("folder /run/nvidia/driver/etc/modprobe.d\n", "GPU Operator"),
+    ("folder /run/nvidia/driver/usr\n", "GPU Operator"),
     ("file /run/ostree-booted text=\nfolder /ostree/repo\n", "rpm-ostree kargs"),
 ])
 def test_refused_node(make, text, said):
     plan = deepep(make, "h20-roce-deepep", text)
     assert plan.empty() and said in plan.document["refused"], plan.document["refused"]
     assert plan.result.status == 4
+
+
+def test_driver_container_in_a_capture(make, tmp_path):
+    capture = tmp_path / "node.capture"
+    directory = deepep(make, "h20-roce-deepep", "folder /run/nvidia/driver/usr\n").directory
+    assert program.run("capture", "--root", directory, "-o", capture).status == 0
+    plan = Plan(None, "--from", str(capture), "--profile", "deepep")
+    assert plan.empty() and "GPU Operator" in plan.document["refused"]
+
+
+def test_driver_of_the_host_under_the_operator(make):
+    """Its folders are there then as well, and what it waits for is in them."""
+    assert not deepep(make, "h20-roce-deepep", "folder /run/nvidia/driver\n"
+                      "file /run/nvidia/validations/driver-ready text=\n").document["refused"]
 
 
 def test_modprobe_folder_that_cannot_be_read(make):

@@ -380,17 +380,9 @@ def test_inside_a_unified_kernel_image(tmp_path):
 
 # ---- libraries that are not there ----
 
-@pytest.fixture(scope="session")
-def hide(tmp_path_factory):
-    library = tmp_path_factory.mktemp("hide") / "hide-library.so"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
-                    HERE / "hide-library.c", "-ldl"], check=True)
-
-    def without(monkeypatch, *names):
-        monkeypatch.setenv("LD_PRELOAD", str(library))
-        monkeypatch.setenv("HIDE_LIBRARY", " ".join(names))
-        monkeypatch.setenv("ASAN_OPTIONS", "verify_asan_link_order=0")
-    return without
+def without(monkeypatch, environment):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.mark.parametrize("gap", [0, 4, 70000])
@@ -398,7 +390,7 @@ def test_zstd_without_libzstd(tmp_path, monkeypatch, hide, gap):
     """libarchive loses the end of a zstd stream when anything follows it."""
     data = compress(cpio(folder(tmp_path / "src")), "zstd") + b"\0" * gap
     more = archive(entry("etc/modprobe.d/b.conf", b"options m b=2\n"))
-    hide(monkeypatch, "libzstd.so.1")
+    without(monkeypatch, hide("libzstd.so.1"))
     assert_small(read_image(tmp_path, data))
     image = read_image(tmp_path, pad(data) + more)
     assert image["complete"] is True
@@ -408,7 +400,7 @@ def test_zstd_without_libzstd(tmp_path, monkeypatch, hide, gap):
 
 def test_no_library_at_all(tmp_path, monkeypatch, hide):
     data = archive(entry("usr/lib/modules/6/nvidia.ko.xz", compress(module(), "xz")))
-    hide(monkeypatch, "libzstd.so.1", "libarchive.so.13")
+    without(monkeypatch, hide("libzstd.so.1", "libarchive.so.13"))
     image = read_image(tmp_path, data)
     assert image["complete"] is True and versions(image) == {"nvidia": "unknown"}
     for compressor in ("zstd", "gzip"):

@@ -233,10 +233,28 @@ def holder(root):
         os.waitpid(pid, 0)
 
 
-@pytest.mark.parametrize("path", ["/var/lib/dpkg/lock-frontend", "/var/lib/rpm/.rpm.lock"])
+@pytest.mark.parametrize("path", ["/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock",
+                                  "/var/lib/rpm/.rpm.lock", "/usr/lib/sysimage/rpm/.rpm.lock",
+                                  "/run/dnf/rpmtransaction.lock"])
 def test_package_manager(root, holder, path):
     holder(path)
     assert "package manager" in refused(root)
+
+
+@pytest.mark.parametrize("path", ["/run/zypp.pid", "/var/lib/dnf/rpmdb_lock.pid"])
+def test_package_manager_with_a_number(root, path):
+    txn.put(root, path, "%d\n" % os.getpid())
+    assert "process %d" % os.getpid() in refused(root)
+    # Left behind by one that has ended, or that never wrote it.
+    for text in ("4194305\n", "", "zypper\n", "0\n", "-1\n"):
+        txn.put(root, path, text)
+        assert check(txn.run(root, "apply", txn.plan(root, [txn.file(txn.CONF, text or "x")])),
+                     "applied")
+
+
+def test_pacman(root):
+    txn.put(root, "/var/lib/pacman/db.lck", "")
+    assert "pacman is at work" in refused(root)
 
 
 def test_interrupted_dpkg(root):
@@ -445,7 +463,7 @@ def test_generator_that_hangs_is_stopped_by_a_signal(root):
 @txn.needs_standin
 def test_environment_of_programs(root):
     env = {"PATH": "/tmp/evil", "LC_ALL": "tr_TR.UTF-8", "DPKG_MAINTSCRIPT_PACKAGE": "x", "IFS": "/",
-           "LD_PRELOAD": "", "BASH_ENV": "/tmp/evil", "TMPDIR": "/nowhere"}
+           "LD_PRELOAD": "", "LD_LIBRARY_PATH": "/tmp/evil", "MODPROBE_OPTIONS": "-C /tmp", "BASH_ENV": "/tmp/evil", "TMPDIR": "/nowhere"}
     old = os.umask(0)
     fd = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(fd, True)

@@ -7,7 +7,7 @@ import shutil
 import signal
 from random import Random
 
-from lib import txn
+from lib import plans, program, tree, txn
 from lib.txn import applied, check, copy, root  # noqa: F401
 
 pytestmark = txn.needs
@@ -48,6 +48,45 @@ def test_no_shell(root, place):
         run = set(re.findall(r'execve\("([^"]*)"', file.read()))
     assert run == {txn.driver(), "/usr/sbin/mkinitramfs", "/usr/sbin/grub-mkconfig",
                    "/usr/sbin/grubby", "/usr/bin/systemctl"}
+
+
+HOSTILE = {"PATH": "/tmp/evil", "IFS": "/", "LC_ALL": "tr_TR.UTF-8", "LANG": "ja_JP.SJIS",
+           "TMPDIR": "/tmp/evil", "BASH_ENV": "/tmp/evil", "ENV": "/tmp/evil", "SHELL": "/tmp/evil",
+           "PAGER": "/tmp/evil", "MODPROBE_OPTIONS": "-C /tmp/evil", "LD_LIBRARY_PATH": "/tmp/evil",
+           "HOME": "/tmp/evil", "DPKG_MAINTSCRIPT_PACKAGE": "x", "TZ": "/tmp/evil"}
+
+
+@txn.needs_strace
+def test_the_whole_program(place):
+    """fix --apply and undo of a node, every process of it: what is written is the plan's, the state
+    folder's or the lock's, nothing is run, and the caller's environment makes no difference."""
+    stage = tree.Stage(os.path.join(place, "whole"))
+    directory = plans.put(stage, "h20-roce-deepep")
+    plan = plans.Plan(directory, "--profile", "deepep")
+    folders = {os.path.dirname(path) for path in plan.files} | {
+        "/run", "/run/nvnodecheck", "/var/lib/nvnodecheck", "/var/lib", "/var", ""}
+    before = txn.content(txn.look(directory))
+    for args in (["fix", "--profile", "deepep", "--apply", "--plan", plan.id], ["undo"]):
+        log = os.path.join(place, "trace")
+        ran = program.run(*args, "--root", directory, "--yes", env=HOSTILE, wrap=(
+            shutil.which("strace"), "-f", "-y", "-qq", "-o", log, "-e", "trace=" + CHANGING))
+        assert ran.status == 0, str(ran)
+        with open(log, encoding="utf-8") as file:
+            calls = re.findall(r"^\d+ +(\w+)\((.*)", file.read(), re.M)
+        assert [text.split('"')[1] for call, text in calls if call == "execve"] == [program.binary()]
+        changing = [(call, text) for call, text in calls
+                    if call != "execve" and '"/dev/null"' not in text and (
+                        not call.startswith("open") or
+                        re.search("O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", text))]
+        assert len(changing) > (10 if args[0] == "fix" else 3)
+        for call, text in changing:
+            match = re.match(r'\d+<%s([^>]*)>, "([^"/]+)"' % re.escape(directory), text)
+            assert match, (call, text)
+            assert match.group(1) in folders or match.group(1).startswith(txn.STATE), (call, text)
+        written = {path for path in txn.difference(txn.content(txn.look(directory)), before)
+                   if not path.startswith(txn.OURS)}
+        assert written == (set(plan.files) if args[0] == "fix" else set())
+    shutil.rmtree(stage.directory)
 
 
 def swap(folder, target):

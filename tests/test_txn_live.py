@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -57,6 +58,55 @@ cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
     third = json.loads(txn.read(root, "/etc/3"))
     assert third["result"] == "partly"
     assert [i["state"] for i in third["items"]] == ["kept", "kept"]
+
+
+def test_node_of_another_number(root):
+    """What a module left that had another number is replaced, and put back; a link is not followed."""
+    steps = [{"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, ([], steps), """
+show() { stat -c '%F %a %t:%T' /dev/gdrdrv >&2; }
+mknod -m 600 /dev/gdrdrv c 239 0
+$D / apply $P > /etc/1; show; $D / undo > /dev/null; show
+for n in $(seq 1 50); do
+	NVNODECHECK_TEST_CRASH_AT=$n $D / apply $P > /dev/null 2>&1 && break
+	$D / recover > /dev/null 2>&1; show
+	[ "$(stat -c %t /dev/gdrdrv)" = ef ] || $D / undo > /dev/null
+done
+$D / undo > /dev/null; rm /dev/gdrdrv; ln -s null /dev/gdrdrv
+$D / apply $P > /etc/2 || :; show
+""")
+    said = [line for line in ran.stderr.decode().splitlines() if re.match("character|symbolic", line)]
+    new, old = "character special file 660 f0:0", "character special file 600 ef:0"
+    assert said[:2] == [new, old], ran.stderr
+    assert set(said[2:-1]) <= {new, old} and len(said) > 5
+    assert "no character device" in json.loads(txn.read(root, "/etc/2"))["text"]
+    assert said[-1].startswith("symbolic link")
+
+
+def test_labels_of_what_is_new(root):
+    """As SELinux's policy wants them for that name; what was there keeps its own."""
+    os.makedirs(root + "/etc/lib")
+    built = subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+                            root + "/etc/lib/libselinux.so.1",
+                            os.path.join(os.path.dirname(__file__), "selinux-standin.c")], check=False)
+    assert built.returncode == 0
+    os.setxattr(root + "/etc/default/grub", "security.selinux", b"old\0")
+    steps = [{"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]
+    ran = live(root, (txn.FILES, steps), """
+LD_LIBRARY_PATH=/etc/lib $D / apply $P
+%s - <<'EOF'
+import os, sys
+for path in ("%s", "/etc/systemd/system/x.service.d", "/etc/systemd/system/x.service.d/n.conf",
+             "/dev/gdrdrv", "/etc/default/grub"):
+    label = os.getxattr(path, "security.selinux").decode().rstrip("\\0")
+    print(label, file=sys.stderr)
+EOF
+LD_LIBRARY_PATH=/etc/lib $D / undo > /dev/null
+""" % (sys.executable, txn.CONF))
+    assert outcome(ran)["result"] == "applied"
+    assert ran.stderr.decode().splitlines()[-5:] == [
+        "standin:100000:" + txn.CONF, "standin:40000:/etc/systemd/system/x.service.d",
+        "standin:100000:/etc/systemd/system/x.service.d/n.conf", "standin:20000:/dev/gdrdrv", "old"]
 
 
 def test_settings_after_a_boot(root):

@@ -105,15 +105,9 @@ static const char *const *strings(struct arena *arena, struct json_object *json)
 
 static int kind(const char *word)
 {
-	static const char *const words[] = {
-		"initramfs",	 "boot-loader", "daemon-reload", "load-module",
-		"unload-module", "unit-enable", "unit-disable",	 "unit-start",
-		"unit-stop",	 "sysctl",	"device-node",	 "depmod",
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (word && strcmp(words[i], word) == 0)
-			return (int)i;
+	for (int i = 0; plan_step_words[i]; i++)
+		if (word && strcmp(plan_step_words[i], word) == 0)
+			return i;
 	die("no such kind of step");
 	return -1;
 }

@@ -9,10 +9,9 @@
 #include "parse/nvidia.h"
 #include "topology.h"
 
-/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, which can also clear
- * UpstreamFwd, and broke both arguments for more than one device until commit 9cf8a952d57b, which
- * is in 6.15 and in later stable releases of 6.12 and 6.14: pci_dbg() in the latter's message shows
- * ACS switched on instead of off. */
+/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments
+ * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of
+ * 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched on instead of off. */
 #define KERNEL_ACS_BROKEN "6.11"
 #define KERNEL_CONFIG_ACS "6.15"
 
@@ -65,16 +64,6 @@ static const char *ports_of(struct fixing *f, bool config)
 	return list;
 }
 
-static const struct pci_device *only_upstream(const struct fixing *f)
-{
-	const struct pci_device *port = node_pci(f->node, fix_subject(f));
-
-	if (port && is_known(port->acs) && is_known(port->acs.control) &&
-	    !(port->acs.control.value & (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_EC)))
-		return port;
-	return NULL;
-}
-
 static void plan(struct fixing *f)
 {
 	bool config = is_since(f, KERNEL_CONFIG_ACS);
@@ -88,12 +77,6 @@ static void plan(struct fixing *f)
 	}
 	if (!check_platform(f))
 		return;
-	if (!config && only_upstream(f)) {
-		fix_refuse(f, "kernels before " KERNEL_CONFIG_ACS
-			      " do not clear UpstreamFwd: the machine's "
-			      "firmware can");
-		return;
-	}
 	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
 		if (!strstr(f->staged, fix_subject(f))) {
 			fix_refuse(f,
@@ -109,11 +92,8 @@ static void plan(struct fixing *f)
 		return;
 	}
 	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection by pci=%s", key);
-	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.%s",
-		  f->finding->rule->cost ? f->finding->rule->cost : "",
-		  config ? ""
-			 : " UpstreamFwd stays: kernels before " KERNEL_CONFIG_ACS
-			   " do not clear it.");
+	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.",
+		  f->finding->rule->cost ? f->finding->rule->cost : "");
 }
 
 const struct fix fix_acs = {

@@ -51,28 +51,25 @@ static uint64_t param_number(const struct fixing *f, const char *name, uint64_t 
 	return param && span_u64(span_of(param->value.value), 0, &value) == 0 ? value : standard;
 }
 
-static bool is_there(const struct fixing *f, const char *path)
+static const struct device_node *find_there(const struct fixing *f, const char *path)
 {
 	for_each(n, &f->node->dev.nodes)
 		if (str_is(n->path, path))
-			return true;
-	return false;
+			return n;
+	return NULL;
 }
 
 static void plan(struct fixing *f)
 {
 	const char *path = fix_subject(f);
+	const struct device_node *there = find_there(f, path);
 	const struct device_major *major;
 	struct number number;
 
 	if (!number_of(path, &number))
 		return;
-	if (is_there(f, path)) {
-		fix_refuse(
-			f,
-			"%s is there with the number of another device, and may be in use: rm %s, "
-			"then ask again",
-			path, path);
+	if (there && !known_is(there->kind, NODE_CHARACTER)) {
+		fix_refuse(f, "%s is there and is no device: whoever put it there has to decide", path);
 		return;
 	}
 	major = major_of(f, &number);
@@ -90,7 +87,8 @@ static void plan(struct fixing *f)
 			      major->major.value, number.minor,
 			      param_number(f, "DeviceFileMode", 0666) & 0777),
 		 NULL);
-	fix_does(f, ACTIVATION_NOW, "make the node with the number that the module registered");
+	fix_does(f, ACTIVATION_NOW, "make the node%s with the number that the module registered",
+		 there ? " anew" : "");
 	fix_costs(
 		f,
 		"Until the next boot: nvidia-persistenced, udev or a service has to make it then.");

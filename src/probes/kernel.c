@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kernel.c - how the kernel that runs was built, and a few of its settings. */
-#include <dlfcn.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "library.h"
 #include "parse/kconfig.h"
 #include "probe.h"
 
@@ -61,40 +61,35 @@ static const char *const kernel_options[] = {
 #define KERNEL_OPTIONS (sizeof(kernel_options) / sizeof(kernel_options[0]))
 
 /* Opened for this one file, which few kernels have. */
+#define FUNCTIONS(F) F(gzdopen) F(gzread) F(gzclose)
+
 static struct {
-	typeof(&gzdopen) gzdopen;
-	typeof(&gzread) gzread;
-	typeof(&gzclose) gzclose;
-} zlib;
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
 
 static int load_zlib(void)
 {
-	void *handle = dlopen("libz.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	if (!handle)
-		return -ELIBACC;
-	zlib.gzdopen = (typeof(&gzdopen))dlsym(handle, "gzdopen");
-	zlib.gzread = (typeof(&gzread))dlsym(handle, "gzread");
-	zlib.gzclose = (typeof(&gzclose))dlsym(handle, "gzclose");
-	return zlib.gzdopen && zlib.gzread && zlib.gzclose ? 0 : -ELIBACC;
+	return library_load("libz.so.1", symbols, LIBRARY_COUNT(symbols));
 }
 
 /* zlib reads what is not compressed as it stands. */
 static int read_gzip(int fd, char *data, size_t *n)
 {
 	int got = 0, rc = load_zlib();
-	gzFile file = rc ? NULL : zlib.gzdopen(fd, "rb");
+	gzFile file = rc ? NULL : lib.gzdopen(fd, "rb");
 
 	if (!file) {
 		close(fd);
 		return rc ? rc : -ENOMEM;
 	}
 	for (*n = 0; *n < KCONFIG_MAX; *n += (size_t)got) {
-		got = zlib.gzread(file, data + *n, (unsigned int)(KCONFIG_MAX - *n));
+		got = lib.gzread(file, data + *n, (unsigned int)(KCONFIG_MAX - *n));
 		if (got <= 0)
 			break;
 	}
-	zlib.gzclose(file);
+	lib.gzclose(file);
 	if (got < 0)
 		return -EBADMSG;
 	return *n < KCONFIG_MAX ? 0 : -EFBIG;

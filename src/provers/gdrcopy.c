@@ -37,7 +37,7 @@ static int open_library(struct gdrapi *a)
 		{ &a->copy, "gdr_copy_to_mapping", NULL, 0 },
 	};
 
-	return library_load("libgdrapi.so.2", symbols, sizeof(symbols) / sizeof(symbols[0]));
+	return library_load("libgdrapi.so.2", symbols, LIBRARY_COUNT(symbols));
 }
 
 static void compare(struct proving *p, struct proof_try *try, const struct gpu_memory *m)

@@ -9,11 +9,6 @@
 
 #define LISTED 4
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* The same is said of several subjects, or is missing for several rules: one line for all. */
 static bool same_line(const struct report *r, const struct finding *a, const struct finding *b)
 {

@@ -41,9 +41,9 @@ static void put_hash(struct json_object *json, const char *key, struct span byte
 {
 	char hex[SHA256_HEX];
 
-	if (bytes.p)
-		sha256_of(bytes.p, bytes.n, hex);
-	json_put_string(json, key, bytes.p ? hex : NULL);
+	bool known = bytes.p && sha256_of(bytes.p, bytes.n, hex) == 0;
+
+	json_put_string(json, key, known ? hex : NULL);
 }
 
 static struct json_object *file_json(const struct plan *plan, const struct plan_file *file)

@@ -24,36 +24,10 @@ static void heading(struct view *v, const char *text)
 
 static void label(struct view *v, const char *name, const char *text)
 {
-	if (!text || !*text)
-		return;
-	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL,
-		name, page_style(&v->page, STYLE_PLAIN));
-	text_wrap(v->page.out, text, INDENT + LABEL, INDENT + LABEL, v->page.width);
-}
-
-static const char *when(enum activation activation)
-{
-	switch (activation) {
-	case ACTIVATION_NOW:
-		return "at once";
-	case ACTIVATION_RELOAD:
-		return "when what it is about is started or loaded again";
-	case ACTIVATION_REBOOT:
-		return "at the next boot";
-	case ACTIVATION_POWER_CYCLE:
-		return "after a power cycle";
-	case ACTIVATION_NONE:
-		break;
-	}
-	return NULL;
+	page_label(&v->page, INDENT, LABEL, name, text);
 }
 
 /* ---- findings ---- */
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 /* What several subjects of one rule get is said once. */
 static bool same_repair(const struct plan_repair *a, const struct plan_repair *b)
@@ -111,7 +85,7 @@ static void repairs(struct view *v, enum part part)
 			subjects(v->plan, r));
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "does", refused ? r->refused : r->what);
-		label(v, "when", refused ? NULL : when(r->activation));
+		label(v, "when", refused ? NULL : activation_text(r->activation));
 		label(v, "costs", refused ? NULL : r->cost);
 	}
 }
@@ -184,6 +158,8 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 		return arena_printf(arena, "set %s", s->subject);
 	case PLAN_DEVICE_NODE:
 		return arena_printf(arena, "make %s", s->subject);
+	case PLAN_RELOAD_DRIVER:
+		return "unload the NVIDIA driver's modules, if nothing holds them, and load them again";
 	case PLAN_DEPMOD:
 		return arena_printf(arena, "write the module index of %s anew", s->subject);
 	}

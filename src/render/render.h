@@ -60,7 +60,7 @@ struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
-/* "takes effect at the next boot"; "" for none. */
+/* When it takes effect: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */

@@ -89,8 +89,8 @@ static void repair(const struct rule *rule)
 
 	puts(".TP 10\n.B Fix");
 	put_text(span_of(rule->fix ? rule->fix : "none: software on the node cannot repair it"));
-	if (*when)
-		printf("; what is done %s", when);
+	if (when)
+		printf("; what is done takes effect %s", when);
 	putchar('\n');
 }
 

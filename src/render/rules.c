@@ -23,17 +23,17 @@ const char *activation_text(enum activation activation)
 {
 	switch (activation) {
 	case ACTIVATION_NOW:
-		return "takes effect at once";
+		return "at once";
 	case ACTIVATION_RELOAD:
-		return "takes effect when the module is loaded again";
+		return "when what it is about is started or loaded again";
 	case ACTIVATION_REBOOT:
-		return "takes effect at the next boot";
+		return "at the next boot";
 	case ACTIVATION_POWER_CYCLE:
-		return "takes effect after a power cycle";
+		return "after a power cycle";
 	case ACTIVATION_NONE:
 		break;
 	}
-	return "";
+	return NULL;
 }
 
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
@@ -85,7 +85,8 @@ enum exit_status render_rule_text(const struct rule *rule, const struct options 
 	section(&page, "What to do", rule->remedy);
 	if (rule->fix)
 		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix, fix ? fix->title : "",
-			 rule->activation ? "; " : "", activation_text(rule->activation));
+			 rule->activation ? "; takes effect " : "",
+			 rule->activation ? activation_text(rule->activation) : "");
 	else
 		snprintf(text, sizeof(text), "Software on this node cannot repair it.");
 	section(&page, "Repair", text);

@@ -28,11 +28,7 @@ static void styled(struct view *v, enum style style, const char *text)
 
 static void label(struct view *v, const char *name, const char *text)
 {
-	if (!text || !*text)
-		return;
-	fprintf(v->page.out, "%*s%s%-*s%s", INDENT, "", page_style(&v->page, STYLE_DIM), LABEL,
-		name, page_style(&v->page, STYLE_PLAIN));
-	text_wrap(v->page.out, text, INDENT + LABEL, INDENT + LABEL, v->page.width);
+	page_label(&v->page, INDENT, LABEL, name, text);
 }
 
 /* ---- head ---- */
@@ -174,11 +170,6 @@ static enum style severity_style(const struct finding *f)
 	return STYLE_BLUE;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* The same answer about another subject is shown with the first of its kind. */
 static bool same_answer(const struct finding *a, const struct finding *b)
 {
@@ -243,22 +234,8 @@ static const char *places(struct view *v, const struct finding *f)
 
 static const char *repair_text(const struct finding *f)
 {
-	enum activation activation =
-		f->answer.activation ? f->answer.activation : f->rule->activation;
-
-	switch (activation) {
-	case ACTIVATION_NOW:
-		return "at once";
-	case ACTIVATION_RELOAD:
-		return "when the module is loaded again";
-	case ACTIVATION_REBOOT:
-		return "at the next boot";
-	case ACTIVATION_POWER_CYCLE:
-		return "after a power cycle";
-	case ACTIVATION_NONE:
-		break;
-	}
-	return NULL;
+	return activation_text(f->answer.activation ? f->answer.activation
+						    : f->rule->activation);
 }
 
 static void title_line(struct view *v, const struct finding *f, const char *tag, enum style style)

@@ -118,7 +118,7 @@ static void judge_redirect(struct judge *j)
 							? ""
 							: " on a port of the CPU, where copies pass the "
 							  "root complex anyhow"),
-				.expected = "ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl-",
+				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
 				.evidence = { control_fact(j, port) });
 		else
 			PASS(j, .subject = port->bdf.value, .evidence = { control_fact(j, port) });
@@ -143,7 +143,8 @@ static void judge_srcvalid(struct judge *j)
 		else if (is_known(*acs) && acs->control.value & PCI_ACS_SV &&
 			 !(acs->control.value & ACS_REDIRECT))
 			PASS(j, .subject = port->bdf.value,
-			     .observed = "SrcValid+ alone, which redirects nothing",
+			     .observed = say(j, "%s alone, which redirects nothing",
+					     say_bits(j, acs->control.value)),
 			     .evidence = { control_fact(j, port) });
 	}
 	if (j->findings->count == before)
@@ -266,7 +267,8 @@ static const struct rule acs_rules[] = {
 		.why = "With ReqRedir or CmpltRedir set on a switch's downstream port, what one device sends "
 		       "to its neighbour is sent upstream to be checked. Virtual machines, Grace and Data "
 		       "Direct platforms want other masks. On ports of the CPU itself the copies pass the "
-		       "root complex either way; there it is a warning. SrcValid alone redirects nothing.",
+		       "root complex either way; there it is a warning. SrcValid alone redirects nothing, nor does UpstreamFwd, which passes on "
+		       "what a port further down has redirected.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.cost = "Devices below the switch are no longer isolated from each other: not on hosts that "
 			"pass single devices to virtual machines.",

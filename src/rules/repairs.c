@@ -20,7 +20,7 @@ static struct fact_bool booted_since(const struct node *node, const struct trans
 
 enum outcome { OUTCOME_NONE, OUTCOME_LIVE, OUTCOME_NOT_LIVE, OUTCOME_UNKNOWN };
 
-static bool same_text(struct fact_str a, struct fact_str b)
+static bool same_known(struct fact_str a, struct fact_str b)
 {
 	return is_known(a) ? str_is(b, a.value) : !is_known(b);
 }
@@ -33,7 +33,7 @@ static bool is_repaired_again(const struct node *node, const struct transaction 
 
 	for (size_t i = (size_t)(t - node->repairs.applied.items) + 1; i < all->count; i++)
 		for_each(other, &node->repairs.applied.items[i].repairs)
-			if (same_text(other->rule, r->rule) && same_text(other->subject, r->subject))
+			if (same_known(other->rule, r->rule) && same_known(other->subject, r->subject))
 				return true;
 	return false;
 }
