@@ -152,9 +152,20 @@ def check_rule(expected, report):
                                        expected.value)
 
 
-def check_expectations(scenario, facts, report):
+def check_tried(expected, proof):
+    found = re.fullmatch(r"([^\[]+)(?:\[(.*)\])?", expected.path)
+    words = {True: "works", False: "fails", None: "unknown"}
+    tried = [t for t in (proof or {}).get("proof", {}).get("tries", [])
+             if t["kind"] == found[1] and found[2] in (None, t["device"])]
+    outcomes = {words[t.get("works")] for t in tried}
+    if outcomes != {expected.value}:
+        yield "%s: %s, not %s (%s)" % (expected.path, ", ".join(sorted(outcomes)) or "not tried",
+                                       expected.value, "; ".join(t["seen"] for t in tried))
+
+
+def check_expectations(scenario, facts, report, proof):
     checks = {"fact": (check_fact, facts), "count": (check_count, facts),
-              "rule": (check_rule, report)}
+              "rule": (check_rule, report), "tried": (check_tried, proof)}
     for expected in scenario.expectations:
         check, document = checks[expected.kind]
         for problem in check(expected, document):
@@ -178,7 +189,8 @@ def check_verbs(share, facts):
 def check(scenario, share, program):
     facts = load(share, "facts.json")
     report = load(share, "report.json", ("0", "1", "3"))
-    yield from check_expectations(scenario, facts, report)
+    proof = load(share, "proof.json", ("0", "1", "3")) if scenario.prove else None
+    yield from check_expectations(scenario, facts, report, proof)
     for text in values.differences(facts, load(share, "facts-root.json"), MOVING + GAPS,
                                    LIVE_ONLY):
         yield "live and through --root differ: " + text

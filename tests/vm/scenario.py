@@ -32,7 +32,7 @@ class ScenarioError(Exception):
 
 
 class Expectation:
-    """fact PATH = VALUE, count PATH = NUMBER, rule ID[SUBJECT] = VERDICT."""
+    """fact PATH = VALUE, count PATH = NUMBER, rule ID[SUBJECT] = VERDICT, tried KIND[DEVICE] = OUTCOME."""
 
     def __init__(self, kind, path, value, line):
         self.kind = kind
@@ -58,6 +58,7 @@ class Scenario:
         self.files = {}
         self.steps = []
         self.rdma = []
+        self.prove = None
         self.expectations = []
         self._parse(path)
 
@@ -87,7 +88,7 @@ class Scenario:
         word, _, rest = line.partition(" ")
         if block and word not in ("pci", "file"):
             raise ScenarioError("%s has no block" % word)
-        if word in ("fact", "count", "rule"):
+        if word in ("fact", "count", "rule", "tried"):
             self._expect(word, rest, number)
             return
         method = getattr(self, "_on_" + word, None)
@@ -146,12 +147,16 @@ class Scenario:
     def _on_run(self, rest):
         self.steps.append(rest)
 
+    def _on_prove(self, rest):
+        gpus, _, faults = self.resolve(rest).partition(" ")
+        self.prove = "export STANDIN_GPUS=%s STANDIN_FAULTS=%s\n" % (gpus, shlex.quote(faults))
+
     def _expect(self, kind, rest, number):
         found = re.fullmatch(r"(\S+) = (.*\S)", rest)
         if not found:
             raise ScenarioError("not of the form %s PATH = VALUE" % kind)
         path, value = found.groups()
-        if kind == "rule":
+        if kind in ("rule", "tried"):
             parsed = value
         elif value == "unknown":
             parsed = Ellipsis
@@ -183,6 +188,8 @@ class Scenario:
         archive = Archive()
         archive.file("/scenario/prepare", self.script().encode())
         archive.file("/scenario/profile", self.profile.encode() + b"\n")
+        if self.prove:
+            archive.file("/scenario/prove", self.prove.encode())
         for path, text in self.files.items():
             archive.file(path, self.resolve(text).encode())
         if self.bus:
