@@ -155,11 +155,23 @@ check-integration: all
 bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
 
-# Needs clang. A corpus is a folder of the target's name.
+# Needs clang. The program's objects are built once, with coverage for libFuzzer, and each target is
+# linked with what it needs of them. tests/fuzz/README.md says what a target is.
+# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
 FUZZ_SECONDS ?= 30
-FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-check-fuzz:
-	$(Q)tests/fuzz/check $(FUZZ_SECONDS) $(FUZZERS)
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+	      -fno-sanitize=pointer-overflow
+FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+check-fuzz: build-fuzz
+	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
+build-fuzz: FORCE
+	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='-O1 -g' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
+		$(FUZZERS:%=build-fuzz/fuzz/%)
+$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
+	@echo "  CC      $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json_tokener.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ static bool scan_number(struct scan *s)
 	digits[n] = '\0';
 	errno = 0;
 	(void)strtoull(digits, NULL, 10);
-	return errno == 0 || scan_fail(s, start, "number out of range", (struct key){ 0 });
+	return (errno == 0 && isfinite(strtod(digits, NULL))) || scan_fail(s, start, "number out of range", (struct key){ 0 });
 }
 
 static bool scan_value(struct scan *s, int depth);
