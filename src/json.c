@@ -186,13 +186,18 @@ struct json_object *json_parse(const char *text, size_t n, struct json_error *er
 	struct scan scan = { text, n, 0, error };
 	struct json_object *json = NULL;
 	enum json_tokener_error what;
+	const char *nul;
 
 	if (!tokener || n > INT32_MAX) {
 		set_error(error, text, n, 0, tokener ? "document too large" : "out of memory");
 		json_tokener_free(tokener);
 		return NULL;
 	}
-	if (scan_value(&scan, 0)) {
+	/* json-c takes it for the end, and would not look at what comes after it. */
+	nul = memchr(text, '\0', n);
+	if (nul)
+		set_error(error, text, n, (size_t)(nul - text), "a NUL byte: this is not a text");
+	else if (scan_value(&scan, 0)) {
 		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 		json = json_tokener_parse_ex(tokener, text, (int)n);
 		what = json_tokener_get_error(tokener);

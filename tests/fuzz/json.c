@@ -19,6 +19,9 @@ static void read_json(struct span text)
 		assert(*error.text && error.line >= 1 && error.line <= text.n + 1);
 		return;
 	}
+	/* Whether a number has ended is seen by what follows it, so json-c takes none alone. */
+	if (!json_object_is_type(json, json_type_object))
+		return;
 	(void)json_check_document(json, "nvnodecheck-facts", &later, &error);
 	written = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN);
 	same = json_parse(written, strlen(written), &error);

@@ -11,7 +11,7 @@
 
 #define FACTS "tests/golden/%s.facts.json"
 
-static const char *const names[] = { "broken-everything", "grace-gh200-cx8", "a100-nvshmem",
+static const char *const names[] = { "rtx4090-p2p", "grace-gh200-cx8", "vm-h200-passthrough",
 				     "debian-nvidia-current" };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
@@ -155,6 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	next(&c);
 	copy(&c, &node_desc, node);
 	node_judge(c.arena, node, how);
-	node_check_json(c.arena, node);
+	/* It takes longer than the rest. */
+	if (how % 16 == 15)
+		node_check_json(c.arena, node);
 	return 0;
 }

@@ -29,7 +29,8 @@ static void read_registry(struct span text)
 		check_inside(text, entry.value);
 		assert(!entry.skipped || entry.problem);
 		/* The driver's string ends at a NUL. */
-		if (span_find(entry.text, '\0') < entry.text.n || entry.problem || entry.key.n + entry.value.n + 2 > sizeof(line))
+		if (span_find(entry.text, '\0') < entry.text.n || entry.problem ||
+		    entry.key.n + entry.value.n + 2 > sizeof(line))
 			continue;
 		again.p = line;
 		again.n = (size_t)snprintf(line, sizeof(line), "%.*s=%.*s", SPAN_FMT(entry.key),

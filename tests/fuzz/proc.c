@@ -60,7 +60,7 @@ static void read_mounts(struct span text)
 		assert(!mountinfo_unescape(line.point, out, sizeof(out) - 1) ||
 		       strlen(out) <= line.point.n);
 		if (mountinfo_options(&line, out, sizeof(out) - 1))
-			assert(strlen(out) <= line.mount_options.n + line.super_options.n + 1);
+			assert(strlen(out) <= line.mount_options.n + line.super_options.n + 4);
 	}
 	assert(bad <= text.n + 1);
 }
