@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "fleet.h"
 #include "json.h"
+#include "memory.h"
 #include "render/render.h"
 #include "report.h"
 
@@ -70,7 +71,7 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 		size_t size = 0;
 		struct head head;
 
-		stdout = open_memstream(&text, &size);
+		stdout = memory_need(open_memstream(&text, &size));
 		head = judge(fleet->files[i], fleet->names[i], task->options);
 		fclose(stdout);
 		stdout = standard;

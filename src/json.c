@@ -7,6 +7,8 @@
 #include <json-c/json_tokener.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "parse/utf8.h"
@@ -241,7 +243,7 @@ bool json_number(struct json_object *object, const char *key, uint64_t *value)
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
-	json_object_object_add(object, key, value);
+	memory_need(json_object_object_add(object, key, value) == 0 ? object : NULL);
 }
 
 void json_put_string(struct json_object *object, const char *key, const char *value)
@@ -256,10 +258,8 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 
 struct json_object *json_text(const char *s, size_t n)
 {
-	_cleanup_free_ char *clean = malloc(utf8_clean_size(s, n));
+	_cleanup_free_ char *clean = memory_need(malloc(utf8_clean_size(s, n)));
 
-	if (!clean)
-		return NULL;
 	utf8_clean(clean, s, n);
 	return json_object_new_string(clean);
 }
