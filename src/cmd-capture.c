@@ -31,7 +31,9 @@ static enum exit_status check_written(const struct host *host, int fd, const cha
 		rc = -errno;
 	if (rc == 0)
 		return EXIT_WELL;
-	complain("%s: %s", file, strerror(-rc));
+	/* As in finish_output(): whoever reads has seen enough. */
+	if (rc != -EPIPE)
+		complain("%s: %s", file, strerror(-rc));
 	return EXIT_CANNOT;
 }
 

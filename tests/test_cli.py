@@ -195,12 +195,15 @@ def test_json_is_one_document(broken):
 # Every verb that writes, in each of its formats.
 WRITES = [[verb, "--format", form, "--root", "TREE"] for verb, forms in (
     ("doctor", "text json jsonl prometheus nagios npd"), ("topo", "text json svg"),
-    ("fix", "text json"), ("expect", "text json"), ("preflight", "text json jsonl prometheus nagios npd"),
+    ("fix", "text json"), ("expect", "text json"),
+    ("preflight", "text json jsonl prometheus nagios npd"),
 ) for form in forms.split()] + [
-    ["facts", "--root", "TREE"], ["facts", "os", "--root", "TREE"], ["capture", "--root", "TREE", "-o", "-"],
+    ["facts", "--root", "TREE"], ["facts", "os", "--root", "TREE"],
+    ["capture", "--root", "TREE", "-o", "-"],
     ["undo", "--list", "--root", "TREE"], ["undo", "--list", "--json", "--root", "TREE"],
-    ["diff", "FACTS", "OTHER"], ["diff", "--json", "FACTS", "OTHER"], ["diff", "--format", "html", "FACTS", "OTHER"],
-    ["doctor", "FACTS", "OTHER"], ["doctor", "--format", "jsonl", "FACTS", "OTHER"],
+    ["diff", "FACTS", "OTHER"], ["diff", "--json", "FACTS", "OTHER"],
+    ["diff", "--format", "html", "FACTS", "OTHER"], ["doctor", "--from", "FACTS", "OTHER"],
+    ["doctor", "--format", "jsonl", "--from", "FACTS", "OTHER"],
     ["rules"], ["rules", "--json"], ["rules", "--format", "man"], ["explain", "driver/loaded"],
     ["explain", "--json", "driver/loaded"], ["--help"], ["--version"], ["doctor", "--help"],
 ]
@@ -246,9 +249,9 @@ def test_reader_that_leaves(args, writer):
 
 @pytest.mark.parametrize("args", WRITES, ids=" ".join)
 def test_closed_output(args, writer):
-    """Standard output that nobody opened leads nowhere; it is not a file that is opened meanwhile."""
-    result = writer(args, wrap=["/usr/bin/python3", "-c",
-                                "import os, sys; os.close(1); os.execvp(sys.argv[1], sys.argv[1:])"])
+    """Standard output that nobody opened leads nowhere, and is no file that is opened meanwhile."""
+    close = "import os, sys; os.close(1); os.execvp(sys.argv[1], sys.argv[1:])"
+    result = writer(args, wrap=["/usr/bin/python3", "-c", close])
     assert result.out == "" and result.err == "" and result.status == writer(args).status
 
 

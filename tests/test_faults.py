@@ -26,8 +26,8 @@ BAD = ("fail", "pending")
 def library(place):
     """Preloaded beside a sanitizer, whose allocator it would replace, it cannot be."""
     file = os.path.join(place, "fault.so")
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-D_GNU_SOURCE", "-fno-builtin", "-shared", "-fPIC",
-                    "-o", file, os.path.join(HERE, "fault.c"), "-ldl"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-D_GNU_SOURCE", "-fno-builtin", "-shared",
+                    "-fPIC", "-o", file, os.path.join(HERE, "fault.c"), "-ldl"], check=True)
     if b"libasan" in subprocess.run(["ldd", program.binary()], stdout=subprocess.PIPE).stdout:
         pytest.skip("the program has a sanitizer")
     return file
@@ -125,8 +125,8 @@ def test_reading_a_capture(library, node_tree, place):
 
 @pytest.mark.parametrize("how", ["memory", "memory-on"])
 @pytest.mark.parametrize("args", [
-    DOCTOR, ["doctor"], ["facts"], ["capture", "-o", "-"], ["fix", "--all"], ["fix", "--json"],
-    ["topo"], ["topo", "--format", "svg"], ["expect"], ["preflight"], ["doctor", "--format", "prometheus"],
+    DOCTOR, ["doctor"], ["doctor", "--format", "prometheus"], ["facts"], ["capture", "-o", "-"],
+    ["fix", "--all"], ["fix", "--json"], ["topo"], ["topo", "--format", "svg"], ["expect"], ["preflight"],
 ], ids=" ".join)
 def test_memory(args, how, library, node_tree, place):
     """All of the answer, or exit 4 and a word about it. What a probe needed costs its section: then
