@@ -6,6 +6,8 @@
 #   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
+#   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
+#   make check-valgrind        memcheck over the verbs that look
 #   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
@@ -54,8 +56,8 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/gpus.inc $(B)/nics.i
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-generators check-vm check-integration bench check-fuzz unit install \
-	clean FORCE
+.PHONY: all check check-sanitize check-generators check-vm check-integration check-faults check-valgrind \
+	bench check-fuzz build-fuzz unit install clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -140,6 +142,12 @@ check-sanitize:
 	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
 		tests/test_holes.py tests/test_bad_input.py
 
+# make check has a sample of the first.
+check-faults: all
+	$(Q)NVNODECHECK_FAULTS=1 $(PYTHON) tests/check $(B) tests/test_faults.py
+check-valgrind: all
+	$(Q)NVNODECHECK_VALGRIND=1 $(PYTHON) tests/check $(B) tests/test_valgrind.py
+
 # Root only: Debian roots made with debootstrap are kept in build/generators. Takes some minutes.
 check-generators: all $(B)/tests/txn-driver
 	$(Q)NVNODECHECK_GENERATORS=1 $(PYTHON) tests/check $(B) tests/test_generators.py
@@ -156,7 +164,7 @@ bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
 
 # Needs clang. The program's objects are built once, with coverage for libFuzzer, and each target is
-# linked with what it needs of them. tests/fuzz/README.md says what a target is.
+# linked with what it needs of them. Seeds are in tests/fuzz/corpus, words in tests/fuzz/dict.
 # pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
 FUZZ_SECONDS ?= 30
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
