@@ -63,13 +63,17 @@ def verdicts(report):
     return found
 
 
+# What fails then is true, and was behind another finding that could not be made.
+TRUE_ALONE = {"driver/next-load-skew"}
+
+
 def compare(before, after):
     """What AFTER says that must not be said for want of something that BEFORE had."""
     wrong = []
     for rule, answers in after.items():
         was = [s for s, verdict in before[rule].items() if verdict in BAD]
         now = [s for s, verdict in answers.items() if verdict in BAD]
-        if now and not was:
+        if now and not was and rule not in TRUE_ALONE:
             wrong.append("%s fails (%s)" % (rule, now))
         if was and answers and set(answers.values()) == {"pass"}:
             wrong.append("%s passes" % rule)
