@@ -15,7 +15,7 @@ from lib import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODES = ("rtx4090-stock-smallbar", "hgx-h200-roce", "broken-everything")
-SAMPLE = 40	# calls of each kind
+SAMPLE = 24	# calls of each kind
 EVERY = bool(os.environ.get("NVNODECHECK_FAULTS"))
 THREADS = 2
 DOCTOR = ["doctor", "--json", "--profile", "deepep,p2p"]
@@ -116,10 +116,9 @@ def test_reading_a_capture(library, node_tree, place):
     file = os.path.join(place, "capture")
     assert run(library, ["capture", "--root", root, "-o", file], root).status == 0
     args = DOCTOR + ["--from", file]
-    count = 40
     before = run(library, args, file).json()["findings"]
     for how in ("eio", "eacces", "short"):
-        for n in range(1, count):
+        for n in range(1, 16):
             result = run(library, args, file, how, n)
             if result.status == 4:
                 assert how != "short" and file in result.err
@@ -142,7 +141,8 @@ def test_memory(args, how, library, node_tree, place):
         result = run(library, args, root, how, n)
         if result.status == 4 and "memory" in result.err:
             return []
-        if result.status == 3 and "could not be read" in result.err:
+        # What preflight and topo lack, they say.
+        if result.status == 3 and ("out of memory" in result.out or "could not be read" in result.err):
             return []
         if result.status not in (0, 1) or result.err:
             return [str(result)]
@@ -154,21 +154,20 @@ def test_memory(args, how, library, node_tree, place):
 
 
 def test_capture_without_memory_tells_no_name(library, node_tree, place):
-    """What could not be redacted is not written, and a capture that lacks a line is none."""
+    """What could not be redacted is not written; what is written is whole."""
     root = node_tree("hgx-h200-roce")
     args = ["capture", "--root", root, "-o", "-"]
     with open(os.path.join(root, "etc/hostname"), encoding="utf-8") as file:
         name = file.read().strip()
-    whole = len(run(library, args, root).out.splitlines())
+    assert name not in run(library, args, root).out
+    assert name in run(library, args + ["--no-redact"], root).out
 
     def one(n):
         result = run(library, args, root, "memory", n)
         if name in result.out:
             return ["the host's name is in it"]
-        lines = result.out.splitlines()
-        for line in lines[:-1]:
+        for line in result.out.splitlines():
             json.loads(line)
-        return [] if result.status == 4 or len(lines) == whole or "ETIMEDOUT" in result.out else [
-            "%d of %d lines, exit %d" % (len(lines), whole, result.status)]
+        return [] if result.status == 0 or result.status == 4 and result.err else [str(result)]
     wrong = each(calls(library, args, root, place, memory=True), one)
     assert not wrong, "\n".join(wrong)
