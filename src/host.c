@@ -33,12 +33,12 @@ int host_record(struct host *host, int fd, bool redact, struct arena *shared)
 	host->recorder = recorder_new(fd, redact, shared);
 	if (!host->recorder)
 		return -ENOMEM;
-	/* Known to every child from the start: each redacts by itself. One that there is and that cannot be
-	 * read could not be replaced. */
+	/* Known to every child from the start: each redacts by itself. One that was there, and was lost on
+	 * the way, could not be replaced. */
 	rc = host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname);
 	if (rc == 0)
 		recorder_learn_hostname(host->recorder, text_span(&hostname));
-	return rc == -ENOENT || rc == -ENODATA || rc == -ENOMSG || !redact ? 0 : rc;
+	return redact && (rc == -EIO || rc == -ENOMEM) ? rc : 0;
 }
 
 int host_record_error(const struct host *host)
