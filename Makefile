@@ -8,6 +8,8 @@
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
+#   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
+#   make check-valgrind        memcheck over the verbs that look
 #   make bench                 how long it takes, as ratios
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
@@ -62,7 +64,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-integration \
-	bench check-fuzz unit install uninstall dist clean FORCE
+	check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -158,6 +160,12 @@ check-sanitize:
 	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
 		tests/test_holes.py tests/test_bad_input.py
 
+# make check has a sample of the first.
+check-faults: all
+	$(Q)NVNODECHECK_FAULTS=1 $(PYTHON) tests/check $(B) tests/test_faults.py
+check-valgrind: all
+	$(Q)NVNODECHECK_VALGRIND=1 $(PYTHON) tests/check $(B) tests/test_valgrind.py
+
 # Root only: Debian roots made with debootstrap are kept in build/generators. Takes some minutes.
 check-generators: all $(B)/tests/txn-driver
 	$(Q)NVNODECHECK_GENERATORS=1 $(PYTHON) tests/check $(B) tests/test_generators.py
@@ -179,11 +187,23 @@ check-integration: all
 bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
 
-# Needs clang. A corpus is a folder of the target's name.
+# Needs clang. The program's objects are built once, with coverage for libFuzzer, and each target is
+# linked with what it needs of them. Seeds are in tests/fuzz/corpus, words in tests/fuzz/dict.
+# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
 FUZZ_SECONDS ?= 30
-FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-check-fuzz:
-	$(Q)tests/fuzz/check $(FUZZ_SECONDS) $(FUZZERS)
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+	      -fno-sanitize=pointer-overflow
+FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+check-fuzz: build-fuzz
+	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
+build-fuzz: FORCE
+	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='-O1 -g' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
+		$(FUZZERS:%=build-fuzz/fuzz/%)
+$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
+	@echo "  CC      $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \

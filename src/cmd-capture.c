@@ -31,7 +31,9 @@ static enum exit_status check_written(const struct host *host, int fd, const cha
 		rc = -errno;
 	if (rc == 0)
 		return EXIT_WELL;
-	complain("%s: %s", file, strerror(-rc));
+	/* As in finish_output(): whoever reads has seen enough. */
+	if (rc != -EPIPE)
+		complain("%s: %s", file, strerror(-rc));
 	return EXIT_CANNOT;
 }
 
@@ -41,6 +43,7 @@ enum exit_status cmd_capture(const struct options *options)
 	_cleanup_close_ int fd = -1;
 	struct settings settings;
 	enum exit_status status;
+	int rc;
 
 	if (!options->output) {
 		complain("capture needs -o FILE; - is standard output");
@@ -50,8 +53,13 @@ enum exit_status cmd_capture(const struct options *options)
 	if (status)
 		return status;
 	fd = open_output(options->output);
-	if (fd < 0 || host_record(source.host, fd, !options->no_redact, source.arena) < 0)
+	if (fd < 0)
 		return EXIT_CANNOT;
+	rc = host_record(source.host, fd, !options->no_redact, source.arena);
+	if (rc) {
+		complain("the host's name, which a capture must not have: %s", strerror(-rc));
+		return EXIT_CANNOT;
+	}
 	/* The configuration belongs to the node: a report from the capture is then the same. */
 	status = source_settings(&source, options, &settings);
 	if (!status)

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "fleet.h"
 #include "json.h"
+#include "memory.h"
 #include "render/render.h"
 #include "report.h"
 
@@ -70,7 +71,7 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 		size_t size = 0;
 		struct head head;
 
-		stdout = open_memstream(&text, &size);
+		stdout = memory_need(open_memstream(&text, &size));
 		head = judge(fleet->files[i], fleet->names[i], task->options);
 		fclose(stdout);
 		stdout = standard;
@@ -110,11 +111,11 @@ static int take_record(FILE *in, struct totals *totals, bool quiet)
 
 		if (fread(block, 1, n, in) != n)
 			return -EIO;
-		if (!quiet)
-			fwrite(block, 1, n, stdout);
+		if (!quiet && fwrite(block, 1, n, stdout) != n)
+			return -errno;
 		head.bytes -= (uint32_t)n;
 	}
-	return ferror(stdout) ? -EPIPE : 0;
+	return quiet || fflush(stdout) == 0 ? 0 : -errno;
 }
 
 static void put_summary(const struct totals *t, const struct options *options)
@@ -159,6 +160,10 @@ enum exit_status cmd_fleet(const struct options *options)
 		rc = take_record(workers.streams[i % workers.count], &totals, options->quiet);
 	if (!workers_end(&workers) && rc == 0)
 		rc = -EIO;
+	if (rc && ferror(stdout)) {
+		errno = -rc;
+		return finish_output(EXIT_CANNOT);
+	}
 	if (rc) {
 		complain("a process that judges did not end well: %s", strerror(-rc));
 		return EXIT_CANNOT;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "memory.h"
 #include "render/render.h"
 #include "rule.h"
 
@@ -18,9 +19,10 @@ enum exit_status cmd_rules(const struct options *options)
 {
 	size_t count, chosen = 0;
 	const struct rule *const *rules = rule_all(&count);
-	_cleanup_free_ const struct rule **list = calloc(count, sizeof(*list));
+	_cleanup_free_ const struct rule **list =
+		memory_need(calloc(count, sizeof(*list)));
 
-	for (size_t i = 0; list && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (options->args_count && !is_meant(options->args[0], rules[i]->id))
 			continue;
 		if (options->profiles && !(rules[i]->profiles & options->profiles))

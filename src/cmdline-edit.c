@@ -6,7 +6,7 @@
 /* The characters that may stand round a word, in each form. */
 static bool is_edge(char c, enum cmdline_form form)
 {
-	return c == ' ' || c == '\t' ||
+	return c == ' ' || c == '\t' || c == '\r' ||
 	       (form == CMDLINE_SHELL && (c == '"' || c == '\'' || c == '\\'));
 }
 

@@ -7,18 +7,11 @@
 
 #include "fact.h"
 #include "json.h"
+#include "memory.h"
 
 #define PATH_BYTES 512
 #define THERE "there"
 #define MISSING "not there"
-
-static void *need(void *memory)
-{
-	if (memory)
-		return memory;
-	complain("out of memory");
-	_Exit(EXIT_CANNOT);
-}
 
 /* ---- the table ---- */
 
@@ -72,10 +65,10 @@ static void make_room(struct diff *diff)
 	if (diff->count < diff->room)
 		return;
 	diff->room = diff->room ? diff->room * 2 : 1024;
-	diff->keys = need(realloc(diff->keys, diff->room * sizeof(*diff->keys)));
+	diff->keys = memory_need(realloc(diff->keys, diff->room * sizeof(*diff->keys)));
 	free(diff->index);
 	diff->slots = diff->room * 4;
-	diff->index = need(calloc(diff->slots, sizeof(*diff->index)));
+	diff->index = memory_need(calloc(diff->slots, sizeof(*diff->index)));
 	for (size_t i = 0; i < diff->count; i++)
 		place(diff, i);
 }
@@ -104,7 +97,7 @@ static struct diff_key *get_key(struct diff *diff, const char *path)
 		return key;
 	make_room(diff);
 	key = &diff->keys[diff->count];
-	*key = (struct diff_key){ .path = need(strdup(path)), .own = fleet_is_own(path) };
+	*key = (struct diff_key){ .path = memory_need(strdup(path)), .own = fleet_is_own(path) };
 	place(diff, diff->count++);
 	return key;
 }
@@ -121,10 +114,10 @@ static struct diff_value *get_value(struct diff *diff, struct diff_key *key, con
 		key->various = true;
 		return NULL;
 	}
-	key->values = need(realloc(key->values, (key->count + 1) * sizeof(*key->values)));
+	key->values = memory_need(realloc(key->values, (key->count + 1) * sizeof(*key->values)));
 	value = &key->values[key->count++];
-	*value = (struct diff_value){ .text = need(strdup(text)),
-				      .nodes = need(calloc(diff->nodes / 8 + 1, 1)) };
+	*value = (struct diff_value){ .text = memory_need(strdup(text)),
+				      .nodes = memory_need(calloc(diff->nodes / 8 + 1, 1)) };
 	return value;
 }
 
@@ -246,7 +239,7 @@ static char *get_text(FILE *in)
 
 	if (fread(&n, sizeof(n), 1, in) != 1)
 		return NULL;
-	text = need(malloc((size_t)n + 1));
+	text = memory_need(malloc((size_t)n + 1));
 	text[n] = '\0';
 	if (n && fread(text, n, 1, in) != 1) {
 		free(text);
@@ -292,7 +285,7 @@ static int merge_value(struct diff *diff, struct diff_key *key, FILE *in, uint8_
 
 int diff_merge(struct diff *diff, FILE *in)
 {
-	uint8_t *bits = need(malloc(diff->nodes / 8 + 1));
+	uint8_t *bits = memory_need(malloc(diff->nodes / 8 + 1));
 	uint32_t head[3];
 	char *path;
 	int rc = 0;
@@ -322,7 +315,7 @@ int diff_merge(struct diff *diff, FILE *in)
 /* The nodes that say how many items the list has, and have not this one. */
 static void add_missing(struct diff *diff, struct diff_key *key)
 {
-	char *list = need(strdup(key->path));
+	char *list = memory_need(strdup(key->path));
 	struct diff_value *missing;
 	struct diff_key *above;
 	char *bracket = strrchr(list, '[');
@@ -396,7 +389,7 @@ const struct diff_value *diff_majority(const struct diff_key *key)
 
 size_t *diff_odd(const struct diff *diff)
 {
-	size_t *odd = need(calloc(diff->nodes + 1, sizeof(*odd)));
+	size_t *odd = memory_need(calloc(diff->nodes + 1, sizeof(*odd)));
 
 	for (size_t i = 0; i < diff->count; i++) {
 		const struct diff_key *key = &diff->keys[i];

@@ -64,12 +64,13 @@ static const void *find_item(const struct desc *desc, const struct fact_list *li
 	return NULL;
 }
 
-/* Cuts the next key: "[...]" or a name up to '.' or '['. */
+/* Cuts the next key: "[...]", where an item's name can be empty, or a name up to '.' or '['. */
 static bool next_key(const char **path, struct span *key)
 {
+	bool is_item = **path == '[';
 	const char *end;
 
-	if (**path == '[') {
+	if (is_item) {
 		end = strchr(*path, ']');
 		if (!end)
 			return false;
@@ -83,7 +84,7 @@ static bool next_key(const char **path, struct span *key)
 	/* A dot leads on. */
 	if (**path == '.' && !*++*path)
 		return false;
-	return key->n > 0;
+	return is_item || key->n > 0;
 }
 
 static const char *fill_source(struct walk *w)

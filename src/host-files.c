@@ -128,10 +128,9 @@ int files_open_kmsg(struct host *host)
 }
 
 /* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
- * attribute of sysfs at once, so there a read that does not fill the buffer was the last one. */
-static int read_all(int fd, const char *path, size_t limit, struct text *text)
+ * attribute of sysfs AT_ONCE, so there a read that does not fill the buffer was the last one. */
+static int read_all(int fd, bool at_once, size_t limit, struct text *text)
 {
-	bool at_once = strncmp(path, "/sys/", 5) == 0;
 	size_t room = READ_FIRST;
 
 	text->data = malloc(room + 1);
@@ -167,7 +166,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 	if (fd < 0)
 		return fd;
-	rc = read_all(fd, path, limit, text);
+	rc = read_all(fd, is_in_sysfs(host, path), limit, text);
 	close(fd);
 	if (rc) {
 		text_free(text);

@@ -32,6 +32,12 @@ struct recorder {
 	void *asked;	/* tsearch tree of "read /path" */
 };
 
+/* A capture that lacks a line without a word would say that nobody asked. */
+static void lose_line(struct recorder *r)
+{
+	*r->error = -ENOMEM;
+}
+
 static void write_line(struct recorder *r, struct json_object *record)
 {
 	const char *text = json_object_to_json_string_ext(
@@ -40,12 +46,15 @@ static void write_line(struct recorder *r, struct json_object *record)
 	_cleanup_free_ char *line = malloc(n + 1);
 	size_t done = 0;
 
-	if (line) {
-		memcpy(line, text, n);
-		line[n++] = '\n';
+	if (!line) {
+		lose_line(r);
+		json_object_put(record);
+		return;
 	}
+	memcpy(line, text, n);
+	line[n++] = '\n';
 	/* One write a line, so that lines of a child that is killed are whole. */
-	while (line && done < n) {
+	while (done < n) {
 		ssize_t written = write(r->fd, line + done, n - done);
 
 		if (written < 0 && errno != EINTR) {
@@ -98,6 +107,8 @@ static struct json_object *begin(struct recorder *r, const char *question, const
 	snprintf(key, sizeof(key), "%s %s", question, path);
 	copy = strdup(key);
 	found = copy ? tsearch(copy, &r->asked, compare_keys) : NULL;
+	if (!found)
+		lose_line(r);
 	if (!found || *found != copy) {
 		free(copy);
 		return NULL;
@@ -114,6 +125,8 @@ void recorder_learn_hostname(struct recorder *r, struct span text)
 	text = span_trim(text);
 	if (r->redact && text.n)
 		r->hostname = strndup(text.p, text.n);
+	if (r->redact && text.n && !r->hostname)
+		lose_line(r);
 }
 
 /* The bytes as a member: text where they are UTF-8 without NUL, else base64. */
@@ -138,9 +151,16 @@ static void record_text(struct recorder *r, const char *question, const char *pa
 
 	if (!record)
 		return;
-	if (rc == 0) {
-		clean = r->redact ? redact_text(text->data, text->size, r->hostname, &n) : NULL;
-		put_bytes(record, clean ? clean : text->data, clean ? n : text->size);
+	if (rc == 0 && r->redact) {
+		clean = redact_text(text->data, text->size, r->hostname, &n);
+		if (!clean) {
+			lose_line(r);
+			json_object_put(record);
+			return;
+		}
+		put_bytes(record, clean, n);
+	} else if (rc == 0) {
+		put_bytes(record, text->data, text->size);
 	}
 	write_line(r, record);
 }
@@ -221,8 +241,11 @@ void record_query(struct recorder *r, const char *key, int rc, struct json_objec
 
 	if (!record)
 		return;
-	if (answer)
-		json_put(record, "answer",
-			 r->redact ? redacted(r, answer) : json_object_get(answer));
+	if (answer) {
+		answer = r->redact ? redacted(r, answer) : json_object_get(answer);
+		if (!answer)
+			lose_line(r);
+		json_put(record, "answer", answer);
+	}
 	write_line(r, record);
 }

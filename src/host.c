@@ -28,14 +28,17 @@ enum host_kind host_kind(const struct host *host)
 int host_record(struct host *host, int fd, bool redact, struct arena *shared)
 {
 	_cleanup_text_ struct text hostname = { 0 };
+	int rc;
 
 	host->recorder = recorder_new(fd, redact, shared);
 	if (!host->recorder)
 		return -ENOMEM;
-	/* Known to every child from the start: each redacts by itself. */
-	if (host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname) == 0)
+	/* Known to every child from the start: each redacts by itself. One that was there, and was lost on
+	 * the way, could not be replaced. */
+	rc = host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname);
+	if (rc == 0)
 		recorder_learn_hostname(host->recorder, text_span(&hostname));
-	return 0;
+	return redact && (rc == -EIO || rc == -ENOMEM) ? rc : 0;
 }
 
 int host_record_error(const struct host *host)

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json_tokener.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "parse/utf8.h"
@@ -88,7 +91,7 @@ static bool scan_number(struct scan *s)
 	digits[n] = '\0';
 	errno = 0;
 	(void)strtoull(digits, NULL, 10);
-	return errno == 0 || scan_fail(s, start, "number out of range", (struct key){ 0 });
+	return (errno == 0 && isfinite(strtod(digits, NULL))) || scan_fail(s, start, "number out of range", (struct key){ 0 });
 }
 
 static bool scan_value(struct scan *s, int depth);
@@ -185,13 +188,18 @@ struct json_object *json_parse(const char *text, size_t n, struct json_error *er
 	struct scan scan = { text, n, 0, error };
 	struct json_object *json = NULL;
 	enum json_tokener_error what;
+	const char *nul;
 
 	if (!tokener || n > INT32_MAX) {
 		set_error(error, text, n, 0, tokener ? "document too large" : "out of memory");
 		json_tokener_free(tokener);
 		return NULL;
 	}
-	if (scan_value(&scan, 0)) {
+	/* json-c takes it for the end, and would not look at what comes after it. */
+	nul = memchr(text, '\0', n);
+	if (nul)
+		set_error(error, text, n, (size_t)(nul - text), "a NUL byte: this is not a text");
+	else if (scan_value(&scan, 0)) {
 		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 		json = json_tokener_parse_ex(tokener, text, (int)n);
 		what = json_tokener_get_error(tokener);
@@ -235,7 +243,7 @@ bool json_number(struct json_object *object, const char *key, uint64_t *value)
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
-	json_object_object_add(object, key, value);
+	memory_need(json_object_object_add(object, key, value) == 0 ? object : NULL);
 }
 
 void json_put_string(struct json_object *object, const char *key, const char *value)
@@ -250,10 +258,8 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 
 struct json_object *json_text(const char *s, size_t n)
 {
-	_cleanup_free_ char *clean = malloc(utf8_clean_size(s, n));
+	_cleanup_free_ char *clean = memory_need(malloc(utf8_clean_size(s, n)));
 
-	if (!clean)
-		return NULL;
 	utf8_clean(clean, s, n);
 	return json_object_new_string(clean);
 }

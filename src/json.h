@@ -13,6 +13,7 @@
 #include <json-c/linkhash.h>
 
 #include "cleanup.h"
+#include "memory.h"
 
 /* Numbers beyond this lose digits in readers that keep them as doubles. */
 #define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
@@ -41,6 +42,23 @@ struct json_object *json_document(const char *format);
  * for a later minor version, whose extra keys are to be passed over. */
 int json_check_document(struct json_object *json, const char *format, bool *later,
 			struct json_error *error);
+
+/*
+ * json-c answers NULL when memory runs out, and a document that lacks a member without a word would be
+ * worse than none: see memory_need().
+ */
+#define json_object_new_object() ((struct json_object *)memory_need(json_object_new_object()))
+#define json_object_new_array() ((struct json_object *)memory_need(json_object_new_array()))
+#define json_object_new_boolean(b) ((struct json_object *)memory_need(json_object_new_boolean(b)))
+#define json_object_new_int(i) ((struct json_object *)memory_need(json_object_new_int(i)))
+#define json_object_new_int64(i) ((struct json_object *)memory_need(json_object_new_int64(i)))
+#define json_object_new_string(s) ((struct json_object *)memory_need(json_object_new_string(s)))
+#define json_object_new_string_len(s, n) \
+	((struct json_object *)memory_need(json_object_new_string_len(s, n)))
+#define json_object_array_add(array, value) \
+	(void)memory_need(json_object_array_add(array, value) == 0 ? (array) : NULL)
+#define json_object_to_json_string_ext(json, flags) \
+	((const char *)memory_need((void *)json_object_to_json_string_ext(json, flags)))
 
 /* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
 struct json_object *json_text(const char *s, size_t n);

@@ -453,9 +453,9 @@ static bool survey(struct survey *s)
 		if (!c->looked || c->bridge)
 			continue;
 		rc = read_uevent(s->ctx, name, &c->device);
-		if (rc == -ENOENT || rc == -EBADMSG)
+		if (rc)
 			return false;
-		if (rc == 0 && is_wanted(s->ctx, name, &c->device))
+		if (is_wanted(s->ctx, name, &c->device))
 			take_way(s, c);
 	}
 	return true;

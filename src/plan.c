@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fix.h"
+#include "memory.h"
 #include "plan-make.h"
 #include "sha256.h"
 
@@ -61,7 +62,7 @@ __attribute__((format(printf, 2, 0))) static const char *format_text(struct fixi
 
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
-	kept = arena_strdup(f->arena, text ? text : "");
+	kept = arena_strdup(f->arena, memory_need(text));
 	free(text);
 	return kept;
 }

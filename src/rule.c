@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 #define RULES_MAX 512
 
 const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
@@ -80,7 +82,7 @@ const char *say(struct judge *j, const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	kept = arena_strdup(j->arena, text ? text : "");
+	kept = arena_strdup(j->arena, memory_need(text));
 	free(text);
 	return kept;
 }

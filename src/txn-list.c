@@ -26,6 +26,8 @@ static void add_entry(struct txn *t, int rc, struct txn_entries *entries)
 				     .time_s = t->time_s,
 				     .boot_id = t->boot_id,
 				     .who = t->who };
+	if (rc)
+		return;
 	for_each(file, &t->files)
 		*LIST_ADD(t->arena, &entry->files) = file->kept.path;
 	for_each(step, &t->steps)

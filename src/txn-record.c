@@ -8,6 +8,8 @@
 #include "json.h"
 #include "parse/base64.h"
 
+#define KEPT_MAX 65536 /* files of one transaction: far more than there can be */
+
 /* ---- writing ---- */
 
 static struct json_object *xattrs_to_json(const struct file_meta *meta)
@@ -134,20 +136,28 @@ static const char *copy_string(struct txn *t, struct json_object *json, const ch
 	return s ? arena_strdup(t->arena, s) : NULL;
 }
 
-static const char *const *strings_from_json(struct txn *t, struct json_object *json)
+/* NULL-terminated, or NULL for null. */
+static int strings_from_json(struct txn *t, struct json_object *json, const char *const **out)
 {
-	size_t n = json_object_is_type(json, json_type_array) ? json_object_array_length(json) : 0;
 	const char **strings;
+	size_t n;
 
+	*out = NULL;
 	if (!json)
-		return NULL;
+		return 0;
+	if (!json_object_is_type(json, json_type_array))
+		return -EBADMSG;
+	n = json_object_array_length(json);
 	strings = arena_alloc(t->arena, (n + 1) * sizeof(*strings));
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *item = json_object_array_get_idx(json, i);
 
+		if (!json_object_is_type(item, json_type_string))
+			return -EBADMSG;
 		strings[i] = arena_strdup(t->arena, json_object_get_string(item));
 	}
-	return strings;
+	*out = strings;
+	return 0;
 }
 
 static int xattrs_from_json(struct txn *t, struct json_object *json, struct file_meta *meta)
@@ -155,8 +165,11 @@ static int xattrs_from_json(struct txn *t, struct json_object *json, struct file
 	if (!json_object_is_type(json, json_type_object))
 		return -EBADMSG;
 	json_object_object_foreach (json, name, value) {
+		const char *text = json_object_is_type(value, json_type_string)
+					   ? json_object_get_string(value)
+					   : NULL;
 		size_t n;
-		char *bytes = base64_decode(json_object_get_string(value), &n);
+		char *bytes = text ? base64_decode(text, &n) : NULL;
 		struct xattr *x;
 
 		if (!bytes)
@@ -190,7 +203,7 @@ static int seen_from_json(struct txn *t, struct json_object *json, struct file_s
 	if (!sha_from_json(json, "sha256", seen->sha256) ||
 	    !json_number(json, "size_bytes", &seen->size) || !json_number(json, "mode", &mode) ||
 	    !json_number(json, "uid", &uid) || !json_number(json, "gid", &gid) ||
-	    !json_number(json, "mtime_ns", &ns) || !mtime)
+	    !json_number(json, "mtime_ns", &ns) || !json_object_is_type(mtime, json_type_int))
 		return -EBADMSG;
 	seen->there = true;
 	seen->meta = (struct file_meta){ .mode = (uint32_t)mode & 07777,
@@ -206,7 +219,7 @@ static int kept_from_json(struct txn *t, struct json_object *json, struct kept *
 	uint64_t number;
 
 	kept->path = copy_string(t, json, "path");
-	if (!kept->path || !json_number(json, "number", &number))
+	if (!kept->path || !json_number(json, "number", &number) || number >= KEPT_MAX)
 		return -EBADMSG;
 	kept->number = (unsigned int)number;
 	if (t->kept_count <= kept->number)
@@ -217,9 +230,11 @@ static int kept_from_json(struct txn *t, struct json_object *json, struct kept *
 static int file_from_json(struct txn *t, struct json_object *json)
 {
 	struct txn_file *file = LIST_ADD(t->arena, &t->files);
-	const char *const *folders = strings_from_json(t, json_member(json, "folders"));
-	int rc = kept_from_json(t, json, &file->kept);
+	const char *const *folders;
+	int rc = strings_from_json(t, json_member(json, "folders"), &folders);
 
+	if (rc == 0)
+		rc = kept_from_json(t, json, &file->kept);
 	for (; folders && *folders; folders++)
 		*LIST_ADD(t->arena, &file->folders) = *folders;
 	file->kept.after_known = true;
@@ -253,8 +268,11 @@ static int step_from_json(struct txn *t, struct json_object *json)
 	step->tool = copy_string(t, json, "tool");
 	step->was = copy_string(t, json, "was");
 	step->left = copy_string(t, json, "left");
-	step->argv = strings_from_json(t, json_member(json, "argv"));
-	step->must_hold = strings_from_json(t, json_member(json, "must_hold"));
+	rc = strings_from_json(t, json_member(json, "argv"), &step->argv);
+	if (rc == 0 && step->argv && !step->argv[0])
+		rc = -EBADMSG;
+	if (rc == 0)
+		rc = strings_from_json(t, json_member(json, "must_hold"), &step->must_hold);
 	for (size_t i = 0; rc == 0 && i < json_object_array_length(kept); i++)
 		rc = kept_from_json(t, json_object_array_get_idx(kept, i),
 				    LIST_ADD(t->arena, &step->kept));

@@ -192,19 +192,67 @@ def test_json_is_one_document(broken):
     assert run("--format", "json", "--root", broken).json()["format"] == "nvnodecheck-report"
 
 
-@pytest.mark.parametrize("args", [
-    ["--root", "TREE"], ["--json", "--root", "TREE"], ["facts", "--root", "TREE"], ["rules"],
-    ["--help"], ["--version"], ["explain", "driver/loaded"], ["rules", "--format", "man"],
-    ["topo", "--root", "TREE"], ["topo", "--format", "svg", "--root", "TREE"],
-    ["expect", "--root", "TREE"],
+# Every verb that writes, in each of its formats.
+WRITES = [[verb, "--format", form, "--root", "TREE"] for verb, forms in (
+    ("doctor", "text json jsonl prometheus nagios npd"), ("topo", "text json svg"),
+    ("fix", "text json"), ("expect", "text json"),
+    ("preflight", "text json jsonl prometheus nagios npd"),
+) for form in forms.split()] + [
+    ["facts", "--root", "TREE"], ["facts", "os", "--root", "TREE"],
     ["capture", "--root", "TREE", "-o", "-"],
-])
-def test_full_disk(args, broken):
-    args = [broken if a == "TREE" else a for a in args]
+    ["undo", "--list", "--root", "TREE"], ["undo", "--list", "--json", "--root", "TREE"],
+    ["diff", "FACTS", "OTHER"], ["diff", "--json", "FACTS", "OTHER"],
+    ["diff", "--format", "html", "FACTS", "OTHER"], ["doctor", "--from", "FACTS", "OTHER"],
+    ["doctor", "--format", "jsonl", "--from", "FACTS", "OTHER"],
+    ["rules"], ["rules", "--json"], ["rules", "--format", "man"], ["explain", "driver/loaded"],
+    ["explain", "--json", "driver/loaded"], ["--help"], ["--version"], ["doctor", "--help"],
+]
+# For their consumers these end with statuses of their own: 3 and 2 are UNKNOWN.
+FAILURE = {"nagios": 3, "npd": 2}
+
+
+@pytest.fixture(scope="module")
+def writer(broken, healthy, tmp_path_factory):
+    """writer(ARGS, ...): runs them on a broken node, which has something to say in each."""
+    folder = tmp_path_factory.mktemp("facts")
+    for name, tree in (("FACTS", broken), ("OTHER", healthy)):
+        (folder / name).write_bytes(run("facts", "--root", tree).raw)
+
+    def write(args, **more):
+        return run(*[{"TREE": broken}.get(a, folder / a if a in ("FACTS", "OTHER") else a)
+                     for a in args], **more)
+    return write
+
+
+def failure(args):
+    return next((FAILURE[a] for a in args if a in FAILURE), 4)
+
+
+@pytest.mark.parametrize("args", WRITES, ids=" ".join)
+def test_full_disk(args, writer):
     with open("/dev/full", "wb") as full:
-        result = run(*args, stdout=full)
-    assert result.status == 4, str(result)
+        result = writer(args, stdout=full)
+    assert result.status == failure(args), str(result)
     assert "No space left on device" in result.err
+
+
+@pytest.mark.parametrize("args", WRITES, ids=" ".join)
+def test_reader_that_leaves(args, writer):
+    """doctor | head: no message of a broken pipe, no signal."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as gone:
+        result = writer(args, stdout=gone)
+    assert result.status == failure(args), str(result)
+    assert result.err == ""
+
+
+@pytest.mark.parametrize("args", WRITES, ids=" ".join)
+def test_closed_output(args, writer):
+    """Standard output that nobody opened leads nowhere, and is no file that is opened meanwhile."""
+    close = "import os, sys; os.close(1); os.execvp(sys.argv[1], sys.argv[1:])"
+    result = writer(args, wrap=["/usr/bin/python3", "-c", close])
+    assert result.out == "" and result.err == "" and result.status == writer(args).status
 
 
 def test_capture_to_a_full_disk(broken):
@@ -224,18 +272,6 @@ def test_closed_standard_files(close, broken, tmp_path):
     assert process.returncode == 0
     lines = out.read_text(encoding="utf-8").splitlines()
     assert all(json.loads(line) for line in lines) and len(lines) > 5
-
-
-def test_reader_that_leaves(broken):
-    """doctor | head: no message of a broken pipe, no signal."""
-    read, write = os.pipe()
-    os.close(read)
-    process = subprocess.run([program.binary(), "facts", "--root", broken], stdout=write,
-                             stderr=subprocess.PIPE, env=program.environment(),
-                             timeout=program.TIMEOUT_S)
-    os.close(write)
-    assert process.returncode == 4
-    assert process.stderr == b""
 
 
 def test_standard_input(broken, tmp_path):

@@ -203,13 +203,15 @@ static bool is_nvidia_major(const struct dev_facts *dev, struct span number)
 	return false;
 }
 
-/* ../nvidia0, ../nvidia-caps/nvidia-cap1 */
-static bool leads_to_nvidia(struct probe_context *ctx, const char *name)
+/* ../nvidia0, ../nvidia-caps/nvidia-cap1. 1, 0 or negative errno. */
+static int leads_to_nvidia(struct probe_context *ctx, const char *name)
 {
 	char target[PATH_MAX];
+	int rc = host_link(ctx->host, target, "/dev/char/%s", name);
 
-	return host_link(ctx->host, target, "/dev/char/%s", name) == 0 &&
-	       span_search(span_of(target), "/nvidia");
+	if (rc)
+		return rc == -ENOENT || rc == -EINVAL ? 0 : rc;
+	return span_search(span_of(target), "/nvidia") != NULL;
 }
 
 /* A server has hundreds of these links: where the majors are known, only theirs are read. */
@@ -217,20 +219,25 @@ static void read_char_links(struct probe_context *ctx)
 {
 	struct dev_facts *dev = &ctx->node->dev;
 	_cleanup_names_ struct names names = { 0 };
+	int rc;
 
 	if (!is_known(dev->nodes))
 		return;
-	dev->char_links.state = probe_state(host_list(ctx->host, &names, "/dev/char"));
-	for (size_t i = 0; i < names.count; i++) {
+	rc = host_list(ctx->host, &names, "/dev/char");
+	dev->char_links.state = probe_state(rc);
+	for (size_t i = 0; rc >= 0 && i < names.count; i++) {
 		struct span name = span_of(names.items[i]);
 
 		name.n = span_find(name, ':');
 		if (is_known(dev->majors) && !is_nvidia_major(dev, name))
 			continue;
-		if (leads_to_nvidia(ctx, names.items[i]))
+		rc = leads_to_nvidia(ctx, names.items[i]);
+		if (rc > 0)
 			*LIST_ADD(ctx->arena,
 				  &dev->char_links) = fact_str(ctx->arena, names.items[i]).value;
 	}
+	if (rc < 0)
+		dev->char_links.state = probe_state(rc);
 }
 
 static void run(struct probe_context *ctx)

@@ -32,17 +32,20 @@ static void add_device(struct probe_context *ctx, const char *bdf, uint64_t grou
 	device->type = type;
 }
 
-static void read_group(struct probe_context *ctx, uint64_t group)
+/* 0, also for a group that is gone, or why its functions are not known. */
+static int read_group(struct probe_context *ctx, uint64_t group)
 {
 	_cleanup_names_ struct names names = { 0 };
 	struct fact_str type = { 0 };
+	int rc = host_list(ctx->host, &names, GROUPS "/%u/devices", (unsigned int)group);
 
-	if (host_list(ctx->host, &names, GROUPS "/%u/devices", (unsigned int)group))
-		return;
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
 	probe_str(ctx, &type, GROUPS "/%u/type", (unsigned int)group);
 	for (size_t i = 0; i < names.count; i++)
 		if (is_function(names.items[i]))
 			add_device(ctx, names.items[i], group, type);
+	return 0;
 }
 
 /* 0, or what kept the groups from being known: -ENOENT where there is no such folder, or no more
@@ -53,10 +56,10 @@ static int read_groups(struct probe_context *ctx)
 	uint64_t group;
 	int rc = host_list(ctx->host, &names, GROUPS);
 
-	for (size_t i = 0; i < names.count; i++)
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
 		if (span_u64(span_of(names.items[i]), 10, &group) == 0 && group <= UINT32_MAX)
-			read_group(ctx, group);
-	return names.count && !ctx->node->iommu.devices.count ? -ENOENT : rc;
+			rc = read_group(ctx, group);
+	return rc == 0 && names.count && !ctx->node->iommu.devices.count ? -ENOENT : rc;
 }
 
 /* In a copy the link can lead to nothing: then there is a group, and its type was left behind. */
@@ -82,12 +85,15 @@ static int read_links(struct probe_context *ctx)
 	uint64_t group;
 	int rc = host_list(ctx->host, &names, DEVICES);
 
-	for (size_t i = 0; i < names.count; i++) {
-		if (!is_function(names.items[i]) ||
-		    host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", names.items[i]) ||
-		    span_u64(span_of(name), 10, &group) || group > UINT32_MAX)
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		if (!is_function(names.items[i]))
 			continue;
-		add_device(ctx, names.items[i], group, type_of(ctx, names.items[i]));
+		rc = host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", names.items[i]);
+		if (rc == 0 && span_u64(span_of(name), 10, &group) == 0 && group <= UINT32_MAX)
+			add_device(ctx, names.items[i], group, type_of(ctx, names.items[i]));
+		/* In no group, or a copy in which the link became a folder. */
+		if (rc == -ENOENT || rc == -EINVAL)
+			rc = 0;
 	}
 	return rc == -ENOENT ? 0 : rc;
 }
@@ -112,8 +118,8 @@ static void run(struct probe_context *ctx)
 	rc = read_groups(ctx);
 	if (rc == -ENOENT)
 		rc = read_links(ctx);
-	if (rc == 0)
-		iommu->devices.state = FACT_KNOWN;
+	/* Some of the functions say nothing of the others. */
+	iommu->devices.state = rc == 0 ? FACT_KNOWN : FACT_UNKNOWN;
 	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
 }
 

@@ -13,15 +13,22 @@ struct reading {
 	struct probe_context *ctx;
 	LIST(struct modprobe_input) inputs;
 	LIST(const char *) folders; /* where those read so far really are */
-	bool unknown;		    /* a folder that may hold files could not be listed */
+	bool unknown;		    /* a folder or a link that may lead to files could not be read */
 };
 
 static int link_on_host(void *user, const char *path, char target[PATH_MAX])
 {
+	struct reading *r = user;
+	int rc;
+
 	/* No link, and not to be asked for: a copy of a host has no devices. */
 	if (strcmp(path, "/dev/null") == 0)
 		return -EINVAL;
-	return host_link((struct host *)user, target, "%s", path);
+	rc = host_link(r->ctx->host, target, "%s", path);
+	/* It may lead anywhere. */
+	if (rc && rc != -ENOENT && rc != -EINVAL && rc != -ENODATA)
+		r->unknown = true;
+	return rc;
 }
 
 /* With /lib a link to usr/lib, two of the folders are one: its files would mask themselves. */
@@ -29,7 +36,7 @@ static bool seen_before(struct reading *r, const char *folder)
 {
 	char real[PATH_MAX];
 
-	if (links_resolve(folder, real, link_on_host, r->ctx->host))
+	if (links_resolve(folder, real, link_on_host, r))
 		return false;
 	for_each(seen, &r->folders)
 		if (strcmp(*seen, real) == 0)
@@ -44,8 +51,8 @@ static bool is_null_device(struct reading *r, const char *path)
 {
 	char target[PATH_MAX], real[PATH_MAX];
 
-	return host_link(r->ctx->host, target, "%s", path) == 0 &&
-	       links_resolve(path, real, link_on_host, r->ctx->host) == 0 &&
+	return link_on_host(r, path, target) == 0 &&
+	       links_resolve(path, real, link_on_host, r) == 0 &&
 	       strcmp(real, "/dev/null") == 0;
 }
 

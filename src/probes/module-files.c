@@ -22,6 +22,7 @@ struct search {
 	const char *root; /* /lib/modules */
 	const char *release;
 	size_t folders;
+	bool incomplete; /* something could not be read: there may be more files */
 };
 
 static const char *const searched[] = {
@@ -123,6 +124,14 @@ static bool may_be_folder(const char *name)
 	return !strchr(name, '.');
 }
 
+static bool list(struct search *s, struct names *names, const char *folder)
+{
+	int rc = host_list(s->ctx->host, names, "%s/%s", s->root, folder);
+
+	s->incomplete |= rc && rc != -ENOENT;
+	return rc == 0;
+}
+
 static void search_folder(struct search *s, const char *folder, unsigned int depth)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -131,7 +140,7 @@ static void search_folder(struct search *s, const char *folder, unsigned int dep
 		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 1024 folders were searched");
 		return;
 	}
-	if (host_list(s->ctx->host, &names, "%s/%s/%s", s->root, s->release, folder))
+	if (!list(s, &names, arena_printf(s->ctx->arena, "%s/%s", s->release, folder)))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = arena_printf(s->ctx->arena, "%s/%s", folder, names.items[i]);
@@ -172,7 +181,7 @@ static void search_kernel(struct search *s, const struct names *top)
 	search_nvidia_folders(s, top, "");
 	if (!has_name(top, "kernel"))
 		return;
-	if (host_list(s->ctx->host, &kernel, "%s/%s/kernel", s->root, s->release) == 0)
+	if (list(s, &kernel, arena_printf(s->ctx->arena, "%s/kernel", s->release)))
 		search_nvidia_folders(s, &kernel, "kernel/");
 	for (const char *const *name = looked_into; *name; name++)
 		search_folder(s, *name, 0);
@@ -199,7 +208,7 @@ static void read_kernel(struct search *s)
 	_cleanup_names_ struct names top = { 0 };
 	struct kernel_tree *kernel;
 
-	if (host_list(s->ctx->host, &top, "%s/%s", s->root, s->release) || !is_kernel(&top))
+	if (!list(s, &top, s->release) || !is_kernel(&top))
 		return;
 	if (modules->kernels.count == KERNELS_MAX) {
 		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 64 kernels were looked at");
@@ -221,7 +230,7 @@ static int read_root(struct probe_context *ctx, const char *root)
 		s.release = releases.items[i];
 		read_kernel(&s);
 	}
-	return rc;
+	return s.incomplete ? -EIO : rc;
 }
 
 static void set_states(struct probe_context *ctx, int rc)
@@ -230,8 +239,8 @@ static void set_states(struct probe_context *ctx, int rc)
 
 	if (probe_hides_host(ctx, "/lib/modules"))
 		return;
-	if (modules->kernels.count || modules->files.count || !rc || rc == -ENOENT)
-		modules->kernels.state = modules->files.state = FACT_KNOWN;
+	modules->kernels.state = modules->files.state =
+		rc == 0 || rc == -ENOENT ? FACT_KNOWN : FACT_UNKNOWN;
 }
 
 /* ---- details ---- */
@@ -309,12 +318,18 @@ static void run(struct probe_context *ctx)
 	struct module_info info = { 0 };
 	char target[PATH_MAX];
 	int rc = read_root(ctx, "/lib/modules");
+	int link = host_link(ctx->host, target, "/lib");
 
 	/* Where /lib is not a link into /usr, distributions move from the one to the other. */
-	if (host_link(ctx->host, target, "/lib") != 0) {
+	if (link == -EINVAL || link == -ENOENT || link == -ENODATA) {
 		int usr = read_root(ctx, "/usr/lib/modules");
 
-		rc = rc == 0 || (rc == -ENOENT && usr == -ENODATA) ? rc : usr;
+		if (rc == -ENOENT || rc == -ENODATA)
+			rc = usr == -ENODATA ? rc : usr;
+		else if (usr && usr != -ENOENT && usr != -ENODATA)
+			rc = usr;
+	} else if (link) {
+		rc = link;
 	}
 	set_states(ctx, rc);
 	fact_list_sort(&modules->files, sizeof(modules->files.items[0]), compare_files);

@@ -75,7 +75,12 @@ static int find_functions(struct probe_context *ctx)
 		d = LIST_ADD(ctx->arena, &pci->devices);
 		d->bdf = fact_str(ctx->arena, names.items[i]);
 		read_identity(ctx, d);
+		/* It may be a GPU or a NIC: the others are not all that there are. */
+		if (is_unknown(d->vendor_id) || is_unknown(d->class_id))
+			rc = -EIO;
 	}
+	if (rc)
+		pci->devices.state = probe_state(rc);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "diff.h"
 #include "json.h"
+#include "memory.h"
 #include "render/render.h"
 
 #define LISTED 8 /* names in a line */
@@ -47,10 +48,10 @@ static bool same_values(const struct diff *diff, const struct diff_key *a,
 
 static struct row *make_rows(const struct diff *diff, size_t *count)
 {
-	struct row *rows = calloc(diff->count + 1, sizeof(*rows));
+	struct row *rows = memory_need(calloc(diff->count + 1, sizeof(*rows)));
 
 	*count = 0;
-	for (size_t i = 0; rows && i < diff->count; i++) {
+	for (size_t i = 0; i < diff->count; i++) {
 		struct row row = { .key = &diff->keys[i], .items = 1 };
 		size_t k = 0;
 
@@ -126,11 +127,11 @@ static int compare_odd(const void *a, const void *b)
 /* Those that differ from most, the oddest first; COUNT is how many do. */
 static struct odd_node *sort_odd(const struct diff *diff, size_t *count)
 {
-	struct odd_node *nodes = calloc(diff->nodes + 1, sizeof(*nodes));
+	struct odd_node *nodes = memory_need(calloc(diff->nodes + 1, sizeof(*nodes)));
 	size_t *odd = diff_odd(diff);
 
 	*count = 0;
-	for (size_t node = 0; nodes && node < diff->nodes; node++)
+	for (size_t node = 0; node < diff->nodes; node++)
 		if (odd[node])
 			nodes[(*count)++] = (struct odd_node){ node, odd[node] };
 	free(odd);

@@ -176,8 +176,13 @@ static void judge_shadowed(struct judge *j)
 	if (gate_no_modprobe(j))
 		return;
 	for_each(f, &j->node->modprobe.files) {
-		if (!is_known(f->masked_by) || f->lost.count == 0)
+		if (!is_known(f->masked_by) || (is_told(f->lost) && f->lost.count == 0))
 			continue;
+		if (!is_told(f->lost)) {
+			UNKNOWN(j, .subject = f->path.value,
+				.evidence = { say(j, "modprobe.files[%s].lost", f->path.value) });
+			continue;
+		}
 		FAIL(j, .subject = f->path.value,
 		     .observed = say(j, "%s stands in for it, without: %s", f->masked_by.value,
 				     f->lost.items[0]),

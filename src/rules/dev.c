@@ -38,6 +38,8 @@ static void judge_node(struct judge *j, const char *path, const struct device_ma
 	if (!n)
 		FAIL(j, .subject = path, .observed = "not there", .expected = "a character device",
 		     .evidence = { "dev.nodes" });
+	else if (is_unknown(n->kind))
+		UNKNOWN(j, .subject = path, .evidence = { say(j, "dev.nodes[%s].kind", path) });
 	/* A copied tree can hold plain files in the place of device nodes. */
 	else if (known_is(n->kind, NODE_FILE))
 		PASS(j, .subject = path, .observed = "there, as a copy",

@@ -128,6 +128,10 @@ static void judge_memlock(struct judge *j)
 		UNKNOWN(j, .evidence = { "limits.launchers" });
 		return;
 	}
+	if (!is_told(j->node->rdma.devices)) {
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+		return;
+	}
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
 			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));

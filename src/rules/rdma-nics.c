@@ -48,6 +48,15 @@ static bool has_working_peer(const struct node *node, const struct pci_device *n
 	return false;
 }
 
+/* A device of which it is not known what function it is on; NULL: there is none. */
+static const struct rdma_device *unplaced(const struct node *node)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_unknown(d->bdf))
+			return d;
+	return NULL;
+}
+
 static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *good)
 {
 	const char *fact = say(j, "pci.devices[%s].driver", nic->bdf.value);
@@ -59,6 +68,9 @@ static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *goo
 	}
 	if (is_unknown(nic->driver))
 		UNKNOWN(j, .subject = nic->bdf.value, .evidence = { fact });
+	else if (unplaced(j->node))
+		UNKNOWN(j, .subject = nic->bdf.value,
+			.evidence = { say(j, "rdma.devices[%s].bdf", unplaced(j->node)->name.value) });
 	else if (bound)
 		FAIL(j, .subject = nic->bdf.value,
 		     .observed = "mlx5_core drives it, and it has no RDMA device",

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Boot loaders' files: the first byte says which reader, byte 1 divides a grubenv from a grub.cfg.
  */
-#include <assert.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "parse/bls.h"
 #include "parse/grub.h"
 #include "parse/shellvars.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_grub(struct arena *arena, struct span text)
 {
@@ -74,11 +71,9 @@ static void read_bls(struct arena *arena, struct span text, enum bls_reader read
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct arena *arena;
+	struct arena *arena = fuzz_arena();
 	struct span text;
 
-	if (!arena)
-		arena = arena_new(ARENA_BYTES);
 	if (!size)
 		return 0;
 	text = (struct span){ (const char *)data + 1, size - 1 };
@@ -89,6 +84,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		read_bls(arena, text, data[0] % 4 == 2 ? BLS_GRUB : BLS_SYSTEMD);
 	(void)bls_default(text, arena);
-	arena_reset(arena);
 	return 0;
 }

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole images, decompressors included. */
-#include <assert.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "image.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct arena *arena;
 	static int fd = -1;
+	struct arena *arena = fuzz_arena();
 	struct initramfs_image image = { 0 };
 
-	if (fd < 0) {
+	if (fd < 0)
 		fd = memfd_create("image", 0);
-		arena = arena_new(ARENA_BYTES);
-	}
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
 	image_read(fd, &image, arena);
 	assert(image.complete.value ? is_absent(image.problem) : is_known(image.problem));
 	assert(image.complete.value || is_unknown(image.modprobe.options));
-	arena_reset(arena);
 	return 0;
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses, routes, host names: every reader ends, and what it gives can be printed. */
-#include <assert.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "parse/inet.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check_inside(struct span text, struct span s)
-{
-	assert(!s.n || (s.p >= text.p && s.p + s.n <= text.p + text.n));
-}
 
 static void read_kernel_text(struct span text)
 {

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parameters: every word lies inside the text, in order, and the iterator ends. */
-#include <assert.h>
+#include "fuzz.h"
 
 #include "parse/kparam.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check_inside(struct span text, struct span s)
-{
-	assert(!s.n || (s.p >= text.p && s.p + s.n <= text.p + text.n));
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

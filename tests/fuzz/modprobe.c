@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe.d: the input is up to five files and a command line, divided by byte 1. */
-#include <assert.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "parse/modprobe.h"
 
 #define FILES 5
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const paths[FILES] = {
 	"/etc/modprobe.d/b.conf",     "/etc/modprobe.d/a.conf",		"/run/modprobe.d/b.conf",
@@ -31,14 +28,12 @@ static void check(const struct modprobe_facts *facts, struct arena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct arena *arena;
+	struct arena *arena = fuzz_arena();
 	struct modprobe_input inputs[FILES] = { 0 };
 	struct modprobe_facts facts = { 0 };
 	struct span rest = { (const char *)data, size }, piece;
 	size_t count = 0;
 
-	if (!arena)
-		arena = arena_new(ARENA_BYTES);
 	while (count < FILES && span_cut(&rest, '\1', &piece)) {
 		inputs[count].path = paths[count];
 		inputs[count].kind = piece.n % 16 == 15 ? MODPROBE_DANGLING : MODPROBE_TEXT;
@@ -47,6 +42,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	modprobe_select(inputs, count);
 	modprobe_parse(&facts, arena, inputs, count, rest);
 	check(&facts, arena);
-	arena_reset(arena);
 	return 0;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Archives, in blocks of any size, with and without skipping; bodies go through the search for a
  * module's version, all bytes through the search for the ends of compressed streams. */
-#include <assert.h>
+#include "fuzz.h"
+
 #include <errno.h>
-#include <string.h>
 
 #include "parse/modinfo.h"
 #include "parse/newc.h"
 #include "parse/pe.h"
 #include "parse/segment.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct bytes {
 	const char *p;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What sysfs says of RDMA devices, and addresses of PCI functions: the results lie inside the text,
  * rates have no more digits than fit. */
-#include <assert.h>
+#include "fuzz.h"
 
 #include "parse/bdf.h"
 #include "parse/rdma.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check_inside(struct span text, struct span s)
-{
-	assert(!s.n || (s.p >= text.p && s.p + s.n <= text.p + text.n));
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Vital product data: the reader ends, and what it finds is inside. */
-#include <assert.h>
+#include "fuzz.h"
 
 #include "parse/vpd.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

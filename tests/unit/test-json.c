@@ -49,6 +49,7 @@ static void test_refused(void **state)
 		{ "{\"a\": 18446744073709551616}", 1 },
 		{ "{/* c */}", 1 },
 		{ "{\"a\": \"\xff\"}", 1 },
+		{ "{\"a\": 1e999}", 1 },
 		{ "nonsense", 1 },
 		{ "[1 2]", 1 },
 		{ "{\"a\" 1}", 1 },
@@ -63,6 +64,17 @@ static void test_refused(void **state)
 			fail_msg("%s: %s, line %zu", rows[i].text, json ? "taken" : error.text,
 				 error.line);
 	}
+}
+
+/* json-c would take it for the end of the text. */
+static void test_nul(void **state)
+{
+	struct json_error error = { "", 0 };
+
+	(void)state;
+	assert_null(json_parse("{}\n\0{", 5, &error));
+	assert_int_equal(error.line, 2);
+	assert_non_null(strstr(error.text, "NUL"));
 }
 
 /* Brackets without end must not be followed as deep as they go. */
@@ -95,8 +107,8 @@ static void test_document(void **state)
 static void test_members(void **state)
 {
 	struct json_error error;
-	_cleanup_json_ struct json_object *json = json_parse("{\"s\":\"x\",\"n\":7,\"b\":true}", 26,
-							     &error);
+	const char *text = "{\"s\":\"x\",\"n\":7,\"b\":true}";
+	_cleanup_json_ struct json_object *json = json_parse(text, strlen(text), &error);
 	uint64_t n = 0;
 
 	(void)state;
@@ -114,7 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_taken),	cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
-		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A document of facts, as --from takes it: what is accepted is written as the same again, and judged;
+ * every path that leads to a fact has a value or none, and nothing else. */
+#include "node.h"
+
+#include <errno.h>
+
+static void find(struct arena *arena, const struct node *node, struct span text)
+{
+	struct fact_ref ref;
+	const char *path = arena_strndup(arena, text.p, text.n);
+	int rc = fact_find(&node_desc, node, path, arena, &ref);
+
+	assert(rc == 0 || rc == -ENOENT || rc == -EINVAL);
+	if (rc == 0) {
+		_cleanup_json_ struct json_object *json = fact_ref_json(&ref);
+
+		assert(!json || fact_ref_state(&ref) == FACT_KNOWN);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct span rest = fuzz_span(data, size), path = { "", 0 };
+	struct arena *arena = fuzz_arena();
+	struct node *node = arena_alloc(arena, sizeof(*node));
+	_cleanup_json_ struct json_object *json = NULL;
+	struct json_error why;
+	struct fact_error error;
+
+	span_cut(&rest, '\n', &path);
+	find(arena, node, path);
+	if (!rest.p)
+		return 0;
+	json = json_parse(rest.p, rest.n, &why);
+	if (!json || fact_from_json(&node_desc, node, json, arena, true, &error))
+		return 0;
+	node_check_json(arena, node);
+	fact_settle(&node_desc, node);
+	find(arena, node, path);
+	assert(fact_compare(&node_desc, node, node, NULL, NULL) == 0);
+	node_judge(arena, node, (uint8_t)size);
+	return 0;
+}

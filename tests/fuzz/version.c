@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What software says of its version by names and texts: what is found lies inside them. */
+#include "fuzz.h"
+
+#include "parse/version.h"
+
+static void read_line(struct span line)
+{
+	static const char *const stems[] = { "libnccl.so", "libcuda.so", "libibverbs.so" };
+	struct span project, version;
+
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (version_of_library(line, stems[i], &version)) {
+			check_inside(line, version);
+			(void)version_is_whole(version);
+		}
+	if (version_of_dist_info(line, &project, &version)) {
+		assert(project.n && version.n);
+		check_inside(line, project);
+		check_inside(line, version);
+	}
+	version = version_upstream(line);
+	check_inside(line, version);
+	(void)version_is_driver(version);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct span text = fuzz_span(data, size), rest = text, line, version;
+	struct version_dpkg dpkg = { .prefix = "nvidia-" };
+	uint64_t number;
+
+	while (span_cut(&rest, '\n', &line)) {
+		read_line(line);
+		if (version_dpkg_line(&dpkg, line))
+			assert(strlen(dpkg.version) < sizeof(dpkg.version));
+	}
+	(void)version_define(text, "NVSHMEM_VENDOR_MAJOR_VERSION", &number);
+	if (version_json(text, "cuda", &version))
+		check_inside(text, version);
+	if (version_of_ofed(text, &version))
+		check_inside(text, version);
+	return 0;
+}
