@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "json.h"
+#include "json-walk.h"
 #include "probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */
@@ -65,20 +65,19 @@ static enum exit_status read_from(struct source *source, const char *file)
 
 static enum exit_status load_facts(struct source *source, const char *file)
 {
-	_cleanup_json_ struct json_object *json = NULL;
+	_cleanup_json_ struct json_object *head = NULL;
 	struct json_error why;
 	struct fact_error error;
 	bool later;
 
-	json = json_parse(source->file.data, source->file.size, &why);
-	if (!json || json_check_document(json, "nvnodecheck-facts", &later, &why)) {
+	if (json_check(source->file.data, source->file.size, &why))
+		head = walk_head(source->file.data);
+	if (!head || json_check_document(head, "nvnodecheck-facts", &later, &why)) {
 		complain("%s:%zu: %s", file, why.line, why.text);
 		return EXIT_CANNOT;
 	}
-	json_object_object_del(json, "format");
-	json_object_object_del(json, "format_version");
-	json_object_object_del(json, "tool_version");
-	if (fact_from_json(&node_desc, source->node, json, source->arena, later, &error)) {
+	if (fact_from_json(&node_desc, source->node, source->file.data, source->arena, later,
+			   &error)) {
 		complain("%s: %s", file, error.text);
 		return EXIT_CANNOT;
 	}

@@ -191,10 +191,11 @@ struct fact_error {
 	char text[264];		/* where in the document, and what is wrong */
 };
 
-/* Fills FACTS, which must be zeroed. 0, or -EINVAL with ERROR filled. With LENIENT, keys that the
- * description does not have are passed over (a document of a later minor version). */
-int fact_from_json(const struct desc *desc, void *facts, struct json_object *json,
-		   struct arena *arena, bool lenient, struct fact_error *error);
+/* fact-read.c: fills FACTS, which must be zeroed, from a text that json_check() has found right, whole
+ * documents included. 0, or -EINVAL with ERROR filled. With LENIENT, keys that the description does
+ * not have are passed over (a document of a later minor version). */
+int fact_from_json(const struct desc *desc, void *facts, const char *json, struct arena *arena,
+		   bool lenient, struct fact_error *error);
 
 /* fact-path.c */
 struct fact_ref {

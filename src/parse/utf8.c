@@ -17,10 +17,10 @@ static bool continues(const unsigned char *s, size_t n, size_t count)
 	return true;
 }
 
-/* Length of the valid character at S, 0 if there is none (RFC 3629: shortest form, no surrogate,
- * nothing above U+10FFFF). */
-static size_t character(const unsigned char *s, size_t n)
+/* RFC 3629: shortest form, no surrogate, nothing above U+10FFFF. */
+size_t utf8_length(const char *text, size_t n)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	uint32_t second = n > 1 ? s[1] : 0;
 
 	if (s[0] < 0x80)
@@ -45,7 +45,7 @@ static size_t clean(char *out, const char *s, size_t n)
 	size_t size = 0;
 
 	for (size_t i = 0; i < n;) {
-		size_t length = character((const unsigned char *)s + i, n - i);
+		size_t length = utf8_length(s + i, n - i);
 		const char *from = length ? s + i : REPLACEMENT;
 		size_t bytes = length ? length : 3;
 
