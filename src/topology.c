@@ -105,12 +105,15 @@ const struct pci_device *topology_nearest_nic(const struct node *node, const str
 					      struct pci_path *path)
 {
 	const struct pci_device *nearest = NULL;
+	struct pci_chain from, to;
 	struct pci_path candidate;
 
+	topology_chain(node, gpu, &from);
 	for_each(d, &node->pci.devices) {
 		if (!topology_is_nic(node, d))
 			continue;
-		topology_path(node, gpu, d, &candidate);
+		topology_chain(node, d, &to);
+		topology_path_between(&from, &to, &candidate);
 		if (nearest && candidate.class >= path->class)
 			continue;
 		nearest = d;
