@@ -94,7 +94,7 @@ bool topology_is_nic(const struct node *node, const struct pci_device *device)
 	/* Quickly told, of the many there are. */
 	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
 		return false;
-	if (str_is(device->sub_model, "SW_MNG"))
+	if (pci_is_gpu(device) || pci_is_nvswitch(device) || str_is(device->sub_model, "SW_MNG"))
 		return false;
 	if (!pci_is_mlx(device))
 		return has_rdma_device(node, device);
