@@ -29,17 +29,39 @@ static struct json_object *list_to_json(const struct desc *desc, const struct fa
 	return array;
 }
 
-static struct json_object *u64_to_json(enum field_type type, uint64_t value)
+const char *field_text(const struct field *field, const void *value, char buffer[24])
+{
+	const struct fact_u64 *number = value;
+
+	switch (field->type) {
+	case FIELD_BOOL:
+		return ((const struct fact_bool *)value)->value ? "true" : "false";
+	case FIELD_ENUM:
+		return field->words[((const struct fact_enum *)value)->value];
+	case FIELD_STR:
+		return ((const struct fact_str *)value)->value;
+	case FIELD_LIMIT:
+		if (number->value == FACT_UNLIMITED)
+			return "unlimited";
+		break;
+	case FIELD_HEX:
+		snprintf(buffer, 24, "0x%" PRIx64, number->value);
+		return buffer;
+	default:
+		break;
+	}
+	snprintf(buffer, 24, "%" PRIu64, number->value);
+	return buffer;
+}
+
+static struct json_object *u64_to_json(const struct field *field, const struct fact_u64 *fact)
 {
 	char text[24];
 
-	if (type == FIELD_HEX) {
-		snprintf(text, sizeof(text), "0x%" PRIx64, value);
-		return json_object_new_string(text);
-	}
-	if (type == FIELD_LIMIT && value == FACT_UNLIMITED)
-		return json_object_new_string("unlimited");
-	return json_u64(value);
+	if (field->type == FIELD_U64 ||
+	    (field->type == FIELD_LIMIT && fact->value != FACT_UNLIMITED))
+		return json_u64(fact->value);
+	return json_object_new_string(field_text(field, fact, text));
 }
 
 struct json_object *field_to_json(const struct field *field, const void *value)
@@ -48,17 +70,12 @@ struct json_object *field_to_json(const struct field *field, const void *value)
 	case FIELD_BOOL:
 		return json_object_new_boolean(((const struct fact_bool *)value)->value);
 	case FIELD_ENUM:
-		return json_object_new_string(
-			field->words[((const struct fact_enum *)value)->value]);
+	case FIELD_STR:
+		return json_object_new_string(field_text(field, value, NULL));
 	case FIELD_U64:
 	case FIELD_HEX:
 	case FIELD_LIMIT:
-		return u64_to_json(field->type, ((const struct fact_u64 *)value)->value);
-	case FIELD_STR: {
-		const char *s = ((const struct fact_str *)value)->value;
-
-		return json_object_new_string(s);
-	}
+		return u64_to_json(field, value);
 	case FIELD_STRS:
 		return strings_to_json(value);
 	case FIELD_STRUCT:
