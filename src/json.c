@@ -58,7 +58,7 @@ bool json_number(struct json_object *object, const char *key, uint64_t *value)
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
-	json_object_object_add(object, key, value);
+	json_object_object_add_ex(object, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT);
 }
 
 void json_put_string(struct json_object *object, const char *key, const char *value)
@@ -73,8 +73,11 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 
 struct json_object *json_text(const char *s, size_t n)
 {
-	_cleanup_free_ char *clean = malloc(utf8_clean_size(s, n));
+	_cleanup_free_ char *clean = NULL;
 
+	if (utf8_is_plain(s, n))
+		return json_object_new_string_len(s, (int)n);
+	clean = malloc(utf8_clean_size(s, n));
 	if (!clean)
 		return NULL;
 	utf8_clean(clean, s, n);

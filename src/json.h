@@ -36,7 +36,8 @@ struct json_object *json_member(struct json_object *object, const char *key);
 const char *json_string(struct json_object *object, const char *key);
 bool json_number(struct json_object *object, const char *key, uint64_t *value);
 
-/* Add a member; each takes ownership of VALUE. A NULL string is written as null. */
+/* Add a member; each takes ownership of VALUE. A NULL string is written as null. KEY is not copied, and
+ * is mostly a literal. */
 void json_put(struct json_object *object, const char *key, struct json_object *value);
 void json_put_string(struct json_object *object, const char *key, const char *value);
 void json_put_number(struct json_object *object, const char *key, uint64_t value);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/utf8.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -59,8 +58,7 @@ static size_t clean(char *out, const char *s, size_t n)
 	return size + 1;
 }
 
-/* As nearly all that is read. */
-static bool is_ascii(const char *s, size_t n)
+bool utf8_is_plain(const char *s, size_t n)
 {
 	signed char least = 1;
 
@@ -71,12 +69,12 @@ static bool is_ascii(const char *s, size_t n)
 
 size_t utf8_clean_size(const char *s, size_t n)
 {
-	return is_ascii(s, n) ? n + 1 : clean(NULL, s, n);
+	return utf8_is_plain(s, n) ? n + 1 : clean(NULL, s, n);
 }
 
 void utf8_clean(char *out, const char *s, size_t n)
 {
-	if (!is_ascii(s, n)) {
+	if (!utf8_is_plain(s, n)) {
 		clean(out, s, n);
 		return;
 	}
