@@ -64,10 +64,12 @@ struct span walk_key(const char **at)
 
 struct span walk_string(const char **at)
 {
-	const char *start = *at + 1, *end = start;
+	const char *start = *at + 1, *end = rawmemchr(start, '"');
 
-	while (*end != '"')
-		end += *end == '\\' ? 2 : 1;
+	/* Few strings have escapes, which a quotation mark can be one of. */
+	if (memchr(start, '\\', (size_t)(end - start)))
+		for (end = start; *end != '"';)
+			end += *end == '\\' ? 2 : 1;
 	*at = end + 1;
 	return (struct span){ start, (size_t)(end - start) };
 }

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 mkdir -p "build/fuzz/$name"
 more=
 [ "$name" = image ] && more="$(ls src/image*.c src/decompress*.c) src/library.c"
+[ "$name" = json ] && more="$(ls src/json*.c src/fact-*.c) src/facts.c $(pkg-config --libs json-c)"
 # pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
 clang -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing -g -O1 -Isrc \
 	$(pkg-config --cflags json-c libarchive) \
