@@ -118,6 +118,9 @@ const struct pci_device *topology_nearest_nic(const struct node *node, const str
 			continue;
 		nearest = d;
 		*path = candidate;
+		/* None is nearer. */
+		if (path->class == PATH_PIX)
+			break;
 	}
 	return nearest;
 }
