@@ -6,7 +6,7 @@
 #   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
-#   make bench                 how long it takes, as ratios
+#   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
