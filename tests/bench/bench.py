@@ -313,16 +313,16 @@ def some_files(target, total):
 
 
 def image(folder, room):
-    """100 MB in a zstd image as initramfs-tools makes it, against decompressing it and against the
+    """An image of about 100 MB as initramfs-tools makes it with zstd, against decompressing it and against the
     distribution's lister."""
     if not shutil.which("zstd") or not shutil.which("cpio"):
         return
     content = os.path.join(folder, "content")
     os.makedirs(content)
-    some_files(content, 100 << 20)
+    some_files(content, 330 << 20)	# some 100 MB compressed
     release = os.listdir(room.root + "/lib/modules")[0]
     path = "%s/boot/initrd.img-%s" % (room.root, release)
-    subprocess.run("find . | cpio -o -H newc --quiet | zstd -q -9 > '%s'" % path, shell=True,
+    subprocess.run("find . | cpio -o -H newc --quiet | zstd -q -9 -T0 > '%s'" % path, shell=True,
                    cwd=content, check=True)
     shutil.rmtree(content)
     own = [program.binary(), "doctor", "--root", room.root]
