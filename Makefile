@@ -10,7 +10,7 @@
 #   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
-#   make bench                 how long it takes, as ratios
+#   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
 #   make uninstall DESTDIR= PREFIX=/usr/local

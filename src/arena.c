@@ -67,18 +67,22 @@ char *arena_strdup(struct arena *arena, const char *s)
 	return arena_strndup(arena, s, strlen(s));
 }
 
+/* Written where it stays: what does not fit ends the process in arena_alloc(). */
+char *arena_vprintf(struct arena *arena, const char *format, va_list ap)
+{
+	char *free_part = (char *)arena + arena->used;
+	int n = vsnprintf(free_part, arena->size - arena->used, format, ap);
+
+	return arena_alloc(arena, n < 0 ? arena->size : (size_t)n + 1);
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
 	va_list ap;
 	char *text;
-	int n;
 
 	va_start(ap, format);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
-	text = arena_alloc(arena, (size_t)n + 1);
-	va_start(ap, format);
-	vsnprintf(text, (size_t)n + 1, format, ap);
+	text = arena_vprintf(arena, format, ap);
 	va_end(ap);
 	return text;
 }

@@ -9,6 +9,7 @@
 #ifndef ARENA_H
 #define ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* Address space kept for one node's facts; pages that are not touched cost nothing. */
@@ -30,5 +31,7 @@ char *arena_strndup(struct arena *arena, const char *s, size_t n);
 char *arena_strdup(struct arena *arena, const char *s);
 char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 #endif

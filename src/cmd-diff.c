@@ -14,14 +14,13 @@ struct task {
 static void take_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
 		       void *user)
 {
+	_cleanup_source_ struct source source = { 0 };
 	const struct task *task = user;
 	uint32_t failed = 0;
 	struct diff diff;
 
 	diff_init(&diff, fleet->count);
 	for (size_t i = worker; i < fleet->count; i += workers) {
-		_cleanup_source_ struct source source = { 0 };
-
 		if (fleet_read(&source, task->options, fleet->files[i]))
 			failed++;
 		else

@@ -36,21 +36,21 @@ static void put_name(const char *name, const struct report *r)
 }
 
 /* Standard output is the record while this runs. */
-static struct head judge(const char *file, const char *name, const struct options *options)
+static struct head judge(struct source *source, const char *file, const char *name,
+			 const struct options *options)
 {
-	_cleanup_source_ struct source source = { 0 };
 	struct head head = { 0 };
 	struct settings settings;
 	struct report *report;
 	struct options one = *options;
 
-	head.status = fleet_read(&source, options, file);
+	head.status = fleet_read(source, options, file);
 	one.from = file;
 	if (!head.status)
-		head.status = source_settings(&source, &one, &settings);
+		head.status = source_settings(source, &one, &settings);
 	if (head.status)
 		return head;
-	report = report_make(source.node, &settings, source.arena);
+	report = report_make(source->node, &settings, source->arena);
 	head.status = report_status(report, settings.strict);
 	head.verdict = report->verdict;
 	if (options->format == FORMAT_TEXT)
@@ -63,6 +63,7 @@ static struct head judge(const char *file, const char *name, const struct option
 static void judge_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
 			void *user)
 {
+	_cleanup_source_ struct source source = { 0 };
 	const struct task *task = user;
 	FILE *standard = stdout;
 
@@ -72,7 +73,7 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 		struct head head;
 
 		stdout = memory_need(open_memstream(&text, &size));
-		head = judge(fleet->files[i], fleet->names[i], task->options);
+		head = judge(&source, fleet->files[i], fleet->names[i], task->options);
 		fclose(stdout);
 		stdout = standard;
 		head.bytes = (uint32_t)size;

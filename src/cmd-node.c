@@ -5,13 +5,16 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd.h"
-#include "json.h"
+#include "json-walk.h"
 #include "probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */
 #define FROM_MAX (256u << 20)
+#define FROM_FIRST 65536
 
 /* The beginning of either format's first line. */
 static bool is_capture(const struct text *text)
@@ -21,21 +24,21 @@ static bool is_capture(const struct text *text)
 	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
 }
 
-static int read_stream(FILE *in, struct text *text)
+/* ROOM is what the file says of its size, a pipe nothing. */
+static int read_all(int fd, size_t room, struct text *text)
 {
-	size_t room = 65536;
-
 	text->data = malloc(room + 1);
 	while (text->data && text->size < FROM_MAX) {
-		size_t n;
+		ssize_t n = read(fd, text->data + text->size, room - text->size);
 
-		errno = 0;
-		n = fread(text->data + text->size, 1, room - text->size, in);
-
-		text->size += n;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text->size += (size_t)n;
 		text->data[text->size] = '\0';
 		if (n == 0)
-			return !ferror(in) ? 0 : errno ? -errno : -EIO;
+			return 0;
 		if (text->size == room) {
 			char *more = realloc(text->data, room * 2 + 1);
 
@@ -51,12 +54,17 @@ static int read_stream(FILE *in, struct text *text)
 static enum exit_status read_from(struct source *source, const char *file)
 {
 	bool standard = strcmp(file, "-") == 0;
-	int fd = standard ? -1 : open(file, O_RDONLY | O_CLOEXEC);
-	FILE *in = standard ? stdin : fd >= 0 ? fdopen(fd, "r") : NULL;
-	int rc = in ? read_stream(in, &source->file) : -errno;
+	int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	size_t room = FROM_FIRST;
+	struct stat st;
+	int rc = fd < 0 ? -errno : 0;
 
-	if (in && !standard)
-		fclose(in);
+	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
+		room = (size_t)st.st_size + 1;
+	if (rc == 0)
+		rc = read_all(fd, room, &source->file);
+	if (fd >= 0 && !standard)
+		close(fd);
 	if (rc == 0)
 		return EXIT_WELL;
 	complain("%s: %s", file, strerror(-rc));
@@ -65,20 +73,19 @@ static enum exit_status read_from(struct source *source, const char *file)
 
 static enum exit_status load_facts(struct source *source, const char *file)
 {
-	_cleanup_json_ struct json_object *json = NULL;
+	_cleanup_json_ struct json_object *head = NULL;
 	struct json_error why;
 	struct fact_error error;
 	bool later;
 
-	json = json_parse(source->file.data, source->file.size, &why);
-	if (!json || json_check_document(json, "nvnodecheck-facts", &later, &why)) {
+	if (json_check(source->file.data, source->file.size, &why))
+		head = walk_head(source->file.data);
+	if (!head || json_check_document(head, "nvnodecheck-facts", &later, &why)) {
 		complain("%s:%zu: %s", file, why.line, why.text);
 		return EXIT_CANNOT;
 	}
-	json_object_object_del(json, "format");
-	json_object_object_del(json, "format_version");
-	json_object_object_del(json, "tool_version");
-	if (fact_from_json(&node_desc, source->node, json, source->arena, later, &error)) {
+	if (fact_from_json(&node_desc, source->node, source->file.data, source->arena, later,
+			   &error)) {
 		complain("%s: %s", file, error.text);
 		return EXIT_CANNOT;
 	}
@@ -105,7 +112,8 @@ enum exit_status source_open(struct source *source, const struct options *option
 {
 	char error[256] = "out of memory";
 
-	*source = (struct source){ .arena = arena_new(ARENA_BYTES) };
+	if (!source->arena)
+		source->arena = arena_new(ARENA_BYTES);
 	if (!source->arena) {
 		complain("%s", error);
 		return EXIT_CANNOT;
@@ -253,6 +261,15 @@ enum exit_status check_patterns(const struct options *options)
 	enum exit_status status = check_list(options->only, "--only");
 
 	return status ? status : check_list(options->skip, "--skip");
+}
+
+void source_forget(struct source *source)
+{
+	host_close(source->host);
+	text_free(&source->file);
+	if (source->arena)
+		arena_reset(source->arena);
+	*source = (struct source){ .arena = source->arena };
 }
 
 void source_close(struct source *source)

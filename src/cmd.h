@@ -22,7 +22,7 @@ enum exit_status cmd_fix(const struct options *options);
 enum exit_status cmd_prove(const struct options *options);
 enum exit_status cmd_undo(const struct options *options);
 
-/* Where a verb takes its node from, opened as --root and --from say. */
+/* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
 struct source {
 	struct arena *arena;
 	struct host *host;	/* NULL: facts were given */
@@ -39,6 +39,8 @@ enum exit_status source_settings(struct source *source, const struct options *op
  * for. SETTINGS lies in the source's arena. */
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings);
+/* Gives back what the node took but its memory, which the next one is read into. */
+void source_forget(struct source *source);
 void source_close(struct source *source);
 #define _cleanup_source_ _cleanup_(source_close)
 

@@ -89,16 +89,21 @@ static struct diff_key *find_key(struct diff *diff, const char *path)
 	return NULL;
 }
 
+/* Valid until the next call. Nodes are much alike: after a fact comes mostly the one that came after it
+ * before. */
 static struct diff_key *get_key(struct diff *diff, const char *path)
 {
-	struct diff_key *key = find_key(diff, path);
+	struct diff_key *key = diff->next < diff->count ? &diff->keys[diff->next] : NULL;
 
-	if (key)
-		return key;
-	make_room(diff);
-	key = &diff->keys[diff->count];
-	*key = (struct diff_key){ .path = memory_need(strdup(path)), .own = fleet_is_own(path) };
-	place(diff, diff->count++);
+	if (!key || strcmp(key->path, path) != 0)
+		key = find_key(diff, path);
+	if (!key) {
+		make_room(diff);
+		key = &diff->keys[diff->count];
+		*key = (struct diff_key){ .path = memory_need(strdup(path)), .own = fleet_is_own(path) };
+		place(diff, diff->count++);
+	}
+	diff->next = (size_t)(key - diff->keys) + 1;
 	return key;
 }
 
@@ -136,12 +141,25 @@ struct walk {
 	char path[PATH_BYTES];
 };
 
-static void note(struct walk *w, const char *text, bool presence)
+/* Adds up to three pieces to the path, whose first END bytes stay. */
+static void extend(struct walk *w, size_t end, const char *a, const char *b, const char *c)
 {
-	struct diff_key *key = get_key(w->diff, w->path);
+	const char *const pieces[] = { a, b, c };
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t n = strlen(pieces[i]), room = sizeof(w->path) - 1 - end;
+
+		n = n < room ? n : room;
+		memcpy(w->path + end, pieces[i], n);
+		end += n;
+	}
+	w->path[end] = '\0';
+}
+
+static void note(struct walk *w, struct diff_key *key, const char *text)
+{
 	struct diff_value *value;
 
-	key->presence |= presence;
 	if (key->own || key->various)
 		return;
 	value = get_value(w->diff, key, text);
@@ -151,29 +169,33 @@ static void note(struct walk *w, const char *text, bool presence)
 
 static void walk_struct(struct walk *w, const struct desc *desc, const void *facts);
 
-static void walk_list(struct walk *w, const struct field *f, const struct fact_list *list)
+static void walk_list(struct walk *w, struct diff_key *key, const struct field *f,
+		      const struct fact_list *list)
 {
 	size_t end = strlen(w->path);
-	char text[32];
+	char number[24];
 
-	snprintf(text, sizeof(text), "%u", list->count);
-	note(w, text, false);
+	snprintf(number, sizeof(number), "%u", list->count);
+	note(w, key, number);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const void *item = (const char *)list->items + i * f->sub->size;
-		char buffer[24];
-		const char *key = f->sub->ordered ? NULL : desc_key(f->sub, item, buffer);
+		const char *name = f->sub->ordered ? NULL : desc_key(f->sub, item, number);
 
-		if (key)
-			snprintf(w->path + end, sizeof(w->path) - end, "[%s]", key);
-		else
-			snprintf(w->path + end, sizeof(w->path) - end, "[#%u]", i);
-		if (key)
-			note(w, THERE, true);
+		if (name) {
+			extend(w, end, "[", name, "]");
+			key = get_key(w->diff, w->path);
+			key->presence = true;
+			note(w, key, THERE);
+		} else {
+			snprintf(number, sizeof(number), "%u", i);
+			extend(w, end, "[#", number, "]");
+		}
 		walk_struct(w, f->sub, item);
 	}
 }
 
-static void walk_value(struct walk *w, const struct field *f, const void *value)
+static void walk_value(struct walk *w, struct diff_key *key, const struct field *f,
+		       const void *value)
 {
 	_cleanup_json_ struct json_object *json = NULL;
 	const struct fact_u64 *number = value;
@@ -182,11 +204,13 @@ static void walk_value(struct walk *w, const struct field *f, const void *value)
 	if (strcmp(w->path, "os.memory_bytes") == 0) {
 		/* The firmware keeps some, not always the same. */
 		snprintf(text, sizeof(text), "%.0f GiB", (double)number->value / (1u << 30));
-		note(w, text, false);
-		return;
+		note(w, key, text);
+	} else if (f->type != FIELD_STRS) {
+		note(w, key, field_text(f, value, text));
+	} else {
+		json = field_to_json(f, value);
+		note(w, key, json_object_get_string(json));
 	}
-	json = field_to_json(f, value);
-	note(w, json_object_get_string(json), false);
 }
 
 static void walk_struct(struct walk *w, const struct desc *desc, const void *facts)
@@ -197,20 +221,22 @@ static void walk_struct(struct walk *w, const struct desc *desc, const void *fac
 		const struct field *f = &desc->fields[i];
 		const void *value = (const char *)facts + f->offset;
 		enum fact_state state = field_state(f, value);
+		struct diff_key *key;
 
 		if (state == FACT_UNKNOWN)
 			continue;
-		snprintf(w->path + end, sizeof(w->path) - end, "%s%s", end ? "." : "", f->name);
-		if (get_key(w->diff, w->path)->own)
+		extend(w, end, end ? "." : "", f->name, "");
+		key = get_key(w->diff, w->path);
+		if (key->own)
 			continue;
 		if (state == FACT_ABSENT)
-			note(w, "null", false);
+			note(w, key, "null");
 		else if (f->type == FIELD_STRUCT)
 			walk_struct(w, f->sub, value);
 		else if (f->type == FIELD_LIST)
-			walk_list(w, f, value);
+			walk_list(w, key, f, value);
 		else
-			walk_value(w, f, value);
+			walk_value(w, key, f, value);
 	}
 	w->path[end] = '\0';
 }

@@ -30,6 +30,7 @@ struct diff {
 	size_t nodes;
 	struct diff_key *keys;
 	size_t count, room;
+	size_t next;		/* the key that is likely to be asked for */
 	uint32_t *index;	/* hash of a path -> its place in keys, plus 1 */
 	size_t slots;
 };

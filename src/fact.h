@@ -193,10 +193,11 @@ struct fact_error {
 	char text[264];		/* where in the document, and what is wrong */
 };
 
-/* Fills FACTS, which must be zeroed. 0, or -EINVAL with ERROR filled. With LENIENT, keys that the
- * description does not have are passed over (a document of a later minor version). */
-int fact_from_json(const struct desc *desc, void *facts, struct json_object *json,
-		   struct arena *arena, bool lenient, struct fact_error *error);
+/* fact-read.c: fills FACTS, which must be zeroed, from a text that json_check() has found right, whole
+ * documents included. 0, or -EINVAL with ERROR filled. With LENIENT, keys that the description does
+ * not have are passed over (a document of a later minor version). */
+int fact_from_json(const struct desc *desc, void *facts, const char *json, struct arena *arena,
+		   bool lenient, struct fact_error *error);
 
 /* fact-path.c */
 struct fact_ref {
@@ -227,5 +228,7 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24]);
 enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
+/* A known value that is no list or struct, as a word; BUFFER is for a number. */
+const char *field_text(const struct field *field, const void *value, char buffer[24]);
 
 #endif

@@ -113,6 +113,7 @@ enum exit_status fleet_read(struct source *source, const struct options *options
 
 	one.from = file;
 	one.root = NULL;
+	source_forget(source);
 	status = source_open(source, &one);
 	return status ? status : source_observe(source, &one);
 }

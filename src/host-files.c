@@ -70,7 +70,8 @@ static int check_regular(int fd)
 	return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
 }
 
-/* In sysfs there are no devices, and most files that are read are there. */
+/* In sysfs there are no devices, and a folder says itself that it cannot be read. Most files that are read
+ * are there. */
 static bool is_in_sysfs(const struct host *host, const char *path)
 {
 	return host->kind == HOST_LIVE && strncmp(path, "/sys/", 5) == 0 && !strstr(path, "/..");
@@ -89,15 +90,13 @@ static int reopen(int there, int flags)
 
 int files_open(struct host *host, const char *path, int flags)
 {
-	bool looked_at = !is_in_sysfs(host, path);
-	int there = open_or_missing(host, path, looked_at ? O_PATH : O_RDONLY | flags);
+	bool sysfs = is_in_sysfs(host, path);
+	int there = open_or_missing(host, path, sysfs ? O_RDONLY | flags : O_PATH);
 	int rc;
 
-	if (there < 0)
+	if (there < 0 || sysfs)
 		return there;
 	rc = check_regular(there);
-	if (rc == 0 && !looked_at)
-		return there;
 	if (rc == 0)
 		rc = reopen(there, flags);
 	close(there);

@@ -1,215 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "json.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json_tokener.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "parse/utf8.h"
 #include "version.h"
 
-/* Each is compared with those before it. Structs of facts have some forty. */
-#define KEYS_MAX 1024
-
-#define JSON_DEPTH_MAX 16
-
-__attribute__((format(printf, 5, 6))) static void
-set_error(struct json_error *error, const char *text, size_t n, size_t offset, const char *format,
-	  ...)
-{
-	va_list ap;
-
-	error->line = 1;
-	for (size_t i = 0; i < offset && i < n; i++)
-		error->line += text[i] == '\n';
-	va_start(ap, format);
-	vsnprintf(error->text, sizeof(error->text), format, ap);
-	va_end(ap);
-}
-
-/*
- * json-c keeps the last of two equal keys without a word, takes 'key' for "key" and stores a number
- * that does not fit as the nearest one that does. So the text is walked once beforehand: it only
- * has to find strings, keys and numbers, json-c judges the grammar.
- */
-struct scan {
-	const char *text;
-	size_t n;
-	size_t at;
-	struct json_error *error;
-};
-
-struct key {
-	const char *p;
-	size_t n;
-};
-
-static bool scan_fail(struct scan *s, size_t at, const char *what, struct key key)
-{
-	set_error(s->error, s->text, s->n, at, "%s%s%.*s%s", what, key.n ? " \"" : "",
-		  (int)(key.n < 80 ? key.n : 80), key.n ? key.p : "", key.n ? "\"" : "");
-	return false;
-}
-
-static void scan_blank(struct scan *s)
-{
-	while (s->at < s->n && isspace((unsigned char)s->text[s->at]))
-		s->at++;
-}
-
-static struct key scan_string(struct scan *s)
-{
-	size_t start = ++s->at;
-
-	while (s->at < s->n && s->text[s->at] != '"')
-		s->at += s->text[s->at] == '\\' ? 2 : 1;
-	if (s->at > s->n)
-		s->at = s->n;
-	return (struct key){ s->text + start, s->at++ - start };
-}
-
-static bool scan_number(struct scan *s)
-{
-	size_t start = s->at;
-	char digits[32];
-	size_t n;
-
-	while (s->at < s->n && strchr("+-.0123456789eE", s->text[s->at]))
-		s->at++;
-	n = s->at - start;
-	if (n == 0)
-		s->at++;
-	if (n == 0 || n >= sizeof(digits))
-		return n == 0 || scan_fail(s, start, "number too long", (struct key){ 0 });
-	memcpy(digits, s->text + start, n);
-	digits[n] = '\0';
-	errno = 0;
-	(void)strtoull(digits, NULL, 10);
-	return (errno == 0 && isfinite(strtod(digits, NULL))) || scan_fail(s, start, "number out of range", (struct key){ 0 });
-}
-
-static bool scan_value(struct scan *s, int depth);
-
-static bool scan_key(struct scan *s, struct key **keys, size_t *count)
-{
-	size_t at = s->at;
-	struct key key;
-
-	if (s->text[s->at] == '\'')
-		return scan_fail(s, s->at, "a key must stand in double quotes", (struct key){ 0 });
-	if (s->text[s->at] != '"')
-		return true;
-	key = scan_string(s);
-	if (*count == KEYS_MAX)
-		return scan_fail(s, at, "more than 1024 keys in one object, with", key);
-	for (size_t i = 0; i < *count; i++)
-		if ((*keys)[i].n == key.n && memcmp((*keys)[i].p, key.p, key.n) == 0)
-			return scan_fail(s, at, "the same key twice:", key);
-	if ((*count & (*count - 1)) == 0) {
-		struct key *more = realloc(*keys, (*count ? *count * 2 : 1) * sizeof(**keys));
-
-		if (!more)
-			return scan_fail(s, at, "out of memory", (struct key){ 0 });
-		*keys = more;
-	}
-	(*keys)[(*count)++] = key;
-	return true;
-}
-
-static bool scan_object(struct scan *s, int depth)
-{
-	_cleanup_free_ struct key *keys = NULL;
-	size_t count = 0;
-
-	for (s->at++; s->at < s->n; ) {
-		scan_blank(s);
-		if (s->at >= s->n || s->text[s->at] == '}')
-			break;
-		if (s->text[s->at] == ',') {
-			s->at++;
-			continue;
-		}
-		if (!scan_key(s, &keys, &count))
-			return false;
-		scan_blank(s);
-		if (s->at < s->n && s->text[s->at] == ':')
-			s->at++;
-		if (!scan_value(s, depth + 1))
-			return false;
-	}
-	s->at++;
-	return true;
-}
-
-static bool scan_array(struct scan *s, int depth)
-{
-	for (s->at++; s->at < s->n; ) {
-		scan_blank(s);
-		if (s->at >= s->n || s->text[s->at] == ']')
-			break;
-		if (s->text[s->at] == ',')
-			s->at++;
-		else if (!scan_value(s, depth + 1))
-			return false;
-	}
-	s->at++;
-	return true;
-}
-
-static bool scan_value(struct scan *s, int depth)
-{
-	scan_blank(s);
-	if (s->at >= s->n)
-		return true;
-	if (depth > JSON_DEPTH_MAX)
-		return scan_fail(s, s->at, "nested too deeply", (struct key){ 0 });
-	switch (s->text[s->at]) {
-	case '{':
-		return scan_object(s, depth);
-	case '[':
-		return scan_array(s, depth);
-	case '"':
-		scan_string(s);
-		return true;
-	default:
-		return scan_number(s);
-	}
-}
-
 struct json_object *json_parse(const char *text, size_t n, struct json_error *error)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX + 1);
-	struct scan scan = { text, n, 0, error };
 	struct json_object *json = NULL;
-	enum json_tokener_error what;
-	const char *nul;
 
 	if (!tokener || n > INT32_MAX) {
-		set_error(error, text, n, 0, tokener ? "document too large" : "out of memory");
-		json_tokener_free(tokener);
-		return NULL;
-	}
-	/* json-c takes it for the end, and would not look at what comes after it. */
-	nul = memchr(text, '\0', n);
-	if (nul)
-		set_error(error, text, n, (size_t)(nul - text), "a NUL byte: this is not a text");
-	else if (scan_value(&scan, 0)) {
+		json_set_error(error, text, text, tokener ? "document too large" : "out of memory");
+	} else if (json_check(text, n, error)) {
 		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 		json = json_tokener_parse_ex(tokener, text, (int)n);
-		what = json_tokener_get_error(tokener);
-		if (what == json_tokener_continue) {
-			set_error(error, text, n, n, "the document is cut short");
-		} else if (!json) {
-			set_error(error, text, n, json_tokener_get_parse_end(tokener), "%s",
-				  what == json_tokener_success ? "not a JSON object"
-							       : json_tokener_error_desc(what));
-		}
+		if (!json)
+			json_set_error(error, text, text + json_tokener_get_parse_end(tokener), "%s",
+				       json_tokener_get_error(tokener) == json_tokener_success
+					       ? "not a JSON object"
+					       : json_tokener_error_desc(
+							 json_tokener_get_error(tokener)));
 	}
 	json_tokener_free(tokener);
 	return json;
@@ -243,7 +58,9 @@ bool json_number(struct json_object *object, const char *key, uint64_t *value)
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
-	memory_need(json_object_object_add(object, key, value) == 0 ? object : NULL);
+	memory_need(json_object_object_add_ex(object, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT) == 0
+			    ? object
+			    : NULL);
 }
 
 void json_put_string(struct json_object *object, const char *key, const char *value)
@@ -258,8 +75,11 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 
 struct json_object *json_text(const char *s, size_t n)
 {
-	_cleanup_free_ char *clean = memory_need(malloc(utf8_clean_size(s, n)));
+	_cleanup_free_ char *clean = NULL;
 
+	if (utf8_is_plain(s, n))
+		return json_object_new_string_len(s, (int)n);
+	clean = memory_need(malloc(utf8_clean_size(s, n)));
 	utf8_clean(clean, s, n);
 	return json_object_new_string(clean);
 }
@@ -320,9 +140,9 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 	return 0;
 }
 
-const char *json_type_word(struct json_object *object)
+const char *json_type_word(enum json_type type)
 {
-	switch (json_object_get_type(object)) {
+	switch (type) {
 	case json_type_null:
 		return "null";
 	case json_type_boolean:

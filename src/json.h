@@ -18,13 +18,18 @@
 /* Numbers beyond this lose digits in readers that keep them as doubles. */
 #define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
 
+/* Documents are not deeper. */
+#define JSON_DEPTH_MAX 16
+
 struct json_error {
 	char text[200];
 	size_t line;		/* from 1 */
 };
 
-/* One strict document: UTF-8, no trailing text, no duplicate key, no comment. NULL with ERROR
- * filled. The caller owns the object. */
+/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
+ * filled. */
+bool json_check(const char *text, size_t n, struct json_error *error);
+/* As json-c's objects; NULL with ERROR filled. The caller owns the object. */
 struct json_object *json_parse(const char *text, size_t n, struct json_error *error);
 
 /* Members of an object; NULL or false when missing or of another type. */
@@ -32,7 +37,8 @@ struct json_object *json_member(struct json_object *object, const char *key);
 const char *json_string(struct json_object *object, const char *key);
 bool json_number(struct json_object *object, const char *key, uint64_t *value);
 
-/* Add a member; each takes ownership of VALUE. A NULL string is written as null. */
+/* Add a member; each takes ownership of VALUE. A NULL string is written as null. KEY is not copied, and
+ * is mostly a literal. */
 void json_put(struct json_object *object, const char *key, struct json_object *value);
 void json_put_string(struct json_object *object, const char *key, const char *value);
 void json_put_number(struct json_object *object, const char *key, uint64_t value);
@@ -65,7 +71,25 @@ struct json_object *json_text(const char *s, size_t n);
 /* A number, or beyond JSON_EXACT_MAX the same as a string. */
 struct json_object *json_u64(uint64_t value);
 
-const char *json_type_word(struct json_object *object);
+const char *json_type_word(enum json_type type);
+
+/* What is wrong at AT in TEXT. */
+void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
+		    ...) __attribute__((format(printf, 4, 5)));
+
+static inline bool json_is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int json_hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
 
 static inline void json_unref(struct json_object **object)
 {

@@ -57,14 +57,7 @@ const struct fix *fix_find(const char *name)
 __attribute__((format(printf, 2, 0))) static const char *format_text(struct fixing *f,
 								     const char *format, va_list ap)
 {
-	char *text = NULL;
-	const char *kept;
-
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
-	kept = arena_strdup(f->arena, memory_need(text));
-	free(text);
-	return kept;
+	return arena_vprintf(f->arena, format, ap);
 }
 
 void fix_does(struct fixing *f, enum activation activation, const char *format, ...)

@@ -74,17 +74,13 @@ void judge_answer(struct judge *j, const struct answer *answer)
 
 const char *say(struct judge *j, const char *format, ...)
 {
-	char *text = NULL;
-	const char *kept;
+	const char *text;
 	va_list ap;
 
 	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
+	text = arena_vprintf(j->arena, format, ap);
 	va_end(ap);
-	kept = arena_strdup(j->arena, memory_need(text));
-	free(text);
-	return kept;
+	return text;
 }
 
 const char *say_bytes(struct judge *j, uint64_t bytes)

@@ -94,7 +94,7 @@ bool topology_is_nic(const struct node *node, const struct pci_device *device)
 	/* Quickly told, of the many there are. */
 	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
 		return false;
-	if (str_is(device->sub_model, "SW_MNG"))
+	if (pci_is_gpu(device) || pci_is_nvswitch(device) || str_is(device->sub_model, "SW_MNG"))
 		return false;
 	if (!pci_is_mlx(device))
 		return has_rdma_device(node, device);
@@ -105,16 +105,22 @@ const struct pci_device *topology_nearest_nic(const struct node *node, const str
 					      struct pci_path *path)
 {
 	const struct pci_device *nearest = NULL;
+	struct pci_chain from, to;
 	struct pci_path candidate;
 
+	topology_chain(node, gpu, &from);
 	for_each(d, &node->pci.devices) {
 		if (!topology_is_nic(node, d))
 			continue;
-		topology_path(node, gpu, d, &candidate);
+		topology_chain(node, d, &to);
+		topology_path_between(&from, &to, &candidate);
 		if (nearest && candidate.class >= path->class)
 			continue;
 		nearest = d;
 		*path = candidate;
+		/* None is nearer. */
+		if (path->class == PATH_PIX)
+			break;
 	}
 	return nearest;
 }

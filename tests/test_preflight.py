@@ -291,7 +291,7 @@ def test_memory(node_tree):
     assert usage.ru_maxrss < 5 << 10 or usage.ru_maxrss >= own / 2, usage.ru_maxrss
 
 
-INSTRUCTIONS_MAX = 8500000
+INSTRUCTIONS_MAX = 7000000
 
 
 def test_instructions_do_not_creep(node_tree):

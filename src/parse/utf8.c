@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/utf8.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,10 +16,10 @@ static bool continues(const unsigned char *s, size_t n, size_t count)
 	return true;
 }
 
-/* Length of the valid character at S, 0 if there is none (RFC 3629: shortest form, no surrogate,
- * nothing above U+10FFFF). */
-static size_t character(const unsigned char *s, size_t n)
+/* RFC 3629: shortest form, no surrogate, nothing above U+10FFFF. */
+size_t utf8_length(const char *text, size_t n)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	uint32_t second = n > 1 ? s[1] : 0;
 
 	if (s[0] < 0x80)
@@ -45,7 +44,7 @@ static size_t clean(char *out, const char *s, size_t n)
 	size_t size = 0;
 
 	for (size_t i = 0; i < n;) {
-		size_t length = character((const unsigned char *)s + i, n - i);
+		size_t length = utf8_length(s + i, n - i);
 		const char *from = length ? s + i : REPLACEMENT;
 		size_t bytes = length ? length : 3;
 
@@ -59,8 +58,7 @@ static size_t clean(char *out, const char *s, size_t n)
 	return size + 1;
 }
 
-/* As nearly all that is read. */
-static bool is_ascii(const char *s, size_t n)
+bool utf8_is_plain(const char *s, size_t n)
 {
 	signed char least = 1;
 
@@ -71,12 +69,12 @@ static bool is_ascii(const char *s, size_t n)
 
 size_t utf8_clean_size(const char *s, size_t n)
 {
-	return is_ascii(s, n) ? n + 1 : clean(NULL, s, n);
+	return utf8_is_plain(s, n) ? n + 1 : clean(NULL, s, n);
 }
 
 void utf8_clean(char *out, const char *s, size_t n)
 {
-	if (!is_ascii(s, n)) {
+	if (!utf8_is_plain(s, n)) {
 		clean(out, s, n);
 		return;
 	}

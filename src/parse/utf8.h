@@ -3,8 +3,14 @@
 #ifndef UTF8_H
 #define UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+/* Bytes of the valid character that S, of N bytes, begins with; 0: none, or NUL. */
+size_t utf8_length(const char *s, size_t n);
+
+/* Nothing but ASCII without NUL, as nearly all that is read. */
+bool utf8_is_plain(const char *s, size_t n);
 /* Bytes that utf8_clean() writes for S, the final NUL included. */
 size_t utf8_clean_size(const char *s, size_t n);
 /* Copies S with every byte that is not part of valid UTF-8, and every NUL, as U+FFFD. */

@@ -234,10 +234,11 @@ static void judge_user(struct judge *j, const struct user *u, struct tally *t)
 	struct job_value index = value_of(j, u, u->index);
 	struct hca_list list = job_nic_list(j, u->nvshmem);
 	bool chosen = list.entries.n > 0;
-	struct job_nics nics = job_nics_of(j->node);
+	struct job_nics nics;
 
 	if (!is_asked(j, u, &index))
 		return;
+	nics = job_nics_of(j->node);
 	for_each_port(d, p, j->node) {
 		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(j->node, d))
 			continue;

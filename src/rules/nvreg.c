@@ -173,15 +173,21 @@ static const char *given_value(struct judge *j, const char *name, const struct s
 	return own->value;
 }
 
-static void judge_one_configured(struct judge *j, const struct driver_param *param, size_t *right)
+static void judge_one_configured(struct judge *j, const struct driver_param *param,
+				 const struct setting *dwords, size_t *right)
 {
-	struct setting s = setting_nvreg(j->node, param->name.value, j->arena);
-	struct setting dwords = setting_nvreg(j->node, "RegistryDwords", j->arena);
-	const char *next = given_value(j, param->name.value, &s.configured, &dwords.configured);
+	const char *option = setting_option_name(param->name.value, j->arena);
+	const char *next;
+	struct setting s;
 	struct setting_outcome o;
 
+	/* Most are not configured at all, which is quickly told. */
+	if (!setting_nvidia_assignment(j->node, &j->node->modprobe, option))
+		return;
+	s = setting_nvreg(j->node, param->name.value, j->arena);
 	if (s.configured.state != FACT_KNOWN)
 		return;
+	next = given_value(j, param->name.value, &s.configured, &dwords->configured);
 	o = setting_compare(&s, value_is, next);
 	if (value_is(param->value.value, next)) {
 		(*right)++;
@@ -206,10 +212,13 @@ static void judge_configured_not_live(struct judge *j)
 {
 	size_t right = 0, before = j->findings->count;
 
+	struct setting dwords;
+
 	if (gate_no_params(j) || gate_no_modprobe(j) || gate_modprobe_unread(j))
 		return;
+	dwords = setting_nvreg(j->node, "RegistryDwords", j->arena);
 	for_each(param, &j->node->driver.params)
-		judge_one_configured(j, param, &right);
+		judge_one_configured(j, param, &dwords, &right);
 	if (j->findings->count > before)
 		return;
 	if (right)

@@ -146,6 +146,9 @@ static const struct rdma_device *usual(const struct node *node, const struct rdm
 		if (!has_firmware(node, a) || !is_same_model(a, device) ||
 		    (boards && !is_same_board(a, device)))
 			continue;
+		/* Those were counted already. */
+		if (best && strcmp(a->firmware.value, best->firmware.value) == 0)
+			continue;
 		for_each(b, &node->rdma.devices)
 			n += has_firmware(node, b) && is_same_model(a, b) &&
 			     (!boards || is_same_board(a, b)) &&

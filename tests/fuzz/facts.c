@@ -24,16 +24,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span rest = fuzz_span(data, size), path = { "", 0 };
 	struct arena *arena = fuzz_arena();
 	struct node *node = arena_alloc(arena, sizeof(*node));
-	_cleanup_json_ struct json_object *json = NULL;
 	struct json_error why;
+	const char *text;
 	struct fact_error error;
 
 	span_cut(&rest, '\n', &path);
 	find(arena, node, path);
 	if (!rest.p)
 		return 0;
-	json = json_parse(rest.p, rest.n, &why);
-	if (!json || fact_from_json(&node_desc, node, json, arena, true, &error))
+	text = arena_strndup(arena, rest.p, rest.n);
+	if (!json_check(text, rest.n, &why) ||
+	    fact_from_json(&node_desc, node, text, arena, true, &error))
 		return 0;
 	node_check_json(arena, node);
 	fact_settle(&node_desc, node);

@@ -29,7 +29,8 @@ static inline void node_check_json(struct arena *arena, const struct node *node)
 	struct node *copy = arena_alloc(arena, sizeof(*copy));
 	struct fact_error error;
 
-	assert(fact_from_json(&node_desc, copy, json, arena, false, &error) == 0);
+	assert(fact_from_json(&node_desc, copy, json_object_to_json_string(json), arena, false,
+			      &error) == 0);
 	again = fact_to_json(&node_desc, copy);
 	assert(json_object_equal(json, again));
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmocka-all.h"
-#include "json.h"
+#include "json-walk.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -53,6 +53,15 @@ static void test_refused(void **state)
 		{ "nonsense", 1 },
 		{ "[1 2]", 1 },
 		{ "{\"a\" 1}", 1 },
+		{ "[01]", 1 },
+		{ "[-]", 1 },
+		{ "[1.]", 1 },
+		{ "[-9223372036854775809]", 1 },
+		{ "[\n\"a\tb\"]", 2 },
+		{ "[\"\\x\"]", 1 },
+		{ "[\"\\u12g4\"]", 1 },
+		{ "[\"\xc0\x80\"]", 1 },
+		{ "{\"a\": 1, \"b\": 2, \"a\": 3}", 1 },
 	};
 
 	(void)state;
@@ -92,6 +101,77 @@ static void test_depth(void **state)
 	assert_true(*error.text != '\0');
 }
 
+/* What json_check() lets pass is right for json-c as well, whatever one byte is changed to: facts are read
+ * without it. */
+static void test_agrees_with_json_c(void **state)
+{
+	static const char right[] = "{\"a\": [1, -2.5e3, true, null, {}, []], \"b\\u00e4\": "
+				    "\"x\\n\xc3\xa4\", \"c\": {\"d\": false, \"e\": 10}}";
+	static const char bytes[] = " \"\\{}[]:,-+.e01u/n\x01\x80\xff";
+	char text[sizeof(right)];
+	size_t passed = 0;
+
+	(void)state;
+	for (size_t i = 0; i + 1 < sizeof(right); i++) {
+		for (size_t k = 0; k < sizeof(bytes); k++) {
+			struct json_error error;
+			struct json_object *json;
+
+			memcpy(text, right, sizeof(right));
+			text[i] = bytes[k];
+			if (!json_check(text, sizeof(text) - 1, &error))
+				continue;
+			json = json_parse(text, sizeof(text) - 1, &error);
+			if (!json)
+				fail_msg("%s: %s", text, error.text);
+			json_object_put(json);
+			passed++;
+		}
+	}
+	assert_true(passed > 100);
+}
+
+static void check_meaning(const char *written, const char *meant)
+{
+	const char *at = written;
+	struct span raw = walk_string(&at);
+	char out[64];
+
+	assert_int_equal(*at, '\0');
+	assert_int_equal(walk_decode(out, raw), strlen(meant));
+	assert_memory_equal(out, meant, strlen(meant));
+}
+
+static void test_strings(void **state)
+{
+	(void)state;
+	check_meaning("\"plain\"", "plain");
+	check_meaning("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t");
+	check_meaning("\"\\u0041\\u00e4\\u20AC\"", "A\xc3\xa4\xe2\x82\xac");
+	check_meaning("\"\\ud83d\\ude00.\"", "\xf0\x9f\x98\x80.");
+	check_meaning("\"\\u0000\\ud800x\\udc00\"", "\xef\xbf\xbd\xef\xbf\xbdx\xef\xbf\xbd");
+	check_meaning("\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A");
+}
+
+/* Passing a value over ends where reading it would. */
+static void test_pass(void **state)
+{
+	static const char *const values[] = {
+		"1", "-1.5e+3", "true", "null", "\"a\\\"}]\"", "[]", "{}", "[1, [2], {\"]\": \"[\"}]",
+		"{\"a\": {\"b\": [{}]}, \"}\": \"{\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		char text[64];
+		const char *at = text;
+
+		snprintf(text, sizeof(text), "%s,1", values[i]);
+		walk_pass(&at);
+		assert_int_equal(at - text, strlen(values[i]));
+	}
+}
+
 static void test_document(void **state)
 {
 	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-facts");
@@ -127,6 +207,8 @@ int main(void)
 		cmocka_unit_test(test_taken),	cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
 		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_strings), cmocka_unit_test(test_pass),
+		cmocka_unit_test(test_agrees_with_json_c),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
