@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "module-info.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libkmod.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "library.h"
 #include "parse/module.h"
 
 /* Opened when the first file is read: it brings libcrypto and three decompressors with it, whose
@@ -35,7 +35,7 @@
 	F(kmod_unref)
 
 static struct {
-	void *handle;
+	bool loaded;
 #define MEMBER(name) typeof(&name) name;
 	FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -47,20 +47,16 @@ static struct {
 
 static int load(void)
 {
-	if (lib.handle)
+#define SYMBOL(name) { &lib.name, #name, NULL, false },
+	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
+#undef SYMBOL
+	int rc;
+
+	if (lib.loaded)
 		return 0;
-	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib.handle)
-		return -ELIBACC;
-#define LOOK_UP(name)                                              \
-	lib.name = (typeof(&name))dlsym(lib.handle, #name);        \
-	if (!lib.name) {                                           \
-		lib.handle = NULL;                                 \
-		return -ELIBACC;                                   \
-	}
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	return 0;
+	rc = library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]));
+	lib.loaded = !rc;
+	return rc;
 }
 
 static uint64_t now_us(void)

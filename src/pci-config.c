@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pci-config.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pci/pci.h>
 #include <string.h>
 
 #include "gpus.h"
+#include "library.h"
 #include "parse/pcie.h"
 #include "parse/vpd.h"
 
@@ -27,7 +27,7 @@
 	F(pci_find_cap)
 
 static struct {
-	void *handle;
+	bool loaded;
 #define MEMBER(name) typeof(&name) name;
 	FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -35,20 +35,16 @@ static struct {
 
 static int load(void)
 {
-	if (lib.handle)
+#define SYMBOL(name) { &lib.name, #name, NULL, false },
+	const struct library_symbol symbols[] = { FUNCTIONS(SYMBOL) };
+#undef SYMBOL
+	int rc;
+
+	if (lib.loaded)
 		return 0;
-	lib.handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib.handle)
-		return -ELIBACC;
-#define LOOK_UP(name)                                       \
-	lib.name = (typeof(&name))dlsym(lib.handle, #name); \
-	if (!lib.name) {                                    \
-		lib.handle = NULL;                          \
-		return -ELIBACC;                            \
-	}
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	return 0;
+	rc = library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]));
+	lib.loaded = !rc;
+	return rc;
 }
 
 /* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */
