@@ -21,7 +21,7 @@ deb: dist
 	tar -C build/deb -xf build/nvnodecheck-$(VERSION).tar.gz
 	cp -r $(DEB_TREE)/packaging/debian $(DEB_TREE)/debian
 	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage --no-sign
-	lintian --display-info --fail-on error,warning build/deb/*.changes
+	lintian --fail-on error,warning build/deb/*.changes
 	@ls build/deb/*.deb
 
 # On Debian the names of what is required to build are other ones: there RPMBUILD_OPTIONS=--nodeps.
