@@ -24,8 +24,10 @@ deb: dist
 	lintian --fail-on error,warning build/deb/*.changes
 	@ls build/deb/*.deb
 
-# On Debian the names of what is required to build are other ones: there RPMBUILD_OPTIONS=--nodeps.
-RPMBUILD_OPTIONS ?= $(if $(wildcard /etc/debian_version),--nodeps)
+# Debian's rpm knows no names of packages, and of its steps after the installation only this one runs
+# with Debian's shell.
+RPMBUILD_OPTIONS ?= $(if $(wildcard /etc/debian_version),--nodeps \
+	--define '__os_install_post %{_rpmconfigdir}/brp-strip %{__strip}')
 rpm: dist
 	rm -rf build/rpm
 	rpmbuild -bb --quiet $(RPMBUILD_OPTIONS) --define "_topdir $(CURDIR)/build/rpm" \
