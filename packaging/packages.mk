@@ -27,7 +27,7 @@ deb: dist
 # Debian's rpm knows no names of packages, and of its steps after the installation only this one runs
 # with Debian's shell.
 RPMBUILD_OPTIONS ?= $(if $(wildcard /etc/debian_version),--nodeps \
-	--define '__os_install_post %{_rpmconfigdir}/brp-strip %{__strip}')
+	--define '__os_install_post %{_rpmconfigdir}/brp-strip "%{__strip} -s"')
 rpm: dist
 	rm -rf build/rpm
 	rpmbuild -bb --quiet $(RPMBUILD_OPTIONS) --define "_topdir $(CURDIR)/build/rpm" \
