@@ -86,7 +86,7 @@ struct json_object *fact_to_json(const struct desc *desc, const void *facts)
 		if (state != FACT_UNKNOWN)
 			json_object_object_add_ex(
 				json, f->name, state == FACT_KNOWN ? field_to_json(f, value) : NULL,
-				JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_ADD_CONSTANT_KEY);
+				JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_KEY_IS_CONSTANT);
 	}
 	return json;
 }
