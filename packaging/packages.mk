@@ -24,15 +24,15 @@ deb: dist
 	lintian --fail-on error,warning build/deb/*.changes
 	@ls build/deb/*.deb
 
-# Debian's rpm knows no names of packages, and of its steps after the installation only this one runs
-# with Debian's shell.
+# Debian's rpm knows no names of packages. What it would do after the installation wants another shell
+# than Debian's, and leaves symbols in the program.
 RPMBUILD_OPTIONS ?= $(if $(wildcard /etc/debian_version),--nodeps \
-	--define '__os_install_post %{_rpmconfigdir}/brp-strip "%{__strip} -s"')
+	--define '__os_install_post %{__strip} %{buildroot}%{_sbindir}/nvnodecheck')
 rpm: dist
 	rm -rf build/rpm
 	rpmbuild -bb --quiet $(RPMBUILD_OPTIONS) --define "_topdir $(CURDIR)/build/rpm" \
 		--define "_sourcedir $(CURDIR)/build" packaging/nvnodecheck.spec
-	rpmlint --config packaging/rpmlint.toml packaging/nvnodecheck.spec build/rpm/RPMS
+	rpmlint --strict --config packaging/rpmlint.toml packaging/nvnodecheck.spec build/rpm/RPMS
 	@ls build/rpm/RPMS/*/*.rpm
 
 portable:
