@@ -34,7 +34,7 @@ struct hugepages {
 	struct fact_u64 pages;		/* in the pool, used or not */
 };
 
-/* What is mounted, as the node's first process sees it in a tree, and this one on a running host.
+/* What is mounted, as the node's first process sees it; where that one cannot be seen, as this one does.
  * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
 struct mount_point {
 	struct fact_str point;		/* where it is mounted */

@@ -80,8 +80,9 @@ class Fish:
         script = 'source "$argv[1]"; complete -C "$argv[2]"'
         process = subprocess.run(["fish", "--no-config", "-c", script,
                                   os.path.join(COMPLETIONS, "nvnodecheck.fish"), line],
-                                 cwd=self.folder, env=self.env, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, timeout=60)
+                                 cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                                 start_new_session=True)
         assert process.returncode == 0 and not process.stderr, process.stderr
         return [text.partition("\t")[0] for text in process.stdout.decode().splitlines()]
 

@@ -70,8 +70,8 @@ static int compare_mounts(const void *a, const void *b)
 		      ((const struct mount_point *)b)->point.value);
 }
 
-/* In a host's /proc that is seen from a container, self is the container's process: there, and in a
- * copy, process 1 speaks for the node if it can be read. */
+/* Process 1 speaks for the node if it can be seen: this one may have mounts of its own, as a service has
+ * whose file system is read-only (ProtectSystem=), or be a container's that sees the host's /proc. */
 static int ask_mounts(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -79,11 +79,10 @@ static int ask_mounts(struct host *host, void *facts, struct arena *arena, void 
 	struct mountinfo line;
 	struct span rest;
 	size_t bad = 0;
-	int rc = -ENOENT;
+	int rc;
 
 	(void)user;
-	if (host_kind(host) == HOST_TREE)
-		rc = host_read(host, &text, MOUNTINFO_MAX, INIT_MOUNTS);
+	rc = host_read(host, &text, MOUNTINFO_MAX, INIT_MOUNTS);
 	if (rc == -ENOENT)
 		rc = host_read(host, &text, MOUNTINFO_MAX, OWN_MOUNTS);
 	/* A table of mounts is nothing that a node can be without: fstab is only what should be. */
