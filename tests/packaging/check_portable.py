@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """make portable's archive in a root that has the C library and nothing else."""
 import glob
-import json
 import os
 import shutil
 import subprocess
 
 import pytest
-from conftest import ROOTS, made
+from conftest import ROOTS, looks_at_nodes, made
 
-from lib import program
-
-NODE = "h20-roce-deepep"
 # The folder of Debian's and Ubuntu's C library, and where the kernel looks for its loader.
 GLIBC = {"x86_64": ("/lib/x86_64-linux-gnu", "/lib64", "ld-linux-x86-64.so.2"),
          "aarch64": ("/lib/aarch64-linux-gnu", "/lib", "ld-linux-aarch64.so.1")}[os.uname().machine]
@@ -34,33 +30,9 @@ def bare(request, tmp_path):
     return root
 
 
-def inside(root, *args, status=0):
-    """With /proc, through which libraries are given files and folders; the mount goes with the command."""
-    ran = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec",
-                          'mount -t proc proc "$1/proc"; exec chroot "$@"', "sh", root,
-                          "/usr/local/sbin/nvnodecheck", *args], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert ran.returncode == status, ran.stderr.decode()
-    return ran.stdout.decode()
-
-
-def test_a_capture(bare):
-    report = inside(bare, "doctor", "--from", "/usr/local/share/nvnodecheck/nodes/h200-x8.capture",
-                    "--profile", "base,deepep", status=1)
-    assert "8 x NVIDIA H200" in report and "driver/peer-mapping-override" in report
-
-
-def test_a_tree(bare, node_tree):
-    """What libpci and libkmod say is what they say to the program that opens them."""
-    tree = node_tree(NODE)
-    shutil.copytree(tree, bare + "/node", symlinks=True)
-    for path in ("pci.devices", "modules"):
-        here = program.run("facts", path, "--root", tree).out
-        assert json.loads(here) and here == inside(bare, "facts", path, "--root", "/node")
-    said = json.loads(inside(bare, "doctor", "--root", "/node", "--profile", "deepep", "--json",
-                             status=program.run("doctor", "--root", tree, "--profile",
-                                                "deepep").status))
-    assert said["findings"]
+def test_it_looks_at_nodes(bare, node_tree):
+    looks_at_nodes(bare, "/usr/local/sbin/nvnodecheck",
+                   "/usr/local/share/nvnodecheck/nodes/h200-x8.capture", node_tree("h20-roce-deepep"))
 
 
 def test_it_needs_the_c_library_alone(bare):

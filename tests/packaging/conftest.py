@@ -2,6 +2,7 @@
 """The packages that make deb, rpm and portable made, in roots that are thrown away. Root only; `make
 check-packages` runs them, `make check` does not."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,33 @@ def made(pattern, target):
     return found[0]
 
 
+def inside(root, *command, status=0):
+    """The output of a command in a root, both streams; the exit status must be that one. It has /proc,
+    through which libraries are given files and folders; the mount goes with the command."""
+    ran = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec",
+                          'mount -t proc proc "$1/proc"; exec chroot "$@"', "sh", root, *command],
+                         env={"LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         timeout=300)
+    text = ran.stdout.decode("utf-8", "replace")
+    assert ran.returncode == status, "%s: %d\n%s" % (" ".join(command), ran.returncode, text)
+    return text
+
+
+def looks_at_nodes(root, command, capture, tree):
+    """That program in a root says of a capture and of a node's tree what the one that was built here
+    says: so it has libpci and libkmod."""
+    report = inside(root, command, "doctor", "--from", capture, "--profile", "base,deepep", status=1)
+    assert "8 x NVIDIA H200" in report and "driver/peer-mapping-override" in report
+    shutil.copytree(tree, root + "/node", symlinks=True)
+    for path in ("pci.devices", "modules"):
+        here = program.run("facts", path, "--root", tree).out
+        assert json.loads(here) and here == inside(root, command, "facts", path, "--root", "/node")
+    status = program.run("doctor", "--root", tree, "--profile", "deepep").status
+    assert "driver/" in inside(root, command, "doctor", "--root", "/node", "--profile", "deepep",
+                               status=status)
+
+
 class Root:
     """A root's copy that can be thrown away: an overlay over the one that is kept."""
 
@@ -43,15 +71,8 @@ class Root:
         subprocess.run(["mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s"
                         % (kept, upper, work), self.path], check=True)
 
-    def inside(self, *command, status=0):
-        """Its output, both streams; the exit status must be that one."""
-        ran = subprocess.run(["chroot", self.path, "/usr/bin/env", "-i", "LC_ALL=C.UTF-8",
-                              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *command],
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, timeout=300)
-        text = ran.stdout.decode("utf-8", "replace")
-        assert ran.returncode == status, "%s: %d\n%s" % (" ".join(command), ran.returncode, text)
-        return text
+    def inside(self, *command, **more):
+        return inside(self.path, *command, **more)
 
     def take(self, path):
         """A copy of that file in it, by its path there."""
