@@ -15,6 +15,7 @@
 #   make install DESTDIR= PREFIX=/usr/local
 #   make uninstall DESTDIR= PREFIX=/usr/local
 #   make dist                  build/nvnodecheck-VERSION.tar.gz of what is committed, the same each time
+#   make deb, rpm, portable, check-packages, check-oldest, check-arm64: packaging/packages.mk
 #   make clean
 #
 # V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
@@ -238,6 +239,8 @@ dist:
 	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=nvnodecheck-$(VERSION)/ HEAD | \
 		gzip -9n > build/nvnodecheck-$(VERSION).tar.gz
 	@echo build/nvnodecheck-$(VERSION).tar.gz
+
+include packaging/packages.mk
 
 clean:
 	rm -rf build build-*

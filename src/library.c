@@ -5,9 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+/* Names of the libraries that are part of the program, which is what dlopen(NULL) opens: make portable. */
+#ifndef LINKED_LIBRARIES
+#define LINKED_LIBRARIES ""
+#endif
+
 int library_load(const char *name, const struct library_symbol *symbols, size_t count)
 {
-	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	void *library = dlopen(strstr(LINKED_LIBRARIES, name) ? NULL : name,
+			       RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!library)
 		return -ELIBACC;
