@@ -38,7 +38,7 @@ rpm: dist
 portable:
 	$(Q)packaging/make-portable $(VERSION) $(PCIUTILS) $(KMOD)
 
-# Roots made with debootstrap are kept in build/packaging.
+# Roots made with debootstrap are kept in build-roots.
 check-packages:
 	$(Q)$(PYTHON) -m pytest -q tests/packaging/check_*.py
 check-oldest:

@@ -25,7 +25,8 @@ def copy(tmp_path_factory):
         pytest.skip("nothing is built here")
     folder = str(tmp_path_factory.mktemp("contributing") / "nvnodecheck")
     shutil.copytree(program.TOP, folder, symlinks=True,
-                    ignore=shutil.ignore_patterns(".git", "vm", "build-*", "generators", "unit-*"))
+                    ignore=shutil.ignore_patterns(".git", "vm", "build-*", "generators", "unit-*", "deb",
+                                                  "rpm"))
     return folder
 
 

@@ -80,7 +80,10 @@ def test_the_archive_is_the_same_each_time():
         assert "nvnodecheck-%s/%s" % (version, name) in names
 
 
-def test_news_knows_the_version():
+def test_news_and_packages_know_the_version():
     version = re.match(r"nvnodecheck (\S+)", program.run("--version").out).group(1)
-    with open(os.path.join(program.TOP, "NEWS"), encoding="utf-8") as file:
-        assert re.search(r"^(\d+\.\d+\.\d+)", file.read(), re.M).group(1) == version
+    for name, pattern in (("NEWS", r"^(\d+\.\d+\.\d+)"),
+                          ("packaging/debian/changelog", r"^nvnodecheck \((.*)-\d+\)"),
+                          ("packaging/nvnodecheck.spec", r"^Version: *(\S+)")):
+        with open(os.path.join(program.TOP, name), encoding="utf-8") as file:
+            assert re.search(pattern, file.read(), re.M).group(1) == version, name

@@ -41,3 +41,11 @@ def test_it_needs_the_c_library_alone(bare):
     needed = {line.split()[1] for line in dynamic.splitlines() if line.split()[:1] == ["NEEDED"]}
     assert needed - {GLIBC[2]} == {"libc.so.6"}
     assert not glob.glob(bare + "/**/libpci*", recursive=True)
+
+
+def test_its_libraries_look_where_the_nodes_do(bare):
+    """libkmod obeys /etc/modprobe.d, and no path is one of the machine that built it."""
+    with open(bare + "/usr/local/sbin/nvnodecheck", "rb") as file:
+        text = file.read()
+    assert b"/etc/modprobe.d\0" in text
+    assert b"/usr/local/etc" not in text and b"build-portable" not in text

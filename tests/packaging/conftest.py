@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 from lib import program  # noqa: E402
 
-ROOTS = os.path.join(program.TOP, "build", "packaging")
+ROOTS = os.path.join(program.TOP, "build-roots")
 UNITS = {"nvnodecheck.service", "nvnodecheck-textfile.service", "nvnodecheck-textfile.timer"}
 
 
