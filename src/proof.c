@@ -63,7 +63,8 @@ const struct desc proof_facts_desc = DESC(proof_facts, .optional = true);
 /* ---- what it says of the configuration ---- */
 
 /* All trials of KIND: one that failed decides. */
-static enum proof_word word_of_tries(const struct node *node, const char *kind, const char **seen)
+static enum proof_word word_of_tries(const struct node *node, const char *kind, struct arena *arena,
+				     const char **seen)
 {
 	enum proof_word word = PROOF_SILENT;
 
@@ -71,7 +72,8 @@ static enum proof_word word_of_tries(const struct node *node, const char *kind, 
 		if (!str_is(t->kind, kind) || !is_known(t->works) || word == PROOF_BAD)
 			continue;
 		word = t->works.value ? PROOF_GOOD : PROOF_BAD;
-		*seen = t->seen.value;
+		*seen = is_known(t->what) ? arena_printf(arena, "%s: %s", t->what.value, t->seen.value)
+					  : t->seen.value;
 	}
 	return word;
 }
@@ -130,9 +132,9 @@ enum proof_word proof_of_rule(const struct node *node, const char *rule, const c
 	if (node->proof.state != FACT_KNOWN)
 		return PROOF_SILENT;
 	if (strcmp(rule, "driver/peer-mapping-override") == 0)
-		return word_of_tries(node, PROOF_DOORBELL_JOB, seen);
+		return word_of_tries(node, PROOF_DOORBELL_JOB, arena, seen);
 	if (strcmp(rule, "driver/stream-memops") == 0)
-		return word_of_tries(node, PROOF_STREAM_V1, seen);
+		return word_of_tries(node, PROOF_STREAM_V1, arena, seen);
 	if (strcmp(rule, "driver/proprietary-no-dmabuf") == 0)
 		return word_of_registration(node, NULL, seen);
 	if (strcmp(rule, "rdma/dmabuf-unsupported") == 0)
