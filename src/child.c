@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define KILLED_NS 2000000	/* between looks at a child that was killed */
+#define LOOK_NS 2000000		/* between looks at a child that is to end */
 #define KILLED_LOOKS 50
+#define ENDING_MS 1000		/* from closing its pipe to its end, which is nothing but for a library
+				 * that closes what is not its own */
 
 int child_fork(struct child *c)
 {
@@ -50,16 +54,35 @@ void child_begin(pid_t parent)
 	leave_output();
 }
 
+/* Waits for the end itself, without looking again and again; where the kernel is older than 5.3, by
+ * looking. False: it goes on. */
+static bool has_ended(pid_t pid, int *status)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0) {
+		poll(&p, 1, ENDING_MS);
+		close(fd);
+		return waitpid(pid, status, WNOHANG) != 0;
+	}
+	for (int i = 0; i < ENDING_MS * 1000000L / LOOK_NS; i++) {
+		if (waitpid(pid, status, WNOHANG) != 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 int child_end(struct child *c, bool ended)
 {
-	const struct timespec pause = { .tv_nsec = KILLED_NS };
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	int status = 0;
 
 	close(c->fd);
-	if (ended) {
-		waitpid(c->pid, &status, 0);
+	if (ended && has_ended(c->pid, &status))
 		return status;
-	}
 	kill(c->pid, SIGKILL);
 	for (int i = 0; i < KILLED_LOOKS; i++) {
 		if (waitpid(c->pid, &status, WNOHANG) != 0)

@@ -24,6 +24,15 @@ static enum exit_status refuse_busy(const struct proving *p)
 	return EXIT_CANNOT;
 }
 
+/* Also where the PCI bus could not be read. */
+static bool has_gpu(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d))
+			return true;
+	return !is_told(node->pci.devices);
+}
+
 static enum exit_status prove(struct source *source, const struct options *options)
 {
 	const struct prove_options how = { .quick = options->quick, .in_use = options->in_use,
@@ -37,8 +46,10 @@ static enum exit_status prove(struct source *source, const struct options *optio
 	case -EBUSY:
 		return refuse_busy(proving);
 	case -ENODEV:
-		complain("the NVIDIA driver is not loaded, and a trial would load it; see "
-			 "nvnodecheck doctor");
+		complain(has_gpu(source->node)
+				 ? "the NVIDIA driver is not loaded, and a trial would load it; see "
+				   "nvnodecheck doctor"
+				 : "no NVIDIA GPU, and its driver is not loaded: nothing to try");
 		return EXIT_CANNOT;
 	default:
 		complain("cannot start a process for the trials: %s", strerror(-rc));

@@ -13,7 +13,6 @@ typedef void *nvml_device;		/* nvmlDevice_t */
 
 enum {
 	NVML_SUCCESS = 0,
-	NVML_INSUFFICIENT_SIZE = 7,	/* NVML_ERROR_INSUFFICIENT_SIZE */
 	NVML_P2P_NVLINK = 2,		/* NVML_P2P_CAPS_INDEX_NVLINK */
 	NVML_P2P_OK = 0,		/* NVML_P2P_STATUS_OK */
 	NVML_FI_NVLINK_SPEED = 164,	/* NVML_FI_DEV_NVLINK_GET_SPEED: of the link in scope */

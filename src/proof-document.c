@@ -60,9 +60,9 @@ static int read_file(const char *file, struct arena *arena, char **data, size_t 
 }
 
 /* Two different boots are two different configurations. */
-static bool is_of_another(struct fact_str proof, struct fact_str node)
+static bool is_of_same(struct fact_str proof, struct fact_str node)
 {
-	return is_known(proof) && is_known(node) && strcmp(proof.value, node.value) != 0;
+	return is_known(proof) && is_known(node) && strcmp(proof.value, node.value) == 0;
 }
 
 int proof_document_read(struct node *node, struct arena *arena, const char *file, char error[256])
@@ -97,8 +97,8 @@ int proof_document_read(struct node *node, struct arena *arena, const char *file
 		return -EINVAL;
 	}
 	fact_settle(&proof_facts_desc, proof);
-	if (!is_of_another(proof->boot_id, node->os.boot_id) &&
-	    !is_of_another(proof->driver, node->driver.version))
+	if (is_of_same(proof->boot_id, node->os.boot_id) &&
+	    is_of_same(proof->driver, node->driver.version))
 		return 0;
 	snprintf(error, 256, "%s: it was made on another node or another boot, or with another driver: "
 			     "prove anew", file);

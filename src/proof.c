@@ -108,7 +108,8 @@ static enum proof_word word_of_copies(const struct node *node, struct arena *are
 	size_t good = 0;
 
 	for_each(c, &node->proof.copies) {
-		if (is_nvlink(c) || !known_is(c->access, true) || !is_known(c->bad_bytes))
+		if (!is_known(c->path) || is_nvlink(c) || !known_is(c->access, true) ||
+		    !is_known(c->bad_bytes))
 			continue;
 		if (c->bad_bytes.value) {
 			*seen = arena_printf(arena, "a copy from %s to %s arrived damaged (%s)",
@@ -116,7 +117,7 @@ static enum proof_word word_of_copies(const struct node *node, struct arena *are
 					     proof_damage_words[c->damage.value]);
 			return PROOF_BAD;
 		}
-		good++;
+		good += !is_known(c->error);
 	}
 	/* That GPUs reach each other does not tell that NICs reach them. */
 	if (!good || node->rdma.devices.count)

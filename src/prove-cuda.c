@@ -24,15 +24,13 @@ static cu_result find_bdf(const struct cuda *c, cu_device device, char bdf[BDF_S
 	return rc;
 }
 
-/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. */
-static void add_gpu(struct proving *p, size_t i, const char *bdf)
+/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. False when a
+ * GPU is not the one that stood there: what is tried would be told of another. */
+static bool add_gpu(struct proving *p, size_t i, const char *bdf)
 {
-	struct proof_gpu *gpu;
-
-	if (i < p->proof->gpus.count)
-		return;
-	gpu = LIST_ADD(p->arena, &p->proof->gpus);
-	gpu->bdf = fact_str(p->arena, bdf);
+	if (i == p->proof->gpus.count)
+		LIST_ADD(p->arena, &p->proof->gpus)->bdf = fact_str(p->arena, bdf);
+	return strcmp(prove_bdf(p, i), bdf) == 0;
 }
 
 static bool begin_gpu(struct proving *p, size_t i)
@@ -48,8 +46,10 @@ static bool begin_gpu(struct proving *p, size_t i)
 		rc = c->context_retain(&gpu->context, gpu->device);
 	if (rc != CU_SUCCESS)
 		return stop(p, arena_printf(p->arena, "GPU %zu %s", i, bdf), rc);
-	add_gpu(p, i, bdf);
-	return true;
+	if (add_gpu(p, i, bdf))
+		return true;
+	p->proof->stopped = fact_str(p->arena, "CUDA does not show the same GPUs any more");
+	return false;
 }
 
 bool prove_begin_cuda(struct proving *p)
@@ -75,7 +75,26 @@ bool prove_begin_cuda(struct proving *p)
 	for (size_t i = 0; i < p->child.gpus_count; i++)
 		if (!begin_gpu(p, i))
 			return false;
+	if (p->group != PROVE_JOB && p->child.gpus_count < p->proof->gpus.count) {
+		p->proof->stopped = fact_str(p->arena, "CUDA shows fewer GPUs than before");
+		return false;
+	}
 	return count > 0 || stop(p, "cuDeviceGetCount", CU_NO_DEVICE);
+}
+
+bool prove_is_broken(struct proving *p)
+{
+	const struct cuda *c = &p->child.cuda;
+
+	for (size_t i = 0; i < p->child.gpus_count; i++) {
+		cu_result rc = c->context_set(p->child.gpus[i].context);
+
+		if (rc == CU_SUCCESS)
+			rc = c->stream_query(NULL);
+		if (rc != CU_SUCCESS && rc != CU_NOT_READY)
+			return true;
+	}
+	return false;
 }
 
 bool prove_use(struct proving *p, size_t gpu)

@@ -28,6 +28,8 @@ static const struct prover *provers[] = {
 
 #define TIMEOUT_MS 300000
 #define TIMEOUT_QUICK_MS 60000
+#define LOOK_MS 250	/* between looks at a child: its deadline changes with its step */
+#define EXIT_BROKEN 3	/* of a child whose CUDA contexts are of no more use; its step is written down */
 #define LOST_MAX 3	/* steps of one prover that may be lost before the rest of it is left */
 
 /* What both processes see; it lies in the arena. */
@@ -35,6 +37,7 @@ struct watch {
 	_Atomic size_t prover;		/* PROVERS: CUDA is being started */
 	_Atomic size_t step;
 	_Atomic uint64_t started_us;
+	_Atomic bool done;		/* the child came to its end, and did not only end */
 };
 
 struct run {
@@ -121,8 +124,11 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 		for (; step < steps; step++) {
 			stand_at(run, prover, step);
 			provers[prover]->run(p, step);
+			if (prove_is_broken(p))
+				_exit(EXIT_BROKEN);
 		}
 	}
+	run->watch->done = true;
 	_exit(EXIT_SUCCESS);
 }
 
@@ -152,7 +158,8 @@ static bool wait_for(const struct run *run, const struct child *c)
 			until = run->end_us;
 		if (now >= until)
 			return false;
-		if (poll(&p, 1, (int)((until - now) / 1000) + 1) > 0)
+		until = (until - now) / 1000 + 1;
+		if (poll(&p, 1, until < LOOK_MS ? (int)until : LOOK_MS) > 0)
 			return true;
 	}
 }
@@ -163,6 +170,10 @@ static bool lose(struct run *run, bool ended, int status)
 	size_t prover = run->watch->prover;
 	char why[96];
 
+	if (ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BROKEN) {
+		run->lost++;
+		return true;
+	}
 	if (!ended && now_us() >= run->end_us) {
 		stop(run, "the time for all was over");
 		return false;
@@ -190,20 +201,30 @@ static int try_group(struct run *run, enum prove_group group)
 	run->p->group = group;
 	run->lost = 0;
 	while (prover < PROVERS) {
+		size_t at_prover, at_step;
 		struct child c;
 		int status;
 		bool ended;
 
+		run->watch->done = false;
 		stand_at(run, prover, step);
 		if (child_fork(&c))
 			return -EAGAIN;
 		if (c.pid == 0)
 			child(run, prover, step);
 		ended = wait_for(run, &c);
+		at_prover = run->watch->prover;
+		at_step = run->watch->step;
 		status = child_end(&c, ended);
-		if (ended && WIFEXITED(status) &&
-		    (WEXITSTATUS(status) == EXIT_SUCCESS || is_known(run->p->proof->stopped)))
+		if (run->watch->done || is_known(run->p->proof->stopped))
 			return 0;
+		/* It had gone on before it was ended: the step that it began then is begun anew. */
+		if (!ended && now_us() < run->end_us && at_prover != PROVERS &&
+		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
+			prover = run->watch->prover;
+			step = run->watch->step;
+			continue;
+		}
 		if (!lose(run, ended, status))
 			return 0;
 		if (run->watch->prover != prover)

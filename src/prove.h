@@ -77,7 +77,7 @@ struct prover {
 struct prove_options {
 	bool quick;
 	bool in_use;			/* go on where other processes use the GPUs */
-	unsigned int timeout_ms;	/* for all; 0: 120 s, or 60 s when quick */
+	unsigned int timeout_ms;	/* for all; 0: 300 s, or 60 s when quick */
 };
 
 /* Fills node->proof. 0; -EBUSY when other processes use the GPUs, or (with users->count 0) it could not be
@@ -105,6 +105,8 @@ bool prove_pair(const struct proving *p, size_t pair, size_t *gpu, const struct 
 /* prove-cuda.c: loads libcuda, finds the GPUs and makes their contexts. False: nothing can be tried;
  * proof->stopped says why. */
 bool prove_begin_cuda(struct proving *p);
+/* An error of the GPU stays with its context, and every later call would give it again. */
+bool prove_is_broken(struct proving *p);
 /* In a child: makes GPU's context the current one. */
 bool prove_use(struct proving *p, size_t gpu);
 static inline const char *prove_bdf(const struct proving *p, size_t gpu)

@@ -44,12 +44,11 @@ def prove(libraries, node_tree):
     script = ('mount --bind "$1/sys" /sys; mount --bind "$1/proc/driver" /proc/driver; '
               'shift; exec "$@"')
 
-    def run(faults="", *args, gpus=GPUS[:2], nics=NICS[:2], folder=libraries, verb="prove",
-            wrap=()):
+    def run(faults="", *args, gpus=GPUS[:2], nics=NICS[:2], folder=libraries, mark="/nowhere"):
         env = {"STANDIN_GPUS": ",".join(gpus), "STANDIN_RDMA": ",".join(nics),
-               "STANDIN_FAULTS": faults, "LD_LIBRARY_PATH": str(folder)}
-        return program.run(verb, *args, env=env, wrap=["unshare", "-rm", "sh", "-ec", script, "sh",
-                                                       tree, *wrap])
+               "STANDIN_FAULTS": faults, "STANDIN_MARK": mark, "LD_LIBRARY_PATH": str(folder)}
+        return program.run("prove", *args, env=env, wrap=["unshare", "-rm", "sh", "-ec", script, "sh",
+                                                       tree])
     return run
 
 
@@ -58,10 +57,10 @@ def proof(prove):
     """proof(FAULTS): the document of a quick run for DeepEP."""
     made = {}
 
-    def get(faults="", **more):
-        key = (faults, repr(more))
+    def get(faults="", more=(), **where):
+        key = (faults, more, repr(where))
         if key not in made:
-            result = prove(faults, "--quick", "--json", "--profile", "deepep", **more)
+            result = prove(faults, "--quick", "--json", "--profile", "deepep", *more, **where)
             assert result.status in (0, 1, 3), str(result)
             made[key] = result.json()
             made[key]["status"] = result.status
@@ -212,6 +211,29 @@ def test_a_copy_that_does_not_end_costs_itself(proof, fault, seen):
     assert node["proof"]["stopped"] is None
 
 
+def test_an_error_that_stays_costs_one_pair(proof):
+    node = proof("copy-fails=0>1", gpus=GPUS)
+    assert {c["id"] for c in node["proof"]["copies"] if c["error"]} == {"%s %s" % GPUS[:2]}
+
+
+def test_a_library_that_ends_the_process_has_not_finished(proof):
+    node = proof("exits=0>1")
+    assert copy(node)["error"] == "the library ended the process"
+    assert outcome(node, "rdma-write") is True and outcome(node, "doorbell-job") is False
+
+
+def test_a_gpu_that_is_gone_is_not_taken_for_another(prove, tmp_path):
+    node = prove("fewer,copy-crashes=0>1", "--quick", "--json", gpus=GPUS,
+                 mark=str(tmp_path / "mark")).json()
+    assert "the same GPUs" in node["proof"]["stopped"]
+    assert not tries(node, "rdma-write")
+
+
+def test_without_nvml_no_path_is_taken_for_pci_express(proof):
+    node = proof("no-nvml,nvlink", more=("--in-use",))
+    assert copy(node).get("path") is None and copy(node)["bad_bytes"] == 0
+
+
 # ---- GPU memory for the NIC ----
 
 @pytest.mark.parametrize("fault, error", [("dmabuf-eopnotsupp", "EOPNOTSUPP"),
@@ -247,6 +269,10 @@ def test_a_write_that_does_not_arrive(proof, fault, seen):
     answer = finding(node, "proof/rdma-write")
     assert (answer["verdict"], answer["severity"]) == ("fail", "crit")
     assert seen in answer["observed"]
+
+
+def test_a_device_that_does_not_reach_itself_accuses_no_gpu(proof):
+    assert outcome(proof("no-loopback"), "rdma-write") is None
 
 
 def test_without_an_active_port(proof):

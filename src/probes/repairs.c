@@ -53,7 +53,8 @@ static struct fact_enum state_of(const struct asking *a, const char *path, const
 	if (rc == -ENOENT) {
 		state = sha ? REPAIR_FILE_GONE : REPAIR_FILE_KEPT;
 	} else if (sha) {
-		sha256_of(text.data, text.size, found);
+		if (sha256_of(text.data, text.size, found))
+			return (struct fact_enum){ 0 };
 		if (strcmp(found, sha) == 0)
 			state = REPAIR_FILE_KEPT;
 	}

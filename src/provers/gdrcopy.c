@@ -60,6 +60,14 @@ static void compare(struct proving *p, struct proof_try *try, const struct gpu_m
 			    (unsigned long long)check.bad_bytes, BYTES);
 }
 
+/* What an earlier run left there must not be taken for this one's. */
+static cu_result make_stale(const struct cuda *c, const struct gpu_memory *m)
+{
+	cu_result rc = c->fill32(m->address, PATTERN_STALE, BYTES / 4);
+
+	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
+}
+
 static void copy_mapped(struct proving *p, struct proof_try *try, const struct gdrapi *a, void *g,
 			const struct gpu_memory *m)
 {
@@ -101,7 +109,8 @@ static void run(struct proving *p, size_t step)
 		prove_unknown(p, try, NULL, "gdrdrv could not be opened: is the module loaded?");
 		return;
 	}
-	if (!prove_use(p, step) || gpu_memory_begin(&m, p) != CU_SUCCESS)
+	if (!prove_use(p, step) || gpu_memory_begin(&m, p) != CU_SUCCESS ||
+	    make_stale(&p->child.cuda, &m) != CU_SUCCESS)
 		prove_unknown(p, try, NULL, "no memory could be had on the GPU");
 	else
 		copy_mapped(p, try, &a, g, &m);

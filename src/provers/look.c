@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "prove.h"
 
-#define PROCESSES_MAX 256
+#define PROCESSES_MAX 1024
 
 /* Absent where the process is in another PID namespace, or gone. */
 static struct fact_str comm_of(struct proving *p, unsigned int pid)
@@ -27,8 +27,7 @@ static bool add_users(struct proving *p, nvml_processes *list, nvml_device devic
 	unsigned int count = PROCESSES_MAX;
 	nvml_return rc = list(device, &count, processes);
 
-	/* More than fit: those that do are enough to refuse for. */
-	if (rc != NVML_SUCCESS && rc != NVML_INSUFFICIENT_SIZE)
+	if (rc != NVML_SUCCESS)
 		return false;
 	for (unsigned int i = 0; i < count && i < PROCESSES_MAX; i++) {
 		struct gpu_user *user = LIST_ADD(p->arena, &p->users);

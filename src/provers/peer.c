@@ -92,7 +92,8 @@ static void put_path(struct proving *p, struct proof_copy *copy, const struct pa
 				fact_u64(from->nvlink_mb_per_s.value * from->nvlinks.value);
 		return;
 	}
-	if (!a || !b)
+	/* Without NVML's word it could be either. */
+	if (!a || !b || is_unknown(from->nvlink_peers))
 		return;
 	topology_path(p->node, a, b, &path);
 	if (path.class == PATH_UNKNOWN)
@@ -298,6 +299,9 @@ static void run(struct proving *p, size_t step)
 	cu_result rc = prove_use(p, pair.from) ? try_copies(p, &pair, &stream, copy) : CU_NO_DEVICE;
 
 	copy->error = rc == CU_SUCCESS ? FACT_NONE(fact_str) : fact_str(p->arena, cuda_error(c, rc));
+	/* That a part arrived whole does not tell that all did. */
+	if (rc != CU_SUCCESS && known_is(copy->bad_bytes, 0))
+		copy->bad_bytes = (struct fact_u64){ 0 };
 	if (stream)
 		c->stream_destroy(stream);
 }

@@ -21,7 +21,7 @@ struct link {
 	const struct rdma_handle *h;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	struct ibv_mr *gpu, *host;
+	struct ibv_mr *gpu, *host, *control;
 	uint8_t port;
 	uint8_t gid_index;
 	struct ibv_port_attr attributes;
@@ -34,6 +34,8 @@ static void link_end(struct link *l)
 		l->h->v->dereg_mr(l->gpu);
 	if (l->host)
 		l->h->v->dereg_mr(l->host);
+	if (l->control)
+		l->h->v->dereg_mr(l->control);
 	if (l->qp)
 		l->h->v->destroy_qp(l->qp);
 	if (l->cq)
@@ -149,14 +151,14 @@ static int connect_link(struct link *l)
 	return rc ? rc : to_send(l);
 }
 
-static int write_to_gpu(const struct link *l, void *host, cu_address gpu)
+static int write_to(const struct link *l, void *host, uint64_t address, uint32_t rkey)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)host, .length = BYTES, .lkey = l->host->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge,
 				  .num_sge = 1,
 				  .opcode = IBV_WR_RDMA_WRITE,
 				  .send_flags = IBV_SEND_SIGNALED,
-				  .wr.rdma = { .remote_addr = gpu, .rkey = l->gpu->rkey } };
+				  .wr.rdma = { .remote_addr = address, .rkey = rkey } };
 	const struct timespec pause = { .tv_nsec = 100000 };
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
@@ -196,6 +198,20 @@ static void compare(struct proving *p, struct proof_try *try, cu_address gpu, co
 			    proof_damage_words[check.damage]);
 }
 
+/* Into memory of the host first: a device that does not reach itself says nothing of the GPU. */
+static int write_control(struct link *l, void *host)
+{
+	static uint64_t control[BYTES / sizeof(uint64_t)] __attribute__((aligned(4096)));
+	int rc;
+
+	l->control = l->h->v->reg_mr(l->h->pd, control, BYTES,
+				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!l->control)
+		return errno;
+	rc = write_to(l, host, (uintptr_t)control, l->control->rkey);
+	return rc ? rc : memcmp(control, host, BYTES) == 0 ? 0 : EIO;
+}
+
 static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 		      struct gpu_memory *m)
 {
@@ -217,8 +233,10 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 	pattern_fill(data, BYTES / sizeof(uint64_t), SEED);
 	l->host = l->h->v->reg_mr(l->h->pd, data, BYTES, IBV_ACCESS_LOCAL_WRITE);
 	rc = l->host ? connect_link(l) : errno;
+	if (rc == 0)
+		rc = write_control(l, data);
 	if (rc) {
-		prove_unknown(p, try, strerrorname_np(rc), "no connection with itself: %s",
+		prove_unknown(p, try, strerrorname_np(rc), "it does not reach itself: %s",
 			      strerror(rc));
 		return;
 	}
@@ -227,7 +245,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 		prove_unknown(p, try, NULL, "GPU memory could not be prepared");
 		return;
 	}
-	rc = write_to_gpu(l, data, m->address);
+	rc = write_to(l, data, m->address, l->gpu->rkey);
 	if (rc)
 		prove_fails(p, try, strerrorname_np(rc), "the NIC's write (%s) fails: %s", how,
 			    strerror(rc));

@@ -60,7 +60,10 @@ static cu_result prepare(const struct cuda *c, const struct operation *op, const
 {
 	uint64_t value = !op->wait ? 0 : op->wide ? VALUE : (uint32_t)VALUE;
 
-	return c->to_device(b->cell, &value, sizeof(value));
+	cu_result rc = c->to_device(b->cell, &value, sizeof(value));
+
+	/* It may return before the value is there, and the stream below does not wait for it. */
+	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
 }
 
 static void try_operation(struct proving *p, const struct operation *op, const struct bench *b,

@@ -193,26 +193,21 @@ static void steps(struct view *v)
 
 /* ---- the whole ---- */
 
-static void foot(struct view *v, bool can_apply)
+static void foot(struct view *v, const struct options *options)
 {
+	const char *what = options->apply ? ""
+			   : options->from
+				   ? " Nothing has been changed."
+				   : " Nothing has been changed: the same command with --apply, as root, "
+				     "does it, 'undo' takes it back.";
+
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out,
 			  v->plan->repairs.count ? "There is nothing to change."
 						 : "Nothing needs a repair.",
 			  0, 0, v->page.width);
-	else if (can_apply)
-		text_wrap(
-			v->page.out,
-			arena_printf(
-				v->plan->arena,
-				"Plan %s. Nothing has been changed: 'fix --apply' as root does it, "
-				"'undo' takes it back.",
-				v->plan->id),
-			0, 0, v->page.width);
 	else
-		text_wrap(v->page.out,
-			  arena_printf(v->plan->arena, "Plan %s. Nothing has been changed.",
-				       v->plan->id),
+		text_wrap(v->page.out, arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what),
 			  0, 0, v->page.width);
 }
 
@@ -238,6 +233,6 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 	steps(&v);
 	putc('\n', v.page.out);
 	if (!plan->refused)
-		foot(&v, !options->from && !options->apply);
+		foot(&v, options);
 	return page_end(&v.page, status);
 }

@@ -135,7 +135,8 @@ static void show_tries(struct view *v)
 	heading(v, "Does the NIC reach GPU memory?");
 	show_kind(v, PROOF_DMABUF_EXPORT, "export as DMA-BUF");
 	if (!any_of(v, PROOF_DMABUF_REGISTRATION))
-		line(v, "registration", "no RDMA device here to try it with");
+		line(v, "registration", is_known(v->proof->stopped) ? "it was not tried"
+							      : "no RDMA device here to try it with");
 	show_kind(v, PROOF_DMABUF_REGISTRATION, "register DMA-BUF");
 	show_kind(v, PROOF_PEERMEM_REGISTRATION, "register address");
 	show_kind(v, PROOF_RDMA_WRITE, "RDMA write");

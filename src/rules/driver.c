@@ -249,7 +249,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",
-		.title = "There is no path for GPUDirect RDMA at all",
+		.title = "These kernel modules do not export GPU memory as a DMA-BUF",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.judge = judge_proprietary_no_dmabuf,

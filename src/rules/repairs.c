@@ -78,7 +78,8 @@ static enum outcome ask_again(struct judge *j, const struct repair *r, const str
 	*findings = (struct fact_list){ 0 };
 	again.rule = rule;
 	again.findings = findings;
-	if (!rule)
+	/* A record that names this rule is no repair's. */
+	if (!rule || rule == j->rule)
 		return OUTCOME_NONE;
 	rule->judge(&again);
 	return outcome_of(findings, r, why);

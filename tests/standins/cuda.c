@@ -6,18 +6,22 @@
  * commas: a name, or name=FROM>TO for copies (FROM>TO by their places in the list).
  *
  *   no-device init-fails init-hangs init-crashes     cuInit
+ *   fewer                   a child that is begun again after a crash finds one GPU less
  *   open                    the doorbell is for everybody; else for CAP_SYS_ADMIN alone
  *   v1                      the first version of the stream memory operations works too
  *   v2-refused v2-lost v2-hangs
  *   no-access=F>T           no peer access between the two
  *   zeros=F>T stale=F>T shift=F>T flip=F>T           what a copy leaves
  *   slow=F>T                takes ten times as long
- *   copy-hangs=F>T copy-crashes=F>T copy-fails=F>T   error 719
+ *   copy-hangs=F>T copy-crashes=F>T
+ *   copy-fails=F>T          error 719, which every later call of that process gives as well
+ *   exits=F>T               the library ends the process with status 0
  *   no-export               error 801
  *   no-nvml busy            a process of number 1 uses GPU 0
  *   nvlink                  18 links of 26562 MB/s, all to all
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -69,6 +73,7 @@ static _Noreturn void hang(void)
 /* ---- GPUs; a context is the GPU's number plus one ---- */
 
 static long current;
+static bool broken;
 static float elapsed_ms;
 static struct allocation {
 	char *start;
@@ -87,6 +92,8 @@ static int gpus(char bdfs[GPUS_MAX][16])
 		snprintf(bdfs[n++], 16, "%.*s", (int)word, list);
 		list += word + (list[word] == ',');
 	}
+	if (has("fewer") && getenv("STANDIN_MARK") && access(getenv("STANDIN_MARK"), F_OK) == 0)
+		memmove(bdfs[0], bdfs[1], (size_t)(--n) * 16);
 	return only && *only && n > 0 ? 1 : n;
 }
 
@@ -298,9 +305,16 @@ result cuMemcpyPeerAsync(address to, void *to_context, address from, void *from_
 	elapsed_ms += (float)((double)bytes / BYTES_PER_MS) * (between("slow", f, t) ? 10 : 1);
 	if (between("copy-hangs", f, t))
 		hang();
-	if (between("copy-crashes", f, t))
+	if (between("copy-crashes", f, t)) {
+		if (getenv("STANDIN_MARK"))
+			close(creat(getenv("STANDIN_MARK"), 0600));
 		raise(SIGBUS);
-	if (between("copy-fails", f, t))
+	}
+	if (between("exits", f, t))
+		exit(0);
+	if (between("copy-fails", f, t) && bytes > 1 << 20)
+		broken = true;
+	if (broken)
 		return 719;
 	if (between("stale", f, t))
 		return 0;
@@ -327,7 +341,7 @@ result cuStreamCreate(void **stream, unsigned int flags)
 result cuStreamQuery(void *stream)
 {
 	(void)stream;
-	return has("v2-hangs") ? 600 : 0;
+	return broken ? 719 : has("v2-hangs") ? 600 : 0;
 }
 
 result cuStreamSynchronize(void *stream)

@@ -6,9 +6,9 @@
  *
  *   no-open                       EACCES
  *   dmabuf-eopnotsupp dmabuf-eprotonosupport dmabuf-hangs
- *   reg-efault                    ibv_reg_mr of anything but the sender's own memory: no peermem
- *   port-down
- *   write-zeros write-fails write-hangs
+ *   reg-efault                    ibv_reg_mr of GPU memory, which is known by its size: no peermem
+ *   port-down no-loopback
+ *   write-zeros write-fails write-hangs              into GPU memory: the second write
  *   no-uar                        mlx5dv_devx_alloc_uar
  *   no-gdrdrv pin-einval gdr-lost
  */
@@ -51,7 +51,7 @@ static struct ibv_pd pd;
 static struct ibv_cq cq;
 static struct ibv_qp qp;
 static struct ibv_mr mr;
-static bool sent;
+static int sent;
 
 struct ibv_device **ibv_get_device_list(int *count)
 {
@@ -88,11 +88,11 @@ static int post_send(struct ibv_qp *of, struct ibv_send_wr *wr, struct ibv_send_
 
 	(void)of;
 	(void)bad;
-	if (has("write-zeros"))
+	sent++;
+	if (has("write-zeros") && sent > 1)
 		memset(to, 0, wr->sg_list->length);
 	else
 		memcpy(to, (void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length);
-	sent = true;
 	return 0;
 }
 
@@ -100,9 +100,10 @@ static int poll_cq(struct ibv_cq *of, int count, struct ibv_wc *wc)
 {
 	(void)of;
 	(void)count;
-	if (!sent || has("write-hangs"))
+	if (!sent || (has("write-hangs") && sent > 1))
 		return 0;
-	wc->status = has("write-fails") ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS;
+	wc->status = (has("write-fails") && sent > 1) || has("no-loopback") ? IBV_WC_RETRY_EXC_ERR
+									    : IBV_WC_SUCCESS;
 	return 1;
 }
 
@@ -164,14 +165,14 @@ int ibv_dereg_mr(struct ibv_mr *of)
 	return 0;
 }
 
-/* GPU memory is what is registered for access by others. */
+/* gpu-memory.h: GPU memory comes in pieces of 2 MiB. */
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *of, void *addr, size_t length, int access)
 {
 	(void)of;
 	(void)addr;
-	(void)length;
+	(void)access;
 	errno = EFAULT;
-	return has("reg-efault") && (access & IBV_ACCESS_REMOTE_WRITE) ? NULL : &mr;
+	return has("reg-efault") && length == 2 << 20 ? NULL : &mr;
 }
 
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *of, uint64_t offset, size_t length, uint64_t iova,
@@ -198,7 +199,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *user,
 	(void)user;
 	(void)channel;
 	(void)vector;
-	sent = false;
+	sent = 0;
 	return &cq;
 }
 
