@@ -321,7 +321,7 @@ struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu
 	return try;
 }
 
-static void put_outcome(struct proving *p, struct proof_try *try, struct fact_bool works,
+__attribute__((format(printf, 5, 0))) static void put_outcome(struct proving *p, struct proof_try *try, struct fact_bool works,
 			const char *error, const char *format, va_list ap)
 {
 	char seen[256];

@@ -249,8 +249,8 @@ static void show_settings(struct view *v)
 	static const char *const doorbell[] = {
 		[PROOF_SILENT] = "not told: the mapping could not be tried",
 		[PROOF_GOOD] = "not needed, or set: an ordinary job may map a doorbell",
-		[PROOF_BAD] = "needed, where jobs without CAP_SYS_ADMIN use GPU-initiated networking "
-			      "(NVSHMEM IBGDA, DeepEP)",
+		[PROOF_BAD] = ("needed, where jobs without CAP_SYS_ADMIN use GPU-initiated networking "
+			       "(NVSHMEM IBGDA, DeepEP)"),
 	};
 	enum verdict second = verdict_of(v, "proof/stream-memops");
 	enum proof_word first = word_of(v, "driver/stream-memops");

@@ -37,7 +37,9 @@ static void edit_plain(struct arena *arena, struct span line)
 	const char *added = cmdline_edit(arena, line, CMDLINE_PLAIN, NULL, WORD), *back;
 
 	assert(added);
-	if (!is_even(line, '"') || span_search(line, "--") || span_search(line, WORD))
+	/* A word that is there already, also within quotes or in a list, is none of those to be put back. */
+	if (!is_even(line, '"') || span_search(line, "--") || span_search(line, WORD) ||
+	    cmdline_has(line, "iommu", "pt"))
 		return;
 	assert(cmdline_has(span_of(added), "iommu", "pt"));
 	back = cmdline_edit(arena, span_of(added), CMDLINE_PLAIN, WORD, NULL);
