@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "pattern.h"
+
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 cu_result gpu_memory_begin(struct gpu_memory *m, struct proving *p)
@@ -33,6 +35,35 @@ void gpu_memory_end(struct gpu_memory *m)
 		close(m->dmabuf);
 	if (m->p && m->address)
 		m->p->child.cuda.free(m->address);
+}
+
+cu_result gpu_memory_make_stale(const struct gpu_memory *m)
+{
+	const struct cuda *c = &m->p->child.cuda;
+	cu_result rc = c->fill32(m->address, PATTERN_STALE, GPU_MEMORY_TRIED / 4);
+
+	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
+}
+
+void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const char *how)
+{
+	static uint64_t back[GPU_MEMORY_TRIED / sizeof(uint64_t)];
+	const struct cuda *c = &m->p->child.cuda;
+	cu_result rc = c->to_host(back, m->address, sizeof(back));
+	struct pattern_check check;
+
+	if (rc != CU_SUCCESS) {
+		prove_unknown(m->p, try, cuda_error(c, rc), "GPU memory could not be read back");
+		return;
+	}
+	check = pattern_compare(back, sizeof(back) / sizeof(*back), GPU_MEMORY_SEED);
+	if (check.bad_bytes == 0)
+		prove_works(m->p, try, "%zu KiB written %s arrived whole", sizeof(back) >> 10, how);
+	else
+		prove_fails(m->p, try, proof_damage_words[check.damage],
+			    "no error, and %llu of %zu bytes written %s are wrong (%s)",
+			    (unsigned long long)check.bad_bytes, sizeof(back), how,
+			    proof_damage_words[check.damage]);
 }
 
 int rdma_open(struct rdma_handle *h, struct proving *p, const struct rdma_device *device)

@@ -20,6 +20,16 @@ cu_result gpu_memory_begin(struct gpu_memory *m, struct proving *p);
 /* CU_NOT_SUPPORTED too where libcuda has no such call. */
 cu_result gpu_memory_export(struct gpu_memory *m);
 void gpu_memory_end(struct gpu_memory *m);
+
+/* What is written into its beginning to see whether it arrives, pattern.h: 64 KiB is a GPU page, the least
+ * that can be pinned. */
+#define GPU_MEMORY_TRIED ((size_t)64 << 10)
+#define GPU_MEMORY_SEED UINT64_C(0xfedcba9876543210)
+
+/* What an earlier run left there must not be taken for this one's. */
+cu_result gpu_memory_make_stale(const struct gpu_memory *m);
+/* Reads it back and says in TRY whether it is what was written HOW ("by the NIC"). */
+void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const char *how);
 #define _cleanup_gpu_memory_ _cleanup_(gpu_memory_end)
 
 /* An RDMA device that was opened. */

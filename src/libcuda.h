@@ -24,7 +24,6 @@ typedef void *cu_event;
 
 enum {
 	CU_SUCCESS = 0,
-	CU_INVALID_VALUE = 1,
 	CU_NO_DEVICE = 100,
 	CU_NOT_READY = 600,
 	CU_PEER_ACCESS_ALREADY_ENABLED = 704,
@@ -33,7 +32,6 @@ enum {
 };
 
 enum {
-	CU_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,		/* CU_DEVICE_ATTRIBUTE_... */
 	CU_HOST_REGISTER_PORTABLE = 0x01,		/* CU_MEMHOSTREGISTER_... */
 	CU_HOST_REGISTER_DEVICEMAP = 0x02,
 	CU_HOST_REGISTER_IOMEMORY = 0x04,
@@ -57,16 +55,13 @@ struct cuda {
 	cu_result (*device_count)(int *count);
 	cu_result (*device)(cu_device *device, int ordinal);
 	cu_result (*device_bus_id)(char *text, int size, cu_device device);
-	cu_result (*device_attribute)(int *value, int attribute, cu_device device);
 	cu_result (*context_retain)(cu_context *context, cu_device device);
-	cu_result (*context_release)(cu_device device);
 	cu_result (*context_set)(cu_context context);
 	cu_result (*can_access_peer)(int *can, cu_device device, cu_device peer);
 	cu_result (*enable_peer_access)(cu_context peer, unsigned int flags);
 	cu_result (*alloc)(cu_address *address, size_t bytes);
 	cu_result (*free)(cu_address address);
 	cu_result (*host_alloc)(void **host, size_t bytes, unsigned int flags);
-	cu_result (*host_free)(void *host);
 	cu_result (*host_register)(void *host, size_t bytes, unsigned int flags);
 	cu_result (*host_unregister)(void *host);
 	cu_result (*to_device)(cu_address to, const void *from, size_t bytes);

@@ -9,8 +9,7 @@
 #include "library.h"
 #include "pattern.h"
 
-#define BYTES ((size_t)64 << 10)	/* a GPU page: what can be pinned at the least */
-#define SEED UINT64_C(0x0f1e2d3c4b5a6978)
+#define BYTES GPU_MEMORY_TRIED
 
 /* gdrapi.h of GDRCopy 2: handles are opaque, and one of them is passed by value. */
 typedef struct {
@@ -40,34 +39,6 @@ static int open_library(struct gdrapi *a)
 	return library_load("libgdrapi.so.2", symbols, LIBRARY_COUNT(symbols));
 }
 
-static void compare(struct proving *p, struct proof_try *try, const struct gpu_memory *m)
-{
-	const struct cuda *c = &p->child.cuda;
-	static uint64_t back[BYTES / sizeof(uint64_t)];
-	cu_result rc = c->to_host(back, m->address, BYTES);
-	struct pattern_check check;
-
-	if (rc != CU_SUCCESS) {
-		prove_unknown(p, try, cuda_error(c, rc), "GPU memory could not be read back");
-		return;
-	}
-	check = pattern_compare(back, BYTES / sizeof(uint64_t), SEED);
-	if (check.bad_bytes == 0)
-		prove_works(p, try, "%zu KiB written through gdrdrv arrived whole", BYTES >> 10);
-	else
-		prove_fails(p, try, proof_damage_words[check.damage],
-			    "%llu of %zu bytes written through gdrdrv are wrong",
-			    (unsigned long long)check.bad_bytes, BYTES);
-}
-
-/* What an earlier run left there must not be taken for this one's. */
-static cu_result make_stale(const struct cuda *c, const struct gpu_memory *m)
-{
-	cu_result rc = c->fill32(m->address, PATTERN_STALE, BYTES / 4);
-
-	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
-}
-
 static void copy_mapped(struct proving *p, struct proof_try *try, const struct gdrapi *a, void *g,
 			const struct gpu_memory *m)
 {
@@ -86,9 +57,9 @@ static void copy_mapped(struct proving *p, struct proof_try *try, const struct g
 		prove_fails(p, try, strerrorname_np(rc), "gdrdrv does not map GPU memory: %s",
 			    strerror(rc));
 	} else {
-		pattern_fill(data, BYTES / sizeof(uint64_t), SEED);
+		pattern_fill(data, BYTES / sizeof(uint64_t), GPU_MEMORY_SEED);
 		a->copy(handle, va, data, BYTES);
-		compare(p, try, m);
+		gpu_memory_judge(m, try, "through gdrdrv");
 		a->unmap(g, handle, va, BYTES);
 	}
 	a->unpin(g, handle);
@@ -110,7 +81,7 @@ static void run(struct proving *p, size_t step)
 		return;
 	}
 	if (!prove_use(p, step) || gpu_memory_begin(&m, p) != CU_SUCCESS ||
-	    make_stale(&p->child.cuda, &m) != CU_SUCCESS)
+	    gpu_memory_make_stale(&m) != CU_SUCCESS)
 		prove_unknown(p, try, NULL, "no memory could be had on the GPU");
 	else
 		copy_mapped(p, try, &a, g, &m);

@@ -12,8 +12,7 @@
 #include "gpu-memory.h"
 #include "pattern.h"
 
-#define BYTES ((size_t)64 << 10)
-#define SEED UINT64_C(0xfedcba9876543210)
+#define BYTES GPU_MEMORY_TRIED
 #define PSN 0x1234	/* any number: the same for both directions of one queue pair */
 #define WAIT_MS 3000
 
@@ -176,28 +175,6 @@ static int write_to(const struct link *l, void *host, uint64_t address, uint32_t
 	return rc ? rc : ETIMEDOUT;
 }
 
-static void compare(struct proving *p, struct proof_try *try, cu_address gpu, const char *how)
-{
-	const struct cuda *c = &p->child.cuda;
-	static uint64_t back[BYTES / sizeof(uint64_t)];
-	cu_result rc = c->to_host(back, gpu, BYTES);
-	struct pattern_check check;
-
-	if (rc != CU_SUCCESS) {
-		prove_unknown(p, try, cuda_error(c, rc), "GPU memory could not be read back");
-		return;
-	}
-	check = pattern_compare(back, BYTES / sizeof(uint64_t), SEED);
-	if (check.bad_bytes == 0)
-		prove_works(p, try, "%zu KiB written by the NIC (%s) arrived whole", BYTES >> 10, how);
-	else
-		prove_fails(p, try, proof_damage_words[check.damage],
-			    "the NIC's write (%s) reports success, and %llu of %zu bytes are wrong "
-			    "(%s)",
-			    how, (unsigned long long)check.bad_bytes, BYTES,
-			    proof_damage_words[check.damage]);
-}
-
 /* Into memory of the host first: a device that does not reach itself says nothing of the GPU. */
 static int write_control(struct link *l, void *host)
 {
@@ -216,21 +193,20 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 		      struct gpu_memory *m)
 {
 	static uint64_t data[BYTES / sizeof(uint64_t)] __attribute__((aligned(4096)));
-	const struct cuda *c = &p->child.cuda;
-	const char *how = "by DMA-BUF";
+	const char *how = "by the NIC (DMA-BUF)";
 	int rc;
 
 	if (gpu_memory_export(m) == CU_SUCCESS)
 		l->gpu = rdma_register_dmabuf(l->h, m);
 	if (!l->gpu) {
-		how = "by peermem";
+		how = "by the NIC (peermem)";
 		l->gpu = rdma_register_address(l->h, m);
 	}
 	if (!l->gpu) {
 		prove_unknown(p, try, strerrorname_np(errno), "GPU memory could not be registered");
 		return;
 	}
-	pattern_fill(data, BYTES / sizeof(uint64_t), SEED);
+	pattern_fill(data, BYTES / sizeof(uint64_t), GPU_MEMORY_SEED);
 	l->host = l->h->v->reg_mr(l->h->pd, data, BYTES, IBV_ACCESS_LOCAL_WRITE);
 	rc = l->host ? connect_link(l) : errno;
 	if (rc == 0)
@@ -240,17 +216,16 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 			      strerror(rc));
 		return;
 	}
-	if (c->fill32(m->address, PATTERN_STALE, BYTES / 4) != CU_SUCCESS ||
-	    c->stream_sync(NULL) != CU_SUCCESS) {
+	if (gpu_memory_make_stale(m) != CU_SUCCESS) {
 		prove_unknown(p, try, NULL, "GPU memory could not be prepared");
 		return;
 	}
 	rc = write_to(l, data, m->address, l->gpu->rkey);
 	if (rc)
-		prove_fails(p, try, strerrorname_np(rc), "the NIC's write (%s) fails: %s", how,
+		prove_fails(p, try, strerrorname_np(rc), "writing %s fails: %s", how,
 			    strerror(rc));
 	else
-		compare(p, try, m->address, how);
+		gpu_memory_judge(m, try, how);
 }
 
 static void run(struct proving *p, size_t step)
