@@ -232,7 +232,8 @@ static bool cut_bdf(struct span *s, bool after_pci, char bdf[KMSG_BDF_MAX])
 	} else if (!(long_form && after_pci && cut_hex(&at, 2, 0, &slot))) {
 		return false;
 	}
-	if (slot > 0x1f)
+	/* A domain is an int of the kernel's: beyond that, the digits are of something else. */
+	if (slot > 0x1f || domain > INT32_MAX)
 		return false;
 	snprintf(bdf, KMSG_BDF_MAX, "%04x:%02x:%02x.%u", domain, bus, slot, function);
 	*s = at;
