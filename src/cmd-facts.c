@@ -4,6 +4,7 @@
 
 #include "cmd.h"
 #include "json.h"
+#include "output.h"
 #include "render/render.h"
 
 static enum exit_status print_all(const struct node *node)
@@ -36,14 +37,23 @@ static enum exit_status print_one(struct source *source, const char *path)
 	return render_json(value, EXIT_WELL);
 }
 
+static enum exit_status print(struct source *source, const struct options *options)
+{
+	return options->args_count ? print_one(source, options->args[0]) : print_all(source->node);
+}
+
 enum exit_status cmd_facts(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
 	enum exit_status status = source_open(&source, options);
+	struct output output;
 
 	if (!status)
 		status = source_observe(&source, options);
+	if (!status && output_begin(&output, options->output))
+		status = EXIT_CANNOT;
 	if (status)
 		return status;
-	return options->args_count ? print_one(&source, options->args[0]) : print_all(source.node);
+	status = print(&source, options);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

@@ -22,14 +22,28 @@ struct head {
 	enum verdict verdict;
 };
 
+/* The worst finding of those that make the verdict what it is, information left out; NULL for none. */
+static const struct finding *worst(const struct report *r)
+{
+	const struct finding *f = render_next(r, NULL);
+
+	while (f && f->answer.verdict != r->verdict)
+		f = render_next(r, f);
+	return f;
+}
+
 static void put_name(const char *name, const struct report *r)
 {
-	const struct finding *first = render_next(r, NULL);
+	const struct finding *first = worst(r);
 	size_t failed = r->count[VERDICT_FAIL] - r->info;
 
-	printf("%s: %s", name, verdict_words[r->verdict]);
-	if (first && r->verdict != VERDICT_PASS)
-		printf(": %s", render_reason(r, first));
+	/* The reason of what is unknown begins with that word itself. */
+	if (r->verdict == VERDICT_UNKNOWN && first)
+		printf("%s: %s", name, render_reason(r, first));
+	else if (first)
+		printf("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
+	else
+		printf("%s: %s", name, verdict_words[r->verdict]);
 	if (failed > 1)
 		printf(" (of %zu that failed)", failed);
 	putchar('\n');
@@ -126,10 +140,11 @@ static void put_summary(const struct totals *t, const struct options *options)
 	if (options->quiet)
 		return;
 	if (options->format == FORMAT_TEXT) {
-		printf("%zu nodes: %zu pass, %zu fail, %zu pending, %zu unknown", t->judged,
-		       t->verdicts[VERDICT_PASS], t->verdicts[VERDICT_FAIL],
+		printf("%zu node%s: %zu pass, %zu fail, %zu pending, %zu unknown", t->judged,
+		       t->judged == 1 ? "" : "s", t->verdicts[VERDICT_PASS], t->verdicts[VERDICT_FAIL],
 		       t->verdicts[VERDICT_PENDING], t->verdicts[VERDICT_UNKNOWN]);
-		printf(t->unreadable ? "; %zu files could not be read\n" : "\n", t->unreadable);
+		printf(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
+		       t->unreadable == 1 ? "" : "s");
 		return;
 	}
 	json = json_document("nvnodecheck-summary");

@@ -25,18 +25,20 @@ static enum exit_status list(const struct options *options, struct arena *arena)
 					      : render_entries_text(&entries, options);
 }
 
-/* The one that would be taken back, for the question. */
+/* The one that would be taken back, or one that was interrupted and is recovered first; NULL where there is
+ * neither, which txn_undo() says better. */
 static const char *which(const struct options *options, struct arena *arena)
 {
+	const char *id = options->args_count ? options->args[0] : NULL;
 	struct txn_entries entries;
 
-	if (options->args_count)
-		return options->args[0];
-	if (txn_list(options->root, arena, &entries) == 0)
-		for_each(entry, &entries.entries)
-			if (entry->status == TXN_IS_APPLIED)
-				return entry->id;
-	return "the last transaction";
+	if (txn_list(options->root, arena, &entries))
+		return NULL;
+	for_each(entry, &entries.entries)
+		if (entry->status == TXN_IS_INTERRUPTED ||
+		    (id ? strcmp(entry->id, id) == 0 : entry->status == TXN_IS_APPLIED))
+			return entry->id;
+	return NULL;
 }
 
 static enum exit_status status_of(const struct txn_outcome *outcome)
@@ -50,10 +52,11 @@ static enum exit_status undo(const struct options *options, struct arena *arena)
 {
 	const struct txn_options txn = fix_txn_options(options);
 	const char *id = options->args_count ? options->args[0] : NULL;
+	const char *found = which(options, arena);
 	struct txn_outcome result;
 	const struct outcome outcome = { .txn = &result };
 
-	if (!fix_agreed(options, arena_printf(arena, "Take back %s?", which(options, arena))))
+	if (found && !fix_agreed(options, arena_printf(arena, "Take back %s?", found)))
 		return EXIT_CANNOT;
 	txn_undo(id, &txn, arena, &result);
 	return options->format == FORMAT_JSON

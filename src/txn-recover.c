@@ -80,6 +80,8 @@ static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *
 
 	write_sweep(&t->w, file->kept.path);
 	state = kept_restore(t, &file->kept, false, &text);
+	if (state == TXN_RESTORED && !file->kept.before.there)
+		text = "it was not there before";
 	txn_set(item, state, text);
 	for (uint32_t i = file->folders.count; i-- > 0;)
 		write_drop_folder(&t->w, file->folders.items[i]);

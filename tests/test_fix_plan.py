@@ -777,6 +777,20 @@ def test_apply_asks(scratch):
 
 
 @as_root
+def test_undo_asks_only_where_there_is_something(scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = program.run("undo", "--root", directory, "nosuch")
+    assert result.status == 4 and "there is no transaction nosuch" in result.out and not result.err
+    assert "There is nothing to do" in program.run("undo", "--root", directory).out
+    assert fix(directory, "--apply", "--yes").status == 0
+    result = program.run("undo", "--root", directory)
+    assert result.status == 4 and "--yes" in result.err
+    assert os.path.exists(directory + OWN)
+    result = program.run("undo", "--root", directory, "--yes")
+    assert "it was not there before" in result.out, result
+
+
+@as_root
 def test_apply_only_the_plan_that_was_shown(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     shown = Plan(directory, "--profile", "deepep").id

@@ -173,6 +173,23 @@ def test_output_is_whole_or_not_there(node_tree, tmp_path):
     assert result.status == 4 and "none" in result.err, str(result)
 
 
+def test_facts_go_into_a_file(node_tree, tmp_path):
+    file, node = tmp_path / "node.json", node_tree("hgx-h100-ib")
+    result = program.run("facts", "--root", node, "-o", file)
+    assert result.status == 0 and result.out == "" and os.listdir(str(tmp_path)) == ["node.json"]
+    check("facts", json.loads(file.read_text()))
+    assert program.run("facts", "--root", node, "nosuch", "-o", tmp_path / "x").status == 2
+    assert os.listdir(str(tmp_path)) == ["node.json"]
+
+
+def test_a_line_a_node_gives_the_reason_of_its_verdict(tmp_path):
+    """Of a virtual machine that is for information, and of what could not be read, the second counts."""
+    result = program.run("doctor", "--from", os.path.join(program.TOP, "nodes", "h200-x8.capture"),
+                         tmp_path / "none.json", "--profile", "base")
+    assert re.match("h200-x8: unknown: /boot: ", result.out), str(result)
+    assert "\n1 node: 0 pass, 0 fail, 0 pending, 1 unknown; 1 file could not be read" in result.out
+
+
 def test_formats_of_reports_are_not_of_other_verbs():
     assert program.run("rules", "--format", "prometheus").status == 2
     assert program.run("doctor", "--format", "html", "--root", "/").status == 2

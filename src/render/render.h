@@ -62,6 +62,8 @@ enum exit_status render_json(struct json_object *json, enum exit_status status);
 
 /* When it takes effect: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
+/* A part of the report for people: what could not be told, and what would tell. */
+void render_unknowns(struct page *page, const struct report *report);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */
 const struct finding *render_next(const struct report *report, const struct finding *after);

@@ -44,16 +44,10 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 
 	page_begin(&page, options);
 	fprintf(page.out, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
-	for (size_t i = 0; i < count; i++) {
-		unsigned int profiles = rules[i]->profiles;
-
-		/* That one includes the other. */
-		if (profiles & PROFILE_RDMA)
-			profiles &= ~(unsigned int)PROFILE_DEEPEP;
+	for (size_t i = 0; i < count; i++)
 		fprintf(page.out, "%-38s %-4s %-16s%s\n", rules[i]->id,
 			severity_words[rules[i]->severity], rules[i]->fix ? rules[i]->fix : "-",
-			render_profiles(profiles, buffer));
-	}
+			render_profiles(rules[i]->profiles, buffer));
 	return page_end(&page, EXIT_WELL);
 }
 

@@ -278,92 +278,7 @@ static void show_bad(struct view *v, const struct finding *f)
 	label(v, "graded", f->why_graded);
 }
 
-/* ---- what could not be told: by reason, since one reason often leaves many rules open ---- */
-
-struct reason {
-	const char *why;
-	const char *to_know;
-};
-
-static const char *how_to_know(const struct gap *gap)
-{
-	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
-		return "run as root";
-	if (str_is(gap->error, "ELIBACC"))
-		return "install the library";
-	/* probe_hides_host() */
-	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
-		return "run it on the host, or with --root on the host's files";
-	if (str_is(gap->error, "ENODATA"))
-		return "look at the node itself, or at a more complete copy of it";
-	return NULL;
-}
-
-static struct reason reason_of(struct view *v, const struct finding *f)
-{
-	const struct gap *gap = report_gap(v->report, f);
-	struct reason r = { f->answer.observed, f->answer.remedy };
-
-	if (!r.why && gap)
-		r.why = arena_printf(v->report->arena, "%s: %s", gap->path.value, gap->why.value);
-	if (!r.why)
-		r.why = f->answer.evidence[0] ? arena_printf(v->report->arena, "%s was not read",
-							     f->answer.evidence[0])
-					      : "it was not read";
-	if (!r.to_know && gap)
-		r.to_know = how_to_know(gap);
-	return r;
-}
-
-static bool is_unknown_answer(const struct finding *f)
-{
-	return !f->off && f->answer.verdict == VERDICT_UNKNOWN;
-}
-
-/* Was this reason given by an earlier finding, or (SAME_RULE) by the same rule's earlier subject? */
-static bool reason_seen(struct view *v, const struct finding *f, const char *why, bool same_rule)
-{
-	for_each(other, &v->report->findings) {
-		if (other == f)
-			return false;
-		if (is_unknown_answer(other) && (!same_rule || other->rule == f->rule) &&
-		    same_text(reason_of(v, other).why, why))
-			return true;
-	}
-	return false;
-}
-
-static void show_reason(struct view *v, const struct reason *r)
-{
-	const char *rules = "";
-
-	for_each(f, &v->report->findings)
-		if (is_unknown_answer(f) && same_text(reason_of(v, f).why, r->why) &&
-		    !reason_seen(v, f, r->why, true))
-			rules = arena_printf(v->report->arena, "%s%s%s", rules, *rules ? ", " : "",
-					     f->rule->id);
-	fprintf(v->page.out, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), INDENT, "?",
-		page_style(&v->page, STYLE_PLAIN));
-	text_wrap(v->page.out, r->why, INDENT, INDENT, v->page.width);
-	label(v, "to know", r->to_know);
-	label(v, "leaves", rules);
-}
-
-static void show_unknowns(struct view *v)
-{
-	if (v->report->count[VERDICT_UNKNOWN])
-		fprintf(v->page.out, "\n%sWhat could not be told%s\n", page_style(&v->page, STYLE_BOLD),
-			page_style(&v->page, STYLE_PLAIN));
-	for_each(f, &v->report->findings) {
-		struct reason r;
-
-		if (!is_unknown_answer(f))
-			continue;
-		r = reason_of(v, f);
-		if (!reason_seen(v, f, r.why, false))
-			show_reason(v, &r);
-	}
-}
+/* ---- the rest ---- */
 
 static void show_short(struct view *v, const struct finding *f)
 {
@@ -486,7 +401,7 @@ enum exit_status render_report_text(const struct report *report, const struct op
 	show_all(&v, chosen_fail, show_bad);
 	show_all(&v, chosen_pending, show_bad);
 	show_overruled(&v);
-	show_unknowns(&v);
+	render_unknowns(&v.page, report);
 	show_off(&v);
 	if (v.verbose) {
 		fputc('\n', v.page.out);
