@@ -39,17 +39,24 @@ bool gate_no_params(struct judge *j)
 	return true;
 }
 
-bool gate_no_rdma(struct judge *j)
+bool gate_no_rdma_device(struct judge *j)
 {
-	if (known_is(j->node->driver.loaded, false))
-		NOT_APPLICABLE(j, .observed = "the NVIDIA driver is not loaded",
-			       .evidence = { "driver.loaded" });
-	else if (!is_told(j->node->rdma.devices))
+	if (!is_told(j->node->rdma.devices))
 		UNKNOWN(j, .evidence = { "rdma.devices" });
 	else if (j->node->rdma.devices.count == 0)
 		NOT_APPLICABLE(j, .observed = "no RDMA device", .evidence = { "rdma.devices" });
 	else
 		return false;
+	return true;
+}
+
+bool gate_no_rdma(struct judge *j)
+{
+	if (known_is(j->node->driver.loaded, false))
+		NOT_APPLICABLE(j, .observed = "the NVIDIA driver is not loaded",
+			       .evidence = { "driver.loaded" });
+	else
+		return gate_no_rdma_device(j);
 	return true;
 }
 

@@ -12,9 +12,9 @@
 bool gate_no_gpu(struct judge *j);	/* no NVIDIA GPU on the PCI bus */
 bool gate_no_driver(struct judge *j);	/* the NVIDIA driver is not loaded; else its version is known */
 bool gate_no_params(struct judge *j);	/* nor its parameters are known */
-/* No RDMA device, or no driver to use one with. Where ib_core is not loaded there is no folder of
- * devices either: absent counts as none. */
-bool gate_no_rdma(struct judge *j);
+/* No RDMA device. Where ib_core is not loaded there is no folder of devices either: absent counts as none. */
+bool gate_no_rdma_device(struct judge *j);
+bool gate_no_rdma(struct judge *j);	/* nor a driver to use one with */
 bool gate_no_modules(struct judge *j);	/* the loaded modules are not known */
 bool gate_no_modprobe(struct judge *j);	/* nothing of modprobe.d is known */
 bool gate_modprobe_unread(struct judge *j);	/* a file that counts is unread: what was not seen may be in it */

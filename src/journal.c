@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-journal.h>
-#include <time.h>
 
+#include "clock.h"
 #include "library.h"
 
 /* How often the clock is looked at. */
@@ -39,14 +39,6 @@ static int load(struct journal_api *api)
 	};
 
 	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* The value of a field of the entry that the journal stands at: data comes as NAME=VALUE. */
@@ -85,7 +77,7 @@ static int match_boot(const struct journal_api *api, sd_journal *journal, const 
 static int read_all(const struct journal_api *api, sd_journal *journal, journal_message *message,
 		    void *user, bool *cut)
 {
-	uint64_t end = now_ms() + JOURNAL_BUDGET_MS, time_us;
+	uint64_t end = clock_ms() + JOURNAL_BUDGET_MS, time_us;
 	size_t count = 0;
 	int rc;
 
@@ -93,7 +85,7 @@ static int read_all(const struct journal_api *api, sd_journal *journal, journal_
 		/* Asked for first: what get_data() gives is good until it is called again. */
 		struct span time = field(api, journal, "_SOURCE_MONOTONIC_TIMESTAMP"), text;
 
-		if (count++ % CLOCK_EVERY == 0 && now_ms() > end) {
+		if (count++ % CLOCK_EVERY == 0 && clock_ms() > end) {
 			*cut = true;
 			return 0;
 		}

@@ -5,8 +5,8 @@
 #include <libkmod.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "clock.h"
 #include "library.h"
 #include "parse/module.h"
 
@@ -49,14 +49,6 @@ static int load(void)
 	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
 }
 
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /* What libkmod thinks of a damaged file is in the error that it returns. */
 static void say_nothing(void *data, int priority, const char *file, int line, const char *fn,
 			const char *format, va_list args)
@@ -87,7 +79,7 @@ static int begin(struct module_info *info)
 	if (!info->ctx)
 		return -ENOMEM;
 	lib.kmod_set_log_fn(info->ctx, say_nothing, NULL);
-	info->deadline_us = now_us() + MODULE_INFO_BUDGET_MS * 1000;
+	info->deadline_us = clock_us() + MODULE_INFO_BUDGET_MS * 1000;
 	return 0;
 }
 
@@ -272,7 +264,7 @@ static int check_cost(const struct module_info *info, int fd)
 		return -errno;
 	if (st.st_size > MODULE_COMPRESSED_MAX)
 		return -EFBIG;
-	return now_us() < info->deadline_us ? 0 : -ETIMEDOUT;
+	return clock_us() < info->deadline_us ? 0 : -ETIMEDOUT;
 }
 
 int module_info_ask(struct host *host, void *facts, struct arena *arena, void *user)

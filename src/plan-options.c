@@ -21,17 +21,6 @@
 
 /* ---- names ---- */
 
-static bool is_nvidia_name(const struct fixing *f, const char *module)
-{
-	const char *names[NVIDIA_NAMES_MAX + 1];
-
-	setting_nvidia_names(f->node, names);
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(names[i], module) == 0)
-			return true;
-	return false;
-}
-
 /* Is an assignment to A's module one to MODULE, under one of its names? */
 static bool same_module(const struct fixing *f, const struct modprobe_assignment *a,
 			const char *module)
@@ -39,7 +28,7 @@ static bool same_module(const struct fixing *f, const struct modprobe_assignment
 	const struct module_file *file;
 
 	if (strcmp(module, "nvidia") == 0)
-		return is_nvidia_name(f, a->module.value);
+		return setting_is_nvidia(f->node, a->module.value);
 	file = fix_module_file(f, module);
 	return str_is(a->module, module) ||
 	       (file && is_known(file->file_name) && str_is(a->module, file->file_name.value));
@@ -133,7 +122,7 @@ static bool check_install_lines(struct fixing *f, const struct modprobe_facts *m
 				const char *module, const char *param)
 {
 	for_each(c, &m->install)
-		if ((str_is(c->module, module) || is_nvidia_name(f, c->module.value)) &&
+		if ((str_is(c->module, module) || setting_is_nvidia(f->node, c->module.value)) &&
 		    strstr(c->text.value, param))
 			return fix_refuse(f,
 					  "%s:%llu gives %s in an install line, which comes "
@@ -458,7 +447,7 @@ bool fix_registry(struct fixing *f, const char *key, const char *value)
 		return false;
 	for_each(a, &m->assignments)
 		if (str_is(a->param, REGISTRY) && is_known(a->value) &&
-		    is_nvidia_name(f, a->module.value))
+		    setting_is_nvidia(f->node, a->module.value))
 			add_keys(f, &keys, a->value.value);
 	if (key && value)
 		put_key(f, &keys, span_of(key), span_of(value));

@@ -6,17 +6,6 @@
 
 #include "topology.h"
 
-bool gate_no_rdma_device(struct judge *j)
-{
-	if (!is_told(j->node->rdma.devices))
-		UNKNOWN(j, .evidence = { "rdma.devices" });
-	else if (j->node->rdma.devices.count == 0)
-		NOT_APPLICABLE(j, .observed = "no RDMA device", .evidence = { "rdma.devices" });
-	else
-		return false;
-	return true;
-}
-
 /* ---- which NICs count ---- */
 
 static const struct pci_device *function_of(const struct node *node,

@@ -10,9 +10,6 @@
 	for_each(d, &(node)->rdma.devices) \
 		for_each(p, &(d)->ports)
 
-/* No RDMA device, or that cannot be told: answers, and returns true. */
-bool gate_no_rdma_device(struct judge *j);
-
 /*
  * Which NICs jobs run over. Where GPUs have NICs beside them (below one switch), these and all of
  * their kind; where they have none, or nothing is known of the distance, as in a virtual machine,

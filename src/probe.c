@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "child.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
+#include "clock.h"
 #include "probes.inc"
 #undef PROBE
 
@@ -64,14 +64,6 @@ const struct probe *const *probe_table(size_t *count)
 	qsort(probes, probes_count, sizeof(probes[0]), compare_probes);
 	*count = probes_count;
 	return probes;
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 /* ---- gaps and results ---- */
@@ -152,13 +144,13 @@ static _Noreturn void child(struct run *run, size_t first)
 
 	child_begin(run->parent);
 	for (size_t i = first; i < run->count; i++) {
-		uint64_t start = now_us();
+		uint64_t start = clock_us();
 
 		watch->started_us = start;
 		watch->current = i;
 		run_probe(run, run->steps[i]);
 		if (run->steps[i] != &configuration)
-			add_result(run, run->steps[i], PROBE_OK, now_us() - start);
+			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 		watch->current = i + 1;
 	}
 	_exit(EXIT_SUCCESS);
@@ -192,7 +184,7 @@ static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
 		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
-		now = now_us();
+		now = clock_us();
 		if (started != run->watch->started_us)
 			continue;
 		if (moved_us < started)
@@ -232,7 +224,7 @@ static size_t follow_child(struct run *run, struct child *c)
 	bool ended = wait_for_child(run, c, &step);
 	int status = child_end(c, ended);
 	size_t at = run->watch->current;
-	uint64_t started = run->watch->started_us, spent = now_us() - started;
+	uint64_t started = run->watch->started_us, spent = clock_us() - started;
 	char why[64];
 
 	/* It may have gone on until it was ended. */
@@ -265,12 +257,12 @@ static int observe_in_children(struct run *run)
 		struct child c;
 		int rc;
 
-		if (run->end_us && now_us() >= run->end_us) {
+		if (run->end_us && clock_us() >= run->end_us) {
 			leave_rest(run, next);
 			return 0;
 		}
 		run->watch->current = next;
-		run->watch->started_us = now_us();
+		run->watch->started_us = clock_us();
 		rc = child_fork(&c);
 		if (rc)
 			return rc;
@@ -284,10 +276,10 @@ static int observe_in_children(struct run *run)
 static void observe_here(struct run *run)
 {
 	for (size_t i = 0; i < run->count; i++) {
-		uint64_t start = now_us();
+		uint64_t start = clock_us();
 
 		run_probe(run, run->steps[i]);
-		add_result(run, run->steps[i], PROBE_OK, now_us() - start);
+		add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 	}
 }
 
@@ -322,7 +314,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 		.how = how,
 		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
-		.end_us = how->timeout_ms ? now_us() + (uint64_t)how->timeout_ms * 1000 : 0,
+		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
 	int rc = 0;
 

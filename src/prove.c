@@ -16,6 +16,7 @@
 #include "child.h"
 
 #define PROVER(name) extern const struct prover prover_##name;
+#include "clock.h"
 #include "provers.inc"
 #undef PROVER
 
@@ -47,14 +48,6 @@ struct run {
 	uint64_t end_us;
 	unsigned int lost;		/* of the prover that runs */
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static int compare_provers(const void *a, const void *b)
 {
@@ -96,7 +89,7 @@ static void keep_first_gpu(void)
 static void stand_at(struct run *run, size_t prover, size_t step)
 {
 	run->watch->step = step;
-	run->watch->started_us = now_us();
+	run->watch->started_us = clock_us();
 	run->watch->prover = prover;
 }
 
@@ -151,7 +144,7 @@ static bool wait_for(const struct run *run, const struct child *c)
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 
 	for (;;) {
-		uint64_t now = now_us(), started = run->watch->started_us;
+		uint64_t now = clock_us(), started = run->watch->started_us;
 		uint64_t until = started + (uint64_t)deadline_of(run) * 1000;
 
 		if (until > run->end_us)
@@ -174,7 +167,7 @@ static bool lose(struct run *run, bool ended, int status)
 		run->lost++;
 		return true;
 	}
-	if (!ended && now_us() >= run->end_us) {
+	if (!ended && clock_us() >= run->end_us) {
 		stop(run, "the time for all was over");
 		return false;
 	}
@@ -219,7 +212,7 @@ static int try_group(struct run *run, enum prove_group group)
 		if (run->watch->done || is_known(run->p->proof->stopped))
 			return 0;
 		/* It had gone on before it was ended: the step that it began then is begun anew. */
-		if (!ended && now_us() < run->end_us && at_prover != PROVERS &&
+		if (!ended && clock_us() < run->end_us && at_prover != PROVERS &&
 		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
 			prover = run->watch->prover;
 			step = run->watch->step;
@@ -249,7 +242,7 @@ static void put_head(struct run *run, const struct prove_options *options, uint6
 	proof->boot_id = node->os.boot_id;
 	proof->driver = node->driver.version;
 	proof->time_s = fact_u64((uint64_t)time(NULL));
-	proof->duration_ms = fact_u64((now_us() - begun_us) / 1000);
+	proof->duration_ms = fact_u64((clock_us() - begun_us) / 1000);
 	proof->quick = fact_bool(options->quick);
 	proof->uid = fact_u64(geteuid());
 	proof->sys_admin = fact_bool(capabilities_has_sys_admin());
@@ -270,7 +263,7 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 	unsigned int timeout = options->timeout_ms ? options->timeout_ms
 			       : options->quick	  ? TIMEOUT_QUICK_MS
 						  : TIMEOUT_MS;
-	uint64_t begun_us = now_us();
+	uint64_t begun_us = clock_us();
 	int rc;
 
 	*proving = run.p;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "clock.h"
 
 #define TERM_GRACE_MS 5000
 #define POLL_MS 50
@@ -169,14 +170,6 @@ static void child(const struct run *run, int out, int errors)
 
 /* ---- the parent ---- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 struct watch {
 	pid_t pid;
 	int fd;
@@ -222,7 +215,7 @@ static void listen(struct watch *w, int wait_ms)
 
 static void hurry(struct watch *w)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	if (w->killed) {
 		if (now > w->killed + TERM_GRACE_MS)
@@ -321,7 +314,7 @@ int run_program(struct run *run)
 		setpgid(w->pid, w->pid);
 		w->fd = out[0];
 		w->stubborn = run->stubborn;
-		w->deadline = now_ms() + (uint64_t)run->timeout_s * 1000;
+		w->deadline = clock_ms() + (uint64_t)run->timeout_s * 1000;
 		status = wait_for(w);
 		if (read(errors[0], &error, sizeof(error)) != sizeof(error))
 			error = 0;

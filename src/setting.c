@@ -52,6 +52,17 @@ void setting_nvidia_names(const struct node *node, const char *names[NVIDIA_NAME
 	add_name(names, "nvidia");
 }
 
+bool setting_is_nvidia(const struct node *node, const char *module)
+{
+	const char *names[NVIDIA_NAMES_MAX + 1];
+
+	setting_nvidia_names(node, names);
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(names[i], module) == 0)
+			return true;
+	return false;
+}
+
 const struct modprobe_assignment *setting_assignment(const struct modprobe_facts *modprobe,
 						     const char *module, const char *param)
 {

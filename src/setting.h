@@ -59,6 +59,7 @@ struct setting_outcome setting_compare(const struct setting *setting, setting_wa
  * renamed file (nvidia_current). Most important last. NULL-terminated. */
 #define NVIDIA_NAMES_MAX 6
 void setting_nvidia_names(const struct node *node, const char *names[NVIDIA_NAMES_MAX + 1]);
+bool setting_is_nvidia(const struct node *node, const char *module);
 
 /* The effective assignment of MODULE's PARAM in a set of modprobe.d files, or NULL. */
 const struct modprobe_assignment *setting_assignment(const struct modprobe_facts *modprobe,

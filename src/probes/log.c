@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "clock.h"
 #include "journal.h"
 #include "lines.h"
 #include "log-scan.h"
@@ -101,19 +101,11 @@ static const struct kmsg_pattern patterns[] = {
 
 /* ---- the ring buffer ---- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* 0, or why there is no record at all. */
 static int read_ring(struct host *host, struct log_scan *scan)
 {
 	_cleanup_close_ int fd = host_open_kmsg(host);
-	uint64_t end = now_ms() + KMSG_BUDGET_MS;
+	uint64_t end = clock_ms() + KMSG_BUDGET_MS;
 	char buffer[KMSG_RECORD_MAX];
 	bool complete = false;
 	size_t count = 0;
@@ -141,7 +133,7 @@ static int read_ring(struct host *host, struct log_scan *scan)
 			complete = record.sequence == 0;
 		if (record.kernel)
 			log_scan_message(scan, record.time_us, record.message);
-		if (count % 1024 == 0 && now_ms() > end) {
+		if (count % 1024 == 0 && clock_ms() > end) {
 			complete = false;
 			break;
 		}

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gate.h"
 #include "job-env.h"
 #include "parse/nvidia.h"
 #include "ports.h"

@@ -3,6 +3,7 @@
  * up, and the interface still has it. */
 #include <string.h>
 
+#include "gate.h"
 #include "ports.h"
 
 /* Answers for a node without an active Ethernet port. */

@@ -431,17 +431,6 @@ static bool is_parameter(const struct node *node, const struct module_file *file
 	return !file && name && node_param(node, name);
 }
 
-static bool is_nvidia_name(const struct node *node, const char *module)
-{
-	const char *names[NVIDIA_NAMES_MAX + 1];
-
-	setting_nvidia_names(node, names);
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(names[i], module) == 0)
-			return true;
-	return false;
-}
-
 static void judge_unknown_parameter(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -454,7 +443,7 @@ static void judge_unknown_parameter(struct judge *j)
 		const char *fact = say(j, "modprobe.assignments[#%zu].param",
 				       (size_t)(a - node->modprobe.assignments.items));
 
-		if (!is_known(a->module) || !is_nvidia_name(node, a->module.value))
+		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value))
 			continue;
 		seen++;
 		if (!file && !is_known(node->driver.params))

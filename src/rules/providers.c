@@ -2,6 +2,7 @@
 /* providers.c - the user-space half of RDMA (rules rdma/...). */
 #include <string.h>
 
+#include "gate.h"
 #include "parse/nvidia.h"
 #include "ports.h"
 

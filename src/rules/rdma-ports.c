@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gate.h"
 #include "ports.h"
 #include "settings.h"
 

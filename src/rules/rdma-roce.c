@@ -3,6 +3,7 @@
  * size and a fabric that does not drop them. */
 #include <inttypes.h>
 
+#include "gate.h"
 #include "ports.h"
 
 /* ---- rdma/mtu-small ---- */

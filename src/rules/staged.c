@@ -179,24 +179,13 @@ static bool same_value(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-static bool is_nvidia(const struct node *node, const char *module)
-{
-	const char *names[NVIDIA_NAMES_MAX + 1];
-
-	setting_nvidia_names(node, names);
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(names[i], module) == 0)
-			return true;
-	return false;
-}
-
 /* What A's parameter is now, or NULL when that is not known or its module not loaded. */
 static const char *running_value(struct judge *j, const struct modprobe_assignment *a)
 {
 	const struct module *module = node_module(j->node, a->module.value);
 	const char *name = setting_param_name(a->param.value);
 
-	if (name && is_nvidia(j->node, a->module.value)) {
+	if (name && setting_is_nvidia(j->node, a->module.value)) {
 		struct setting s = setting_nvreg(j->node, name, j->arena);
 
 		return s.running.state == FACT_KNOWN ? s.running.value : NULL;
