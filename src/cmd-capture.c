@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "output.h"
 
 /* A capture is for sending to others; until then it is the owner's. */
 #define CAPTURE_MODE 0600

@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "expect.h"
 #include "json.h"
+#include "output.h"
 #include "render/render.h"
 #include "version.h"
 

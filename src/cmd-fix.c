@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-fix.c - plans the repairs and shows them; --apply hands the plan to a transaction. */
 #include <fnmatch.h>
-#include <string.h>
 
 #include "cmd.h"
 #include "fix-apply.h"
-#include "plan-make.h"
 #include "render/render.h"
 
 static enum exit_status check_rules(const struct options *options)
@@ -42,37 +40,6 @@ static enum exit_status check_use(const struct options *options)
 		return EXIT_USAGE;
 	}
 	return check_rules(options);
-}
-
-/* A rule that is named is asked in whatever profile it is. */
-static const char **named_rules(const struct source *source, const struct options *options)
-{
-	const char **list;
-
-	if (!options->args_count)
-		return NULL;
-	list = arena_alloc(source->arena, (options->args_count + 1) * sizeof(*list));
-	memcpy(list, options->args, options->args_count * sizeof(*list));
-	return list;
-}
-
-struct plan *fix_plan(const struct source *source, const struct settings *settings,
-		      const struct options *options, struct report **report)
-{
-	static const char *every[] = { "*", NULL };
-	struct settings named = *settings, whole = *settings;
-	struct plan_request request = { .host = source->host,
-					.named = options->args_count > 0,
-					.all = options->all,
-					.reload = options->reload };
-
-	named.only = named_rules(source, options);
-	whole.only = every;
-	whole.skip = NULL;
-	*report = report_make(source->node, &named, source->arena);
-	request.report = *report;
-	request.context = report_make(source->node, &whole, source->arena);
-	return plan_make(&request);
 }
 
 static enum exit_status show(const struct plan *plan, const struct report *report,

@@ -8,6 +8,7 @@
 #include "fleet.h"
 #include "json.h"
 #include "memory.h"
+#include "output.h"
 #include "render/render.h"
 #include "report.h"
 

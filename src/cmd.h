@@ -51,7 +51,4 @@ enum exit_status check_patterns(const struct options *options);
 /* doctor over many files; see fleet.h. */
 enum exit_status cmd_fleet(const struct options *options);
 
-/* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
-enum exit_status finish_output(enum exit_status status);
-
 #endif

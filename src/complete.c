@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "cmd.h"
+#include "output.h"
 #include "parse/span.h"
 #include "rule.h"
 

@@ -21,6 +21,37 @@ struct checking {
 	enum repair_result *results;
 };
 
+/* A rule that is named is asked in whatever profile it is. */
+static const char **named_rules(const struct source *source, const struct options *options)
+{
+	const char **list;
+
+	if (!options->args_count)
+		return NULL;
+	list = arena_alloc(source->arena, (options->args_count + 1) * sizeof(*list));
+	memcpy(list, options->args, options->args_count * sizeof(*list));
+	return list;
+}
+
+struct plan *fix_plan(const struct source *source, const struct settings *settings,
+		      const struct options *options, struct report **report)
+{
+	static const char *every[] = { "*", NULL };
+	struct settings named = *settings, whole = *settings;
+	struct plan_request request = { .host = source->host,
+					.named = options->args_count > 0,
+					.all = options->all,
+					.reload = options->reload };
+
+	named.only = named_rules(source, options);
+	whole.only = every;
+	whole.skip = NULL;
+	*report = report_make(source->node, &named, source->arena);
+	request.report = *report;
+	request.context = report_make(source->node, &whole, source->arena);
+	return plan_make(&request);
+}
+
 static void tell(void *user, const char *text)
 {
 	(void)user;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - start-up: parse, pick the verb, answer with its status. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,18 +9,9 @@
 #include "cli.h"
 #include "cmd.h"
 #include "complete.h"
+#include "output.h"
 #include "render/render.h"
 #include "version.h"
-
-enum exit_status finish_output(enum exit_status status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	/* Whoever pipes into head has seen enough. */
-	if (errno != EPIPE)
-		complain("cannot write the result: %s", strerror(errno));
-	return EXIT_CANNOT;
-}
 
 /* A file opened later must not become standard output because the caller had closed it. */
 static void open_standard_files(void)

@@ -57,3 +57,13 @@ int output_end(struct output *output, int good)
 		return failed(output, errno);
 	return 0;
 }
+
+enum exit_status finish_output(enum exit_status status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	/* Whoever pipes into head has seen enough. */
+	if (errno != EPIPE)
+		complain("cannot write the result: %s", strerror(errno));
+	return EXIT_CANNOT;
+}

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - standard output that is to be a file: written whole under another name and then renamed, so
- * that who reads it sees the old or the new one and never a part. */
+/* output.h - standard output: all of it written, or said why not. Where it is to be a file, that is written
+ * whole under another name and then renamed, so that who reads it sees the old or the new one and never a
+ * part. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
 #include <limits.h>
+
+#include "cli.h"
 
 struct output {
 	const char *file;
@@ -16,5 +19,8 @@ struct output {
 int output_begin(struct output *output, const char *file);
 /* Renames it, or (when GOOD is false) takes it away. */
 int output_end(struct output *output, int good);
+
+/* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
+enum exit_status finish_output(enum exit_status status);
 
 #endif

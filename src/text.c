@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "output.h"
 #include "parse/span.h"
 
 #define WIDTH_DEFAULT 80

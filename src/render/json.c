@@ -4,8 +4,8 @@
 #include <string.h>
 #include <json-c/json_tokener.h>
 
-#include "cmd.h"
 #include "json.h"
+#include "output.h"
 #include "render/render.h"
 #include "since.h"
 

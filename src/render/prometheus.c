@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd.h"
+#include "output.h"
 #include "render/render.h"
 #include "topology.h"
 #include "version.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
 #include "journal-send.h"
 #include "output.h"
 #include "render/render.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo-json.c - the tree and the matrix as a document (docs/formats/topo.schema.json). */
-#include "cmd.h"
 #include "json.h"
 #include "render/topo.h"
 

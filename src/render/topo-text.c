@@ -6,7 +6,6 @@
 #include <locale.h>
 #include <string.h>
 
-#include "cmd.h"
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96

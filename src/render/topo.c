@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd.h"
 #include "gpus.h"
 #include "topology.h"
 
