@@ -8,6 +8,10 @@
 
 #define OUTPUT_SIZE (128u << 10) /* ZSTD_DStreamOutSize(): one block */
 
+/* RFC 8878, 3.1.1. libzstd also reads what came before version 0.8, by older code that nothing needs here and
+ * that goes another way for other blocks. */
+static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
 /* zstd.h, "Streaming": the same since 1.0. A header of its own would be one more thing to build
  * with. */
 struct input {
@@ -32,6 +36,7 @@ struct zstd {
 	decompress_read *read;
 	void *user;
 	struct input input;
+	size_t magic_seen; /* bytes */
 	uint64_t used;
 	size_t hint; /* 0: at the end of a frame */
 	bool full;   /* the last block filled the buffer: there may be more without new input */
@@ -80,6 +85,14 @@ void zstd_close(struct zstd *z)
 	free(z);
 }
 
+static bool is_magic(struct zstd *z, struct span block)
+{
+	for (; z->magic_seen < sizeof(magic) && block.n; block.p++, block.n--)
+		if ((unsigned char)*block.p != magic[z->magic_seen++])
+			return false;
+	return true;
+}
+
 static int fill(struct zstd *z)
 {
 	struct span block = { 0 };
@@ -88,6 +101,8 @@ static int fill(struct zstd *z)
 	if (z->full || z->input.pos < z->input.size)
 		return 1;
 	rc = z->read(z->user, &block);
+	if (rc == 1 && !is_magic(z, block))
+		return -EBADMSG;
 	z->input = (struct input){ block.p, rc == 1 ? block.n : 0, 0 };
 	return rc;
 }

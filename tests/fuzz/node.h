@@ -16,12 +16,6 @@
 #include "render/topo.h"
 #include "report.h"
 
-/* main.c's, which is not among the program's objects here. */
-enum exit_status finish_output(enum exit_status status)
-{
-	return fflush(stdout) == 0 && !ferror(stdout) ? status : EXIT_CANNOT;
-}
-
 /* Facts written as JSON and read are the same facts. */
 static inline void node_check_json(struct arena *arena, const struct node *node)
 {
