@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compressed streams: the first byte says which compressor, the second how the stream comes in blocks.
- * Whatever the blocks, the bytes that come out and how it ends are the same. */
+ * Whatever the blocks, the bytes that come out are the same. (Whether a damaged stream is refused may hang on
+ * them: libzstd takes a frame that is there whole without the window that it asks for.) */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -69,7 +70,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(whole.cut == parts.cut);
 	if (whole.cut)
 		return 0;
-	assert((whole.rc == 0) == (parts.rc == 0));
-	assert(whole.rc || (whole.bytes == parts.bytes && whole.sum == parts.sum));
+	assert(whole.rc || parts.rc || (whole.bytes == parts.bytes && whole.sum == parts.sum));
 	return 0;
 }
