@@ -66,7 +66,8 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-units \
-	check-integration 	check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall dist clean FORCE
+	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
+	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS)
