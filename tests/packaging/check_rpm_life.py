@@ -22,6 +22,8 @@ cp %(top)s/COPYING .
 %%install
 cd %%{buildroot}
 rpm2cpio %(package)s | cpio --quiet -idm
+# The tag for licences puts it there, by the version.
+rm -r %%{buildroot}%%{_datadir}/licenses
 echo > %%{buildroot}%(more)s
 
 """
@@ -47,7 +49,7 @@ def older(folder):
 
 class Node:
     """A root that rpm works in. Debian's wants to be told that this is meant, and knows no package that
-    would provide what ours requires. It says nothing when all is well; a script that fails makes it say so."""
+    would provide what ours requires. It is silent when all is well, and tells of a script that failed."""
 
     def __init__(self, root):
         self.root = root
@@ -75,7 +77,9 @@ def check_modes(root, files):
         seen = os.lstat(root.path + path)
         assert (seen.st_uid, seen.st_gid) == (0, 0), path
         bits = stat.S_IMODE(seen.st_mode)
-        if stat.S_ISDIR(seen.st_mode) or path in programs:
+        if stat.S_ISLNK(seen.st_mode):
+            assert path.startswith("/usr/lib/.build-id/"), path
+        elif stat.S_ISDIR(seen.st_mode) or path in programs:
             assert bits == 0o755, path
         else:
             # Scripts of contrib/ may be started from where they lie.
@@ -139,6 +143,6 @@ def test_it_stops_its_timer_and_not_what_jobs_wait_for(node, tmp_path):
 
 
 def test_without_what_it_requires_it_is_not_installed(node):
-    said = node.root.inside("rpm", "--force-debian", "-i", node.root.take(package()), status=9)
+    said = node.root.inside("rpm", "--force-debian", "-i", node.root.take(package()), status=1)
     assert "libpci.so.3()(64bit) is needed by nvnodecheck" in said
     assert not node.root.has("/usr/sbin/nvnodecheck")
