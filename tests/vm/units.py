@@ -97,6 +97,10 @@ class Boot:
     def unit(self, name):
         return dict(line.split("=", 1) for line in read(self.share / name).splitlines() if "=" in line)
 
+    def counts_wrong(self):
+        """Do the metrics that the timer left say what is wrong?"""
+        return 'rule="%s"' % WRONG in read(self.share / "textfile")
+
     def journal(self):
         return [json.loads(line) for line in read(self.share / "journal").splitlines()]
 
@@ -113,6 +117,8 @@ def check_refused(boot):
         "ActiveState": "failed", "Result": "exit-code", "ExecMainStatus": "1"})
     yield from differences("slurmd", boot.unit("slurmd.service"), {
         "ActiveState": "inactive", "ExecMainStartTimestampMonotonic": "0"})
+    if not boot.counts_wrong():
+        yield "the metrics do not have " + WRONG
     entries = [e for e in boot.journal() if e.get("NVNODECHECK_RULE") == WRONG]
     if len(entries) != 1:
         yield "the journal has %d entries of %s" % (len(entries), WRONG)
@@ -132,6 +138,8 @@ def check_started(boot):
         (slurmd, "ExecMainStartTimestampMonotonic"))]
     if not 0 < moments[0] < moments[1] < moments[2]:
         yield "the check began, ended and slurmd started at %s us" % moments
+    if boot.counts_wrong():
+        yield "the metrics still have " + WRONG
     if read(boot.share / "failed").strip():
         yield "failed: %s" % read(boot.share / "failed").strip()
 
