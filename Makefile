@@ -7,7 +7,8 @@
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
-#   make check-integration     Slurm, Prometheus, NHC, Ansible, systemd, a browser with contrib/
+#   make check-units           the units of the Debian package in a machine that systemd boots
+#   make check-integration     Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser with contrib/
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
@@ -64,8 +65,9 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-integration \
-	check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall dist clean FORCE
+.PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-units \
+	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
+	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS)
@@ -180,10 +182,16 @@ check-reboot: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck
 check-cycle: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck --all
+# Of the package that make deb made.
+check-units: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
 
-# Each with the engine itself, where it is installed (tests/integration/conftest.py); NHC_SOURCE=DIR.
+# Each with the engine itself, where it is installed (tests/integration/conftest.py). Of the two that have
+# to be had as sources, ./bootstrap check-integration puts both where they are looked for.
+check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
+check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
-	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q tests/integration/check_*.py
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
 
 bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py

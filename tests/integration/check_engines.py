@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LBNL NHC from its source (NHC_SOURCE=DIR), systemd's own checks of the units, Ansible, the schema of
-Kubernetes and node-problem-detector as far as it can be told without them."""
+"""LBNL NHC from its source (NHC_SOURCE=DIR), systemd's own checks of the units, Ansible, and
+node-problem-detector as far as it can be told without it."""
 import json
 import os
 import re
@@ -8,14 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import CONTRIB, need
-from lib import program
-
-
-def output(command, **more):
-    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
-                             **more)
-    return process.returncode, process.stdout.decode()
+from conftest import CONTRIB, need, output
 
 
 def test_nhc_keeps_the_reason(machine):
@@ -93,19 +86,3 @@ def test_node_problem_detector(machine):
     assert status == 1 and text.startswith("driver/loaded") and len(text.strip()) <= limit
     status, text = output([machine.program] + rule["args"] + ["--nonsense"])
     assert status == 2
-
-
-def test_kubernetes():
-    yaml = pytest.importorskip("yaml")
-    with open(os.path.join(CONTRIB, "kubernetes/daemonset.yaml")) as file:
-        daemonset = yaml.safe_load(file)
-    spec = daemonset["spec"]["template"]["spec"]
-    container = spec["containers"][0]
-    volumes = {v["name"] for v in spec["volumes"]}
-    assert {m["name"] for m in container["volumeMounts"]} == volumes
-    assert daemonset["spec"]["selector"]["matchLabels"].items() <= \
-        daemonset["spec"]["template"]["metadata"]["labels"].items()
-    words = re.search(r"nvnodecheck (doctor.*?)--output", container["args"][0], re.S).group(1)
-    words = words.replace("\\", "").split()
-    result = program.run(*[w if w != "/host" else "/" for w in words])
-    assert result.status in (0, 1, 3) and "nvnodecheck_info" in result.out, str(result)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of diff in a real browser: it sorts and filters, and asks for nothing else. A screenshot is
-left in build/tests/diff.png."""
+"""The page of diff in a real browser: it sorts and filters, and asks for nothing else. Screenshots are
+left in build/tests."""
 import copy
 import glob
 import json
@@ -32,6 +32,16 @@ def chromium(*args):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120).stdout
 
 
+def picture(name, page):
+    """A screenshot, to be looked at."""
+    path = os.path.join(program.BUILD, name)
+    os.makedirs(program.BUILD, exist_ok=True)
+    if os.path.exists(path):
+        os.remove(path)
+    chromium("--window-size=1200,900", "--screenshot=" + path, "file://%s" % page)
+    assert os.path.getsize(path) > 1000
+
+
 def test_sorts_and_filters(tmp_path, machine):
     need("chromium")
     facts = program.facts(machine.stage.directory)
@@ -58,5 +68,5 @@ def test_sorts_and_filters(tmp_path, machine):
     out = json.loads(title)
     assert out["fewest"] == "1" and out["most"] == "11", out
     assert out["filtered"] == ["driver.version"] and out["shown"] == "1 rows", out
-    chromium("--window-size=1200,900",
-             "--screenshot=" + os.path.join(program.BUILD, "diff.png"), "file://" + page)
+    picture("diff.png", page)
+    picture("diff-filtered.png", tmp_path / "probe.html")

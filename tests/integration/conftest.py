@@ -3,6 +3,7 @@
 root; what is not there is skipped. `make check-integration` runs them; `make check` does not."""
 import os
 import shutil
+import subprocess
 import sys
 import time
 
@@ -52,6 +53,12 @@ class Machine:
 def machine(tmp_path):
     os.chmod(str(tmp_path), 0o755)
     return Machine(tmp_path, "hgx-h100-ib")
+
+
+def output(command, **more):
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+                             **more)
+    return process.returncode, process.stdout.decode()
 
 
 def need(*programs):

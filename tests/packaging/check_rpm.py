@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the RPM package holds, needs and runs."""
+"""What the RPM package holds, needs and runs; check_rpm_life.py installs it."""
 import os
 import re
 import subprocess
@@ -37,21 +37,13 @@ def test_what_it_needs():
     required = set(rpm("--requires").split("\n"))
     assert {"libpci.so.3()(64bit)", "libkmod.so.2()(64bit)", "libz.so.1()(64bit)",
             "libjson-c.so.5()(64bit)"} <= required
-    assert {"libibverbs.so.1()(64bit)", "libsystemd.so.0()(64bit)", "libarchive.so.13()(64bit)",
-            "libzstd.so.1()(64bit)"} == set(filter(None, rpm("--recommends").split("\n")))
+    assert {name + "()(64bit)" for name in (
+        "libarchive.so.13", "libgcrypt.so.20", "libibverbs.so.1", "libselinux.so.1", "libsystemd.so.0",
+        "libzstd.so.1")} == set(filter(None, rpm("--recommends").split("\n")))
 
 
-def test_its_one_script_runs_when_it_is_erased():
-    scripts = rpm("--scripts")
-    assert re.findall(r"^(\w+) scriptlet", scripts, re.M) == ["preuninstall"]
-    body = scripts.partition(":\n")[2]
-    for argument, calls in (("0", 2), ("1", 0)):
-        # Not this machine's: a function stands for the program, a folder for systemd's.
-        script = 'set -- %s\nsystemctl() { echo "$@" >&3; }\n' % argument
-        ran = subprocess.run(["sh", "-ec", "exec 3>&1\n" + script
-                              + body.replace("/run/systemd/system", "/")],
-                             stdout=subprocess.PIPE, check=True)
-        assert len(ran.stdout.decode().splitlines()) == calls
+def test_its_one_script_is_for_when_it_is_erased():
+    assert re.findall(r"^(\w+) scriptlet", rpm("--scripts"), re.M) == ["preuninstall"]
 
 
 def test_the_program_in_it_runs(tmp_path):

@@ -88,14 +88,25 @@ class Root:
         return os.path.lexists(self.path + path)
 
 
-@pytest.fixture
-def debian(place):
-    """A Debian 12 with what the package depends on and nothing that it recommends."""
-    kept = os.path.join(ROOTS, "debian")
+def root_of(kind, place):
+    """A copy of that root of make-root's, which is made once."""
+    kept = os.path.join(ROOTS, kind)
     if not os.path.isdir(kept):
-        subprocess.run([os.path.join(HERE, "make-root"), "debian", kept], check=True)
-    folder = os.path.join(place, "debian")
+        subprocess.run([os.path.join(HERE, "make-root"), kind, kept], check=True)
+    folder = os.path.join(place, kind)
     root = Root(kept, folder)
     yield root
     subprocess.run(["umount", "-l", root.path], check=False)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def debian(place):
+    """A Debian 12 with what the package depends on and nothing that it recommends."""
+    yield from root_of("debian", place)
+
+
+@pytest.fixture
+def with_rpm(place):
+    """The same with rpm and systemd: no distribution that lives by RPM can be had from Debian's servers."""
+    yield from root_of("rpm", place)

@@ -118,6 +118,10 @@ class Case:
                 look("before") + step("undo", "undo --yes"),
                 look("before")]
 
+    def check(self, machine):
+        yield from check_changes(self, machine)
+        yield from check_reports(self, machine)
+
 
 class Spoilt(Case):
     """Somebody removes what fix wrote before the machine boots: doctor says so then."""
@@ -256,7 +260,7 @@ def run_case(guest, case, folder, result):
         result.boots = machine.times()
     for number in range(1, machine.boots + 1):
         check_kernel(machine.step(number))
-    result.problems += list(check_changes(case, machine)) + list(check_reports(case, machine))
+    result.problems += list(case.check(machine))
     for watched, files in zip(WATCHED, before) if case.returns else ():
         result.problems += check_files(files, disk.contents(machine.image, watched, folder / "seen"))
 

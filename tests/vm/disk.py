@@ -18,6 +18,7 @@ SECTOR = 512
 # room; without GRUB the file system is the whole disk.
 GRUB_SECTORS = 2048
 GRUB_MODULES = ("biosdisk", "part_msdos", "ext2")
+STANDINS = ("fakepci", "nvidia", "nvidia-uvm")
 UUID = "6e766e6f-6465-6368-6563-6b0000000001"
 
 GRUB_PROBE = """#!/bin/sh
@@ -98,7 +99,7 @@ class Root:
         modules.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(self.kernel.modules, modules)
         (modules / "updates" / "dkms").mkdir(parents=True)
-        for name in ("fakepci", "nvidia"):
+        for name in STANDINS:
             shutil.copy(guest.standins / (name + ".ko"), modules / "updates" / "dkms")
         shutil.copy(self.kernel.config, self.path / "boot" / ("config-" + release))
         shutil.copy(self.kernel.vmlinuz, self.path / "boot" / ("vmlinuz-" + release))
