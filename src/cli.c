@@ -110,7 +110,7 @@ const struct option_row option_rows[] = {
 	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
 	  JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_DIFF | VERB_PROVE,
-	  "the file to write, whole and then renamed; - is standard output" },
+	  "the file to write; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,

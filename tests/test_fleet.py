@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import stat
 
 import pytest
 
@@ -171,6 +172,28 @@ def test_output_is_whole_or_not_there(node_tree, tmp_path):
     result = program.run("doctor", "--json", "-o", tmp_path / "none" / "x", "--root",
                          node_tree("hgx-h100-ib"))
     assert result.status == 4 and "none" in result.err, str(result)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="device nodes are root's to make")
+def test_output_leaves_what_is_no_file(tmp_path):
+    """/dev/null stays a device, and what a link leads to is not written."""
+    capture = os.path.join(program.TOP, "nodes", "h200-x8.capture")
+    device, link, target, pipe = (tmp_path / name for name in ("null", "link", "target", "pipe"))
+    os.mknod(str(device), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    target.write_text("as before\n")
+    link.symlink_to(target)
+    os.mkfifo(str(pipe))
+    result = program.run("facts", "os", "--from", capture, "-o", device)
+    assert result.status == 0 and stat.S_ISCHR(os.lstat(str(device)).st_mode), str(result)
+    result = program.run("facts", "os", "--from", capture, "-o", link)
+    assert result.status == 4 and "symbolic link" in result.err, str(result)
+    assert target.read_text() == "as before\n" and link.is_symlink()
+    assert program.run("facts", "os", "--from", capture, "-o", tmp_path).status == 4
+    reader = os.open(str(pipe), os.O_RDONLY | os.O_NONBLOCK)
+    assert program.run("facts", "os", "--from", capture, "-o", pipe).status == 0
+    assert json.loads(os.read(reader, 65536)) and stat.S_ISFIFO(os.lstat(str(pipe)).st_mode)
+    os.close(reader)
+    assert sorted(os.listdir(str(tmp_path))) == ["link", "null", "pipe", "target"]
 
 
 def test_facts_go_into_a_file(node_tree, tmp_path):
