@@ -346,6 +346,10 @@ static int check_use(const struct options *o, const bool used[ROWS])
 				   o->args[0]);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from exclude each other");
+	if (o->quiet && o->output)
+		return usage_error(o->verb, "--quiet and --output exclude each other");
+	if (o->list && o->args_count)
+		return usage_error(o->verb, "--list shows all, and takes no ID");
 	return 0;
 }
 

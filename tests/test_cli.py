@@ -34,6 +34,8 @@ def broken(node_tree):
     (["rules", "no/*"], "no rule matches 'no/*'"),
     (["--root"], "--root needs a value"),
     (["--root", "/", "--from", "x"], "--root and --from exclude each other"),
+    (["--quiet", "-o", "x"], "--quiet and --output exclude each other"),
+    (["undo", "--list", "x"], "--list shows all"),
     (["--profile", "everything"], "--profile 'everything' is none of"),
     (["--profile", ""], "--profile"),
     (["--fail-on", "bad"], "--fail-on 'bad' is none of"),

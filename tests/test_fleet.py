@@ -196,6 +196,23 @@ def test_output_leaves_what_is_no_file(tmp_path):
     assert sorted(os.listdir(str(tmp_path))) == ["link", "null", "pipe", "target"]
 
 
+def test_what_many_nodes_give_goes_into_a_file(fleet, tmp_path):
+    folder, out = fleet(3), tmp_path / "out"
+    out.mkdir()
+    shown = program.run("doctor", "--from", folder)
+    result = program.run("doctor", "--from", folder, "-o", out / "lines")
+    assert result.out == "" and result.status == shown.status, str(result)
+    assert (out / "lines").read_text() == shown.out and os.listdir(str(out)) == ["lines"]
+
+
+@pytest.mark.parametrize("words,status", [("--journal", 2), ("--format prometheus", 2),
+                                          ("--format npd", 2), ("--format nagios", 3)])
+def test_what_is_of_one_node_is_refused_for_many(words, status, fleet):
+    result = program.run("doctor", "--from", fleet(2), *words.split())
+    assert (result.status, result.out) == (status, ""), str(result)
+    assert words + " is for one node" in result.err
+
+
 def test_facts_go_into_a_file(node_tree, tmp_path):
     file, node = tmp_path / "node.json", node_tree("hgx-h100-ib")
     result = program.run("facts", "--root", node, "-o", file)
