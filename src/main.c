@@ -31,6 +31,8 @@ int main(int argc, char **argv)
 
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN);
+	/* A caller that ignored it hands that down, and no child's end could be told. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))

@@ -213,6 +213,12 @@ def test_what_is_of_one_node_is_refused_for_many(words, status, fleet):
     assert words + " is for one node" in result.err
 
 
+def test_caller_that_ignores_children(fleet):
+    """Some daemons do, and hand it down: how the workers end has to be told all the same."""
+    folder = fleet(2)
+    assert str(program.run("diff", folder, wrap=["env", "--ignore-signal=CHLD"]).status) in "01"
+
+
 def test_facts_go_into_a_file(node_tree, tmp_path):
     file, node = tmp_path / "node.json", node_tree("hgx-h100-ib")
     result = program.run("facts", "--root", node, "-o", file)
