@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import subprocess
 
@@ -815,6 +816,16 @@ def test_undo_names_all_that_it_takes_back(scratch):
     os.close(terminal)
     assert "Take back %s and %s?" % (interrupted, applied) in said, said
     assert os.path.exists(directory + OWN)
+
+
+@as_root
+@pytest.mark.parametrize("limit", [100, 300])
+def test_limit_on_the_size_of_files_changes_nothing(limit, scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert result.status in (4, 5) and "File too large" in result.out, str(result)
+    assert not os.path.exists(directory + OWN)
 
 
 @as_root

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import stat
 
 import pytest
@@ -217,6 +218,14 @@ def test_caller_that_ignores_children(fleet):
     """Some daemons do, and hand it down: how the workers end has to be told all the same."""
     folder = fleet(2)
     assert str(program.run("diff", folder, wrap=["env", "--ignore-signal=CHLD"]).status) in "01"
+
+
+def test_limit_on_the_size_of_files(node_tree, tmp_path):
+    """As on a full disk: said, and no part is left."""
+    result = program.run("facts", "--root", node_tree("hgx-h100-ib"), "-o", tmp_path / "x",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert result.status == 4 and "File too large" in result.err, str(result)
+    assert os.listdir(str(tmp_path)) == []
 
 
 def test_facts_go_into_a_file(node_tree, tmp_path):
