@@ -319,6 +319,18 @@ def test_capture_to_a_full_disk(broken):
     assert result.status == 4, str(result)
 
 
+def test_capture_is_its_owners(broken, tmp_path):
+    """Also where a file was there that everybody may read."""
+    file = tmp_path / "capture"
+    for before in (None, "x" * 1000000):
+        if before:
+            file.write_text(before)
+            file.chmod(0o644)
+        assert run("capture", "--root", broken, "-o", file).status == 0
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert "x" * 100 not in file.read_text()
+
+
 @pytest.mark.parametrize("close", ["1", "0,1,2", "2"])
 def test_closed_standard_files(close, broken, tmp_path):
     """A file that the program opens must not become its standard output."""
