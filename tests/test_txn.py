@@ -302,6 +302,21 @@ def test_signal_rolls_back(root):
     assert not txn.difference(txn.look(root), before)
 
 
+@pytest.mark.parametrize("args", [["recover"], ["undo"]])
+def test_signal_while_recovering_stops_what_comes_after(root, args):
+    txn.applied(root, [txn.file("/etc/later.conf", "1\n")])
+    before = txn.look(root)
+    plan = txn.plan(root)
+    assert txn.run(root, "apply", plan, crash=50).killed
+    first = stopped(root, *args, at=3)
+    os.kill(first.pid, signal.SIGTERM)
+    os.kill(first.pid, signal.SIGCONT)
+    result = json.loads(first.communicate()[0])
+    assert result["result"] == "refused" and "signal" in result["text"], result
+    assert "rolled back" in result["recovered"][0]
+    assert not txn.difference(txn.look(root), before)
+
+
 def test_ignored_signal_is_none(root):
     """nohup: who started it wants it to go on when the terminal is gone."""
     first = stopped(root, "apply", txn.plan(root), at=50, wrap=["nohup"])
