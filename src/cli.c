@@ -110,7 +110,7 @@ const struct option_row option_rows[] = {
 	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
 	  JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_DIFF | VERB_PROVE,
-	  "the file to write, whole and then renamed; - is standard output" },
+	  "the file to write; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
@@ -346,6 +346,10 @@ static int check_use(const struct options *o, const bool used[ROWS])
 				   o->args[0]);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from exclude each other");
+	if (o->quiet && o->output)
+		return usage_error(o->verb, "--quiet and --output exclude each other");
+	if (o->list && o->args_count)
+		return usage_error(o->verb, "--list shows all, and takes no ID");
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -13,11 +14,18 @@
 
 static int open_output(const char *file)
 {
-	int fd = strcmp(file, "-") == 0
-			 ? dup(STDOUT_FILENO)
-			 : open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-				CAPTURE_MODE);
+	bool standard = strcmp(file, "-") == 0;
+	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+			  : open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, CAPTURE_MODE);
+	struct stat st;
 
+	/* A file that was there has a mode of its own. */
+	if (fd >= 0 && !standard &&
+	    (fstat(fd, &st) < 0 || (S_ISREG(st.st_mode) &&
+				    (fchmod(fd, CAPTURE_MODE) < 0 || ftruncate(fd, 0) < 0)))) {
+		close_fd(&fd);
+		fd = -1;
+	}
 	if (fd < 0)
 		complain("%s: %s", file, strerror(errno));
 	return fd;

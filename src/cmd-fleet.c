@@ -156,24 +156,14 @@ static void put_summary(const struct totals *t, const struct options *options)
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN));
 }
 
-enum exit_status cmd_fleet(const struct options *options)
+static enum exit_status judge_all(const struct fleet *fleet, const struct options *options)
 {
-	_cleanup_fleet_ struct fleet fleet = { 0 };
 	struct task task = { options };
 	struct totals totals = { 0 };
 	struct workers workers;
-	enum exit_status status;
-	int rc;
+	int rc = workers_start(&workers, fleet, judge_share, &task);
 
-	if (options->since) {
-		complain("--since is for one node");
-		return EXIT_USAGE;
-	}
-	status = fleet_open(&fleet, options->from, options->args, options->args_count);
-	if (status)
-		return status;
-	rc = workers_start(&workers, &fleet, judge_share, &task);
-	for (size_t i = 0; rc == 0 && i < fleet.count; i++)
+	for (size_t i = 0; rc == 0 && i < fleet->count; i++)
 		rc = take_record(workers.streams[i % workers.count], &totals, options->quiet);
 	if (!workers_end(&workers) && rc == 0)
 		rc = -EIO;
@@ -190,4 +180,43 @@ enum exit_status cmd_fleet(const struct options *options)
 			     : totals.findings	 ? EXIT_FINDINGS
 			     : totals.incomplete ? EXIT_INCOMPLETE
 						 : EXIT_WELL);
+}
+
+/* What says something of one node alone, and was asked for; or NULL. */
+static const char *for_one_node(const struct options *options)
+{
+	if (options->since)
+		return "--since";
+	if (options->journal)
+		return "--journal";
+	switch ((enum format)options->format) {
+	case FORMAT_PROMETHEUS:
+		return "--format prometheus";
+	case FORMAT_NAGIOS:
+		return "--format nagios";
+	case FORMAT_NPD:
+		return "--format npd";
+	default:
+		return NULL;
+	}
+}
+
+enum exit_status cmd_fleet(const struct options *options)
+{
+	_cleanup_fleet_ struct fleet fleet = { 0 };
+	const char *single = for_one_node(options);
+	struct output output;
+	enum exit_status status;
+
+	if (single) {
+		complain("%s is for one node", single);
+		return (enum exit_status)render_failure_status(options->format, EXIT_USAGE);
+	}
+	status = fleet_open(&fleet, options->from, options->args, options->args_count);
+	if (status)
+		return status;
+	if (output_begin(&output, options->output))
+		return EXIT_CANNOT;
+	status = judge_all(&fleet, options);
+	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;
 }

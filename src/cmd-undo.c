@@ -25,20 +25,37 @@ static enum exit_status list(const struct options *options, struct arena *arena)
 					      : render_entries_text(&entries, options);
 }
 
-/* The one that would be taken back, or one that was interrupted and is recovered first; NULL where there is
- * neither, which txn_undo() says better. */
-static const char *which(const struct options *options, struct arena *arena)
+struct chosen {
+	const char *id;		/* the one that is meant, or NULL */
+	const char *names;	/* of all that would be taken back; "" for none, which txn_undo() says better */
+};
+
+static bool is_meant(const struct txn_entry *entry, const char *id)
+{
+	if (!id)
+		return entry->status == TXN_IS_APPLIED;
+	return strcmp(entry->id, id) == 0 || (entry->plan_id && strcmp(entry->plan_id, id) == 0);
+}
+
+/* What was interrupted is taken back first, whatever is meant. */
+static struct chosen choose(const struct options *options, struct arena *arena)
 {
 	const char *id = options->args_count ? options->args[0] : NULL;
+	struct chosen chosen = { .id = NULL, .names = "" };
 	struct txn_entries entries;
 
 	if (txn_list(options->root, arena, &entries))
-		return NULL;
-	for_each(entry, &entries.entries)
-		if (entry->status == TXN_IS_INTERRUPTED ||
-		    (id ? strcmp(entry->id, id) == 0 : entry->status == TXN_IS_APPLIED))
-			return entry->id;
-	return NULL;
+		return chosen;
+	for_each(entry, &entries.entries) {
+		bool meant = !chosen.id && is_meant(entry, id);
+
+		if (meant)
+			chosen.id = entry->id;
+		if (meant || entry->status == TXN_IS_INTERRUPTED)
+			chosen.names = arena_printf(arena, "%s%s%s", chosen.names,
+						    *chosen.names ? " and " : "", entry->id);
+	}
+	return chosen;
 }
 
 static enum exit_status status_of(const struct txn_outcome *outcome)
@@ -52,13 +69,13 @@ static enum exit_status undo(const struct options *options, struct arena *arena)
 {
 	const struct txn_options txn = fix_txn_options(options);
 	const char *id = options->args_count ? options->args[0] : NULL;
-	const char *found = which(options, arena);
+	const struct chosen chosen = choose(options, arena);
 	struct txn_outcome result;
 	const struct outcome outcome = { .txn = &result };
 
-	if (found && !fix_agreed(options, arena_printf(arena, "Take back %s?", found)))
+	if (*chosen.names && !fix_agreed(options, arena_printf(arena, "Take back %s?", chosen.names)))
 		return EXIT_CANNOT;
-	txn_undo(id, &txn, arena, &result);
+	txn_undo(chosen.id ? chosen.id : id, &txn, arena, &result);
 	return options->format == FORMAT_JSON
 		       ? render_undone_json(&outcome, status_of(&result))
 		       : render_outcome_text(&outcome, options, status_of(&result));

@@ -48,14 +48,29 @@ static int open_path(struct host *host, const char *path, int flags)
 	return resolve_in_root(host, path, flags);
 }
 
+/* Where nobody mounted the kernel's own folders, as in a chroot, what is missing there says as little. */
+static bool live_has_area(const char *path)
+{
+	if (strncmp(path, "/proc/", 6) == 0)
+		return access("/proc/self", F_OK) == 0;
+	if (strncmp(path, "/sys/", 5) == 0)
+		return access("/sys/kernel", F_OK) == 0;
+	return true;
+}
+
+/* RC, but of a whole area that is not there -ENODATA. */
+static int or_missing(struct host *host, const char *path, int rc)
+{
+	if (rc != -ENOENT || !path[1] || !strchr(path + 1, '/'))
+		return rc;
+	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(path))
+		return rc;
+	return -ENODATA;
+}
+
 static int open_or_missing(struct host *host, const char *path, int flags)
 {
-	int fd = open_path(host, path, flags);
-
-	if (fd == -ENOENT && host->kind == HOST_TREE && path[1] && strchr(path + 1, '/') &&
-	    !tree_has_area(host, path))
-		return -ENODATA;
-	return fd;
+	return or_missing(host, path, open_path(host, path, flags));
 }
 
 /* A device, FIFO or socket is refused before it is opened: opening one can wait or act. */
@@ -77,15 +92,31 @@ static bool is_in_sysfs(const struct host *host, const char *path)
 	return host->kind == HOST_LIVE && strncmp(path, "/sys/", 5) == 0 && !strstr(path, "/..");
 }
 
+/* By its name once more, if that is still the same file. */
+static int open_same(struct host *host, const char *path, int there, int flags)
+{
+	int fd = open_path(host, path, O_RDONLY | flags);
+	struct stat a, b;
+
+	if (fd < 0 || (fstat(fd, &a) == 0 && fstat(there, &b) == 0 && a.st_dev == b.st_dev &&
+		       a.st_ino == b.st_ino))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
 /* The very file that was looked at, for reading. */
-static int reopen(int there, int flags)
+static int reopen(struct host *host, const char *path, int there, int flags)
 {
 	char again[32];
 	int fd;
 
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", there);
 	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	/* It is there: what is not is /proc. */
+	return open_same(host, path, there, flags);
 }
 
 int files_open(struct host *host, const char *path, int flags)
@@ -98,7 +129,7 @@ int files_open(struct host *host, const char *path, int flags)
 		return there;
 	rc = check_regular(there);
 	if (rc == 0)
-		rc = reopen(there, flags);
+		rc = reopen(host, path, there, flags);
 	close(there);
 	return rc;
 }
@@ -123,7 +154,7 @@ int files_open_kmsg(struct host *host)
 		return -errno;
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != KMSG_DEVICE)
 		return -ENXIO;
-	return reopen(there, 0);
+	return reopen(host, "/dev/kmsg", there, 0);
 }
 
 /* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
@@ -234,7 +265,7 @@ static int stat_path(struct host *host, const char *path, struct stat *st)
 	_cleanup_close_ int fd = -1;
 
 	if (host->kind == HOST_LIVE)
-		return stat(path, st) < 0 ? -errno : 0;
+		return stat(path, st) < 0 ? or_missing(host, path, -errno) : 0;
 	fd = open_or_missing(host, path, O_PATH);
 	if (fd < 0)
 		return fd;
@@ -265,7 +296,7 @@ static int read_link(struct host *host, const char *path, char target[PATH_MAX])
 	if (host->kind == HOST_LIVE) {
 		n = readlink(path, target, PATH_MAX - 1);
 		if (n < 0)
-			return -errno;
+			return or_missing(host, path, -errno);
 		target[n] = '\0';
 		return 0;
 	}

@@ -149,10 +149,11 @@ static int answered(struct host *host, const char *path, int rc)
 	if (rc == -ENOMSG) {
 		rc = -ENODATA;
 		host_gap_note(host, path, rc, NULL);
-	} else if (rc == -ENODATA && host->kind != HOST_LIVE) {
+	} else if (rc == -ENODATA) {
 		n = 1 + strcspn(path + 1, "/");
 		snprintf(area, sizeof(area), "%.*s", (int)n, path);
-		host_gap_note(host, area, rc, "this tree has no such folder");
+		host_gap_note(host, area, rc, host->kind == HOST_LIVE ? "not mounted"
+								      : "this tree has no such folder");
 	} else {
 		host_gap_note(host, path, rc, NULL);
 	}

@@ -30,7 +30,11 @@ int main(int argc, char **argv)
 	struct options options;
 
 	open_standard_files();
+	/* write() says so then: a limit on the size of files (setrlimit(2)) is told as a full disk is. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	/* A caller that ignored it hands that down, and no child's end could be told. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))

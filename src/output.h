@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* output.h - standard output: all of it written, or said why not. Where it is to be a file, that is written
  * whole under another name and then renamed, so that who reads it sees the old or the new one and never a
- * part. */
+ * part. A device or pipe that has that name is written to; a link is refused. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -11,7 +11,7 @@
 
 struct output {
 	const char *file;
-	char temporary[PATH_MAX];
+	char temporary[PATH_MAX];	/* empty: FILE itself is written to */
 	int fd;
 };
 

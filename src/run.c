@@ -73,13 +73,17 @@ bool run_may(const char *path)
 
 /* ---- signals ---- */
 
+/* Those that would end this process: not what whoever started it told it to ignore, as nohup does. Held
+ * back, an ignored signal would be pending like any other. */
 static void ending_signals(sigset_t *set)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction now;
+
 	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-	sigaddset(set, SIGQUIT);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(set, ending[i]);
 }
 
 void run_hold_signals(bool hold)
@@ -96,11 +100,11 @@ void run_hold_signals(bool hold)
 
 bool run_interrupted(void)
 {
-	sigset_t pending;
+	sigset_t set, pending;
 
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-		sigismember(&pending, SIGHUP) || sigismember(&pending, SIGQUIT));
+	ending_signals(&set);
+	return sigpending(&pending) == 0 && sigandset(&set, &set, &pending) == 0 &&
+	       !sigisemptyset(&set);
 }
 
 /* ---- the child ---- */
@@ -176,7 +180,7 @@ struct watch {
 	bool ended; /* of its output */
 	bool stubborn;
 	uint64_t deadline, killed;
-	int verdict; /* 0, -ETIME, -EINTR */
+	int verdict; /* 0, -ETIME, -EINTR; -ECHILD: how it ended cannot be told */
 	size_t n;
 	char tail[RUN_OUTPUT_MAX];
 };
@@ -239,7 +243,9 @@ static int wait_for(struct watch *w)
 	for (;;) {
 		pid_t done = waitpid(w->pid, &status, WNOHANG);
 
-		if (done == w->pid || (done < 0 && errno != EINTR))
+		if (done < 0 && errno != EINTR)
+			w->verdict = -errno;
+		if (done == w->pid || w->verdict == -ECHILD)
 			break;
 		listen(w, POLL_MS);
 		hurry(w);
@@ -273,9 +279,12 @@ static int judge(struct run *run, const struct watch *w, int status, int exec_er
 	if (w->verdict == -ETIME)
 		run->why = arena_printf(run->arena, "%s was stopped after %u seconds", name,
 					run->timeout_s);
-	else if (w->verdict)
+	else if (w->verdict == -EINTR)
 		run->why = arena_printf(run->arena, "%s was stopped by a signal to this program",
 					name);
+	else if (w->verdict)
+		run->why = arena_printf(run->arena, "how %s ended cannot be told: %s", name,
+					strerror(-w->verdict));
 	else if (run->status < 0)
 		run->why = arena_printf(run->arena, "%s was ended by signal %d", name,
 					WTERMSIG(status));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "text.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -109,35 +110,51 @@ void page_label(const struct page *page, int indent, int width, const char *name
 	text_wrap(page->out, text, indent + width, indent + width, page->width);
 }
 
-/* less, not $PAGER: this runs as root, and a pager can start a shell. */
-static int run_pager(const struct page *page)
+static _Noreturn void be_pager(const int fds[2])
 {
-	int fds[2], status = 1;
-	pid_t pid;
-
-	if (pipe(fds) < 0)
-		return 1;
-	pid = fork();
-	if (pid == 0) {
-		dup2(fds[0], STDIN_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		setenv("LESSSECURE", "1", 1);
-		execl("/usr/bin/less", "less", "-FRX", (char *)NULL);
-		_exit(127);
-	}
+	dup2(fds[0], STDIN_FILENO);
 	close(fds[0]);
-	for (size_t done = 0; pid > 0 && done < page->size;) {
-		ssize_t n = write(fds[1], page->text + done, page->size - done);
+	close(fds[1]);
+	setenv("LESSSECURE", "1", 1);
+	execl("/usr/bin/less", "less", "-FRX", (char *)NULL);
+	_exit(127);
+}
+
+static void feed(int fd, const struct page *page)
+{
+	for (size_t done = 0; done < page->size;) {
+		ssize_t n = write(fd, page->text + done, page->size - done);
 
 		if (n <= 0)
 			break;
 		done += (size_t)n;
 	}
+}
+
+/* less, not $PAGER: this runs as root, and a pager can start a shell. */
+static bool run_pager(const struct page *page)
+{
+	sighandler_t interrupt, quit;
+	int fds[2], status = 0;
+	pid_t pid;
+
+	if (pipe(fds) < 0)
+		return false;
+	pid = fork();
+	if (pid == 0)
+		be_pager(fds);
+	/* Ctrl-C is for the pager, which would be left alone with the terminal: as system(3). */
+	interrupt = signal(SIGINT, SIG_IGN);
+	quit = signal(SIGQUIT, SIG_IGN);
+	close(fds[0]);
+	if (pid > 0)
+		feed(fds[1], page);
 	close(fds[1]);
 	if (pid > 0)
 		waitpid(pid, &status, 0);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 127;
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
+	return pid > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 }
 
 static int lines_of(const char *text)
@@ -156,7 +173,7 @@ enum exit_status page_end(struct page *page, enum exit_status status)
 	if (page->pager) {
 		fclose(page->out);
 		if (page->text && lines_of(page->text) >= terminal_rows())
-			shown = run_pager(page) == 0;
+			shown = run_pager(page);
 		if (!shown && page->text)
 			fwrite(page->text, 1, page->size, stdout);
 		free(page->text);

@@ -60,6 +60,9 @@ int generate_check_place(struct txn *t, const char *path)
 			continue;
 		if (!span_word(&line, &options))
 			options = (struct span){ "", 0 };
+		/* mount(8) takes "/boot/" for "/boot". */
+		while (place.n > 1 && place.p[place.n - 1] == '/')
+			place.n--;
 		if (place.n < 2 || strncmp(path, place.p, place.n) != 0 || path[place.n] != '/')
 			continue;
 		if (!has_word(options, "noauto") && !is_mounted(t, place))

@@ -376,6 +376,9 @@ int state_load(struct txn *t, const char *id)
 	replay(t, rest);
 	if (rc == 0)
 		rc = read_state_file(t, "plan.json", RECORD_MAX, &text);
+	/* It was there before the first line: this one began, whatever took its record. */
+	if (rc == -ENOENT)
+		rc = -EBADMSG;
 	if (rc)
 		return txn_fail(t, rc, "%s/%s: %s", TXN_STATE_FOLDER, id, strerror(-rc));
 	json = json_parse(text.data, text.size, &error);

@@ -276,6 +276,9 @@ int txn_recover_all(struct txn *t)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
 		rc = recover_one(t, arena_strdup(t->arena, names.items[i]));
+	/* That was done to its end all the same; what was asked for is not begun. */
+	if (rc == 0 && run_interrupted())
+		rc = txn_fail(t, -EINTR, "stopped by a signal");
 	return rc;
 }
 

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: what is wrong usage, what the exit status says, where output goes."""
+import fcntl
 import json
 import os
 import pty
 import re
+import resource
+import select
+import struct
 import subprocess
+import termios
+import time
 
 import pytest
 
@@ -34,6 +40,8 @@ def broken(node_tree):
     (["rules", "no/*"], "no rule matches 'no/*'"),
     (["--root"], "--root needs a value"),
     (["--root", "/", "--from", "x"], "--root and --from exclude each other"),
+    (["--quiet", "-o", "x"], "--quiet and --output exclude each other"),
+    (["undo", "--list", "x"], "--list shows all"),
     (["--profile", "everything"], "--profile 'everything' is none of"),
     (["--profile", ""], "--profile"),
     (["--fail-on", "bad"], "--fail-on 'bad' is none of"),
@@ -178,6 +186,57 @@ def on_terminal(*args, **env):
     return out.decode()
 
 
+class Terminal:
+    """rules, which is longer than the terminal, as somebody at one starts it."""
+
+    def __init__(self, binary, before=lambda: None):
+        self.seen = b""
+        self.pid, self.main = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            before()
+            os.execve(binary, [binary, "rules"], program.environment(TERM="xterm"))
+
+    def read(self, enough):
+        """Until ENOUGH is seen, or nobody writes any more."""
+        end = time.monotonic() + 20
+        while enough not in self.seen and time.monotonic() < end:
+            if select.select([self.main], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.main, 65536)
+                except OSError:
+                    break
+        return self.seen
+
+    def type(self, key):
+        os.write(self.main, key)
+        time.sleep(0.5)
+        return os.waitpid(self.pid, os.WNOHANG) != (0, 0)
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/bin/less"), reason="less is not installed")
+def test_interrupt_is_for_the_pager():
+    """Else the shell and the pager read the same terminal."""
+    terminal = Terminal(program.binary())
+    assert b"boot/" in terminal.read(b"boot/")
+    assert not terminal.type(b"\x03"), "it left its pager alone"
+    assert any(terminal.type(b"q") for _ in range(20))
+    os.close(terminal.main)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root can become somebody who may have no more processes")
+def test_text_is_shown_where_no_pager_can_be_started():
+    def no_more_processes():
+        os.setgid(program.NOBODY)
+        os.setuid(program.NOBODY - 7)
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+    terminal = Terminal(program.for_everybody(program.binary()), no_more_processes)
+    assert b"virt/" in terminal.read(b"virt/")
+    assert os.waitpid(terminal.pid, 0)[1] == 0
+    os.close(terminal.main)
+
+
 def test_colour_on_a_terminal(broken):
     assert "\x1b[" in on_terminal("--root", broken, "--no-pager")
     assert "\x1b[" not in on_terminal("--root", broken, "--no-pager", NO_COLOR="1")
@@ -258,6 +317,18 @@ def test_closed_output(args, writer):
 def test_capture_to_a_full_disk(broken):
     result = run("capture", "--root", broken, "-o", "/dev/full")
     assert result.status == 4, str(result)
+
+
+def test_capture_is_its_owners(broken, tmp_path):
+    """Also where a file was there that everybody may read."""
+    file = tmp_path / "capture"
+    for before in (None, "x" * 1000000):
+        if before:
+            file.write_text(before)
+            file.chmod(0o644)
+        assert run("capture", "--root", broken, "-o", file).status == 0
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert "x" * 100 not in file.read_text()
 
 
 @pytest.mark.parametrize("close", ["1", "0,1,2", "2"])

@@ -4,8 +4,11 @@ carried out leaves nothing to plan."""
 import hashlib
 import json
 import os
+import pty
 import re
+import resource
 import shutil
+import subprocess
 
 import pytest
 
@@ -783,11 +786,46 @@ def test_undo_asks_only_where_there_is_something(scratch):
     assert result.status == 4 and "there is no transaction nosuch" in result.out and not result.err
     assert "There is nothing to do" in program.run("undo", "--root", directory).out
     assert fix(directory, "--apply", "--yes").status == 0
-    result = program.run("undo", "--root", directory)
-    assert result.status == 4 and "--yes" in result.err
-    assert os.path.exists(directory + OWN)
+    plan = program.run("undo", "--root", directory, "--list", "--json").json()["transactions"][0]["plan_id"]
+    for words in ([], [plan]):
+        result = program.run("undo", "--root", directory, *words)
+        assert result.status == 4 and "--yes" in result.err, result
+        assert os.path.exists(directory + OWN)
     result = program.run("undo", "--root", directory, "--yes")
     assert "it was not there before" in result.out, result
+
+
+@as_root
+def test_undo_names_all_that_it_takes_back(scratch):
+    """What was interrupted comes back with the one that is meant, and nobody agreed to that unasked."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    assert fix(directory, "--apply", "--yes").status == 0
+    state = directory + "/var/lib/nvnodecheck/fix"
+    applied = os.listdir(state)[0]
+    interrupted = "2099" + applied[4:]
+    shutil.copytree(os.path.join(state, applied), os.path.join(state, interrupted))
+    with open(os.path.join(state, interrupted, "journal"), "w", encoding="ascii") as file:
+        file.write("BEGIN\n")
+    main, terminal = pty.openpty()
+    process = subprocess.Popen([program.binary(), "undo", "--root", directory], stdin=terminal,
+                               stdout=terminal, stderr=terminal, env=program.environment())
+    os.write(main, b"n\n")
+    assert process.wait(timeout=program.TIMEOUT_S) == 4
+    said = os.read(main, 65536).decode()
+    os.close(main)
+    os.close(terminal)
+    assert "Take back %s and %s?" % (interrupted, applied) in said, said
+    assert os.path.exists(directory + OWN)
+
+
+@as_root
+@pytest.mark.parametrize("limit", [100, 300])
+def test_limit_on_the_size_of_files_changes_nothing(limit, scratch):
+    directory = plans.put(scratch, "h20-roce-deepep")
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert result.status in (4, 5) and "File too large" in result.out, str(result)
+    assert not os.path.exists(directory + OWN)
 
 
 @as_root

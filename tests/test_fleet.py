@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import resource
+import stat
 
 import pytest
 
@@ -171,6 +173,59 @@ def test_output_is_whole_or_not_there(node_tree, tmp_path):
     result = program.run("doctor", "--json", "-o", tmp_path / "none" / "x", "--root",
                          node_tree("hgx-h100-ib"))
     assert result.status == 4 and "none" in result.err, str(result)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="device nodes are root's to make")
+def test_output_leaves_what_is_no_file(tmp_path):
+    """/dev/null stays a device, and what a link leads to is not written."""
+    capture = os.path.join(program.TOP, "nodes", "h200-x8.capture")
+    device, link, target, pipe = (tmp_path / name for name in ("null", "link", "target", "pipe"))
+    os.mknod(str(device), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    target.write_text("as before\n")
+    link.symlink_to(target)
+    os.mkfifo(str(pipe))
+    result = program.run("facts", "os", "--from", capture, "-o", device)
+    assert result.status == 0 and stat.S_ISCHR(os.lstat(str(device)).st_mode), str(result)
+    result = program.run("facts", "os", "--from", capture, "-o", link)
+    assert result.status == 4 and "symbolic link" in result.err, str(result)
+    assert target.read_text() == "as before\n" and link.is_symlink()
+    assert program.run("facts", "os", "--from", capture, "-o", tmp_path).status == 4
+    reader = os.open(str(pipe), os.O_RDONLY | os.O_NONBLOCK)
+    assert program.run("facts", "os", "--from", capture, "-o", pipe).status == 0
+    assert json.loads(os.read(reader, 65536)) and stat.S_ISFIFO(os.lstat(str(pipe)).st_mode)
+    os.close(reader)
+    assert sorted(os.listdir(str(tmp_path))) == ["link", "null", "pipe", "target"]
+
+
+def test_what_many_nodes_give_goes_into_a_file(fleet, tmp_path):
+    folder, out = fleet(3), tmp_path / "out"
+    out.mkdir()
+    shown = program.run("doctor", "--from", folder)
+    result = program.run("doctor", "--from", folder, "-o", out / "lines")
+    assert result.out == "" and result.status == shown.status, str(result)
+    assert (out / "lines").read_text() == shown.out and os.listdir(str(out)) == ["lines"]
+
+
+@pytest.mark.parametrize("words,status", [("--journal", 2), ("--format prometheus", 2),
+                                          ("--format npd", 2), ("--format nagios", 3)])
+def test_what_is_of_one_node_is_refused_for_many(words, status, fleet):
+    result = program.run("doctor", "--from", fleet(2), *words.split())
+    assert (result.status, result.out) == (status, ""), str(result)
+    assert words + " is for one node" in result.err
+
+
+def test_caller_that_ignores_children(fleet):
+    """Some daemons do, and hand it down: how the workers end has to be told all the same."""
+    folder = fleet(2)
+    assert str(program.run("diff", folder, wrap=["env", "--ignore-signal=CHLD"]).status) in "01"
+
+
+def test_limit_on_the_size_of_files(node_tree, tmp_path):
+    """As on a full disk: said, and no part is left."""
+    result = program.run("facts", "--root", node_tree("hgx-h100-ib"), "-o", tmp_path / "x",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert result.status == 4 and "File too large" in result.err, str(result)
+    assert os.listdir(str(tmp_path)) == []
 
 
 def test_facts_go_into_a_file(node_tree, tmp_path):

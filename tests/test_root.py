@@ -171,3 +171,25 @@ def test_tree_is_unchanged(node_tree):
     before = listing()
     run("doctor", "--root", directory)
     assert listing() == before
+
+
+def without(*folders):
+    """In front of a command: nothing is mounted there, as in the chroot of a rescue system."""
+    script = "".join("mount -t tmpfs none %s; " % folder for folder in folders) + 'exec "$@"'
+    return ("unshare", "--mount", "sh", "-ec", script, "sh")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_tree_is_read_without_proc(node_tree):
+    """What this machine lacks is not missing on the node."""
+    with_proc = steady(program.facts(node_tree("h20-roce-deepep")))
+    facts = steady(program.facts(node_tree("h20-roce-deepep"), wrap=without("/proc")))
+    for part in ("os", "pci", "driver", "rdma", "modprobe", "cmdline", "iommu"):
+        assert facts[part] == with_proc[part], part
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_host_without_proc_and_sys_is_unknown():
+    result = run("preflight", wrap=without("/proc", "/sys"))
+    assert result.status == 3, str(result)
+    assert "/sys: not mounted" in result.out and "/proc: not mounted" in result.out, str(result)

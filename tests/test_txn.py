@@ -262,9 +262,9 @@ def test_interrupted_dpkg(root):
     assert "dpkg --configure -a" in refused(root)
 
 
-def stopped(root, *args, at):
+def stopped(root, *args, at, wrap=()):
     """A run that stands still in the middle, until it gets SIGCONT."""
-    process = subprocess.Popen([txn.driver(), root, *args], stdout=subprocess.PIPE,
+    process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL,
                                env=program.environment(NVNODECHECK_TEST_STOP_AT=str(at)))
     for _ in range(500):
@@ -300,6 +300,29 @@ def test_signal_rolls_back(root):
     result = json.loads(first.communicate()[0])
     assert result["result"] == "rolled-back" and "signal" in result["text"]
     assert not txn.difference(txn.look(root), before)
+
+
+@pytest.mark.parametrize("args", [["recover"], ["undo"]])
+def test_signal_while_recovering_stops_what_comes_after(root, args):
+    txn.applied(root, [txn.file("/etc/later.conf", "1\n")])
+    before = txn.look(root)
+    plan = txn.plan(root)
+    assert txn.run(root, "apply", plan, crash=50).killed
+    first = stopped(root, *args, at=3)
+    os.kill(first.pid, signal.SIGTERM)
+    os.kill(first.pid, signal.SIGCONT)
+    result = json.loads(first.communicate()[0])
+    assert result["result"] == "refused" and "signal" in result["text"], result
+    assert "rolled back" in result["recovered"][0]
+    assert not txn.difference(txn.look(root), before)
+
+
+def test_ignored_signal_is_none(root):
+    """nohup: who started it wants it to go on when the terminal is gone."""
+    first = stopped(root, "apply", txn.plan(root), at=50, wrap=["nohup"])
+    os.kill(first.pid, signal.SIGHUP)
+    os.kill(first.pid, signal.SIGCONT)
+    assert json.loads(first.communicate()[0])["result"] == "applied"
 
 
 def test_edit_while_applying(root):
@@ -457,6 +480,17 @@ def test_generator_that_hangs_is_stopped_by_a_signal(root):
     assert "at work" in txn.run(root, "recover").outcome["text"]
     os.kill(process.pid, signal.SIGINT)
     assert json.loads(process.communicate()[0])["result"] == "rolled-back"
+    assert not txn.difference(txn.look(root), before)
+
+
+@txn.needs_standin
+def test_program_whose_end_is_not_told_has_failed(root):
+    """Where children are ignored, the kernel keeps nothing of how they ended."""
+    txn.put(root, "/standin.grubby", "fail")
+    before = txn.look(root)
+    ran = txn.run(root, "apply", txn.plan(root, [], [txn.GRUBBY_STEP]),
+                  wrap=["env", "--ignore-signal=CHLD"])
+    assert ran.result == "rolled-back" and "cannot be told" in ran.outcome["text"], str(ran)
     assert not txn.difference(txn.look(root), before)
 
 

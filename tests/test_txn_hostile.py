@@ -142,6 +142,19 @@ def test_hostile_state_folder(root, place):
     assert not os.listdir(outside)
 
 
+def test_lost_record(root):
+    """Without plan.json nobody knows what was done; that it never began is not so, and what was kept of
+    the files stays."""
+    folder = root + txn.STATE + "/" + applied(root).outcome["id"]
+    os.unlink(folder + "/plan.json")
+    kept = os.listdir(folder)
+    assert [e["status"] for e in txn.run(root, "list").outcome] == ["damaged"]
+    assert txn.run(root, "undo").outcome["recovered"] == [] and os.listdir(folder) == kept
+    txn.put(folder, "/journal", "BEGIN\nINTENT 0\n", 0o600)
+    assert "cannot be told" in check(txn.run(root, "undo"), "refused").outcome["text"]
+    assert os.listdir(folder) == kept
+
+
 def test_damaged_records(root):
     """Records with bytes changed, cut and repeated: an answer each time, and no file that is not the
     plan's is touched."""

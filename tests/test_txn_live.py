@@ -140,7 +140,7 @@ done
 
 @txn.needs_standin
 def test_boot_that_is_not_mounted(root):
-    txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub ext4 defaults\n")
+    txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub/ ext4 defaults\n")
     ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
     assert "/boot/grub is not mounted" in outcome(ran)["text"]
     txn.put(root, "/etc/fstab", "UUID=2 /boot/grub ext4 noauto,ro\n")

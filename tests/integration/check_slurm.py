@@ -115,6 +115,24 @@ def cluster(machine):
         cluster.end()
 
 
+@pytest.mark.parametrize("sinfo, said", [
+    ("echo 'drained|disk is broken'", []), ("exit 1", []), ("exit 124", []),
+    ("echo 'idle|none'", ["update", "NodeName=n1", "State=DRAIN"])])
+def test_reason_of_others_stays(machine, sinfo, said):
+    """Also where slurmctld did not say in time whether there is one."""
+    for name, text in (("sinfo", sinfo), ("scontrol", 'echo "$@" >> %s/said' % machine.folder)):
+        path = os.path.join(machine.folder, name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(path, 0o755)
+    machine.become("driver unloaded")
+    env = dict(os.environ, PATH=machine.folder + ":" + os.environ["PATH"], SLURMD_NODENAME="n1")
+    subprocess.run(["/bin/sh", machine.contrib("slurm/health")], env=env, check=True)
+    path = machine.folder + "/said"
+    words = open(path).read().split() if os.path.exists(path) else []
+    assert words[:len(said)] == said and bool(words) == bool(said), words
+
+
 def submit(cluster, file):
     out = cluster.run("sbatch", "--parsable", "-D", cluster.folder, "-o", "/dev/null",
                       "--wrap=touch " + file)
