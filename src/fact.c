@@ -8,11 +8,6 @@
 
 #include "parse/utf8.h"
 
-bool str_is(struct fact_str fact, const char *value)
-{
-	return fact.state == FACT_KNOWN && strcmp(fact.value, value) == 0;
-}
-
 bool str_starts(struct fact_str fact, const char *prefix)
 {
 	return fact.state == FACT_KNOWN && strncmp(fact.value, prefix, strlen(prefix)) == 0;
@@ -60,6 +55,26 @@ void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, c
 
 	if (l->count > 1)
 		qsort(l->items, l->count, item_size, compare);
+}
+
+static int compare_key(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct fact_str *)item)->value);
+}
+
+const void *fact_list_find(const void *list, size_t item_size, const char *key)
+{
+	const struct fact_list *l = list;
+	const struct fact_str *found =
+		l->count ? bsearch(key, l->items, l->count, item_size, compare_key) : NULL;
+
+	/* A document may have another order. */
+	for (uint32_t i = 0; i < l->count && !(found && is_known(*found)); i++) {
+		const struct fact_str *item = (const void *)((char *)l->items + i * item_size);
+
+		found = str_is(*item, key) ? item : NULL;
+	}
+	return found;
 }
 
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n)
