@@ -137,6 +137,7 @@ static int start_one(struct workers *w, const struct fleet *fleet, size_t total,
 		for (size_t i = 0; i < w->count; i++)
 			fclose(w->streams[i]);
 		close(fds[0]);
+		setlinebuf(stderr);	/* no line of it is mixed up with another worker's */
 		out = fdopen(fds[1], "w");
 		if (out)
 			run(fleet, w->count, total, out, user);

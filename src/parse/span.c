@@ -93,11 +93,8 @@ static int digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 99;
+	c |= 'a' ^ 'A';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
 int span_u64(struct span s, int base, uint64_t *value)
