@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fact.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +87,18 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 	return NULL;
 }
 
+const char *fact_decimal(uint64_t number, char buffer[24])
+{
+	char *at = buffer + 23;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return at;
+}
+
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 {
 	const struct field *f = &desc->fields[0];
@@ -96,10 +106,8 @@ const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 
 	if (f->type == FIELD_STR && is_known(*(const struct fact_str *)value))
 		return ((const struct fact_str *)value)->value;
-	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value)) {
-		snprintf(buffer, 24, "%" PRIu64, ((const struct fact_u64 *)value)->value);
-		return buffer;
-	}
+	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value))
+		return fact_decimal(((const struct fact_u64 *)value)->value, buffer);
 	return NULL;
 }
 

@@ -243,6 +243,8 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24]);
 enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
+/* In digits; many times as fast as printf(). */
+const char *fact_decimal(uint64_t number, char buffer[24]);
 /* A known value that is no list or struct, as a word; BUFFER is for a number. */
 const char *field_text(const struct field *field, const void *value, char buffer[24]);
 

@@ -31,6 +31,7 @@ static const char *name_of(struct arena *arena, const char *file)
 	return name;
 }
 
+/* FILE is the arena's. */
 static void add_file(struct fleet *fleet, const char *file)
 {
 	if ((fleet->count & (fleet->count - 1)) == 0) {
@@ -45,8 +46,8 @@ static void add_file(struct fleet *fleet, const char *file)
 		fleet->files = files;
 		fleet->names = names;
 	}
-	fleet->files[fleet->count] = arena_strdup(fleet->arena, file);
-	fleet->names[fleet->count] = name_of(fleet->arena, fleet->files[fleet->count]);
+	fleet->files[fleet->count] = file;
+	fleet->names[fleet->count] = name_of(fleet->arena, file);
 	fleet->count++;
 }
 
@@ -62,7 +63,7 @@ static enum exit_status add(struct fleet *fleet, const char *path)
 	int n;
 
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		add_file(fleet, path);
+		add_file(fleet, arena_strdup(fleet->arena, path));
 		return EXIT_WELL;
 	}
 	n = scandir(path, &entries, is_visible, alphasort);
