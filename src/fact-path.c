@@ -118,6 +118,20 @@ static const struct field *item_field(struct arena *arena, const struct field *l
 	return item;
 }
 
+const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member)
+{
+	size_t list_n = strlen(list), key_n = strlen(key), member_n = strlen(member);
+	char *path = arena_alloc(arena, list_n + key_n + member_n + sizeof("[]."));
+	char *at = mempcpy(path, list, list_n);
+
+	*at++ = '[';
+	at = mempcpy(at, key, key_n);
+	*at++ = ']';
+	*at++ = '.';
+	memcpy(at, member, member_n + 1);
+	return path;
+}
+
 int fact_find(const struct desc *desc, const void *facts, const char *path, struct arena *arena,
 	      struct fact_ref *ref)
 {

@@ -240,7 +240,7 @@ static bool is_beside(const struct place *place, struct span key)
 /* An object of which some keys have been taken. */
 struct members {
 	const struct desc *desc;
-	size_t next;		/* the field that is likely to come: mostly keys are in their order */
+	size_t next;		/* behind the field that came last: mostly keys are in their order */
 	uint64_t taken;		/* fields, a bit each */
 	size_t count;		/* of those */
 	size_t first;		/* of the other keys */
@@ -281,7 +281,7 @@ static int read_member(struct reader *r, const struct place *above, struct membe
 		return json_scan_value(&r->scan) ? 0 : -EINVAL;
 	if (!f)
 		return refuse(r, &member, "no such fact");
-	bit = UINT64_C(1) << (f - m->desc->fields);
+	bit = UINT64_C(1) << (m->next - 1);
 	if (m->taken & bit)
 		return refuse(r, &member, "told twice");
 	m->taken |= bit;

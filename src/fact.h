@@ -222,6 +222,10 @@ struct fact_ref {
 	uint64_t line;		/* in that file, from 1; 0: no line */
 };
 
+/* LIST[KEY].MEMBER. Rules name such a path for every device, and few of them are shown: it is put together
+ * faster than printf() does it. */
+const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member);
+
 /* Finds "pci.devices[0000:1b:00.0].bars[1].size_bytes". 0; -ENOENT when a list has no such item;
  * -EINVAL when no description has such a field. */
 int fact_find(const struct desc *desc, const void *facts, const char *path, struct arena *arena,

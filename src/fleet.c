@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 #define FILES_BYTES (1u << 30) /* address space for names */
 #define FILES_PER_WORKER 4     /* fewer are not worth another process */
+#define NODE_BYTES (16 << 20)  /* a large node's file and report */
 
 /* ---- files ---- */
 
@@ -139,6 +141,9 @@ static int start_one(struct workers *w, const struct fleet *fleet, size_t total,
 			fclose(w->streams[i]);
 		close(fds[0]);
 		setlinebuf(stderr);	/* no line of it is mixed up with another worker's */
+		/* What one node took is kept for the next one. */
+		mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
+		mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
 		out = fdopen(fds[1], "w");
 		if (out)
 			run(fleet, w->count, total, out, user);

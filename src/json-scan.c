@@ -218,9 +218,9 @@ static bool scan_word(struct json_scan *s, struct span word)
 
 /* ---- objects and lists ---- */
 
-bool json_scan_next(struct json_scan *s, char bracket)
+bool json_scan_next_far(struct json_scan *s, char bracket)
 {
-	bool first = s->at[-1] == '{' || s->at[-1] == '[';
+	bool first = json_scan_is_first(s);
 
 	json_scan_blank(s);
 	if (s->at >= s->end)
@@ -241,7 +241,7 @@ bool json_scan_next(struct json_scan *s, char bracket)
 	return true;
 }
 
-bool json_scan_colon(struct json_scan *s)
+bool json_scan_colon_far(struct json_scan *s)
 {
 	json_scan_blank(s);
 	if (s->at >= s->end || *s->at != ':')

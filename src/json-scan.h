@@ -39,6 +39,18 @@ static inline void json_scan_blank(struct json_scan *s)
 		s->at++;
 }
 
+/* Does MARK stand here, then one blank and something else? So it is mostly written. */
+static inline bool json_scan_is_near(const struct json_scan *s, char mark)
+{
+	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' && !json_is_blank(s->at[2]);
+}
+
+/* Is this just behind the bracket that an object or list begins with? */
+static inline bool json_scan_is_first(const struct json_scan *s)
+{
+	return s->at[-1] == '{' || s->at[-1] == '[';
+}
+
 /* What begins here, by its first characters; a number where it is nothing else. */
 enum json_type json_scan_type(const struct json_scan *s);
 
@@ -49,7 +61,14 @@ static inline void json_scan_enter(struct json_scan *s)
 	s->at++;
 	s->depth++;
 }
-bool json_scan_next(struct json_scan *s, char bracket);
+bool json_scan_next_far(struct json_scan *s, char bracket);
+static inline bool json_scan_next(struct json_scan *s, char bracket)
+{
+	if (!json_scan_is_near(s, ',') || s->at[2] == bracket || json_scan_is_first(s))
+		return json_scan_next_far(s, bracket);
+	s->at += 2;
+	return true;
+}
 
 /* A string as it is written, without its quotes. With ESCAPES json_decode() writes what it means, which
  * is never longer; a NUL or half a surrogate pair becomes U+FFFD. */
@@ -73,7 +92,14 @@ static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_
 /* Takes any key. */
 bool json_scan_key(struct json_scan *s, struct json_raw *key);
 /* From behind a key to its value. */
-bool json_scan_colon(struct json_scan *s);
+bool json_scan_colon_far(struct json_scan *s);
+static inline bool json_scan_colon(struct json_scan *s)
+{
+	if (!json_scan_is_near(s, ':'))
+		return json_scan_colon_far(s);
+	s->at += 2;
+	return true;
+}
 
 /* Of the keys of one object, whose first one was number FIRST of KEYS: is this one new? SEEN, zeroed for
  * each object, has a bit for what a key looks like, so that most are compared with none. */

@@ -64,15 +64,18 @@ const char *say_port(struct judge *j, const struct rdma_device *d, const struct 
 const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 		      const char *member)
 {
-	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].%s", d->name.value, p->port.value,
-		   member);
+	const char *ports = say_fact(j, "rdma.devices", d->name.value, "ports");
+	char number[24];
+
+	return say_fact(j, ports, fact_decimal(p->port.value, number), member);
 }
 
 const char *gid_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 		     const struct rdma_gid *g, const char *member)
 {
-	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].gids[%" PRIu64 "].%s", d->name.value,
-		   p->port.value, g->index.value, member);
+	char number[24];
+
+	return say_fact(j, port_fact(j, d, p, "gids"), fact_decimal(g->index.value, number), member);
 }
 
 /* ---- GIDs ---- */

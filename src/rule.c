@@ -83,20 +83,9 @@ const char *say(struct judge *j, const char *format, ...)
 	return text;
 }
 
-/* Most rules name some for every device, and few are shown: pieces are put together faster than printf()
- * does it. */
 const char *say_fact(struct judge *j, const char *list, const char *key, const char *member)
 {
-	size_t list_n = strlen(list), key_n = strlen(key), member_n = strlen(member);
-	char *path = arena_alloc(j->arena, list_n + key_n + member_n + sizeof("[]."));
-	char *at = mempcpy(path, list, list_n);
-
-	*at++ = '[';
-	at = mempcpy(at, key, key_n);
-	*at++ = ']';
-	*at++ = '.';
-	memcpy(at, member, member_n + 1);
-	return path;
+	return fact_path(j->arena, list, key, member);
 }
 
 const char *say_bytes(struct judge *j, uint64_t bytes)

@@ -134,7 +134,7 @@ struct judge {
 void judge_answer(struct judge *j, const struct answer *answer);
 /* A string in the report's arena. */
 const char *say(struct judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The path of a fact: LIST[KEY].MEMBER */
+/* As fact_path(). */
 const char *say_fact(struct judge *j, const char *list, const char *key, const char *member);
 /* 256 GiB, 32 MiB, 100 B */
 const char *say_bytes(struct judge *j, uint64_t bytes);

@@ -207,7 +207,7 @@ static void see_running(struct setting *s, const struct node *node, const char *
 		s->running = (struct setting_value){
 			.state = FACT_KNOWN,
 			.value = param->value.value,
-			.fact = arena_printf(arena, "driver.params[%s].value", name),
+			.fact = fact_path(arena, "driver.params", name, "value"),
 		};
 	} else if (is_known(node->driver.params)) {
 		s->running.state = FACT_ABSENT;
