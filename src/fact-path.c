@@ -54,7 +54,7 @@ static const void *find_item(const struct desc *desc, const struct fact_list *li
 		const void *item = (const char *)list->items + i * desc->size;
 		const char *name = desc_key(desc, item, buffer);
 
-		if (name && span_is(key, name))
+		if (name && strncmp(name, key.p, key.n) == 0 && !name[key.n])
 			return item;
 	}
 	/* Lists whose items have no name of their own go by number: "#0" is the first. */
