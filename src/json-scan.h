@@ -54,6 +54,7 @@ static inline bool json_scan_is_first(const struct json_scan *s)
 /* What begins here, by its first characters; a number where it is nothing else. */
 enum json_type json_scan_type(const struct json_scan *s);
 
+bool json_scan_next_far(struct json_scan *s, char bracket);	/* the same, however it is written */
 /* Over the bracket that an object or list begins with. Its members are taken in turn, each from its key or
  * value on: while (json_scan_next(s, '}')). Then the place is behind BRACKET, or the text is wrong. */
 static inline void json_scan_enter(struct json_scan *s)
@@ -61,7 +62,6 @@ static inline void json_scan_enter(struct json_scan *s)
 	s->at++;
 	s->depth++;
 }
-bool json_scan_next_far(struct json_scan *s, char bracket);
 static inline bool json_scan_next(struct json_scan *s, char bracket)
 {
 	if (!json_scan_is_near(s, ',') || s->at[2] == bracket || json_scan_is_first(s))
@@ -91,8 +91,8 @@ static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_
 }
 /* Takes any key. */
 bool json_scan_key(struct json_scan *s, struct json_raw *key);
+bool json_scan_colon_far(struct json_scan *s);	/* the same, however it is written */
 /* From behind a key to its value. */
-bool json_scan_colon_far(struct json_scan *s);
 static inline bool json_scan_colon(struct json_scan *s)
 {
 	if (!json_scan_is_near(s, ':'))
