@@ -11,16 +11,18 @@ struct task {
 	const struct options *options;
 };
 
+/* Neighbours, as node-set.h has them. */
 static void take_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
 		       void *user)
 {
 	_cleanup_source_ struct source source = { 0 };
 	const struct task *task = user;
+	size_t after = fleet->count * (worker + 1) / workers;
 	uint32_t failed = 0;
 	struct diff diff;
 
 	diff_init(&diff, fleet->count);
-	for (size_t i = worker; i < fleet->count; i += workers) {
+	for (size_t i = fleet->count * worker / workers; i < after; i++) {
 		if (fleet_read(&source, task->options, fleet->files[i]))
 			failed++;
 		else

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "json-walk.h"
+#include "json.h"
 #include "probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */
@@ -71,25 +71,28 @@ static enum exit_status read_from(struct source *source, const char *file)
 	return EXIT_CANNOT;
 }
 
+/* A text that is not right is refused for that, whatever else is wrong with what it says. */
 static enum exit_status load_facts(struct source *source, const char *file)
 {
-	_cleanup_json_ struct json_object *head = NULL;
+	const struct text *text = &source->file;
+	_cleanup_json_ struct json_object *head = json_head(text->data, text->size);
 	struct json_error why;
 	struct fact_error error;
 	bool later;
 
-	if (json_check(source->file.data, source->file.size, &why))
-		head = walk_head(source->file.data);
-	if (!head || json_check_document(head, "nvnodecheck-facts", &later, &why)) {
+	if (json_check_document(head, "nvnodecheck-facts", &later, &why)) {
+		json_check(text->data, text->size, &why);
 		complain("%s:%zu: %s", file, why.line, why.text);
 		return EXIT_CANNOT;
 	}
-	if (fact_from_json(&node_desc, source->node, source->file.data, source->arena, later,
-			   &error)) {
+	if (!fact_from_json(&node_desc, source->node, (struct span){ text->data, text->size },
+			    source->arena, later, &error))
+		return EXIT_WELL;
+	if (json_check(text->data, text->size, &why))
 		complain("%s: %s", file, error.text);
-		return EXIT_CANNOT;
-	}
-	return EXIT_WELL;
+	else
+		complain("%s:%zu: %s", file, why.line, why.text);
+	return EXIT_CANNOT;
 }
 
 static enum exit_status open_from(struct source *source, const char *file)

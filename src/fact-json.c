@@ -50,8 +50,7 @@ const char *field_text(const struct field *field, const void *value, char buffer
 	default:
 		break;
 	}
-	snprintf(buffer, 24, "%" PRIu64, number->value);
-	return buffer;
+	return fact_decimal(number->value, buffer);
 }
 
 static struct json_object *u64_to_json(const struct field *field, const struct fact_u64 *fact)

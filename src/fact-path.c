@@ -54,7 +54,7 @@ static const void *find_item(const struct desc *desc, const struct fact_list *li
 		const void *item = (const char *)list->items + i * desc->size;
 		const char *name = desc_key(desc, item, buffer);
 
-		if (name && span_is(key, name))
+		if (name && strncmp(name, key.p, key.n) == 0 && !name[key.n])
 			return item;
 	}
 	/* Lists whose items have no name of their own go by number: "#0" is the first. */
@@ -116,6 +116,20 @@ static const struct field *item_field(struct arena *arena, const struct field *l
 
 	*item = (struct field){ .name = list->name, .type = FIELD_STRUCT, .sub = list->sub };
 	return item;
+}
+
+const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member)
+{
+	size_t list_n = strlen(list), key_n = strlen(key), member_n = strlen(member);
+	char *path = arena_alloc(arena, list_n + key_n + member_n + sizeof("[]."));
+	char *at = mempcpy(path, list, list_n);
+
+	*at++ = '[';
+	at = mempcpy(at, key, key_n);
+	*at++ = ']';
+	*at++ = '.';
+	memcpy(at, member, member_n + 1);
+	return path;
 }
 
 int fact_find(const struct desc *desc, const void *facts, const char *path, struct arena *arena,

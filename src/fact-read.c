@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fact-read.c - facts from JSON, by their descriptions, straight from the text. */
+/* fact-read.c - facts from JSON, by their descriptions, in one pass through the text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fact.h"
-#include "json-walk.h"
+#include "json-scan.h"
 
 /* Where in the document, for messages alone: a key, or the number of an item. */
 struct place {
@@ -16,10 +16,10 @@ struct place {
 };
 
 struct reader {
+	struct json_scan scan;
 	struct arena *arena;
 	bool lenient;
 	struct fact_error *error;
-	const char *at;
 };
 
 static size_t write_place(const struct place *place, char *text, size_t room)
@@ -51,54 +51,63 @@ refuse(struct reader *r, const struct place *place, const char *format, ...)
 	return -EINVAL;
 }
 
-static int expect(struct reader *r, const struct place *place, enum json_type type,
-		  const char *word)
+static int refuse_type(struct reader *r, const struct place *place, const char *wanted,
+		       enum json_type found)
 {
-	enum json_type found = walk_type(r->at);
+	return refuse(r, place, "expected %s, found %s", wanted, json_type_word(found));
+}
 
-	if (found == type)
+/* Does a value of that kind begin here? */
+static int expect(struct reader *r, const struct place *place, char first, const char *wanted)
+{
+	if (r->scan.at < r->scan.end && *r->scan.at == first)
 		return 0;
-	return refuse(r, place, "expected %s, found %s", word, json_type_word(found));
+	return refuse_type(r, place, wanted, json_scan_type(&r->scan));
 }
 
 /* What a string means: mostly what stands there. */
-static struct span meaning(struct reader *r, struct span raw)
+static struct span meaning(struct reader *r, struct json_raw raw)
 {
 	char *text;
 
-	if (!walk_has_escapes(raw))
-		return raw;
-	text = arena_alloc(r->arena, raw.n);
-	return (struct span){ text, walk_decode(text, raw) };
+	if (!raw.escapes)
+		return raw.text;
+	text = arena_alloc(r->arena, raw.text.n);
+	return (struct span){ text, json_decode(text, raw.text) };
 }
 
-static const char *read_text(struct reader *r)
+static int read_text(struct reader *r, const char **text)
 {
-	struct span s = meaning(r, walk_string(&r->at));
+	struct json_raw raw;
+	struct span s;
 
-	return arena_strndup(r->arena, s.p, s.n);
+	if (!json_scan_string(&r->scan, &raw))
+		return -EINVAL;
+	s = meaning(r, raw);
+	*text = arena_strndup(r->arena, s.p, s.n);
+	return 0;
 }
 
 static int read_bool(struct reader *r, const struct place *place, struct fact_bool *fact)
 {
-	int rc = expect(r, place, json_type_boolean, "true or false");
+	bool value = *r->scan.at == 't';
 
-	if (rc)
-		return rc;
-	*fact = fact_bool(*r->at == 't');
-	walk_pass(&r->at);
-	return 0;
+	if (!value && *r->scan.at != 'f')
+		return refuse_type(r, place, "true or false", json_scan_type(&r->scan));
+	*fact = fact_bool(value);
+	return json_scan_value(&r->scan) ? 0 : -EINVAL;
 }
 
 static int read_enum(struct reader *r, const struct place *place, const struct field *f,
 		     struct fact_enum *fact)
 {
+	int rc = expect(r, place, '"', "a string");
+	struct json_raw raw;
 	struct span word;
-	int rc = expect(r, place, json_type_string, "a string");
 
-	if (rc)
-		return rc;
-	word = meaning(r, walk_string(&r->at));
+	if (rc || !json_scan_string(&r->scan, &raw))
+		return -EINVAL;
+	word = meaning(r, raw);
 	for (int i = 0; f->words[i]; i++) {
 		if (span_is(word, f->words[i])) {
 			*fact = fact_enum(i);
@@ -108,22 +117,34 @@ static int read_enum(struct reader *r, const struct place *place, const struct f
 	return refuse(r, place, "unknown word \"%.*s\"", (int)(word.n < 40 ? word.n : 40), word.p);
 }
 
+static int read_number(struct reader *r, const struct place *place, struct fact_u64 *fact)
+{
+	struct json_digits number;
+
+	if (!json_scan_number(&r->scan, &number))
+		return -EINVAL;
+	if (!number.whole)
+		return refuse_type(r, place, "a number", json_type_double);
+	*fact = fact_u64(number.value);
+	return number.negative && number.value ? refuse(r, place, "must not be negative") : 0;
+}
+
 static int read_u64(struct reader *r, const struct place *place, const struct field *f,
 		    struct fact_u64 *fact)
 {
-	enum json_type type = walk_type(r->at);
-	bool negative;
+	enum json_type type = json_scan_type(&r->scan);
+	struct json_raw raw;
 	struct span s;
 
-	if (f->type != FIELD_HEX && type == json_type_int) {
-		*fact = fact_u64(walk_integer(&r->at, &negative));
-		return negative && fact->value ? refuse(r, place, "must not be negative") : 0;
-	}
+	if (type == json_type_int && f->type != FIELD_HEX)
+		return read_number(r, place, fact);
 	if (type != json_type_string)
-		return refuse(r, place, "expected %s, found %s",
-			      f->type == FIELD_HEX ? "a string such as \"0x1d\"" : "a number",
-			      json_type_word(type));
-	s = meaning(r, walk_string(&r->at));
+		return refuse_type(r, place,
+				   f->type == FIELD_HEX ? "a string such as \"0x1d\"" : "a number",
+				   type);
+	if (!json_scan_string(&r->scan, &raw))
+		return -EINVAL;
+	s = meaning(r, raw);
 	if (f->type == FIELD_LIMIT && span_is(s, "unlimited")) {
 		*fact = fact_u64(FACT_UNLIMITED);
 		return 0;
@@ -136,24 +157,23 @@ static int read_u64(struct reader *r, const struct place *place, const struct fi
 
 static int read_str(struct reader *r, const struct place *place, struct fact_str *fact)
 {
-	int rc = expect(r, place, json_type_string, "a string");
+	int rc = expect(r, place, '"', "a string");
 
-	if (!rc)
-		*fact = (struct fact_str){ FACT_KNOWN, read_text(r) };
-	return rc;
+	fact->state = FACT_KNOWN;
+	return rc ? rc : read_text(r, &fact->value);
 }
 
 static int read_strings(struct reader *r, const struct place *place, struct fact_list *list)
 {
-	int rc = expect(r, place, json_type_array, "a list");
+	int rc = expect(r, place, '[', "a list");
 
 	if (rc)
 		return rc;
-	for (walk_enter(&r->at); walk_next(&r->at);) {
-		rc = expect(r, place, json_type_string, "a list of strings");
-		if (rc)
-			return rc;
-		*(const char **)fact_list_add(r->arena, list, sizeof(char *)) = read_text(r);
+	json_scan_enter(&r->scan);
+	while (json_scan_next(&r->scan, ']')) {
+		rc = expect(r, place, '"', "a list of strings");
+		if (rc || read_text(r, fact_list_add(r->arena, list, sizeof(char *))))
+			return -EINVAL;
 	}
 	list->state = FACT_KNOWN;
 	return 0;
@@ -166,11 +186,12 @@ static int read_list(struct reader *r, const struct place *place, const struct d
 		     struct fact_list *list)
 {
 	struct place item = { .above = place };
-	int rc = expect(r, place, json_type_array, "a list");
+	int rc = expect(r, place, '[', "a list");
 
 	if (rc)
 		return rc;
-	for (walk_enter(&r->at); walk_next(&r->at); item.index++) {
+	json_scan_enter(&r->scan);
+	for (; json_scan_next(&r->scan, ']'); item.index++) {
 		rc = read_struct(r, &item, desc, fact_list_add(r->arena, list, desc->size));
 		if (rc)
 			return rc;
@@ -182,12 +203,11 @@ static int read_list(struct reader *r, const struct place *place, const struct d
 static int read_field(struct reader *r, const struct place *place, const struct field *f,
 		      void *value)
 {
-	if (walk_type(r->at) == json_type_null) {
+	if (*r->scan.at == 'n') {
 		if (f->type == FIELD_STRUCT && !f->sub->optional)
 			return refuse(r, place, "must not be null");
-		walk_pass(&r->at);
 		*(enum fact_state *)value = FACT_ABSENT;
-		return 0;
+		return json_scan_value(&r->scan) ? 0 : -EINVAL;
 	}
 	switch (f->type) {
 	case FIELD_BOOL:
@@ -210,20 +230,6 @@ static int read_field(struct reader *r, const struct place *place, const struct 
 	return -EINVAL;
 }
 
-/* The field of that name. Keys mostly come in the description's order, so it is likely *NEXT. */
-static const struct field *find_field(const struct desc *desc, struct span key, size_t *next)
-{
-	for (size_t i = 0; i < desc->count; i++) {
-		size_t at = *next + i < desc->count ? *next + i : *next + i - desc->count;
-
-		if (span_is(key, desc->fields[at].name)) {
-			*next = at + 1;
-			return &desc->fields[at];
-		}
-	}
-	return NULL;
-}
-
 /* A document is the struct NODE with the keys of every document beside its own. */
 static bool is_beside(const struct place *place, struct span key)
 {
@@ -231,39 +237,93 @@ static bool is_beside(const struct place *place, struct span key)
 			  span_is(key, "tool_version"));
 }
 
+/* An object of which some keys have been taken. */
+struct members {
+	const struct desc *desc;
+	size_t next;		/* behind the field that came last: mostly keys are in their order */
+	uint64_t taken;		/* fields, a bit each */
+	size_t count;		/* of those */
+	size_t first;		/* of the other keys */
+	uint64_t seen[4];
+};
+
+/* Takes a key, as KEY; F is its field, or NULL: there is no such fact. */
+static int read_key(struct reader *r, struct members *m, struct span *key, const struct field **f)
+{
+	struct json_raw raw;
+
+	for (size_t i = m->next; i < m->desc->count; i++) {
+		*f = &m->desc->fields[i];
+		if (json_scan_is_key(&r->scan, (*f)->name, (*f)->length)) {
+			*key = (struct span){ (*f)->name, (*f)->length };
+			m->next = i + 1;
+			return 0;
+		}
+	}
+	if (!json_scan_key(&r->scan, &raw))
+		return -EINVAL;
+	*key = meaning(r, raw);
+	*f = desc_field(m->desc, key->p, key->n);
+	if (*f)
+		m->next = (size_t)(*f - m->desc->fields) + 1;
+	return *f || json_scan_once(&r->scan, m->first, m->seen, raw.text) ? 0 : -EINVAL;
+}
+
+static int read_member(struct reader *r, const struct place *above, struct members *m, void *facts)
+{
+	struct place member = { .above = above };
+	const struct field *f;
+	uint64_t bit;
+
+	if (read_key(r, m, &member.key, &f) || !json_scan_colon(&r->scan))
+		return -EINVAL;
+	if (!f && (r->lenient || is_beside(above, member.key)))
+		return json_scan_value(&r->scan) ? 0 : -EINVAL;
+	if (!f)
+		return refuse(r, &member, "no such fact");
+	bit = UINT64_C(1) << (m->next - 1);
+	if (m->taken & bit)
+		return refuse(r, &member, "told twice");
+	m->taken |= bit;
+	m->count++;
+	return read_field(r, &member, f, (char *)facts + f->offset);
+}
+
 static int read_struct(struct reader *r, const struct place *place, const struct desc *desc,
 		       void *facts)
 {
-	struct place member = { .above = place };
-	size_t next = 0;
-	int rc = expect(r, place, json_type_object, "an object");
+	struct members members = { .desc = desc, .first = r->scan.keys_count };
+	int rc = expect(r, place, '{', "an object");
 
 	if (rc)
 		return rc;
-	for (walk_enter(&r->at); walk_next(&r->at);) {
-		const struct field *f;
-
-		member.key = meaning(r, walk_key(&r->at));
-		f = find_field(desc, member.key, &next);
-		if (f)
-			rc = read_field(r, &member, f, (char *)facts + f->offset);
-		else if (r->lenient || is_beside(place, member.key))
-			walk_pass(&r->at);
-		else
-			rc = refuse(r, &member, "no such fact");
+	json_scan_enter(&r->scan);
+	while (json_scan_next(&r->scan, '}')) {
+		rc = read_member(r, place, &members, facts);
 		if (rc)
 			return rc;
 	}
+	if (r->scan.keys_count - members.first + members.count > JSON_KEYS_MAX)
+		return refuse(r, place, "too many keys");
+	r->scan.keys_count = members.first;
 	if (desc->optional)
 		*(enum fact_state *)facts = FACT_KNOWN;
 	return 0;
 }
 
-int fact_from_json(const struct desc *desc, void *facts, const char *json, struct arena *arena,
+int fact_from_json(const struct desc *desc, void *facts, struct span json, struct arena *arena,
 		   bool lenient, struct fact_error *error)
 {
 	struct reader r = { .arena = arena, .lenient = lenient, .error = error };
+	struct json_error why;
+	int rc;
 
-	r.at = json + strspn(json, " \t\r\n");
-	return read_struct(&r, NULL, desc, facts);
+	json_scan_begin(&r.scan, json.p, json.n, &why);
+	rc = read_struct(&r, NULL, desc, facts);
+	if (!rc && !r.scan.wrong)
+		json_scan_finish(&r.scan);
+	if (r.scan.wrong)
+		snprintf(error->text, sizeof(error->text), "line %zu: %s", why.line, why.text);
+	json_scan_end(&r.scan);
+	return r.scan.wrong ? -EINVAL : rc;
 }

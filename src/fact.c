@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fact.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "parse/utf8.h"
-
-bool str_is(struct fact_str fact, const char *value)
-{
-	return fact.state == FACT_KNOWN && strcmp(fact.value, value) == 0;
-}
 
 bool str_starts(struct fact_str fact, const char *prefix)
 {
@@ -62,6 +55,26 @@ void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, c
 		qsort(l->items, l->count, item_size, compare);
 }
 
+static int compare_key(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct fact_str *)item)->value);
+}
+
+const void *fact_list_find(const void *list, size_t item_size, const char *key)
+{
+	const struct fact_list *l = list;
+	const struct fact_str *found =
+		l->count ? bsearch(key, l->items, l->count, item_size, compare_key) : NULL;
+
+	/* A document may have another order. */
+	for (uint32_t i = 0; i < l->count && !(found && is_known(*found)); i++) {
+		const struct fact_str *item = (const void *)((char *)l->items + i * item_size);
+
+		found = str_is(*item, key) ? item : NULL;
+	}
+	return found;
+}
+
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n)
 {
 	for (size_t i = 0; i < desc->count; i++) {
@@ -74,6 +87,18 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 	return NULL;
 }
 
+const char *fact_decimal(uint64_t number, char buffer[24])
+{
+	char *at = buffer + 23;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return at;
+}
+
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 {
 	const struct field *f = &desc->fields[0];
@@ -81,10 +106,8 @@ const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 
 	if (f->type == FIELD_STR && is_known(*(const struct fact_str *)value))
 		return ((const struct fact_str *)value)->value;
-	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value)) {
-		snprintf(buffer, 24, "%" PRIu64, ((const struct fact_u64 *)value)->value);
-		return buffer;
-	}
+	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value))
+		return fact_decimal(((const struct fact_u64 *)value)->value, buffer);
 	return NULL;
 }
 

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "arena.h"
+#include "parse/span.h"
 
 struct json_object;
 
@@ -69,7 +71,11 @@ struct fact_list {
 #define known_is(fact, v) ((fact).state == FACT_KNOWN && (fact).value == (v))
 #define known_not(fact, v) ((fact).state == FACT_KNOWN && (fact).value != (v))
 
-bool str_is(struct fact_str fact, const char *value);
+/* The first character tells nearly all apart. */
+static inline bool str_is(struct fact_str fact, const char *value)
+{
+	return fact.state == FACT_KNOWN && *fact.value == *value && strcmp(fact.value, value) == 0;
+}
 bool str_starts(struct fact_str fact, const char *prefix);
 /* Of plain strings, either of which may be NULL. */
 bool same_text(const char *a, const char *b);
@@ -101,6 +107,10 @@ struct fact_str fact_str(struct arena *arena, const char *s);
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);
 /* By the first member of each item, which must be a struct fact_str or a char pointer. */
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
+/* The item whose first member, a struct fact_str, is KEY; soon found where the list is sorted by it. */
+#define LIST_FIND(list, key) \
+	((const typeof((list)->items[0]) *)fact_list_find((list), sizeof((list)->items[0]), (key)))
+const void *fact_list_find(const void *list, size_t item_size, const char *key);
 
 /* When all facts are there: strings that are not known read as "" from now on, so that a sentence
  * made of one without asking has a hole and not a crash, and lists that are not known have no items. */
@@ -130,6 +140,7 @@ enum field_type {
 
 struct field {
 	const char *name;	/* the JSON key: the member's own name, with its unit */
+	size_t length;		/* of that name */
 	enum field_type type;
 	size_t offset;
 	const struct desc *sub;		/* FIELD_STRUCT, FIELD_LIST */
@@ -156,7 +167,8 @@ struct desc {
 
 #define FIELD_OF(T, m, ctype, ...)                                                              \
 	{                                                                                       \
-		.name = #m, .offset = offsetof(struct T, m) +                                   \
+		.name = #m, .length = sizeof(#m) - 1,                                           \
+		.offset = offsetof(struct T, m) +                                               \
 				      0 * sizeof(char[__builtin_types_compatible_p(             \
 							      typeof(((struct T *)0)->m), ctype) \
 							      ? 1                               \
@@ -181,7 +193,9 @@ struct desc {
 #define DESC(T, ...)                                                              \
 	{                                                                         \
 		.name = #T, .size = sizeof(struct T), .fields = T##_fields,       \
-		.count = sizeof(T##_fields) / sizeof(T##_fields[0]), __VA_ARGS__  \
+		.count = sizeof(T##_fields) / sizeof(T##_fields[0]) +             \
+			 0 * sizeof(char[sizeof(T##_fields) / sizeof(T##_fields[0]) <= 64 ? 1 : -1]), \
+		__VA_ARGS__                                                       \
 	}
 
 /* ---- what one description gives ---- */
@@ -193,10 +207,11 @@ struct fact_error {
 	char text[264];		/* where in the document, and what is wrong */
 };
 
-/* fact-read.c: fills FACTS, which must be zeroed, from a text that json_check() has found right, whole
- * documents included. 0, or -EINVAL with ERROR filled. With LENIENT, keys that the description does
- * not have are passed over (a document of a later minor version). */
-int fact_from_json(const struct desc *desc, void *facts, const char *json, struct arena *arena,
+/* fact-read.c: fills FACTS, which must be zeroed, from a text, whole documents included. 0, or -EINVAL with
+ * ERROR filled; a text that is not right may be refused for a fact that comes before the place. With
+ * LENIENT, keys that the description does not have are passed over (a document of a later minor
+ * version). */
+int fact_from_json(const struct desc *desc, void *facts, struct span json, struct arena *arena,
 		   bool lenient, struct fact_error *error);
 
 /* fact-path.c */
@@ -206,6 +221,10 @@ struct fact_ref {
 	const char *source;	/* in the arena given, or NULL: the file it comes from */
 	uint64_t line;		/* in that file, from 1; 0: no line */
 };
+
+/* LIST[KEY].MEMBER. Rules name such a path for every device, and few of them are shown: it is put together
+ * faster than printf() does it. */
+const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member);
 
 /* Finds "pci.devices[0000:1b:00.0].bars[1].size_bytes". 0; -ENOENT when a list has no such item;
  * -EINVAL when no description has such a field. */
@@ -228,6 +247,8 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24]);
 enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
+/* In digits; many times as fast as printf(). */
+const char *fact_decimal(uint64_t number, char buffer[24]);
 /* A known value that is no list or struct, as a word; BUFFER is for a number. */
 const char *field_text(const struct field *field, const void *value, char buffer[24]);
 

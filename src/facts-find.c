@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "facts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "parse/nvidia.h"
 
-static int compare_bdf(const void *key, const void *item)
-{
-	return strcmp(key, ((const struct pci_device *)item)->bdf.value);
-}
-
 const struct pci_device *node_pci(const struct node *node, const char *bdf)
 {
-	const struct pci_device *first = node->pci.devices.items;
-	const struct pci_device *found =
-		first ? bsearch(bdf, first, node->pci.devices.count, sizeof(*first), compare_bdf)
-		      : NULL;
-
-	if (found)
-		return found;
-	/* A document may have another order. */
-	for_each(d, &node->pci.devices)
-		if (str_is(d->bdf, bdf))
-			return d;
-	return NULL;
+	return LIST_FIND(&node->pci.devices, bdf);
 }
 
 const struct module *node_module(const struct node *node, const char *name)

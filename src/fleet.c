@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 #define FILES_BYTES (1u << 30) /* address space for names */
 #define FILES_PER_WORKER 4     /* fewer are not worth another process */
+#define NODE_BYTES (16 << 20)  /* a large node's file and report */
 
 /* ---- files ---- */
 
@@ -31,6 +33,7 @@ static const char *name_of(struct arena *arena, const char *file)
 	return name;
 }
 
+/* FILE is the arena's. */
 static void add_file(struct fleet *fleet, const char *file)
 {
 	if ((fleet->count & (fleet->count - 1)) == 0) {
@@ -45,8 +48,8 @@ static void add_file(struct fleet *fleet, const char *file)
 		fleet->files = files;
 		fleet->names = names;
 	}
-	fleet->files[fleet->count] = arena_strdup(fleet->arena, file);
-	fleet->names[fleet->count] = name_of(fleet->arena, fleet->files[fleet->count]);
+	fleet->files[fleet->count] = file;
+	fleet->names[fleet->count] = name_of(fleet->arena, file);
 	fleet->count++;
 }
 
@@ -62,7 +65,7 @@ static enum exit_status add(struct fleet *fleet, const char *path)
 	int n;
 
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		add_file(fleet, path);
+		add_file(fleet, arena_strdup(fleet->arena, path));
 		return EXIT_WELL;
 	}
 	n = scandir(path, &entries, is_visible, alphasort);
@@ -137,6 +140,10 @@ static int start_one(struct workers *w, const struct fleet *fleet, size_t total,
 		for (size_t i = 0; i < w->count; i++)
 			fclose(w->streams[i]);
 		close(fds[0]);
+		setlinebuf(stderr);	/* no line of it is mixed up with another worker's */
+		/* What one node took is kept for the next one. */
+		mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
+		mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
 		out = fdopen(fds[1], "w");
 		if (out)
 			run(fleet, w->count, total, out, user);

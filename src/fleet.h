@@ -24,8 +24,7 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 void fleet_close(struct fleet *fleet);
 #define _cleanup_fleet_ _cleanup_(fleet_close)
 
-/* Processes that share the files: worker W of N has the files W, W + N, W + 2N, ... and writes to a
- * stream that the caller reads. */
+/* Processes that share the files; each writes to a stream that the caller reads. */
 #define WORKERS_MAX 64
 
 struct workers {

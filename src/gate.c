@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gate.h"
 
-#include "topology.h"
+#include "ends.h"
 
 bool gate_no_gpu(struct judge *j)
 {
 	if (!is_told(j->node->pci.devices))
 		UNKNOWN(j, .evidence = { "pci.devices" });
-	else if (topology_gpus(j->node) == 0)
+	else if (!j->ends->gpus.count)
 		NOT_APPLICABLE(j, .observed = "no NVIDIA GPU on the PCI bus",
 			       .evidence = { "pci.devices" });
 	else

@@ -237,7 +237,8 @@ static int query_record(struct host *host, const char *key, const struct desc *d
 	(void)user;
 	if (rc)
 		return rc;
-	rc = fact_from_json(desc, facts, json_object_to_json_string(json_member(json, "answer")), arena,
+	rc = fact_from_json(desc, facts,
+			    span_of(json_object_to_json_string(json_member(json, "answer"))), arena,
 			    true, &error);
 	if (rc)
 		host_gap_note(host, key, -EBADMSG, error.text);

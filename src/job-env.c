@@ -12,7 +12,7 @@ struct job_value job_env(struct judge *j, const char *name)
 	if (v.value && !*v.value)
 		v.value = NULL;
 	if (v.value)
-		v.fact = say(j, "env.variables[%s].value", name);
+		v.fact = say_fact(j, "env.variables", name, "value");
 	return v;
 }
 
@@ -25,7 +25,7 @@ struct job_value job_nccl(struct judge *j, const char *name)
 		if (v.value || !str_is(s->name, name) || !*s->value.value)
 			continue;
 		v.value = s->value.value;
-		v.fact = say(j, "env.nccl_conf[%s].value", name);
+		v.fact = say_fact(j, "env.nccl_conf", name, "value");
 	}
 	return v;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "json.h"
+#include "json-scan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -138,6 +138,32 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 		return -EINVAL;
 	}
 	return 0;
+}
+
+struct json_object *json_head(const char *text, size_t n)
+{
+	_cleanup_scan_ struct json_scan s;
+	struct json_object *head = json_object_new_object();
+	struct json_error error;
+	struct json_raw key;
+
+	json_scan_begin(&s, text, n, &error);
+	if (json_scan_type(&s) != json_type_object)
+		return head;
+	json_scan_enter(&s);
+	while (json_object_object_length(head) < 2 && json_scan_next(&s, '}')) {
+		const char *value;
+
+		if (!json_scan_key(&s, &key) || !json_scan_colon(&s))
+			break;
+		value = s.at;
+		if (!json_scan_value(&s))
+			break;
+		if (span_is(key.text, "format") || span_is(key.text, "format_version"))
+			json_put(head, key.text.n == strlen("format") ? "format" : "format_version",
+				 json_parse(value, (size_t)(s.at - value), &error));
+	}
+	return head;
 }
 
 const char *json_type_word(enum json_type type)

@@ -21,6 +21,9 @@
 /* Documents are not deeper. */
 #define JSON_DEPTH_MAX 16
 
+/* Of one object. Structs of facts have some forty; equal ones are looked for one by one. */
+#define JSON_KEYS_MAX 1024
+
 struct json_error {
 	char text[200];
 	size_t line;		/* from 1 */
@@ -44,6 +47,9 @@ void json_put_string(struct json_object *object, const char *key, const char *va
 void json_put_number(struct json_object *object, const char *key, uint64_t value);
 /* The three keys that every document starts with. */
 struct json_object *json_document(const char *format);
+/* The first two of them, without the rest of the document, of which nothing is said. The caller owns the
+ * object. */
+struct json_object *json_head(const char *text, size_t n);
 /* 0 when JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set
  * for a later minor version, whose extra keys are to be passed over. */
 int json_check_document(struct json_object *json, const char *format, bool *later,
@@ -79,7 +85,7 @@ void json_set_error(struct json_error *error, const char *text, const char *at, 
 
 static inline bool json_is_blank(char c)
 {
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+	return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
 }
 
 /* The value of a hexadecimal digit, or -1. */

@@ -4,67 +4,28 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "topology.h"
+#include "ends.h"
 
-/* ---- which NICs count ---- */
+/* ---- devices ---- */
 
-static const struct pci_device *function_of(const struct node *node,
-					    const struct rdma_device *device)
+static const struct rdma_end *end_of(const struct judge *j, const struct rdma_device *device)
 {
-	return is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
+	return &j->ends->rdma.items[device - j->node->rdma.devices.items];
 }
 
-static bool has_kind(const struct job_nics *nics, uint64_t device_id)
+bool is_virtual_function(const struct judge *j, const struct rdma_device *device)
 {
-	for (size_t i = 0; i < nics->count; i++)
-		if (nics->device_ids[i] == device_id)
-			return true;
-	return false;
+	return end_of(j, device)->is_virtual;
 }
 
-struct job_nics job_nics_of(const struct node *node)
+bool is_management(const struct judge *j, const struct rdma_device *device)
 {
-	struct job_nics nics = { 0 };
-
-	for_each(gpu, &node->pci.devices) {
-		const struct pci_device *nic;
-		struct pci_path path;
-
-		if (!pci_is_gpu(gpu) || nics.count == NIC_KINDS_MAX)
-			continue;
-		nic = topology_nearest_nic(node, gpu, &path);
-		if (nic && path.class <= PATH_PXB && is_known(nic->device_id) &&
-		    !has_kind(&nics, nic->device_id.value))
-			nics.device_ids[nics.count++] = nic->device_id.value;
-	}
-	return nics;
+	return end_of(j, device)->is_management;
 }
 
-bool is_virtual_function(const struct node *node, const struct rdma_device *device)
+bool is_job_nic(const struct judge *j, const struct rdma_device *device)
 {
-	const struct pci_device *function = function_of(node, device);
-
-	return function && is_known(function->physical_function);
-}
-
-bool is_management(const struct node *node, const struct rdma_device *device)
-{
-	const struct pci_device *function = function_of(node, device);
-
-	return function && !topology_is_nic(node, function);
-}
-
-bool is_job_nic(const struct job_nics *nics, const struct node *node,
-		const struct rdma_device *device)
-{
-	const struct pci_device *function = function_of(node, device);
-
-	if (is_management(node, device))
-		return false;
-	if (nics->count)
-		return function && is_known(function->device_id) &&
-		       has_kind(nics, function->device_id.value);
-	return !function || !is_known(function->physical_function);
+	return end_of(j, device)->is_for_jobs;
 }
 
 /* ---- ports ---- */
@@ -92,15 +53,18 @@ const char *say_port(struct judge *j, const struct rdma_device *d, const struct 
 const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 		      const char *member)
 {
-	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].%s", d->name.value, p->port.value,
-		   member);
+	const char *ports = say_fact(j, "rdma.devices", d->name.value, "ports");
+	char number[24];
+
+	return say_fact(j, ports, fact_decimal(p->port.value, number), member);
 }
 
 const char *gid_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 		     const struct rdma_gid *g, const char *member)
 {
-	return say(j, "rdma.devices[%s].ports[%" PRIu64 "].gids[%" PRIu64 "].%s", d->name.value,
-		   p->port.value, g->index.value, member);
+	char number[24];
+
+	return say_fact(j, port_fact(j, d, p, "gids"), fact_decimal(g->index.value, number), member);
 }
 
 /* ---- GIDs ---- */

@@ -10,24 +10,10 @@
 	for_each(d, &(node)->rdma.devices) \
 		for_each(p, &(d)->ports)
 
-/*
- * Which NICs jobs run over. Where GPUs have NICs beside them (below one switch), these and all of
- * their kind; where they have none, or nothing is known of the distance, as in a virtual machine,
- * every NIC that is no virtual function. Management functions never.
- */
-#define NIC_KINDS_MAX 8
-
-struct job_nics {
-	uint64_t device_ids[NIC_KINDS_MAX];	/* of the NICs beside GPUs */
-	size_t count;
-};
-
-struct job_nics job_nics_of(const struct node *node);
-bool is_job_nic(const struct job_nics *nics, const struct node *node,
-		const struct rdma_device *device);
-bool is_virtual_function(const struct node *node, const struct rdma_device *device);
-/* A function that manages the node, and no NIC. */
-bool is_management(const struct node *node, const struct rdma_device *device);
+/* What ends.h found of a device of the node that is judged. */
+bool is_job_nic(const struct judge *j, const struct rdma_device *device);
+bool is_virtual_function(const struct judge *j, const struct rdma_device *device);
+bool is_management(const struct judge *j, const struct rdma_device *device);
 
 bool port_is_active(const struct rdma_port *port);
 bool port_is_ethernet(const struct rdma_port *port);

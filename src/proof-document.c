@@ -90,8 +90,8 @@ int proof_document_read(struct node *node, struct arena *arena, const char *file
 		return -EINVAL;
 	}
 	if (fact_from_json(&proof_facts_desc, proof,
-			   json_object_to_json_string_ext(json_member(json, "proof"),
-							  JSON_C_TO_STRING_PLAIN),
+			   span_of(json_object_to_json_string_ext(json_member(json, "proof"),
+								  JSON_C_TO_STRING_PLAIN)),
 			   arena, later, &fact_error)) {
 		snprintf(error, 256, "%s: proof: %.*s", file, 160, fact_error.text);
 		return -EINVAL;

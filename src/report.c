@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ends.h"
 #include "gpus.h"
 
 const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", NULL };
@@ -311,7 +312,8 @@ struct report *report_make(const struct node *node, const struct settings *setti
 			   struct arena *arena)
 {
 	struct report *report = arena_alloc(arena, sizeof(*report));
-	struct judge j = { .node = node, .settings = settings, .arena = arena };
+	struct judge j = { .node = node, .ends = ends_find(node, arena), .settings = settings,
+			   .arena = arena };
 	size_t count;
 	const struct rule *const *rules = rule_all(&count);
 

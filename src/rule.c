@@ -83,6 +83,11 @@ const char *say(struct judge *j, const char *format, ...)
 	return text;
 }
 
+const char *say_fact(struct judge *j, const char *list, const char *key, const char *member)
+{
+	return fact_path(j->arena, list, key, member);
+}
+
 const char *say_bytes(struct judge *j, uint64_t bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

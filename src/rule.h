@@ -107,9 +107,11 @@ struct finding {
 };
 
 struct settings;
+struct ends;
 
 struct judge {
 	const struct node *node;
+	const struct ends *ends;	/* what of it many rules ask */
 	const struct settings *settings;
 	unsigned int profiles;
 	struct arena *arena;
@@ -132,6 +134,8 @@ struct judge {
 void judge_answer(struct judge *j, const struct answer *answer);
 /* A string in the report's arena. */
 const char *say(struct judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As fact_path(). */
+const char *say_fact(struct judge *j, const char *list, const char *key, const char *member);
 /* 256 GiB, 32 MiB, 100 B */
 const char *say_bytes(struct judge *j, uint64_t bytes);
 /* Is any of these profiles asked for? */

@@ -177,10 +177,9 @@ static struct setting_value staged(const struct node *node, const char *option, 
 	return v;
 }
 
-static void see_next(struct setting *s, const struct node *node, struct arena *arena)
+static void see_next(struct setting *s, const struct node *node, struct setting_value given,
+		     struct arena *arena)
 {
-	struct setting_value given = staged(node, s->name, arena);
-
 	s->next = s->configured;
 	if (given.state == FACT_UNKNOWN || s->configured.state == FACT_UNKNOWN)
 		return;
@@ -219,17 +218,17 @@ static void see_running(struct setting *s, const struct node *node, const char *
 		s->running = (struct setting_value){
 			.state = FACT_KNOWN,
 			.value = param->value.value,
-			.fact = arena_printf(arena, "driver.params[%s].value", name),
+			.fact = fact_path(arena, "driver.params", name, "value"),
 		};
 	} else if (is_known(node->driver.params)) {
 		s->running.state = FACT_ABSENT;
 	}
 }
 
-static void see_early(struct setting *s, const struct node *node, struct arena *arena)
+static void see_early(struct setting *s, const struct node *node, struct setting_value given,
+		      struct arena *arena)
 {
 	const struct initramfs_image *image = setting_next_image(node);
-	struct setting_value given;
 	char *list;
 
 	if (!image) {
@@ -248,7 +247,6 @@ static void see_early(struct setting *s, const struct node *node, struct arena *
 	/* What is not in an image that was not read whole may still be in the rest. */
 	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
 		s->early.state = FACT_UNKNOWN;
-	given = staged(node, s->name, arena);
 	if (given.state == FACT_KNOWN)
 		s->early = given;
 }
@@ -258,6 +256,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	struct setting s = { .name = setting_option_name(name, arena) };
 	const struct modprobe_assignment *a =
 		setting_nvidia_assignment(node, &node->modprobe, s.name);
+	struct setting_value given = staged(node, s.name, arena);
 
 	see_running(&s, node, name, arena);
 	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
@@ -265,8 +264,8 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	if (!known_is(node->modprobe.complete, true))
 		s.configured.state = FACT_UNKNOWN;
 	s.changed_since_boot = file_is_newer(node, a);
-	see_next(&s, node, arena);
-	see_early(&s, node, arena);
+	see_next(&s, node, given, arena);
+	see_early(&s, node, given, arena);
 	return s;
 }
 

@@ -101,30 +101,6 @@ bool topology_is_nic(const struct node *node, const struct pci_device *device)
 	return !is_known(device->physical_function) || has_rdma_device(node, device);
 }
 
-const struct pci_device *topology_nearest_nic(const struct node *node, const struct pci_device *gpu,
-					      struct pci_path *path)
-{
-	const struct pci_device *nearest = NULL;
-	struct pci_chain from, to;
-	struct pci_path candidate;
-
-	topology_chain(node, gpu, &from);
-	for_each(d, &node->pci.devices) {
-		if (!topology_is_nic(node, d))
-			continue;
-		topology_chain(node, d, &to);
-		topology_path_between(&from, &to, &candidate);
-		if (nearest && candidate.class >= path->class)
-			continue;
-		nearest = d;
-		*path = candidate;
-		/* None is nearer. */
-		if (path->class == PATH_PIX)
-			break;
-	}
-	return nearest;
-}
-
 size_t topology_gpus(const struct node *node)
 {
 	size_t n = 0;
@@ -136,10 +112,7 @@ size_t topology_gpus(const struct node *node)
 
 const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device)
 {
-	for_each(i, &node->iommu.devices)
-		if (is_known(i->bdf) && str_is(device->bdf, i->bdf.value))
-			return i;
-	return NULL;
+	return is_known(device->bdf) ? LIST_FIND(&node->iommu.devices, device->bdf.value) : NULL;
 }
 
 bool node_is_vm(const struct node *node)

@@ -41,9 +41,6 @@ void topology_path_between(const struct pci_chain *a, const struct pci_chain *b,
 /* A NIC that RDMA runs over: a physical 15b3 network function, or a virtual one that an RDMA device
  * belongs to; not the management function of an NVSwitch. */
 bool topology_is_nic(const struct node *node, const struct pci_device *device);
-/* The nearest NIC of a GPU (the first of equals), or NULL when there is none. */
-const struct pci_device *topology_nearest_nic(const struct node *node, const struct pci_device *gpu,
-					      struct pci_path *path);
 size_t topology_gpus(const struct node *node);
 
 /* The IOMMU group of a function, or NULL: in none, or not known. */

@@ -64,6 +64,42 @@ def test_the_odd_one_out(fleet):
     assert document["odd"] == [{"node": "node04", "facts": 3}]
 
 
+def test_who_has_which_value(fleet):
+    """Values in every pattern over the workers' shares, against what is counted here."""
+    count = 41
+    says = {
+        "driver.version": ["1.%d" % (i % 3) for i in range(count)],
+        "os.cpus": [8 if i < 20 else 16 for i in range(count)],
+        "os.kernel": ["same" if i % 7 else "other" for i in range(count)],
+        "os.secure_boot": [None if i in (0, 40) else i % 5 == 4 for i in range(count)],
+        "os.product": ["only %d" % i for i in range(count)],
+    }
+
+    def edit(i, document):
+        for path, values in says.items():
+            section, key = path.split(".")
+            document[section][key] = values[i]
+        document["gpu"]["devices"] = document["gpu"]["devices"][: 8 - i % 2]
+        if i % 4 == 3:
+            del document["gpu"]
+
+    found = {f["fact"]: f for f in program.run("diff", "--json", fleet(count, edit)).json()["facts"]}
+    assert found["os.product"] == {"fact": "os.product", "most": None, "various": True, "values": []}
+    last = max(f for f in found if re.match(r"gpu\.devices\[[^]]*\]$", f))
+    says[last] = [None if i % 4 == 3 else "not there" if i % 2 else "there" for i in range(count)]
+    for path in ("driver.version", "os.cpus", "os.kernel", "os.secure_boot", last):
+        texts = [json.dumps(v).strip('"') for v in says[path]]
+        groups = {}
+        for i, text in enumerate(texts):
+            if path != last or text != "null":
+                groups.setdefault(text, []).append("node%02d" % i)
+        wanted = sorted(groups.items(), key=lambda g: (-len(g[1]), g[0]))
+        most = wanted[0][0] if 2 * len(wanted[0][1]) > sum(len(g[1]) for g in wanted) else None
+        assert found[path]["most"] == most, path
+        assert [(v["value"], v["count"], v["nodes"]) for v in found[path]["values"]] == \
+            [(text, len(nodes), [] if text == most else nodes) for text, nodes in wanted], path
+
+
 def test_unknown_is_not_a_difference(fleet):
     result = program.run("diff", fleet(3, lambda i, d: i == 1 and d["driver"].pop("version")))
     assert result.status == 0, str(result)

@@ -9,18 +9,18 @@ static const uint8_t link_local[8] = { 0xfe, 0x80 };
 
 bool gid_parse(struct span text, struct gid *gid)
 {
-	struct span group;
-	size_t n = 0;
-
-	while (span_cut(&text, ':', &group)) {
+	if (text.n != 39)
+		return false;
+	for (size_t i = 0; i < 8; i++) {
+		struct span group = { text.p + 5 * i, 4 };
 		uint64_t value;
 
-		if (n == sizeof(gid->raw) || group.n != 4 || span_u64(group, 16, &value))
+		if ((i && group.p[-1] != ':') || span_u64(group, 16, &value))
 			return false;
-		gid->raw[n++] = (uint8_t)(value >> 8);
-		gid->raw[n++] = (uint8_t)value;
+		gid->raw[2 * i] = (uint8_t)(value >> 8);
+		gid->raw[2 * i + 1] = (uint8_t)value;
 	}
-	return n == sizeof(gid->raw);
+	return true;
 }
 
 bool gid_from_address(struct span text, struct gid *gid, unsigned int *prefix)

@@ -89,16 +89,12 @@ bool span_word(struct span *rest, struct span *word)
 	return n > 0;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 99;
-}
+/* The value of a digit, plus 1. */
+static const uint8_t digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
+	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 int span_u64(struct span s, int base, uint64_t *value)
 {
@@ -115,9 +111,9 @@ int span_u64(struct span s, int base, uint64_t *value)
 	if (!s.n)
 		return -EINVAL;
 	for (size_t i = 0; i < s.n; i++) {
-		int d = digit(s.p[i]);
+		int d = digits[(unsigned char)s.p[i]] - 1;
 
-		if (d >= base)
+		if (d < 0 || d >= base)
 			return -EINVAL;
 		if (__builtin_mul_overflow(sum, (uint64_t)base, &sum) ||
 		    __builtin_add_overflow(sum, (uint64_t)d, &sum))

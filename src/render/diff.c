@@ -12,6 +12,8 @@
 #define LISTED 8 /* names in a line */
 #define ODD_LISTED 20
 
+static const struct node_set none;
+
 /* ---- rows: the same difference of several items of a list is one ---- */
 
 struct row {
@@ -34,14 +36,13 @@ static void make_pattern(const char *path, char pattern[512])
 	pattern[n] = '\0';
 }
 
-static bool same_values(const struct diff *diff, const struct diff_key *a,
-			const struct diff_key *b)
+static bool same_values(const struct diff_key *a, const struct diff_key *b)
 {
 	if (a->count != b->count || a->various != b->various)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (strcmp(a->values[i].text, b->values[i].text) != 0 ||
-		    memcmp(a->values[i].nodes, b->values[i].nodes, diff->nodes / 8 + 1) != 0)
+		    !node_set_is(&a->values[i].nodes, &b->values[i].nodes))
 			return false;
 	return true;
 }
@@ -52,12 +53,12 @@ static struct row *make_rows(const struct diff *diff, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < diff->count; i++) {
-		struct row row = { .key = &diff->keys[i], .items = 1 };
+		struct row row = { .key = diff->keys[i], .items = 1 };
 		size_t k = 0;
 
-		make_pattern(diff->keys[i].path, row.pattern);
+		make_pattern(diff->keys[i]->path, row.pattern);
 		while (k < *count && (strcmp(rows[k].pattern, row.pattern) != 0 ||
-				      !same_values(diff, rows[k].key, row.key)))
+				      !same_values(rows[k].key, row.key)))
 			k++;
 		if (k < *count)
 			rows[k].items++;
@@ -74,22 +75,18 @@ static const char *row_name(const struct row *row)
 
 /* ---- text ---- */
 
-static void list_nodes(const struct diff *diff, const struct fleet *fleet,
-		       const struct diff_value *value)
+static void list_nodes(const struct fleet *fleet, const struct node_set *nodes)
 {
 	size_t n = 0;
 
-	for (size_t node = 0; node < diff->nodes; node++) {
-		if (!diff_has(value, node))
-			continue;
+	for_each_node(node, nodes)
 		if (n++ < LISTED)
 			printf("%s%s", n > 1 ? ", " : "", fleet->names[node]);
-	}
 	if (n > LISTED)
 		printf(" and %zu more", n - LISTED);
 }
 
-static void put_row(const struct diff *diff, const struct fleet *fleet, const struct row *row)
+static void put_row(const struct fleet *fleet, const struct row *row)
 {
 	const struct diff_value *most = diff_majority(row->key);
 
@@ -102,11 +99,11 @@ static void put_row(const struct diff *diff, const struct fleet *fleet, const st
 	for (size_t i = 0; i < row->key->count; i++) {
 		const struct diff_value *value = &row->key->values[i];
 
-		printf("  %-28s %5zu  ", value->text, value->count);
-		if (value == most && value->count > 1)
+		printf("  %-28s %5zu  ", value->text, value->nodes.nodes);
+		if (value == most && value->nodes.nodes > 1)
 			fputs("most", stdout);
 		else
-			list_nodes(diff, fleet, value);
+			list_nodes(fleet, &value->nodes);
 		putchar('\n');
 	}
 }
@@ -163,25 +160,24 @@ static void put_text(const struct diff *diff, const struct fleet *fleet)
 	printf("%zu nodes, %zu fact%s differ%s\n", diff->nodes, diff->count,
 	       diff->count == 1 ? "" : "s", diff->count == 1 ? "s" : "");
 	for (size_t i = 0; i < count; i++)
-		put_row(diff, fleet, &rows[i]);
+		put_row(fleet, &rows[i]);
 	put_odd(diff, fleet);
 	free(rows);
 }
 
 /* ---- JSON ---- */
 
-static struct json_object *value_json(const struct diff *diff, const struct fleet *fleet,
-				      const struct diff_value *value, bool names)
+static struct json_object *value_json(const struct fleet *fleet, const struct diff_value *value,
+				      bool names)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *nodes = json_object_new_array();
 
 	json_put_string(json, "value", value->text);
-	json_put_number(json, "count", value->count);
-	for (size_t node = 0; names && node < diff->nodes; node++)
-		if (diff_has(value, node))
-			json_object_array_add(nodes, json_text(fleet->names[node],
-							       strlen(fleet->names[node])));
+	json_put_number(json, "count", value->nodes.nodes);
+	for_each_node(node, names ? &value->nodes : &none)
+		json_object_array_add(nodes, json_text(fleet->names[node],
+						       strlen(fleet->names[node])));
 	json_put(json, "nodes", nodes);
 	return json;
 }
@@ -194,7 +190,7 @@ static struct json_object *diff_json(const struct diff *diff, const struct fleet
 	struct odd_node *nodes = sort_odd(diff, &count);
 
 	for (size_t i = 0; i < diff->count; i++) {
-		const struct diff_key *key = &diff->keys[i];
+		const struct diff_key *key = diff->keys[i];
 		const struct diff_value *most = diff_majority(key);
 		struct json_object *one = json_object_new_object();
 		struct json_object *values = json_object_new_array();
@@ -202,7 +198,7 @@ static struct json_object *diff_json(const struct diff *diff, const struct fleet
 		/* Most nodes are named by their absence from the other values. */
 		for (size_t k = 0; k < key->count; k++)
 			json_object_array_add(values,
-					      value_json(diff, fleet, &key->values[k],
+					      value_json(fleet, &key->values[k],
 							 &key->values[k] != most ||
 								 diff->nodes <= LISTED));
 		json_put_string(one, "fact", key->path);
@@ -294,19 +290,19 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 	for (size_t i = 0; i < row->key->count; i++) {
 		const struct diff_value *value = &row->key->values[i];
 		bool is_most = value == most && diff->nodes > LISTED;
+		const char *comma = "";
 
 		printf("<tr%s><td class=\"f\">", value == most ? " class=\"most\"" : "");
 		put_html(row_name(row));
 		printf("</td><td class=\"n\">%zu</td><td class=\"v\">", row->items);
 		put_html(value->text);
-		printf("</td><td class=\"n\">%zu</td><td>", value->count);
+		printf("</td><td class=\"n\">%zu</td><td>", value->nodes.nodes);
 		if (is_most)
 			fputs("most", stdout);
-		for (size_t node = 0, n = 0; !is_most && node < diff->nodes; node++) {
-			if (!diff_has(value, node))
-				continue;
-			fputs(n++ ? ", " : "", stdout);
+		for_each_node(node, is_most ? &none : &value->nodes) {
+			fputs(comma, stdout);
 			put_html(fleet->names[node]);
+			comma = ", ";
 		}
 		puts("</td></tr>");
 	}

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ends.h"
 #include "gate.h"
-#include "topology.h"
 
 #define PORTS_MAX 256
 
@@ -38,21 +38,17 @@ static void add_ports(struct ports *ports, const struct pci_path *path)
 /* Ports between GPUs (p2p), and between each GPU and its nearest NIC (RDMA). */
 static void collect(struct judge *j, struct ports *ports)
 {
-	const struct node *node = j->node;
 	struct pci_path path;
 
-	for_each(a, &node->pci.devices) {
-		if (!pci_is_gpu(a))
-			continue;
-		if (asked_for(j, PROFILE_RDMA_ANY) && topology_nearest_nic(node, a, &path) &&
-		    path.class <= PATH_PHB)
-			add_ports(ports, &path);
+	for_each(a, &j->ends->gpus) {
+		if (asked_for(j, PROFILE_RDMA_ANY) && a->nic && a->path.class <= PATH_PHB)
+			add_ports(ports, &a->path);
 		if (!asked_for(j, PROFILE_P2P))
 			continue;
-		for_each(b, &node->pci.devices) {
-			if (b <= a || !pci_is_gpu(b))
+		for_each(b, &j->ends->gpus) {
+			if (b <= a)
 				continue;
-			topology_path(node, a, b, &path);
+			topology_path_between(&a->chain, &b->chain, &path);
 			if (path.class <= PATH_PHB)
 				add_ports(ports, &path);
 		}
@@ -78,7 +74,7 @@ static bool gate_no_ports(struct judge *j, struct ports *ports)
 
 static const char *control_fact(struct judge *j, const struct pci_device *port)
 {
-	return say(j, "pci.devices[%s].acs.control", port->bdf.value);
+	return say_fact(j, "pci.devices", port->bdf.value, "acs.control");
 }
 
 /* As lspci writes them. */
@@ -106,10 +102,10 @@ static void judge_redirect(struct judge *j)
 
 		if (is_absent(*acs))
 			PASS(j, .subject = port->bdf.value, .observed = "no ACS capability",
-			     .evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+			     .evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs") });
 		else if (!is_known(*acs) || !is_known(acs->control))
 			UNKNOWN(j, .subject = port->bdf.value,
-				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+				.evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs") });
 		else if (acs->control.value & ACS_REDIRECT)
 			FAIL_AS(j, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
 				.subject = port->bdf.value,
@@ -139,7 +135,7 @@ static void judge_srcvalid(struct judge *j)
 
 		if (!is_known(*acs) && !is_absent(*acs))
 			UNKNOWN(j, .subject = port->bdf.value,
-				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+				.evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs") });
 		else if (is_known(*acs) && acs->control.value & PCI_ACS_SV &&
 			 !(acs->control.value & ACS_REDIRECT))
 			PASS(j, .subject = port->bdf.value,
@@ -164,7 +160,7 @@ static void judge_unreadable(struct judge *j)
 
 		if (is_unknown(port->acs))
 			UNKNOWN(j, .subject = port->bdf.value, .remedy = "run as root",
-				.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+				.evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs") });
 	}
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "pci.devices" });
@@ -187,14 +183,14 @@ static void judge_translated(struct judge *j, const struct pci_device *nic,
 			     const struct pci_device *port)
 {
 	const struct pci_acs *acs = &port->acs;
-	const char *ats = say(j, "pci.devices[%s].ats_enabled", nic->bdf.value);
+	const char *ats = say_fact(j, "pci.devices", nic->bdf.value, "ats_enabled");
 
 	if (is_unknown(*acs) || (is_known(*acs) && !is_known(acs->control)))
 		UNKNOWN(j, .subject = port->bdf.value,
-			.evidence = { say(j, "pci.devices[%s].acs", port->bdf.value) });
+			.evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs") });
 	else if (is_absent(*acs) || !(acs->control.value & (PCI_ACS_RR | PCI_ACS_CR)))
 		PASS(j, .subject = port->bdf.value, .observed = "it redirects nothing",
-		     .evidence = { say(j, "pci.devices[%s].acs", port->bdf.value), ats });
+		     .evidence = { say_fact(j, "pci.devices", port->bdf.value, "acs"), ats });
 	else if (acs->control.value & PCI_ACS_DT)
 		PASS(j, .subject = port->bdf.value, .evidence = { control_fact(j, port), ats });
 	else if (is_known(acs->capability) && !(acs->capability.value & PCI_ACS_DT))

@@ -106,7 +106,7 @@ static void judge_bar(struct judge *j, const struct pci_device *d, uint64_t bits
 	const struct pci_bar *bar = gpu_bar1(d);
 	const char *fact = bar ? say(j, "pci.devices[%s].bars[%" PRIu64 "].start", d->bdf.value,
 				     bar->index.value)
-			       : say(j, "pci.devices[%s].bars", d->bdf.value);
+			       : say_fact(j, "pci.devices", d->bdf.value, "bars");
 
 	if (!bar || !is_known(bar->start) || !is_known(bar->size_bytes))
 		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });

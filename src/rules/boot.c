@@ -10,7 +10,7 @@
 static const char *image_fact(struct judge *j, const struct initramfs_image *image,
 			      const char *field)
 {
-	return say(j, "initramfs.images[%s].%s", image->path.value, field);
+	return say_fact(j, "initramfs.images", image->path.value, field);
 }
 
 static bool is_about_gpus(const char *module)
@@ -180,15 +180,15 @@ static void judge_shadowed(struct judge *j)
 			continue;
 		if (!is_told(f->lost)) {
 			UNKNOWN(j, .subject = f->path.value,
-				.evidence = { say(j, "modprobe.files[%s].lost", f->path.value) });
+				.evidence = { say_fact(j, "modprobe.files", f->path.value, "lost") });
 			continue;
 		}
 		FAIL(j, .subject = f->path.value,
 		     .observed = say(j, "%s stands in for it, without: %s", f->masked_by.value,
 				     f->lost.items[0]),
 		     .expected = "both in effect, under different names",
-		     .evidence = { say(j, "modprobe.files[%s].masked_by", f->path.value),
-				   say(j, "modprobe.files[%s].lost", f->path.value) });
+		     .evidence = { say_fact(j, "modprobe.files", f->path.value, "masked_by"),
+				   say_fact(j, "modprobe.files", f->path.value, "lost") });
 	}
 	if (j->findings->count == before && !gate_modprobe_unread(j))
 		PASS(j, .evidence = { "modprobe.files" });

@@ -50,14 +50,14 @@ static void judge_not_built(struct judge *j)
 	file = module_file_find(node, "nvidia", node->os.kernel.value);
 	other = module_file_elsewhere(node, "nvidia", node->os.kernel.value);
 	if (file)
-		PASS(j, .evidence = { say(j, "modules.files[%s].kernel", file->path.value) });
+		PASS(j, .evidence = { say_fact(j, "modules.files", file->path.value, "kernel") });
 	else if (other)
 		FAIL(j,
 		     .observed = say(j, "no nvidia.ko for %s; there is one for %s",
 				     node->os.kernel.value, other->kernel.value),
 		     .expected = "nvidia.ko for the kernel that runs",
 		     .evidence = { "os.kernel",
-				   say(j, "modules.files[%s].kernel", other->path.value) });
+				   say_fact(j, "modules.files", other->path.value, "kernel") });
 	else
 		FAIL(j,
 		     .observed = say(j, "no nvidia.ko for %s, nor for any other kernel",
@@ -186,7 +186,7 @@ static void judge_depmod(struct judge *j)
 		if (is_unknown(k->indexed))
 			UNKNOWN(j, .subject = k->release.value,
 				.evidence = {
-					say(j, "modules.kernels[%s].indexed", k->release.value) });
+					say_fact(j, "modules.kernels", k->release.value, "indexed") });
 		else if (f)
 			FAIL(j, .subject = k->release.value,
 			     .observed = say(j, "%s lies there and modules.dep does not list it%s",
@@ -194,8 +194,8 @@ static void judge_depmod(struct judge *j)
 			     .expected = "every module in modules.dep",
 			     .remedy = say(j, "depmod -a %s", k->release.value),
 			     .evidence = {
-				     say(j, "modules.files[%s].indexed", f->path.value),
-				     say(j, "modules.kernels[%s].indexed", k->release.value) });
+				     say_fact(j, "modules.files", f->path.value, "indexed"),
+				     say_fact(j, "modules.kernels", k->release.value, "indexed") });
 	}
 	if (j->findings->count > before)
 		return;
@@ -263,9 +263,9 @@ static void judge_duplicate(struct judge *j)
 				version_of(first), module_file_place(second), version_of(second),
 				same ? ", built from the same source" : ""),
 		.expected = "one file of each module",
-		.evidence = { say(j, "modules.files[%s].version", first->path.value),
-			      say(j, "modules.files[%s].version", second->path.value),
-			      say(j, "modules.files[%s].indexed", first->path.value) });
+		.evidence = { say_fact(j, "modules.files", first->path.value, "version"),
+			      say_fact(j, "modules.files", second->path.value, "version"),
+			      say_fact(j, "modules.files", first->path.value, "indexed") });
 }
 
 static const struct rule built_rules[] = {

@@ -61,7 +61,7 @@ static bool judge_specs(struct judge *j)
 	const struct node *node = j->node;
 
 	for_each(spec, &node->containers.cdi) {
-		const char *fact = say(j, "containers.cdi[%s].driver_version", spec->path.value);
+		const char *fact = say_fact(j, "containers.cdi", spec->path.value, "driver_version");
 
 		if (is_known(spec->driver_version) &&
 		    !str_is(spec->driver_version, node->driver.version.value))
@@ -93,8 +93,8 @@ static void judge_wiring(struct judge *j)
 	/* Docker's --gpus starts the hook by its name; the others need to be told. */
 	meant = is_known(containers->toolkit) || str_is(service->unit, "kubelet.service");
 	if (wired(j->node))
-		PASS(j, .evidence = { say(j, "containers.configs[%s].nvidia",
-					  wired(j->node)->path.value) });
+		PASS(j, .evidence = { say_fact(j, "containers.configs", wired(j->node)->path.value,
+					       "nvidia") });
 	else if (is_known(containers->toolkit) && str_is(service->unit, "docker.service"))
 		PASS(j, .observed = "docker run --gpus finds the toolkit by itself",
 		     .evidence = { "containers.toolkit" });

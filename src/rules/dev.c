@@ -33,27 +33,27 @@ static const struct device_major *nvidia_major(const struct node *node)
 static void judge_node(struct judge *j, const char *path, const struct device_major *major)
 {
 	const struct device_node *n = find_node(j->node, path);
-	const char *fact = say(j, "dev.nodes[%s].major", path);
+	const char *fact = say_fact(j, "dev.nodes", path, "major");
 
 	if (!n)
 		FAIL(j, .subject = path, .observed = "not there", .expected = "a character device",
 		     .evidence = { "dev.nodes" });
 	else if (is_unknown(n->kind))
-		UNKNOWN(j, .subject = path, .evidence = { say(j, "dev.nodes[%s].kind", path) });
+		UNKNOWN(j, .subject = path, .evidence = { say_fact(j, "dev.nodes", path, "kind") });
 	/* A copied tree can hold plain files in the place of device nodes. */
 	else if (known_is(n->kind, NODE_FILE))
 		PASS(j, .subject = path, .observed = "there, as a copy",
-		     .evidence = { say(j, "dev.nodes[%s].kind", path) });
+		     .evidence = { say_fact(j, "dev.nodes", path, "kind") });
 	else if (!known_is(n->kind, NODE_CHARACTER))
 		FAIL(j, .subject = path, .observed = "not a character device",
 		     .expected = "a character device",
-		     .evidence = { say(j, "dev.nodes[%s].kind", path) });
+		     .evidence = { say_fact(j, "dev.nodes", path, "kind") });
 	else if (major && is_known(n->major) && n->major.value != major->major.value)
 		FAIL(j, .subject = path,
 		     .observed = say(j, "major number %" PRIu64 ", the driver has %" PRIu64,
 				     n->major.value, major->major.value),
 		     .expected = "the driver's major number",
-		     .evidence = { fact, say(j, "dev.majors[%s].major", major->name.value) });
+		     .evidence = { fact, say_fact(j, "dev.majors", major->name.value, "major") });
 	else
 		PASS(j, .subject = path, .evidence = { fact });
 }
@@ -202,7 +202,7 @@ static void judge_verbs_node(struct judge *j, const char *path, enum severity mi
 		 (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL)
 		FAIL_AS(j, SEVERITY_WARN, .subject = path,
 			.observed = say(j, "mode %04" PRIo64, n->mode.value), .expected = "mode 0666",
-			.evidence = { say(j, "dev.nodes[%s].mode", path) });
+			.evidence = { say_fact(j, "dev.nodes", path, "mode") });
 	else
 		judge_node(j, path, NULL);
 }

@@ -14,7 +14,7 @@ static bool is_peer(const struct judge *j, const struct pci_device *d)
 
 static const char *type_fact(struct judge *j, const struct pci_device *d)
 {
-	return say(j, "iommu.devices[%s].type", d->bdf.value);
+	return say_fact(j, "iommu.devices", d->bdf.value, "type");
 }
 
 /* ---- arguments without effect ---- */

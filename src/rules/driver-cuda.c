@@ -90,7 +90,7 @@ static void judge_release(struct judge *j, const struct newest *n)
 {
 	const char *driver = j->node->driver.version.value;
 	const struct software_item *compat = newest_compat(j->node);
-	const char *fact = say(j, "software.items[%s].version", n->item->path.value);
+	const char *fact = say_fact(j, "software.items", n->item->path.value, "version");
 	const char *seen = say(j, "CUDA %u.%u, driver %s", n->release->major, n->release->minor, driver);
 
 	if (!older(driver, n->release->own))
@@ -134,7 +134,7 @@ static void judge_too_old(struct judge *j)
 			       "HW\" (804).",
 		     .remedy = "Install a driver that is as new as the image's CUDA, or use an image that is "
 			       "as old as the driver, or take the folder compat out of LD_LIBRARY_PATH.",
-		     .evidence = { say(j, "software.items[%s].version", compat->path.value),
+		     .evidence = { say_fact(j, "software.items", compat->path.value, "version"),
 				   "driver.version" });
 	else if (n.release)
 		judge_release(j, &n);

@@ -11,7 +11,7 @@
 
 static const char *library_fact(struct judge *j, const struct software_item *item)
 {
-	return say(j, "software.items[%s].version", item->path.value);
+	return say_fact(j, "software.items", item->path.value, "version");
 }
 
 static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
@@ -152,14 +152,14 @@ static const struct log_line *turned_away(const struct node *node)
 
 static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool fork)
 {
-	const char *fact = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "device_id");
 	const struct log_line *line = turned_away(j->node);
 	const char *name = gpu_model(d)->name;
 
 	if (line)
 		FAIL(j, .subject = d->bdf.value, .observed = say(j, "%s: %s", name, line->last.value),
 		     .expected = "a data-centre or RTX professional GPU",
-		     .evidence = { fact, say(j, "log.lines[%s].last", line->pattern.value) });
+		     .evidence = { fact, say_fact(j, "log.lines", line->pattern.value, "last") });
 	else if (fork)
 		UNKNOWN(j, .subject = d->bdf.value,
 			.observed = say(j, "%s with a probably patched driver: libcuda decides, and "
@@ -173,7 +173,7 @@ static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool
 
 static void judge_geforce_p2p(struct judge *j, const struct pci_device *d, bool fork)
 {
-	const char *fact = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "device_id");
 	const struct gpu_model *model = gpu_model(d);
 
 	if (fork || before_turing(model))

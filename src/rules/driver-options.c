@@ -65,7 +65,7 @@ static void judge_single(struct judge *j, const struct option *option)
 	if (gate_no_params(j) || judge_option(j, option))
 		return;
 	if (node_param(j->node, option->name))
-		PASS(j, .evidence = { say(j, "driver.params[%s].value", option->name) });
+		PASS(j, .evidence = { say_fact(j, "driver.params", option->name, "value") });
 	else
 		NOT_APPLICABLE(j, .observed = say(j, "this driver has no parameter %s", option->name),
 			       .evidence = { "driver.params" });
@@ -152,7 +152,7 @@ static void judge_excluded(struct judge *j)
 		if (known_is(g->excluded, true))
 			FAIL(j, .subject = g->bdf.value, .observed = "GPU Excluded: Yes",
 			     .expected = "every GPU in use",
-			     .evidence = { say(j, "gpu.devices[%s].excluded", g->bdf.value) });
+			     .evidence = { say_fact(j, "gpu.devices", g->bdf.value, "excluded") });
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		judge_option(j, &options[i]);
 	if (j->findings->count == before)

@@ -13,7 +13,7 @@
 
 static const char *version_fact(struct judge *j, const struct software_item *item)
 {
-	return say(j, "software.items[%s].version", item->path.value);
+	return say_fact(j, "software.items", item->path.value, "version");
 }
 
 /* ---- Blackwell ---- */
@@ -50,14 +50,14 @@ static struct fact_enum flavour(struct judge *j, const char **fact)
 	file = driver_file(node, node->os.kernel.value);
 	if (!file || !is_known(file->license))
 		return (struct fact_enum){ .state = file ? FACT_UNKNOWN : node->modules.files.state };
-	*fact = say(j, "modules.files[%s].license", file->path.value);
+	*fact = say_fact(j, "modules.files", file->path.value, "license");
 	return fact_enum(str_is(file->license, "NVIDIA") ? FLAVOUR_PROPRIETARY : FLAVOUR_OPEN);
 }
 
 static void judge_one_blackwell(struct judge *j, const struct pci_device *d, struct fact_enum found,
 				const char *fact)
 {
-	const char *id = say(j, "pci.devices[%s].device_id", d->bdf.value);
+	const char *id = say_fact(j, "pci.devices", d->bdf.value, "device_id");
 
 	if (!is_known(found))
 		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
@@ -124,7 +124,7 @@ static void judge_gsp_firmware(struct judge *j)
 	else if (running)
 		PASS(j, .subject = NULL,
 		     .observed = say(j, "firmware %s is running", running->firmware.value),
-		     .evidence = { say(j, "gpu.devices[%s].firmware", running->bdf.value) });
+		     .evidence = { say_fact(j, "gpu.devices", running->bdf.value, "firmware") });
 	else if (line)
 		FAIL(j, .observed = line->last.value, .expected = "the firmware of the loaded version",
 		     .evidence = { "log.lines[gsp-firmware-missing].last", "driver.gsp_firmware" });
@@ -167,7 +167,7 @@ static bool find_next(struct judge *j, const char *kernel, struct next_load *nex
 	if (!file || !is_known(file->version))
 		return false;
 	next->version = file->version.value;
-	next->fact = say(j, "modules.files[%s].version", file->path.value);
+	next->fact = say_fact(j, "modules.files", file->path.value, "version");
 	return true;
 }
 
@@ -240,8 +240,9 @@ static void judge_next_load(struct judge *j)
 	else if (find_next(j, kernel, &next))
 		compare_next(j, &next);
 	else if (driver_file(node, kernel))
-		UNKNOWN(j, .evidence = { say(j, "modules.files[%s].version",
-					     driver_file(node, kernel)->path.value) });
+		UNKNOWN(j, .evidence = { say_fact(j, "modules.files",
+						  driver_file(node, kernel)->path.value,
+						  "version") });
 	else
 		NOT_APPLICABLE(j, .observed = say(j, "no nvidia.ko for %s under /lib/modules", kernel),
 			       .evidence = { "modules.files" });

@@ -60,7 +60,7 @@ static void judge_version_floor(struct judge *j)
 
 static const char *library_fact(struct judge *j, const struct software_item *item)
 {
-	return say(j, "software.items[%s].version", item->path.value);
+	return say_fact(j, "software.items", item->path.value, "version");
 }
 
 static void judge_library_mismatch(struct judge *j)
@@ -112,11 +112,11 @@ static void judge_module_on_disk(struct judge *j)
 		return;
 	}
 	if (!file || !is_known(file->version)) {
-		UNKNOWN(j, .evidence = { file ? say(j, "modules.files[%s].version", file->path.value)
+		UNKNOWN(j, .evidence = { file ? say_fact(j, "modules.files", file->path.value, "version")
 					      : "modules.files" });
 		return;
 	}
-	fact = say(j, "modules.files[%s].version", file->path.value);
+	fact = say_fact(j, "modules.files", file->path.value, "version");
 	if (strcmp(file->version.value, node->driver.version.value) != 0)
 		FAIL(j, .observed = say(j, "%s on disk, %s loaded", file->version.value,
 					node->driver.version.value),
@@ -127,7 +127,7 @@ static void judge_module_on_disk(struct judge *j)
 					file->version.value, file->srcversion.value,
 					loaded->srcversion.value),
 		     .expected = "the loaded driver's own file on disk",
-		     .evidence = { say(j, "modules.files[%s].srcversion", file->path.value),
+		     .evidence = { say_fact(j, "modules.files", file->path.value, "srcversion"),
 				   "modules.loaded[nvidia].srcversion" });
 	else
 		PASS(j, .evidence = { fact, "driver.version" });

@@ -215,7 +215,7 @@ static bool judge_user_port(struct judge *j, const struct user *u, const struct 
 		return judge_index(j, d, p,
 				   say(j, "%s %s takes index 0 where %s is not set", u->name,
 				       item->version.value, u->index),
-				   0, say(j, "software.items[%s].version", item->path.value));
+				   0, say_fact(j, "software.items", item->path.value, "version"));
 	return u->family && judge_search(j, d, p, u);
 }
 
@@ -235,16 +235,14 @@ static void judge_user(struct judge *j, const struct user *u, struct tally *t)
 	struct job_value index = value_of(j, u, u->index);
 	struct hca_list list = job_nic_list(j, u->nvshmem);
 	bool chosen = list.entries.n > 0;
-	struct job_nics nics;
 
 	if (!is_asked(j, u, &index))
 		return;
-	nics = job_nics_of(j->node);
 	for_each_port(d, p, j->node) {
-		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(j->node, d))
+		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(j, d))
 			continue;
 		if (!hca_list_takes(&list, d->name.value, (int)p->port.value) ||
-		    (!chosen && !is_job_nic(&nics, j->node, d)))
+		    (!chosen && !is_job_nic(j, d)))
 			continue;
 		t->ports++;
 		if (is_known(p->gids)) {

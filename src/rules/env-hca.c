@@ -69,7 +69,7 @@ static struct entry_answer ask_entry(const struct node *node, const struct hca_l
 
 static const char *entry_fact(struct judge *j, const struct entry_answer *a)
 {
-	return a->count[USABLE_NO_NODE] ? say(j, "rdma.devices[%s].uverbs", a->device->name.value)
+	return a->count[USABLE_NO_NODE] ? say_fact(j, "rdma.devices", a->device->name.value, "uverbs")
 					: port_fact(j, a->device, a->port, "state");
 }
 
@@ -321,7 +321,7 @@ static void judge_all(struct judge *j)
 	for_each_port(d, p, j->node) {
 		enum usable usable = port_usable(j->node, d, p);
 
-		if (is_management(j->node, d) || is_virtual_function(j->node, d))
+		if (is_management(j, d) || is_virtual_function(j, d))
 			continue;
 		if (usable == USABLE_YES)
 			add_choice(&c, p);

@@ -126,7 +126,7 @@ static struct taken take(struct judge *j, const struct hca_list *list)
 
 static const char *interface_fact(struct judge *j, const char *name)
 {
-	return name ? say(j, "net.interfaces[%s].addresses", name) : "net.interfaces";
+	return name ? say_fact(j, "net.interfaces", name, "addresses") : "net.interfaces";
 }
 
 static void judge_taken(struct judge *j, const struct job_value *v, const struct taken *t)
@@ -157,7 +157,7 @@ static void judge_taken(struct judge *j, const struct job_value *v, const struct
 					   bad)
 				     : say(j, "%s fits no interface", say_value(j, v)),
 		     .expected = "an interface that is up and has an address",
-		     .evidence = { v->fact, bad ? say(j, "net.interfaces[%s].state", bad)
+		     .evidence = { v->fact, bad ? say_fact(j, "net.interfaces", bad, "state")
 						: "net.interfaces" });
 }
 

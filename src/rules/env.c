@@ -67,7 +67,7 @@ static void judge_unknown_variable(struct judge *j)
 		     .expected = nearest(name + strlen("NVSHMEM_"))
 					 ? say(j, "NVSHMEM_%s", nearest(name + strlen("NVSHMEM_")))
 					 : "a name that nvshmem-info -a lists",
-		     .evidence = { say(j, "env.variables[%s].value", name) });
+		     .evidence = { say_fact(j, "env.variables", name, "value") });
 	}
 	if (j->findings->count > before)
 		return;
@@ -197,8 +197,8 @@ static void judge_handler(struct judge *j)
 			     .observed = say(j, "%s, which NVSHMEM %s does not know",
 					     say_value(j, &v), nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
-			     .evidence = { v.fact, say(j, "software.items[%s].version",
-						       nvshmem->path.value) });
+			     .evidence = { v.fact, say_fact(j, "software.items",
+							    nvshmem->path.value, "version") });
 		else
 			PASS(j, .subject = v.name, .evidence = { v.fact });
 		return;

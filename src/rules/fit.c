@@ -37,7 +37,7 @@ static enum built_for gdrdrv_flavour(struct judge *j, const struct module_file *
 		built = read_flavour(line->last.value);
 	}
 	if (!built && file && is_known(file->description)) {
-		*fact = say(j, "modules.files[%s].description", file->path.value);
+		*fact = say_fact(j, "modules.files", file->path.value, "description");
 		built = read_flavour(file->description.value);
 	}
 	return built;
@@ -94,7 +94,7 @@ static void judge_gdrdrv(struct judge *j)
 		     .observed = "it depends on nv-p2p-dummy and not on nvidia: built without the "
 				 "driver's sources",
 		     .expected = "depends: nvidia",
-		     .evidence = { say(j, "modules.files[%s].depends", file->path.value) });
+		     .evidence = { say_fact(j, "modules.files", file->path.value, "depends") });
 	else if (node_module(j->node, "nv_p2p_dummy"))
 		FAIL(j, .observed = "nv_p2p_dummy is loaded, which offers gdrdrv empty functions",
 		     .expected = "gdrdrv built against the driver",
@@ -148,7 +148,7 @@ static void judge_ofed(struct judge *j)
 		     .observed = say(j, "OFED's symbols are those of kernel %s, and %s runs",
 				     target->version.value, node->os.kernel.value),
 		     .expected = "OFED built for the kernel that runs",
-		     .evidence = { say(j, "software.items[%s].version", target->path.value),
+		     .evidence = { say_fact(j, "software.items", target->path.value, "version"),
 				   "os.kernel" });
 	else if (other && (!own || !is_ofed_file(own)))
 		FAIL(j,
@@ -156,7 +156,7 @@ static void judge_ofed(struct judge *j)
 				     other->kernel.value, node->os.kernel.value,
 				     own ? "the kernel's own" : "none"),
 		     .expected = "OFED built for the kernel that runs",
-		     .evidence = { say(j, "modules.files[%s].kernel", other->path.value),
+		     .evidence = { say_fact(j, "modules.files", other->path.value, "kernel"),
 				   "os.kernel" });
 	else
 		PASS(j, .evidence = { "software.items", "modules.files", "os.kernel" });
@@ -175,8 +175,8 @@ static bool judge_fs_file(struct judge *j, const struct module_file *file)
 		     .observed = say(j, "%s has another version in %s", want->name.value,
 				     from->path.value),
 		     .expected = "built against the driver that is installed",
-		     .evidence = { say(j, "modules.files[%s].imports", file->path.value),
-				   say(j, "modules.files[%s].exports", from->path.value) });
+		     .evidence = { say_fact(j, "modules.files", file->path.value, "imports"),
+				   say_fact(j, "modules.files", from->path.value, "exports") });
 		return true;
 	}
 	return false;
@@ -259,7 +259,7 @@ static void judge_unloaded(struct judge *j, const char *why, const char *fact)
 			.evidence = { "modules.files", fact });
 		return;
 	}
-	signer = say(j, "modules.files[%s].signer", file->path.value);
+	signer = say_fact(j, "modules.files", file->path.value, "signer");
 	if (is_absent(file->signer))
 		FAIL(j, .observed = say(j, "nvidia.ko is not signed, and %s is in force", why),
 		     .expected = "nvidia.ko signed by a key that is enrolled",

@@ -14,7 +14,7 @@ static bool gate_no_roce(struct judge *j)
 	if (gate_no_rdma_device(j))
 		return true;
 	for_each_port(d, p, j->node) {
-		if (is_management(j->node, d))
+		if (is_management(j, d))
 			continue;
 		if (port_is_ethernet(p) && port_is_active(p))
 			return false;
@@ -30,18 +30,18 @@ static bool gate_no_roce(struct judge *j)
 	return true;
 }
 
-static bool is_active_roce(const struct node *node, const struct rdma_device *d,
+static bool is_active_roce(const struct judge *j, const struct rdma_device *d,
 			   const struct rdma_port *p)
 {
-	return port_is_ethernet(p) && port_is_active(p) && !is_management(node, d);
+	return port_is_ethernet(p) && port_is_active(p) && !is_management(j, d);
 }
 
 /* ---- rdma/no-rocev2-gid ---- */
 
-static bool any_usable_gid(const struct node *node)
+static bool any_usable_gid(const struct judge *j)
 {
-	for_each_port(d, p, node)
-		if (is_active_roce(node, d, p) && port_usable_gid(p))
+	for_each_port(d, p, j->node)
+		if (is_active_roce(j, d, p) && port_usable_gid(p))
 			return true;
 	return false;
 }
@@ -72,18 +72,16 @@ static bool types_are_known(const struct rdma_port *p)
 
 static void judge_no_rocev2(struct judge *j)
 {
-	struct job_nics nics;
 	bool any;
 
 	if (gate_no_roce(j))
 		return;
-	nics = job_nics_of(j->node);
-	any = any_usable_gid(j->node);
+	any = any_usable_gid(j);
 	for_each_port(d, p, j->node) {
 		const struct rdma_gid *gid = port_usable_gid(p);
-		bool idle = any && !is_job_nic(&nics, j->node, d);
+		bool idle = any && !is_job_nic(j, d);
 
-		if (!is_active_roce(j->node, d, p))
+		if (!is_active_roce(j, d, p))
 			continue;
 		if (gid)
 			PASS(j, .subject = say_port(j, d, p),
@@ -140,7 +138,7 @@ static void judge_gid_without(struct judge *j, const struct rdma_device *d,
 		.observed = observed, .expected = "an interface that is up",
 		.evidence = { gid_fact(j, d, p, g, "netdev"),
 			      is_known(g->netdev)
-				      ? say(j, "net.interfaces[%s].state", g->netdev.value)
+				      ? say_fact(j, "net.interfaces", g->netdev.value, "state")
 				      : NULL });
 }
 
@@ -180,7 +178,7 @@ static void judge_no_netdev(struct judge *j)
 		return;
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
-		if (!is_active_roce(j->node, d, p))
+		if (!is_active_roce(j, d, p))
 			continue;
 		if (!is_known(p->gids))
 			UNKNOWN(j, .subject = say_port(j, d, p),
@@ -234,7 +232,7 @@ static void judge_address(struct judge *j, const struct rdma_device *d, const st
 		if (!is_known(interface->addresses)) {
 			UNKNOWN(j, .subject = say_port(j, d, p),
 				.evidence = {
-					say(j, "net.interfaces[%s].addresses", g->netdev.value) });
+					say_fact(j, "net.interfaces", g->netdev.value, "addresses") });
 			return;
 		}
 		if (has_address(interface, &address))
@@ -245,7 +243,7 @@ static void judge_address(struct judge *j, const struct rdma_device *d, const st
 				     (unsigned long long)g->index.value, text, g->netdev.value),
 		     .expected = "an address of the interface",
 		     .evidence = { gid_fact(j, d, p, g, "gid"),
-				   say(j, "net.interfaces[%s].addresses", g->netdev.value) });
+				   say_fact(j, "net.interfaces", g->netdev.value, "addresses") });
 		return;
 	}
 }
@@ -262,7 +260,7 @@ static void judge_stale(struct judge *j)
 	}
 	before = j->findings->count;
 	for_each_port(d, p, j->node)
-		if (is_active_roce(j->node, d, p))
+		if (is_active_roce(j, d, p))
 			judge_address(j, d, p, &judged);
 	if (j->findings->count > before)
 		return;

@@ -103,11 +103,11 @@ static void judge_ecc(struct judge *j)
 			     .remedy = "Take the GPU out of service and have it examined: its spare memory is "
 				       "used up or could not be written down.",
 			     .activation = ACTIVATION_NONE,
-			     .evidence = { say(j, "log.lines[%s].last", failed->pattern.value) });
+			     .evidence = { say_fact(j, "log.lines", failed->pattern.value, "last") });
 		else if (pending)
 			FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = pending->last.value,
 				.expected = "no memory error since the last reset",
-				.evidence = { say(j, "log.lines[%s].last", pending->pattern.value) });
+				.evidence = { say_fact(j, "log.lines", pending->pattern.value, "last") });
 	}
 	if (!candidates)
 		NOT_APPLICABLE(j, .observed = "no GPU with ECC memory", .evidence = { "pci.devices" });
@@ -157,7 +157,7 @@ static void judge_nvlink(struct judge *j)
 		if (line)
 			FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
 			     .expected = "no NVLink errors",
-			     .evidence = { say(j, "log.lines[%s].last", line->pattern.value) });
+			     .evidence = { say_fact(j, "log.lines", line->pattern.value, "last") });
 	}
 	if (fabric)
 		FAIL(j, .subject = "fabric", .observed = fabric->last.value,
@@ -167,7 +167,7 @@ static void judge_nvlink(struct judge *j)
 	if (sxid)
 		FAIL(j, .subject = "NVSwitch", .observed = sxid->last.value,
 		     .expected = "no fatal NVSwitch errors",
-		     .evidence = { say(j, "log.lines[%s].last", sxid->pattern.value) });
+		     .evidence = { say_fact(j, "log.lines", sxid->pattern.value, "last") });
 	if (j->findings->count > before)
 		return;
 	if (!may_have_nvlink(node))
@@ -186,7 +186,7 @@ static void judge_mig(struct judge *j)
 	if (gate_no_gpu(j) || gate_no_driver(j))
 		return;
 	for_each(g, &j->node->gpu.devices) {
-		const char *fact = say(j, "gpu.devices[%s].mig_instances", g->bdf.value);
+		const char *fact = say_fact(j, "gpu.devices", g->bdf.value, "mig_instances");
 
 		if (is_unknown(g->mig_instances))
 			UNKNOWN(j, .subject = g->bdf.value, .evidence = { fact });
@@ -230,8 +230,8 @@ static void judge_display(struct judge *j)
 		     .observed = g->displays.count ? say(j, "a display is connected: %s", join(j, g))
 						   : "the firmware's console is on this GPU",
 		     .expected = "GPUs that only compute",
-		     .evidence = { say(j, "pci.devices[%s].boot_vga", g->bdf.value),
-				   say(j, "gpu.devices[%s].displays", g->bdf.value) });
+		     .evidence = { say_fact(j, "pci.devices", g->bdf.value, "boot_vga"),
+				   say_fact(j, "gpu.devices", g->bdf.value, "displays") });
 	}
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "gpu.devices", "pci.devices" });

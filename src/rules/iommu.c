@@ -39,7 +39,7 @@ static void judge_translating(struct judge *j, const struct pci_device *d, const
 
 static void judge_group(struct judge *j, const struct pci_device *d, const struct iommu_device *i)
 {
-	const char *fact = say(j, "iommu.devices[%s].type", d->bdf.value);
+	const char *fact = say_fact(j, "iommu.devices", d->bdf.value, "type");
 	bool grace = node_is_grace(j->node);
 
 	if (!is_known(i->type))
@@ -72,10 +72,11 @@ static void judge_translation(struct judge *j)
 		return;
 	}
 	for_each(d, &j->node->pci.devices) {
-		const struct iommu_device *i = topology_iommu(j->node, d);
+		const struct iommu_device *i;
 
 		if (!pci_is_gpu(d) && !(asked_for(j, PROFILE_RDMA_ANY) && topology_is_nic(j->node, d)))
 			continue;
+		i = topology_iommu(j->node, d);
 		if (i)
 			judge_group(j, d, i);
 		else
@@ -108,7 +109,7 @@ static void judge_faults(struct judge *j)
 			if (d && (pci_is_gpu(d) || topology_is_nic(j->node, d)))
 				FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
 				     .expected = "no faults of a GPU or NIC",
-				     .evidence = { say(j, "log.lines[%s].last", patterns[i]) });
+				     .evidence = { say_fact(j, "log.lines", patterns[i], "last") });
 		}
 	}
 	if (j->findings->count == before)

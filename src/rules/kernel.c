@@ -28,7 +28,7 @@ static bool gate_no_config(struct judge *j)
 
 static const char *fact_of(struct judge *j, const char *name)
 {
-	return say(j, "os.kernel_config[%s].value", name);
+	return say_fact(j, "os.kernel_config", name, "value");
 }
 
 /* y or m; one that the list lacks was not looked for. */
@@ -89,7 +89,7 @@ static void judge_rdma_options(struct judge *j)
 			PASS(j, .subject = n->name, .evidence = { fact });
 		else if (n->module && node_module(j->node, n->module))
 			PASS(j, .subject = n->name, .observed = say(j, "%s is loaded all the same", n->module),
-			     .evidence = { say(j, "modules.loaded[%s].state", n->module) });
+			     .evidence = { say_fact(j, "modules.loaded", n->module, "state") });
 		else if (built == FACT_UNKNOWN)
 			UNKNOWN(j, .subject = n->name, .evidence = { fact });
 		else

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ends.h"
 #include "gate.h"
 #include "gpus.h"
-#include "topology.h"
 
-#define FACT(j, d, field) say(j, "pci.devices[%s]." field, (d)->bdf.value)
+#define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 
 /* A physical function that GPU or RDMA traffic comes from. */
 static bool is_end(const struct judge *j, const struct pci_device *d)
@@ -244,22 +244,18 @@ static void judge_path(struct judge *j)
 
 	if (gate_no_gpu(j) || gate_vm(j, "the links of the real switches are not visible here"))
 		return;
-	for_each(gpu, &j->node->pci.devices) {
-		const struct pci_device *nic;
-		struct pci_path path;
+	for_each(gpu, &j->ends->gpus) {
+		const struct pci_path *path = &gpu->path;
 		uint64_t ends;
 
-		if (!pci_is_gpu(gpu))
-			continue;
-		nic = topology_nearest_nic(j->node, gpu, &path);
-		if (!nic || path.class > PATH_SYS)
+		if (!gpu->nic || path->class > PATH_SYS)
 			continue;
 		paths++;
-		ends = lesser(end_rate(j->node, gpu), end_rate(j->node, nic));
-		for (size_t i = 0; i < path.count; i++)
-			if (known_is(path.ports[i]->port, PCI_UPSTREAM_PORT) &&
-			    is_new(&seen, path.ports[i]))
-				judge_port(j, path.ports[i], ends);
+		ends = lesser(end_rate(j->node, gpu->chain.device), end_rate(j->node, gpu->nic));
+		for (size_t i = 0; i < path->count; i++)
+			if (known_is(path->ports[i]->port, PCI_UPSTREAM_PORT) &&
+			    is_new(&seen, path->ports[i]))
+				judge_port(j, path->ports[i], ends);
 	}
 	if (j->findings->count > before)
 		return;

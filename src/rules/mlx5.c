@@ -57,7 +57,7 @@ static void judge_mlx5(struct judge *j)
 			     .observed = say(j, "%s is not loaded", needed[i]),
 			     .expected = say(j, "%s loaded, for %s", needed[i], nic->bdf.value),
 			     .evidence = { "modules.loaded",
-					   say(j, "pci.devices[%s].driver", nic->bdf.value) });
+					   say_fact(j, "pci.devices", nic->bdf.value, "driver") });
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "modules.loaded[mlx5_core].state",
 				      "modules.loaded[mlx5_ib].state" });

@@ -18,7 +18,7 @@ static void judge_nouveau(struct judge *j)
 			continue;
 		FAIL(j, .subject = d->bdf.value, .observed = "bound to nouveau",
 		     .expected = "bound to nvidia",
-		     .evidence = { say(j, "pci.devices[%s].driver", d->bdf.value),
+		     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "driver"),
 				   "modules.loaded[nouveau].state" });
 		bound++;
 	}
@@ -61,7 +61,7 @@ static void judge_wrong_driver(struct judge *j)
 
 		if (!pci_is_gpu(d))
 			continue;
-		fact = say(j, "pci.devices[%s].driver", d->bdf.value);
+		fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
@@ -110,7 +110,7 @@ static void judge_vfio(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	for_each(d, &j->node->pci.devices) {
-		const char *fact = say(j, "pci.devices[%s].driver", d->bdf.value);
+		const char *fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
 		bool meant = is_guest_host(j->node);
 
 		if (!pci_is_gpu(d))

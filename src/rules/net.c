@@ -209,8 +209,8 @@ static uint64_t with_all(const struct node *node, const char *name, struct fact_
 static void judge_arp_of(struct judge *j, const struct net_interface *interface, const char *subnet)
 {
 	const char *name = interface->name.value;
-	const char *ignore = say(j, "net.interfaces[%s].arp_ignore", name);
-	const char *announce = say(j, "net.interfaces[%s].arp_announce", name);
+	const char *ignore = say_fact(j, "net.interfaces", name, "arp_ignore");
+	const char *announce = say_fact(j, "net.interfaces", name, "arp_announce");
 	uint64_t i, a;
 
 	if (!is_known(interface->arp_ignore) || !is_known(interface->arp_announce)) {

@@ -106,7 +106,7 @@ static void judge_timed_out(struct judge *j)
 					 ? say(j, "no answer from %s", p->stuck_at.value)
 					 : "no answer in time",
 		     .expected = "an answer within the probe's deadline",
-		     .evidence = { say(j, "probes[%s].state", p->name.value) });
+		     .evidence = { say_fact(j, "probes", p->name.value, "state") });
 	}
 	if (!bad)
 		PASS(j, .evidence = { "probes" });

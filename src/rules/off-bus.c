@@ -10,7 +10,7 @@ static bool is_judged(const struct node *node, const struct pci_device *d)
 
 static void judge_device(struct judge *j, const struct pci_device *d)
 {
-	const char *fact = say(j, "pci.devices[%s].answers", d->bdf.value);
+	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "answers");
 
 	if (known_is(d->answers, true))
 		PASS(j, .subject = d->bdf.value, .evidence = { fact });
@@ -22,7 +22,7 @@ static void judge_device(struct judge *j, const struct pci_device *d)
 								     : NULL });
 	else if (str_is(d->power_state, "D3cold"))
 		NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "powered down (D3cold)",
-			       .evidence = { say(j, "pci.devices[%s].power_state", d->bdf.value) });
+			       .evidence = { say_fact(j, "pci.devices", d->bdf.value, "power_state") });
 	else
 		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 }

@@ -6,7 +6,7 @@
 #include "gate.h"
 #include "topology.h"
 
-#define FACT(j, d, field) say(j, "pci.devices[%s]." field, (d)->bdf.value)
+#define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 
 static bool is_concerned(const struct judge *j, const struct pci_device *d)
 {

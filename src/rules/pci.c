@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ends.h"
 #include "gate.h"
 #include "gpus.h"
-#include "topology.h"
 
-#define FACT(j, d, field) say(j, "pci.devices[%s]." field, (d)->bdf.value)
+#define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 
 static const char *bar1_fact(struct judge *j, const struct pci_device *gpu)
 {
@@ -181,7 +181,7 @@ static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint6
 				     say_bytes(j, now), bridge->bdf.value, say_bytes(j, size),
 				     say_bytes(j, wanted)),
 		     .expected = "a window as large as the BAR",
-		     .evidence = { say(j, "pci.devices[%s].window.size_bytes", bridge->bdf.value),
+		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
 				   bar1_fact(j, gpu) });
 	else if (bridge && !unknown)
 		FAIL(j, .subject = gpu->bdf.value,
@@ -189,7 +189,7 @@ static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint6
 					"firmware or driver did not resize it",
 				     say_bytes(j, now), say_bytes(j, wanted), say_bytes(j, size)),
 		     .expected = "BAR1 resized to the largest size",
-		     .evidence = { say(j, "pci.devices[%s].window.size_bytes", bridge->bdf.value),
+		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
 				   bar1_fact(j, gpu) });
 	else
 		UNKNOWN(j, .subject = gpu->bdf.value,
@@ -296,19 +296,15 @@ static void judge_affinity(struct judge *j)
 {
 	if (gate_no_gpu(j) || gate_vm(j, "how far GPUs and NICs are apart is not visible here"))
 		return;
-	for_each(d, &j->node->pci.devices) {
-		const struct pci_device *nic;
-		struct pci_path path;
+	for_each(gpu, &j->ends->gpus) {
+		const struct pci_device *d = gpu->chain.device, *nic = gpu->nic;
 
-		if (!pci_is_gpu(d))
-			continue;
-		nic = topology_nearest_nic(j->node, d, &path);
 		if (!nic)
 			NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "no RDMA NIC");
-		else if (path.class == PATH_UNKNOWN)
+		else if (gpu->path.class == PATH_UNKNOWN)
 			UNKNOWN(j, .subject = d->bdf.value,
 				.evidence = { FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
-		else if (path.class == PATH_SYS)
+		else if (gpu->path.class == PATH_SYS)
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "the nearest NIC %s is on another NUMA node (SYS)",
 					     nic->bdf.value),
@@ -317,7 +313,8 @@ static void judge_affinity(struct judge *j)
 					   FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
 		else
 			PASS(j, .subject = d->bdf.value,
-			     .observed = say(j, "%s: %s", nic->bdf.value, path_class_words[path.class]),
+			     .observed = say(j, "%s: %s", nic->bdf.value,
+				     path_class_words[gpu->path.class]),
 			     .evidence = { FACT(j, d, "parent"), FACT(j, nic, "parent") });
 	}
 }

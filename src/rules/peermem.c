@@ -163,19 +163,19 @@ static void judge_stub(struct judge *j)
 		return;
 	}
 	if (is_stub(file, &stub) != FACT_KNOWN)
-		UNKNOWN(j, .evidence = { say(j, "modules.files[%s].depends", file->path.value) });
+		UNKNOWN(j, .evidence = { say_fact(j, "modules.files", file->path.value, "depends") });
 	else if (!stub)
-		PASS(j, .evidence = { say(j, "modules.files[%s].imports", file->path.value) });
+		PASS(j, .evidence = { say_fact(j, "modules.files", file->path.value, "imports") });
 	else if (dmabuf_path(j, &why) == DMABUF_YES)
 		FAIL_AS(j, SEVERITY_INFO,
 			.observed = "built without the peer-memory symbols; not needed here, DMA-BUF works",
 			.expected = "nothing; DMA-BUF does the same",
-			.evidence = { say(j, "modules.files[%s].depends", file->path.value) });
+			.evidence = { say_fact(j, "modules.files", file->path.value, "depends") });
 	else
 		FAIL(j, .observed = "depends on neither ib_core nor ib_uverbs: a stub",
 		     .expected = "built against an RDMA stack with peer memory",
-		     .evidence = { say(j, "modules.files[%s].depends", file->path.value),
-				   say(j, "modules.files[%s].imports", file->path.value) });
+		     .evidence = { say_fact(j, "modules.files", file->path.value, "depends"),
+				   say_fact(j, "modules.files", file->path.value, "imports") });
 }
 
 /* ---- symbol versions ---- */
@@ -203,8 +203,8 @@ static void judge_unloadable(struct judge *j)
 			FAIL(j, .observed = say(j, "%s has another version in %s", want->name.value,
 						from->path.value),
 			     .expected = "built against the RDMA stack and driver that are installed",
-			     .evidence = { say(j, "modules.files[%s].imports", file->path.value),
-					   say(j, "modules.files[%s].exports", from->path.value) });
+			     .evidence = { say_fact(j, "modules.files", file->path.value, "imports"),
+					   say_fact(j, "modules.files", from->path.value, "exports") });
 			return;
 		case SYMBOL_FITS:
 			fit++;
@@ -214,10 +214,10 @@ static void judge_unloadable(struct judge *j)
 		}
 	}
 	if (fit && fit == file->imports.count)
-		PASS(j, .evidence = { say(j, "modules.files[%s].imports", file->path.value) });
+		PASS(j, .evidence = { say_fact(j, "modules.files", file->path.value, "imports") });
 	else
 		UNKNOWN(j, .observed = "no module on disk shows which versions its symbols have",
-			.evidence = { say(j, "modules.files[%s].imports", file->path.value) });
+			.evidence = { say_fact(j, "modules.files", file->path.value, "imports") });
 }
 
 static bool about_peermem(const struct log_line *line)
@@ -244,7 +244,7 @@ static void judge_symbol_mismatch(struct judge *j)
 		}
 		FAIL(j, .observed = line->last.value,
 		     .expected = "built against the RDMA stack and driver that are installed",
-		     .evidence = { say(j, "log.lines[%s].last", patterns[i]) });
+		     .evidence = { say_fact(j, "log.lines", patterns[i], "last") });
 		return;
 	}
 	if (node_module(j->node, "nvidia_peermem") || known_is(j->node->log.complete, true))
@@ -273,8 +273,9 @@ static void judge_not_built(struct judge *j)
 		const struct module_file *file = module_file_find(j->node, names[i], kernel);
 
 		if (file || node_module(j->node, names[i])) {
-			PASS(j, .evidence = { file ? say(j, "modules.files[%s].kernel", file->path.value)
-						   : say(j, "modules.loaded[%s].state", names[i]) });
+			PASS(j, .evidence = { file ? say_fact(j, "modules.files", file->path.value,
+							      "kernel")
+						   : say_fact(j, "modules.loaded", names[i], "state") });
 			return;
 		}
 		other = other ? other : module_file_elsewhere(j->node, names[i], kernel);
@@ -287,7 +288,8 @@ static void judge_not_built(struct judge *j)
 			.observed = say(j, "no %s for %s; there is one for %s", other->name.value, kernel,
 					other->kernel.value),
 			.expected = "a peer-memory module for the kernel that runs",
-			.evidence = { "os.kernel", say(j, "modules.files[%s].kernel", other->path.value) });
+			.evidence = { "os.kernel", say_fact(j, "modules.files", other->path.value,
+							    "kernel") });
 }
 
 /* ---- the other module ---- */
@@ -414,7 +416,7 @@ static void judge_sysfs_absent(struct judge *j)
 					old->version.value),
 			.expected = "NVSHMEM 3.3.9 or later",
 			.evidence = { "rdma.memory_peers",
-				      say(j, "software.items[%s].version", old->path.value) });
+				      say_fact(j, "software.items", old->path.value, "version") });
 	else
 		FAIL(j, .observed = "/sys/kernel/mm/memory_peers is not there, as with newer stacks",
 		     .expected = "nothing; the module works without it",

@@ -38,7 +38,7 @@ static void judge_unsupported(struct judge *j)
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "%s: a GPU that shares the processor's memory", model->name),
 			     .expected = "a GPU with memory of its own",
-			     .evidence = { say(j, "pci.devices[%s].device_id", d->bdf.value) });
+			     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "device_id") });
 	}
 	if (j->findings->count > before)
 		return;
@@ -106,7 +106,7 @@ static void judge_functions(struct judge *j, size_t nics)
 		FAIL(j, .subject = first->bdf.value,
 		     .observed = say(j, "%zu Data Direct functions without mlx5_core", unbound),
 		     .expected = "mlx5_core bound to each",
-		     .evidence = { say(j, "pci.devices[%s].driver", first->bdf.value) });
+		     .evidence = { say_fact(j, "pci.devices", first->bdf.value, "driver") });
 	else if (!bound)
 		FAIL_AS(j, SEVERITY_INFO, .subject = "functions",
 			.observed = say(j, "%zu ConnectX-8 functions, no Data Direct function", nics),

@@ -15,7 +15,7 @@ static bool gate_no_proof(struct judge *j)
 
 static const char *evidence(struct judge *j, const struct proof_try *try)
 {
-	return say(j, "proof.tries[%s].works", try->id.value);
+	return say_fact(j, "proof.tries", try->id.value, "works");
 }
 
 static const char *with_error(struct judge *j, const struct proof_try *try)
@@ -128,7 +128,7 @@ static const char *pair_of(struct judge *j, const struct proof_copy *c)
 
 static const char *copy_fact(struct judge *j, const struct proof_copy *c, const char *field)
 {
-	return say(j, "proof.copies[%s].%s", c->id.value, field);
+	return say_fact(j, "proof.copies", c->id.value, field);
 }
 
 static void judge_bad_copy(struct judge *j, const struct proof_copy *c)

@@ -62,7 +62,7 @@ static void judge_version(struct judge *j)
 		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
 	bool peermem = node_module(j->node, "nvidia_peermem") ||
 		       node_module(j->node, "nv_peer_mem");
-	const char *evidence = core ? say(j, "software.items[%s].version", core->path.value) : NULL;
+	const char *evidence = core ? say_fact(j, "software.items", core->path.value, "version") : NULL;
 	uint64_t release;
 
 	if (!core || !core_release(core->version.value, &release))
@@ -82,7 +82,7 @@ static void judge_version(struct judge *j)
 					nccl->version.value),
 			.expected = "rdma-core 44 or later, for GPU-initiated networking of NCCL",
 			.evidence = { evidence,
-				      say(j, "software.items[%s].version", nccl->path.value) });
+				      say_fact(j, "software.items", nccl->path.value, "version") });
 	else
 		PASS(j, .evidence = { "rdma.providers", evidence });
 }
@@ -105,7 +105,7 @@ static void judge_missing(struct judge *j, const struct rdma_device *d, const ch
 				      "bring it along (%s runs)",
 				      provider, runtime)
 				: say(j, "lib%s, named in /etc/libibverbs.d", provider),
-		.evidence = { "rdma.providers", say(j, "rdma.devices[%s].driver", d->name.value) });
+		.evidence = { "rdma.providers", say_fact(j, "rdma.devices", d->name.value, "driver") });
 }
 
 static void judge_provider(struct judge *j)

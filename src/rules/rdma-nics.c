@@ -59,7 +59,7 @@ static const struct rdma_device *unplaced(const struct node *node)
 
 static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *good)
 {
-	const char *fact = say(j, "pci.devices[%s].driver", nic->bdf.value);
+	const char *fact = say_fact(j, "pci.devices", nic->bdf.value, "driver");
 	bool bound = str_is(nic->driver, "mlx5_core");
 
 	if (device_of(j->node, nic) || is_in_bond(j->node, nic)) {
@@ -70,7 +70,7 @@ static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *goo
 		UNKNOWN(j, .subject = nic->bdf.value, .evidence = { fact });
 	else if (unplaced(j->node))
 		UNKNOWN(j, .subject = nic->bdf.value,
-			.evidence = { say(j, "rdma.devices[%s].bdf", unplaced(j->node)->name.value) });
+			.evidence = { say_fact(j, "rdma.devices", unplaced(j->node)->name.value, "bdf") });
 	else if (bound)
 		FAIL(j, .subject = nic->bdf.value,
 		     .observed = "mlx5_core drives it, and it has no RDMA device",
@@ -128,29 +128,29 @@ static bool is_same_board(const struct rdma_device *a, const struct rdma_device 
 }
 
 /* A virtual function has its parent's firmware. */
-static bool has_firmware(const struct node *node, const struct rdma_device *d)
+static bool has_firmware(const struct judge *j, const struct rdma_device *d)
 {
-	return !is_virtual_function(node, d) && !is_management(node, d) && is_known(d->firmware);
+	return !is_virtual_function(j, d) && !is_management(j, d) && is_known(d->firmware);
 }
 
 /* The firmware that most NICs of the model have. */
-static const struct rdma_device *usual(const struct node *node, const struct rdma_device *device,
+static const struct rdma_device *usual(const struct judge *j, const struct rdma_device *device,
 				       bool boards)
 {
 	const struct rdma_device *best = NULL;
 	size_t most = 0;
 
-	for_each(a, &node->rdma.devices) {
+	for_each(a, &j->node->rdma.devices) {
 		size_t n = 0;
 
-		if (!has_firmware(node, a) || !is_same_model(a, device) ||
+		if (!has_firmware(j, a) || !is_same_model(a, device) ||
 		    (boards && !is_same_board(a, device)))
 			continue;
 		/* Those were counted already. */
 		if (best && strcmp(a->firmware.value, best->firmware.value) == 0)
 			continue;
-		for_each(b, &node->rdma.devices)
-			n += has_firmware(node, b) && is_same_model(a, b) &&
+		for_each(b, &j->node->rdma.devices)
+			n += has_firmware(j, b) && is_same_model(a, b) &&
 			     (!boards || is_same_board(a, b)) &&
 			     strcmp(a->firmware.value, b->firmware.value) == 0;
 		if (n > most) {
@@ -163,8 +163,8 @@ static const struct rdma_device *usual(const struct node *node, const struct rdm
 
 static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
 {
-	const struct rdma_device *board = usual(j->node, d, true),
-				 *model = usual(j->node, d, false);
+	const struct rdma_device *board = usual(j, d, true),
+				 *model = usual(j, d, false);
 	const struct rdma_device *other = board ? board : model;
 
 	if (board && strcmp(board->firmware.value, d->firmware.value) == 0)
@@ -177,8 +177,8 @@ static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
 		.observed = say(j, "%s %s has %s, %s has %s", d->hca_type.value, d->name.value,
 				d->firmware.value, other->name.value, other->firmware.value),
 		.expected = "one firmware version for NICs of one model",
-		.evidence = { say(j, "rdma.devices[%s].firmware", d->name.value),
-			      say(j, "rdma.devices[%s].firmware", other->name.value) });
+		.evidence = { say_fact(j, "rdma.devices", d->name.value, "firmware"),
+			      say_fact(j, "rdma.devices", other->name.value, "firmware") });
 }
 
 static void judge_firmware(struct judge *j)
@@ -190,7 +190,7 @@ static void judge_firmware(struct judge *j)
 	before = j->findings->count;
 	for_each(d, &j->node->rdma.devices) {
 		unknown += is_unknown(d->firmware) || is_unknown(d->hca_type);
-		if (!has_firmware(j->node, d))
+		if (!has_firmware(j, d))
 			continue;
 		known++;
 		judge_firmware_of(j, d);
@@ -220,14 +220,14 @@ static void judge_vf(struct judge *j)
 		return;
 	}
 	for_each(d, &j->node->rdma.devices) {
-		if (!is_virtual_function(j->node, d))
+		if (!is_virtual_function(j, d))
 			continue;
 		n++;
 		FAIL(j, .subject = d->name.value,
 		     .observed = say(j, "a virtual function of %s",
 				     node_pci(j->node, d->bdf.value)->physical_function.value),
 		     .expected = "a physical function, where NVSHMEM or DeepEP run over it",
-		     .evidence = { say(j, "pci.devices[%s].physical_function", d->bdf.value) });
+		     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "physical_function") });
 	}
 	if (!n)
 		PASS(j,
@@ -321,7 +321,7 @@ static void judge_netns(struct judge *j)
 					 : "exclusive, within a container",
 		     .expected = "shared, where containers share RDMA devices",
 		     .evidence = { "rdma.netns_mode",
-				   runtime ? say(j, "limits.launchers[%s].pid", runtime)
+				   runtime ? say_fact(j, "limits.launchers", runtime, "pid")
 					   : "os.container" });
 	else
 		FAIL_AS(j, SEVERITY_INFO,

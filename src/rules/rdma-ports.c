@@ -37,7 +37,7 @@ static void judge_no_sm(struct judge *j)
 		return;
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
-		if (port_is_ethernet(p) || is_management(j->node, d))
+		if (port_is_ethernet(p) || is_management(j, d))
 			continue;
 		seen++;
 		if (!is_known(p->state) || !is_known(p->link_layer))
@@ -101,7 +101,7 @@ static void judge_flapping(struct judge *j)
 		return;
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
-		if (is_management(j->node, d) || is_absent(p->counters))
+		if (is_management(j, d) || is_absent(p->counters))
 			continue;
 		if (is_unknown(p->counters))
 			UNKNOWN(j, .subject = say_port(j, d, p),
@@ -121,12 +121,12 @@ struct layers {
 };
 
 /* Of the ports that are in use; with JOBS of those that jobs run over. */
-static struct layers count_layers(const struct node *node, const struct job_nics *jobs)
+static struct layers count_layers(const struct judge *j, bool jobs)
 {
 	struct layers n = { 0 };
 
-	for_each_port(d, p, node) {
-		if (is_management(node, d) || (jobs && !is_job_nic(jobs, node, d)))
+	for_each_port(d, p, j->node) {
+		if (is_management(j, d) || (jobs && !is_job_nic(j, d)))
 			continue;
 		if (!port_is_active(p) && is_known(p->state))
 			continue;
@@ -139,14 +139,12 @@ static struct layers count_layers(const struct node *node, const struct job_nics
 
 static void judge_mixed(struct judge *j)
 {
-	struct job_nics nics;
 	struct layers jobs, all;
 
 	if (gate_no_rdma_device(j))
 		return;
-	nics = job_nics_of(j->node);
-	jobs = count_layers(j->node, &nics);
-	all = count_layers(j->node, NULL);
+	jobs = count_layers(j, true);
+	all = count_layers(j, false);
 	if (jobs.infiniband && jobs.ethernet)
 		FAIL(j,
 		     .observed = say(j,
@@ -177,14 +175,14 @@ static void judge_mixed(struct judge *j)
 /* ---- rdma/link-type-eth ---- */
 
 /* Ports of devices of the same model, that one among them. */
-static struct layers peers_of(const struct node *node, const struct rdma_device *device)
+static struct layers peers_of(const struct judge *j, const struct rdma_device *device)
 {
 	struct layers n = { 0 };
 
-	for_each_port(d, p, node) {
+	for_each_port(d, p, j->node) {
 		if (!is_known(d->hca_type) || !is_known(device->hca_type) ||
 		    strcmp(d->hca_type.value, device->hca_type.value) != 0 ||
-		    is_management(node, d))
+		    is_management(j, d))
 			continue;
 		n.infiniband += port_is_infiniband(p);
 		n.ethernet += port_is_ethernet(p);
@@ -204,11 +202,11 @@ static void judge_type(struct judge *j)
 		return;
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
-		struct layers peers = peers_of(j->node, d);
+		struct layers peers = peers_of(j, d);
 
 		infiniband += port_is_infiniband(p);
 		unknown += !is_known(p->link_layer);
-		if (!port_is_ethernet(p) || is_management(j->node, d) ||
+		if (!port_is_ethernet(p) || is_management(j, d) ||
 		    (!wanted && peers.infiniband <= peers.ethernet))
 			continue;
 		FAIL(j, .subject = say_port(j, d, p),
@@ -289,7 +287,7 @@ static void judge_port_pkey(struct judge *j, const struct rdma_device *d, const 
 		FAIL(j, .subject = subject,
 		     .observed = say(j, "no entry for 0x%" PRIx64 ", which %s names", pkey, name),
 		     .expected = "the partition key that the job uses",
-		     .evidence = { fact, say(j, "env.variables[%s].value", name) });
+		     .evidence = { fact, say_fact(j, "env.variables", name, "value") });
 	else if (!set && !p->pkeys.count)
 		FAIL(j, .subject = subject, .observed = "no partition key at all",
 		     .expected = "0xffff, or the partition's own", .evidence = { fact });
@@ -319,7 +317,7 @@ static void judge_pkey(struct judge *j)
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
 		/* Until it is ACTIVE the subnet manager has not filled the table. */
-		if (!port_is_infiniband(p) || !port_is_active(p) || is_management(j->node, d))
+		if (!port_is_infiniband(p) || !port_is_active(p) || is_management(j, d))
 			continue;
 		if (!is_known(p->pkeys))
 			UNKNOWN(j, .subject = say_port(j, d, p),

@@ -31,7 +31,7 @@ static void judge_port_mtu(struct judge *j, const struct rdma_device *d, const s
 								    : NULL;
 	const char *verbs = port_fact(j, d, p, "active_mtu_bytes");
 	const char *netdev =
-		interface ? say(j, "net.interfaces[%s].mtu_bytes", interface->name.value) : NULL;
+		interface ? say_fact(j, "net.interfaces", interface->name.value, "mtu_bytes") : NULL;
 	bool mtu = interface && is_known(interface->mtu_bytes);
 
 	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS)
@@ -57,22 +57,20 @@ static void judge_port_mtu(struct judge *j, const struct rdma_device *d, const s
 
 static void judge_mtu(struct judge *j)
 {
-	struct job_nics nics;
 	size_t before;
 
 	if (gate_no_rdma_device(j))
 		return;
-	nics = job_nics_of(j->node);
 	before = j->findings->count;
 	for_each_port(d, p, j->node) {
 		enum severity severity = SEVERITY_INFO;
 
-		if (!port_is_active(p) || is_management(j->node, d))
+		if (!port_is_active(p) || is_management(j, d))
 			continue;
 		/* The MTU of InfiniBand is the subnet manager's: only verbs tell it. */
 		if (port_is_infiniband(p) && !is_known(p->active_mtu_bytes))
 			continue;
-		if (port_is_ethernet(p) && is_job_nic(&nics, j->node, d))
+		if (port_is_ethernet(p) && is_job_nic(j, d))
 			severity = SEVERITY_WARN;
 		judge_port_mtu(j, d, p, severity);
 	}
@@ -93,8 +91,8 @@ static void judge_flow(struct judge *j, const struct rdma_device *d, const struc
 			.evidence = { port_fact(j, d, p, "gids") });
 		return;
 	}
-	pfc = say(j, "net.interfaces[%s].pfc_priorities", interface->name.value);
-	pause = say(j, "net.interfaces[%s].pause", interface->name.value);
+	pfc = say_fact(j, "net.interfaces", interface->name.value, "pfc_priorities");
+	pause = say_fact(j, "net.interfaces", interface->name.value, "pause");
 	if (known_not(interface->pfc_priorities, 0))
 		PASS(j, .subject = say_port(j, d, p),
 		     .observed = say(j, "PFC for priorities 0x%" PRIx64,
@@ -116,16 +114,14 @@ static void judge_flow(struct judge *j, const struct rdma_device *d, const struc
 
 static void judge_flow_control(struct judge *j)
 {
-	struct job_nics nics;
 	size_t before;
 
 	if (gate_no_rdma_device(j))
 		return;
-	nics = job_nics_of(j->node);
 	before = j->findings->count;
 	for_each_port(d, p, j->node)
-		if (port_is_ethernet(p) && port_is_active(p) && is_job_nic(&nics, j->node, d) &&
-		    !is_virtual_function(j->node, d))
+		if (port_is_ethernet(p) && port_is_active(p) && is_job_nic(j, d) &&
+		    !is_virtual_function(j, d))
 			judge_flow(j, d, p);
 	if (j->findings->count == before)
 		NOT_APPLICABLE(

@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ends.h"
 #include "gate.h"
 #include "gpus.h"
 #include "parse/nvidia.h"
-#include "topology.h"
+#include "ports.h"
 
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this version on; before, the name must have "mlx5" in it. */
 #define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
@@ -49,30 +50,16 @@ static void judge_no_devices(struct judge *j)
 /* ---- ports ---- */
 
 /* NICs that jobs use are of the kind that stands next to the GPUs. */
-static bool is_compute(const struct node *node, const struct rdma_device *device)
+static bool is_compute(struct judge *j, const struct rdma_device *device)
 {
-	const struct pci_device *own = is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
-	struct pci_path path;
+	const struct pci_device *own =
+		is_known(device->bdf) ? node_pci(j->node, device->bdf.value) : NULL;
 
-	if (!own)
-		return false;
-	for_each(gpu, &node->pci.devices) {
-		const struct pci_device *near;
-
-		if (!pci_is_gpu(gpu))
-			continue;
-		near = topology_nearest_nic(node, gpu, &path);
-		if (near && path.class <= PATH_PXB && near->device_id.value == own->device_id.value)
+	for_each(gpu, &j->ends->gpus)
+		if (own && gpu->nic && gpu->path.class <= PATH_PXB &&
+		    gpu->nic->device_id.value == own->device_id.value)
 			return true;
-	}
 	return false;
-}
-
-static bool is_virtual(const struct node *node, const struct rdma_device *device)
-{
-	const struct pci_device *d = is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
-
-	return d && is_known(d->physical_function);
 }
 
 static size_t count_ports(const struct node *node, int state, size_t *unknown)
@@ -103,11 +90,11 @@ static void judge_down(struct judge *j, const struct rdma_device *d, const struc
 				   d->name.value, p->port.value);
 	enum severity severity = SEVERITY_WARN;
 
-	if (is_virtual(j->node, d))
+	if (is_virtual_function(j, d))
 		severity = SEVERITY_INFO;	/* an idle virtual function is down by right */
 	else if (!any_active)
 		severity = SEVERITY_ERR;
-	else if (!is_compute(j->node, d))
+	else if (!is_compute(j, d))
 		severity = SEVERITY_INFO;	/* a second port or a spare NIC without a cable */
 	FAIL_AS(j, severity, .subject = subject,
 		.observed = say(j, "%s%s%s", rdma_port_state_words[p->state.value],
@@ -137,7 +124,7 @@ static void judge_port(struct judge *j, const struct rdma_device *d, const struc
 		PASS(j, .subject = subject, .evidence = { fact });
 	else if (may_be_nvswitch(j->node, pci))
 		UNKNOWN(j, .subject = subject,
-			.evidence = { say(j, "pci.devices[%s].sub_model", pci->bdf.value), fact });
+			.evidence = { say_fact(j, "pci.devices", pci->bdf.value, "sub_model"), fact });
 	else
 		judge_down(j, d, p, any_active, subject);
 }
@@ -171,7 +158,7 @@ static void judge_unsupported(struct judge *j)
 		const struct pci_device *pci =
 			is_known(d->bdf) ? node_pci(j->node, d->bdf.value) : NULL;
 		const struct nic_model *model = pci ? nic_model(pci) : NULL;
-		const char *fact = say(j, "rdma.devices[%s].driver", d->name.value);
+		const char *fact = say_fact(j, "rdma.devices", d->name.value, "driver");
 
 		if (!is_known(d->driver))
 			UNKNOWN(j, .subject = d->name.value, .evidence = { fact });
@@ -183,7 +170,7 @@ static void judge_unsupported(struct judge *j)
 		else if (model && !model->generation && !model->virtual_function)
 			FAIL(j, .subject = d->name.value, .observed = model->name,
 			     .expected = "a ConnectX-4 or later",
-			     .evidence = { say(j, "pci.devices[%s].device_id", d->bdf.value) });
+			     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "device_id") });
 		else
 			good++;
 	}
@@ -228,7 +215,7 @@ static void judge_renamed(struct judge *j)
 			FAIL(j, .subject = d->name.value,
 			     .observed = say(j, "the name has no \"%s\" in it", prefix),
 			     .expected = "a name that NVSHMEM takes for an mlx5 device",
-			     .evidence = { say(j, "rdma.devices[%s].driver", d->name.value) });
+			     .evidence = { say_fact(j, "rdma.devices", d->name.value, "driver") });
 	}
 	if (right && j->findings->count > before)
 		for (size_t i = before; i < j->findings->count; i++)
@@ -266,19 +253,19 @@ static void judge_dmabuf_fact(struct judge *j, const struct rdma_device *yes, bo
 
 	if (yes && peermem)
 		PASS(j, .observed = "DMA-BUF and peer memory",
-		     .evidence = { say(j, "rdma.devices[%s].dmabuf", yes->name.value) });
+		     .evidence = { say_fact(j, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (yes)
 		FAIL_AS(j, SEVERITY_INFO, .observed = "DMA-BUF works; there is no peer memory",
 			.expected = "nothing; one of the two is enough",
-			.evidence = { say(j, "rdma.devices[%s].dmabuf", yes->name.value) });
+			.evidence = { say_fact(j, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (peermem)
 		FAIL_AS(j, SEVERITY_INFO, .observed = "peer memory works; the kernel registers no DMA-BUF",
 			.expected = "nothing; one of the two is enough",
-			.evidence = { say(j, "rdma.devices[%s].dmabuf", no->name.value) });
+			.evidence = { say_fact(j, "rdma.devices", no->name.value, "dmabuf") });
 	else
 		FAIL(j, .observed = "the kernel registers no DMA-BUF, and there is no peer memory",
 		     .expected = "one of the two",
-		     .evidence = { say(j, "rdma.devices[%s].dmabuf", no->name.value),
+		     .evidence = { say_fact(j, "rdma.devices", no->name.value, "dmabuf"),
 				   "modules.loaded" });
 }
 

@@ -95,7 +95,7 @@ static void judge_down(struct judge *j)
 
 	if (gate_no_switches(j, &switches, &bdf))
 		return;
-	device = say(j, "pci.devices[%s].device_id", bdf);
+	device = say_fact(j, "pci.devices", bdf, "device_id");
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
 		judge_running(j, s, device);
 	else if (!is_told(services->units) || (s && is_unknown(s->active)))
@@ -146,7 +146,7 @@ static void judge_version(struct judge *j)
 		if (found)
 			UNKNOWN(j, .observed = "nv-fabricmanager does not tell its version",
 				.evidence = {
-					say(j, "software.items[%s].version", found->path.value) });
+					say_fact(j, "software.items", found->path.value, "version") });
 		else if (is_known(node->os.container) || !is_told(node->software.items))
 			UNKNOWN(j, .evidence = { "software.items" });
 		else
@@ -156,7 +156,7 @@ static void judge_version(struct judge *j)
 				       .evidence = { "software.items" });
 		return;
 	}
-	fact = say(j, "software.items[%s].version", found->path.value);
+	fact = say_fact(j, "software.items", found->path.value, "version");
 	if (version_compare(found->version.value, node->driver.version.value) == 0)
 		PASS(j, .evidence = { fact, "driver.version" });
 	else
@@ -192,8 +192,8 @@ static bool judge_fatal_sxids(struct judge *j)
 		     .remedy = "Drain the node and reset all GPUs and NVSwitches together "
 			       "(nvidia-smi -r), or reboot. If it comes again, the vendor has to "
 			       "look at the board.",
-		     .evidence = { say(j, "log.lines[%s].last", line->pattern.value),
-				   say(j, "log.lines[%s].count", line->pattern.value) });
+		     .evidence = { say_fact(j, "log.lines", line->pattern.value, "last"),
+				   say_fact(j, "log.lines", line->pattern.value, "count") });
 	}
 	return j->findings->count > before;
 }
@@ -213,8 +213,8 @@ static void judge_fabric_state(struct judge *j)
 		found = true;
 		FAIL(j, .subject = patterns[i], .observed = line->last.value,
 		     .expected = "the NVLink fabric as the driver has it in mind",
-		     .evidence = { say(j, "log.lines[%s].last", patterns[i]),
-				   say(j, "log.lines[%s].count", patterns[i]),
+		     .evidence = { say_fact(j, "log.lines", patterns[i], "last"),
+				   say_fact(j, "log.lines", patterns[i], "count"),
 				   "services.units[" FABRIC_MANAGER "].active" });
 	}
 	found |= judge_fatal_sxids(j);

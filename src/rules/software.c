@@ -20,7 +20,7 @@ static void judge_nvshmem(struct judge *j)
 				       .evidence = { "software.items" });
 		return;
 	}
-	fact = say(j, "software.items[%s].version", item->path.value);
+	fact = say_fact(j, "software.items", item->path.value, "version");
 	if (version_compare(item->version.value, NVSHMEM_FLOOR) < 0)
 		FAIL(j, .observed = say(j, "NVSHMEM %s", item->version.value),
 		     .expected = NVSHMEM_FLOOR " or later", .evidence = { fact });
@@ -37,7 +37,7 @@ static void judge_nvshmem(struct judge *j)
 
 static const char *version_fact(struct judge *j, const struct software_item *item)
 {
-	return say(j, "software.items[%s].version", item->path.value);
+	return say_fact(j, "software.items", item->path.value, "version");
 }
 
 /* Also one whose version its name does not tell. */

@@ -115,7 +115,8 @@ static void judge_confidential(struct judge *j)
 	else if (guest_module(node))
 		FAIL(j, .observed = say(j, "%s is loaded", guest_module(node)->name.value),
 		     .expected = "a virtual machine without encrypted memory",
-		     .evidence = { say(j, "modules.loaded[%s].state", guest_module(node)->name.value) });
+		     .evidence = { say_fact(j, "modules.loaded", guest_module(node)->name.value,
+					    "state") });
 	else if (!gate_no_modules(j) && !gate_no_log(j))
 		PASS(j, .evidence = { "log.lines", "modules.loaded" });
 }

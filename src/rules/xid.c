@@ -192,8 +192,8 @@ static void judge_gpu(struct judge *j, const char *bdf)
 		.observed = say(j, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number, worst.name,
 				actions[worst.action].words, others, worst.line->last.value),
 		.expected = "no Xid since the boot", .remedy = actions[worst.action].remedy,
-		.evidence = { say(j, "log.lines[%s].last", worst.line->pattern.value),
-			      say(j, "log.lines[%s].count", worst.line->pattern.value) });
+		.evidence = { say_fact(j, "log.lines", worst.line->pattern.value, "last"),
+			      say_fact(j, "log.lines", worst.line->pattern.value, "count") });
 }
 
 static void judge_xid(struct judge *j)

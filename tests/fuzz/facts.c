@@ -33,9 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!rest.p)
 		return 0;
 	text = arena_strndup(arena, rest.p, rest.n);
-	if (!json_check(text, rest.n, &why) ||
-	    fact_from_json(&node_desc, node, text, arena, true, &error))
+	if (fact_from_json(&node_desc, node, (struct span){ text, rest.n }, arena, true, &error)) {
+		assert(*error.text);
 		return 0;
+	}
+	assert(json_check(text, rest.n, &why));
 	node_check_json(arena, node);
 	fact_settle(&node_desc, node);
 	find(arena, node, path);

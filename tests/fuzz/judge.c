@@ -138,7 +138,7 @@ static struct node *load(const char *name)
 	fclose(file);
 	json_object_object_del(json, "format");
 	json_object_object_del(json, "format_version");
-	assert(fact_from_json(&node_desc, node, json_object_to_json_string(json), arena, true,
+	assert(fact_from_json(&node_desc, node, span_of(json_object_to_json_string(json)), arena, true,
 			      &error) == 0);
 	return node;
 }

@@ -23,7 +23,7 @@ static inline void node_check_json(struct arena *arena, const struct node *node)
 	struct node *copy = arena_alloc(arena, sizeof(*copy));
 	struct fact_error error;
 
-	assert(fact_from_json(&node_desc, copy, json_object_to_json_string(json), arena, false,
+	assert(fact_from_json(&node_desc, copy, span_of(json_object_to_json_string(json)), arena, false,
 			      &error) == 0);
 	again = fact_to_json(&node_desc, copy);
 	assert(json_object_equal(json, again));

@@ -157,15 +157,12 @@ static void check_round_trip(enum fact_state state)
 	_cleanup_json_ struct json_object *json = NULL;
 	_cleanup_json_ struct json_object *again = NULL;
 	struct fact_error error = { "" };
-	struct json_error why = { "", 0 };
 	const char *text;
 
 	fill(&filler, &node_desc, node);
 	json = fact_to_json(&node_desc, node);
 	text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY);
-	if (!json_check(text, strlen(text), &why))
-		fail_msg("%s", why.text);
-	if (fact_from_json(&node_desc, back, text, arena, false, &error))
+	if (fact_from_json(&node_desc, back, span_of(text), arena, false, &error))
 		fail_msg("%s", error.text);
 	assert_int_equal(fact_compare(&node_desc, node, back, print_difference, NULL), 0);
 	again = fact_to_json(&node_desc, back);
@@ -257,11 +254,9 @@ static void check_refused(const char *text, const char *said)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct node *node = arena_alloc(arena, sizeof(*node));
-	struct json_error why;
 	struct fact_error error = { "" };
 
-	assert_true(json_check(text, strlen(text), &why));
-	if (!fact_from_json(&node_desc, node, text, arena, false, &error))
+	if (!fact_from_json(&node_desc, node, span_of(text), arena, false, &error))
 		fail_msg("%s was taken", text);
 	if (!strstr(error.text, said))
 		fail_msg("%s: %s", text, error.text);
@@ -282,6 +277,11 @@ static void test_refused(void **state)
 	check_refused("{\"driver\":{\"flavour\":\"shut\"}}", "driver.flavour");
 	check_refused("{\"driver\":{\"params\":{}}}", "driver.params: expected a list");
 	check_refused("{\"driver\":{\"gsp_firmware\":[1]}}", "driver.gsp_firmware");
+	check_refused("{\"os\":{\"id\":\"a\",\"i\\u0064\":\"b\"}}", "os.id: told twice");
+	check_refused("{\"tool_version\":1,\n\"tool_version\":1}", "line 2: the same key twice");
+	check_refused("{\"os\":{}} {", "line 1: more text");
+	check_refused("{\"os\":{\"id\":\"a\"", "line 1: the document is cut short");
+	check_refused("", "facts");
 }
 
 static void test_numbers_as_text(void **state)
@@ -290,12 +290,10 @@ static void test_numbers_as_text(void **state)
 				   "\"memlock_hard_bytes\":\"18446744073709551614\"}}}";
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct node *node = arena_alloc(arena, sizeof(*node));
-	struct json_error why;
 	struct fact_error error;
 
 	(void)state;
-	assert_true(json_check(text, strlen(text), &why));
-	assert_int_equal(fact_from_json(&node_desc, node, text, arena, false, &error), 0);
+	assert_int_equal(fact_from_json(&node_desc, node, SPAN(text), arena, false, &error), 0);
 	assert_true(node->limits.self.memlock_soft_bytes.value == FACT_UNLIMITED);
 	assert_true(node->limits.self.memlock_hard_bytes.value == UINT64_MAX - 1);
 	arena_free(arena);

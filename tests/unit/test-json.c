@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmocka-all.h"
-#include "json-walk.h"
+#include "json-scan.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -42,6 +42,15 @@ static void test_refused(void **state)
 		{ "{", 1 },
 		{ "{\"a\":1,}", 1 },
 		{ "[1,]", 1 },
+		{ "[1, ]", 1 },
+		{ "{\"a\":1, }", 1 },
+		{ "[, 1]", 1 },
+		{ "[,1]", 1 },
+		{ "{, \"a\": 1}", 1 },
+		{ "{\"a\", 1}", 1 },
+		{ "[1, , 2]", 1 },
+		{ "[1, 2, ", 1 },
+		{ "{\"a\": ", 1 },
 		{ "{\n\"a\": 1,\n\"a\": 2}", 3 },
 		{ "{'a': 1}", 1 },
 		{ "{\"a\": 1} more", 1 },
@@ -133,12 +142,15 @@ static void test_agrees_with_json_c(void **state)
 
 static void check_meaning(const char *written, const char *meant)
 {
-	const char *at = written;
-	struct span raw = walk_string(&at);
+	struct json_error error;
+	struct json_scan s;
+	struct json_raw raw;
 	char out[64];
 
-	assert_int_equal(*at, '\0');
-	assert_int_equal(walk_decode(out, raw), strlen(meant));
+	json_scan_begin(&s, written, strlen(written), &error);
+	assert_true(json_scan_string(&s, &raw) && json_scan_finish(&s));
+	assert_int_equal(raw.escapes, strchr(written, '\\') != NULL);
+	assert_int_equal(json_decode(out, raw.text), strlen(meant));
 	assert_memory_equal(out, meant, strlen(meant));
 }
 
@@ -153,6 +165,30 @@ static void test_strings(void **state)
 	check_meaning("\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A");
 }
 
+/* Each byte at each place of the eight that are looked at together, and behind them. */
+static void test_every_byte(void **state)
+{
+	(void)state;
+	for (unsigned int byte = 0; byte < 256; byte++) {
+		bool plain = byte >= ' ' && byte < 0x80 && byte != '"' && byte != '\\';
+
+		for (size_t place = 1; place < 19; place++) {
+			char text[] = "\"\x7f !#[]0123456789~.z\"";
+			struct json_error error;
+
+			text[place] = (char)byte;
+			if (json_check(text, sizeof(text) - 1, &error) != plain)
+				fail_msg("byte 0x%02x at %zu: %s", byte, place, error.text);
+			if (!plain)
+				assert_non_null(strstr(error.text, byte == 0	  ? "NUL"
+								   : byte == '"'  ? "more text"
+								   : byte == '\\' ? "escape"
+								   : byte < ' '	  ? "control"
+										  : "UTF-8"));
+		}
+	}
+}
+
 /* Passing a value over ends where reading it would. */
 static void test_pass(void **state)
 {
@@ -163,12 +199,15 @@ static void test_pass(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {
+		struct json_error error;
+		struct json_scan s;
 		char text[64];
-		const char *at = text;
 
 		snprintf(text, sizeof(text), "%s,1", values[i]);
-		walk_pass(&at);
-		assert_int_equal(at - text, strlen(values[i]));
+		json_scan_begin(&s, text, strlen(text), &error);
+		assert_true(json_scan_value(&s));
+		assert_int_equal(s.at - text, strlen(values[i]));
+		json_scan_end(&s);
 	}
 }
 
@@ -207,7 +246,8 @@ int main(void)
 		cmocka_unit_test(test_taken),	cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
 		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_pass),
+		cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_pass),
 		cmocka_unit_test(test_agrees_with_json_c),
 	};
 
