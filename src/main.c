@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "cli.h"
 #include "cmd.h"
 #include "complete.h"
@@ -38,6 +39,7 @@ static void open_standard_files(void)
 int main(int argc, char **argv)
 {
 	struct options options;
+	enum exit_status status;
 
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN);
@@ -55,5 +57,7 @@ int main(int argc, char **argv)
 				 : NULL);
 		return finish_output(EXIT_WELL);
 	}
-	return options.verb->run(&options);
+	status = options.verb->run(&options);
+	child_collect();
+	return status;
 }
