@@ -75,6 +75,25 @@ static bool has_ended(pid_t pid, int *status)
 	return false;
 }
 
+/* Its memory is given back while its parent goes on. */
+static pid_t leaving;
+
+void child_leave(struct child *c)
+{
+	child_collect();
+	close(c->fd);
+	leaving = c->pid;
+}
+
+void child_collect(void)
+{
+	int status;
+
+	if (leaving && waitpid(leaving, &status, WNOHANG) == 0)
+		has_ended(leaving, &status);
+	leaving = 0;
+}
+
 int child_end(struct child *c, bool ended)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };

@@ -19,5 +19,9 @@ void child_begin(pid_t parent);
 /* Collects a child that ENDED, or ends it. One that is stuck in the kernel cannot be waited for: it is
  * left to init. The wait status, or 0. */
 int child_end(struct child *child, bool ended);
+/* For one that closed its end itself when its work was done: its parent goes on at once, and collects it at
+ * the end of the program, where an init that collects nothing would keep it. */
+void child_leave(struct child *child);
+void child_collect(void);
 
 #endif

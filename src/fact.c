@@ -29,13 +29,26 @@ struct fact_str fact_str(struct arena *arena, const char *s)
 	return fact_strn(arena, s, strlen(s));
 }
 
+/* How many items a list of COUNT has room for. */
+static size_t room_for(size_t count)
+{
+	size_t room = 4;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+void *fact_list_room(struct arena *arena, size_t count, size_t item_size)
+{
+	return arena_alloc(arena, room_for(count) * item_size);
+}
+
 void *fact_list_add(struct arena *arena, void *list, size_t item_size)
 {
 	struct fact_list *l = list;
-	size_t room = 4;
+	size_t room = room_for(l->count);
 
-	while (room < l->count)
-		room *= 2;
 	if (l->count == 0 || l->count == room) {
 		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
 

@@ -105,6 +105,8 @@ struct fact_str fact_str(struct arena *arena, const char *s);
 #define LIST_ADD(arena, list) \
 	((typeof(&(list)->items[0]))fact_list_add((arena), (list), sizeof((list)->items[0])))
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);
+/* Room for that many items, zeroed, for a list that is made at once and may be added to as any other. */
+void *fact_list_room(struct arena *arena, size_t count, size_t item_size);
 /* By the first member of each item, which must be a struct fact_str or a char pointer. */
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
 /* The item whose first member, a struct fact_str, is KEY; soon found where the list is sorted by it. */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include "host-private.h"
 
 #define READ_FIRST 4096
+#define LIST_BYTES 32768
 
 /* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
  * mounted, says nothing about the node. */
@@ -85,11 +87,12 @@ static int check_regular(int fd)
 	return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
 }
 
-/* In sysfs there are no devices, and a folder says itself that it cannot be read. Most files that are read
- * are there. */
-static bool is_in_sysfs(const struct host *host, const char *path)
+/* Most files that are read are the kernel's own: in sysfs and procfs nothing waits or acts when it is opened,
+ * and a folder says itself that it cannot be read. What leads out of a process's folder is a link. */
+static bool is_in(const struct host *host, const char *path, const char *folder)
 {
-	return host->kind == HOST_LIVE && strncmp(path, "/sys/", 5) == 0 && !strstr(path, "/..");
+	return host->kind == HOST_LIVE && strncmp(path, folder, strlen(folder)) == 0 &&
+	       !strstr(path, "/..");
 }
 
 /* By its name once more, if that is still the same file. */
@@ -121,13 +124,16 @@ static int reopen(struct host *host, const char *path, int there, int flags)
 
 int files_open(struct host *host, const char *path, int flags)
 {
-	bool sysfs = is_in_sysfs(host, path);
-	int there = open_or_missing(host, path, sysfs ? O_RDONLY | flags : O_PATH);
+	bool sysfs = is_in(host, path, "/sys/"), direct = sysfs || is_in(host, path, "/proc/");
+	int there = open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
 	int rc;
 
 	if (there < 0 || sysfs)
 		return there;
+	/* Containers have devices mounted over files of procfs. */
 	rc = check_regular(there);
+	if (rc == 0 && direct)
+		return there;
 	if (rc == 0)
 		rc = reopen(host, path, there, flags);
 	close(there);
@@ -196,7 +202,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 	if (fd < 0)
 		return fd;
-	rc = read_all(fd, is_in_sysfs(host, path), limit, text);
+	rc = read_all(fd, is_in(host, path, "/sys/"), limit, text);
 	close(fd);
 	if (rc) {
 		text_free(text);
@@ -231,30 +237,35 @@ static int read_head(struct host *host, const char *path, size_t n, struct text 
 	return 0;
 }
 
+static int add_entries(struct names *names, const char *entries, size_t n)
+{
+	const struct dirent64 *entry;
+	int rc = 0;
+
+	for (size_t at = 0; rc == 0 && at < n; at += entry->d_reclen) {
+		entry = (const struct dirent64 *)(entries + at);
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		rc = names->count < HOST_NAMES_MAX ? names_add(names, entry->d_name) : -EOVERFLOW;
+	}
+	return rc;
+}
+
 static int list_folder(struct host *host, const char *path, struct names *names)
 {
-	int fd = path[1] && strchr(path + 1, '/') ? open_or_missing(host, path, O_DIRECTORY)
-						  : open_path(host, path, O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	_cleanup_close_ int fd = path[1] && strchr(path + 1, '/')
+					 ? open_or_missing(host, path, O_DIRECTORY)
+					 : open_path(host, path, O_DIRECTORY);
+	alignas(struct dirent64) char entries[LIST_BYTES];
+	ssize_t n = 1;
 	int rc = 0;
 
 	if (fd < 0)
 		return fd;
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
+	while (rc == 0 && n > 0) {
+		n = getdents64(fd, entries, sizeof(entries));
+		rc = n < 0 ? -errno : add_entries(names, entries, (size_t)n);
 	}
-	errno = 0;
-	while (rc == 0 && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		rc = names->count < HOST_NAMES_MAX ? names_add(names, entry->d_name) : -EOVERFLOW;
-		errno = 0;
-	}
-	if (rc == 0 && errno)
-		rc = -errno;
-	closedir(dir);
 	if (rc)
 		names_free(names);
 	return rc;

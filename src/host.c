@@ -65,8 +65,12 @@ static bool is_recorded(const struct host *host)
 
 static void trace(struct host *host, const char *path)
 {
-	if (host->trace)
-		snprintf(host->trace, PATH_MAX, "%s", path);
+	size_t n = strnlen(path, PATH_MAX - 1);
+
+	if (!host->trace)
+		return;
+	memcpy(host->trace, path, n);
+	host->trace[n] = '\0';
 }
 
 /* ---- what errors mean ---- */
@@ -161,6 +165,37 @@ static int answered(struct host *host, const char *path, int rc)
 }
 
 /* ---- questions ---- */
+
+/* The paths of a node are some hundred, and printf takes longer to make one of them than the kernel to find
+ * the file. */
+bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
+{
+	va_list again;
+	size_t n = 0;
+	int length;
+
+	va_copy(again, ap);
+	for (const char *f = format; n < PATH_MAX; f++) {
+		const char *word;
+
+		if (*f != '%') {
+			path[n++] = *f;
+			if (*f)
+				continue;
+			va_end(again);
+			return true;
+		}
+		if (*++f != 's')
+			break;
+		for (word = va_arg(again, const char *); *word && n < PATH_MAX; word++)
+			path[n++] = *word;
+	}
+	va_end(again);
+	if (n >= PATH_MAX)
+		return false;
+	length = vsnprintf(path, PATH_MAX, format, ap);
+	return length >= 0 && length < PATH_MAX;
+}
 
 static int read_at(struct host *host, const char *path, size_t limit, struct text *text)
 {

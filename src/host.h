@@ -18,6 +18,7 @@
 #define HOST_H
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,16 +97,18 @@ struct host_stat {
 };
 
 #define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))
-/* For those functions: writes the path that they were given into PATH[PATH_MAX]. False when it is too
- * long: cut off it would name another file. */
-#define HOST_FORMAT_PATH(path, format)                                      \
-	({                                                                  \
-		va_list ap;                                                 \
-		int length;                                                 \
-		va_start(ap, format);                                       \
-		length = vsnprintf((path), sizeof(path), (format), ap);     \
-		va_end(ap);                                                 \
-		length >= 0 && (size_t)length < sizeof(path);               \
+/* For those functions: writes the path that they were given into PATH. False when it is too long: cut off
+ * it would name another file. */
+bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+#define HOST_FORMAT_PATH(path, format)                       \
+	({                                                   \
+		va_list ap;                                  \
+		bool whole;                                  \
+		va_start(ap, format);                        \
+		whole = host_format_path(path, format, ap);  \
+		va_end(ap);                                  \
+		whole;                                       \
 	})
 
 /* A regular file, at most LIMIT bytes. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "cli.h"
 #include "cmd.h"
 #include "complete.h"
@@ -28,6 +29,7 @@ static void open_standard_files(void)
 int main(int argc, char **argv)
 {
 	struct options options;
+	enum exit_status status;
 
 	open_standard_files();
 	/* write() says so then: a limit on the size of files (setrlimit(2)) is told as a full disk is. */
@@ -49,5 +51,7 @@ int main(int argc, char **argv)
 				 : NULL);
 		return finish_output(EXIT_WELL);
 	}
-	return options.verb->run(&options);
+	status = options.verb->run(&options);
+	child_collect();
+	return status;
 }

@@ -20,9 +20,8 @@
 #define CAPABILITIES_MAX 512
 #define WAY_MAX 64 /* bridges above a function */
 
-/* One of the functions that there are. */
+/* What is known of a function beside its facts. */
 struct candidate {
-	struct pci_device device;	/* with a bdf once it is to be in the facts */
 	bool bridge;			/* another function is below it */
 	bool looked;			/* its link was followed */
 };
@@ -36,6 +35,7 @@ struct survey {
 	unsigned char *places;		/* a bit each; NULL: the table could not be read */
 	struct names names;
 	struct candidate *found;	/* one for each name */
+	struct pci_device *devices;	/* likewise; with a bdf once it is to be in the facts */
 };
 
 /* ---- identity ---- */
@@ -92,14 +92,15 @@ static int compare_name(const void *key, const void *item)
 	return strcmp(key, *(char *const *)item);
 }
 
-static struct candidate *find_name(struct survey *s, struct span name)
+/* Which of the names it is; their number: none. */
+static size_t find_name(const struct survey *s, struct span name)
 {
 	char key[NAME_MAX + 1];
 	char **item;
 
 	snprintf(key, sizeof(key), "%.*s", SPAN_FMT(name));
 	item = bsearch(key, s->names.items, s->names.count, sizeof(*s->names.items), compare_name);
-	return item ? &s->found[item - s->names.items] : NULL;
+	return item ? (size_t)(item - s->names.items) : s->names.count;
 }
 
 /* Places the function and, from the same path, the bridges above it that have no place yet. What another
@@ -113,37 +114,41 @@ static int place_way(struct survey *s, const char *name)
 	struct span path = span_of(target);
 
 	for (int i = 0; rc == 0 && i < WAY_MAX; i++) {
-		struct candidate *c;
+		struct pci_device *d;
+		size_t which;
 
 		if (!pci_place_parse(path, &at))
 			return -EBADMSG;
-		c = find_name(s, at.self);
-		if (!c)
+		which = find_name(s, at.self);
+		if (which == s->names.count)
 			return -EBADMSG;
-		c->bridge |= i > 0;
-		if (c->looked)
+		s->found[which].bridge |= i > 0;
+		if (s->found[which].looked)
 			return 0;
-		c->looked = true;
-		c->device.root = probe_span(ctx, at.root);
+		s->found[which].looked = true;
+		d = &s->devices[which];
+		d->root = probe_span(ctx, at.root);
 		if (!at.parent.n) {
-			c->device.parent.state = FACT_ABSENT;
+			d->parent.state = FACT_ABSENT;
 			return 0;
 		}
-		c->device.parent = probe_span(ctx, at.parent);
+		d->parent = probe_span(ctx, at.parent);
 		path.n = (size_t)(at.parent.p + at.parent.n - path.p);
 	}
 	return rc;
 }
 
 /* The function itself and all above it are to be in the facts. */
-static void take_way(struct survey *s, struct candidate *c)
+static void take_way(struct survey *s, size_t which)
 {
-	while (c && !is_known(c->device.bdf)) {
-		c->device.bdf = fact_str(s->ctx->arena, s->names.items[c - s->found]);
-		if (c->bridge)
-			c->device.class_id = fact_u64(CLASS_BRIDGE_PCI << 8);
-		c = is_known(c->device.parent) ? find_name(s, span_of(c->device.parent.value))
-					       : NULL;
+	while (which < s->names.count && !is_known(s->devices[which].bdf)) {
+		struct pci_device *d = &s->devices[which];
+
+		d->bdf = fact_str(s->ctx->arena, s->names.items[which]);
+		if (s->found[which].bridge)
+			d->class_id = fact_u64(CLASS_BRIDGE_PCI << 8);
+		which = is_known(d->parent) ? find_name(s, span_of(d->parent.value))
+					    : s->names.count;
 	}
 }
 
@@ -447,16 +452,15 @@ static bool survey(struct survey *s)
 			return false;
 	for (size_t i = 0; i < count; i++) {
 		const char *name = s->names.items[i];
-		struct candidate *c = &s->found[i];
 		int rc;
 
-		if (!c->looked || c->bridge)
+		if (!s->found[i].looked || s->found[i].bridge)
 			continue;
-		rc = read_uevent(s->ctx, name, &c->device);
+		rc = read_uevent(s->ctx, name, &s->devices[i]);
 		if (rc)
 			return false;
-		if (is_wanted(s->ctx, name, &c->device))
-			take_way(s, c);
+		if (is_wanted(s->ctx, name, &s->devices[i]))
+			take_way(s, i);
 	}
 	return true;
 }
@@ -473,18 +477,23 @@ bool pci_brief_read(struct probe_context *ctx)
 		return true;
 	}
 	s.names = names;
-	s.found = arena_alloc(ctx->arena, (names.count + 1) * sizeof(*s.found));
+	s.found = arena_alloc(ctx->arena, names.count * sizeof(*s.found));
+	s.devices = fact_list_room(ctx->arena, names.count, sizeof(*s.devices));
 	if (!survey(&s))
 		return false;
 	pci->devices.state = FACT_KNOWN;
+	pci->devices.items = s.devices;
+	/* Those that are wanted move up, in their order, into the places of those that are not. */
 	for (size_t i = 0; i < names.count; i++) {
-		struct pci_device *d;
+		struct pci_device *d = &s.devices[pci->devices.count];
 
-		if (!is_known(s.found[i].device.bdf))
+		if (!is_known(s.devices[i].bdf))
 			continue;
-		d = LIST_ADD(ctx->arena, &pci->devices);
-		*d = s.found[i].device;
+		*d = s.devices[i];
+		pci->devices.count++;
 		read_function(ctx, d);
 	}
+	memset(s.devices + pci->devices.count, 0,
+	       (names.count - pci->devices.count) * sizeof(*s.devices));
 	return true;
 }

@@ -138,7 +138,7 @@ static void run_probe(struct run *run, const struct probe *probe)
 }
 
 /* While the child lives, the node and its arena are the child's alone. */
-static _Noreturn void child(struct run *run, size_t first)
+static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
 	struct watch *watch = run->watch;
 
@@ -153,6 +153,7 @@ static _Noreturn void child(struct run *run, size_t first)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 		watch->current = i + 1;
 	}
+	close(c->fd);
 	_exit(EXIT_SUCCESS);
 }
 
@@ -222,10 +223,19 @@ static size_t follow_child(struct run *run, struct child *c)
 {
 	size_t step;
 	bool ended = wait_for_child(run, c, &step);
-	int status = child_end(c, ended);
-	size_t at = run->watch->current;
-	uint64_t started = run->watch->started_us, spent = clock_us() - started;
+	uint64_t started, spent;
 	char why[64];
+	size_t at;
+	int status;
+
+	if (ended && run->watch->current == run->count) {
+		child_leave(c);
+		return run->count;
+	}
+	status = child_end(c, ended);
+	at = run->watch->current;
+	started = run->watch->started_us;
+	spent = clock_us() - started;
 
 	/* It may have gone on until it was ended. */
 	while (at < run->count && has_result(run->ctx.node, run->steps[at]->name))
@@ -267,7 +277,7 @@ static int observe_in_children(struct run *run)
 		if (rc)
 			return rc;
 		if (c.pid == 0)
-			child(run, next);
+			child(run, &c, next);
 		next = follow_child(run, &c);
 	}
 	return 0;

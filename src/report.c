@@ -169,7 +169,7 @@ static const struct gap *near_gap(const struct report *report, const struct find
 	const struct gap *gap;
 	struct fact_ref ref;
 
-	if (!fact)
+	if (!fact || report->node->gaps.count == 0)
 		return NULL;
 	if (report_find(report, fact, &ref) == 0)
 		source = ref.source;
@@ -237,6 +237,25 @@ static void grade(struct report *report, const struct settings *settings, size_t
 	}
 }
 
+/* The lowest severity that stops a job. */
+static enum severity preflight_floor(const struct settings *settings)
+{
+	return settings->fail_on < SEVERITY_ERR ? SEVERITY_ERR : settings->fail_on;
+}
+
+/* Half of the rules can say nothing that preflight would keep. */
+static bool may_stop_job(const struct settings *settings, const struct rule *rule)
+{
+	const struct rule_setting *setting = settings_rule(settings, rule->id);
+	enum severity most = rule_gravest(rule);
+
+	if (setting && setting->off)
+		return false;
+	if (setting && setting->graded)
+		most = setting->severity;
+	return most >= preflight_floor(settings);
+}
+
 /* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
  * machine, on an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, const struct finding *f)
@@ -253,9 +272,9 @@ static bool was_tried(const struct report *report, const struct finding *f)
 }
 
 /* What preflight leaves out of the findings from FROM on. */
-static void keep_preflight(struct report *report, size_t from)
+static void keep_preflight(struct report *report, const struct settings *settings, size_t from)
 {
-	enum severity floor = report->fail_on < SEVERITY_ERR ? SEVERITY_ERR : report->fail_on;
+	enum severity floor = preflight_floor(settings);
 	size_t kept = from;
 
 	for (size_t i = from; i < report->findings.count; i++) {
@@ -328,6 +347,9 @@ struct report *report_make(const struct node *node, const struct settings *setti
 
 		if (!is_selected(report, settings, rules[i]))
 			continue;
+		report->rules++;
+		if (settings->preflight && !may_stop_job(settings, rules[i]))
+			continue;
 		j.rule = rules[i];
 		rules[i]->judge(&j);
 		if (report->findings.count == from)
@@ -335,8 +357,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		weigh(report, from);
 		grade(report, settings, from);
 		if (settings->preflight)
-			keep_preflight(report, from);
-		report->rules++;
+			keep_preflight(report, settings, from);
 	}
 	for_each(f, &report->findings)
 		count_finding(report, f);

@@ -60,10 +60,12 @@ const struct rule *rule_find(const char *id)
 void judge_answer(struct judge *j, const struct answer *answer)
 {
 	struct finding *finding = fact_list_add(j->arena, j->findings, sizeof(*finding));
+	enum severity severity = answer->graded ? answer->severity : j->rule->severity;
+	enum severity gravest = rule_gravest(j->rule);
 
 	finding->rule = j->rule;
 	finding->answer = *answer;
-	finding->severity = answer->graded ? answer->severity : j->rule->severity;
+	finding->severity = severity < gravest ? severity : gravest;
 	/* Judging functions name what they have: a path that is NULL takes no room. */
 	for (size_t i = 0; i < EVIDENCE_MAX; i++)
 		finding->answer.evidence[i] = NULL;

@@ -49,6 +49,7 @@ struct rule {
 	const char *title;		/* what is wrong, as a statement about the node */
 	unsigned int profiles;		/* enum profile; base rules apply in every profile */
 	enum severity severity;		/* of a fail, unless the answer says otherwise */
+	enum severity gravest;		/* that an answer may say; lower than severity: severity is */
 	const char *impact;		/* what it does to the user's work */
 	const char *remedy;		/* what to do */
 	const char *fix;		/* the kind of repair, or NULL: nothing that software can change */
@@ -76,6 +77,11 @@ struct rule_table {
 /* All rules, sorted by id. */
 const struct rule *const *rule_all(size_t *count);
 const struct rule *rule_find(const char *id);
+/* No finding of the rule is graver, but where the configuration says so. */
+static inline enum severity rule_gravest(const struct rule *rule)
+{
+	return rule->gravest > rule->severity ? rule->gravest : rule->severity;
+}
 
 /* ---- judging ---- */
 

@@ -221,6 +221,16 @@ struct dirent64 *readdir64(DIR *dir)
 	return (struct dirent64 *)readdir(dir);
 }
 
+ssize_t getdents64(int fd, void *entries, size_t n)
+{
+	ssize_t result = syscall(SYS_getdents64, fd, entries, n);
+
+	if (result <= 0 || !is_faulty(fd, ERROR))
+		return result;
+	errno = error;
+	return -1;
+}
+
 /* ---- memory ---- */
 
 static bool is_empty(void)

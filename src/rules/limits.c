@@ -250,6 +250,7 @@ static const struct rule limits_rules[] = {
 		.title = "/dev/shm is small",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
 		.judge = judge_shm,
 		.impact = "NCCL fails to start within the node (\"unhandled system error\", \"posix_fallocate "
 			  "failed: No space left on device\"); PyTorch data loaders end with a bus error.",

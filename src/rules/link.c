@@ -332,6 +332,7 @@ static const struct rule link_rules[] = {
 		.title = "A device and the port above it use different payload sizes",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.judge = judge_payload,
 		.impact = "Some bandwidth is lost to packet headers.",
 		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to "

@@ -696,6 +696,7 @@ static const struct rule nvreg_rules[] = {
 		.title = "Registry keys force the way of peer-to-peer copies",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_ERR,
 		.judge = judge_p2p_keys,
 		.impact = "Copies may take a path that this board does not support, up to wrong data.",
 		.remedy = "Check each key against the branch of the driver; remove what was copied from a "

@@ -612,6 +612,7 @@ static const struct rule peermem_rules[] = {
 		.title = "/sys/kernel/mm/memory_peers is not there",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.judge = judge_sysfs_absent,
 		.impact = "None, but for NVSHMEM up to 3.2.5 and old NCCL, which look there alone.",
 		.remedy = "Use NVSHMEM 3.3.9 or later, which also looks at /sys/module/nvidia_peermem.",
