@@ -265,7 +265,7 @@ static const char page_script[] =
 	"  r.hidden=!words.every(w=>text.includes(w));\n"
 	"  shown+=!r.hidden;\n"
 	" }\n"
-	" document.getElementById('shown').textContent=shown+' rows';\n"
+	" document.getElementById('shown').textContent=shown+(shown==1?' row':' rows');\n"
 	"};\n"
 	"</script>\n</body></html>\n";
 

@@ -67,6 +67,6 @@ def test_sorts_and_filters(tmp_path, machine):
     title = dom[dom.index("<title>") + 7:dom.index("</title>")].replace("&quot;", '"')
     out = json.loads(title)
     assert out["fewest"] == "1" and out["most"] == "11", out
-    assert out["filtered"] == ["driver.version"] and out["shown"] == "1 rows", out
+    assert out["filtered"] == ["driver.version"] and out["shown"] == "1 row", out
     picture("diff.png", page)
     picture("diff-filtered.png", tmp_path / "probe.html")
