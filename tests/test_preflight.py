@@ -310,10 +310,10 @@ def test_asks_what_the_configuration_makes_grave(scratch):
     """Rules that can say nothing grave are not asked, unless somebody says that they are grave."""
     tree = node.copy_of(node.tree_of("hgx-h200-roce"))
     scratch.put(tree)
-    assert preflight(scratch.directory).out == ""
+    assert preflight(scratch.directory, "--profile", "deepep").out == ""
     tree.file("/etc/nvnodecheck.conf", "[rule modules/gdrdrv-not-loaded]\nseverity = err\nreason = here\n")
     scratch.put(tree)
-    result = preflight(scratch.directory)
+    result = preflight(scratch.directory, "--profile", "deepep")
     assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
 
 
