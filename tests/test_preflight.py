@@ -308,9 +308,9 @@ def test_leaves_no_process(node_tree):
 
 def test_asks_what_the_configuration_makes_grave(scratch):
     """Rules that can say nothing grave are not asked, unless somebody says that they are grave."""
-    tree = node.copy_of(node.tree_of("hgx-h200-roce"))
-    scratch.put(tree)
+    scratch.put(node.tree_of("hgx-h200-roce"))
     assert preflight(scratch.directory, "--profile", "deepep").out == ""
+    tree = node.copy_of(node.tree_of("hgx-h200-roce"))
     tree.file("/etc/nvnodecheck.conf", "[rule modules/gdrdrv-not-loaded]\nseverity = err\nreason = here\n")
     scratch.put(tree)
     result = preflight(scratch.directory, "--profile", "deepep")
