@@ -306,14 +306,16 @@ def test_leaves_no_process(node_tree):
         libc.prctl(36, 0, 0, 0, 0)
 
 
-def test_asks_what_the_configuration_makes_grave(scratch):
+def test_asks_what_the_configuration_makes_grave(stages):
     """Rules that can say nothing grave are not asked, unless somebody says that they are grave."""
-    scratch.put(node.tree_of("hgx-h200-roce"))
-    assert preflight(scratch.directory, "--profile", "deepep").out == ""
+    stage = stages("grave")
+    stage.put(node.tree_of("hgx-h200-roce"))
+    assert preflight(stage.directory, "--profile", "deepep").out == ""
     tree = node.copy_of(node.tree_of("hgx-h200-roce"))
     tree.file("/etc/nvnodecheck.conf", "[rule modules/gdrdrv-not-loaded]\nseverity = err\nreason = here\n")
-    scratch.put(tree)
-    result = preflight(scratch.directory, "--profile", "deepep")
+    stage.put(tree)
+    result = preflight(stage.directory, "--profile", "deepep")
+    stage.clear()
     assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
 
 
