@@ -291,7 +291,35 @@ def test_memory(node_tree):
     assert usage.ru_maxrss < 5 << 10 or usage.ru_maxrss >= own / 2, usage.ru_maxrss
 
 
-INSTRUCTIONS_MAX = 7000000
+def test_leaves_no_process(node_tree):
+    """Its child goes while it judges; init would have to collect one that it left."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    directory = node_tree("hgx-h200-roce")
+    assert libc.prctl(36, 1, 0, 0, 0) == 0	# PR_SET_CHILD_SUBREAPER: what it leaves comes here
+    try:
+        for _ in range(5):
+            pid = os.posix_spawn(program.binary(), ["nvnodecheck", "preflight", "--root", directory],
+                                 program.environment())
+            assert os.waitpid(pid, 0)[1] == 0
+            assert children(os.getpid()) == []
+    finally:
+        libc.prctl(36, 0, 0, 0, 0)
+
+
+def test_asks_what_the_configuration_makes_grave(stages):
+    """Rules that can say nothing grave are not asked, unless somebody says that they are grave."""
+    stage = stages("grave")
+    stage.put(node.tree_of("hgx-h200-roce"))
+    assert preflight(stage.directory, "--profile", "deepep").out == ""
+    tree = node.copy_of(node.tree_of("hgx-h200-roce"))
+    tree.file("/etc/nvnodecheck.conf", "[rule modules/gdrdrv-not-loaded]\nseverity = err\nreason = here\n")
+    stage.put(tree)
+    result = preflight(stage.directory, "--profile", "deepep")
+    stage.clear()
+    assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
+
+
+INSTRUCTIONS_MAX = 5500000
 
 
 def test_instructions_do_not_creep(node_tree):
