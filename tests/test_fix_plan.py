@@ -819,6 +819,25 @@ def test_undo_names_all_that_it_takes_back(scratch):
 
 
 @as_root
+def test_refused_after_a_recovery(scratch):
+    """What the recovery changed was changed."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    assert fix(directory, "--apply", "--yes").status == 0
+    state = directory + "/var/lib/nvnodecheck/fix"
+    journal = os.path.join(state, os.listdir(state)[0], "journal")
+    with open(journal, encoding="ascii") as file:
+        text = file.read()
+    with open(journal, "w", encoding="ascii") as file:
+        file.write(text.replace("COMMIT\n", ""))
+    os.makedirs(directory + "/var/lib/pacman", exist_ok=True)
+    with open(directory + "/var/lib/pacman/db.lck", "w", encoding="ascii"):
+        pass
+    result = program.run("undo", "--root", directory, "--yes")
+    assert result.status == 4 and not os.path.exists(directory + OWN), str(result)
+    assert "rolled back" in result.out and "Nothing else was changed" in result.out, str(result)
+
+
+@as_root
 @pytest.mark.parametrize("limit", [100, 300])
 def test_limit_on_the_size_of_files_changes_nothing(limit, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")

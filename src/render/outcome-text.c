@@ -14,7 +14,7 @@ static const char *result_text(const struct txn_outcome *txn)
 	case TXN_APPLIED:
 		return "Applied and looked at again";
 	case TXN_REFUSED:
-		return "Nothing was changed";
+		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
 		return "Rolled back: the node is as it was";
 	case TXN_UNDONE:
