@@ -9,6 +9,8 @@ import re
 import resource
 import shutil
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -816,6 +818,28 @@ def test_undo_names_all_that_it_takes_back(scratch):
     os.close(terminal)
     assert "Take back %s and %s?" % (interrupted, applied) in said, said
     assert os.path.exists(directory + OWN)
+
+
+@as_root
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_what_can_no_longer_be_told_is_not_fixed(scratch):
+    """The driver does not answer any more once the files are written."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    params = directory + "/proc/driver/nvidia/params"
+
+    def lose():
+        while not os.path.exists(directory + OWN):
+            time.sleep(0.005)
+        os.unlink(params)
+        os.mkfifo(params)
+
+    thread = threading.Thread(target=lose, daemon=True)
+    thread.start()
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes", wrap=(
+        "strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_exit=200000"))
+    thread.join()
+    assert result.status == 5 and PEER + " can no longer be told" in result.out, str(result)
+    assert not os.path.exists(directory + OWN)
 
 
 @as_root

@@ -40,7 +40,7 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	case REPAIR_LEFT:
 		return "not whole yet: see below for what remains";
 	case REPAIR_NOT_FIXED:
-		return "found as before, and so taken back";
+		return "not confirmed, and so taken back";
 	case REPAIR_ROLLED_BACK:
 		return "rolled back";
 	case REPAIR_NOT_TRIED:
