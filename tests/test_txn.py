@@ -264,8 +264,8 @@ def test_interrupted_dpkg(root):
 
 def stopped(root, *args, at, wrap=()):
     """A run that stands still in the middle, until it gets SIGCONT."""
-    process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL,
+    process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                env=program.environment(NVNODECHECK_TEST_STOP_AT=str(at)))
     for _ in range(500):
         with open("/proc/%d/stat" % process.pid, encoding="ascii") as file:
