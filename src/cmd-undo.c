@@ -27,7 +27,7 @@ static enum exit_status list(const struct options *options, struct arena *arena)
 
 struct chosen {
 	const char *id;		/* the one that is meant, or NULL */
-	const char *names;	/* of all that would be taken back; "" for none, which txn_undo() says better */
+	const char *names;	/* of all that would be taken back; "": none, and txn_undo() says so */
 };
 
 static bool is_meant(const struct txn_entry *entry, const char *id)

@@ -119,6 +119,21 @@ static const struct finding *find_again(const struct report *report, const struc
 	return NULL;
 }
 
+/* What can no longer be told is not mended: a driver that does not answer any more, for one. */
+static bool is_unknown_again(const struct report *report, const struct finding *old)
+{
+	bool unknown = false;
+
+	for_each(f, &report->findings) {
+		if (f->rule != old->rule)
+			continue;
+		if (same_subject(f, old))
+			return f->answer.verdict == VERDICT_UNKNOWN;
+		unknown |= f->answer.verdict == VERDICT_UNKNOWN && !f->answer.subject;
+	}
+	return unknown;
+}
+
 static bool would_be_repaired(const struct plan *plan, const struct finding *finding)
 {
 	for_each(r, &plan->repairs)
@@ -142,7 +157,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	if (r->refused)
 		return REPAIR_NOT_TRIED;
 	if (!now)
-		return REPAIR_FIXED;
+		return is_unknown_again(report, r->finding) ? REPAIR_NOT_FIXED : REPAIR_FIXED;
 	if (now->answer.verdict == VERDICT_PENDING)
 		return REPAIR_PENDING;
 	if (would_be_repaired(again, now))
@@ -189,7 +204,9 @@ static bool check(void *user, struct arena *arena, const char **why)
 			wrong = wrong ? wrong : r->finding;
 	}
 	if (wrong)
-		*why = arena_printf(arena, "%s is found as before", wrong->rule->id);
+		*why = arena_printf(arena, "%s %s", wrong->rule->id,
+				    find_again(report, wrong) ? "is found as before"
+							      : "can no longer be told");
 	return !wrong;
 }
 

@@ -11,7 +11,7 @@ enum repair_result {
 	REPAIR_FIXED,	  /* the check afterwards finds nothing any more */
 	REPAIR_PENDING,	  /* right on disk: waits for a boot, or for something to start again */
 	REPAIR_LEFT,	  /* a part remains for the user */
-	REPAIR_NOT_FIXED, /* still found: the transaction was taken back */
+	REPAIR_NOT_FIXED, /* still found, or not to be told: the transaction was taken back */
 	REPAIR_ROLLED_BACK,
 };
 extern const char *const repair_result_words[];

@@ -97,7 +97,7 @@ static uint64_t holder_of(struct txn *t, const char *path)
 	uint64_t pid;
 
 	if (host_read(t->host, &text, 64, "%s", path) ||
-	    span_u64(span_trim(text_span(&text)), 10, &pid) || pid == 0)
+	    span_u64(span_trim(text_span(&text)), 10, &pid) || pid == 0 || pid > INT_MAX)
 		return 0;
 	/* The process is this host's whatever root the file is in, as with a chroot. */
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM ? pid : 0;

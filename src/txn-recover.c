@@ -67,7 +67,9 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, c
 	if (rc == 0)
 		return TXN_RESTORED;
 	*text = arena_strdup(t->arena, t->w.why);
-	if (t->w.refused)
+	/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
+	 * the way of all that comes after. */
+	if (t->w.refused || rc == -ENOENT)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;

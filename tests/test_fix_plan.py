@@ -9,6 +9,8 @@ import re
 import resource
 import shutil
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -816,6 +818,47 @@ def test_undo_names_all_that_it_takes_back(scratch):
     os.close(terminal)
     assert "Take back %s and %s?" % (interrupted, applied) in said, said
     assert os.path.exists(directory + OWN)
+
+
+@as_root
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_what_can_no_longer_be_told_is_not_fixed(scratch):
+    """The driver does not answer any more once the files are written."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    params = directory + "/proc/driver/nvidia/params"
+
+    def lose():
+        while not os.path.exists(directory + OWN):
+            time.sleep(0.005)
+        os.unlink(params)
+        os.mkfifo(params)
+
+    thread = threading.Thread(target=lose, daemon=True)
+    thread.start()
+    result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes", wrap=(
+        "strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_exit=200000"))
+    thread.join()
+    assert result.status == 5 and PEER + " can no longer be told" in result.out, str(result)
+    assert not os.path.exists(directory + OWN)
+
+
+@as_root
+def test_refused_after_a_recovery(scratch):
+    """What the recovery changed was changed."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    assert fix(directory, "--apply", "--yes").status == 0
+    state = directory + "/var/lib/nvnodecheck/fix"
+    journal = os.path.join(state, os.listdir(state)[0], "journal")
+    with open(journal, encoding="ascii") as file:
+        text = file.read()
+    with open(journal, "w", encoding="ascii") as file:
+        file.write(text.replace("COMMIT\n", ""))
+    os.makedirs(directory + "/var/lib/pacman", exist_ok=True)
+    with open(directory + "/var/lib/pacman/db.lck", "w", encoding="ascii"):
+        pass
+    result = program.run("undo", "--root", directory, "--yes")
+    assert result.status == 4 and not os.path.exists(directory + OWN), str(result)
+    assert "rolled back" in result.out and "Nothing else was changed" in result.out, str(result)
 
 
 @as_root

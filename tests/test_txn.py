@@ -246,7 +246,7 @@ def test_package_manager_with_a_number(root, path):
     txn.put(root, path, "%d\n" % os.getpid())
     assert "process %d" % os.getpid() in refused(root)
     # Left behind by one that has ended, or that never wrote it.
-    for text in ("4194305\n", "", "zypper\n", "0\n", "-1\n"):
+    for text in ("4194305\n", "", "zypper\n", "0\n", "-1\n", "4294967295\n"):
         txn.put(root, path, text)
         assert check(txn.run(root, "apply", txn.plan(root, [txn.file(txn.CONF, text or "x")])),
                      "applied")
@@ -264,8 +264,8 @@ def test_interrupted_dpkg(root):
 
 def stopped(root, *args, at, wrap=()):
     """A run that stands still in the middle, until it gets SIGCONT."""
-    process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL,
+    process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                env=program.environment(NVNODECHECK_TEST_STOP_AT=str(at)))
     for _ in range(500):
         with open("/proc/%d/stat" % process.pid, encoding="ascii") as file:
@@ -315,6 +315,20 @@ def test_signal_while_recovering_stops_what_comes_after(root, args):
     assert result["result"] == "refused" and "signal" in result["text"], result
     assert "rolled back" in result["recovered"][0]
     assert not txn.difference(txn.look(root), before)
+
+
+@pytest.mark.parametrize("lost", ["folder", "copy"])
+def test_what_cannot_be_put_back_is_no_hindrance(root, lost):
+    """Nobody can put a file back whose folder or whose kept copy is gone, and the next fix goes on."""
+    txn.put(root, "/etc/old.d/old.conf", "old\n")
+    ran = txn.applied(root, [txn.file("/etc/old.d/old.conf", None)])
+    if lost == "folder":
+        os.rmdir(root + "/etc/old.d")
+    else:
+        os.unlink("%s%s/%s/before.0" % (root, txn.STATE, ran.outcome["id"]))
+    ran = check(txn.run(root, "undo"), "partly")
+    assert ran.item("old.conf")["state"] == "kept" and "No such file" in ran.item("old.conf")["text"]
+    txn.applied(root)
 
 
 def test_ignored_signal_is_none(root):

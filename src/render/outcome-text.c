@@ -14,7 +14,7 @@ static const char *result_text(const struct txn_outcome *txn)
 	case TXN_APPLIED:
 		return "Applied and looked at again";
 	case TXN_REFUSED:
-		return "Nothing was changed";
+		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
 		return "Rolled back: the node is as it was";
 	case TXN_UNDONE:
@@ -40,7 +40,7 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	case REPAIR_LEFT:
 		return "not whole yet: see below for what remains";
 	case REPAIR_NOT_FIXED:
-		return "found as before, and so taken back";
+		return "not confirmed, and so taken back";
 	case REPAIR_ROLLED_BACK:
 		return "rolled back";
 	case REPAIR_NOT_TRIED:
