@@ -132,16 +132,16 @@ static int read_number(struct reader *r, const struct place *place, struct fact_
 static int read_u64(struct reader *r, const struct place *place, const struct field *f,
 		    struct fact_u64 *fact)
 {
-	enum json_type type = json_scan_type(&r->scan);
+	char first = *r->scan.at;
 	struct json_raw raw;
 	struct span s;
 
-	if (type == json_type_int && f->type != FIELD_HEX)
+	if (f->type != FIELD_HEX && (first == '-' || (first >= '0' && first <= '9')))
 		return read_number(r, place, fact);
-	if (type != json_type_string)
+	if (first != '"')
 		return refuse_type(r, place,
 				   f->type == FIELD_HEX ? "a string such as \"0x1d\"" : "a number",
-				   type);
+				   json_scan_type(&r->scan));
 	if (!json_scan_string(&r->scan, &raw))
 		return -EINVAL;
 	s = meaning(r, raw);

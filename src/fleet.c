@@ -193,10 +193,11 @@ bool workers_end(struct workers *w)
 
 /* ---- what can be compared ---- */
 
+/* The first character tells most apart. */
 static bool matches(const char *const *patterns, const char *path)
 {
 	for (size_t i = 0; patterns[i]; i++)
-		if (fnmatch(patterns[i], path, 0) == 0)
+		if ((*patterns[i] == '*' || *patterns[i] == *path) && fnmatch(patterns[i], path, 0) == 0)
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
 
 #include "facts.h"
 #include "fuzz.h"
+#include "json.h"
 #include "parse/base64.h"
 #include "parse/utf8.h"
 
