@@ -56,8 +56,7 @@ ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasi
 	      $(SANITIZE_FLAGS) $(CFLAGS)
 ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
-SOURCES := $(sort $(wildcard src/*.c src/parse/*.c src/probes/*.c src/rules/*.c src/fixes/*.c \
-			src/provers/*.c src/render/*.c))
+SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc \
 	 $(B)/nvshmem-variables.inc
@@ -81,7 +80,7 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts.h src/facts-repairs.h src/proof.h src/own-files.h src/facts.c src/proof.c \
+FACTS_PAGE := src/facts.h src/facts-repairs.h src/proof.h src/plan/own-files.h src/facts.c src/proof.c \
 	      man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"

@@ -1,4 +1,4 @@
-# nics.tsv to rows of struct nic_model (src/gpus.h).
+# nics.tsv to rows of struct nic_model (src/judge/gpus.h).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 3 { print FILENAME ":" FNR ": not a row of the table" > "/dev/stderr"; exit 1 }

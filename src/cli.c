@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd.h"
 #include "report.h"
-#include "text.h"
 #include "version.h"
 
 #define HELP_WIDTH 80

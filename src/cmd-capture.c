@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cmd.h"
-#include "output.h"
 
 /* A capture is for sending to others; until then it is the owner's. */
 #define CAPTURE_MODE 0600

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cmd.h"
-#include "diff.h"
-#include "output.h"
+#include "fleet/diff.h"
 #include "render/render.h"
 
 struct task {

@@ -2,12 +2,12 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
-#include "fleet.h"
+#include "fleet/fleet.h"
+#include "fleet/since.h"
 #include "proof-document.h"
 #include "render/render.h"
 #include "report.h"
 #include "rule.h"
-#include "since.h"
 
 static bool is_folder(const char *path)
 {

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/output.h"
 #include "cmd.h"
 #include "expect.h"
-#include "json.h"
-#include "output.h"
 #include "render/render.h"
 #include "version.h"
 

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/json.h"
+#include "base/output.h"
 #include "cmd.h"
-#include "json.h"
-#include "output.h"
 #include "render/render.h"
 
 static enum exit_status print_all(const struct node *node)

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/output.h"
 #include "cmd.h"
-#include "fleet.h"
-#include "json.h"
-#include "memory.h"
-#include "output.h"
+#include "fleet/fleet.h"
 #include "render/render.h"
 #include "report.h"
 

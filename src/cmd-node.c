@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cmd.h"
-#include "json.h"
 #include "probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cmd.h"
-#include "output.h"
-#include "prove.h"
+#include "prove/prove.h"
 #include "render/render.h"
 #include "report.h"
 

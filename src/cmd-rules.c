@@ -2,8 +2,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cmd.h"
-#include "memory.h"
 #include "render/render.h"
 #include "rule.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cli.h"
-#include "output.h"
 #include "parse/span.h"
 #include "rule.h"
 

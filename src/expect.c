@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/topology.h"
 #include "parse/span.h"
-#include "topology.h"
 
 /* ---- seeing ---- */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fact.h"
-#include "json.h"
 
 struct compare {
 	fact_differs *differs;

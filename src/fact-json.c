@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fact.h"
-#include "json.h"
 
 static struct json_object *strings_to_json(const struct fact_list *list)
 {

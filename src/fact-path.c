@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fact.h"
-#include "json.h"
 #include "parse/span.h"
 
 #define KEYS_MAX 4

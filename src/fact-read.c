@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json-scan.h"
 #include "fact.h"
-#include "json-scan.h"
 
 /* Where in the document, for messages alone: a key, or the number of an item. */
 struct place {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "parse/span.h"
 
 struct json_object;

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/json.h"
 #include "fact.h"
 #include "host-private.h"
-#include "json.h"
 #include "parse/base64.h"
 
 struct record {

@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/json.h"
+#include "base/redact.h"
 #include "host-private.h"
-#include "json.h"
 #include "parse/base64.h"
 #include "parse/utf8.h"
-#include "redact.h"
 
 struct recorder {
 	int fd;

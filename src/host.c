@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fact.h"
 #include "host-private.h"
-#include "json.h"
 
 void host_close(struct host *host)
 {

@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-#include "arena.h"
-#include "cleanup.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
 #include "parse/span.h"
 
 /* Most bytes of one file, unless the caller knows better. */

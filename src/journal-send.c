@@ -8,7 +8,7 @@
 
 #include <systemd/sd-journal.h>
 
-#include "library.h"
+#include "base/library.h"
 #include "render/render.h"
 #include "version.h"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "base/child.h"
+#include "base/output.h"
 #include "cli.h"
 #include "cmd.h"
 #include "complete.h"
-#include "output.h"
 #include "render/render.h"
 #include "version.h"
 

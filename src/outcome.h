@@ -3,8 +3,8 @@
 #ifndef OUTCOME_H
 #define OUTCOME_H
 
-#include "plan.h"
-#include "txn.h"
+#include "plan/plan.h"
+#include "txn/txn.h"
 
 enum repair_result {
 	REPAIR_NOT_TRIED, /* refused, or the transaction was */

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "base/child.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
-#include "clock.h"
+#include "base/clock.h"
 #include "probes.inc"
 #undef PROBE
 

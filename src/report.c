@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ends.h"
-#include "gpus.h"
+#include "judge/ends.h"
+#include "judge/gpus.h"
 
 const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", NULL };
 

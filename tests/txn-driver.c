@@ -21,9 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "host.h"
-#include "json.h"
-#include "txn.h"
+#include "txn/txn.h"
 
 static unsigned int points, crash_at, stop_at;
 

@@ -2,9 +2,9 @@
 /* cmdline.c - kernel arguments added and removed. */
 #include <string.h>
 
-#include "cmdline-edit.h"
-#include "fix.h"
-#include "topology.h"
+#include "judge/topology.h"
+#include "plan/cmdline-edit.h"
+#include "plan/fix.h"
 
 static bool is_live(const struct fixing *f, const char *key, const char *value)
 {

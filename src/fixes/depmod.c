@@ -2,7 +2,7 @@
 /* depmod.c - the index of a kernel's modules. */
 #include <string.h>
 
-#include "fix.h"
+#include "plan/fix.h"
 
 #define FOLDER "/lib/modules/"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fix.h"
+#include "plan/fix.h"
 
 #define CONTROL_MINOR 255 /* nv.h, NV_MINOR_DEVICE_NUMBER_CONTROL_DEVICE */
 

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "fix.h"
-#include "setting.h"
+#include "judge/setting.h"
+#include "plan/fix.h"
 
 static void build(struct fixing *f, const struct initramfs_image *image)
 {

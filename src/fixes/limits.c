@@ -3,8 +3,8 @@
  * limits.conf, logins do, so both are written. */
 #include <string.h>
 
-#include "fix.h"
-#include "launchers.h"
+#include "plan/fix.h"
+#include "readers/launchers.h"
 
 struct limit {
 	const char *rule;

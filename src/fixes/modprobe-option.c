@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "fix.h"
-#include "gpus.h"
+#include "judge/gpus.h"
+#include "judge/setting.h"
 #include "parse/nvidia.h"
-#include "setting.h"
+#include "plan/fix.h"
 
 #define REGISTRY "NVreg_RegistryDwords"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peermem.c - the old nv_peer_mem out, the driver's own nvidia-peermem in. */
-#include "fix.h"
+#include "plan/fix.h"
 
 #define UNIT "nv_peer_mem.service"
 

@@ -2,7 +2,7 @@
 /* service.c - services of the driver enabled and started. */
 #include <string.h>
 
-#include "fix.h"
+#include "plan/fix.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 #define PERSISTENCED "nvidia-persistenced.service"

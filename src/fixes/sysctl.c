@@ -2,7 +2,7 @@
 /* sysctl.c - kernel settings, now and at boot. */
 #include <string.h>
 
-#include "fix.h"
+#include "plan/fix.h"
 
 static const struct {
 	const char *rule;

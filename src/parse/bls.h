@@ -7,7 +7,7 @@
 #ifndef PARSE_BLS_H
 #define PARSE_BLS_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "parse/span.h"
 
 enum bls_reader { BLS_GRUB, BLS_SYSTEMD };

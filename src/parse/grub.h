@@ -9,7 +9,7 @@
 #ifndef PARSE_GRUB_H
 #define PARSE_GRUB_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "fact.h"
 #include "parse/span.h"
 

@@ -8,7 +8,7 @@
 #ifndef PARSE_SHELLVARS_H
 #define PARSE_SHELLVARS_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "fact.h"
 #include "parse/span.h"
 

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "lines.h"
 #include "parse/process.h"
 #include "probe.h"
+#include "readers/lines.h"
 
 /* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
 #define ENVIRON_MAX (4u << 20)

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 #include "probe.h"
 
 #define ANSWER_MAX 8192

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "parse/pcie.h"
-#include "pci-config.h"
 #include "probe.h"
+#include "readers/pci-config.h"
 
 #define UNITS "/sys/class/iommu"
 #define GROUPS "/sys/kernel/iommu_groups"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "library.h"
+#include "base/library.h"
 #include "parse/kconfig.h"
 #include "probe.h"
 

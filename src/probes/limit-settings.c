@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "conf-d.h"
-#include "launchers.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
 #include "probe.h"
+#include "readers/conf-d.h"
+#include "readers/launchers.h"
 
 /* The first error that leaves the list incomplete. That a tree has no /usr, the vendors' part of
  * it, is told as a gap and hides nothing that an administrator wrote. */

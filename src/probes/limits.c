@@ -8,12 +8,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "launchers.h"
 #include "parse/field.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
 #include "probe.h"
-#include "processes.h"
+#include "readers/launchers.h"
+#include "readers/processes.h"
 
 #define LAUNCHERS_MAX 4096 /* processes that have such a name */
 #define SHM_FOLDER "/dev/shm"

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "clock.h"
-#include "journal.h"
-#include "lines.h"
-#include "log-scan.h"
+#include "base/clock.h"
 #include "parse/kmsg.h"
 #include "probe.h"
+#include "readers/journal.h"
+#include "readers/lines.h"
+#include "readers/log-scan.h"
 
 #define KMSG_DEVICE "/dev/kmsg"
 /* kernel/printk/internal.h: PRINTKRB_RECORD_MAX is 1024, and a record can grow fourfold by its

@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "lines.h"
-#include "module-info.h"
 #include "parse/module.h"
 #include "probe.h"
+#include "readers/lines.h"
+#include "readers/module-info.h"
 
 #define KERNELS_MAX 64
 #define FILES_MAX 1024

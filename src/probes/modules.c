@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "conf-d.h"
 #include "parse/module.h"
 #include "probe.h"
+#include "readers/conf-d.h"
 
 #define LOADED_FILE "/proc/modules"
 #define SYS_MODULE "/sys/module"

@@ -6,12 +6,12 @@
 #include <pci/header.h>
 #include <string.h>
 
-#include "gpus.h"
+#include "judge/gpus.h"
 #include "parse/field.h"
 #include "parse/pcie.h"
-#include "pci-brief.h"
-#include "pci-config.h"
 #include "probe.h"
+#include "readers/pci-brief.h"
+#include "readers/pci-config.h"
 
 #define DEVICES PCI_DEVICES
 /* A server has some hundreds. */

@@ -3,10 +3,10 @@
  * keeps (txn-journal.c), and from what became of the files that it wrote. */
 #include <string.h>
 
-#include "json.h"
-#include "own-files.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "plan/own-files.h"
 #include "probe.h"
-#include "sha256.h"
 
 #define RECORD_MAX (16u << 20)
 #define JOURNAL_MAX (4u << 20)

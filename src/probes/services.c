@@ -8,8 +8,8 @@
 
 #include "parse/unit.h"
 #include "probe.h"
-#include "processes.h"
-#include "units.h"
+#include "readers/processes.h"
+#include "readers/units.h"
 
 #define MANAGER_FOLDER "/run/systemd/system" /* sd_booted(3) */
 

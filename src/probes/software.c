@@ -8,7 +8,7 @@
 
 #include "parse/process.h"
 #include "probe.h"
-#include "software.h"
+#include "readers/software.h"
 
 #define FOLDERS_MAX 256
 #define LINKS_MAX 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topology.c - what follows from the sections pci, rdma and net: nothing is read here. */
-#include "topology.h"
+#include "judge/topology.h"
 
 #include "probe.h"
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libverbs.h"
 #include "probe.h"
+#include "readers/libverbs.h"
 
 #define NODES "/dev/infiniband"
 #define NOT_LIVE "only a running host can be asked through verbs"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dmabuf.c - does the driver export GPU memory as a DMA-BUF? */
-#include "gpu-memory.h"
+#include "prove/gpu-memory.h"
 
 static size_t steps(const struct proving *p)
 {

@@ -16,9 +16,9 @@
 
 #include <infiniband/mlx5dv.h>
 
-#include "cleanup.h"
-#include "library.h"
-#include "prove.h"
+#include "base/cleanup.h"
+#include "base/library.h"
+#include "prove/prove.h"
 
 #define FLAGS (CU_HOST_REGISTER_IOMEMORY | CU_HOST_REGISTER_DEVICEMAP | CU_HOST_REGISTER_PORTABLE)
 

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "gpu-memory.h"
-#include "library.h"
-#include "pattern.h"
+#include "base/library.h"
+#include "prove/gpu-memory.h"
+#include "prove/pattern.h"
 
 #define BYTES GPU_MEMORY_TRIED
 

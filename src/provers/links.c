@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
-#include "prove.h"
+#include "prove/prove.h"
 
 /* Of one link that is up: GPUs before Hopper tell only what is common to them all. */
 static void put_speed(const struct nvml *nvml, nvml_device device, unsigned int link,

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "prove.h"
+#include "base/cleanup.h"
+#include "prove/prove.h"
 
 #define PROCESSES_MAX 1024
 

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "pattern.h"
-#include "prove.h"
-#include "topology.h"
+#include "judge/topology.h"
+#include "prove/pattern.h"
+#include "prove/prove.h"
 
 #define BYTES_QUICK (UINT64_C(32) << 20)
 #define BYTES (UINT64_C(256) << 20)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu-memory.h"
-#include "pattern.h"
+#include "prove/gpu-memory.h"
+#include "prove/pattern.h"
 
 #define BYTES GPU_MEMORY_TRIED
 #define PSN 0x1234	/* any number: the same for both directions of one queue pair */

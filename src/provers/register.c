@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gpu-memory.h"
+#include "prove/gpu-memory.h"
 
 static void put_result(struct proving *p, struct proof_try *try, const struct rdma_handle *h,
 		       struct ibv_mr *mr, const char *how)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "prove.h"
+#include "prove/prove.h"
 
 #define VALUE UINT64_C(0x6e766e6f64650001)
 #define WAIT_MS 1000	/* a wait for a value that is already there takes microseconds */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff.h"
-#include "json.h"
-#include "memory.h"
-#include "output.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "fleet/diff.h"
 #include "render/render.h"
 
 #define LISTED 8 /* names in a line */

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <json-c/json_tokener.h>
 
-#include "json.h"
-#include "output.h"
+#include "base/json.h"
+#include "base/output.h"
+#include "fleet/since.h"
 #include "render/render.h"
-#include "since.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {

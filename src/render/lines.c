@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output.h"
+#include "base/output.h"
 #include "render/render.h"
 
 #define LISTED 4

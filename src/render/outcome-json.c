@@ -2,7 +2,7 @@
 /* outcome-json.c - what a transaction came to, in the document of its plan or in one of its own. */
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 #include "outcome.h"
 #include "render/render.h"
 

@@ -2,10 +2,10 @@
 /* plan-json.c - a plan as a document; docs/formats/plan.schema.json. */
 #include <string.h>
 
-#include "unified.h"
-#include "json.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "plan/unified.h"
 #include "render/render.h"
-#include "sha256.h"
 
 static struct json_object *list_json(const char *const *list)
 {

@@ -3,8 +3,8 @@
  * file, and what would be run. */
 #include <string.h>
 
-#include "unified.h"
-#include "plan-make.h"
+#include "plan/plan-make.h"
+#include "plan/unified.h"
 #include "render/render.h"
 
 #define INDENT 5

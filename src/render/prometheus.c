@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "output.h"
+#include "base/output.h"
+#include "judge/topology.h"
 #include "render/render.h"
-#include "topology.h"
 #include "version.h"
 
 static void family(const char *name, const char *help)

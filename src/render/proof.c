@@ -2,7 +2,7 @@
 /* proof.c - what prove tried, for people: by kind, the copies as a table, then what of it is wrong. */
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 #include "proof-document.h"
 #include "render/render.h"
 

@@ -4,9 +4,9 @@
 #ifndef RENDER_H
 #define RENDER_H
 
-#include "plan.h"
+#include "base/text.h"
+#include "plan/plan.h"
 #include "report.h"
-#include "text.h"
 
 struct json_object;
 struct diff;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "journal-send.h"
-#include "output.h"
 #include "render/render.h"
 
 static enum exit_status render(const struct report *report, const struct options *options,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output.h"
+#include "base/output.h"
 #include "parse/span.h"
 #include "render/render.h"
 #include "version.h"

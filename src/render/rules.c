@@ -2,7 +2,7 @@
 /* rules.c - the rules as a list, and one of them in full. */
 #include <string.h>
 
-#include "fix.h"
+#include "plan/fix.h"
 #include "render/render.h"
 
 #define INDENT 4

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpus.h"
-#include "json.h"
+#include "base/json.h"
+#include "fleet/since.h"
+#include "judge/gpus.h"
 #include "render/render.h"
 #include "render/topo.h"
-#include "since.h"
 
 #define LABEL 10	/* width of "observed " and its like */
 #define INDENT 5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo-json.c - the tree and the matrix as a document (docs/formats/topo.schema.json). */
-#include "json.h"
+#include "base/json.h"
 #include "render/topo.h"
 
 static void put_bool(struct json_object *json, const char *key, bool known, bool value)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "base/output.h"
 #include "render/topo.h"
 
 #define MARGIN 24

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gpus.h"
-#include "topology.h"
+#include "judge/gpus.h"
+#include "judge/topology.h"
 
 const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",
 					"gpu",	"nic",	     "nvswitch",    "data-direct", NULL };

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ends.h"
-#include "gate.h"
+#include "judge/ends.h"
+#include "judge/gate.h"
 
 #define PORTS_MAX 256
 

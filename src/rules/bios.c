@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
-#include "topology.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/topology.h"
 
 /* ---- NUMA nodes per socket ---- */
 

@@ -2,8 +2,8 @@
 /* boot.c - modprobe.d as it is written, and the initramfs that has its own copy of it. */
 #include <string.h>
 
-#include "gate.h"
-#include "setting.h"
+#include "judge/gate.h"
+#include "judge/setting.h"
 
 /* ---- the initramfs ---- */
 

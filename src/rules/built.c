@@ -3,9 +3,9 @@
  * next, that modprobe finds it, and that it is one of a kind. */
 #include <string.h>
 
-#include "gate.h"
-#include "module-find.h"
-#include "topology.h"
+#include "judge/gate.h"
+#include "judge/topology.h"
+#include "readers/module-find.h"
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
 static bool all_given_away(const struct node *node)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
 
 /* ---- engines ---- */
 

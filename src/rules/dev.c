@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
 
 static const struct device_node *find_node(const struct node *node, const char *path)
 {

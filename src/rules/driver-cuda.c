@@ -2,11 +2,11 @@
 /* driver-cuda.c - the CUDA releases that are installed against the driver that is loaded. */
 #include <string.h>
 
-#include "cuda.h"
-#include "driver-files.h"
-#include "gate.h"
-#include "gpus.h"
+#include "judge/cuda.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
 #include "parse/nvidia.h"
+#include "readers/driver-files.h"
 
 static bool older(const char *a, const char *b)
 {

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/setting.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "setting.h"
-#include "topology.h"
 
 struct option {
 	const char *name;		/* in params */

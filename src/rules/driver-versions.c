@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cuda.h"
-#include "driver-files.h"
-#include "gate.h"
-#include "gpus.h"
+#include "judge/cuda.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/setting.h"
 #include "parse/nvidia.h"
-#include "setting.h"
+#include "readers/driver-files.h"
 
 static const char *version_fact(struct judge *j, const struct software_item *item)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver.c - the NVIDIA driver itself: there, of the right kind and version, and the same as its
  * file on disk and its user space. */
-#include "driver-files.h"
-#include "gate.h"
+#include "judge/gate.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "topology.h"
+#include "readers/driver-files.h"
 
 #include <string.h>
 

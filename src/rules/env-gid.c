@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "job-env.h"
+#include "judge/gate.h"
+#include "judge/job-env.h"
+#include "judge/ports.h"
 #include "parse/nvidia.h"
-#include "ports.h"
 
 /* Without a setting these and later releases look for the GID themselves; before, index 0 counts.
  * NCCL: commit ab2b89c4 (2.21.5); NVSHMEM: release notes 3.1. */

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "job-env.h"
-#include "ports.h"
+#include "judge/gate.h"
+#include "judge/job-env.h"
+#include "judge/ports.h"
 
 /* ---- is a port of use? ---- */
 

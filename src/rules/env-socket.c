@@ -2,9 +2,9 @@
 /* env-socket.c - the interfaces that jobs meet over (rule env/socket-ifname). */
 #include <string.h>
 
-#include "job-env.h"
+#include "judge/job-env.h"
+#include "judge/ports.h"
 #include "parse/gid.h"
-#include "ports.h"
 
 /* ---- what an interface is good for ---- */
 

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "gate.h"
-#include "job-env.h"
+#include "judge/gate.h"
+#include "judge/job-env.h"
 #include "parse/nvidia.h"
 
 static const char *const nvshmem_names[] = {

@@ -3,8 +3,8 @@
  * up, and the interface still has it. */
 #include <string.h>
 
-#include "gate.h"
-#include "ports.h"
+#include "judge/gate.h"
+#include "judge/ports.h"
 
 /* Answers for a node without an active Ethernet port. */
 static bool gate_no_roce(struct judge *j)

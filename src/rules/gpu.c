@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/topology.h"
 #include "parse/span.h"
 #include "settings.h"
-#include "topology.h"
 
 #define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
 

@@ -2,7 +2,7 @@
 /* kernel.c - how the running kernel was built. */
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
 
 static const struct kernel_option *option(const struct node *node, const char *name)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)

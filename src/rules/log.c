@@ -2,9 +2,9 @@
 /* log.c - lines of the kernel log that name their cause. */
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
+#include "judge/topology.h"
 #include "parse/span.h"
-#include "topology.h"
 
 static void judge_allow_peermapping(struct judge *j)
 {

@@ -2,8 +2,8 @@
 /* mlx5.c - the kernel modules that RDMA over NVIDIA NICs needs (rules modules/...). */
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
 
 /* A function that mlx5_core is for: Connect-IB, ConnectX-4 and later, virtual functions of those.
  * One whose id is not in the table counts by the driver that has it. */

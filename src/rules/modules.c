@@ -2,9 +2,9 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
-#include "gate.h"
-#include "module-find.h"
+#include "judge/gate.h"
 #include "parse/nvidia.h"
+#include "readers/module-find.h"
 
 static void judge_nouveau(struct judge *j)
 {

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "job-env.h"
+#include "judge/gate.h"
+#include "judge/job-env.h"
+#include "judge/ports.h"
 #include "parse/gid.h"
-#include "ports.h"
 
 /* ---- net/hostname-loopback ---- */
 

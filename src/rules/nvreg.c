@@ -4,11 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gate.h"
-#include "gpus.h"
-#include "own-files.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/setting.h"
 #include "parse/nvidia.h"
-#include "setting.h"
+#include "plan/own-files.h"
 
 /* kernel/params.c, param_set_charp(): longer strings are refused and the module does not load. */
 #define PARAM_STRING_MAX 1024

@@ -3,8 +3,8 @@
  * harmful on others. */
 #include <inttypes.h>
 
-#include "gate.h"
-#include "topology.h"
+#include "judge/gate.h"
+#include "judge/topology.h"
 
 #define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 

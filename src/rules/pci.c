@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ends.h"
-#include "gate.h"
-#include "gpus.h"
+#include "judge/ends.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
 
 #define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 

@@ -3,9 +3,9 @@
  * one of two, and there again after the next boot. */
 #include <string.h>
 
-#include "gate.h"
-#include "module-find.h"
+#include "judge/gate.h"
 #include "parse/nvidia.h"
+#include "readers/module-find.h"
 
 /* NCCL's documentation: the kernel registers NIC control buffers by DMA-BUF from 6.1 on. */
 #define KERNEL_UMEM_DMABUF "6.1"

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "topology.h"
 
 /* ---- unsupported ---- */
 

@@ -2,9 +2,9 @@
 /* providers.c - the user-space half of RDMA (rules rdma/...). */
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
+#include "judge/ports.h"
 #include "parse/nvidia.h"
-#include "ports.h"
 
 /* rdma-core 34: ibv_reg_dmabuf_mr in libibverbs (debian/libibverbs1.symbols, IBVERBS_1.12). */
 #define CORE_DMABUF 34

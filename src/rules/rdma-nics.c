@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
+#include "judge/ports.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "ports.h"
-#include "topology.h"
 
 /* ---- rdma/device-missing ---- */
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gate.h"
-#include "ports.h"
+#include "judge/gate.h"
+#include "judge/ports.h"
 #include "settings.h"
 
 /* ---- rdma/port-init-no-sm ---- */

@@ -3,8 +3,8 @@
  * size and a fabric that does not drop them. */
 #include <inttypes.h>
 
-#include "gate.h"
-#include "ports.h"
+#include "judge/gate.h"
+#include "judge/ports.h"
 
 /* ---- rdma/mtu-small ---- */
 

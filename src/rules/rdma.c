@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ends.h"
-#include "gate.h"
-#include "gpus.h"
+#include "judge/ends.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/ports.h"
 #include "parse/nvidia.h"
-#include "ports.h"
 
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this version on; before, the name must have "mlx5" in it. */
 #define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"

@@ -2,10 +2,10 @@
 /* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
 #include <string.h>
 
-#include "gate.h"
-#include "gpus.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "topology.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gate.h"
+#include "judge/gate.h"
 #include "parse/nvidia.h"
 
 #define NVSHMEM_FLOOR "3.3.9"		/* DeepEP from 1.2 on, docs/nvshmem.md */

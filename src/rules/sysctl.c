@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl.c - settings of the running kernel. */
-#include "gate.h"
+#include "judge/gate.h"
 #include "parse/span.h"
 
 /* Documentation/admin-guide/sysctl/kernel.rst, numa_balancing: bit 0 balances, bit 1 moves pages

@@ -2,9 +2,9 @@
 /* virt.c - what a virtual machine changes. */
 #include <string.h>
 
-#include "gate.h"
+#include "judge/gate.h"
+#include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "topology.h"
 
 static void judge_hypervisor(struct judge *j)
 {

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "decompress.h"
+#include "readers/decompress.h"
 
 #define OUTPUT_MAX (1u << 20)
 

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "parse/span.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,9 +4,9 @@
  * made clean is clean, base64 gives its bytes back. */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "facts.h"
 #include "fuzz.h"
-#include "json.h"
 #include "parse/base64.h"
 #include "parse/utf8.h"
 

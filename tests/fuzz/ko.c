@@ -4,9 +4,9 @@
 
 #include <setjmp.h>
 
-#include "module-info.h"
 #include "parse/modinfo.h"
 #include "parse/version.h"
+#include "readers/module-info.h"
 
 #define PATH "/lib/modules/6.1/nvidia.ko"
 

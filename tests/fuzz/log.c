@@ -3,8 +3,8 @@
  * was there, and devices that lines name are written as PCI functions are. */
 #include "fuzz.h"
 
-#include "log-scan.h"
 #include "parse/bdf.h"
+#include "readers/log-scan.h"
 
 static const struct kmsg_pattern patterns[] = {
 	{ "xid", "NVRM: Xid (PCI:", { "): ", NULL }, KMSG_NUMBERED },

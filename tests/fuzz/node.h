@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "cmd.h"
 #include "facts.h"
-#include "json.h"
-#include "plan-make.h"
+#include "plan/plan-make.h"
 #include "render/render.h"
 #include "render/topo.h"
 #include "report.h"

@@ -6,8 +6,8 @@
 
 #include "facts.h"
 #include "parse/pcie.h"
-#include "pci-brief.h"
-#include "pci-config.h"
+#include "readers/pci-brief.h"
+#include "readers/pci-config.h"
 
 #define BRIDGE "0000:00:01.0"
 #define GPU "0000:01:00.0"

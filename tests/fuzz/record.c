@@ -4,8 +4,8 @@
  * not say so. */
 #include "tree.h"
 
-#include "json.h"
-#include "txn-private.h"
+#include "base/json.h"
+#include "txn/txn-private.h"
 
 #define ID "20260101T000000Z-0123456789abcdef"
 #define FOLDER TXN_STATE_FOLDER "/" ID

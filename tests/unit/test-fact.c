@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cmocka-all.h"
 #include "facts.h"
-#include "json.h"
 
 /* Lists in lists in lists would be thousands of items; two of each are enough. */
 #define ITEMS 2

@@ -2,8 +2,8 @@
 /* Strict JSON: what json-c would let pass is refused, with the line. */
 #include <string.h>
 
+#include "base/json-scan.h"
 #include "cmocka-all.h"
-#include "json-scan.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "cmdline-edit.h"
-#include "unified.h"
+#include "base/arena.h"
+#include "plan/cmdline-edit.h"
+#include "plan/unified.h"
 
 static struct arena *arena;
 

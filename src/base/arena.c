@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "exit-status.h"
+
+struct arena {
+	size_t size;
+	size_t used;
+};
+
+static const size_t arena_start = (sizeof(struct arena) + 15) & ~(size_t)15;
+
+struct arena *arena_new(size_t bytes)
+{
+	struct arena *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (arena == MAP_FAILED)
+		return NULL;
+	arena->size = bytes;
+	arena->used = arena_start;
+	return arena;
+}
+
+void arena_free(struct arena *arena)
+{
+	if (arena)
+		munmap(arena, arena->size);
+}
+
+void arena_reset(struct arena *arena)
+{
+	memset((char *)arena + arena_start, 0, arena->used - arena_start);
+	arena->used = arena_start;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+	size_t need = (bytes + 15) & ~(size_t)15;
+	void *p = (char *)arena + arena->used;
+
+	if (need < bytes || need > arena->size - arena->used) {
+		fprintf(stderr, "nvnodecheck: more than %zu MiB of facts\n", arena->size >> 20);
+		_Exit(EXIT_CANNOT);
+	}
+	arena->used += need;
+	return p;
+}
+
+char *arena_strndup(struct arena *arena, const char *s, size_t n)
+{
+	char *copy = arena_alloc(arena, n + 1);
+
+	memcpy(copy, s, n);
+	return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *s)
+{
+	return arena_strndup(arena, s, strlen(s));
+}
+
+/* Written where it stays: what does not fit ends the process in arena_alloc(). */
+char *arena_vprintf(struct arena *arena, const char *format, va_list ap)
+{
+	char *free_part = (char *)arena + arena->used;
+	int n = vsnprintf(free_part, arena->size - arena->used, format, ap);
+
+	return arena_alloc(arena, n < 0 ? arena->size : (size_t)n + 1);
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, format);
+	text = arena_vprintf(arena, format, ap);
+	va_end(ap);
+	return text;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 2000000		/* between looks at a child that is to end */
+#define KILLED_LOOKS 50
+#define ENDING_MS 1000		/* from closing its pipe to its end, which is nothing but for a library
+				 * that closes what is not its own */
+
+int child_fork(struct child *c)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	*c = (struct child){ .fd = fds[0], .pid = fork() };
+	if (c->pid == 0) {
+		close(fds[0]);
+		c->fd = fds[1];
+		return 0;
+	}
+	close(fds[1]);
+	if (c->pid > 0)
+		return 0;
+	close(fds[0]);
+	return -EAGAIN;
+}
+
+static void leave_output(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+void child_begin(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	leave_output();
+}
+
+/* Waits for the end itself, without looking again and again; where the kernel is older than 5.3, by
+ * looking. False: it goes on. */
+static bool has_ended(pid_t pid, int *status)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0) {
+		poll(&p, 1, ENDING_MS);
+		close(fd);
+		return waitpid(pid, status, WNOHANG) != 0;
+	}
+	for (int i = 0; i < ENDING_MS * 1000000L / LOOK_NS; i++) {
+		if (waitpid(pid, status, WNOHANG) != 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* Its memory is given back while its parent goes on. */
+static pid_t leaving;
+
+void child_leave(struct child *c)
+{
+	child_collect();
+	close(c->fd);
+	leaving = c->pid;
+}
+
+void child_collect(void)
+{
+	int status;
+
+	if (leaving && waitpid(leaving, &status, WNOHANG) == 0)
+		has_ended(leaving, &status);
+	leaving = 0;
+}
+
+int child_end(struct child *c, bool ended)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	int status = 0;
+
+	close(c->fd);
+	if (ended && has_ended(c->pid, &status))
+		return status;
+	kill(c->pid, SIGKILL);
+	for (int i = 0; i < KILLED_LOOKS; i++) {
+		if (waitpid(c->pid, &status, WNOHANG) != 0)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return status;
+}

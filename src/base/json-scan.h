@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json-scan.h - one pass through a text that has to be one strict document (RFC 8259). Whatever is read or
+ * passed over is found right on the way, or not: then the answer is false and the error says why.
+ *
+ * json-c keeps the last of two equal keys without a word, takes 'key' for "key" and stores a number
+ * that does not fit as the nearest one that does; here those are refused.
+ */
+#ifndef JSON_SCAN_H
+#define JSON_SCAN_H
+
+#include <string.h>
+
+#include "base/json.h"
+#include "parse/span.h"
+
+struct json_scan {
+	const char *at;		/* where a value is to be read: its first character */
+	const char *end;
+	const char *text;
+	struct json_error *error;
+	bool wrong;		/* and ERROR says how */
+	unsigned int depth;	/* objects and lists that are open */
+	struct span *keys;	/* what json_scan_once() was given, of all objects that are open */
+	size_t keys_count, keys_room;
+};
+
+/* At the first value. */
+void json_scan_begin(struct json_scan *s, const char *text, size_t n, struct json_error *error);
+void json_scan_end(struct json_scan *s);
+#define _cleanup_scan_ _cleanup_(json_scan_end)
+
+/* Is nothing but blanks left? */
+bool json_scan_finish(struct json_scan *s);
+
+static inline void json_scan_blank(struct json_scan *s)
+{
+	while (s->at < s->end && json_is_blank(*s->at))
+		s->at++;
+}
+
+/* Does MARK stand here, then one blank and something else? So it is mostly written. */
+static inline bool json_scan_is_near(const struct json_scan *s, char mark)
+{
+	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' && !json_is_blank(s->at[2]);
+}
+
+/* Is this just behind the bracket that an object or list begins with? */
+static inline bool json_scan_is_first(const struct json_scan *s)
+{
+	return s->at[-1] == '{' || s->at[-1] == '[';
+}
+
+/* What begins here, by its first characters; a number where it is nothing else. */
+enum json_type json_scan_type(const struct json_scan *s);
+
+bool json_scan_next_far(struct json_scan *s, char bracket);	/* the same, however it is written */
+/* Over the bracket that an object or list begins with. Its members are taken in turn, each from its key or
+ * value on: while (json_scan_next(s, '}')). Then the place is behind BRACKET, or the text is wrong. */
+static inline void json_scan_enter(struct json_scan *s)
+{
+	s->at++;
+	s->depth++;
+}
+static inline bool json_scan_next(struct json_scan *s, char bracket)
+{
+	if (!json_scan_is_near(s, ',') || s->at[2] == bracket || json_scan_is_first(s))
+		return json_scan_next_far(s, bracket);
+	s->at += 2;
+	return true;
+}
+
+/* A string as it is written, without its quotes. With ESCAPES json_decode() writes what it means, which
+ * is never longer; a NUL or half a surrogate pair becomes U+FFFD. */
+struct json_raw {
+	struct span text;
+	bool escapes;
+};
+
+bool json_scan_string(struct json_scan *s, struct json_raw *raw);
+size_t json_decode(char *out, struct span raw);
+
+/* Takes NAME if it is the key that is here, quotes included. */
+static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_t n)
+{
+	if ((size_t)(s->end - s->at) < n + 2 || s->at[n + 1] != '"' || *s->at != '"' ||
+	    memcmp(s->at + 1, name, n) != 0)
+		return false;
+	s->at += n + 2;
+	return true;
+}
+/* Takes any key. */
+bool json_scan_key(struct json_scan *s, struct json_raw *key);
+bool json_scan_colon_far(struct json_scan *s);	/* the same, however it is written */
+/* From behind a key to its value. */
+static inline bool json_scan_colon(struct json_scan *s)
+{
+	if (!json_scan_is_near(s, ':'))
+		return json_scan_colon_far(s);
+	s->at += 2;
+	return true;
+}
+
+/* Of the keys of one object, whose first one was number FIRST of KEYS: is this one new? SEEN, zeroed for
+ * each object, has a bit for what a key looks like, so that most are compared with none. */
+bool json_scan_once(struct json_scan *s, size_t first, uint64_t seen[4], struct span key);
+
+struct json_digits {
+	bool whole;		/* no fraction, no exponent */
+	bool negative;
+	uint64_t value;		/* of a whole one, without its sign */
+};
+
+bool json_scan_number(struct json_scan *s, struct json_digits *number);
+
+/* Over a value of any kind. */
+bool json_scan_value(struct json_scan *s);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.h - the one place that knows json-c's traps: lax parsing by default, duplicate keys kept
+ * silently, getters that answer 0 for the wrong type, out-of-range numbers clamped.
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <json-c/json_object.h>
+#include <json-c/linkhash.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+/* Numbers beyond this lose digits in readers that keep them as doubles. */
+#define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
+
+/* Documents are not deeper. */
+#define JSON_DEPTH_MAX 16
+
+/* Of one object. Structs of facts have some forty; equal ones are looked for one by one. */
+#define JSON_KEYS_MAX 1024
+
+struct json_error {
+	char text[200];
+	size_t line;		/* from 1 */
+};
+
+/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
+ * filled. */
+bool json_check(const char *text, size_t n, struct json_error *error);
+/* As json-c's objects; NULL with ERROR filled. The caller owns the object. */
+struct json_object *json_parse(const char *text, size_t n, struct json_error *error);
+
+/* Members of an object; NULL or false when missing or of another type. */
+struct json_object *json_member(struct json_object *object, const char *key);
+const char *json_string(struct json_object *object, const char *key);
+bool json_number(struct json_object *object, const char *key, uint64_t *value);
+
+/* Add a member; each takes ownership of VALUE. A NULL string is written as null. KEY is not copied, and
+ * is mostly a literal. */
+void json_put(struct json_object *object, const char *key, struct json_object *value);
+void json_put_string(struct json_object *object, const char *key, const char *value);
+void json_put_number(struct json_object *object, const char *key, uint64_t value);
+/* The three keys that every document starts with. */
+struct json_object *json_document(const char *format);
+/* The first two of them, without the rest of the document, of which nothing is said. The caller owns the
+ * object. */
+struct json_object *json_head(const char *text, size_t n);
+/* 0 when JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set
+ * for a later minor version, whose extra keys are to be passed over. */
+int json_check_document(struct json_object *json, const char *format, bool *later,
+			struct json_error *error);
+
+/*
+ * json-c answers NULL when memory runs out, and a document that lacks a member without a word would be
+ * worse than none: see memory_need().
+ */
+#define json_object_new_object() ((struct json_object *)memory_need(json_object_new_object()))
+#define json_object_new_array() ((struct json_object *)memory_need(json_object_new_array()))
+#define json_object_new_boolean(b) ((struct json_object *)memory_need(json_object_new_boolean(b)))
+#define json_object_new_int(i) ((struct json_object *)memory_need(json_object_new_int(i)))
+#define json_object_new_int64(i) ((struct json_object *)memory_need(json_object_new_int64(i)))
+#define json_object_new_string(s) ((struct json_object *)memory_need(json_object_new_string(s)))
+#define json_object_new_string_len(s, n) \
+	((struct json_object *)memory_need(json_object_new_string_len(s, n)))
+#define json_object_array_add(array, value) \
+	(void)memory_need(json_object_array_add(array, value) == 0 ? (array) : NULL)
+#define json_object_to_json_string_ext(json, flags) \
+	((const char *)memory_need((void *)json_object_to_json_string_ext(json, flags)))
+
+/* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
+struct json_object *json_text(const char *s, size_t n);
+/* A number, or beyond JSON_EXACT_MAX the same as a string. */
+struct json_object *json_u64(uint64_t value);
+
+const char *json_type_word(enum json_type type);
+
+/* What is wrong at AT in TEXT. */
+void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
+		    ...) __attribute__((format(printf, 4, 5)));
+
+static inline bool json_is_blank(char c)
+{
+	return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int json_hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+static inline void json_unref(struct json_object **object)
+{
+	json_object_put(*object);
+}
+#define _cleanup_json_ _cleanup_(json_unref)
+
+#endif

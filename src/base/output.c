@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static int failed(struct output *output, int error)
+{
+	complain("%s: %s", output->file,
+		 error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
+				: strerror(error));
+	if (*output->temporary)
+		unlink(output->temporary);
+	output->file = NULL;
+	return -error;
+}
+
+/* node exporter reads *.prom and nothing else of its folder: ".NAME.XXXXXX" is none. */
+static int make_temporary(struct output *output)
+{
+	const char *slash = strrchr(output->file, '/');
+	int folder = slash ? (int)(slash + 1 - output->file) : 0;
+	mode_t mask;
+
+	if (snprintf(output->temporary, sizeof(output->temporary), "%.*s.%s.XXXXXX", folder,
+		     output->file, output->file + folder) >= (int)sizeof(output->temporary)) {
+		output->temporary[0] = '\0';
+		return -ENAMETOOLONG;
+	}
+	output->fd = mkstemp(output->temporary);
+	if (output->fd < 0) {
+		output->temporary[0] = '\0';
+		return -errno;
+	}
+	/* Others are to read it, as far as the caller's mask lets them. */
+	mask = umask(0);
+	umask(mask);
+	return fchmod(output->fd, 0666 & ~mask) < 0 ? -errno : 0;
+}
+
+/* /dev/null, a terminal or a pipe stays what it is; a link may lead to one, or be somebody's trap in /tmp. */
+static int open_special(struct output *output, mode_t mode)
+{
+	if (S_ISLNK(mode))
+		return -ELOOP;
+	if (!S_ISCHR(mode) && !S_ISFIFO(mode))
+		return S_ISDIR(mode) ? -EISDIR : -EINVAL;
+	output->fd = open(output->file, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	return output->fd < 0 ? -errno : 0;
+}
+
+int output_begin(struct output *output, const char *file)
+{
+	struct stat st;
+	int rc;
+
+	*output = (struct output){ .fd = -1 };
+	if (!file || strcmp(file, "-") == 0)
+		return 0;
+	output->file = file;
+	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output, st.st_mode)
+							    : make_temporary(output);
+	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
+		rc = -errno;
+	return rc ? failed(output, -rc) : 0;
+}
+
+int output_end(struct output *output, int good)
+{
+	if (!output->file)
+		return 0;
+	if (!*output->temporary)
+		return fflush(stdout) ? failed(output, errno) : 0;
+	if (!good) {
+		unlink(output->temporary);
+		return 0;
+	}
+	if (fflush(stdout) || fsync(output->fd) < 0 || rename(output->temporary, output->file) < 0)
+		return failed(output, errno);
+	return 0;
+}
+
+enum exit_status finish_output(enum exit_status status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	/* Whoever pipes into head has seen enough. */
+	if (errno != EPIPE)
+		complain("cannot write the result: %s", strerror(errno));
+	return EXIT_CANNOT;
+}

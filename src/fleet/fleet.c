@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fleet/fleet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILES_BYTES (1u << 30) /* address space for names */
+#define FILES_PER_WORKER 4     /* fewer are not worth another process */
+#define NODE_BYTES (16 << 20)  /* a large node's file and report */
+
+/* ---- files ---- */
+
+static const char *name_of(struct arena *arena, const char *file)
+{
+	static const char *const endings[] = { ".json", ".capture", ".facts" };
+	const char *slash = strrchr(file, '/');
+	const char *name = slash ? slash + 1 : file;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		struct span s = span_of(name);
+
+		if (span_ends(s, endings[i]) && s.n > strlen(endings[i]))
+			return arena_strndup(arena, name, s.n - strlen(endings[i]));
+	}
+	return name;
+}
+
+/* FILE is the arena's. */
+static void add_file(struct fleet *fleet, const char *file)
+{
+	if ((fleet->count & (fleet->count - 1)) == 0) {
+		size_t room = (fleet->count ? fleet->count * 2 : 1) * sizeof(char *);
+		const char **files = arena_alloc(fleet->arena, room);
+		const char **names = arena_alloc(fleet->arena, room);
+
+		if (fleet->count) {
+			memcpy(files, fleet->files, fleet->count * sizeof(char *));
+			memcpy(names, fleet->names, fleet->count * sizeof(char *));
+		}
+		fleet->files = files;
+		fleet->names = names;
+	}
+	fleet->files[fleet->count] = file;
+	fleet->names[fleet->count] = name_of(fleet->arena, file);
+	fleet->count++;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static enum exit_status add(struct fleet *fleet, const char *path)
+{
+	struct dirent **entries;
+	struct stat st;
+	int n;
+
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		add_file(fleet, arena_strdup(fleet->arena, path));
+		return EXIT_WELL;
+	}
+	n = scandir(path, &entries, is_visible, alphasort);
+	if (n < 0) {
+		complain("%s: %s", path, strerror(errno));
+		return EXIT_CANNOT;
+	}
+	for (int i = 0; i < n; i++) {
+		char *file = arena_printf(fleet->arena, "%s/%s", path, entries[i]->d_name);
+
+		if (stat(file, &st) == 0 && S_ISREG(st.st_mode))
+			add_file(fleet, file);
+		free(entries[i]);
+	}
+	free(entries);
+	return EXIT_WELL;
+}
+
+enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *more, size_t count)
+{
+	enum exit_status status = EXIT_WELL;
+
+	*fleet = (struct fleet){ .arena = arena_new(FILES_BYTES) };
+	if (!fleet->arena) {
+		complain("out of memory");
+		return EXIT_CANNOT;
+	}
+	if (from)
+		status = add(fleet, from);
+	for (size_t i = 0; !status && i < count; i++)
+		status = add(fleet, more[i]);
+	if (!status && !fleet->count) {
+		complain("no file of a node in %s", from ? from : more[0]);
+		return EXIT_CANNOT;
+	}
+	return status;
+}
+
+void fleet_close(struct fleet *fleet)
+{
+	arena_free(fleet->arena);
+}
+
+enum exit_status fleet_read(struct source *source, const struct options *options, const char *file)
+{
+	struct options one = *options;
+	enum exit_status status;
+
+	one.from = file;
+	one.root = NULL;
+	source_forget(source);
+	status = source_open(source, &one);
+	return status ? status : source_observe(source, &one);
+}
+
+/* ---- workers ---- */
+
+static int start_one(struct workers *w, const struct fleet *fleet, size_t total, worker_run *run,
+		     void *user)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		FILE *out;
+
+		/* The other workers' ends are not for this one. */
+		for (size_t i = 0; i < w->count; i++)
+			fclose(w->streams[i]);
+		close(fds[0]);
+		setlinebuf(stderr);	/* no line of it is mixed up with another worker's */
+		/* What one node took is kept for the next one. */
+		mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
+		mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
+		out = fdopen(fds[1], "w");
+		if (out)
+			run(fleet, w->count, total, out, user);
+		_exit(out && fclose(out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return -EAGAIN;
+	}
+	w->pids[w->count] = pid;
+	w->streams[w->count++] = fdopen(fds[0], "r");
+	return 0;
+}
+
+int workers_start(struct workers *w, const struct fleet *fleet, worker_run *run, void *user)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t total = processors > 1 ? (size_t)processors : 1;
+	int rc = 0;
+
+	if (total > fleet->count / FILES_PER_WORKER)
+		total = fleet->count / FILES_PER_WORKER + 1;
+	if (total > WORKERS_MAX)
+		total = WORKERS_MAX;
+	*w = (struct workers){ 0 };
+	for (size_t i = 0; rc == 0 && i < total; i++)
+		rc = start_one(w, fleet, total, run, user);
+	if (rc)
+		workers_end(w);
+	return rc;
+}
+
+bool workers_end(struct workers *w)
+{
+	bool well = true;
+	int status;
+
+	for (size_t i = 0; i < w->count; i++)
+		if (w->streams[i])
+			fclose(w->streams[i]);
+	for (size_t i = 0; i < w->count; i++)
+		well &= waitpid(w->pids[i], &status, 0) == w->pids[i] && WIFEXITED(status) &&
+			WEXITSTATUS(status) == 0;
+	return well;
+}
+
+/* ---- what can be compared ---- */
+
+/* The first character tells most apart. */
+static bool matches(const char *const *patterns, const char *path)
+{
+	for (size_t i = 0; patterns[i]; i++)
+		if ((*patterns[i] == '*' || *patterns[i] == *path) && fnmatch(patterns[i], path, 0) == 0)
+			return true;
+	return false;
+}
+
+bool fleet_is_volatile(const char *path)
+{
+	static const char *const patterns[] = {
+		"probes*", "gaps*", "env*", "log*", "os.boot_id", "os.boot_time_s",
+		"rdma.devices*.counters*", "*.pid", "*mtime_s", "*.refcnt", "*.runtime_status",
+		"limits.self*", NULL,
+	};
+
+	return matches(patterns, path);
+}
+
+bool fleet_is_own(const char *path)
+{
+	static const char *const patterns[] = {
+		"os.hostname", "gpu.devices*.uuid", "gpu.devices*.minor", "rdma.devices*.node_guid",
+		"rdma.devices*.lid", "rdma.devices*.gids*", "net.interfaces*.addresses",
+		"net.routes*", "net.hostname_addresses", "initramfs.images*.size_bytes",
+		"iommu.devices*.group", "dev.nodes*", "dev.majors*", "dev.char_links",
+		"limits.shm_bytes", "cmdline.running", "pci.devices*.bars*.start",
+		"pci.devices*.window.start", "repairs*", NULL,
+	};
+
+	return fleet_is_volatile(path) || matches(patterns, path);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/ends.h"
+
+struct nics {
+	LIST(struct pci_chain) list;
+};
+
+static void find_nearest(struct gpu_end *gpu, const struct nics *nics)
+{
+	struct pci_path path;
+
+	for_each(nic, &nics->list) {
+		topology_path_between(&gpu->chain, nic, &path);
+		if (gpu->nic && path.class >= gpu->path.class)
+			continue;
+		gpu->nic = nic->device;
+		gpu->path = path;
+		/* None is nearer. */
+		if (path.class == PATH_PIX)
+			break;
+	}
+}
+
+/* Has a GPU a NIC of that model beside it; or any, where DEVICE_ID is NULL? */
+static bool any_beside(const struct ends *ends, const struct fact_u64 *device_id)
+{
+	for_each(gpu, &ends->gpus)
+		if (gpu->nic && gpu->path.class <= PATH_PXB && is_known(gpu->nic->device_id) &&
+		    (!device_id || known_is(*device_id, gpu->nic->device_id.value)))
+			return true;
+	return false;
+}
+
+static void fill_rdma(struct rdma_end *end, const struct ends *ends, const struct node *node,
+		      const struct rdma_device *device)
+{
+	const struct pci_device *f = is_known(device->bdf) ? node_pci(node, device->bdf.value) : NULL;
+
+	end->function = f;
+	end->is_virtual = f && is_known(f->physical_function);
+	end->is_management = f && !topology_is_nic(node, f);
+	if (any_beside(ends, NULL))
+		end->is_for_jobs = !end->is_management && f && any_beside(ends, &f->device_id);
+	else
+		end->is_for_jobs = !end->is_management && !end->is_virtual;
+}
+
+const struct ends *ends_find(const struct node *node, struct arena *arena)
+{
+	struct ends *ends = arena_alloc(arena, sizeof(*ends));
+	struct nics nics = { 0 };
+
+	for_each(d, &node->pci.devices) {
+		if (pci_is_gpu(d))
+			topology_chain(node, d, &LIST_ADD(arena, &ends->gpus)->chain);
+		else if (topology_is_nic(node, d))
+			topology_chain(node, d, LIST_ADD(arena, &nics.list));
+	}
+	for_each_mut(gpu, &ends->gpus)
+		find_nearest(gpu, &nics);
+	for_each(d, &node->rdma.devices)
+		fill_rdma(LIST_ADD(arena, &ends->rdma), ends, node, d);
+	return ends;
+}

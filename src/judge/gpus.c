@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/gpus.h"
+
+/* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
+static const struct gpu_model gpu_models[] = {
+#include "gpus.inc"
+};
+
+static const struct nic_model nic_models[] = {
+#include "nics.inc"
+};
+
+const struct gpu_model *gpu_model(const struct pci_device *device)
+{
+	if (!known_is(device->vendor_id, 0x10de) || !is_known(device->device_id))
+		return NULL;
+	for (size_t i = 0; i < sizeof(gpu_models) / sizeof(gpu_models[0]); i++)
+		if (gpu_models[i].device_id == device->device_id.value)
+			return &gpu_models[i];
+	return NULL;
+}
+
+const struct nic_model *nic_model(const struct pci_device *device)
+{
+	if (!known_is(device->vendor_id, 0x15b3) || !is_known(device->device_id))
+		return NULL;
+	for (size_t i = 0; i < sizeof(nic_models) / sizeof(nic_models[0]); i++)
+		if (nic_models[i].device_id == device->device_id.value)
+			return &nic_models[i];
+	return NULL;
+}
+
+const char *gpu_name(const struct node *node, const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	for_each(g, &node->gpu.devices)
+		if (is_known(g->bdf) && str_is(device->bdf, g->bdf.value) && is_known(g->model))
+			return g->model.value;
+	return model ? model->name : "NVIDIA GPU";
+}
+
+const struct pci_bar *gpu_bar1(const struct pci_device *device)
+{
+	const struct pci_bar *bar0 = pci_bar(device, 0);
+	unsigned int index = bar0 && known_is(bar0->wide, true) ? 2 : 1;
+
+	return pci_bar(device, index);
+}
+
+bool gpu_is_data_centre(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	if (model)
+		return model->kind == GPU_DATA_CENTRE;
+	return pci_is_gpu(device) && device->class_id.value >> 8 == 0x0302;
+}
+
+bool gpu_nvswitch_is_nic(const struct pci_facts *pci)
+{
+	for_each(d, &pci->devices) {
+		const struct gpu_model *model = gpu_model(d);
+
+		if (model && model->nvswitch == NVSWITCH_BEHIND_NICS)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/job-env.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct job_value job_env(struct judge *j, const char *name)
+{
+	struct job_value v = { .name = name, .value = node_env(j->node, name) };
+
+	if (v.value && !*v.value)
+		v.value = NULL;
+	if (v.value)
+		v.fact = say_fact(j, "env.variables", name, "value");
+	return v;
+}
+
+/* NCCL: src/misc/param.cc. The environment stands over the files, the first over the second. */
+struct job_value job_nccl(struct judge *j, const char *name)
+{
+	struct job_value v = job_env(j, name);
+
+	for_each (s, &j->node->env.nccl_conf) {
+		if (v.value || !str_is(s->name, name) || !*s->value.value)
+			continue;
+		v.value = s->value.value;
+		v.fact = say_fact(j, "env.nccl_conf", name, "value");
+	}
+	return v;
+}
+
+const char *say_value(struct judge *j, const struct job_value *v)
+{
+	if (!node_env(j->node, v->name))
+		for_each (s, &j->node->env.nccl_conf)
+			if (str_is(s->name, v->name))
+				return say(j, "%s=%s of %s", v->name, v->value, s->file.value);
+	return say(j, "%s=%s", v->name, v->value);
+}
+
+bool job_number(const struct job_value *v, long *number)
+{
+	char *end;
+
+	if (!v->value)
+		return false;
+	*number = strtol(v->value, &end, 0);
+	return end != v->value && !*end;
+}
+
+bool job_is_on(const struct job_value *v)
+{
+	static const char *const no[] = { "0", "n", "no", "f", "false", "off" };
+
+	if (!v->value)
+		return false;
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		if (strcasecmp(v->value, no[i]) == 0)
+			return false;
+	return true;
+}
+
+bool gate_no_variables(struct judge *j)
+{
+	if (is_told(j->node->env.variables))
+		return false;
+	UNKNOWN(j, .evidence = { "env.variables" });
+	return true;
+}
+
+bool gate_no_nccl_variables(struct judge *j)
+{
+	if (gate_no_variables(j))
+		return true;
+	if (is_told(j->node->env.nccl_conf))
+		return false;
+	UNKNOWN(j, .evidence = { "env.nccl_conf" });
+	return true;
+}
+
+struct hca_list job_nic_list(struct judge *j, bool nvshmem)
+{
+	struct job_value list = nvshmem ? job_env(j, "NVSHMEM_HCA_LIST")
+					: job_nccl(j, "NCCL_IB_HCA");
+
+	if (nvshmem && !list.value)
+		list = job_env(j, "NVSHMEM_HCA_PE_MAPPING");
+	if (!list.value)
+		return hca_list_nccl("");
+	return nvshmem ? hca_list_nvshmem(list.value) : hca_list_nccl(list.value);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/ports.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "judge/ends.h"
+
+/* ---- devices ---- */
+
+static const struct rdma_end *end_of(const struct judge *j, const struct rdma_device *device)
+{
+	return &j->ends->rdma.items[device - j->node->rdma.devices.items];
+}
+
+bool is_virtual_function(const struct judge *j, const struct rdma_device *device)
+{
+	return end_of(j, device)->is_virtual;
+}
+
+bool is_management(const struct judge *j, const struct rdma_device *device)
+{
+	return end_of(j, device)->is_management;
+}
+
+bool is_job_nic(const struct judge *j, const struct rdma_device *device)
+{
+	return end_of(j, device)->is_for_jobs;
+}
+
+/* ---- ports ---- */
+
+bool port_is_active(const struct rdma_port *port)
+{
+	return known_is(port->state, RDMA_PORT_ACTIVE);
+}
+
+bool port_is_ethernet(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "Ethernet");
+}
+
+bool port_is_infiniband(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "InfiniBand");
+}
+
+const char *say_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	return say(j, "%s/%" PRIu64, d->name.value, p->port.value);
+}
+
+const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		      const char *member)
+{
+	const char *ports = say_fact(j, "rdma.devices", d->name.value, "ports");
+	char number[24];
+
+	return say_fact(j, ports, fact_decimal(p->port.value, number), member);
+}
+
+const char *gid_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+		     const struct rdma_gid *g, const char *member)
+{
+	char number[24];
+
+	return say_fact(j, port_fact(j, d, p, "gids"), fact_decimal(g->index.value, number), member);
+}
+
+/* ---- GIDs ---- */
+
+bool gid_is_usable(const struct rdma_gid *gid)
+{
+	struct gid address;
+
+	return str_is(gid->type, "RoCE v2") && is_known(gid->gid) &&
+	       gid_parse(span_of(gid->gid.value), &address) && !gid_is_zero(&address) &&
+	       !gid_is_link_local(&address);
+}
+
+const struct rdma_gid *port_usable_gid(const struct rdma_port *port)
+{
+	for_each(gid, &port->gids)
+		if (gid_is_usable(gid))
+			return gid;
+	return NULL;
+}
+
+const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index)
+{
+	for_each(gid, &port->gids)
+		if (known_is(gid->index, index))
+			return gid;
+	return NULL;
+}
+
+/* ---- interfaces, containers ---- */
+
+const struct net_interface *node_interface(const struct node *node, const char *name)
+{
+	for_each(interface, &node->net.interfaces)
+		if (str_is(interface->name, name))
+			return interface;
+	return NULL;
+}
+
+bool interface_is_up(const struct net_interface *interface)
+{
+	return str_is(interface->state, "up") || str_is(interface->state, "unknown");
+}
+
+enum fact_state container_runtime(const struct node *node, const char **name)
+{
+	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
+
+	for_each(p, &node->limits.launchers)
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (str_is(p->name, words[i])) {
+				*name = p->name.value;
+				return FACT_KNOWN;
+			}
+	return is_told(node->limits.launchers) ? FACT_ABSENT : FACT_UNKNOWN;
+}

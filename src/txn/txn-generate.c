@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
+ * proves nothing, and some write into the live file or delete it when the disk is full: so it is
+ * made under another name in the same folder, looked at, and renamed over the old one only then.
+ */
+#include "txn/txn-private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "txn/write-private.h"
+
+/* ---- where it belongs ---- */
+
+static bool has_word(struct span words, const char *wanted)
+{
+	struct span word;
+
+	while (span_cut(&words, ',', &word))
+		if (span_is(word, wanted))
+			return true;
+	return false;
+}
+
+/* proc_pid_mountinfo(5): the mount point is the fifth word. */
+static bool is_mounted(struct txn *t, struct span place)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, word = { NULL, 0 };
+
+	if (host_read(t->host, &text, HOST_FILE_MAX, "/proc/self/mountinfo") < 0)
+		return true;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		for (int i = 0; i < 5 && span_word(&line, &word); i++)
+			;
+		if (word.n == place.n && memcmp(word.p, place.p, place.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* An image in the folder that /boot should be mounted on is one that no boot loader ever reads. */
+int generate_check_place(struct txn *t, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, device, place, type, options;
+
+	if (t->options->root || host_read(t->host, &text, HOST_FILE_MAX, "/etc/fstab") < 0)
+		return 0;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		if (!span_word(&line, &device) || span_starts(device, "#") ||
+		    !span_word(&line, &place) || !span_word(&line, &type))
+			continue;
+		if (!span_word(&line, &options))
+			options = (struct span){ "", 0 };
+		/* mount(8) takes "/boot/" for "/boot". */
+		while (place.n > 1 && place.p[place.n - 1] == '/')
+			place.n--;
+		if (place.n < 2 || strncmp(path, place.p, place.n) != 0 || path[place.n] != '/')
+			continue;
+		if (!has_word(options, "noauto") && !is_mounted(t, place))
+			return txn_fail(t, -ENODEV, "%.*s is not mounted, and /etc/fstab says that it "
+					"should be", SPAN_FMT(place));
+	}
+	return 0;
+}
+
+/* ---- making it ---- */
+
+static int check_side(struct txn *t, struct txn_step *step, const char *side, int fd,
+		      generate_check *check)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return txn_fail(t, -EIO, "%s: not a file of its own", side);
+	if (st.st_size == 0)
+		return txn_fail(t, -EIO, "%s is empty: the program ended well and made nothing",
+				side);
+	return check ? check(t, step, fd) : 0;
+}
+
+/* The journal has the hash before the name is given away. */
+static int note_made(struct txn *t, const struct txn_step *step, struct kept *kept, int fd)
+{
+	int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_hash(fd, kept->after.sha256);
+
+	if (rc)
+		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));
+	kept->after.there = kept->after_known = true;
+	if (kept < step->kept.items || kept >= step->kept.items + step->kept.count)
+		return 0; /* made anew by an undo */
+	return state_event(t, "MADE %u %u %s", (unsigned int)(step - t->steps.items),
+			   (unsigned int)(kept - step->kept.items), kept->after.sha256);
+}
+
+int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
+	     generate_check *check)
+{
+	const char *side = write_side_path(t->arena, kept->path);
+	const struct write_request request = {
+		.path = kept->path,
+		.expected = &kept->before,
+		.mode = 0600,
+		.meta = kept->before.there ? &kept->before.meta : NULL,
+	};
+	_cleanup_close_ int fd = -1;
+	int rc;
+
+	write_sweep(&t->w, kept->path);
+	rc = step_program(t, argv, RUN_IMAGE_TIMEOUT_S, &t->output);
+	if (rc == 0) {
+		TEST_POINT("after a generator");
+		fd = write_open(&t->w, side, 0);
+		if (fd < 0)
+			rc = txn_fail(t, fd, "%s ended well but made no %s", argv[0], side);
+		else
+			rc = check_side(t, step, side, fd, check);
+	}
+	if (rc == 0)
+		rc = note_made(t, step, kept, fd);
+	if (rc == 0 && write_take(&t->w, side, &request))
+		rc = txn_fail(t, -EIO, NULL);
+	if (rc)
+		write_sweep(&t->w, kept->path);
+	return rc;
+}
+
+void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
+{
+	enum txn_item_state worst = TXN_RESTORED;
+	const char *text = NULL;
+
+	for_each_mut(kept, &step->kept) {
+		const char *why = NULL;
+		enum txn_item_state state;
+
+		write_sweep(&t->w, kept->path);
+		state = kept_restore(t, kept, !step->ended, &why);
+		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED)) {
+			worst = state;
+			text = why;
+		}
+	}
+	txn_set(item, worst, text);
+}
+
+void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
+		   const char *const *argv, generate_check *check)
+{
+	struct kept now = { .path = step->kept.count ? step->kept.items[0].path : NULL };
+	int rc;
+
+	if (item->state != TXN_KEPT || !t->committed || !now.path || !argv)
+		return;
+	rc = write_see(&t->w, now.path, &now.before);
+	if (rc || !now.before.there) {
+		/* Of a kernel that is gone: there is nothing to be as before. */
+		txn_set(item, rc ? TXN_KEPT : TXN_RESTORED,
+			rc ? t->w.why : "it is gone: nothing to put back");
+		return;
+	}
+	if (t->options->no_regenerate) {
+		txn_set(item, TXN_LEFT,
+			arena_printf(t->arena, "changed since; to be made anew: %s",
+				     step_command(t->arena, argv)));
+		return;
+	}
+	txn_tell(t, "%s: made anew, as it changed since", step_title(t->arena, step));
+	rc = generate(t, step, &now, argv, check);
+	txn_set(item, rc ? TXN_FAILED : TXN_REBUILT,
+		rc ? t->why : "changed since, so it was made anew from the files as they are now");
+	item->output = rc ? t->output : NULL;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn-private.h - between the parts of a transaction; nobody else includes this.
+ *
+ * Everything that taking back needs is found out and written down before the first change, so that
+ * struct txn is the same whether it was made from a plan a moment ago or read from the state folder
+ * of a process that is no more.
+ */
+#ifndef TXN_PRIVATE_H
+#define TXN_PRIVATE_H
+
+#include "host.h"
+#include "txn/run.h"
+#include "txn/txn.h"
+#include "txn/write.h"
+
+struct json_object;
+
+/* A file as it was. Its bytes are in the state folder, in before.NUMBER. */
+struct kept {
+	const char *path;
+	unsigned int number;
+	struct file_seen before;
+	/* What the transaction made of it, as the journal says before it is renamed. */
+	bool after_known;
+	struct file_seen after;	/* there and sha256 alone */
+};
+
+struct txn_file {
+	struct kept kept;
+	struct span bytes;	/* to be written; only while applying */
+	uint32_t mode;		/* of a new file */
+	LIST(const char *) folders;	/* that were not there either, outermost first */
+	bool begun;		/* the journal says so */
+};
+
+struct txn_step {
+	enum plan_step_kind kind;
+	const char *subject;
+	const char *path;
+	const char *tool;
+	const char *const *argv;
+	const char *const *must_hold;
+	const char *was;	/* a unit's or module's state, a sysctl's value before; or NULL */
+	LIST(struct kept) kept;	/* the files that it writes */
+	const char *left;	/* why it is not done, or NULL */
+	bool begun, ended;	/* the journal says so */
+};
+
+struct txn {
+	struct arena *arena;
+	const struct txn_options *options;
+	struct txn_outcome *outcome;
+	struct host *host;
+	struct writer w;
+	int lock;
+	int folder;		/* the state folder; -1 */
+	int journal;		/* -1 */
+	bool taking_back;	/* signals wait until that is done */
+	bool again;		/* a file could not be put back: the next run has to try */
+
+	const char *id;
+	const char *plan_id;
+	const char *boot_id;	/* or NULL */
+	const char *who;
+	uint64_t time_s;
+	unsigned int kept_count;
+	LIST(struct txn_file) files;
+	LIST(struct txn_step) steps;
+	LIST(struct txn_repair) repairs;
+
+	/* What the journal says. */
+	bool begun, committed, undoing, ended;
+	enum txn_status status;	/* when ended */
+
+	const char *why;	/* of the last failure */
+	const char *output;	/* of the program that failed; or NULL */
+};
+
+/* txn.c */
+int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
+	     struct txn_outcome *outcome);
+void txn_close(struct txn *t);
+/* RC, with t->why set; FORMAT NULL takes the writer's. */
+int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
+struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
+void txn_set(struct txn_item *item, enum txn_item_state state, const char *text);
+void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Of this boot; NULL in another root. */
+const char *txn_boot_id(struct txn *t);
+/* What the running kernel or manager was told is forgotten then. */
+bool txn_booted_since(struct txn *t);
+
+/* txn-lock.c: 0 or a refusal in t->why. */
+int txn_lock(struct txn *t);
+int txn_check_packages(struct txn *t);
+
+/* txn-journal.c: the state folder. */
+int state_create(struct txn *t);	/* an empty one, with an id of its own */
+void state_discard(struct txn *t);	/* of a transaction that never began */
+int state_save(struct txn *t);		/* plan.json, fsynced */
+/* plan.json and the journal; -ENOENT when it never began. */
+int state_load(struct txn *t, const char *id);
+int state_open(struct txn *t);		/* the journal, for more events */
+int state_names(struct txn *t, struct names *names);	/* all ids, the oldest first */
+/* One line, fsynced. */
+int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps PATH as it is now: the next before.NUMBER. */
+int state_keep(struct txn *t, struct kept *kept, const char *path);
+/* Copies that nobody needs any more: all is as it was. The record and the journal stay. */
+void state_forget(struct txn *t);
+int state_kept_open(struct txn *t, const struct kept *kept);
+/* A copy of what was found in its place, for the user. */
+void state_keep_found(struct txn *t, const struct kept *kept);
+
+/* txn-record.c: struct txn as JSON. */
+#define RECORD_FORMAT OWN_RECORD_FORMAT
+struct json_object *record_to_json(const struct txn *t);
+int record_from_json(struct txn *t, struct json_object *json);
+
+/* txn-steps.c */
+const char *step_title(struct arena *arena, const struct txn_step *step);
+/* Finds out what the step would change; nothing is changed. Sets step->left. */
+int step_prepare(struct txn *t, struct txn_step *step);
+/* Keeps the files that it writes. */
+int step_keep(struct txn *t, struct txn_step *step);
+int step_run(struct txn *t, struct txn_step *step, struct txn_item *item);
+void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
+/* Once the files are as before. */
+void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
+
+/* What a kind of step does; NULL functions: nothing to do there. */
+struct step_kind {
+	const char *title;	/* %s is the subject */
+	bool live;		/* only a running host has it */
+	bool program;		/* a program is run for it */
+	int (*prepare)(struct txn *t, struct txn_step *step);
+	int (*run)(struct txn *t, struct txn_step *step, struct txn_item *item);
+	void (*undo)(struct txn *t, struct txn_step *step, struct txn_item *item);
+	void (*redo)(struct txn *t, struct txn_step *step, struct txn_item *item);
+};
+extern const struct step_kind step_initramfs, step_boot_loader;	/* one file each */
+extern const struct step_kind step_daemon_reload, step_unit_enable, step_unit_disable,
+	step_unit_start, step_unit_stop;	/* txn-units.c */
+extern const struct step_kind step_load_module, step_unload_module, step_sysctl,
+	step_device_node;			/* txn-kernel.c */
+extern const struct step_kind step_reload_driver;	/* txn-reload.c */
+
+/* txn-kernel.c: 0, or a failure in t->why. */
+int txn_load_module(struct txn *t, const char *name);
+int txn_unload_module(struct txn *t, const char *name);
+/* Could be unloaded and loaded again: it has a file, and no command of its own. */
+int txn_check_module(struct txn *t, const char *name);
+
+/* Runs ARGV in the transaction's root; fails as txn_fail(). OUTPUT may be NULL. */
+int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
+		 const char **output);
+const char *step_command(struct arena *arena, const char *const *argv);
+/* Marks PATH as a file that the step writes. */
+void step_writes(struct txn *t, struct txn_step *step, const char *path);
+
+/* txn-generate.c: a file that a program makes: aside, looked at, then renamed. */
+typedef int generate_check(struct txn *t, struct txn_step *step, int side);
+int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
+	     generate_check *check);
+/* Is what should be mounted where PATH is? */
+int generate_check_place(struct txn *t, const char *path);
+/* Puts back what the step wrote; what somebody changed since is TXN_KEPT. */
+void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
+/* Makes the file anew, if that is what became of it. */
+void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
+		   const char *const *argv, generate_check *check);
+
+/* txn-recover.c */
+/* Takes everything back that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
+enum txn_result txn_take_back(struct txn *t);
+/* The same for everything in the state folder that was left unfinished. */
+int txn_recover_all(struct txn *t);
+/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote
+ * down what the transaction made of it. */
+enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text);
+
+/* txn-audit.c */
+void txn_audit(struct txn *t, const char *event, const char *result);
+const char *txn_who(struct arena *arena);
+
+#endif

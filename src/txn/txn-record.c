@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* txn-record.c - a transaction as plan.json has it: what was, what is to be, who wanted it. */
+#include "txn/txn-private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "parse/base64.h"
+
+#define KEPT_MAX 65536 /* files of one transaction: far more than there can be */
+
+/* ---- writing ---- */
+
+static struct json_object *xattrs_to_json(const struct file_meta *meta)
+{
+	struct json_object *json = json_object_new_object();
+
+	for_each(x, &meta->xattrs) {
+		char *text = base64_encode(x->value, x->n);
+
+		json_put_string(json, x->name, text ? text : "");
+		free(text);
+	}
+	return json;
+}
+
+static struct json_object *seen_to_json(const struct file_seen *seen)
+{
+	struct json_object *json;
+
+	if (!seen->there)
+		return NULL;
+	json = json_object_new_object();
+	json_put_string(json, "sha256", seen->sha256);
+	json_put_number(json, "size_bytes", seen->size);
+	json_put_number(json, "mode", seen->meta.mode);
+	json_put_number(json, "uid", seen->meta.uid);
+	json_put_number(json, "gid", seen->meta.gid);
+	json_put(json, "mtime_s", json_object_new_int64(seen->meta.mtime_s));
+	json_put_number(json, "mtime_ns", seen->meta.mtime_ns);
+	json_put(json, "xattrs", xattrs_to_json(&seen->meta));
+	return json;
+}
+
+static struct json_object *kept_to_json(const struct kept *kept)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "path", kept->path);
+	json_put_number(json, "number", kept->number);
+	json_put(json, "before", seen_to_json(&kept->before));
+	return json;
+}
+
+static struct json_object *strings_to_json(const char *const *strings)
+{
+	struct json_object *json = strings ? json_object_new_array() : NULL;
+
+	for (; strings && *strings; strings++)
+		json_object_array_add(json, json_text(*strings, strlen(*strings)));
+	return json;
+}
+
+static struct json_object *file_to_json(const struct txn_file *file)
+{
+	struct json_object *json = kept_to_json(&file->kept);
+	struct json_object *folders = json_object_new_array();
+
+	json_put_string(json, "after", file->kept.after.there ? file->kept.after.sha256 : NULL);
+	for_each(folder, &file->folders)
+		json_object_array_add(folders, json_text(*folder, strlen(*folder)));
+	json_put(json, "folders", folders);
+	return json;
+}
+
+static struct json_object *step_to_json(const struct txn_step *step)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *kept = json_object_new_array();
+
+	json_put_string(json, "kind", plan_step_words[step->kind]);
+	json_put_string(json, "subject", step->subject);
+	json_put_string(json, "path", step->path);
+	json_put_string(json, "tool", step->tool);
+	json_put(json, "argv", strings_to_json(step->argv));
+	json_put(json, "must_hold", strings_to_json(step->must_hold));
+	json_put_string(json, "was", step->was);
+	json_put_string(json, "left", step->left);
+	for_each(k, &step->kept)
+		json_object_array_add(kept, kept_to_json(k));
+	json_put(json, "files", kept);
+	return json;
+}
+
+static struct json_object *repair_to_json(const struct txn_repair *repair)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "rule", repair->rule);
+	json_put_string(json, "subject", repair->subject);
+	json_put_string(json, "what", repair->what);
+	json_put_string(json, "activation", activation_words[repair->activation]);
+	return json;
+}
+
+struct json_object *record_to_json(const struct txn *t)
+{
+	struct json_object *json = json_document(RECORD_FORMAT);
+	struct json_object *files = json_object_new_array(), *steps = json_object_new_array();
+	struct json_object *repairs = json_object_new_array();
+
+	json_put_string(json, "id", t->id);
+	json_put_string(json, "plan_id", t->plan_id);
+	json_put_number(json, "time_s", t->time_s);
+	json_put_string(json, "boot_id", t->boot_id);
+	json_put_string(json, "who", t->who);
+	for_each(repair, &t->repairs)
+		json_object_array_add(repairs, repair_to_json(repair));
+	for_each(file, &t->files)
+		json_object_array_add(files, file_to_json(file));
+	for_each(step, &t->steps)
+		json_object_array_add(steps, step_to_json(step));
+	json_put(json, "repairs", repairs);
+	json_put(json, "files", files);
+	json_put(json, "steps", steps);
+	return json;
+}
+
+/* ---- reading: whatever is not as it was written is -EBADMSG ---- */
+
+static const char *copy_string(struct txn *t, struct json_object *json, const char *key)
+{
+	const char *s = json_string(json, key);
+
+	return s ? arena_strdup(t->arena, s) : NULL;
+}
+
+/* NULL-terminated, or NULL for null. */
+static int strings_from_json(struct txn *t, struct json_object *json, const char *const **out)
+{
+	const char **strings;
+	size_t n;
+
+	*out = NULL;
+	if (!json)
+		return 0;
+	if (!json_object_is_type(json, json_type_array))
+		return -EBADMSG;
+	n = json_object_array_length(json);
+	strings = arena_alloc(t->arena, (n + 1) * sizeof(*strings));
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *item = json_object_array_get_idx(json, i);
+
+		if (!json_object_is_type(item, json_type_string))
+			return -EBADMSG;
+		strings[i] = arena_strdup(t->arena, json_object_get_string(item));
+	}
+	*out = strings;
+	return 0;
+}
+
+static int xattrs_from_json(struct txn *t, struct json_object *json, struct file_meta *meta)
+{
+	if (!json_object_is_type(json, json_type_object))
+		return -EBADMSG;
+	json_object_object_foreach (json, name, value) {
+		const char *text = json_object_is_type(value, json_type_string)
+					   ? json_object_get_string(value)
+					   : NULL;
+		size_t n;
+		char *bytes = text ? base64_decode(text, &n) : NULL;
+		struct xattr *x;
+
+		if (!bytes)
+			return -EBADMSG;
+		x = LIST_ADD(t->arena, &meta->xattrs);
+		x->name = arena_strdup(t->arena, name);
+		x->value = arena_strndup(t->arena, bytes, n);
+		x->n = n;
+		free(bytes);
+	}
+	return 0;
+}
+
+static bool sha_from_json(struct json_object *json, const char *key, char sha[SHA256_HEX])
+{
+	const char *s = json_string(json, key);
+
+	if (!s || strlen(s) != SHA256_HEX - 1)
+		return false;
+	memcpy(sha, s, SHA256_HEX);
+	return true;
+}
+
+static int seen_from_json(struct txn *t, struct json_object *json, struct file_seen *seen)
+{
+	struct json_object *mtime = json_member(json, "mtime_s");
+	uint64_t mode, uid, gid, ns;
+
+	if (!json)
+		return 0;
+	if (!sha_from_json(json, "sha256", seen->sha256) ||
+	    !json_number(json, "size_bytes", &seen->size) || !json_number(json, "mode", &mode) ||
+	    !json_number(json, "uid", &uid) || !json_number(json, "gid", &gid) ||
+	    !json_number(json, "mtime_ns", &ns) || !json_object_is_type(mtime, json_type_int))
+		return -EBADMSG;
+	seen->there = true;
+	seen->meta = (struct file_meta){ .mode = (uint32_t)mode & 07777,
+					 .uid = (uid_t)uid,
+					 .gid = (gid_t)gid,
+					 .mtime_s = json_object_get_int64(mtime),
+					 .mtime_ns = (uint32_t)ns };
+	return xattrs_from_json(t, json_member(json, "xattrs"), &seen->meta);
+}
+
+static int kept_from_json(struct txn *t, struct json_object *json, struct kept *kept)
+{
+	uint64_t number;
+
+	kept->path = copy_string(t, json, "path");
+	if (!kept->path || !json_number(json, "number", &number) || number >= KEPT_MAX)
+		return -EBADMSG;
+	kept->number = (unsigned int)number;
+	if (t->kept_count <= kept->number)
+		t->kept_count = kept->number + 1;
+	return seen_from_json(t, json_member(json, "before"), &kept->before);
+}
+
+static int file_from_json(struct txn *t, struct json_object *json)
+{
+	struct txn_file *file = LIST_ADD(t->arena, &t->files);
+	const char *const *folders;
+	int rc = strings_from_json(t, json_member(json, "folders"), &folders);
+
+	if (rc == 0)
+		rc = kept_from_json(t, json, &file->kept);
+	for (; folders && *folders; folders++)
+		*LIST_ADD(t->arena, &file->folders) = *folders;
+	file->kept.after_known = true;
+	file->kept.after.there = json_member(json, "after") != NULL;
+	if (rc == 0 && file->kept.after.there &&
+	    !sha_from_json(json, "after", file->kept.after.sha256))
+		rc = -EBADMSG;
+	return rc;
+}
+
+static int kind_of_step(const char *word)
+{
+	for (size_t i = 0; word && plan_step_words[i]; i++)
+		if (strcmp(plan_step_words[i], word) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int step_from_json(struct txn *t, struct json_object *json)
+{
+	struct txn_step *step = LIST_ADD(t->arena, &t->steps);
+	struct json_object *kept = json_member(json, "files");
+	int kind = kind_of_step(json_string(json, "kind"));
+	int rc = 0;
+
+	if (kind < 0 || !json_object_is_type(kept, json_type_array))
+		return -EBADMSG;
+	step->kind = (enum plan_step_kind)kind;
+	step->subject = copy_string(t, json, "subject");
+	step->path = copy_string(t, json, "path");
+	step->tool = copy_string(t, json, "tool");
+	step->was = copy_string(t, json, "was");
+	step->left = copy_string(t, json, "left");
+	rc = strings_from_json(t, json_member(json, "argv"), &step->argv);
+	if (rc == 0 && step->argv && !step->argv[0])
+		rc = -EBADMSG;
+	if (rc == 0)
+		rc = strings_from_json(t, json_member(json, "must_hold"), &step->must_hold);
+	for (size_t i = 0; rc == 0 && i < json_object_array_length(kept); i++)
+		rc = kept_from_json(t, json_object_array_get_idx(kept, i),
+				    LIST_ADD(t->arena, &step->kept));
+	return rc;
+}
+
+static int repair_from_json(struct txn *t, struct json_object *json)
+{
+	struct txn_repair *repair = LIST_ADD(t->arena, &t->repairs);
+	const char *activation = json_string(json, "activation");
+
+	repair->rule = copy_string(t, json, "rule");
+	repair->subject = copy_string(t, json, "subject");
+	repair->what = copy_string(t, json, "what");
+	for (int i = 0; activation && activation_words[i]; i++)
+		if (strcmp(activation_words[i], activation) == 0)
+			repair->activation = (enum activation)i;
+	return repair->rule && repair->what ? 0 : -EBADMSG;
+}
+
+static int each(struct txn *t, struct json_object *list,
+		int (*from_json)(struct txn *t, struct json_object *json))
+{
+	int rc = json_object_is_type(list, json_type_array) ? 0 : -EBADMSG;
+
+	for (size_t i = 0; rc == 0 && i < json_object_array_length(list); i++)
+		rc = from_json(t, json_object_array_get_idx(list, i));
+	return rc;
+}
+
+int record_from_json(struct txn *t, struct json_object *json)
+{
+	int rc;
+
+	t->plan_id = copy_string(t, json, "plan_id");
+	t->boot_id = copy_string(t, json, "boot_id");
+	t->who = copy_string(t, json, "who");
+	if (!t->plan_id || !t->who || !json_number(json, "time_s", &t->time_s))
+		return -EBADMSG;
+	rc = each(t, json_member(json, "repairs"), repair_from_json);
+	if (rc == 0)
+		rc = each(t, json_member(json, "files"), file_from_json);
+	return rc ? rc : each(t, json_member(json, "steps"), step_from_json);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn-recover.c - taking back: after a failure, after an interruption, and when asked to. All three
+ * are the same, and can be interrupted and begun again as often as it takes: what is as before is
+ * left, what the transaction made is replaced by what was, and what is neither is somebody else's.
+ */
+#include "txn/txn-private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "txn/write-private.h"
+
+/* ---- one file ---- */
+
+static int put_back(struct txn *t, const struct kept *kept, const struct file_seen *now)
+{
+	_cleanup_close_ int from = -1;
+	char sha[SHA256_HEX];
+	int rc;
+
+	if (!kept->before.there)
+		return write_remove(&t->w, kept->path, now);
+	from = state_kept_open(t, kept);
+	rc = from < 0 ? from : write_hash(from, sha);
+	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
+		return write_refuse(&t->w, -EBADMSG, kept->path,
+				    "the copy that was kept of it is damaged");
+	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
+		rc = -errno;
+	if (rc)
+		return write_fail(&t->w, rc, kept->path,
+				  "the copy that was kept cannot be used: %s", strerror(-rc));
+	return write_put(&t->w, &(struct write_request){ .path = kept->path,
+							 .from = from,
+							 .meta = &kept->before.meta,
+							 .exact = true,
+							 .expected = now });
+}
+
+enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text)
+{
+	struct file_seen now;
+	int rc;
+
+	if (generate_check_place(t, kept->path)) {
+		*text = t->why;
+		t->again = true;
+		return TXN_FAILED;
+	}
+	rc = write_see(&t->w, kept->path, &now);
+	if (rc == 0 && write_same(&now, &kept->before))
+		return TXN_RESTORED;
+	if (rc == 0 && !(kept->after_known && write_same(&now, &kept->after))) {
+		if (!force || kept->after_known) {
+			*text = arena_printf(t->arena, "%s: somebody %s it since: kept as it is",
+					     kept->path, now.there ? "changed" : "removed");
+			return TXN_KEPT;
+		}
+		state_keep_found(t, kept);
+	}
+	if (rc == 0)
+		rc = put_back(t, kept, &now);
+	if (rc == 0)
+		return TXN_RESTORED;
+	*text = arena_strdup(t->arena, t->w.why);
+	/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
+	 * the way of all that comes after. */
+	if (t->w.refused || rc == -ENOENT)
+		return TXN_KEPT;
+	t->again = true;
+	return TXN_FAILED;
+}
+
+static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *item)
+{
+	const char *text = NULL;
+	enum txn_item_state state;
+
+	write_sweep(&t->w, file->kept.path);
+	state = kept_restore(t, &file->kept, false, &text);
+	if (state == TXN_RESTORED && !file->kept.before.there)
+		text = "it was not there before";
+	txn_set(item, state, text);
+	for (uint32_t i = file->folders.count; i-- > 0;)
+		write_drop_folder(&t->w, file->folders.items[i]);
+}
+
+/* ---- all of it ---- */
+
+static enum txn_result finish(struct txn *t)
+{
+	enum txn_status status = t->committed ? TXN_IS_UNDONE : TXN_IS_ROLLED_BACK;
+	enum txn_result result = t->committed ? TXN_UNDONE : TXN_ROLLED_BACK;
+
+	for_each(item, &t->outcome->items)
+		if (item->state == TXN_KEPT || item->state == TXN_FAILED) {
+			status = TXN_IS_PARTLY;
+			result = TXN_PARTLY;
+		}
+	/* Without a last line the next run tries again. */
+	if (t->again)
+		txn_note(t, "what failed is tried again by the next fix or undo");
+	else if (state_event(t, "END %s", txn_status_words[status]))
+		txn_note(t, "%s", t->why);
+	else if (status != TXN_IS_PARTLY)
+		state_forget(t);
+	return result;
+}
+
+static void take_back_steps(struct txn *t)
+{
+	for (uint32_t i = t->steps.count; i-- > 0;) {
+		struct txn_step *step = &t->steps.items[i];
+		struct txn_item *item = txn_item_of_step(t, step);
+
+		if (step->begun && !step->left)
+			step_undo(t, step, item);
+		else if (item->state == TXN_FAILED)
+			txn_set(item, TXN_NOT_REACHED, NULL);
+	}
+}
+
+static void take_back_files(struct txn *t)
+{
+	for (uint32_t i = t->files.count; i-- > 0;) {
+		struct txn_file *file = &t->files.items[i];
+		struct txn_item *item = txn_item_of_file(t, file);
+
+		if (file->begun)
+			restore_file(t, file, item);
+		else if (item->state == TXN_FAILED)
+			txn_set(item, TXN_NOT_REACHED, NULL);
+	}
+}
+
+enum txn_result txn_take_back(struct txn *t)
+{
+	t->taking_back = true;
+	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
+	if (state_event(t, "UNDO") && t->committed) {
+		t->outcome->text = t->why;
+		return TXN_REFUSED;
+	}
+	take_back_steps(t);
+	take_back_files(t);
+	for_each_mut(step, &t->steps)
+		if (step->begun && !step->left)
+			step_redo(t, step, txn_item_of_step(t, step));
+	return finish(t);
+}
+
+static void make_items(struct txn *t)
+{
+	for_each(file, &t->files)
+		LIST_ADD(t->arena, &t->outcome->items)->subject = file->kept.path;
+	for_each(step, &t->steps) {
+		struct txn_item *item = LIST_ADD(t->arena, &t->outcome->items);
+
+		item->step = true;
+		item->subject = step_title(t->arena, step);
+		if (step->left)
+			txn_set(item, TXN_LEFT, step->left);
+	}
+}
+
+/* A transaction of the state folder, sharing with T what is open. */
+static struct txn another(const struct txn *t, struct txn_outcome *outcome)
+{
+	return (struct txn){ .arena = t->arena,
+			     .options = t->options,
+			     .outcome = outcome,
+			     .host = t->host,
+			     .w = t->w,
+			     .lock = t->lock,
+			     .folder = -1,
+			     .journal = -1 };
+}
+
+static void close_another(struct txn *other)
+{
+	close_fd(&other->journal);
+	close_fd(&other->folder);
+}
+
+/* ---- after an interruption ---- */
+
+static const char *where_it_stopped(const struct txn *t)
+{
+	const char *where = "before its first change";
+
+	if (t->undoing)
+		return "while it was being taken back";
+	for_each(file, &t->files)
+		if (file->begun)
+			where = arena_printf(t->arena, "at %s", file->kept.path);
+	for_each(step, &t->steps)
+		if (step->begun)
+			where = arena_printf(t->arena, "at: %s", step_title(t->arena, step));
+	return where;
+}
+
+static const char *conflicts(const struct txn_outcome *outcome, struct arena *arena)
+{
+	const char *text = "";
+
+	for_each(item, &outcome->items)
+		if (item->state == TXN_KEPT || item->state == TXN_FAILED)
+			text = arena_printf(arena, "%s; %s: %s", text, item->subject,
+					    item->text ? item->text : txn_item_words[item->state]);
+	return text;
+}
+
+static void recovered(struct txn *t, const char *text)
+{
+	*LIST_ADD(t->arena, &t->outcome->recovered) = text;
+}
+
+static int take_back_other(struct txn *t, struct txn *other)
+{
+	const char *where = where_it_stopped(other);
+	enum txn_result result;
+	int rc = state_open(other);
+
+	if (rc)
+		return txn_fail(t, rc, "%s", other->why);
+	make_items(other);
+	txn_tell(t, "Taking back %s, which was interrupted", other->id);
+	result = txn_take_back(other);
+	txn_audit(other, "recover", txn_result_words[result]);
+	recovered(t, arena_printf(t->arena, "%s was interrupted %s: %s%s", other->id, where,
+				  result == TXN_PARTLY ? "taken back but for"
+				  : other->committed   ? "the undo is now complete"
+						       : "rolled back, everything is as it was",
+				  result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1
+						       : ""));
+	for_each(note, &other->outcome->notes)
+		*LIST_ADD(t->arena, &t->outcome->notes) = *note;
+	return other->again ? txn_fail(t, -EBUSY,
+				       "%s, which was interrupted, could not be taken "
+				       "back%s",
+				       other->id, conflicts(other->outcome, t->arena))
+			    : 0;
+}
+
+static int recover_one(struct txn *t, const char *id)
+{
+	struct txn_outcome outcome = { 0 };
+	struct txn other = another(t, &outcome);
+	int rc = state_load(&other, id);
+
+	if (rc == -ENOENT && other.folder >= 0) {
+		state_discard(&other);
+		recovered(t, arena_printf(t->arena, "%s was interrupted before it changed anything",
+					  id));
+		rc = 0;
+	} else if (rc && (other.ended || (other.committed && !other.undoing))) {
+		rc = 0; /* damaged, but nothing has to be done */
+	} else if (rc) {
+		rc = txn_fail(t, rc, "what an earlier transaction did cannot be told: %s",
+			      other.why);
+	} else if (!other.ended && !(other.committed && !other.undoing)) {
+		rc = take_back_other(t, &other);
+	}
+	close_another(&other);
+	return rc;
+}
+
+int txn_recover_all(struct txn *t)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = state_names(t, &names);
+
+	if (rc)
+		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
+	for (size_t i = names.count; rc == 0 && i-- > 0;)
+		rc = recover_one(t, arena_strdup(t->arena, names.items[i]));
+	/* That was done to its end all the same; what was asked for is not begun. */
+	if (rc == 0 && run_interrupted())
+		rc = txn_fail(t, -EINTR, "stopped by a signal");
+	return rc;
+}
+
+void txn_recover(const struct txn_options *options, struct arena *arena,
+		 struct txn_outcome *outcome)
+{
+	struct txn t;
+	int rc;
+
+	*outcome = (struct txn_outcome){ .result = TXN_REFUSED };
+	run_hold_signals(true);
+	rc = txn_open(&t, options, arena, outcome);
+	if (rc == 0)
+		rc = txn_lock(&t);
+	if (rc == 0)
+		rc = txn_recover_all(&t);
+	if (rc)
+		outcome->text = t.why;
+	else
+		outcome->result = outcome->recovered.count ? TXN_ROLLED_BACK : TXN_NOTHING;
+	txn_close(&t);
+	run_hold_signals(false);
+}
+
+/* ---- when asked to ---- */
+
+static bool touches(const struct txn *t, const char *path)
+{
+	for_each(file, &t->files)
+		if (strcmp(file->kept.path, path) == 0)
+			return true;
+	for_each(step, &t->steps)
+		for_each(kept, &step->kept)
+			if (!step->left && strcmp(kept->path, path) == 0)
+				return true;
+	return false;
+}
+
+/* A file of NEWER that OLDER has as well, or NULL. */
+static const char *in_both(const struct txn *older, const struct txn *newer)
+{
+	for_each(file, &newer->files)
+		if (touches(older, file->kept.path))
+			return file->kept.path;
+	for_each(step, &newer->steps)
+		for_each(kept, &step->kept)
+			if (!step->left && touches(older, kept->path))
+				return kept->path;
+	return NULL;
+}
+
+static bool is_applied(const struct txn *t)
+{
+	return t->committed && !(t->ended && t->status == TXN_IS_UNDONE);
+}
+
+static bool is_meant(const struct txn *t, const char *id)
+{
+	if (!id)
+		return is_applied(t) && !t->ended;
+	return strcmp(t->id, id) == 0 || strcmp(t->plan_id, id) == 0;
+}
+
+/* Loads what ID means into FOUND: the newest that fits. */
+static int find_meant(struct txn *t, const char *id, struct txn *found)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = state_names(t, &names);
+
+	for (size_t i = names.count; rc == 0 && i-- > 0;) {
+		rc = state_load(found, arena_strdup(t->arena, names.items[i]));
+		if (rc == 0 && is_meant(found, id))
+			return 1;
+		rc = rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+		close_another(found);
+		*found = another(t, t->outcome);
+	}
+	return rc ? txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc)) : 0;
+}
+
+static int refuse_older(struct txn *t, const struct txn *meant)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = state_names(t, &names);
+
+	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;) {
+		struct txn_outcome outcome = { 0 };
+		struct txn newer = another(t, &outcome);
+		const char *path = NULL;
+
+		if (state_load(&newer, names.items[i]) == 0 && is_applied(&newer))
+			path = in_both(meant, &newer);
+		close_another(&newer);
+		if (path)
+			rc = txn_fail(t, -EBUSY, "%s changed %s after it: undo that one first",
+				      names.items[i], path);
+	}
+	return rc;
+}
+
+static int undo(struct txn *t, struct txn *meant)
+{
+	int rc = refuse_older(t, meant);
+
+	if (rc == 0 && !is_applied(meant))
+		rc = txn_fail(t, -EALREADY, "%s was %s already", meant->id,
+			      txn_status_words[meant->status]);
+	if (rc == 0 && state_open(meant))
+		rc = txn_fail(t, -EIO, "%s", meant->why);
+	if (rc)
+		return rc;
+	t->outcome->id = meant->id;
+	make_items(meant);
+	txn_audit(meant, "undo", NULL);
+	t->outcome->result = txn_take_back(meant);
+	txn_audit(meant, "end", txn_result_words[t->outcome->result]);
+	return 0;
+}
+
+void txn_undo(const char *id, const struct txn_options *options, struct arena *arena,
+	      struct txn_outcome *outcome)
+{
+	struct txn t, meant;
+	int rc;
+
+	*outcome = (struct txn_outcome){ .result = TXN_REFUSED };
+	run_hold_signals(true);
+	rc = txn_open(&t, options, arena, outcome);
+	if (rc == 0 && !options->root && geteuid() != 0)
+		rc = txn_fail(&t, -EPERM, "only root can change this host: sudo nvnodecheck undo");
+	if (rc == 0)
+		rc = txn_lock(&t);
+	if (rc == 0)
+		rc = txn_recover_all(&t);
+	if (rc == 0)
+		rc = txn_check_packages(&t);
+	meant = another(&t, outcome);
+	if (rc == 0)
+		rc = find_meant(&t, id, &meant);
+	if (rc == 1)
+		rc = undo(&t, &meant);
+	else if (rc == 0 && id)
+		rc = txn_fail(&t, -ENOENT, "there is no transaction %s", id);
+	else if (rc == 0)
+		outcome->result = TXN_NOTHING;
+	if (rc < 0)
+		outcome->text = t.why;
+	close_another(&meant);
+	txn_close(&t);
+	run_hold_signals(false);
+}

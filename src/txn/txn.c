@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "txn/txn-private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "txn/write-private.h"
+
+const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",
+					 "partly",  "nothing", NULL };
+const char *const txn_item_words[] = { "not-reached", "done",	"restored", "rebuilt", "kept",
+				       "left",	      "failed", "stays",    NULL };
+const char *const txn_status_words[] = { "applied",	"undone",  "rolled-back", "partly",
+					 "interrupted", "damaged", NULL };
+
+/* ---- what the parts share ---- */
+
+int txn_fail(struct txn *t, int rc, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!format) {
+		t->why = arena_strdup(t->arena, t->w.why);
+		return rc;
+	}
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	t->why = arena_strdup(t->arena, text);
+	return rc;
+}
+
+void txn_note(struct txn *t, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	*LIST_ADD(t->arena, &t->outcome->notes) = arena_strdup(t->arena, text);
+}
+
+void txn_tell(struct txn *t, const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (!t->options->progress)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	t->options->progress(t->options->user, text);
+}
+
+struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file)
+{
+	return &t->outcome->items.items[file - t->files.items];
+}
+
+struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step)
+{
+	return &t->outcome->items.items[t->files.count + (uint32_t)(step - t->steps.items)];
+}
+
+void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
+{
+	item->state = state;
+	if (text)
+		item->text = text;
+}
+
+int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
+	     struct txn_outcome *outcome)
+{
+	char error[256];
+
+	*t = (struct txn){ .arena = arena,
+			   .options = options,
+			   .outcome = outcome,
+			   .lock = -1,
+			   .folder = -1,
+			   .journal = -1,
+			   .w.root = -1 };
+	if (sha256_load())
+		return txn_fail(t, -ELIBACC, SHA256_MISSING);
+	t->host = options->root ? host_open_tree(options->root, error) : host_open_live();
+	if (!t->host)
+		return txn_fail(t, -ENOENT, "%s", options->root ? error : strerror(ENOMEM));
+	return writer_open(&t->w, options->root, arena) ? txn_fail(t, -EIO, NULL) : 0;
+}
+
+void txn_close(struct txn *t)
+{
+	close_fd(&t->journal);
+	close_fd(&t->folder);
+	/* Not by closing it: a probing child of the check afterwards may hang with it open. */
+	if (t->lock >= 0)
+		flock(t->lock, LOCK_UN);
+	close_fd(&t->lock);
+	writer_close(&t->w);
+	if (t->host)
+		host_close(t->host);
+}
+
+/* ---- from plan to transaction ---- */
+
+static bool same_content(const struct file_seen *seen, struct span bytes)
+{
+	char sha[SHA256_HEX];
+
+	if (!seen->there || !bytes.p)
+		return !seen->there && !bytes.p;
+	return sha256_of(bytes.p, bytes.n, sha) == 0 && strcmp(sha, seen->sha256) == 0;
+}
+
+static int set_after(struct txn *t, struct kept *kept, struct span bytes)
+{
+	int rc = bytes.p ? sha256_of(bytes.p, bytes.n, kept->after.sha256) : 0;
+
+	kept->after_known = true;
+	kept->after.there = bytes.p != NULL;
+	return rc ? txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc)) : 0;
+}
+
+/* The folders above PATH that have to be made for it. */
+static void find_new_folders(struct txn *t, struct txn_file *file, const char *path)
+{
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const char *folder = arena_strndup(t->arena, path, (size_t)(slash - path));
+
+		if (!write_folder_exists(&t->w, folder))
+			*LIST_ADD(t->arena, &file->folders) = folder;
+	}
+}
+
+static int check_plan_file(struct txn *t, const struct plan_file *from)
+{
+	struct file_seen seen;
+	int rc = write_see(&t->w, from->path, &seen);
+
+	if (rc)
+		return txn_fail(t, rc, NULL);
+	if (!same_content(&seen, from->before))
+		return txn_fail(t, -ESTALE, "%s: changed since the plan was made", from->path);
+	for_each(other, &t->files)
+		if (strcmp(other->kept.path, from->path) == 0)
+			return txn_fail(t, -EINVAL, "%s: twice in the plan", from->path);
+	return 0;
+}
+
+static int take_files(struct txn *t, const struct plan *plan)
+{
+	for_each(from, &plan->files) {
+		struct txn_file *file;
+		int rc = check_plan_file(t, from);
+
+		if (rc)
+			return rc;
+		file = LIST_ADD(t->arena, &t->files);
+		file->kept.path = from->path;
+		file->bytes = from->after;
+		file->mode = from->mode;
+		rc = set_after(t, &file->kept, from->after);
+		if (rc)
+			return rc;
+		if (from->after.p)
+			find_new_folders(t, file, from->path);
+		LIST_ADD(t->arena, &t->outcome->items)->subject = from->path;
+	}
+	return 0;
+}
+
+static int take_steps(struct txn *t, const struct plan *plan)
+{
+	for_each(from, &plan->steps) {
+		struct txn_step *step = LIST_ADD(t->arena, &t->steps);
+		struct txn_item *item = LIST_ADD(t->arena, &t->outcome->items);
+		int rc;
+
+		*step = (struct txn_step){ .kind = from->kind,
+					   .subject = from->subject,
+					   .path = from->path,
+					   .tool = from->tool,
+					   .argv = from->argv,
+					   .must_hold = from->must_hold };
+		item->step = true;
+		item->subject = step_title(t->arena, step);
+		rc = step_prepare(t, step);
+		if (rc)
+			return rc;
+		if (step->left)
+			txn_set(item, TXN_LEFT, step->left);
+	}
+	return 0;
+}
+
+static void take_repairs(struct txn *t, const struct plan *plan)
+{
+	for_each(from, &plan->repairs) {
+		struct txn_repair *repair;
+
+		if (!from->what || !from->finding)
+			continue;
+		repair = LIST_ADD(t->arena, &t->repairs);
+		*repair = (struct txn_repair){ .rule = from->finding->rule->id,
+					       .subject = from->finding->answer.subject,
+					       .what = from->what,
+					       .activation = from->activation };
+	}
+}
+
+const char *txn_boot_id(struct txn *t)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span id;
+
+	if (t->options->root ||
+	    host_read(t->host, &text, 64, "/proc/sys/kernel/random/boot_id") < 0)
+		return NULL;
+	id = span_trim(text_span(&text));
+	return arena_strndup(t->arena, id.p, id.n);
+}
+
+static int take_plan(struct txn *t, const struct plan *plan)
+{
+	int rc;
+
+	t->plan_id = plan->id;
+	t->time_s = (uint64_t)time(NULL);
+	t->boot_id = txn_boot_id(t);
+	t->who = txn_who(t->arena);
+	take_repairs(t, plan);
+	rc = take_files(t, plan);
+	return rc ? rc : take_steps(t, plan);
+}
+
+/* ---- keeping ---- */
+
+static int check_room(struct txn *t, const struct plan *plan)
+{
+	uint64_t need = 1u << 20, room;
+	struct file_seen seen;
+	int rc;
+
+	for_each(file, &plan->files)
+		need += file->before.n;
+	for_each(step, &t->steps)
+		if (step->kind == PLAN_INITRAMFS && !step->left &&
+		    write_see(&t->w, step->path, &seen) == 0)
+			need += seen.size;
+	rc = write_room(&t->w, TXN_STATE_FOLDER, &room);
+	if (rc)
+		return txn_fail(t, rc, NULL);
+	if (room < need)
+		return txn_fail(t, -ENOSPC,
+				"%s: no room for what has to be kept: %llu KiB, and %llu KiB "
+				"are free",
+				TXN_STATE_FOLDER, (unsigned long long)need / 1024,
+				(unsigned long long)room / 1024);
+	return 0;
+}
+
+/* Between the first look and this one somebody may have written. */
+static int keep_files(struct txn *t, const struct plan *plan)
+{
+	for_each_mut(file, &t->files) {
+		const struct plan_file *from = &plan->files.items[file - t->files.items];
+		int rc = state_keep(t, &file->kept, file->kept.path);
+
+		if (rc)
+			return rc;
+		if (!same_content(&file->kept.before, from->before))
+			return txn_fail(t, -ESTALE, "%s: changed since the plan was made",
+					file->kept.path);
+	}
+	for_each_mut(step, &t->steps) {
+		int rc = step->left ? 0 : step_keep(t, step);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int write_down(struct txn *t, const struct plan *plan)
+{
+	int rc = state_create(t);
+
+	if (rc == 0)
+		rc = check_room(t, plan);
+	if (rc == 0)
+		rc = keep_files(t, plan);
+	if (rc == 0)
+		rc = state_save(t);
+	if (rc == 0)
+		rc = state_event(t, "BEGIN");
+	if (rc && t->folder >= 0)
+		state_discard(t);
+	t->begun = rc == 0;
+	t->outcome->id = t->id;
+	return rc;
+}
+
+/* ---- doing ---- */
+
+static int stop_if_asked(struct txn *t)
+{
+	return run_interrupted() ? txn_fail(t, -EINTR, "stopped by a signal") : 0;
+}
+
+static int change_file(struct txn *t, struct txn_file *file)
+{
+	struct kept *kept = &file->kept;
+	const struct write_request request = {
+		.path = kept->path,
+		.bytes = file->bytes,
+		.from = -1,
+		.mode = file->mode,
+		.meta = kept->before.there ? &kept->before.meta : NULL,
+		.expected = &kept->before,
+	};
+	int rc = stop_if_asked(t);
+
+	if (rc == 0)
+		rc = state_event(t, "INTENT %u", (unsigned int)(file - t->files.items));
+	if (rc)
+		return rc;
+	file->begun = true;
+	for_each(folder, &file->folders) {
+		/* Another file of the plan may have needed it too. */
+		rc = write_make_folder(&t->w, *folder, 0755);
+		if (rc && rc != -EEXIST)
+			return txn_fail(t, rc, NULL);
+	}
+	rc = file->bytes.p ? write_put(&t->w, &request)
+			   : write_remove(&t->w, kept->path, &kept->before);
+	if (rc)
+		return txn_fail(t, rc, NULL);
+	return state_event(t, "DONE %u", (unsigned int)(file - t->files.items));
+}
+
+static int change_files(struct txn *t)
+{
+	for_each_mut(file, &t->files) {
+		struct txn_item *item = txn_item_of_file(t, file);
+		int rc = change_file(t, file);
+
+		txn_set(item, rc ? TXN_FAILED : TXN_DONE, rc ? t->why : NULL);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int run_step(struct txn *t, struct txn_step *step, struct txn_item *item)
+{
+	unsigned int n = (unsigned int)(step - t->steps.items);
+	int rc = stop_if_asked(t);
+
+	if (rc == 0)
+		rc = state_event(t, "RUN %u", n);
+	if (rc)
+		return rc;
+	step->begun = true;
+	TEST_POINT("running a step");
+	rc = step_run(t, step, item);
+	if (rc == 0)
+		rc = state_event(t, "RAN %u", n);
+	if (rc == 0)
+		step->ended = true;
+	return rc;
+}
+
+static int run_steps(struct txn *t)
+{
+	for_each_mut(step, &t->steps) {
+		struct txn_item *item = txn_item_of_step(t, step);
+		int rc;
+
+		if (step->left)
+			continue;
+		rc = run_step(t, step, item);
+		txn_set(item, rc ? TXN_FAILED : TXN_DONE, rc ? t->why : NULL);
+		if (rc) {
+			item->output = t->output;
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int verify(struct txn *t)
+{
+	const char *why = "the check afterwards did not confirm it";
+
+	if (t->options->verify && !t->options->verify(t->options->user, t->arena, &why))
+		return txn_fail(t, -EBADE, "%s", why);
+	return state_event(t, "VERIFIED");
+}
+
+static void carry_out(struct txn *t)
+{
+	int rc;
+
+	txn_audit(t, "begin", NULL);
+	rc = change_files(t);
+	if (rc == 0)
+		rc = run_steps(t);
+	if (rc == 0)
+		rc = verify(t);
+	if (rc == 0)
+		rc = stop_if_asked(t);
+	if (rc == 0)
+		rc = state_event(t, "COMMIT");
+	if (rc == 0) {
+		t->outcome->result = TXN_APPLIED;
+	} else {
+		t->outcome->text = t->why;
+		t->outcome->result = txn_take_back(t);
+	}
+	txn_audit(t, "end", txn_result_words[t->outcome->result]);
+}
+
+static int refuse(struct txn *t, const struct plan *plan)
+{
+	if (plan->refused)
+		return txn_fail(t, -EPERM, "%s", plan->refused);
+	if (!t->options->root && geteuid() != 0)
+		return txn_fail(t, -EPERM,
+				"only root can change this host: sudo nvnodecheck fix "
+				"--apply");
+	return 0;
+}
+
+void txn_apply(const struct plan *plan, const struct txn_options *options, struct arena *arena,
+	       struct txn_outcome *outcome)
+{
+	struct txn t;
+	int rc;
+
+	*outcome = (struct txn_outcome){ .result = TXN_REFUSED };
+	run_hold_signals(true);
+	rc = txn_open(&t, options, arena, outcome);
+	if (rc == 0)
+		rc = refuse(&t, plan);
+	if (rc == 0)
+		rc = txn_lock(&t);
+	if (rc == 0)
+		rc = txn_recover_all(&t);
+	if (rc == 0)
+		rc = txn_check_packages(&t);
+	if (rc == 0)
+		rc = take_plan(&t, plan);
+	if (rc == 0 && !t.files.count && !t.steps.count) {
+		outcome->result = TXN_NOTHING;
+	} else {
+		if (rc == 0)
+			rc = write_down(&t, plan);
+		if (rc == 0)
+			carry_out(&t);
+		else
+			outcome->text = t.why;
+	}
+	txn_close(&t);
+	run_hold_signals(false);
+}

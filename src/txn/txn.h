@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn.h - carries out a plan as one transaction, and takes it back.
+ *
+ * What a plan changes is first kept in a folder of its own, STATE_FOLDER/<utc>-<plan id>, with a
+ * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL), the
+ * node is either as the plan wants it or as it was: what was interrupted is rolled back by the next
+ * call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content: a file that is
+ * neither what it was nor what the transaction made of it belongs to somebody else, is left as it
+ * is and reported.
+ *
+ * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
+ *
+ *   PLAN_INITRAMFS      kernel release   the old image is put back, byte by byte; when the image is
+ *                                        another one by then, a new one is built from the files as
+ *                                        they are after the undo
+ *   PLAN_BOOT_LOADER    NULL             the files that the tool wrote are put back
+ *   PLAN_DAEMON_RELOAD  NULL             done again once the files are as before
+ *   PLAN_LOAD_MODULE    module           unloaded if nothing holds it
+ *   PLAN_UNLOAD_MODULE  module           loaded again
+ *   PLAN_UNIT_ENABLE    unit             disabled, if it was
+ *   PLAN_UNIT_DISABLE   unit             enabled, if it was
+ *   PLAN_UNIT_START     unit             stays started: jobs may use it by now
+ *   PLAN_UNIT_STOP      unit             started, if it was
+ *   PLAN_SYSCTL         name=value       the old value, if it is still ours
+ *   PLAN_DEVICE_NODE    PATH c MAJOR:MINOR MODE, as "/dev/gdrdrv c 240:0 0666"; removed
+ *   PLAN_DEPMOD         kernel release   done again once the files are as before
+ *   PLAN_RELOAD_DRIVER  NULL             loaded once more when the files are as before; if something
+ *                                        holds it by then, it stays as it is until the next boot
+ *
+ * Steps that only a running host has (reload, modules, start and stop, sysctl, device nodes) are
+ * left out for another root, and named in TXN_LEFT items.
+ */
+#ifndef TXN_H
+#define TXN_H
+
+#include "plan/own-files.h"
+#include "plan/plan.h"
+
+#define TXN_STATE_FOLDER OWN_TRANSACTIONS
+#define TXN_LOCK_FILE "/run/nvnodecheck/fix.lock"
+
+enum txn_result {
+	TXN_APPLIED,	/* all done, and the check afterwards agreed */
+	TXN_REFUSED,	/* nothing was changed: TEXT says why */
+	TXN_ROLLED_BACK, /* something went wrong; the node is as it was */
+	TXN_UNDONE,	/* txn_undo(): the node is as it was before the transaction */
+	/* Rolled back or undone but for what somebody changed since, or what failed: see items in
+	 * state TXN_KEPT and TXN_FAILED. */
+	TXN_PARTLY,
+	TXN_NOTHING,	/* an empty plan, nothing to undo, nothing that was interrupted */
+};
+extern const char *const txn_result_words[];
+
+enum txn_item_state {
+	TXN_NOT_REACHED,
+	TXN_DONE,	/* changed, run, or found to be so already */
+	TXN_RESTORED,	/* as it was before */
+	TXN_REBUILT,	/* undo: made anew, because it had changed since */
+	TXN_KEPT,	/* a conflict: somebody changed it since, so it was left alone */
+	TXN_LEFT,	/* not done on purpose: remains for the user (TEXT has the command) */
+	TXN_FAILED,
+	TXN_STAYS,	/* cannot be undone; TEXT says why */
+};
+extern const char *const txn_item_words[];
+
+struct txn_item {
+	bool step;		/* else a file */
+	const char *subject;	/* the file, or the step: "initramfs of 6.1.0-9-amd64" */
+	enum txn_item_state state;
+	const char *text;	/* one line about how it went, or NULL */
+	const char *output;	/* of a program that failed: its last lines; or NULL */
+};
+
+struct txn_outcome {
+	enum txn_result result;
+	const char *id;		/* of the transaction; NULL when none was begun */
+	const char *text;	/* one line: why it was refused, rolled back, ...; or NULL */
+	LIST(struct txn_item) items;	/* files, then steps, as in the plan */
+	LIST(const char *) notes;
+	/* What an earlier, interrupted transaction was found in and brought to: one line each. */
+	LIST(const char *) recovered;
+};
+
+/* Looks again once everything is done. False, with WHY in ARENA, rolls everything back. */
+typedef bool txn_verify(void *user, struct arena *arena, const char **why);
+/* Before something that takes time: "Building the initramfs of 6.1.0-9-amd64". */
+typedef void txn_progress(void *user, const char *text);
+
+struct txn_options {
+	const char *root;	/* --root; NULL: this host */
+	bool no_regenerate;	/* no program is run: what is left to do is in TXN_LEFT items */
+	unsigned int wait_s;	/* for another transaction to end; 0: refuse at once */
+	txn_verify *verify;	/* or NULL */
+	txn_progress *progress;	/* or NULL */
+	void *user;		/* of both */
+};
+
+/* All three take back first what an earlier one left unfinished. Strings of the outcome are in
+ * ARENA. Signals that would end the process wait, and roll the transaction back. */
+void txn_apply(const struct plan *plan, const struct txn_options *options, struct arena *arena,
+	       struct txn_outcome *outcome);
+/* ID is that of txn_list(), a plan id, or NULL for the last one that was applied. */
+void txn_undo(const char *id, const struct txn_options *options, struct arena *arena,
+	      struct txn_outcome *outcome);
+void txn_recover(const struct txn_options *options, struct arena *arena,
+		 struct txn_outcome *outcome);
+
+/*
+ * The command that builds the image of KERNEL, which is at IMAGE, to the side file that the
+ * transaction then reads back and renames: for plan_step.argv, so that the plan shows what will
+ * run. NULL: no such tool. The transaction itself goes by the step's tool, subject and path.
+ */
+const char *const *txn_image_command(struct arena *arena, const char *tool, const char *kernel,
+				     const char *image);
+
+/* ---- what was done here ---- */
+
+enum txn_status {
+	TXN_IS_APPLIED,
+	TXN_IS_UNDONE,
+	TXN_IS_ROLLED_BACK,
+	TXN_IS_PARTLY,		/* undone or rolled back with conflicts */
+	TXN_IS_INTERRUPTED,	/* the next transaction will roll it back */
+	TXN_IS_DAMAGED,		/* its record cannot be read */
+};
+extern const char *const txn_status_words[];
+
+struct txn_repair {		/* of struct plan_repair: what was not refused */
+	const char *rule;
+	const char *subject;	/* or NULL */
+	const char *what;
+	enum activation activation;
+};
+
+struct txn_entry {
+	const char *id;
+	const char *plan_id;
+	enum txn_status status;
+	uint64_t time_s;	/* Unix time of its beginning */
+	const char *boot_id;	/* what waits for a reboot waits for this one to change; or NULL */
+	const char *who;	/* "root through sudo by uid 1000 (login uid 1000)" */
+	LIST(const char *) files;	/* that were written or removed */
+	LIST(struct txn_repair) repairs;
+};
+
+struct txn_entries {
+	LIST(struct txn_entry) entries;	/* the newest first */
+};
+
+/* Changes nothing and takes no lock. 0, also when nothing was ever done; negative errno, -EACCES
+ * for other users than root. */
+int txn_list(const char *root, struct arena *arena, struct txn_entries *entries);
+
+/* Called before everything that changes something, with a few words about it. NULL but in tests,
+ * where it ends the process at one of them. */
+extern void (*txn_test_point)(const char *what);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* write-folder.c - the way to a file, one folder at a time. */
+#include "txn/write-private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "txn/txn.h"
+
+void (*txn_test_point)(const char *what);
+
+__attribute__((format(printf, 3, 0))) static void
+set_why(struct writer *w, const char *path, const char *format, va_list ap)
+{
+	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: %s", path,
+				    w->refused ? "refused: " : "");
+
+	if (n < sizeof(w->why))
+		vsnprintf(w->why + n, sizeof(w->why) - n, format, ap);
+}
+
+int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	w->refused = true;
+	va_start(ap, format);
+	set_why(w, path, format, ap);
+	va_end(ap);
+	return error;
+}
+
+int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	w->refused = false;
+	va_start(ap, format);
+	set_why(w, path, format, ap);
+	va_end(ap);
+	return error;
+}
+
+int write_failed(struct writer *w, const char *path, const char *what)
+{
+	int error = errno ? errno : EIO;
+
+	return write_fail(w, -error, path, "%s: %s%s", what, strerror(error),
+			  error == EPERM ? " (is it immutable? lsattr shows that)" : "");
+}
+
+int writer_open(struct writer *w, const char *root, struct arena *arena)
+{
+	*w = (struct writer){ .arena = arena, .live = !root };
+	w->root = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return w->root < 0 ? write_failed(w, root ? root : "/", "opening") : 0;
+}
+
+void writer_close(struct writer *w)
+{
+	close_fd(&w->root);
+}
+
+/* Who else could put something else into this folder, or NULL. An ACL that lets others write shows
+ * in the group's bits as its mask. */
+static const char *who_else(int fd, const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "does not belong to root";
+	if (st->st_mode & S_IWOTH)
+		return "can be written to by everyone";
+	if (!(st->st_mode & S_IWGRP))
+		return NULL;
+	if (st->st_gid != 0 && st->st_gid != getegid())
+		return "can be written to by a group";
+	if (fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0)
+		return "can be written to by others through its ACL";
+	return NULL;
+}
+
+static int check_folder(struct writer *w, int fd, const char *path, const char *name)
+{
+	const char *who;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return write_failed(w, path, "looking at a folder above it");
+	who = who_else(fd, &st);
+	return who ? write_refuse(w, -EACCES, path, "the folder %s on the way to it %s",
+				  *name ? name : "/", who)
+		   : 0;
+}
+
+static int open_component(struct writer *w, int above, const char *path, const char *name)
+{
+	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int rc;
+
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+		bool link = fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    S_ISLNK(st.st_mode);
+
+		return write_refuse(w, link ? -ELOOP : -ENOTDIR, path, "%s on the way to it is %s",
+				    name, link ? "a symbolic link" : "no folder");
+	}
+	if (fd < 0)
+		return write_failed(w, path, "opening a folder above it");
+	rc = check_folder(w, fd, path, name);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1])
+{
+	struct span rest = span_of(path + strspn(path, "/")), part;
+	int fd = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
+	int rc = fd < 0 ? write_failed(w, path, "opening the root") : check_folder(w, fd, path, "");
+
+	name[0] = '\0';
+	if (rc == 0 && path[0] != '/')
+		rc = write_refuse(w, -EINVAL, path, "not an absolute path");
+	while (rc == 0 && span_cut(&rest, '/', &part)) {
+		if (!part.n || part.n > NAME_MAX || span_is(part, ".") || span_is(part, "..")) {
+			rc = write_refuse(w, -EINVAL, path, "not a plain path");
+			break;
+		}
+		memcpy(name, part.p, part.n);
+		name[part.n] = '\0';
+		if (rest.n) {
+			int next = open_component(w, fd, path, name);
+
+			close(fd);
+			fd = next;
+			rc = next < 0 ? next : 0;
+		}
+	}
+	if (rc == 0 && !name[0])
+		rc = write_refuse(w, -EINVAL, path, "not a file");
+	if (rc) {
+		close_fd(&fd);
+		return rc;
+	}
+	return fd;
+}
+
+int write_sync_folder(struct writer *w, int folder, const char *path)
+{
+	TEST_POINT("fsync of a folder");
+	/* EINVAL: a file system that cannot, such as some network ones. */
+	if (fsync(folder) < 0 && errno != EINVAL)
+		return write_failed(w, path, "fsync of its folder");
+	return 0;
+}
+
+int write_make_folder(struct writer *w, const char *path, uint32_t mode)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	mode_t mask;
+	int rc;
+
+	if (folder < 0)
+		return folder;
+	TEST_POINT("mkdir");
+	mask = umask(0);
+	rc = mkdirat(folder, name, mode);
+	umask(mask);
+	if (rc < 0)
+		return write_failed(w, path, "making the folder");
+	rc = write_label_name(w, folder, name, path, S_IFDIR);
+	return rc ? rc : write_sync_folder(w, folder, path);
+}
+
+int write_drop_folder(struct writer *w, const char *path)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	TEST_POINT("rmdir");
+	if (unlinkat(folder, name, AT_REMOVEDIR) < 0) {
+		if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT)
+			return 0;
+		return write_failed(w, path, "removing the folder");
+	}
+	return write_sync_folder(w, folder, path);
+}
+
+bool write_folder_exists(struct writer *w, const char *path)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	struct stat st;
+
+	return folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void write_sweep(struct writer *w, const char *path)
+{
+	char name[NAME_MAX + 1];
+	int folder = write_open_folder(w, path, name);
+	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+	const struct dirent *entry;
+	struct stat st;
+
+	if (!dir) {
+		close_fd(&folder);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, WRITE_PREFIX, strlen(WRITE_PREFIX)) != 0 ||
+		    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		TEST_POINT("unlink of a temporary file");
+		unlinkat(folder, entry->d_name, 0);
+	}
+	closedir(dir);
+}
+
+int write_room(struct writer *w, const char *path, uint64_t *bytes)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	struct statvfs fs;
+
+	if (folder < 0)
+		return folder;
+	if (fstatvfs(folder, &fs) < 0)
+		return write_failed(w, path, "asking for the room left");
+	if (fs.f_flag & ST_RDONLY)
+		return write_fail(w, -EROFS, path, "its file system is mounted read-only");
+	*bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return 0;
+}
+
+int write_open(struct writer *w, const char *path, int flags)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	int fd;
+
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
+	return fd < 0 ? write_failed(w, path, "opening") : fd;
+}
+
+const char *write_side_path(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return arena_printf(arena, "%.*s/%s%s", (int)(slash - path), path, WRITE_PREFIX, slash + 1);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * write-label.c - the SELinux label of what is new. The kernel gives a new file the label of its
+ * folder, which the policy need not want for this name; restorecon(8) would put that right later,
+ * and in between whoever may not read that label would not see the file. A file that was there
+ * keeps the label that it had (write-meta.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <selinux/label.h>
+#include <selinux/selinux.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "base/cleanup.h"
+#include "base/library.h"
+#include "txn/txn.h"
+#include "txn/write-private.h"
+
+#define FUNCTIONS(F)          \
+	F(is_selinux_enabled) \
+	F(selabel_open)       \
+	F(selabel_lookup_raw) \
+	F(selabel_close)      \
+	F(freecon)
+
+static struct {
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
+
+/* NULL where there is no SELinux, or where the policy has nothing to say of PATH. */
+static char *wanted_label(const char *path, mode_t type)
+{
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+	struct selabel_handle *handle;
+	char *label = NULL;
+
+	if (library_load("libselinux.so.1", symbols, LIBRARY_COUNT(symbols)) ||
+	    lib.is_selinux_enabled() <= 0)
+		return NULL;
+	handle = lib.selabel_open(SELABEL_CTX_FILE, NULL, 0);
+	if (!handle)
+		return NULL;
+	if (lib.selabel_lookup_raw(handle, &label, path, (int)type) < 0)
+		label = NULL;
+	lib.selabel_close(handle);
+	return label;
+}
+
+int write_label(struct writer *w, int fd, const char *path, mode_t type)
+{
+	char *label = w->live ? wanted_label(path, type) : NULL;
+	char link[32];
+	int rc = 0;
+
+	if (!label)
+		return 0;
+	/* Through /proc, since a device node is not opened for it: open(2), O_PATH. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	TEST_POINT("labelling");
+	if (setxattr(link, "security.selinux", label, strlen(label) + 1, 0) < 0)
+		rc = write_failed(w, path, "setting its SELinux label");
+	lib.freecon(label);
+	return rc;
+}
+
+int write_label_name(struct writer *w, int folder, const char *name, const char *path, mode_t type)
+{
+	_cleanup_close_ int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? write_failed(w, path, "looking at it") : write_label(w, fd, path, type);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* write-private.h - between write.c, write-folder.c and write-meta.c. */
+#ifndef WRITE_PRIVATE_H
+#define WRITE_PRIVATE_H
+
+#include "txn/write.h"
+
+struct stat;
+
+#define TEST_POINT(what)                      \
+	do {                                  \
+		if (txn_test_point)           \
+			txn_test_point(what); \
+	} while (0)
+
+/* All three fill w->why and return a negative errno: the one given, or errno's. */
+int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+int write_failed(struct writer *w, const char *path, const char *what);
+
+int write_sync_folder(struct writer *w, int folder, const char *path);
+
+/* write-label.c: 0 also where there is nothing to do. TYPE is that of stat(2). */
+int write_label(struct writer *w, int fd, const char *path, mode_t type);
+int write_label_name(struct writer *w, int folder, const char *name, const char *path, mode_t type);
+
+/* write-meta.c */
+int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
+	      struct file_meta *meta);
+int meta_set(struct writer *w, int fd, const struct write_request *request);
+
+#endif

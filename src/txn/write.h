@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * write.h - files that are replaced whole, inside a root that nothing in it leads out of.
+ *
+ * Every folder on the way is opened by its name in the one above it and must be a folder (no link)
+ * that nobody but its owner, root, can write to: then nothing on the way can be changed by anyone
+ * else between a look and a rename. A file is written beside its place under a name that no reader
+ * takes for configuration, fsynced and renamed, and its folder is fsynced.
+ *
+ * Functions return 0 or negative errno, with a sentence in writer.why.
+ */
+#ifndef WRITE_H
+#define WRITE_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "base/sha256.h"
+#include "fact.h"
+#include "parse/span.h"
+
+/* Temporary files are PREFIX and six characters, those that generators write PREFIX and a name. */
+#define WRITE_PREFIX ".nvnodecheck."
+#define WRITE_WHY 320
+
+struct xattr {
+	const char *name;
+	const char *value;
+	size_t n;
+};
+
+struct file_meta {
+	uint32_t mode;		/* permissions */
+	uid_t uid;
+	gid_t gid;
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	LIST(struct xattr) xattrs;	/* by name; also labels and ACLs */
+};
+
+/* A file as it was found; not there: all zero. */
+struct file_seen {
+	bool there;
+	struct file_meta meta;
+	uint64_t size;
+	char sha256[SHA256_HEX];
+};
+
+struct writer {
+	int root;		/* a folder */
+	bool live;		/* this host's own root, whose policy labels what is new */
+	struct arena *arena;	/* for what file_seen holds */
+	char why[WRITE_WHY];
+	bool refused;		/* the last failure: there is something that must not be replaced */
+};
+
+int writer_open(struct writer *w, const char *root, struct arena *arena);
+void writer_close(struct writer *w);
+
+/* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) when the file could not be replaced without
+ * changing something else: a link, one of several names of a file, a mount, no regular file. */
+int write_see(struct writer *w, const char *path, struct file_seen *seen);
+/* The same, and copies its bytes to a new file NAME in FOLDER, fsynced. */
+int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
+	       const char *name);
+/* One line about a difference that counts: bytes alone. */
+bool write_same(const struct file_seen *a, const struct file_seen *b);
+
+struct write_request {
+	const char *path;
+	struct span bytes;	/* the content, or: */
+	int from;		/* a file that has it; -1 */
+	const struct file_meta *meta;	/* NULL: a new file of root's, with MODE */
+	uint32_t mode;
+	bool exact;		/* META belongs to these very bytes: time and signatures as well */
+	const struct file_seen *expected;	/* what is replaced: -ESTALE when it is not that */
+};
+
+int write_put(struct writer *w, const struct write_request *request);
+/* SIDE, which a generator made in PATH's folder, becomes PATH. */
+int write_take(struct writer *w, const char *side, const struct write_request *request);
+int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
+
+/* A folder of root's; -EEXIST when there is one. */
+int write_make_folder(struct writer *w, const char *path, uint32_t mode);
+/* Also 0 when it is not empty, or gone. */
+int write_drop_folder(struct writer *w, const char *path);
+bool write_folder_exists(struct writer *w, const char *path);
+/* Removes what an interrupted run left beside PATH. */
+void write_sweep(struct writer *w, const char *path);
+
+/* What an ordinary file there could grow to. */
+int write_room(struct writer *w, const char *path, uint64_t *bytes);
+/* A file for reading, found in the same careful way; or negative errno. */
+int write_open(struct writer *w, const char *path, int flags);
+/* The folder PATH is in, with the last part of PATH in NAME. */
+int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1]);
+/* "/boot/.nvnodecheck.initrd.img-6.1" for "/boot/initrd.img-6.1" */
+const char *write_side_path(struct arena *arena, const char *path);
+
+/* A kernel setting: one write to a file that takes it as a whole. */
+int write_setting(struct writer *w, const char *path, const char *value);
+/* A character device; -EEXIST when something is there. */
+int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device);
+int write_drop_node(struct writer *w, const char *path, dev_t device);
+/* Of the rest of an open file. */
+int write_hash(int fd, char hex[SHA256_HEX]);
+/* All bytes, whatever the kernel takes at a time. */
+int write_all(int fd, const void *bytes, size_t n);
+
+#endif
