@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bootargs.h"
 #include "gate.h"
 #include "gpus.h"
 #include "parse/nvidia.h"
@@ -97,8 +98,23 @@ static bool is_empty(const char *value, const void *user)
 	return !value || !*value;
 }
 
+/* drivers/pci/pci.c, pci_setup(): no driver of this node gets message-signalled interrupts. */
+static bool is_nomsi(const struct node *node)
+{
+	return is_known(node->cmdline.running) && bootargs_find(node->cmdline.running.value, "pci", "nomsi");
+}
+
 static void judge_msi(struct judge *j)
 {
+	if (!gate_no_driver(j) && is_nomsi(j->node)) {
+		FAIL(j, .observed = "pci=nomsi is on the kernel command line",
+		     .expected = "no such argument",
+		     .impact = "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
+			       "not start at all.",
+		     .remedy = "Take pci=nomsi off the kernel command line and reboot.",
+		     .evidence = { "cmdline.running" });
+		return;
+	}
 	judge_single(j, &(struct option){ "EnableMSI", is_not_zero, "EnableMSI=1, the default",
 					  SEVERITY_WARN });
 }
@@ -316,7 +332,8 @@ static const struct rule driver_options_rules[] = {
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying.",
+		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying. So is "
+		       "pci=nomsi, which takes them from every device.",
 		.check = OPTION_CHECK("EnableMSI"),
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, EnableMSI",
 	},
