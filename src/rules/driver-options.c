@@ -106,17 +106,18 @@ static bool is_nomsi(const struct node *node)
 
 static void judge_msi(struct judge *j)
 {
-	if (!gate_no_driver(j) && is_nomsi(j->node)) {
+	if (gate_no_driver(j))
+		return;
+	if (is_nomsi(j->node))
 		FAIL(j, .observed = "pci=nomsi is on the kernel command line",
 		     .expected = "no such argument",
 		     .impact = "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
 			       "not start at all.",
 		     .remedy = "Take pci=nomsi off the kernel command line and reboot.",
 		     .evidence = { "cmdline.running" });
-		return;
-	}
-	judge_single(j, &(struct option){ "EnableMSI", is_not_zero, "EnableMSI=1, the default",
-					  SEVERITY_WARN });
+	else
+		judge_single(j, &(struct option){ "EnableMSI", is_not_zero,
+						  "EnableMSI=1, the default", SEVERITY_WARN });
 }
 
 static void judge_register(struct judge *j)
