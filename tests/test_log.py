@@ -27,6 +27,7 @@ LINES = {
     "no-irq": ("NVRM: Can't find an IRQ for your NVIDIA card!", []),
     "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
     "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
+    "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
     "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",
                        ["0000:1b:00.0"]),
     "gsp-firmware-missing": ("NVRM: _kgspGetGspRmBootUcodeStorage: No firmware image found", []),

@@ -59,6 +59,19 @@ static const struct device_node *find_there(const struct fixing *f, const char *
 	return NULL;
 }
 
+static bool has_number(const struct device_node *n, const struct device_major *major,
+			    const struct number *number)
+{
+	return is_known(n->major) && n->major.value == major->major.value && is_known(n->minor) &&
+	       n->minor.value == number->minor;
+}
+
+/* Would the mode that the driver's parameter asks for let everybody open it? */
+static bool is_for_all(const struct fixing *f)
+{
+	return (param_number(f, "DeviceFileMode", 0666) & 0666) == 0666;
+}
+
 static void plan(struct fixing *f)
 {
 	const char *path = fix_subject(f);
@@ -80,6 +93,10 @@ static void plan(struct fixing *f)
 	}
 	if (param_number(f, "ModifyDeviceFiles", 1) == 0) {
 		fix_refuse(f, "ModifyDeviceFiles=0 leaves the nodes to whoever set it");
+		return;
+	}
+	if (there && has_number(there, major, &number) && !is_for_all(f)) {
+		fix_refuse(f, "its number is right, and NVreg_DeviceFileMode gives it that mode at each boot");
 		return;
 	}
 	fix_step(f, PLAN_DEVICE_NODE,

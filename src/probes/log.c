@@ -50,6 +50,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA devices probed" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "None of the NVIDIA devices were" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
+	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
+	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
 	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
@@ -84,6 +86,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "dmar-fault", "DMAR:", { "fault addr" }, KMSG_ANY },
 	{ "dmar-fault", "DMAR:", { "[fault reason" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
+	{ "smmu-fault", "arm-smmu", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },

@@ -29,6 +29,19 @@ static bool gate_no_files(struct judge *j)
 
 /* ---- for the kernel that runs ---- */
 
+/* The kernel compares the release, the first word, where module and kernel have no symbol versions; with them
+ * only what comes after it (kernel/module/version.c, same_magic()). */
+static bool is_for_other_kernel(const struct node *node, const struct module_file *file)
+{
+	size_t n;
+
+	if (!is_known(file->vermagic) || strstr(file->vermagic.value, "modversions"))
+		return false;
+	n = strcspn(file->vermagic.value, " ");
+	return strlen(node->os.kernel.value) != n ||
+	       strncmp(file->vermagic.value, node->os.kernel.value, n) != 0;
+}
+
 static void judge_not_built(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -49,7 +62,13 @@ static void judge_not_built(struct judge *j)
 		return;
 	file = module_file_find(node, "nvidia", node->os.kernel.value);
 	other = module_file_elsewhere(node, "nvidia", node->os.kernel.value);
-	if (file)
+	if (file && is_for_other_kernel(node, file))
+		FAIL(j,
+		     .observed = say(j, "%s was built for another kernel: vermagic \"%s\", running %s",
+				     file->path.value, file->vermagic.value, node->os.kernel.value),
+		     .expected = "nvidia.ko built for the kernel that runs",
+		     .evidence = { say_fact(j, "modules.files", file->path.value, "vermagic"), "os.kernel" });
+	else if (file)
 		PASS(j, .evidence = { say_fact(j, "modules.files", file->path.value, "kernel") });
 	else if (other)
 		FAIL(j,

@@ -6,6 +6,10 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 
+#define READ_WRITE_ALL 0666
+#define READ_WRITE_GROUP 0060
+#define READ_WRITE_OTHERS 0006
+
 static const struct device_node *find_node(const struct node *node, const char *path)
 {
 	for_each(n, &node->dev.nodes)
@@ -58,6 +62,31 @@ static void judge_node(struct judge *j, const char *path, const struct device_ma
 		PASS(j, .subject = path, .evidence = { fact });
 }
 
+/* Root alone may open it. That a group may is somebody's decision (NVreg_DeviceFileGID), and is said. */
+static void fail_mode(struct judge *j, const char *path, uint64_t mode)
+{
+	FAIL_AS(j, (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO : SEVERITY_ERR,
+		.subject = path, .observed = say(j, "mode %04" PRIo64, mode),
+		.expected = "mode 0666, or a group that the users of the GPUs are in",
+		.impact = "Other users see no GPU: \"no CUDA-capable device is detected\", \"Insufficient "
+			  "Permissions\".",
+		.remedy = "chmod 0666 now. For the next boot see NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
+			  "NVreg_DeviceFileGID in modprobe.d, and the udev rules that name nvidia.",
+		.evidence = { say_fact(j, "dev.nodes", path, "mode"), "driver.params[DeviceFileMode].value" });
+}
+
+static void judge_nvidia_node(struct judge *j, const char *path, const struct device_major *major)
+{
+	const struct device_node *n = find_node(j->node, path);
+	bool right = n && known_is(n->kind, NODE_CHARACTER) &&
+		     !(major && is_known(n->major) && n->major.value != major->major.value);
+
+	if (right && is_known(n->mode) && (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
+		fail_mode(j, path, n->mode.value);
+	else
+		judge_node(j, path, major);
+}
+
 static void judge_nvidia_nodes(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -68,12 +97,12 @@ static void judge_nvidia_nodes(struct judge *j)
 		UNKNOWN(j, .evidence = { "dev.nodes" });
 		return;
 	}
-	judge_node(j, "/dev/nvidiactl", nvidia_major(node));
+	judge_nvidia_node(j, "/dev/nvidiactl", nvidia_major(node));
 	if (node_module(node, "nvidia_uvm"))
-		judge_node(j, "/dev/nvidia-uvm", find_major(node, "nvidia-uvm"));
+		judge_nvidia_node(j, "/dev/nvidia-uvm", find_major(node, "nvidia-uvm"));
 	for_each(g, &node->gpu.devices)
 		if (is_known(g->minor) && !known_is(g->excluded, true))
-			judge_node(j, say(j, "/dev/nvidia%" PRIu64, g->minor.value),
+			judge_nvidia_node(j, say(j, "/dev/nvidia%" PRIu64, g->minor.value),
 				   nvidia_major(node));
 }
 
@@ -188,7 +217,6 @@ static void judge_imex(struct judge *j)
 
 /* ---- RDMA ---- */
 
-#define READ_WRITE_ALL 0666
 
 /* What only root and a group may open fails for jobs; a copy's permissions are those of the copy. */
 static void judge_verbs_node(struct judge *j, const char *path, enum severity missing)
@@ -232,7 +260,7 @@ static void judge_infiniband(struct judge *j)
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title = "A device node of the NVIDIA driver is missing or stale",
+		.title = "A device node of the NVIDIA driver is missing, stale or root's alone",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_nvidia_nodes,
@@ -241,10 +269,11 @@ static const struct rule dev_rules[] = {
 		.remedy = "nvidia-modprobe -c 0 -u creates them; nvidia-persistenced keeps them.",
 		.fix = "device-node",
 		.activation = ACTIVATION_NOW,
-		.reads = "/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU's minor number, and the "
-			 "major numbers in /proc/devices.",
+		.reads = "/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU's minor number, their modes, "
+			 "and the major numbers in /proc/devices.",
 		.why = "The driver does not create its nodes through devtmpfs; a setuid helper or udev does. A "
-		       "node from before a driver change can have another major number.",
+		       "node from before a driver change can have another major number. Where a group alone may "
+		       "open them, that is information: somebody chose it.",
 		.check = "ls -l /dev/nvidia*; grep nvidia /proc/devices",
 		.sources = "NVIDIA driver README, chapter on device nodes",
 	},

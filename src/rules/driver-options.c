@@ -9,6 +9,7 @@
 #include "judge/setting.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
+#include "readers/bootargs.h"
 
 struct option {
 	const char *name;		/* in params */
@@ -97,10 +98,26 @@ static bool is_empty(const char *value, const void *user)
 	return !value || !*value;
 }
 
+/* drivers/pci/pci.c, pci_setup(): no driver of this node gets message-signalled interrupts. */
+static bool is_nomsi(const struct node *node)
+{
+	return is_known(node->cmdline.running) && bootargs_find(node->cmdline.running.value, "pci", "nomsi");
+}
+
 static void judge_msi(struct judge *j)
 {
-	judge_single(j, &(struct option){ "EnableMSI", is_not_zero, "EnableMSI=1, the default",
-					  SEVERITY_WARN });
+	if (gate_no_driver(j))
+		return;
+	if (is_nomsi(j->node))
+		FAIL(j, .observed = "pci=nomsi is on the kernel command line",
+		     .expected = "no such argument",
+		     .impact = "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
+			       "not start at all.",
+		     .remedy = "Take pci=nomsi off the kernel command line and reboot.",
+		     .evidence = { "cmdline.running" });
+	else
+		judge_single(j, &(struct option){ "EnableMSI", is_not_zero,
+						  "EnableMSI=1, the default", SEVERITY_WARN });
 }
 
 static void judge_register(struct judge *j)
@@ -316,7 +333,8 @@ static const struct rule driver_options_rules[] = {
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying.",
+		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying. So is "
+		       "pci=nomsi, which takes them from every device.",
 		.check = OPTION_CHECK("EnableMSI"),
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, EnableMSI",
 	},

@@ -2,6 +2,7 @@
 /* driver.c - the NVIDIA driver itself: there, of the right kind and version, and the same as its
  * file on disk and its user space. */
 #include "judge/gate.h"
+#include "judge/module-block.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
 #include "readers/driver-files.h"
@@ -10,6 +11,39 @@
 
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"
+
+/* What is known to keep the driver away; NULL: nothing. */
+static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
+{
+	const struct log_line *line = node_log(j->node, "gpu-unsupported");
+	const char *block = say_module_block(j, "nvidia", fact);
+
+	if (block) {
+		*remedy = "Take that line or argument away (where it is in the initramfs too, rebuild that), then "
+			  "modprobe nvidia.";
+		return block;
+	}
+	if (!line)
+		return NULL;
+	*remedy = "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel modules take "
+		  "Turing and later, and 580 is the last branch for Maxwell, Pascal and Volta. The open modules say "
+		  "the same of a newer GPU that does not answer: then power the node off and on.";
+	*fact = "log.lines[gpu-unsupported].last";
+	return line->last.value;
+}
+
+static void fail_loaded(struct judge *j)
+{
+	size_t gpus = topology_gpus(j->node);
+	const char *fact = NULL, *remedy = NULL;
+	const char *why = why_not_loaded(j, &remedy, &fact);
+
+	FAIL(j,
+	     .observed = say(j, "%zu NVIDIA GPU%s, no driver%s%s", gpus, gpus == 1 ? "" : "s",
+			     why ? ": " : "", why ? why : ""),
+	     .expected = "the nvidia kernel module loaded", .remedy = remedy,
+	     .evidence = { "driver.loaded", fact });
+}
 
 static void judge_loaded(struct judge *j)
 {
@@ -22,10 +56,7 @@ static void judge_loaded(struct judge *j)
 	else if (!is_known(node->driver.loaded))
 		UNKNOWN(j, .evidence = { "driver.loaded" });
 	else
-		FAIL(j, .observed = say(j, "%zu NVIDIA GPU%s, no driver", topology_gpus(node),
-					topology_gpus(node) == 1 ? "" : "s"),
-		     .expected = "the nvidia kernel module loaded",
-		     .evidence = { "driver.loaded" });
+		fail_loaded(j);
 }
 
 static void judge_flavour(struct judge *j)

@@ -2,6 +2,7 @@
 /* env-hca.c - the NICs that a job's environment names (rule env/hca-selection). */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "judge/gate.h"
 #include "judge/job-env.h"
@@ -129,6 +130,7 @@ static bool judge_entries(struct judge *j, const struct job_value *v, const stru
 struct choice {
 	size_t ports, unknown, infiniband, ethernet;
 	uint64_t slowest, fastest;
+	size_t at_fastest; /* ports that run at that rate */
 };
 
 static void add_choice(struct choice *c, const struct rdma_port *p)
@@ -140,8 +142,11 @@ static void add_choice(struct choice *c, const struct rdma_port *p)
 		return;
 	if (!c->slowest || p->rate_mbps.value < c->slowest)
 		c->slowest = p->rate_mbps.value;
-	if (p->rate_mbps.value > c->fastest)
+	if (p->rate_mbps.value > c->fastest) {
 		c->fastest = p->rate_mbps.value;
+		c->at_fastest = 0;
+	}
+	c->at_fastest += p->rate_mbps.value == c->fastest;
 }
 
 static struct choice choose(const struct node *node, const struct hca_list *list)
@@ -163,6 +168,13 @@ static struct choice choose(const struct node *node, const struct hca_list *list
 static bool is_mixed(const struct choice *c)
 {
 	return (c->infiniband && c->ethernet) || c->slowest != c->fastest;
+}
+
+/* A few ports that are slower than most came up so: a cable, a module, the switch's port. Two rates for as many
+ * each are somebody's choice. */
+static bool has_laggards(const struct choice *c)
+{
+	return c->slowest != c->fastest && 2 * c->at_fastest > c->ports;
 }
 
 static const char *say_mix(struct judge *j, const struct choice *c)
@@ -217,10 +229,12 @@ static void judge_choice(struct judge *j, const struct job_value *v, const struc
 			.expected = say(j, "%s==..., for whole names", v->name),
 			.evidence = { v->fact, "rdma.devices" });
 	else if (is_mixed(&c))
-		FAIL_AS(j, c.infiniband && c.ethernet ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(j,
+			(c.infiniband && c.ethernet) || has_laggards(&c) ? SEVERITY_WARN
+									 : SEVERITY_INFO,
 			.subject = v->name,
 			.observed = say(j, "%s takes %s", say_value(j, v), say_mix(j, &c)),
-			.expected = "NICs of one fabric", .evidence = { v->fact, "rdma.devices" });
+			.expected = "NICs of one fabric, all at its rate", .evidence = { v->fact, "rdma.devices" });
 	else
 		PASS(j, .subject = v->name, .evidence = { v->fact });
 }
@@ -344,6 +358,48 @@ static void judge_all(struct judge *j)
 		     .evidence = { "env.variables", "rdma.devices" });
 }
 
+/* ---- NCCL is told to take none ---- */
+
+static void fail_switched_off(struct judge *j, const struct job_value *v, const char *what)
+{
+	FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
+		.observed = say(j, "%s: %s", say_value(j, v), what),
+		.expected = say(j, "%s not set", v->name),
+		.impact = "NCCL copies through host memory, or over sockets at a tenth of the speed, and says so "
+			  "only with NCCL_DEBUG=INFO.",
+		.remedy = say(j, "Take %s out of the jobs' environment and of nccl.conf, unless it is meant.",
+			      v->name),
+		.evidence = { v->fact, "rdma.devices" });
+}
+
+/* LOC is 0: no NIC is near enough (NCCL: src/graph/paths.cc, ncclTopoCheckGdr()). */
+static void judge_gdr_level(struct judge *j)
+{
+	struct job_value level = job_nccl(j, "NCCL_NET_GDR_LEVEL");
+	long number;
+
+	if (level.value && (strcmp(level.value, "LOC") == 0 ||
+			    (job_number(&level, &number) && number == 0)))
+		fail_switched_off(j, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
+}
+
+/* True when NCCL opens no RDMA device, so that no list of them matters to it. */
+static bool is_switched_off(struct judge *j)
+{
+	struct job_value disable = job_nccl(j, "NCCL_IB_DISABLE");
+	struct job_value net = job_nccl(j, "NCCL_NET");
+	bool disabled, socket;
+	long number;
+
+	disabled = disable.value && job_number(&disable, &number) && number != 0;
+	socket = net.value && strcasecmp(net.value, "Socket") == 0;
+	if (disabled)
+		fail_switched_off(j, &disable, "NCCL opens no RDMA device");
+	else if (socket)
+		fail_switched_off(j, &net, "NCCL opens no RDMA device");
+	return disabled || socket;
+}
+
 static void judge_selection(struct judge *j)
 {
 	struct job_value nccl, ucx;
@@ -354,7 +410,8 @@ static void judge_selection(struct judge *j)
 	before = j->findings->count;
 	nccl = job_nccl(j, "NCCL_IB_HCA");
 	ucx = job_env(j, "UCX_NET_DEVICES");
-	if (nccl.value)
+	judge_gdr_level(j);
+	if (!is_switched_off(j) && nccl.value)
 		judge_list(j, &nccl, hca_list_nccl(nccl.value));
 	judge_nvshmem(j);
 	if (ucx.value)
@@ -377,7 +434,8 @@ static const struct rule env_hca_rules[] = {
 			  "NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all "
 			  "jobs of a node NCCL reads /etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_HCA (also of nccl.conf), NVSHMEM_HCA_LIST, "
+		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_GDR_LEVEL "
+			 "(these four also of nccl.conf), NVSHMEM_HCA_LIST, "
 			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and "
 			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
 			 "and nodes.",
@@ -386,8 +444,9 @@ static const struct rule env_hca_rules[] = {
 		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
 		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
 		       "is passed over without a word. Without a list all active NICs are taken: "
-		       "a warning where they differ in link layer or rate. ~/.nccl.conf is not "
-		       "read here.",
+		       "a warning where they differ in link layer or rate. NCCL_IB_DISABLE=1 and "
+		       "NCCL_NET=Socket, left over from a search for a fault, take none at all. "
+		       "~/.nccl.conf is not read here.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
 			 "\"NET/IB : Using\"",
 		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "

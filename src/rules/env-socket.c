@@ -196,6 +196,16 @@ static void judge_gloo(struct judge *j, const struct job_value *v)
 		judge_taken(j, v, &worst);
 }
 
+/* Jobs of a Kubernetes node have a network of their own, unless they ask for the host's: the bridges and
+ * links of the other pods, which every such node has, are not theirs. */
+static bool is_kubernetes(const struct node *node)
+{
+	for_each(p, &node->limits.launchers)
+		if (str_is(p->name, "kubelet"))
+			return true;
+	return false;
+}
+
 /* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*,
  * lo* and virbr*. Only whoever has IPv4 can come first. */
 static void judge_automatic(struct judge *j)
@@ -210,7 +220,7 @@ static void judge_automatic(struct judge *j)
 	if (t.count[REACH_UNKNOWN])
 		UNKNOWN(j, .evidence = { interface_fact(j, t.names[REACH_UNKNOWN]) });
 	else if (*t.poor)
-		FAIL_AS(j, t.poor_ipv4 ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(j, t.poor_ipv4 && !is_kubernetes(j->node) ? SEVERITY_WARN : SEVERITY_INFO,
 			.subject = "NCCL_SOCKET_IFNAME",
 			.observed = say(
 				j,
@@ -276,7 +286,8 @@ static const struct rule env_socket_rules[] = {
 		       "loopback, link-local addresses alone, a container's bridge or link by its "
 		       "name, or a link of two ends (/31) without a route over it. Without the "
 		       "variable NCCL's own choice is judged: a warning where such an interface "
-		       "has IPv4, else information.",
+		       "has IPv4, else information. On a node of Kubernetes that is information "
+		       "too, since its jobs have interfaces of their own.",
 		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
 		.sources = "NCCL: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			   "ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/module-block.h"
 #include "parse/nvidia.h"
 #include "readers/module-find.h"
 
@@ -50,6 +52,57 @@ static bool is_wrong_driver(const char *driver)
 	return false;
 }
 
+/* Of the architectures before Turing: without a GPU System Processor, which the open modules need. */
+static bool is_before_turing(const struct pci_device *device)
+{
+	static const char *const old[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
+	const struct gpu_model *model = gpu_model(device);
+
+	for (size_t i = 0; model && i < sizeof(old) / sizeof(old[0]); i++)
+		if (strcmp(old[i], model->architecture) == 0)
+			return true;
+	return false;
+}
+
+/* The driver's line about this GPU, when it was the last one that it refused or one of several. */
+static const struct log_line *refusal_of(const struct node *node, const struct pci_device *d)
+{
+	const struct log_line *line = node_log(node, "gpu-unsupported");
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (str_is(d->bdf, line->devices.items[i]))
+			return line;
+	return NULL;
+}
+
+/* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or somebody unbound it. */
+static void fail_unbound(struct judge *j, const struct pci_device *d, const char *fact)
+{
+	const struct log_line *line = refusal_of(j->node, d);
+
+	FAIL(j, .subject = d->bdf.value,
+	     .observed = line ? say(j, "no driver is bound: %s", line->last.value)
+			      : "no driver is bound, though nvidia is loaded",
+	     .expected = "bound to nvidia",
+	     .remedy = "Read what the driver says of it in the kernel log: a GPU that this driver does not "
+		       "support, a BAR without an address, a GPU that does not answer. Where nothing is said, "
+		       "bind it: echo BDF > /sys/bus/pci/drivers/nvidia/bind",
+	     .evidence = { fact, line ? "log.lines[gpu-unsupported].last" : NULL });
+}
+
+static void fail_open_flavour(struct judge *j, const struct pci_device *d, const char *fact)
+{
+	FAIL(j, .subject = d->bdf.value,
+	     .observed = say(j, "%s with the open kernel modules, which take Turing and later alone",
+			     gpu_model(d)->name),
+	     .expected = "the proprietary kernel modules",
+	     .impact = "This GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
+	     .remedy = "Install the proprietary kernel modules of a branch that supports this GPU. 580 is the "
+		       "last one for Maxwell, Pascal and Volta.",
+	     .evidence = { "driver.banner", fact,
+			   say_fact(j, "pci.devices", d->bdf.value, "device_id") });
+}
+
 static void judge_wrong_driver(struct judge *j)
 {
 	size_t right = 0, before = j->findings->count;
@@ -72,6 +125,11 @@ static void judge_wrong_driver(struct judge *j)
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "bound to %s", d->driver.value),
 			     .expected = "bound to nvidia", .evidence = { fact });
+		else if (known_is(j->node->driver.loaded, true) && is_before_turing(d) &&
+			 known_is(j->node->driver.flavour, FLAVOUR_OPEN))
+			fail_open_flavour(j, d, fact);
+		else if (known_is(j->node->driver.loaded, true) && is_absent(d->driver))
+			fail_unbound(j, d, fact);
 		else
 			right++;
 	}
@@ -207,6 +265,20 @@ static void judge_drm(struct judge *j)
 		     .evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });
 }
 
+static void fail_uvm(struct judge *j)
+{
+	const char *fact = NULL;
+	const char *block = say_module_block(j, "nvidia_uvm", &fact);
+
+	FAIL(j,
+	     .observed = say(j, "nvidia_uvm is not loaded%s%s", block ? ": " : "", block ? block : ""),
+	     .expected = "nvidia_uvm loaded",
+	     .remedy = block ? "Take that line away, then modprobe nvidia-uvm; nvidia-modprobe -u -c 0 creates "
+			       "its device nodes."
+			     : NULL,
+	     .evidence = { "modules.loaded", fact });
+}
+
 static void judge_uvm(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -221,8 +293,7 @@ static void judge_uvm(struct judge *j)
 	else if (node_module(node, "nvidia_uvm"))
 		PASS(j, .evidence = { "modules.loaded[nvidia_uvm].state" });
 	else
-		FAIL(j, .observed = "nvidia_uvm is not loaded", .expected = "nvidia_uvm loaded",
-		     .evidence = { "modules.loaded" });
+		fail_uvm(j);
 }
 
 /* Who needs gdrdrv: an explicit CPU handler, and NVSHMEM up to 3.2.5 (with which DeepEP was first
@@ -283,18 +354,23 @@ static const struct rule modules_rules[] = {
 	},
 	{
 		.id = "modules/wrong-driver-bound",
-		.title = "Another driver has the GPU",
+		.title = "A GPU has not the driver that it needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_wrong_driver,
 		.impact = "This GPU is not there for CUDA on this host.",
 		.remedy = "Blacklist that driver, rebuild the initramfs, reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The driver link of each NVIDIA display controller.",
-		.why = "nova-core, nvidiafb and simpledrm take it before nvidia does. What is held for a virtual "
+		.reads = "The driver link and the device id of each NVIDIA display controller, and the flavour of "
+			 "the driver that is loaded.",
+		.why = "nova-core, nvidiafb and simpledrm take it before nvidia does. A driver that does not "
+		       "support the GPU does not take it, or fails at its first use: the open kernel modules "
+		       "before Turing, a branch that has dropped the architecture. What is held for a virtual "
 		       "machine is modules/gpu-bound-vfio's.",
-		.check = "lspci -k -d 10de:",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv.c",
+		.check = "lspci -k -d 10de:; dmesg | grep -A4 'NVRM: The NVIDIA GPU'",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv.c, README.md (Compatible GPUs); "
+			   "src/nvidia/arch/nvalloc/unix/src/osinit.c\n"
+			   "github.com/NVIDIA/open-gpu-kernel-modules issues 322, 393",
 	},
 	{
 		.id = "modules/gpu-bound-vfio",

@@ -8,11 +8,30 @@ static bool is_judged(const struct node *node, const struct pci_device *d)
 	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
 }
 
+/* The kernel's mlx5 driver no longer heard the NIC's firmware: drivers/net/ethernet/mellanox/mlx5/core/health.c,
+ * poll_health(). It may have brought it back since. */
+static const struct log_line *lost_firmware(const struct node *node, const struct pci_device *d)
+{
+	const struct log_line *line = node_log(node, "nic-health");
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (str_is(d->bdf, line->devices.items[i]))
+			return line;
+	return NULL;
+}
+
 static void judge_device(struct judge *j, const struct pci_device *d)
 {
 	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "answers");
+	const struct log_line *line = lost_firmware(j->node, d);
 
-	if (known_is(d->answers, true))
+	if (known_is(d->answers, true) && line)
+		FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value, .observed = line->last.value,
+			.expected = "firmware that answers the driver",
+			.impact = "Jobs over this NIC failed or hung then. The driver resets it and takes it back "
+				  "where it can.",
+			.evidence = { "log.lines[nic-health].last", "log.lines[nic-health].count", fact });
+	else if (known_is(d->answers, true))
 		PASS(j, .subject = d->bdf.value, .evidence = { fact });
 	else if (known_is(d->answers, false))
 		FAIL(j, .subject = d->bdf.value,
@@ -54,12 +73,14 @@ static const struct rule off_bus_rules[] = {
 		.remedy = "Drain the node and power it off and on: a reboot alone often does not bring the "
 			  "device back. If it happens again, look at its seating, power, cooling and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC.",
+		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC, and \"health compromised\" of "
+			 "mlx5_core in the kernel log.",
 		.why = "A read that no device answers comes back as all ones. The kernel keeps listing the "
 		       "function, so counting devices does not show it.",
 		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -i 'fallen off the bus'",
 		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"
-			   "NVIDIA XID errors, 79: GPU has fallen off the bus",
+			   "NVIDIA XID errors, 79: GPU has fallen off the bus\n"
+			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/health.c",
 	},
 };
 

@@ -68,6 +68,27 @@ static const char *state_of(struct judge *j, const struct service *s)
 		   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
+/* NVSwitches behind ConnectX functions are managed by MADs: fabric manager needs mlx5_ib and ib_umad, else it
+ * finds no switch and gives up. True when one is missing, and that was said. */
+static bool lacks_way_to_switches(struct judge *j)
+{
+	const struct node *node = j->node;
+	bool mlx5 = node_module(node, "mlx5_ib"), umad = node_module(node, "ib_umad");
+
+	if (!gpu_nvswitch_is_nic(&node->pci) || !is_told(node->modules.loaded) || (mlx5 && umad))
+		return false;
+	FAIL(j,
+	     .observed = say(j, "the NVSwitches are managed through InfiniBand, and %s not loaded",
+			     mlx5   ? "ib_umad is"
+			     : umad ? "mlx5_ib is"
+				    : "mlx5_ib and ib_umad are"),
+	     .expected = "mlx5_ib and ib_umad loaded before nvidia-fabricmanager starts",
+	     .remedy = "modprobe -a mlx5_ib ib_umad, name both in /etc/modules-load.d, and start "
+		       "nvidia-fabricmanager again. On Ubuntu they are in linux-modules-extra.",
+	     .evidence = { "modules.loaded" });
+	return true;
+}
+
 static void judge_running(struct judge *j, const struct service *s, const char *device)
 {
 	const char *active = "services.units[" FABRIC_MANAGER "].active";
@@ -96,6 +117,8 @@ static void judge_down(struct judge *j)
 	if (gate_no_switches(j, &switches, &bdf))
 		return;
 	device = say_fact(j, "pci.devices", bdf, "device_id");
+	if (switches == SWITCHES_YES && lacks_way_to_switches(j))
+		return;
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
 		judge_running(j, s, device);
 	else if (!is_told(services->units) || (s && is_unknown(s->active)))

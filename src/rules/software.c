@@ -231,6 +231,12 @@ static void judge_gdrapi(struct judge *j)
 			       .evidence = { "modules.loaded" });
 	else if (gdrapi(node))
 		PASS(j, .observed = gdrapi(node)->path.value, .evidence = { "software.items" });
+	else if (!asked && is_known(node->containers.toolkit) && !node_software(node, "nvshmem"))
+		FAIL_AS(j, SEVERITY_INFO,
+			.observed = "gdrdrv is loaded, and libgdrapi.so.2 and NVSHMEM are not on this host: "
+				    "containers bring theirs",
+			.expected = "libgdrapi.so.2 in the images that have NVSHMEM",
+			.evidence = { "software.items", "containers.toolkit" });
 	else
 		FAIL(j, .observed = asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and no libgdrapi.so.2"
 					  : "gdrdrv is loaded, and no libgdrapi.so.2",
