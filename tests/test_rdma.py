@@ -277,6 +277,7 @@ def live(root, library, *args):
     """The program on the live host, whose /sys is that of a tree."""
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("no mount namespaces here")
+    (root / "sys/kernel").mkdir(exist_ok=True)	# without it, nobody mounted sysfs there
     script = 'mount --bind "$1" /sys; shift; exec "$@"'
     command = ["unshare", "-rm", "sh", "-ec", script, "sh", root / "sys", PROGRAM, *args]
     return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library)),
