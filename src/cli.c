@@ -89,7 +89,7 @@ const struct option_row option_rows[] = {
 	  "severity from which the exit status says so (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
 	  "exit status 3 when something that counts is unknown" },
-	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE,
+	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE & ~VERB_TOPO,
 	  "judge that process's environment and limits" },
 	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX,
 	  "also repair what is less than an error" },

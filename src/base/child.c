@@ -19,11 +19,12 @@
 
 int child_fork(struct child *c)
 {
-	int fds[2];
+	int fds[2], error;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	*c = (struct child){ .fd = fds[0], .pid = fork() };
+	error = errno;
 	if (c->pid == 0) {
 		close(fds[0]);
 		c->fd = fds[1];
@@ -33,7 +34,7 @@ int child_fork(struct child *c)
 	if (c->pid > 0)
 		return 0;
 	close(fds[0]);
-	return -EAGAIN;
+	return -error;
 }
 
 static void leave_output(void)
