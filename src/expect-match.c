@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* expect-match.c - the right side of KEY = VALUE in an [expect] section. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -144,11 +145,18 @@ static bool word_is_number(struct span word)
 
 /* ---- the other kinds ---- */
 
+/* As whole words: H20 is not in "NVIDIA H200". */
 static bool contains(const char *value, struct span wanted)
 {
 	char text[WORD_MAX];
 
-	return copy(wanted, text) && strstr(value, text);
+	if (!copy(wanted, text))
+		return false;
+	for (const char *at = value; *text && (at = strstr(at, text)); at++)
+		if ((at == value || !isalnum((unsigned char)at[-1])) &&
+		    !isalnum((unsigned char)at[strlen(text)]))
+			return true;
+	return false;
 }
 
 /* A source may have brackets of its own: [fd00::1]:/export. */

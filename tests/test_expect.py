@@ -112,6 +112,7 @@ def test_driver_version(value, wanted, scratch):
     ("gpu-count = 8", "pass"), ("gpu-count = 7", "fail"), ("gpu-count = >=8", "pass"),
     ("gpu-count = 4..8", "pass"), ("gpu-count = 80", "fail"), ("gpu-count = 4, 8", "pass"),
     ("gpu-model = H100", "pass"), ("gpu-model = H200", "fail"),
+    ("gpu-model = H10", "fail"), ("gpu-model = NVIDIA H100 80GB", "pass"),
     ("gpu-model = 8 x H100", "pass"), ("gpu-model = 7 x H100", "fail"),
     ("gpu-vbios = 96.00.89.00.01", "pass"), ("gpu-vbios = 96.00.89", "pass"),
     ("gpu-vbios = 95", "fail"),

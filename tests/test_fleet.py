@@ -200,6 +200,12 @@ def test_npd(node_tree):
     assert program.run("preflight", "--format", "npd", "--root", "/nonexistent").status == 2
 
 
+def test_a_folder_without_a_node_is_no_well_node(tmp_path):
+    """As where a DaemonSet's /host is another folder."""
+    assert program.run("doctor", "--root", tmp_path, "--format", "nagios").status == 3
+    assert program.run("doctor", "--root", tmp_path, "--format", "npd").status == 2
+
+
 def test_output_is_whole_or_not_there(node_tree, tmp_path):
     file = tmp_path / "x.prom"
     result = program.run("doctor", "--format", "prometheus", "-o", file, "--root",

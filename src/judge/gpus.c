@@ -48,6 +48,17 @@ const struct pci_bar *gpu_bar1(const struct pci_device *device)
 	return pci_bar(device, index);
 }
 
+bool gpu_is_before_turing(const struct pci_device *device)
+{
+	static const char *const old[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
+	const struct gpu_model *model = gpu_model(device);
+
+	for (size_t i = 0; model && i < sizeof(old) / sizeof(old[0]); i++)
+		if (strcmp(old[i], model->architecture) == 0)
+			return true;
+	return false;
+}
+
 bool gpu_is_data_centre(const struct pci_device *device)
 {
 	const struct gpu_model *model = gpu_model(device);

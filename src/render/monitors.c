@@ -12,11 +12,17 @@
 
 enum nagios { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 
+/* A folder that was mounted elsewhere, say: neither the kernel nor the PCI bus is there to be looked at. */
+static bool saw_nothing(const struct report *r)
+{
+	return is_unknown(r->node->os.kernel) && !is_told(r->node->pci.devices);
+}
+
 static enum nagios nagios_status(const struct report *r, enum exit_status status)
 {
 	if (status == EXIT_FINDINGS)
 		return NAGIOS_CRITICAL;
-	if (status != EXIT_WELL)
+	if (status != EXIT_WELL || saw_nothing(r))
 		return NAGIOS_UNKNOWN;
 	return r->any_worst && r->worst >= SEVERITY_WARN ? NAGIOS_WARNING : NAGIOS_OK;
 }
@@ -81,9 +87,9 @@ enum exit_status render_report_npd(const struct report *r, enum exit_status stat
 {
 	const struct finding *first = render_next(r, NULL);
 	const char *text = "the node is well";
-	enum npd npd = status == EXIT_WELL	 ? NPD_OK
-		       : status == EXIT_FINDINGS ? NPD_PROBLEM
-						 : NPD_UNKNOWN;
+	enum npd npd = status == EXIT_FINDINGS			? NPD_PROBLEM
+		       : status == EXIT_WELL && !saw_nothing(r) ? NPD_OK
+								: NPD_UNKNOWN;
 
 	if (npd != NPD_OK && first)
 		text = render_reason(r, first);

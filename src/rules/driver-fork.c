@@ -131,16 +131,6 @@ static bool has_nvlink_connector(const struct gpu_model *model)
 	return false;
 }
 
-static bool before_turing(const struct gpu_model *model)
-{
-	static const char *const architectures[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
-
-	for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++)
-		if (strcmp(model->architecture, architectures[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Somebody tried it: -EINVAL is how nvidia_p2p_get_pages() turns a GeForce away. */
 static const struct log_line *turned_away(const struct node *node)
 {
@@ -176,7 +166,7 @@ static void judge_geforce_p2p(struct judge *j, const struct pci_device *d, bool 
 	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "device_id");
 	const struct gpu_model *model = gpu_model(d);
 
-	if (fork || before_turing(model))
+	if (fork || gpu_is_before_turing(d))
 		PASS(j, .subject = d->bdf.value,
 		     .observed = say(j, "%s%s", model->name,
 				     fork ? ", with a probably patched driver" : ""),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver.c - the NVIDIA driver itself: there, of the right kind and version, and the same as its
  * file on disk and its user space. */
+#include <string.h>
+
 #include "judge/gate.h"
+#include "judge/gpus.h"
 #include "judge/module-block.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
 #include "readers/driver-files.h"
-
-#include <string.h>
 
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"
@@ -59,6 +60,17 @@ static void judge_loaded(struct judge *j)
 		fail_loaded(j);
 }
 
+/* No GPU here is one that the open modules take. */
+static bool is_all_before_turing(const struct node *node)
+{
+	if (!is_told(node->pci.devices))
+		return false;
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !gpu_is_before_turing(d))
+			return false;
+	return topology_gpus(node) > 0;
+}
+
 static void judge_flavour(struct judge *j)
 {
 	const struct driver_facts *driver = &j->node->driver;
@@ -69,6 +81,9 @@ static void judge_flavour(struct judge *j)
 		UNKNOWN(j, .evidence = { "driver.flavour" });
 	else if (driver->flavour.value == FLAVOUR_OPEN)
 		PASS(j, .evidence = { "driver.banner" });
+	else if (is_all_before_turing(j->node))
+		NOT_APPLICABLE(j, .observed = "GPUs before Turing, which the open kernel modules do not take",
+			       .evidence = { "driver.banner", "pci.devices" });
 	else
 		FAIL(j, .observed = "proprietary kernel modules", .expected = "open kernel modules",
 		     .evidence = { "driver.banner" });

@@ -52,18 +52,6 @@ static bool is_wrong_driver(const char *driver)
 	return false;
 }
 
-/* Of the architectures before Turing: without a GPU System Processor, which the open modules need. */
-static bool is_before_turing(const struct pci_device *device)
-{
-	static const char *const old[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
-	const struct gpu_model *model = gpu_model(device);
-
-	for (size_t i = 0; model && i < sizeof(old) / sizeof(old[0]); i++)
-		if (strcmp(old[i], model->architecture) == 0)
-			return true;
-	return false;
-}
-
 /* The driver's line about this GPU, when it was the last one that it refused or one of several. */
 static const struct log_line *refusal_of(const struct node *node, const struct pci_device *d)
 {
@@ -125,7 +113,7 @@ static void judge_wrong_driver(struct judge *j)
 			FAIL(j, .subject = d->bdf.value,
 			     .observed = say(j, "bound to %s", d->driver.value),
 			     .expected = "bound to nvidia", .evidence = { fact });
-		else if (known_is(j->node->driver.loaded, true) && is_before_turing(d) &&
+		else if (known_is(j->node->driver.loaded, true) && gpu_is_before_turing(d) &&
 			 known_is(j->node->driver.flavour, FLAVOUR_OPEN))
 			fail_open_flavour(j, d, fact);
 		else if (known_is(j->node->driver.loaded, true) && is_absent(d->driver))

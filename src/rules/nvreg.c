@@ -37,7 +37,7 @@ static const char *say_step(const struct setting_outcome *o)
 {
 	switch (o->step) {
 	case STEP_CONFIGURE:
-		return o->configured_unknown ? "Whether it is configured could not be read."
+		return o->configured_unknown ? "Whether it is configured was not read."
 					     : "It is not configured either.";
 	case STEP_REBUILD:
 		return "It is configured on the root file system, but the initramfs that loads the "

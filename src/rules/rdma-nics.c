@@ -286,9 +286,9 @@ static void judge_atomic(struct judge *j)
 		return;
 	for_each(d, &j->node->rdma.devices)
 		if (str_is(d->driver, "mlx5_core")) {
-			UNKNOWN(j, .subject = NULL,
-				.observed = "a firmware setting that only mlxconfig shows; nothing "
-					    "here "
+			/* It never is: that says nothing about this node. */
+			UNKNOWN(j, .graded = true, .severity = SEVERITY_INFO,
+				.observed = "a firmware setting that only mlxconfig shows; nothing here "
 					    "starts other programs",
 				.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
 				.evidence = { "rdma.devices" });
