@@ -3,8 +3,8 @@
 #include <fnmatch.h>
 
 #include "cmd.h"
+#include "fix-apply.h"
 #include "render/render.h"
-#include "txn/fix-apply.h"
 
 static enum exit_status check_rules(const struct options *options)
 {

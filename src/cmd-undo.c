@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "fix-apply.h"
 #include "outcome.h"
 #include "render/render.h"
-#include "txn/fix-apply.h"
 
 static enum exit_status list(const struct options *options, struct arena *arena)
 {

@@ -2,7 +2,7 @@
 /* facts.c - the descriptions of the structs in facts.h, innermost first. */
 #include "facts.h"
 
-#include "plan/own-files.h"
+#include "own-files.h"
 
 #define PCI "/sys/bus/pci/devices/{0}/"
 #define IB "/sys/class/infiniband/{0}/"

@@ -11,7 +11,7 @@
 #define FIX_H
 
 #include "host.h"
-#include "plan/own-files.h"
+#include "own-files.h"
 #include "plan/plan.h"
 #include "report.h"
 

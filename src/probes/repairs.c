@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "plan/own-files.h"
+#include "own-files.h"
 #include "probe.h"
 
 #define RECORD_MAX (16u << 20)

@@ -204,7 +204,10 @@ static void foot(struct view *v, const struct options *options)
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out,
 			  v->plan->repairs.count ? "There is nothing to change."
-						 : "Nothing needs a repair.",
+			  : options->all || options->args_count
+				  ? "Nothing needs a repair."
+				  : "Nothing needs a repair. With --all, what is less than an error is "
+				    "repaired too.",
 			  0, 0, v->page.width);
 	else
 		text_wrap(v->page.out, arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what),

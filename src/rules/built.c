@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/module-find.h"
 #include "judge/topology.h"
-#include "readers/module-find.h"
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
 static bool all_given_away(const struct node *node)

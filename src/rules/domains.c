@@ -3,9 +3,9 @@
  * that talk to each other (rules iommu/...). */
 #include <string.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
 #include "judge/topology.h"
-#include "readers/bootargs.h"
 
 static bool is_peer(const struct judge *j, const struct pci_device *d)
 {

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "judge/cuda.h"
+#include "judge/driver-files.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "parse/nvidia.h"
-#include "readers/driver-files.h"
 
 static bool older(const char *a, const char *b)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-fork.c - GeForce cards, which the stock driver shuts out of GPUDirect, and the builds that
  * are patched for peer-to-peer. */
+#include "judge/driver-files.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "readers/driver-files.h"
 
 #include <string.h>
 

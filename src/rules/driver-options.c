@@ -4,12 +4,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/setting.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "readers/bootargs.h"
 
 struct option {
 	const char *name;		/* in params */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "judge/cuda.h"
+#include "judge/driver-files.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/setting.h"
 #include "parse/nvidia.h"
-#include "readers/driver-files.h"
 
 static const char *version_fact(struct judge *j, const struct software_item *item)
 {

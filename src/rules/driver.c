@@ -3,12 +3,12 @@
  * file on disk and its user space. */
 #include <string.h>
 
+#include "judge/driver-files.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/module-block.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
-#include "readers/driver-files.h"
 
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"

@@ -3,10 +3,10 @@
  * refuses for their signature. */
 #include <string.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
+#include "judge/module-find.h"
 #include "judge/topology.h"
-#include "readers/bootargs.h"
-#include "readers/module-find.h"
 
 static const struct module_file *running_file(const struct node *node, const char *name)
 {

@@ -3,9 +3,9 @@
  * command line or the log: both say "enabled" where nothing is translated. */
 #include <string.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
 #include "judge/topology.h"
-#include "readers/bootargs.h"
 
 static bool translates(const struct iommu_device *i)
 {

@@ -5,8 +5,8 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/module-block.h"
+#include "judge/module-find.h"
 #include "parse/nvidia.h"
-#include "readers/module-find.h"
 
 static void judge_nouveau(struct judge *j)
 {

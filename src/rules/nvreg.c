@@ -7,8 +7,8 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/setting.h"
+#include "own-files.h"
 #include "parse/nvidia.h"
-#include "plan/own-files.h"
 
 /* kernel/params.c, param_set_charp(): longer strings are refused and the module does not load. */
 #define PARAM_STRING_MAX 1024

@@ -2,9 +2,9 @@
 /* owners.c - who else writes the settings that this program looks at, and will write them again. */
 #include <string.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
 #include "parse/modname.h"
-#include "readers/bootargs.h"
 
 #define TUNED_OPTIONS "/etc/modprobe.d/tuned.conf"
 

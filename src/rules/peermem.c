@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/module-find.h"
 #include "parse/nvidia.h"
-#include "readers/module-find.h"
 
 /* NCCL's documentation: the kernel registers NIC control buffers by DMA-BUF from 6.1 on. */
 #define KERNEL_UMEM_DMABUF "6.1"

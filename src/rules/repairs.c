@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "judge/gate.h"
-#include "plan/own-files.h"
+#include "own-files.h"
 
 /* Has the node booted since? */
 static struct fact_bool booted_since(const struct node *node, const struct transaction *t)

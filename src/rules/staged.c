@@ -2,9 +2,9 @@
 /* staged.c - what waits for the next boot (rules boot/...): kernel arguments, options, kernels. */
 #include <string.h>
 
+#include "judge/bootargs.h"
 #include "judge/gate.h"
 #include "judge/setting.h"
-#include "readers/bootargs.h"
 
 static const char *say_arg(struct judge *j, const struct kparam *arg)
 {

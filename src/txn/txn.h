@@ -34,7 +34,7 @@
 #ifndef TXN_H
 #define TXN_H
 
-#include "plan/own-files.h"
+#include "own-files.h"
 #include "plan/plan.h"
 
 #define TXN_STATE_FOLDER OWN_TRANSACTIONS

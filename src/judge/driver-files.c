@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "readers/driver-files.h"
+#include "judge/driver-files.h"
 
 #include <string.h>
 

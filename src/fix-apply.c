@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "txn/fix-apply.h"
+#include "fix-apply.h"
 
 #include <errno.h>
 #include <stdio.h>

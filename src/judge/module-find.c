@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "readers/module-find.h"
+#include "judge/module-find.h"
 
 #include <string.h>
 

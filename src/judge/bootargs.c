@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "readers/bootargs.h"
+#include "judge/bootargs.h"
 
 #include <string.h>
 
