@@ -178,9 +178,10 @@ static int set_profiles(const struct verb *verb, const struct option_row *row, u
 			const char *value)
 {
 	struct span word;
+	unsigned int profiles = profiles_parse(value, &word);
 
-	*out = profiles_parse(value, &word);
-	if (*out)
+	*out |= profiles;
+	if (profiles)
 		return 0;
 	return usage_error(verb, "--profile '%.*s' is none of %s", SPAN_FMT(word), row->words);
 }
@@ -353,6 +354,20 @@ static int check_use(const struct options *o, const bool used[ROWS])
 	return 0;
 }
 
+/* Of two values one would win without a word. A list grows, and a flag says the same again. */
+static int check_once(const struct option_row *row, const bool used[ROWS])
+{
+	if (row->kind == OPTION_LIST || row->kind == OPTION_PROFILES)
+		return 0;
+	if (row->value && used[row - option_rows])
+		return usage_error(NULL, "--%s is given twice", row->name);
+	for (size_t i = 0; i < ROWS; i++)
+		if (used[i] && &option_rows[i] != row && option_rows[i].offset == row->offset)
+			return usage_error(NULL, "--%s and --%s exclude each other",
+					   option_rows[i].name, row->name);
+	return 0;
+}
+
 int cli_parse(int argc, char **argv, struct options *o)
 {
 	struct option longs[ROWS + 1];
@@ -370,8 +385,10 @@ int cli_parse(int argc, char **argv, struct options *o)
 			return usage_error(NULL, "%s needs a value", argv[optind - 1]);
 		if (!row || c == '?')
 			return usage_error(NULL, "unknown option '%s'", argv[optind - 1]);
+		rc = check_once(row, used);
 		used[row - option_rows] = true;
-		rc = set_option(o, row, optarg);
+		if (rc == 0)
+			rc = set_option(o, row, optarg);
 		if (rc)
 			return rc;
 	}

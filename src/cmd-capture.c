@@ -27,7 +27,7 @@ static int open_output(const char *file)
 		fd = -1;
 	}
 	if (fd < 0)
-		complain("%s: %s", file, strerror(errno));
+		complain("%s: %s", file, output_why(errno));
 	return fd;
 }
 

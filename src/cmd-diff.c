@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/output.h"
 #include "cmd.h"
@@ -34,7 +35,7 @@ static void take_share(const struct fleet *fleet, size_t worker, size_t workers,
 }
 
 static enum exit_status compare(const struct fleet *fleet, const struct options *options,
-				struct diff *diff, uint32_t *failed)
+				struct diff *diff)
 {
 	struct task task = { options };
 	struct workers workers;
@@ -46,7 +47,7 @@ static enum exit_status compare(const struct fleet *fleet, const struct options 
 			rc = -EIO;
 		else
 			rc = diff_merge(diff, workers.streams[i]);
-		*failed += rc ? 0 : n;
+		diff->unreadable += rc ? 0 : n;
 	}
 	if (!workers_end(&workers) && rc == 0)
 		rc = -EIO;
@@ -56,6 +57,17 @@ static enum exit_status compare(const struct fleet *fleet, const struct options 
 	return EXIT_CANNOT;
 }
 
+/* Of a lone name that is not there, which could have been a folder, that is the news. */
+static enum exit_status refuse_one(const char *file)
+{
+	if (strcmp(file, "-") != 0 && access(file, R_OK) < 0) {
+		complain("%s: %s", file, strerror(errno));
+		return EXIT_CANNOT;
+	}
+	complain("diff needs the files of two or more nodes");
+	return EXIT_USAGE;
+}
+
 /* 0 when all are the same, 1 when something differs: as diff(1). */
 enum exit_status cmd_diff(const struct options *options)
 {
@@ -63,17 +75,14 @@ enum exit_status cmd_diff(const struct options *options)
 	struct output output;
 	struct diff diff;
 	enum exit_status status;
-	uint32_t failed = 0;
 
 	status = fleet_open(&fleet, options->from, options->args, options->args_count);
 	if (status)
 		return status;
-	if (fleet.count < 2) {
-		complain("diff needs the files of two or more nodes");
-		return EXIT_USAGE;
-	}
+	if (fleet.count < 2)
+		return refuse_one(fleet.files[0]);
 	diff_init(&diff, fleet.count);
-	status = compare(&fleet, options, &diff, &failed);
+	status = compare(&fleet, options, &diff);
 	if (!status) {
 		diff_finish(&diff);
 		status = diff.count ? EXIT_FINDINGS : EXIT_WELL;
@@ -83,6 +92,8 @@ enum exit_status cmd_diff(const struct options *options)
 		if (output_end(&output, !ferror(stdout)))
 			status = EXIT_CANNOT;
 	}
+	if (diff.unreadable)
+		status = EXIT_CANNOT;
 	diff_free(&diff);
-	return failed ? EXIT_CANNOT : status;
+	return status;
 }

@@ -16,6 +16,8 @@
 #define FROM_MAX (256u << 20)
 #define FROM_FIRST 65536
 
+#define FACTS_FORMAT "nvnodecheck-facts"
+
 /* The beginning of either format's first line. */
 static bool is_capture(const struct text *text)
 {
@@ -71,16 +73,33 @@ static enum exit_status read_from(struct source *source, const char *file)
 	return EXIT_CANNOT;
 }
 
+static enum exit_status refuse_format(const struct text *text, const char *format, const char *file)
+{
+	struct json_error why;
+
+	if (!json_check(text->data, text->size, &why))
+		complain("%s:%zu: neither a facts file nor a capture: %s", file, why.line, why.text);
+	else if (format)
+		complain("%s:1: neither a facts file nor a capture: \"format\" is \"%.60s\"", file,
+			 format);
+	else
+		complain("%s:1: neither a facts file nor a capture: \"format\" is missing", file);
+	return EXIT_CANNOT;
+}
+
 /* A text that is not right is refused for that, whatever else is wrong with what it says. */
 static enum exit_status load_facts(struct source *source, const char *file)
 {
 	const struct text *text = &source->file;
 	_cleanup_json_ struct json_object *head = json_head(text->data, text->size);
+	const char *format = json_string(head, "format");
 	struct json_error why;
 	struct fact_error error;
 	bool later;
 
-	if (json_check_document(head, "nvnodecheck-facts", &later, &why)) {
+	if (!format || strcmp(format, FACTS_FORMAT) != 0)
+		return refuse_format(text, format, file);
+	if (json_check_document(head, FACTS_FORMAT, &later, &why)) {
 		json_check(text->data, text->size, &why);
 		complain("%s:%zu: %s", file, why.line, why.text);
 		return EXIT_CANNOT;

@@ -34,18 +34,25 @@ static const void *list_item(const struct desc *desc, const struct fact_list *li
 	return i < list->count ? (const char *)list->items + i * desc->size : NULL;
 }
 
+static bool is_named(const struct desc *desc, const void *item, const char *key)
+{
+	char buffer[24];
+	const char *name = desc_name(desc, item, buffer);
+
+	return name && strcmp(name, key) == 0;
+}
+
+/* Mostly it stands at the same place; of items that have one name against the rule, each has its own. */
 static const void *partner(const struct desc *desc, const struct fact_list *list,
 			   const char *key, uint32_t i)
 {
-	char buffer[24];
+	const void *item = list_item(desc, list, i);
 
-	if (desc->ordered || !key)
-		return list_item(desc, list, i);
+	if (!key || (item && is_named(desc, item, key)))
+		return item;
 	for (uint32_t k = 0; k < list->count; k++) {
-		const void *item = list_item(desc, list, k);
-		const char *other = desc_key(desc, item, buffer);
-
-		if (other && strcmp(other, key) == 0)
+		item = list_item(desc, list, k);
+		if (is_named(desc, item, key))
 			return item;
 	}
 	return NULL;
@@ -61,10 +68,10 @@ static void compare_items(struct compare *c, const struct field *f, const struct
 	for (uint32_t i = 0; i < a->count; i++) {
 		const void *item = list_item(f->sub, a, i);
 		char buffer[24];
-		const char *key = desc_key(f->sub, item, buffer);
+		const char *key = desc_name(f->sub, item, buffer);
 		const void *other = partner(f->sub, b, key, i);
 
-		if (key && !f->sub->ordered)
+		if (key)
 			snprintf(c->path + end, sizeof(c->path) - end, "[%s]", key);
 		else
 			snprintf(c->path + end, sizeof(c->path) - end, "[#%u]", i);

@@ -124,6 +124,11 @@ const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
 	return NULL;
 }
 
+const char *desc_name(const struct desc *desc, const void *item, char buffer[24])
+{
+	return desc->ordered && !desc->distinct ? NULL : desc_key(desc, item, buffer);
+}
+
 /* What was found of a list that then stayed unknown is not told either: JSON has no such state. */
 static void settle_list(const struct desc *desc, struct fact_list *list)
 {

@@ -163,6 +163,7 @@ struct desc {
 	bool optional;	/* begins with an enum fact_state of its own */
 	bool archive;	/* a file, by its "path", that the files named below it are in */
 	bool ordered;	/* as list items: the order means something, and is kept */
+	bool distinct;	/* though ordered, no two items have one name, and by it they are compared */
 	const struct field *fields;
 	size_t count;
 };
@@ -247,6 +248,8 @@ size_t fact_compare(const struct desc *desc, const void *a, const void *b, fact_
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n);
 /* The identity of a list item, or NULL: in BUFFER where it is a number. */
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24]);
+/* By what an item is found again in another node's list; NULL: by its place. */
+const char *desc_name(const struct desc *desc, const void *item, char buffer[24]);
 enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
 /* In digits; many times as fast as printf(). */

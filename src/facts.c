@@ -235,7 +235,7 @@ static const struct field driver_param_fields[] = {
 	F_STR(driver_param, value, NULL),
 	F_U64(driver_param, line, NULL),
 };
-static const struct desc driver_param_desc = DESC(driver_param, .ordered = true);
+static const struct desc driver_param_desc = DESC(driver_param, .ordered = true, .distinct = true);
 
 static const struct field driver_facts_fields[] = {
 	F_BOOL(driver_facts, loaded, "/sys/module/nvidia"),
@@ -320,7 +320,8 @@ static const struct field modprobe_file_fields[] = {
 	F_STRS(modprobe_file, lost, NULL),
 	F_U64(modprobe_file, mtime_s, NULL),
 };
-static const struct desc modprobe_file_desc = DESC(modprobe_file, .ordered = true);
+static const struct desc modprobe_file_desc =
+	DESC(modprobe_file, .ordered = true, .distinct = true);
 
 static const struct field modprobe_options_fields[] = {
 	F_STR(modprobe_options, module, NULL),

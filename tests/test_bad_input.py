@@ -229,6 +229,19 @@ def test_facts_that_are_none(text, said, tmp_path):
         assert result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("text, said", [
+    ("# A title\n", "1: neither a facts file nor a capture: not a JSON value"),
+    ('{"a": 1,\n"b": }', "2: neither a facts file nor a capture: not a JSON value"),
+    ("{}", '1: neither a facts file nor a capture: "format" is missing'),
+    (FACTS.replace("nvnodecheck-facts", "nvnodecheck-report") % "",
+     '1: neither a facts file nor a capture: "format" is "nvnodecheck-report"'),
+])
+def test_file_of_another_kind(text, said, tmp_path):
+    file = tmp_path / "file"
+    file.write_text(text)
+    assert run("doctor", "--from", file).err == "nvnodecheck: %s:%s\n" % (file, said)
+
+
 def test_message_has_the_line(tmp_path):
     file = tmp_path / "facts.json"
     file.write_text((FACTS % ',\n"os": {\n"hostname": "a",\n"hostname": "b"}'))

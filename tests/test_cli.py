@@ -58,6 +58,10 @@ def broken(node_tree):
     (["facts", "--only", "pci/*"], "--only is not an option of facts"),
     (["capture"], "capture needs -o FILE"),
     (["facts", "no.such.fact", "--root", "."], "no.such.fact: no such fact"),
+    (["doctor", "--from", "a", "--from", "b"], "--from is given twice"),
+    (["facts", "-o", "/no/such/a", "--output", "/no/such/b"], "--output is given twice"),
+    (["--fail-on", "err", "--fail-on", "warn"], "--fail-on is given twice"),
+    (["--format", "text", "--json"], "--format and --json exclude each other"),
 ])
 def test_usage_error(args, said):
     result = run(*args)
@@ -79,6 +83,7 @@ def test_usage_error_points_to_help():
     (["topo", "--from", "/no/such/file"], "/no/such/file: No such file or directory"),
     (["--root", "Makefile"], "Makefile: Not a directory"),
     (["facts", "--from", "tests"], "tests: Is a directory"),
+    (["diff", "/no/such/folder"], "/no/such/folder: No such file or directory"),
 ])
 def test_cannot(args, said):
     result = run(*args, cwd=program.TOP)
@@ -134,6 +139,14 @@ def test_strict(stages):
 
 def rules_of(report):
     return {f["rule"] for f in report["findings"]}
+
+
+def test_what_may_be_given_twice(healthy):
+    """Lists grow, and a flag says the same again."""
+    report = program.report(healthy, "--profile", "p2p", "--profile", "deepep", "--json", "--only",
+                            "pci/*", "--only", "driver/*")
+    assert report["profiles"] == ["base", "p2p", "gpudirect-rdma", "deepep"]
+    assert {r.split("/")[0] for r in rules_of(report)} == {"pci", "driver"}
 
 
 def test_only_and_skip(healthy):

@@ -148,7 +148,53 @@ def test_file_that_cannot_be_read_is_counted(fleet, tmp_path):
     result = program.run("doctor", "--json", "--from", folder)
     assert result.status == 4 and "node02.json" in result.err, str(result)
     assert json.loads(result.out.splitlines()[-1])["unreadable"] == 1
-    assert program.run("diff", folder).status == 4
+    result = program.run("diff", folder)
+    assert result.status == 4, str(result)
+    assert result.out == "4 nodes, 0 facts differ; 1 file could not be read\n"
+    (tmp_path / "node03.json").write_text("{}")
+    document = program.run("diff", "--json", folder).json()
+    check("diff", document)
+    assert (document["nodes"], document["unreadable"], document["facts"]) == (3, 2, [])
+    page = program.run("diff", "--format", "html", folder).out
+    assert "<h1>3 nodes, 0 facts differ; 2 files could not be read</h1>" in page
+
+
+def test_one_node_is_left(fleet):
+    result = program.run("diff", fleet(1), "none.json")
+    assert (result.status, result.out) == (4, "1 node, 0 facts differ; 1 file could not be read\n")
+
+
+def test_where_a_module_was_built_is_each_nodes_own(fleet):
+    def edit(i, document):
+        document["driver"]["builder"] = "root@node%02d" % i
+        document["driver"]["banner"] += "  (root@node%02d)  Sun %d Nov" % (i, i + 1)
+    result = program.run("diff", fleet(3, edit))
+    assert result.status == 0 and result.out == "3 nodes, 0 facts differ\n", str(result)
+
+
+def test_parameters_and_files_go_by_their_names(fleet, tmp_path):
+    """Also where one more stands before them, and on one node at two times."""
+    def edit(i, document):
+        params, files = document["driver"]["params"], document["modprobe"]["files"]
+        if i == 2:
+            params[4]["value"] = "7"
+            params.insert(0, {"name": "NewOne", "value": "1", "line": 1})
+            for k, param in enumerate(params):
+                param["line"] = k + 1
+            files.insert(0, dict(files[0], path="/etc/modprobe.d/a.conf"))
+    folder = fleet(3, edit)
+    name = "driver.params[%s].value" % json.loads((tmp_path / "node02.json").read_text())[
+        "driver"]["params"][5]["name"]
+    wanted = {"driver.params", "driver.params[NewOne]", name, "modprobe.files",
+              "modprobe.files[/etc/modprobe.d/a.conf]"}
+    found = {f["fact"]: f for f in program.run("diff", "--json", folder).json()["facts"]}
+    assert set(found) == wanted
+    assert [v["value"] for v in found[name]["values"]][1] == "7"
+    assert program.run("facts", name, "--from", folder / "node02.json").out == '"7"\n'
+    since = program.run("doctor", "--json", "--from", folder / "node02.json", "--since",
+                        folder / "node00.json").json()
+    assert {c["fact"] for c in since["changes"]} == wanted - {"driver.params", "modprobe.files"} | {
+        "os.hostname"}
 
 
 def test_since(fleet, tmp_path):
@@ -162,6 +208,17 @@ def test_since(fleet, tmp_path):
     assert set(changed) == {"driver.version", "os.hostname"}
     text = program.run("doctor", "--from", folder / "node01.json", "--since", folder / "node00.json")
     assert "2 facts changed since then" in text.out
+
+
+def test_a_node_is_like_itself(tmp_path):
+    """Also one whose lists have a name twice."""
+    twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]
+    file = tmp_path / "twice.json"
+    file.write_text(json.dumps({
+        "format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "0",
+        "os": {"sysctls": twice}, "driver": {"params": twice}}))
+    document = program.run("doctor", "--json", "--from", file, "--since", file).json()
+    assert document["changes"] == []
 
 
 # ---- formats ----
@@ -237,6 +294,13 @@ def test_output_leaves_what_is_no_file(tmp_path):
     assert json.loads(os.read(reader, 65536)) and stat.S_ISFIFO(os.lstat(str(pipe)).st_mode)
     os.close(reader)
     assert sorted(os.listdir(str(tmp_path))) == ["link", "null", "pipe", "target"]
+
+
+def test_capture_says_that_it_is_a_link(node_tree, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "target")
+    result = program.run("capture", "--root", node_tree("no-gpu-server"), "-o", link)
+    assert result.status == 4 and "link: a symbolic link, which is not" in result.err, str(result)
 
 
 def test_what_many_nodes_give_goes_into_a_file(fleet, tmp_path):

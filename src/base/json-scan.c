@@ -150,7 +150,7 @@ static bool scan_digits(struct json_scan *s, uint64_t *value)
 
 	for (*value = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
 		*value = *value * 10 + (uint64_t)(*s->at - '0');
-	return s->at > start || refuse(s, s->at, "not a value");
+	return s->at > start || refuse(s, s->at, "not a JSON value");
 }
 
 static bool fits(const char *number, size_t n, bool whole)
@@ -211,7 +211,7 @@ bool json_scan_number(struct json_scan *s, struct json_digits *number)
 static bool scan_word(struct json_scan *s, struct span word)
 {
 	if ((size_t)(s->end - s->at) < word.n || memcmp(s->at, word.p, word.n) != 0)
-		return refuse(s, s->at, "not a value");
+		return refuse(s, s->at, "not a JSON value");
 	s->at += word.n;
 	return true;
 }

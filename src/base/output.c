@@ -11,11 +11,15 @@
 
 #include "cli.h"
 
+const char *output_why(int error)
+{
+	return error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
+			      : strerror(error);
+}
+
 static int failed(struct output *output, int error)
 {
-	complain("%s: %s", output->file,
-		 error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
-				: strerror(error));
+	complain("%s: %s", output->file, output_why(error));
 	if (*output->temporary)
 		unlink(output->temporary);
 	output->file = NULL;

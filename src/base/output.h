@@ -9,6 +9,9 @@
 
 #include "cli.h"
 
+/* Why a file could not be opened with O_NOFOLLOW. */
+const char *output_why(int error);
+
 struct output {
 	const char *file;
 	char temporary[PATH_MAX];	/* empty: FILE itself is written to */

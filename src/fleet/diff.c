@@ -195,7 +195,7 @@ static void walk_list(struct walk *w, struct diff_key *above, const struct field
 		note_number(w, above, list->count, fact_decimal(list->count, number));
 	for (uint32_t i = 0; i < list->count; i++) {
 		const void *item = (const char *)list->items + i * f->sub->size;
-		const char *name = f->sub->ordered ? NULL : desc_key(f->sub, item, number);
+		const char *name = desc_name(f->sub, item, number);
 		char place[25] = "#";
 		struct diff_key *key;
 

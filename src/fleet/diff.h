@@ -37,7 +37,8 @@ struct diff_key {
 };
 
 struct diff {
-	size_t nodes;
+	size_t nodes;		/* files, by which nodes are numbered */
+	size_t unreadable;	/* of them: no node */
 	struct diff_key **keys;
 	size_t count, room;
 	struct diff_key **index;	/* by the hash of the path */

@@ -206,8 +206,8 @@ bool fleet_is_volatile(const char *path)
 {
 	static const char *const patterns[] = {
 		"probes*", "gaps*", "env*", "log*", "os.boot_id", "os.boot_time_s",
-		"rdma.devices*.counters*", "*.pid", "*mtime_s", "*.refcnt", "*.runtime_status",
-		"limits.self*", NULL,
+		"rdma.devices*.counters*", "*.pid", "*mtime_s", "*.line", "*.refcnt",
+		"*.runtime_status", "limits.self*", NULL,
 	};
 
 	return matches(patterns, path);
@@ -216,6 +216,9 @@ bool fleet_is_volatile(const char *path)
 bool fleet_is_own(const char *path)
 {
 	static const char *const patterns[] = {
+		/* A module that DKMS built says on which host and when; version, flavour and the
+		 * modules' srcversion are compared. */
+		"driver.banner", "driver.builder",
 		"os.hostname", "gpu.devices*.uuid", "gpu.devices*.minor", "rdma.devices*.node_guid",
 		"rdma.devices*.lid", "rdma.devices*.gids*", "net.interfaces*.addresses",
 		"net.routes*", "net.hostname_addresses", "initramfs.images*.size_bytes",

@@ -44,7 +44,8 @@ bool workers_end(struct workers *workers);
 /* Reads one of the files into SOURCE, whose arena may hold an earlier one. */
 enum exit_status fleet_read(struct source *source, const struct options *options, const char *file);
 
-/* Does this fact change by itself (a counter, a date)? */
+/* Does this fact change by itself (a counter, a date), or with what stands above it in a file (the number
+ * of a line)? */
 bool fleet_is_volatile(const char *path);
 /* Does it, or is it each node's own (a name, a serial number, an address)? Such a fact is not compared
  * between nodes. */

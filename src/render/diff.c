@@ -14,6 +14,27 @@
 
 static const struct node_set none;
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static size_t nodes_read(const struct diff *diff)
+{
+	return diff->nodes - diff->unreadable;
+}
+
+static void put_heading(const struct diff *diff)
+{
+	size_t nodes = nodes_read(diff);
+
+	printf("%zu node%s, %zu fact%s differ%s", nodes, plural(nodes), diff->count,
+	       plural(diff->count), diff->count == 1 ? "s" : "");
+	if (diff->unreadable)
+		printf("; %zu file%s could not be read", diff->unreadable,
+		       plural(diff->unreadable));
+}
+
 /* ---- rows: the same difference of several items of a list is one ---- */
 
 struct row {
@@ -146,7 +167,7 @@ static void put_odd(const struct diff *diff, const struct fleet *fleet)
 		puts("\nOdd ones out");
 	for (size_t i = 0; i < count && i < ODD_LISTED; i++)
 		printf("  %-28s %5zu fact%s unlike most\n", fleet->names[odd[i].node], odd[i].facts,
-		       odd[i].facts == 1 ? "" : "s");
+		       plural(odd[i].facts));
 	if (count > ODD_LISTED)
 		printf("  and %zu more\n", count - ODD_LISTED);
 	free(odd);
@@ -157,8 +178,8 @@ static void put_text(const struct diff *diff, const struct fleet *fleet)
 	size_t count;
 	struct row *rows = make_rows(diff, &count);
 
-	printf("%zu nodes, %zu fact%s differ%s\n", diff->nodes, diff->count,
-	       diff->count == 1 ? "" : "s", diff->count == 1 ? "s" : "");
+	put_heading(diff);
+	putchar('\n');
 	for (size_t i = 0; i < count; i++)
 		put_row(fleet, &rows[i]);
 	put_odd(diff, fleet);
@@ -215,7 +236,8 @@ static struct json_object *diff_json(const struct diff *diff, const struct fleet
 		json_object_array_add(odd, one);
 	}
 	free(nodes);
-	json_put_number(json, "nodes", diff->nodes);
+	json_put_number(json, "nodes", nodes_read(diff));
+	json_put_number(json, "unreadable", diff->unreadable);
 	json_put(json, "facts", facts);
 	json_put(json, "odd", odd);
 	return json;
@@ -312,7 +334,7 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 	put_html(row_name(row));
 	printf("</td><td class=\"n\">%zu</td><td>more than %d values</td><td class=\"n\">%zu</td>"
 	       "<td></td></tr>\n",
-	       row->items, DIFF_VALUES_MAX, diff->nodes);
+	       row->items, DIFF_VALUES_MAX, nodes_read(diff));
 }
 
 static void put_page(const struct diff *diff, const struct fleet *fleet)
@@ -322,8 +344,9 @@ static void put_page(const struct diff *diff, const struct fleet *fleet)
 	struct odd_node *odd = sort_odd(diff, &odd_count);
 
 	fputs(page_head, stdout);
-	printf("<h1>%zu nodes, %zu facts differ</h1>\n", diff->nodes, diff->count);
-	puts("<label for=\"filter\">Filter: words that a row must have</label><br>\n"
+	fputs("<h1>", stdout);
+	put_heading(diff);
+	puts("</h1>\n<label for=\"filter\">Filter: words that a row must have</label><br>\n"
 	     "<input id=\"filter\" type=\"search\" placeholder=\"driver, mtu, node017\"> "
 	     "<span id=\"shown\" aria-live=\"polite\"></span>\n"
 	     "<table id=\"facts\"><thead><tr><th><button>Fact</button></th>"
