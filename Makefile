@@ -32,6 +32,8 @@ DOCDIR ?= $(PREFIX)/share/doc/nvnodecheck
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
+# Where nodes have the program, for what is installed of contrib/.
+INSTALLED ?= $(BINDIR)/nvnodecheck
 PKG_CONFIG ?= pkg-config
 V ?= 0
 
@@ -227,6 +229,8 @@ install: all
 	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING \
 		$(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/
+	find $(DESTDIR)$(DOCDIR)/contrib -type f ! -path '*/contrib/kubernetes/*' -exec \
+		sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' {} +
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
 
 # What install put there; configuration, and what was kept for undo, stay.

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "cmd.h"
 #include "report.h"
@@ -17,6 +19,7 @@
 
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
+#define NAME_BYTES 64 /* of an option that is compared */
 
 #define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
 
@@ -109,7 +112,7 @@ const struct option_row option_rows[] = {
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
 	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
-	  JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_DIFF | VERB_PROVE,
+	  (NODE & ~VERB_FIX) | VERB_DIFF | VERB_PROVE | VERB_RULES | VERB_EXPLAIN,
 	  "the file to write; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
@@ -120,7 +123,7 @@ const struct option_row option_rows[] = {
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show what is well, what does not apply, and the tree of topo" },
+	  "also show what is well, what does not apply, and the tree that topo draws" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -128,15 +131,33 @@ const struct option_row option_rows[] = {
 
 #define ROWS (sizeof(option_rows) / sizeof(option_rows[0]) - 1)
 
+/* What complain() said last. */
+static char complaint[512];
+
+__attribute__((format(printf, 1, 0))) static void complain_va(const char *format, va_list ap)
+{
+	va_list again;
+
+	va_copy(again, ap);
+	vsnprintf(complaint, sizeof(complaint), format, again);
+	va_end(again);
+	fputs("nvnodecheck: ", stderr);
+	vfprintf(stderr, format, ap);
+	fputc('\n', stderr);
+}
+
 void complain(const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	fputs("nvnodecheck: ", stderr);
-	vfprintf(stderr, format, ap);
-	fputc('\n', stderr);
+	complain_va(format, ap);
 	va_end(ap);
+}
+
+const char *cli_complaint(void)
+{
+	return complaint;
 }
 
 __attribute__((format(printf, 2, 3))) static int usage_error(const struct verb *verb,
@@ -145,10 +166,9 @@ __attribute__((format(printf, 2, 3))) static int usage_error(const struct verb *
 	va_list ap;
 
 	va_start(ap, format);
-	fputs("nvnodecheck: ", stderr);
-	vfprintf(stderr, format, ap);
+	complain_va(format, ap);
 	va_end(ap);
-	fprintf(stderr, "\nTry 'nvnodecheck %s%s--help'.\n", verb ? verb->name : "",
+	fprintf(stderr, "Try 'nvnodecheck %s%s--help'.\n", verb ? verb->name : "",
 		verb ? " " : "");
 	return -EINVAL;
 }
@@ -171,7 +191,8 @@ static int set_word(const struct verb *verb, const struct option_row *row, int *
 	*out = pick_word(row->words, value);
 	if (*out >= 0)
 		return 0;
-	return usage_error(verb, "--%s '%s' is none of %s", row->name, value, row->words);
+	return usage_error(verb, "--%s '%s' is none of %s", row->name, value,
+			   cli_words(row, verb));
 }
 
 static int set_profiles(const struct verb *verb, const struct option_row *row, unsigned int *out,
@@ -286,23 +307,61 @@ static const struct option_row *find_row(int c)
 	return NULL;
 }
 
-/* The verb is the first word that is not an option; without one it is doctor. */
-static int take_verb(struct options *o, char **words, size_t count)
+static const struct verb *find_verb(const char *word)
 {
-	o->verb = &verbs[0];
-	o->args = words;
-	o->args_count = count;
-	if (count == 0)
-		return 0;
-	for (const struct verb *v = verbs; v->name; v++) {
-		if (strcmp(v->name, words[0]) == 0) {
-			o->verb = v;
-			o->args++;
-			o->args_count--;
-			return 0;
-		}
+	for (const struct verb *v = verbs; v->name; v++)
+		if (strcmp(v->name, word) == 0)
+			return v;
+	return NULL;
+}
+
+/* The verb is the first word that is not an option; without one it is doctor. "help VERB" is "VERB --help".
+ * NULL: it is none that there is. */
+static const struct verb *take_verb(struct options *o, char **words, size_t count)
+{
+	if (count && strcmp(words[0], "help") == 0) {
+		o->help = true;
+		words++;
+		count--;
 	}
-	return usage_error(NULL, "unknown verb '%s'", words[0]);
+	o->verb = count ? find_verb(words[0]) : &verbs[0];
+	o->args = count ? words + 1 : words;
+	o->args_count = count ? count - 1 : 0;
+	return o->verb;
+}
+
+static int refuse_verb(const char *word)
+{
+	struct spelling spelling;
+
+	spelling_begin(&spelling, word);
+	for (const struct verb *v = verbs; v->name; v++)
+		spelling_offer(&spelling, v->name);
+	if (spelling.nearest)
+		return usage_error(NULL, "unknown verb '%s'; did you mean %s?", word,
+				   spelling.nearest);
+	return usage_error(NULL, "unknown verb '%s'", word);
+}
+
+/* TYPED is the whole word, such as "--prfile=deepep"; of a letter or a known name getopt tells that. */
+static int refuse_option(const struct verb *verb, const char *typed)
+{
+	char name[NAME_BYTES];
+	struct spelling spelling;
+
+	if (optopt >= 256)
+		return usage_error(verb, "--%s takes no value", find_row(optopt)->name);
+	if (optopt)
+		return usage_error(verb, "unknown option '-%c'", optopt);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+	spelling_begin(&spelling, name);
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (!verb || row->verbs & verb->bit)
+			spelling_offer(&spelling, row->name);
+	if (spelling.nearest)
+		return usage_error(verb, "unknown option '%s'; did you mean --%s?", typed,
+				   spelling.nearest);
+	return usage_error(verb, "unknown option '%s'", typed);
 }
 
 const char *cli_words(const struct option_row *row, const struct verb *verb)
@@ -328,13 +387,9 @@ static int check_format(const struct options *o)
 			   o->verb->formats);
 }
 
-static int check_use(const struct options *o, const bool used[ROWS])
+static int check_use(const struct options *o)
 {
-	for (size_t i = 0; i < ROWS; i++)
-		if (used[i] && !(option_rows[i].verbs & o->verb->bit))
-			return usage_error(o->verb, "--%s is not an option of %s",
-					   option_rows[i].name, o->verb->name);
-	if (o->help)
+	if (o->help || o->version)
 		return 0;
 	if (check_format(o))
 		return -EINVAL;
@@ -355,17 +410,39 @@ static int check_use(const struct options *o, const bool used[ROWS])
 }
 
 /* Of two values one would win without a word. A list grows, and a flag says the same again. */
-static int check_once(const struct option_row *row, const bool used[ROWS])
+static int check_once(const struct verb *verb, const struct option_row *row, const bool used[ROWS])
 {
 	if (row->kind == OPTION_LIST || row->kind == OPTION_PROFILES)
 		return 0;
 	if (row->value && used[row - option_rows])
-		return usage_error(NULL, "--%s is given twice", row->name);
+		return usage_error(verb, "--%s is given twice", row->name);
 	for (size_t i = 0; i < ROWS; i++)
 		if (used[i] && &option_rows[i] != row && option_rows[i].offset == row->offset)
-			return usage_error(NULL, "--%s and --%s exclude each other",
+			return usage_error(verb, "--%s and --%s exclude each other",
 					   option_rows[i].name, row->name);
 	return 0;
+}
+
+/* What any error is told with: the verb, whose words are offered, and the format, for those who read
+ * standard output alone. getopt moves words about, here those of a copy. */
+static void look_ahead(int argc, char **argv, const char *shorts, const struct option *longs,
+		       struct options *o)
+{
+	_cleanup_free_ char **words = memory_need(calloc((size_t)argc + 1, sizeof(*words)));
+	int c, word;
+
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	while ((c = getopt_long(argc, words, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = c == '?' || c == ':' ? NULL : find_row(c);
+
+		if (!row || row->offset != offsetof(struct options, format))
+			continue;
+		word = row->kind == OPTION_JSON ? FORMAT_JSON : pick_word(row->words, optarg);
+		o->format = word < 0 ? o->format : word;
+	}
+	take_verb(o, words + optind, (size_t)(argc - optind));
+	o->args = NULL;
+	optind = 0; /* getopt(3): begins anew */
 }
 
 int cli_parse(int argc, char **argv, struct options *o)
@@ -378,22 +455,27 @@ int cli_parse(int argc, char **argv, struct options *o)
 	*o = (struct options){ .fail_on = -1 };
 	make_getopt(longs, shorts);
 	opterr = 0;
+	look_ahead(argc, argv, shorts, longs, o);
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find_row(c);
 
 		if (c == ':')
-			return usage_error(NULL, "%s needs a value", argv[optind - 1]);
+			return usage_error(o->verb, "%s needs a value", argv[optind - 1]);
 		if (!row || c == '?')
-			return usage_error(NULL, "unknown option '%s'", argv[optind - 1]);
-		rc = check_once(row, used);
+			return refuse_option(o->verb, argv[optind - 1]);
+		if (o->verb && !(row->verbs & o->verb->bit))
+			return usage_error(o->verb, "--%s is not an option of %s", row->name,
+					   o->verb->name);
+		rc = check_once(o->verb, row, used);
 		used[row - option_rows] = true;
 		if (rc == 0)
 			rc = set_option(o, row, optarg);
 		if (rc)
 			return rc;
 	}
-	rc = take_verb(o, argv + optind, (size_t)(argc - optind));
-	return rc ? rc : o->version ? 0 : check_use(o, used);
+	if (!take_verb(o, argv + optind, (size_t)(argc - optind)))
+		return refuse_verb(o->args[-1]);
+	return check_use(o);
 }
 
 /* ---- help ---- */

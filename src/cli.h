@@ -124,5 +124,7 @@ void cli_help(const struct verb *verb);
 const char *cli_words(const struct option_row *row, const struct verb *verb);
 /* One line on standard error, beginning with the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What the last of these lines said; "" before the first. */
+const char *cli_complaint(void);
 
 #endif

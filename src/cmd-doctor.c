@@ -37,16 +37,16 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (!status)
 		status = source_look(&source, options, false, &settings);
 	if (status)
-		return (enum exit_status)render_failure_status(options->format, status);
+		return render_failure(options, status);
 	if (options->with && proof_document_read(source.node, source.arena, options->with, error)) {
 		complain("%s", error);
-		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+		return render_failure(options, EXIT_CANNOT);
 	}
 	report = report_make(source.node, settings, source.arena);
 	if (options->since) {
 		status = fleet_read(&earlier, options, options->since);
 		if (status)
-			return (enum exit_status)render_failure_status(options->format, status);
+			return render_failure(options, status);
 		since_compare(&changes, earlier.node, source.node, source.arena);
 		report->changes = &changes;
 	}

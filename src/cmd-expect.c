@@ -130,10 +130,14 @@ enum exit_status cmd_expect(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
 	enum exit_status status = source_open(&source, options);
+	struct output output;
 
 	if (!status)
 		status = source_observe(&source, options);
+	if (!status && output_begin(&output, options->output))
+		status = EXIT_CANNOT;
 	if (status)
 		return status;
-	return options->format == FORMAT_JSON ? print_json(&source) : print_text(&source);
+	status = options->format == FORMAT_JSON ? print_json(&source) : print_text(&source);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

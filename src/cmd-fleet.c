@@ -210,7 +210,7 @@ enum exit_status cmd_fleet(const struct options *options)
 
 	if (single) {
 		complain("%s is for one node", single);
-		return (enum exit_status)render_failure_status(options->format, EXIT_USAGE);
+		return render_failure(options, EXIT_USAGE);
 	}
 	status = fleet_open(&fleet, options->from, options->args, options->args_count);
 	if (status)

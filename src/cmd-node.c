@@ -192,6 +192,18 @@ static void apply_options(struct settings *settings, const struct options *optio
 	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;
 }
 
+/* RC of settings_read(). A tree's files are looked for in it, the one of --config too. */
+static enum exit_status refuse_settings(const struct options *options, int rc, const char *error)
+{
+	if (options->root && options->config && (rc == -ENOENT || rc == -ENODATA))
+		complain("--config %s is looked for below --root, and there is no %s%s%s",
+			 options->config, options->root, *options->config == '/' ? "" : "/",
+			 options->config);
+	else
+		complain("%s", error);
+	return EXIT_USAGE;
+}
+
 /* A capture holds the configuration of its own node; --config given with one is a file here. */
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings)
@@ -207,10 +219,8 @@ enum exit_status source_settings(struct source *source, const struct options *op
 		rc = settings_read(settings, host, options->config, source->arena, error);
 	if (host != source->host)
 		host_close(host);
-	if (rc) {
-		complain("%s", error);
-		return EXIT_USAGE;
-	}
+	if (rc)
+		return refuse_settings(options, rc, error);
 	apply_options(settings, options);
 	return EXIT_WELL;
 }
@@ -249,10 +259,8 @@ enum exit_status source_look(struct source *source, const struct options *option
 	*r = (struct reading){ .source = source, .options = options };
 	settings_init(&r->settings);
 	status = observe(source, &how);
-	if (r->rc) {
-		complain("%s", r->error);
-		return EXIT_USAGE;
-	}
+	if (r->rc)
+		return refuse_settings(options, r->rc, r->error);
 	apply_options(&r->settings, options);
 	return status;
 }

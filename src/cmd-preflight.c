@@ -38,7 +38,7 @@ enum exit_status cmd_preflight(const struct options *given)
 	if (!status)
 		status = source_look(&source, &options, true, &read);
 	if (status)
-		return (enum exit_status)render_failure_status(options.format, status);
+		return render_failure(&options, status);
 	if (!source.host)
 		forget_rest(source.node);
 	settings = *read;

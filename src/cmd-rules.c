@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "cmd.h"
 #include "render/render.h"
 #include "rule.h"
@@ -15,12 +16,27 @@ static bool is_meant(const char *word, const char *id)
 	return fnmatch(word, id, 0) == 0 || (strncmp(word, id, n) == 0 && id[n] == '/');
 }
 
+static enum exit_status print(const struct rule *const *list, size_t count,
+			      const struct options *options)
+{
+	switch (options->format) {
+	case FORMAT_JSON:
+		return render_rules_json(list, count);
+	case FORMAT_MAN:
+		return render_rules_man(list, count);
+	default:
+		return render_rules_text(list, count, options);
+	}
+}
+
 enum exit_status cmd_rules(const struct options *options)
 {
 	size_t count, chosen = 0;
 	const struct rule *const *rules = rule_all(&count);
 	_cleanup_free_ const struct rule **list =
 		memory_need(calloc(count, sizeof(*list)));
+	enum exit_status status;
+	struct output output;
 
 	for (size_t i = 0; i < count; i++) {
 		if (options->args_count && !is_meant(options->args[0], rules[i]->id))
@@ -33,12 +49,8 @@ enum exit_status cmd_rules(const struct options *options)
 		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
 		return EXIT_USAGE;
 	}
-	switch (options->format) {
-	case FORMAT_JSON:
-		return render_rules_json(list, chosen);
-	case FORMAT_MAN:
-		return render_rules_man(list, chosen);
-	default:
-		return render_rules_text(list, chosen, options);
-	}
+	if (output_begin(&output, options->output))
+		return EXIT_CANNOT;
+	status = print(list, chosen, options);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

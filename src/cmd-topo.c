@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/output.h"
 #include "cmd.h"
 #include "render/topo.h"
+
+static enum exit_status print(const struct topo *topo, const struct options *options)
+{
+	switch (options->format) {
+	case FORMAT_JSON:
+		return render_topo_json(topo);
+	case FORMAT_SVG:
+		return render_topo_svg(topo);
+	default:
+		return render_topo_text(topo, options);
+	}
+}
 
 enum exit_status cmd_topo(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
+	struct output output;
 	struct topo topo;
 	enum exit_status status = source_open(&source, options);
 
@@ -17,12 +31,8 @@ enum exit_status cmd_topo(const struct options *options)
 		return EXIT_INCOMPLETE;
 	}
 	topo_make(&topo, source.node, source.arena);
-	switch (options->format) {
-	case FORMAT_JSON:
-		return render_topo_json(&topo);
-	case FORMAT_SVG:
-		return render_topo_svg(&topo);
-	default:
-		return render_topo_text(&topo, options);
-	}
+	if (output_begin(&output, options->output))
+		return EXIT_CANNOT;
+	status = print(&topo, options);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

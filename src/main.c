@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))
-		return render_failure_status(options.format, EXIT_USAGE);
+		return render_failure(&options, EXIT_USAGE);
 	if (options.version) {
 		printf("nvnodecheck %s\n", NVNODECHECK_VERSION);
 		return finish_output(EXIT_WELL);

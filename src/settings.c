@@ -274,7 +274,7 @@ static int read_one(struct settings *settings, struct host *host, const char *fi
 		return 0;
 	if (rc) {
 		snprintf(error, 512, "%s: %s", file, strerror(-rc));
-		return -EINVAL;
+		return rc;
 	}
 	return settings_parse(settings, file, text.data, text.size, arena, error);
 }

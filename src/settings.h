@@ -63,7 +63,8 @@ extern const struct settings_key settings_keys[];	/* ends with a NULL section */
 void settings_init(struct settings *settings);
 
 /* Reads the configuration through HOST; FILE instead of the standard ones unless it is NULL, and
- * then it must be there. 0, or -EINVAL with ERROR "file:line: ..." filled. */
+ * then it must be there. 0, or negative errno with ERROR filled: "file:line: ..." where it is -EINVAL, and
+ * what cannot be read is not that. */
 int settings_read(struct settings *settings, struct host *host, const char *file,
 		  struct arena *arena, char error[512]);
 

@@ -33,7 +33,15 @@ def broken(node_tree):
 @pytest.mark.parametrize("args, said", [
     (["--nonsense"], "unknown option '--nonsense'"),
     (["-Z"], "unknown option '-Z'"),
-    (["nonsense"], "unknown verb 'nonsense'"),
+    (["nonsense"], "unknown verb 'nonsense'\n"),
+    (["doctr"], "unknown verb 'doctr'; did you mean doctor?"),
+    (["help", "doctr"], "unknown verb 'doctr'; did you mean doctor?"),
+    (["--prfile", "deepep"], "unknown option '--prfile'; did you mean --profile?"),
+    (["--prfile=deepep"], "unknown option '--prfile=deepep'; did you mean --profile?"),
+    (["facts", "--jsn"], "unknown option '--jsn'\n"),
+    (["--json=x"], "--json takes no value"),
+    (["doctor", "-qZ"], "unknown option '-Z'"),
+    (["doctor", "--config"], "--config needs a value"),
     (["doctor", "more"], "unexpected 'more'"),
     (["explain"], "explain needs a RULE"),
     (["explain", "no/such-rule"], "no rule is called 'no/such-rule'"),
@@ -47,6 +55,9 @@ def broken(node_tree):
     (["--fail-on", "bad"], "--fail-on 'bad' is none of"),
     (["--format", "yaml"], "--format 'yaml' is none of"),
     (["--format", "svg"], "--format 'svg' is none of text, json"),
+    (["--format", "xml"], "--format 'xml' is none of text, json, jsonl, prometheus, nagios, npd\n"),
+    (["--format", "xml", "topo"], "--format 'xml' is none of text, json, svg\n"),
+    (["facts", "--format", "xml"], "--format is not an option of facts"),
     (["topo", "--format", "man"], "--format 'man' is none of text, json, svg"),
     (["facts", "--json"], "--json is not an option of facts"),
     (["--color", "sometimes"], "--color 'sometimes' is none of"),
@@ -101,6 +112,11 @@ def test_help(verb):
     assert all(len(line) <= 80 for line in result.out.splitlines())
 
 
+def test_help_is_a_verb_too():
+    assert run("help").raw == run("--help").raw
+    assert run("help", "topo").raw == run("topo", "--help").raw != run("--help").raw
+
+
 def test_help_names_every_option_of_a_verb():
     text = run("capture", "--help").out
     assert "--output" in text and "--root" in text and "--only" not in text
@@ -109,6 +125,31 @@ def test_help_names_every_option_of_a_verb():
 def test_version():
     result = run("--version")
     assert result.status == 0 and re.fullmatch(r"nvnodecheck [0-9]+\.[0-9]+\.[0-9]+\S*\n", result.out)
+
+
+@pytest.mark.parametrize("verb", ["doctor", "preflight", "fix"])
+def test_a_configuration_is_looked_for_in_the_tree(verb, broken, tmp_path):
+    """One that is here and not there is told as that; one that is there counts."""
+    here = tmp_path / "mine.conf"
+    here.write_text("[check]\nprofile = base\n")
+    result = run(verb, "--root", broken, "--config", here)
+    assert result.status == 2, str(result)
+    assert "--config %s is looked for below --root, and there is no %s%s\n" % (
+        here, broken, here) in result.err
+    result = run(verb, "--config", tmp_path / "none")
+    assert result.status == 2 and "none: No such file or directory" in result.err, str(result)
+
+
+@pytest.mark.parametrize("args", [["topo"], ["topo", "--json"], ["topo", "--format", "svg"], ["expect"],
+                                  ["expect", "--json"], ["rules"], ["rules", "--format", "man"],
+                                  ["explain", "driver/loaded"], ["explain", "--json", "driver/loaded"]],
+                         ids=" ".join)
+def test_output_of_each_verb_goes_into_a_file(args, healthy, tmp_path):
+    where = ["--root", healthy] if args[0] in ("topo", "expect") else []
+    shown, written = run(*args, *where), run(*args, *where, "-o", tmp_path / "file")
+    assert (written.status, written.out, written.err) == (0, "", ""), str(written)
+    assert (tmp_path / "file").read_bytes() == shown.raw and os.listdir(str(tmp_path)) == ["file"]
+    assert run(*args, *where, "-o", tmp_path / "none" / "file").status == 4
 
 
 # ---- exit status ----

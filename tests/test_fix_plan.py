@@ -765,9 +765,10 @@ def test_apply_twice_and_undo(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     result = fix(directory, "--apply", "--yes")
     assert result.status == 0 and "pending: takes effect at the next boot" in result.out, result
+    said = re.search(r"^'nvnodecheck (undo \S+ --root \S+)' takes it back\.$", result.out, re.M)
     again = fix(directory, "--apply", "--yes")
     assert again.status == 0 and "There is nothing to change" in again.out, again
-    result = program.run("undo", "--root", directory, "--yes")
+    result = program.run(*said.group(1).split(), "--yes")
     assert result.status == 0 and not os.path.exists(directory + OWN)
     result = program.run("undo", "--root", directory, "--list")
     assert result.status == 0 and "undone" in result.out and OWN in result.out
@@ -899,6 +900,18 @@ def test_apply_says_what_remains(scratch):
     assert os.path.exists(directory + OWN)
     result = program.run("fix", "--root", directory, "--apply", "--yes")
     assert result.status == 4     # nothing in this root can build an image
+
+
+@as_root
+def test_ordinary_user_is_told_whose_tree_it_is(scratch):
+    """Before and after root has made the folder of the lock there."""
+    directory = plans.put(scratch, "h20-roce-deepep")
+    for verb in (["fix", "--apply"], ["fix", "--apply"], ["undo"]):
+        result = program.run(*verb, "--yes", "--root", directory, user=True)
+        assert result.status == 4, str(result)
+        assert "only root, or who owns %s and all below it, can change it (/run/nvnodecheck" % \
+            directory in result.out + result.err, str(result)
+        fix(directory, "--apply", "--yes")
 
 
 def test_ordinary_user_cannot_apply():

@@ -55,6 +55,25 @@ def test_what_is_installed_goes_again(tmp_path):
     assert files(root) == {"etc/nvnodecheck.conf"}
 
 
+def test_what_starts_the_program_knows_where_it_is(tmp_path):
+    """The copies of contrib/ name it where it was installed; an image has it where its own file puts it."""
+    if not os.path.exists(os.path.join(program.TOP, "build", "nvnodecheck")):
+        pytest.skip("nothing is built here")
+    make("install", "DESTDIR=%s" % tmp_path, "PREFIX=/opt/check")
+    contrib = str(tmp_path / "opt/check/share/doc/nvnodecheck/contrib")
+    named = {}
+    for name in files(contrib):
+        with open(os.path.join(contrib, name), encoding="utf-8") as file:
+            named[name] = set(re.findall(r"/[\w/]*/sbin/nvnodecheck\b", file.read())) or None
+    started = {name: paths for name, paths in named.items() if paths}
+    assert {"slurm/prolog", "systemd/nvnodecheck.service", "nhc/nvnodecheck.nhc",
+            "node-problem-detector/nvnodecheck.json", "ansible/playbook.yml"} <= set(started)
+    for name, paths in started.items():
+        image = name.startswith("kubernetes/")
+        assert "/usr/sbin/nvnodecheck" in paths if image else paths == {"/opt/check/sbin/nvnodecheck"}, name
+    assert os.access(os.path.join(contrib, "slurm/prolog"), os.X_OK)
+
+
 def test_the_archive_is_the_same_each_time():
     if not shutil.which("git") or subprocess.run(["git", "rev-parse", "HEAD"], cwd=program.TOP,
                                                  stdout=subprocess.DEVNULL,

@@ -31,6 +31,17 @@ def preflight(directory, *args, **more):
     return result
 
 
+@pytest.mark.parametrize("name, profile, reason", [
+    ("old-nv-peer-mem", "gpudirect-rdma", "driver/version-floor: 418.226.00 is older than 510.40.3"),
+    ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords \"RMNvLinkEnable=0x0\" "
+                                    "lacks PeerMappingOverride=1."),
+])
+def test_a_reason_says_what_is_wanted(name, profile, reason, node_tree):
+    """It is all that whoever finds the node drained is shown."""
+    lines = preflight(node_tree(name), "--profile", profile).out.splitlines()
+    assert any(line.startswith(reason) for line in lines), lines
+
+
 @pytest.mark.parametrize("name", node.names())
 def test_says_nothing_that_doctor_does_not(name, node_tree):
     directory = node_tree(name)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """nvnodecheck-rules(7): every rule with everything that is said of it, and nothing that roff minds."""
+import glob
+import os
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from lib.program import run
+from lib.program import TOP, run
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +100,20 @@ def test_commands_can_be_copied(page):
     shown = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert "\u2010" not in shown and "\u2019" not in shown and "\u2212" not in shown
     assert "lspci -vvv | grep" in shown
+
+
+def test_rules_that_are_named_elsewhere_exist(rules):
+    """In what people read and copy. CONTRIBUTING.md makes one up, to write it."""
+    known = {rule["id"] for rule in rules}
+    areas = "|".join(sorted({ident.partition("/")[0] for ident in known}))
+    named = re.compile(r"(?<![\w./-])(?:%s)/[a-z0-9][a-z0-9-]*(?![\w/.*-])" % areas)
+    seen = set()
+    for pattern in ("*.md", "NEWS", "*.example", "man/*", "docs/**/*", "contrib/**/*"):
+        for path in glob.glob(os.path.join(TOP, pattern), recursive=True):
+            if os.path.isdir(path) or path.endswith("/CONTRIBUTING.md"):
+                continue
+            with open(path, encoding="utf-8") as file:
+                found = set(named.findall(file.read()))
+            assert found <= known, (path, found - known)
+            seen |= found
+    assert {"driver/loaded", "pci/rebar-supported-not-used", "node/probe-timed-out"} <= seen

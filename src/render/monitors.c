@@ -27,11 +27,11 @@ static enum nagios nagios_status(const struct report *r, enum exit_status status
 	return r->any_worst && r->worst >= SEVERITY_WARN ? NAGIOS_WARNING : NAGIOS_OK;
 }
 
-/* What follows a bar is taken for numbers. */
+/* What follows a bar is taken for numbers, what follows a new line for another text. */
 static void put_plain(const char *text)
 {
 	for (; *text; text++)
-		putchar(*text == '|' ? '/' : *text);
+		putchar(*text == '|' ? '/' : (unsigned char)*text < ' ' ? ' ' : *text);
 }
 
 static bool is_reported(const struct finding *f, enum exit_status status)
@@ -83,6 +83,11 @@ static size_t cut_at(const char *text, size_t limit)
 	return n;
 }
 
+static void put_message(const char *text)
+{
+	printf("%.*s\n", (int)cut_at(text, NPD_MESSAGE_BYTES), text);
+}
+
 enum exit_status render_report_npd(const struct report *r, enum exit_status status)
 {
 	const struct finding *first = render_next(r, NULL);
@@ -93,17 +98,25 @@ enum exit_status render_report_npd(const struct report *r, enum exit_status stat
 
 	if (npd != NPD_OK && first)
 		text = render_reason(r, first);
-	printf("%.*s\n", (int)cut_at(text, NPD_MESSAGE_BYTES), text);
+	put_message(text);
 	return finish_output(EXIT_WELL) ? (enum exit_status)NPD_UNKNOWN : (enum exit_status)npd;
 }
 
 /* ---- what could not be done ---- */
 
-int render_failure_status(int format, enum exit_status status)
+enum exit_status render_failure(const struct options *options, enum exit_status status)
 {
-	if (status == EXIT_WELL)
+	bool nagios = options->format == FORMAT_NAGIOS;
+
+	if (status == EXIT_WELL || (!nagios && options->format != FORMAT_NPD))
 		return status;
-	return format == FORMAT_NAGIOS ? (int)NAGIOS_UNKNOWN
-	       : format == FORMAT_NPD  ? (int)NPD_UNKNOWN
-				       : (int)status;
+	if (!options->quiet && nagios) {
+		printf("NVNODECHECK UNKNOWN - ");
+		put_plain(cli_complaint());
+		putchar('\n');
+	} else if (!options->quiet) {
+		put_message(cli_complaint());
+	}
+	fflush(stdout);
+	return nagios ? (enum exit_status)NAGIOS_UNKNOWN : (enum exit_status)NPD_UNKNOWN;
 }

@@ -115,7 +115,8 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct optio
 	for_each(note, &o->txn->notes)
 		text_wrap(page.out, *note, 2, 0, page.width);
 	if (o->txn->result == TXN_APPLIED)
-		fprintf(page.out, "'nvnodecheck undo %s' takes it back.\n", o->txn->id);
+		fprintf(page.out, "'nvnodecheck undo %s%s%s' takes it back.\n", o->txn->id,
+			options->root ? " --root " : "", options->root ? options->root : "");
 	return page_end(&page, status);
 }
 

@@ -24,8 +24,9 @@ enum exit_status render_report_prometheus(const struct report *report, enum exit
  * 2 unknown. */
 enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
 enum exit_status render_report_npd(const struct report *report, enum exit_status status);
-/* What such a consumer is to hear when nothing could be found out. */
-int render_failure_status(int format, enum exit_status status);
+/* STATUS as such a consumer has it where nothing could be found out. It shows standard output, so what
+ * complain() said goes there too. */
+enum exit_status render_failure(const struct options *options, enum exit_status status);
 /* By --format, --output, --journal and --quiet; LINES: text is a line for each finding. */
 enum exit_status render_report(const struct report *report, const struct options *options,
 			       enum exit_status status, bool lines);

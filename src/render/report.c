@@ -46,9 +46,9 @@ enum exit_status render_report(const struct report *report, const struct options
 	if (options->quiet)
 		return status;
 	if (output_begin(&output, options->output))
-		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+		return render_failure(options, EXIT_CANNOT);
 	answer = render(report, options, status, lines);
 	if (output_end(&output, !ferror(stdout)))
-		return (enum exit_status)render_failure_status(options->format, EXIT_CANNOT);
+		return render_failure(options, EXIT_CANNOT);
 	return answer;
 }

@@ -157,7 +157,8 @@ static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool
 			.remedy = "Try it: ib_write_bw --use_cuda, or gdrcopy_sanity.",
 			.evidence = { fact, "driver.banner" });
 	else
-		FAIL(j, .subject = d->bdf.value, .observed = name,
+		FAIL(j, .subject = d->bdf.value,
+		     .observed = say(j, "%s with the stock driver: no GPUDirect RDMA", name),
 		     .expected = "a data-centre or RTX professional GPU", .evidence = { fact });
 }
 

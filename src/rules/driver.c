@@ -98,7 +98,9 @@ static void judge_version_floor(struct judge *j)
 	if (version_compare(driver->version.value, VERSION_FLOOR) >= 0)
 		PASS(j, .evidence = { "driver.version" });
 	else
-		FAIL(j, .observed = driver->version.value, .expected = VERSION_FLOOR " or later",
+		FAIL(j, .observed = say(j, "%s is older than " VERSION_FLOOR,
+					driver->version.value),
+		     .expected = VERSION_FLOOR " or later",
 		     .evidence = { "driver.version" });
 }
 

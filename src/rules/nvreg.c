@@ -71,7 +71,8 @@ static void judge_peer_mapping(struct judge *j)
 			.remedy = "Reboot, or reload the driver.",
 			.evidence = { s.next.fact, s.running.fact });
 	} else {
-		FAIL(j, .observed = say(j, "RegistryDwords is \"%s\". %s",
+		FAIL(j, .observed = say(j,
+					"RegistryDwords \"%s\" lacks PeerMappingOverride=1. %s",
 					s.running.value ? s.running.value : "", say_step(&o)),
 		     .expected = "PeerMappingOverride=1 in RegistryDwords",
 		     .evidence = { "driver.params[RegistryDwords].value",

@@ -37,22 +37,36 @@ static int refuse_held(struct txn *t, int fd)
 			digits ? ": process " : "", pid);
 }
 
+/* The folder that every transaction writes to first tells who may make one. */
+static int refuse_lock(struct txn *t, int rc, const char *why)
+{
+	const char *root = t->options->root;
+
+	if (root && !t->w.refused && (rc == -EACCES || rc == -EPERM))
+		return txn_fail(t, rc, "only root, or who owns %s and all below it, can change it "
+				"(%s)", root, why);
+	return txn_fail(t, rc, "%s", why);
+}
+
 /* The lock goes with the last process that has it open: that is also a generator that outlived
  * whoever started it. */
 int txn_lock(struct txn *t)
 {
 	unsigned int tries = t->options->wait_s * 10;
-	char text[16], name[NAME_MAX + 1];
+	char text[16], name[NAME_MAX + 1], why[256];
 	_cleanup_close_ int folder = -1;
 	int rc = make_lock_folder(t);
 
 	if (rc == 0)
 		folder = write_open_folder(&t->w, TXN_LOCK_FILE, name);
 	if (rc || folder < 0)
-		return txn_fail(t, rc ? rc : folder, NULL);
+		return refuse_lock(t, rc ? rc : folder, t->w.why);
 	t->lock = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (t->lock < 0)
-		return txn_fail(t, -errno, "%s: %s", TXN_LOCK_FILE, strerror(errno));
+	if (t->lock < 0) {
+		rc = -errno;
+		snprintf(why, sizeof(why), "%s: %s", TXN_LOCK_FILE, strerror(-rc));
+		return refuse_lock(t, rc, why);
+	}
 	while (flock(t->lock, LOCK_EX | LOCK_NB) < 0) {
 		const struct timespec pause = { 0, 100000000 };
 

@@ -71,6 +71,15 @@ def test_every_field_is_one_of_kubernetes(daemonset):
         assert len(description.problems(wrong)) == 1
 
 
+def test_the_image_has_what_it_starts(daemonset):
+    """The recipe puts the program where the command looks for it, on a base that has a shell."""
+    with open(os.path.join(CONTRIB, "kubernetes/Containerfile")) as file:
+        recipe = file.read()
+    where = re.search(r"^COPY --from=portable /portable/sbin/nvnodecheck (\S+)$", recipe, re.M).group(1)
+    assert where + " doctor" in container(daemonset)["args"][0]
+    assert set(re.findall(r"^FROM (\S+)", recipe, re.M)) == {"docker.io/library/debian:bookworm-slim"}
+
+
 def test_what_it_starts(daemonset):
     spec = daemonset["spec"]["template"]["spec"]
     volumes = {v["name"] for v in spec["volumes"]}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spelling.h - the known word that a misspelt one is nearest to. */
+#ifndef SPELLING_H
+#define SPELLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct spelling {
+	const char *word;	/* what was typed */
+	const char *nearest;	/* of those offered; NULL: none is near enough */
+	size_t least;
+};
+
+void spelling_begin(struct spelling *spelling, const char *word);
+/* True where CANDIDATE is nearer than all before. */
+bool spelling_offer(struct spelling *spelling, const char *candidate);
+
+#endif
