@@ -9,6 +9,8 @@
 #define INDENT 5
 
 struct reason {
+	const char *path;	/* what could not be read; NULL: the reason says it */
+	bool others;		/* and more of its kind, for the same reason */
 	const char *why;
 	const char *to_know;	/* NULL: nothing that is known would help */
 	const char *rules;	/* that it leaves open, with commas */
@@ -38,8 +40,10 @@ static struct reason reason_of(const struct report *report, const struct finding
 	const struct gap *gap = report_gap(report, f);
 	struct reason r = { .why = f->answer.observed, .to_know = f->answer.remedy };
 
-	if (!r.why && gap)
-		r.why = arena_printf(report->arena, "%s: %s", gap->path.value, gap->why.value);
+	if (!r.why && gap) {
+		r.path = gap->path.value;
+		r.why = gap->why.value;
+	}
 	if (!r.why)
 		r.why = f->answer.evidence[0] ? arena_printf(report->arena, "%s was not read",
 							     f->answer.evidence[0])
@@ -49,11 +53,20 @@ static struct reason reason_of(const struct report *report, const struct finding
 	return r;
 }
 
-static struct reason *find_reason(struct reasons *reasons, const struct reason *like)
+/* The same file, or one more of those that a rule reads for each GPU or NIC. */
+static struct reason *find_reason(struct reasons *reasons, const struct reason *like,
+				  const struct rule *rule)
 {
-	for_each_mut(r, &reasons->items)
-		if (same_text(r->why, like->why) && same_text(r->to_know, like->to_know))
+	for_each_mut(r, &reasons->items) {
+		if (!same_text(r->why, like->why) || !same_text(r->to_know, like->to_know))
+			continue;
+		if (same_text(r->path, like->path))
 			return r;
+		if (r->path && like->path && r->last == rule) {
+			r->others = true;
+			return r;
+		}
+	}
 	return NULL;
 }
 
@@ -65,7 +78,7 @@ static void collect(const struct report *report, struct reasons *reasons)
 		if (f->off || f->answer.verdict != VERDICT_UNKNOWN)
 			continue;
 		like = reason_of(report, f);
-		r = find_reason(reasons, &like);
+		r = find_reason(reasons, &like, f->rule);
 		if (!r) {
 			r = LIST_ADD(report->arena, &reasons->items);
 			*r = like;
@@ -78,19 +91,24 @@ static void collect(const struct report *report, struct reasons *reasons)
 	}
 }
 
-static void show_reason(struct page *page, const struct reason *r)
+static void show_reason(struct page *page, const struct reason *r, struct arena *arena)
 {
+	const char *why = r->why;
+
+	if (r->path)
+		why = arena_printf(arena, "%s%s: %s", r->path, r->others ? " and others" : "", why);
 	fprintf(page->out, "%s%-*s%s", page_style(page, STYLE_BLUE), INDENT, "?",
 		page_style(page, STYLE_PLAIN));
-	text_wrap(page->out, r->why, INDENT, INDENT, page->width);
+	text_wrap(page->out, why, INDENT, INDENT, page->width);
 	page_label(page, INDENT, LABEL, "leaves", r->rules);
 }
 
-static void show_those_with(struct page *page, const struct reasons *reasons, const char *to_know)
+static void show_those_with(struct page *page, const struct reasons *reasons, const char *to_know,
+			    struct arena *arena)
 {
 	for_each(r, &reasons->items)
 		if (same_text(r->to_know, to_know))
-			show_reason(page, r);
+			show_reason(page, r, arena);
 }
 
 static bool is_first_with(const struct reasons *reasons, const struct reason *reason)
@@ -110,12 +128,12 @@ void render_unknowns(struct page *page, const struct report *report)
 		return;
 	fprintf(page->out, "\n%sWhat could not be told%s\n", page_style(page, STYLE_BOLD),
 		page_style(page, STYLE_PLAIN));
-	show_those_with(page, &reasons, NULL);
+	show_those_with(page, &reasons, NULL, report->arena);
 	for_each(r, &reasons.items) {
 		if (!r->to_know || !is_first_with(&reasons, r))
 			continue;
 		fputs(r == reasons.items.items ? "To know: " : "\nTo know: ", page->out);
 		text_wrap(page->out, r->to_know, INDENT, (int)strlen("To know: "), page->width);
-		show_those_with(page, &reasons, r->to_know);
+		show_those_with(page, &reasons, r->to_know, report->arena);
 	}
 }

@@ -177,8 +177,8 @@ static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint6
 	bridge = tightest(j->node, gpu, &size, &unknown);
 	if (bridge && size < wanted)
 		FAIL(j, .subject = gpu->bdf.value,
-		     .observed = say(j, "BAR1 is %s; the bridge %s passes %s, the GPU offers %s",
-				     say_bytes(j, now), bridge->bdf.value, say_bytes(j, size),
+		     .observed = say(j, "BAR1 is %s; a bridge above it passes %s, the GPU offers %s",
+				     say_bytes(j, now), say_bytes(j, size),
 				     say_bytes(j, wanted)),
 		     .expected = "a window as large as the BAR",
 		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
