@@ -17,6 +17,26 @@ bool modprobe_is_config(struct span name)
 	return name.n >= 6 && name.p[0] != '.' && span_ends(name, ".conf");
 }
 
+/* How package managers, editors and people name what they keep and do not want read: dpkg(1), ucf(1),
+ * rpm(8) %config, pacman(8), emacs and vim. */
+bool modprobe_is_set_aside(struct span name)
+{
+	static const char *const ends[] = {
+		"~",	     ".bak",	  ".backup",   ".old",	   ".orig",	 ".save",
+		".saved",    ".disabled", ".disable",  ".off",	   ".example",	 ".sample",
+		".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-remove", ".dpkg-backup",
+		".ucf-old",  ".ucf-new",  ".ucf-dist", ".rpmsave", ".rpmnew",	 ".rpmorig",
+		".pacnew",   ".pacsave",  ".swp",
+	};
+
+	if (span_starts(name, "README"))
+		return true;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (span_ends(name, ends[i]))
+			return true;
+	return false;
+}
+
 /* ---- files ---- */
 
 static const char *base_name(const char *path)
@@ -62,11 +82,11 @@ static const char *why_not_read(enum modprobe_kind kind)
 {
 	switch (kind) {
 	case MODPROBE_DANGLING:
-		return "a link to a file that is not there: not read";
+		return "not read: a link to a file that is not there";
 	case MODPROBE_FOLDER:
-		return "a folder, not a file: not read";
+		return "not read: a folder, not a file";
 	case MODPROBE_MISNAMED:
-		return "the name does not end in .conf: not read";
+		return "not read: the name does not end in .conf";
 	default:
 		return NULL;
 	}

@@ -23,6 +23,8 @@ extern const char *const modprobe_folders[];
 
 /* *.conf, six characters or more, not hidden. (kmod before 33 also read *.alias.) */
 bool modprobe_is_config(struct span name);
+/* Kept beside the others on purpose, as nvidia.conf.bak is. */
+bool modprobe_is_set_aside(struct span name);
 
 enum modprobe_kind {
 	MODPROBE_TEXT,

@@ -105,7 +105,7 @@ static void list_folder(struct reading *r, const char *folder)
 	for (size_t i = 0; i < names.count; i++) {
 		struct span name = span_of(names.items[i]);
 
-		if (name.p[0] == '.')
+		if (name.p[0] == '.' || modprobe_is_set_aside(name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, name.p);
 		add_file(r, path, !modprobe_is_config(name));

@@ -234,8 +234,12 @@ static void judge_syntax(struct judge *j)
 		bool ours = is_ours(b->text.value) || is_ours(b->file.value);
 
 		FAIL_AS(j, ours ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = say(j, "%s:%llu", b->file.value, (unsigned long long)b->line.value),
-			.observed = say(j, "%s: %.80s", b->why.value, b->text.value),
+			.subject = is_known(b->line)
+					   ? say(j, "%s:%llu", b->file.value,
+						 (unsigned long long)b->line.value)
+					   : b->file.value,
+			.observed = is_known(b->text) ? say(j, "%s: %.80s", b->why.value, b->text.value)
+						      : b->why.value,
 			.expected = "a line that modprobe understands",
 			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
 					  (size_t)(b - modprobe->bad_lines.items)) });
