@@ -359,6 +359,7 @@ static const struct desc modprobe_bad_line_desc = DESC(modprobe_bad_line, .order
 
 static const struct field modprobe_facts_fields[] = {
 	F_BOOL(modprobe_facts, complete, "/etc/modprobe.d"),
+	F_BOOL(modprobe_facts, etc_complete, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, files, modprobe_file_desc, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, options, modprobe_options_desc, "/etc/modprobe.d"),
 	F_LIST(modprobe_facts, assignments, modprobe_assignment_desc, "/etc/modprobe.d"),

@@ -350,12 +350,11 @@ struct modules_facts {
  *
  * Names of modules and parameters have underscores, and are those that are written: where one module
  * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
- * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or
- * a file that counts could not be read, complete is false: what is here stands somewhere, but an
- * unread line may say otherwise, and what is missing may stand there. In node.modprobe the running kernel's command line
- * comes last, as far as it can be read; the facts of an image are those of its files alone, without
- * times, as a link to /dev/null has none either. What a file that is not masked has lost is absent.
- */
+ * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or a file
+ * that counts could not be read, complete is false: an unread line may say otherwise, and what is missing may
+ * stand there. In node.modprobe the running kernel's command line comes last, as far as it can be read; an
+ * image's facts are those of its files alone, without times, as a link to /dev/null has none either.
+ * What a file that is not masked has lost is absent. */
 
 struct modprobe_file {
 	struct fact_str path;		/* on the host, or in the image */
@@ -404,6 +403,7 @@ struct modprobe_bad_line {
 /* ORDERED throughout: as modprobe reads it. */
 struct modprobe_facts {
 	struct fact_bool complete;	/* every file that counts was read */
+	struct fact_bool etc_complete;	/* those of /etc were, which packages leave alone */
 	LIST(struct modprobe_file) files;	/* read, or masked by another */
 	LIST(struct modprobe_options) options;
 	LIST(struct modprobe_assignment) assignments;

@@ -461,7 +461,7 @@ def test_run_may_be_missing(tmp_path):
 
 def test_no_files_at_all(tmp_path):
     found = facts(new_tree(tmp_path), "modprobe")
-    assert found.pop("complete") is True
+    assert found.pop("complete") is True and found.pop("etc_complete") is True
     assert all(value == [] for value in found.values()) and len(found) == 9
 
 

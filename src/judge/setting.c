@@ -177,14 +177,26 @@ static struct setting_value staged(const struct node *node, const char *option, 
 	return v;
 }
 
+/* An unread file may be the one that wins. Those of packages do not take back what an administrator's
+ * says, but say what that one is silent about. */
+static bool is_decided(const struct node *node, const struct modprobe_assignment *a)
+{
+	return known_is(node->modprobe.complete, true) ||
+	       (a && known_is(node->modprobe.etc_complete, true));
+}
+
 static void see_next(struct setting *s, const struct node *node, struct setting_value given,
 		     struct arena *arena)
 {
+	const struct modprobe_assignment *in_files;
+
 	s->next = s->configured;
 	if (given.state == FACT_UNKNOWN || s->configured.state == FACT_UNKNOWN)
 		return;
-	s->next = assigned(not_from_cmdline(node, s->name), arena, "modprobe.assignments",
-			   &node->modprobe);
+	in_files = not_from_cmdline(node, s->name);
+	s->next = assigned(in_files, arena, "modprobe.assignments", &node->modprobe);
+	if (!is_decided(node, in_files))
+		s->next.state = FACT_UNKNOWN;
 	if (given.state != FACT_KNOWN)
 		return;
 	s->changed_since_boot |= !s->configured.value ||
@@ -260,8 +272,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 
 	see_running(&s, node, name, arena);
 	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
-	/* An unread file may be the one that wins. */
-	if (!known_is(node->modprobe.complete, true))
+	if (!is_decided(node, a))
 		s.configured.state = FACT_UNKNOWN;
 	s.changed_since_boot = file_is_newer(node, a);
 	see_next(&s, node, given, arena);

@@ -272,14 +272,18 @@ void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline)
 {
 	struct modprobe_parser p = { .facts = facts, .arena = arena };
-	bool unread = false;
+	bool unread = false, etc_unread = false;
 
 	facts->files.state = FACT_KNOWN;
 	for (size_t i = 0; i < count; i++) {
 		note_file(&p, &inputs[i]);
-		unread |= inputs[i].kind == MODPROBE_UNREAD && !inputs[i].masked_by;
+		if (inputs[i].kind != MODPROBE_UNREAD || inputs[i].masked_by)
+			continue;
+		unread = true;
+		etc_unread |= span_starts(span_of(inputs[i].path), "/etc/");
 	}
 	facts->complete = fact_bool(!unread);
+	facts->etc_complete = fact_bool(!etc_unread);
 	facts->options.state = facts->assignments.state = facts->blacklist.state =
 		facts->install.state = facts->remove.state = facts->alias.state =
 			facts->softdep.state = facts->bad_lines.state = FACT_KNOWN;

@@ -13,7 +13,8 @@ struct reading {
 	struct probe_context *ctx;
 	LIST(struct modprobe_input) inputs;
 	LIST(const char *) folders; /* where those read so far really are */
-	bool unknown;		    /* a folder or a link that may lead to files could not be read */
+	bool unknown;		    /* a folder or a link that may lead to files could not be read ... */
+	bool etc_unknown;	    /* ... that of /etc, or a link */
 };
 
 static int link_on_host(void *user, const char *path, char target[PATH_MAX])
@@ -27,7 +28,7 @@ static int link_on_host(void *user, const char *path, char target[PATH_MAX])
 	rc = host_link(r->ctx->host, target, "%s", path);
 	/* It may lead anywhere. */
 	if (rc && rc != -ENOENT && rc != -EINVAL && rc != -ENODATA)
-		r->unknown = true;
+		r->unknown = r->etc_unknown = true;
 	return rc;
 }
 
@@ -102,6 +103,8 @@ static void list_folder(struct reading *r, const char *folder)
 	/* /run is empty when a system starts, and never part of a copy of one. */
 	if (rc && rc != -ENOENT && !(rc == -ENODATA && span_starts(span_of(folder), "/run/")))
 		r->unknown = true;
+	if (rc && rc != -ENOENT && span_starts(span_of(folder), "/etc/"))
+		r->etc_unknown = true;
 	for (size_t i = 0; i < names.count; i++) {
 		struct span name = span_of(names.items[i]);
 
@@ -170,6 +173,8 @@ static void run(struct probe_context *ctx)
 		       text_span(&cmdline));
 	if (r.unknown)
 		ctx->node->modprobe.complete = fact_bool(false);
+	if (r.etc_unknown)
+		ctx->node->modprobe.etc_complete = fact_bool(false);
 	for (uint32_t i = 0; i < r.inputs.count; i++)
 		text_free(&texts[i]);
 }

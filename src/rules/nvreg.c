@@ -215,12 +215,12 @@ static void judge_configured_not_live(struct judge *j)
 
 	struct setting dwords;
 
-	if (gate_no_params(j) || gate_no_modprobe(j) || gate_modprobe_unread(j))
+	if (gate_no_params(j) || gate_no_modprobe(j))
 		return;
 	dwords = setting_nvreg(j->node, "RegistryDwords", j->arena);
 	for_each(param, &j->node->driver.params)
 		judge_one_configured(j, param, &dwords, &right);
-	if (j->findings->count > before)
+	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (right)
 		PASS(j, .observed = say(j, "%zu configured, all live", right),
