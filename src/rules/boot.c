@@ -23,7 +23,8 @@ static bool is_about_gpus(const char *module)
 	return false;
 }
 
-/* The values that one set of files gives and the other does not, of NVIDIA's modules inside. */
+/* The values that one set of files gives and the other does not, of NVIDIA's modules inside. Of a DISK that
+ * was not read whole, another file may give what the image has. */
 static const char *differing_option(struct judge *j, const struct modprobe_facts *disk,
 				    const struct modprobe_facts *image)
 {
@@ -37,10 +38,13 @@ static const char *differing_option(struct judge *j, const struct modprobe_facts
 		if (!b)
 			return say(j, "%s=\"%s\" is not in it", a->param.value,
 				   is_known(a->value) ? a->value.value : "");
-		if (is_known(a->value) && !str_is(b->value, a->value.value))
+		if (is_known(a->value) && !str_is(b->value, a->value.value) &&
+		    (known_is(disk->complete, true) || str_is(b->file, a->file.value)))
 			return say(j, "%s is \"%s\" in it and \"%s\" on disk", a->param.value,
 				   is_known(b->value) ? b->value.value : "", a->value.value);
 	}
+	if (!known_is(disk->complete, true))
+		return NULL;
 	for_each(b, &image->assignments)
 		if (known_is(b->effective, true) && is_about_gpus(b->module.value) &&
 		    !str_is(b->file, "/proc/cmdline") &&
@@ -140,6 +144,8 @@ static void judge_image(struct judge *j, const struct initramfs_image *image)
 		UNKNOWN(j, .subject = subject,
 			.observed = is_known(image->problem) ? image->problem.value : NULL,
 			.evidence = { image_fact(j, image, "complete") });
+	else if (has_gpu_module(image) && !known_is(node->modprobe.complete, true))
+		UNKNOWN(j, .subject = subject, .evidence = { "modprobe.complete" });
 	else
 		PASS(j, .subject = subject,
 		     .observed = has_gpu_module(image)
@@ -152,7 +158,7 @@ static void judge_stale(struct judge *j)
 {
 	const struct node *node = j->node;
 
-	if (gate_no_modprobe(j) || gate_modprobe_unread(j))
+	if (gate_no_modprobe(j))
 		return;
 	if (!is_told(node->initramfs.images)) {
 		UNKNOWN(j, .evidence = { "initramfs.images" });
