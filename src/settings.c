@@ -12,6 +12,7 @@
 
 /* inih cuts longer lines in two without a word (INI_MAX_LINE of the distributions' builds). */
 #define LINE_MAX_BYTES 199
+#define SECTIONS "check, limits, expect or rule ID"
 
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep", NULL,
@@ -178,7 +179,7 @@ static int set(void *user, const char *section, const char *key, const char *val
 	if (!*section)
 		return wrong(p, "a key outside of any section", key, "");
 	if (!known_section(section))
-		return wrong(p, "unknown section", section, "check, limits, expect or rule ID");
+		return wrong(p, "unknown section", section, SECTIONS);
 	if (strcmp(section, "expect") == 0)
 		return set_expect(p, key, value);
 	k = find_key(section, key);
@@ -205,6 +206,28 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 		*what = "a NUL byte: this is not a text file";
 		if (span_find(line, '\0') < line.n)
 			return number;
+	}
+	return 0;
+}
+
+/* A section without keys, which inih does not tell of: its name may be the one that is misspelt. */
+static size_t check_sections(struct parse *p, const char *text, size_t n)
+{
+	struct span rest = { text, n }, line, name;
+	size_t number = 0;
+
+	while (span_cut(&rest, '\n', &line)) {
+		number++;
+		if (!line.n || *line.p != '[')
+			continue;
+		line.p++;
+		line.n--;
+		if (!span_cut(&line, ']', &name) || span_starts(name, "rule "))
+			continue;
+		if (!known_section(arena_strndup(p->arena, name.p, name.n))) {
+			wrong(p, "unknown section", arena_strndup(p->arena, name.p, name.n), SECTIONS);
+			return number;
+		}
 	}
 	return 0;
 }
@@ -248,6 +271,10 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 			snprintf(error, 512, "%s: out of memory", file);
 			return -ENOMEM;
 		}
+	}
+	if (!line) {
+		line = check_sections(&p, text, n);
+		what = why;
 	}
 	if (line) {
 		snprintf(error, 512, "%s:%zu: %s", file, line, what);

@@ -449,6 +449,7 @@ def test_config_file(broken, tmp_path):
     ("[check]\nfail-on = red\n", 2, "fail-on"),
     ("[check]\nnonsense = 1\n", 2, "unknown key"),
     ("[nonsense]\na = 1\n", 2, "unknown section"),
+    ("[check]\n[chek]\n# strict = yes\n", 2, "unknown section"),
     ("nonsense\n", 1, ""),
     ("[expect]\ngpu-count = many\n", 2, "a number"),
     ("[rule no/such-rule]\nseverity = off\nreason = x\n", 2, "no rule is called"),
