@@ -17,7 +17,7 @@
 
 /* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
  * mounted, says nothing about the node. */
-bool host_tree_has_area(struct host *host, const char *path)
+static bool tree_has_area(struct host *host, const char *path)
 {
 	struct names names = { 0 };
 	size_t n = 1 + strcspn(path + 1, "/");
@@ -65,7 +65,7 @@ static int or_missing(struct host *host, const char *path, int rc)
 {
 	if (rc != -ENOENT || !path[1] || !strchr(path + 1, '/'))
 		return rc;
-	if (host->kind == HOST_TREE ? host_tree_has_area(host, path) : live_has_area(path))
+	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(path))
 		return rc;
 	return -ENODATA;
 }

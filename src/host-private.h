@@ -44,8 +44,6 @@ struct host {
 
 /* host-files.c: files through a file descriptor, wherever it comes from. */
 extern const struct host_ops host_files_ops;
-/* False where a tree lacks the folder below its root that PATH is in. */
-bool host_tree_has_area(struct host *host, const char *path);
 int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
 

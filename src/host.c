@@ -153,7 +153,7 @@ static int answered(struct host *host, const char *path, int rc)
 	if (rc == -ENOMSG) {
 		rc = -ENODATA;
 		host_gap_note(host, path, rc, NULL);
-	} else if (rc == -ENODATA && (host->kind != HOST_TREE || !host_tree_has_area(host, path))) {
+	} else if (rc == -ENODATA) {
 		n = 1 + strcspn(path + 1, "/");
 		snprintf(area, sizeof(area), "%.*s", (int)n, path);
 		host_gap_note(host, area, rc, host->kind == HOST_LIVE ? "not mounted"

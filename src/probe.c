@@ -344,6 +344,14 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 
 /* ---- readers ---- */
 
+enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path)
+{
+	if (rc != -ENOENT)
+		return probe_state(rc);
+	host_gap_note(ctx->host, path, -ENODATA, "not copied into this tree");
+	return FACT_UNKNOWN;
+}
+
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
 {
 	_cleanup_text_ struct text text = { 0 };

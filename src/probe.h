@@ -85,6 +85,9 @@ static inline enum fact_state probe_state(int rc)
 	return rc == 0 ? FACT_KNOWN : rc == -ENOENT ? FACT_ABSENT : FACT_UNKNOWN;
 }
 
+/* The same of PATH, which every such kernel has: where it is not there, a copy lacks it. */
+enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path);
+
 static inline struct fact_str probe_span(struct probe_context *ctx, struct span s)
 {
 	return fact_strn(ctx->arena, s.p, s.n);

@@ -25,6 +25,7 @@ def add_port(root, device, port=1, gids=(LINK_LOCAL,), pkeys=("0xffff",), types=
     for name, value in text.items():
         if value is not None:
             write(folder / name, value + "\n")
+    (folder / "gid_attrs/ndevs").mkdir(parents=True)	# has no file where the kernel would say EINVAL
     for i, gid in enumerate(gids):
         write(folder / "gids" / str(i), gid + "\n")
         if gid != ZERO:

@@ -85,9 +85,8 @@ static int ask_mounts(struct host *host, void *facts, struct arena *arena, void 
 	rc = host_read(host, &text, MOUNTINFO_MAX, INIT_MOUNTS);
 	if (rc == -ENOENT)
 		rc = host_read(host, &text, MOUNTINFO_MAX, OWN_MOUNTS);
-	/* A table of mounts is nothing that a node can be without: fstab is only what should be. */
 	if (rc)
-		return rc == -ENOENT ? -ENODATA : rc;
+		return rc;
 	answer->mounts.state = FACT_KNOWN;
 	rest = text_span(&text);
 	while (rc == 0 && mountinfo_next(&rest, &line, &bad))
@@ -99,9 +98,13 @@ static int ask_mounts(struct host *host, void *facts, struct arena *arena, void 
 static void read_mounts(struct probe_context *ctx)
 {
 	struct os_facts answer = { 0 };
+	int rc = host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts, NULL);
 
-	if (host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts, NULL))
+	/* Nothing that a node can be without: fstab is only what should be. */
+	if (rc) {
+		ctx->node->os.mounts.state = probe_state_always(ctx, rc, OWN_MOUNTS);
 		return;
+	}
 	memcpy(&ctx->node->os.mounts, &answer.mounts, sizeof(answer.mounts));
 }
 
@@ -123,11 +126,9 @@ static void read_hugepages(struct probe_context *ctx)
 	int rc = host_list(ctx->host, &names, HUGEPAGES);
 
 	os->hugepages.state = probe_state(rc);
-	/* Every kernel has the folder above it; a copy may not. */
-	if (rc == -ENOENT && !host_exists(ctx->host, "/sys/kernel/mm")) {
-		os->hugepages.state = FACT_UNKNOWN;
-		host_gap_note(ctx->host, HUGEPAGES, -ENODATA, "not copied into this tree");
-	}
+	/* Every kernel has the folder above it. */
+	if (rc == -ENOENT && !host_exists(ctx->host, "/sys/kernel/mm"))
+		os->hugepages.state = probe_state_always(ctx, rc, HUGEPAGES);
 	for (size_t i = 0; i < names.count; i++) {
 		struct span name = span_of(names.items[i]);
 		struct hugepages *pages;

@@ -70,13 +70,23 @@ static void find_uppers(struct probe_context *ctx, struct net_interface *interfa
 	}
 }
 
+/* The folder has files too: bonding_masters. */
+static bool is_interface(struct probe_context *ctx, const char *name)
+{
+	_cleanup_names_ struct names names = { 0 };
+	char target[PATH_MAX];
+
+	return host_link(ctx->host, target, INTERFACES "/%s", name) == 0 ||
+	       host_list(ctx->host, &names, INTERFACES "/%s", name) == 0;
+}
+
 static void read_interfaces(struct probe_context *ctx)
 {
 	struct net_facts *net = &ctx->node->net;
 	_cleanup_names_ struct names names = { 0 };
 	int rc = host_list(ctx->host, &names, INTERFACES);
 
-	net->interfaces.state = probe_state(rc);
+	net->interfaces.state = probe_state_always(ctx, rc, INTERFACES);
 	for (size_t i = 0; i < names.count; i++) {
 		struct net_interface *interface;
 		struct fact_u64 mtu = { 0 };
@@ -86,10 +96,11 @@ static void read_interfaces(struct probe_context *ctx)
 				      "only the first interfaces were read");
 			break;
 		}
-		/* The folder has files too: bonding_masters. */
 		probe_u64(ctx, &mtu, INTERFACES "/%s/mtu", names.items[i]);
-		if (is_absent(mtu))
+		if (is_absent(mtu) && !is_interface(ctx, names.items[i]))
 			continue;
+		if (is_absent(mtu))
+			mtu.state = FACT_UNKNOWN;
 		interface = LIST_ADD(ctx->arena, &net->interfaces);
 		interface->name = fact_str(ctx->arena, names.items[i]);
 		interface->mtu_bytes = mtu;

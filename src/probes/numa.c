@@ -68,10 +68,8 @@ static void run(struct probe_context *ctx)
 
 	numa->nodes.state = probe_state(rc);
 	/* A kernel without NUMA has no such folder, and every kernel has the one above it. */
-	if (rc == -ENOENT && !host_exists(ctx->host, SYSTEM)) {
-		numa->nodes.state = FACT_UNKNOWN;
-		host_gap_note(ctx->host, SYSTEM, -ENODATA, "not copied into this tree");
-	}
+	if (rc == -ENOENT && !host_exists(ctx->host, SYSTEM))
+		numa->nodes.state = probe_state_always(ctx, rc, SYSTEM);
 	for (size_t i = 0; i < names.count; i++) {
 		struct span name = span_of(names.items[i]);
 

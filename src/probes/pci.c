@@ -59,7 +59,9 @@ static int find_functions(struct probe_context *ctx)
 	struct pci_address address;
 	int rc = host_list(ctx->host, &names, DEVICES);
 
-	pci->devices.state = probe_state(rc);
+	/* A kernel without PCI has no such folder. */
+	pci->devices.state = host_kind(ctx->host) == HOST_LIVE ? probe_state(rc)
+							       : probe_state_always(ctx, rc, DEVICES);
 	for (size_t i = 0; i < names.count; i++) {
 		struct pci_device *d;
 
@@ -76,7 +78,7 @@ static int find_functions(struct probe_context *ctx)
 		d->bdf = fact_str(ctx->arena, names.items[i]);
 		read_identity(ctx, d);
 		/* It may be a GPU or a NIC: the others are not all that there are. */
-		if (is_unknown(d->vendor_id) || is_unknown(d->class_id))
+		if (!is_known(d->vendor_id) || !is_known(d->class_id))
 			rc = -EIO;
 	}
 	if (rc)

@@ -94,17 +94,22 @@ static void read_rate(struct probe_context *ctx, const struct port_path *at, str
 
 /* ---- the tables of a port ---- */
 
-static void read_gid_type(struct probe_context *ctx, const struct port_path *at, unsigned int index,
-			  const char *attribute, struct fact_str *fact)
+/* A copy has no file for an entry that the kernel does not answer for (-EINVAL): of one that it always does,
+ * or where the whole folder is missing, that says nothing. */
+static void read_gid_attribute(struct probe_context *ctx, const struct port_path *at, unsigned int index,
+			       const char *attribute, struct fact_str *fact)
 {
 	_cleanup_text_ struct text text = { 0 };
-	int rc = host_read_entry(ctx->host, &text, VALUE_MAX,
-				 DEVICES "/%s/ports/%s/gid_attrs/%s/%u", at->device, at->port,
-				 attribute, index);
+	const char *folder = arena_printf(ctx->arena, DEVICES "/%s/ports/%s/gid_attrs/%s", at->device,
+					  at->port, attribute);
+	int rc = host_read_entry(ctx->host, &text, VALUE_MAX, "%s/%u", folder, index);
 
-	fact->state = probe_state(rc);
 	if (rc == 0)
 		*fact = probe_span(ctx, span_trim(text_span(&text)));
+	else if (strcmp(attribute, "types") == 0 || !host_exists(ctx->host, folder))
+		fact->state = probe_state_always(ctx, rc, folder);
+	else
+		fact->state = probe_state(rc);
 }
 
 static void add_gid(struct probe_context *ctx, const struct port_path *at, struct rdma_port *port,
@@ -114,8 +119,8 @@ static void add_gid(struct probe_context *ctx, const struct port_path *at, struc
 
 	gid->index = fact_u64(index);
 	gid->gid = probe_span(ctx, text);
-	read_gid_type(ctx, at, index, "types", &gid->type);
-	read_gid_type(ctx, at, index, "ndevs", &gid->netdev);
+	read_gid_attribute(ctx, at, index, "types", &gid->type);
+	read_gid_attribute(ctx, at, index, "ndevs", &gid->netdev);
 }
 
 /* Calls ADD for every entry of a table that is set. */
@@ -258,7 +263,7 @@ static void find_place(struct probe_context *ctx, struct rdma_device *device)
 	struct span bdf;
 	int rc = host_link(ctx->host, target, DEVICES "/%s/device", device->name.value);
 
-	if (rc == 0 && !bdf_in_path(span_of(target), &bdf)) {
+	if (rc == -ENOENT || (rc == 0 && !bdf_in_path(span_of(target), &bdf))) {
 		rc = host_link(ctx->host, target, DEVICES "/%s", device->name.value);
 		if (rc == 0 && !bdf_in_path(span_of(target), &bdf))
 			rc = -ENOENT;

@@ -208,7 +208,7 @@ static void judge_geforce(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "no GeForce", .evidence = { "pci.devices" });
 		return;
 	}
-	if (rdma && gate_no_rdma(j))
+	if ((rdma && gate_no_rdma(j)) || gate_no_params(j))
 		return;
 	if (!rdma && !p2p) {
 		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });

@@ -91,6 +91,15 @@ static void fail_open_flavour(struct judge *j, const struct pci_device *d, const
 			   say_fact(j, "pci.devices", d->bdf.value, "device_id") });
 }
 
+/* The driver lists those that it has bound (nv-procfs.c): a copy that lacks the link in /sys may say so there. */
+static bool driver_has(const struct node *node, const struct pci_device *d)
+{
+	for_each(gpu, &node->gpu.devices)
+		if (str_is(gpu->bdf, d->bdf.value) && is_known(gpu->model))
+			return true;
+	return false;
+}
+
 static void judge_wrong_driver(struct judge *j)
 {
 	size_t right = 0, before = j->findings->count;
@@ -103,7 +112,7 @@ static void judge_wrong_driver(struct judge *j)
 		if (!pci_is_gpu(d))
 			continue;
 		fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
-		if (is_unknown(d->driver))
+		if (is_unknown(d->driver) || (is_absent(d->driver) && driver_has(j->node, d)))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
 			NOT_APPLICABLE(j, .subject = d->bdf.value,
@@ -161,7 +170,7 @@ static void judge_vfio(struct judge *j)
 
 		if (!pci_is_gpu(d))
 			continue;
-		if (is_unknown(d->driver))
+		if (is_unknown(d->driver) || (is_absent(d->driver) && driver_has(j->node, d)))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
 			FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
