@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/gpus.h"
 #include "judge/topology.h"
 
 #include <string.h>
@@ -120,15 +121,27 @@ bool node_is_vm(const struct node *node)
 	return is_known(node->os.hypervisor);
 }
 
-/* Grace cores are Neoverse V2 like others'; the board's name tells. */
+static bool names_grace(const char *text)
+{
+	static const char *const names[] = { "GH200", "GB200", "GB300", "Grace", "P4352", "P4764" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(text, names[i]))
+			return true;
+	return false;
+}
+
+/* Grace cores are Neoverse V2 like others'; the board's name tells, or a GPU that is on one module with them. */
 bool node_is_grace(const struct node *node)
 {
-	static const char *const products[] = { "GH200", "GB200", "GB300", "Grace", "P4352", "P4764" };
+	if (str_is(node->os.machine, "aarch64") && is_known(node->os.product) &&
+	    names_grace(node->os.product.value))
+		return true;
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
 
-	if (!str_is(node->os.machine, "aarch64") || !is_known(node->os.product))
-		return false;
-	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
-		if (strstr(node->os.product.value, products[i]))
+		if (model && names_grace(model->name))
 			return true;
+	}
 	return false;
 }
