@@ -8,7 +8,7 @@
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-units           the units of the Debian package in a machine that systemd boots
-#   make check-integration     Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser with contrib/
+#   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
@@ -187,9 +187,10 @@ check-cycle: $(B)/nvnodecheck
 check-units: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
 
-# Each with the engine itself, where it is installed (tests/integration/conftest.py). Of the two that have
-# to be had as sources, ./bootstrap check-integration puts both where they are looked for.
+# Each with the engine itself, where it is installed (tests/integration/conftest.py). Those that have to be
+# had as sources ./bootstrap check-integration puts where they are looked for.
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
+check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py

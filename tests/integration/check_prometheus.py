@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from conftest import CONTRIB, need, wait_until
+from conftest import CONTRIB, free_ports, need, wait_until
 from lib import program
 
 
@@ -22,7 +22,7 @@ def get(url):
 @pytest.fixture
 def stack(machine):
     need("prometheus", "prometheus-node-exporter")
-    port = 21000 + os.getpid() % 20000
+    port, exporter_port = free_ports(2)
     textfiles = os.path.join(machine.folder, "textfiles")
     os.mkdir(textfiles)
     rules = os.path.join(machine.folder, "alerts.yml")
@@ -34,7 +34,7 @@ def stack(machine):
     with open(configuration, "w") as file:
         file.write("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%s]\n"
                    "scrape_configs:\n- job_name: node\n  static_configs:\n"
-                   "  - targets: ['127.0.0.1:%d']\n" % (rules, port + 1))
+                   "  - targets: ['127.0.0.1:%d']\n" % (rules, exporter_port))
     processes = []
     for command in (
             ["prometheus", "--config.file=" + configuration, "--log.level=warn",
@@ -42,7 +42,7 @@ def stack(machine):
              "--web.listen-address=127.0.0.1:%d" % port],
             ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
              "--collector.textfile.directory=" + textfiles,
-             "--web.listen-address=127.0.0.1:%d" % (port + 1)]):
+             "--web.listen-address=127.0.0.1:%d" % exporter_port]):
         processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
     def query(text):

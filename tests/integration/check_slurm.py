@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import need, wait_until
+from conftest import free_ports, need, wait_until
 
 CONFIGURATION = """
 ClusterName=check
@@ -61,10 +61,10 @@ class Cluster:
             with open(wrapped[name], "w") as file:
                 file.write(text.replace("#!/bin/sh\n", "#!/bin/sh\nexport SLURM_CONF=%s PATH=%s\n" % (
                     self.env["SLURM_CONF"], os.environ["PATH"]), 1))
-        port = 20000 + os.getpid() % 20000
+        port, port1 = free_ports(2)
         with open(self.env["SLURM_CONF"], "w") as file:
             file.write(CONFIGURATION.format(host=self.host, folder=self.folder, port=port,
-                                            port1=port + 1, **wrapped))
+                                            port1=port1, **wrapped))
 
     def start(self, *command):
         log = open(os.path.join(self.folder, os.path.basename(command[0]) + ".out"), "w")
