@@ -63,7 +63,8 @@ def test_silent_when_well(name, node_tree):
 # ---- never hung ----
 
 DEADLINE_S = 2.0	# PROBE_DEADLINE_MS
-LATE_S = 0.2
+# A machine that is busy with other work. Two deadlines, or the probe's in place of --timeout, are still later.
+LATE_S = 1.4
 
 
 def in_time(seconds, deadline=DEADLINE_S):
@@ -195,9 +196,9 @@ def test_stopped_child_costs_one_deadline(wedged):
     start = time.monotonic()
     process = subprocess.Popen([program.binary(), "preflight", "--root", directory],
                                stdout=subprocess.PIPE, env=program.environment())
-    assert file.reading.wait(5)
+    assert file.reading.wait(program.TIMEOUT_S)
     os.kill(children(process.pid)[0], signal.SIGSTOP)
-    output = process.communicate(timeout=10)[0].decode()
+    output = process.communicate(timeout=program.TIMEOUT_S)[0].decode()
     assert process.returncode == 1 and "/proc/driver/nvidia/version" in output, output
     assert in_time(time.monotonic() - start)
 
@@ -206,10 +207,10 @@ def test_crash_costs_one_section(wedged):
     directory, file = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
     process = subprocess.Popen([program.binary(), "preflight", "--root", directory],
                                stdout=subprocess.PIPE, env=program.environment())
-    assert file.reading.wait(5)
+    assert file.reading.wait(program.TIMEOUT_S)
     os.kill(children(process.pid)[0], signal.SIGSEGV)
     file.fail()
-    output = process.communicate(timeout=10)[0].decode()
+    output = process.communicate(timeout=program.TIMEOUT_S)[0].decode()
     assert process.returncode == 1, output
     assert "node/probe-timed-out driver: the probe was ended" in output, output
     assert "rdma" not in output, output
@@ -225,7 +226,7 @@ def test_fifo_is_not_waited_for(scratch):
     os.unlink(path)
     assert result.status == 3 and result.out.startswith("unknown: "), str(result)
     assert "not a regular file" in result.out, str(result)
-    assert seconds < 1
+    assert in_time(seconds, 0)
 
 
 # ---- what starts this process ----

@@ -320,7 +320,7 @@ def test_cuda_hangs(prove):
     began = time.monotonic()
     result = prove("init-hangs", "--quick", "--json", "--timeout", "1")
     assert result.json()["proof"]["stopped"] == "the time for all was over"
-    assert result.status == 3 and time.monotonic() - began < 5
+    assert result.status == 3 and time.monotonic() - began < 30
 
 
 def test_without_libcuda(prove, libraries, tmp_path):

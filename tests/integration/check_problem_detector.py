@@ -12,14 +12,12 @@ import urllib.request
 
 import pytest
 
-from conftest import CONTRIB, free_ports, need, output, wait_until
-from lib import program
+from conftest import CONTRIB, free_ports, need, output
+from lib import program, waiting
 
 MONITOR = "node-problem-detector/nvnodecheck.json"
 CONDITION = "GPUNodeMisconfigured"
 WELL = ("False", "GPUNodeIsWell", "the node is well")
-# A node that is slow, or a detector: all of it is waited for as long as this.
-SECONDS = 120
 
 
 def test_protocol(machine):
@@ -134,10 +132,8 @@ class Detector:
             assert self.process.poll() is None, open(self.log).read()
             now = self.condition()
             return now and now[:2] == (status, reason) and now[2].startswith(message) and now
-        try:
-            return wait_until(there, SECONDS, message)
-        except AssertionError:
-            raise AssertionError("%s\n%s" % (self.condition(), open(self.log).read()[-4000:]))
+        return waiting.until(there, lambda: "%s: %s\n%s" % (message, self.condition(),
+                                                            open(self.log).read()[-4000:]))
 
 
 @pytest.fixture

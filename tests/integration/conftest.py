@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -80,13 +79,3 @@ def free_ports(count):
     for one in sockets:
         one.close()
     return ports
-
-
-def wait_until(condition, seconds=30, what="it"):
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < end, "waited too long for " + what
-        time.sleep(0.2)
