@@ -263,7 +263,7 @@ def test_a_registration_that_hangs_costs_itself(proof):
 
 
 @pytest.mark.parametrize("fault, seen", [("write-zeros", "(zeros)"), ("write-fails", "EREMOTEIO"),
-                                         ("write-hangs", "no answer within")])
+                                         ("write-hangs", "ETIMEDOUT")])
 def test_a_write_that_does_not_arrive(proof, fault, seen):
     node = proof(fault, gpus=GPUS[:1])
     answer = finding(node, "proof/rdma-write")
@@ -320,7 +320,7 @@ def test_cuda_hangs(prove):
     began = time.monotonic()
     result = prove("init-hangs", "--quick", "--json", "--timeout", "1")
     assert result.json()["proof"]["stopped"] == "the time for all was over"
-    assert result.status == 3 and time.monotonic() - began < 30
+    assert result.status == 3 and time.monotonic() - began < 15
 
 
 def test_without_libcuda(prove, libraries, tmp_path):

@@ -6,6 +6,7 @@ only what differs.
 """
 import collections
 import errno
+import functools
 import os
 import stat
 
@@ -15,6 +16,12 @@ LINKS_MAX = 40
 
 # kind: file, link, fifo, sparse (data is the size)
 Entry = collections.namedtuple("Entry", "kind data mode mtime")
+
+
+@functools.lru_cache(maxsize=None)
+def relative(target, folder):
+    """TARGET as a link in FOLDER names it; the nodes have the same few thousand again and again."""
+    return os.path.relpath(target, folder)
 
 
 def as_bytes(data):
@@ -50,7 +57,7 @@ class Tree:
 
     def link_between(self, path, target):
         """A link whose target is written relative to its folder, as sysfs does."""
-        self.link(path, os.path.relpath(target, os.path.dirname(path)))
+        self.link(path, relative(target, path.rpartition("/")[0]))
 
     # ---- looking ----
 
