@@ -140,6 +140,7 @@ class Stage:
     def __init__(self, directory):
         self.directory = directory
         self.tree = Tree()
+        self.folders = set()
         os.makedirs(directory, exist_ok=True)
         os.chmod(directory, 0o755)
         if os.listdir(directory):
@@ -158,11 +159,12 @@ class Stage:
         self._close_modes()
 
     def _make_folders(self, tree):
-        before, after = self.tree.all_folders(), tree.all_folders()
+        before, after = self.folders, tree.all_folders()
         for path in sorted(before - after, reverse=True):
             os.rmdir(self.directory + path)
         for path in sorted(after - before):
             os.mkdir(self.directory + path, 0o755)
+        self.folders = after
 
     def _write(self, path, entry):
         native = self.directory + path
