@@ -22,7 +22,6 @@
 # V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
 
 CC ?= cc
-CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/sbin
@@ -39,9 +38,11 @@ V ?= 0
 
 ifeq ($(SANITIZE),1)
   B ?= build-sanitize
+  CFLAGS ?= -O1 -g
   SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
   B ?= build
+  CFLAGS ?= -O2 -g
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -200,16 +201,18 @@ bench: all
 
 # Needs clang. The program's objects are built once, with coverage for libFuzzer, and each target is
 # linked with what it needs of them. Seeds are in tests/fuzz/corpus, words in tests/fuzz/dict.
-# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
+# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0. The program is built as
+# well, so that clang has seen every file.
 FUZZ_SECONDS ?= 30
+FUZZ_CFLAGS ?= -O1 -g
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	      -fno-sanitize=pointer-overflow
 FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 check-fuzz: build-fuzz
 	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 build-fuzz: FORCE
-	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='-O1 -g' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
-		$(FUZZERS:%=build-fuzz/fuzz/%)
+	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
+		build-fuzz/nvnodecheck $(FUZZERS:%=build-fuzz/fuzz/%)
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
