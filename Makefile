@@ -8,7 +8,7 @@
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-units           the units of the Debian package in a machine that systemd boots
-#   make check-integration     Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser with contrib/
+#   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
@@ -22,7 +22,6 @@
 # V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
 
 CC ?= cc
-CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/sbin
@@ -39,9 +38,11 @@ V ?= 0
 
 ifeq ($(SANITIZE),1)
   B ?= build-sanitize
+  CFLAGS ?= -O1 -g
   SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
   B ?= build
+  CFLAGS ?= -O2 -g
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -187,9 +188,10 @@ check-cycle: $(B)/nvnodecheck
 check-units: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
 
-# Each with the engine itself, where it is installed (tests/integration/conftest.py). Of the two that have
-# to be had as sources, ./bootstrap check-integration puts both where they are looked for.
+# Each with the engine itself, where it is installed (tests/integration/conftest.py). Those that have to be
+# had as sources ./bootstrap check-integration puts where they are looked for.
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
+check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
@@ -199,16 +201,18 @@ bench: all
 
 # Needs clang. The program's objects are built once, with coverage for libFuzzer, and each target is
 # linked with what it needs of them. Seeds are in tests/fuzz/corpus, words in tests/fuzz/dict.
-# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0.
+# pointer-overflow: an empty list has no items, and C17 does not like NULL + 0. The program is built as
+# well, so that clang has seen every file.
 FUZZ_SECONDS ?= 30
+FUZZ_CFLAGS ?= -O1 -g
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	      -fno-sanitize=pointer-overflow
 FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 check-fuzz: build-fuzz
 	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 build-fuzz: FORCE
-	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='-O1 -g' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
-		$(FUZZERS:%=build-fuzz/fuzz/%)
+	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
+		build-fuzz/nvnodecheck $(FUZZERS:%=build-fuzz/fuzz/%)
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)

@@ -253,7 +253,7 @@ class Terminal:
 
     def read(self, enough):
         """Until ENOUGH is seen, or nobody writes any more."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + program.TIMEOUT_S
         while enough not in self.seen and time.monotonic() < end:
             if select.select([self.main], [], [], 0.1)[0]:
                 try:

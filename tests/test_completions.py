@@ -6,11 +6,10 @@ import pty
 import shutil
 import subprocess
 import threading
-import time
 
 import pytest
 
-from lib import cli, program
+from lib import cli, program, waiting
 
 COMPLETIONS = os.path.join(program.TOP, "completions")
 # The completions ask the program that is found by its name; the line itself runs this function, which
@@ -52,10 +51,8 @@ class Terminal:
         os.write(self.main, text.encode())
 
     def wait(self):
-        end = time.monotonic() + 20
-        while not os.path.exists(self.answer):
-            assert time.monotonic() < end, self.shown[-2000:].decode("utf-8", "replace")
-            time.sleep(0.005)
+        waiting.until(lambda: os.path.exists(self.answer),
+                      lambda: self.shown[-2000:].decode("utf-8", "replace"))
         with open(self.answer) as file:
             words = file.read().split("\n")[:-1]
         os.unlink(self.answer)

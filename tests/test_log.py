@@ -210,8 +210,8 @@ def test_long_and_damaged_lines(tmp_path):
 def test_storm_takes_no_memory(tmp_path):
     line = "[%d.000000] NVRM: Xid (PCI:0000:9a:00): 31, " % 7
     log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": BANNER + "".join(
-        line + "z" * (i % 400) + "\n" for i in range(100000))}))
-    assert lines["xid-31"]["count"] == 100000
+        line + "z" * (i % 400) + "\n" for i in range(20000))}))
+    assert lines["xid-31"]["count"] == 20000
 
 
 def test_nothing_to_read(tmp_path):

@@ -63,7 +63,8 @@ def test_silent_when_well(name, node_tree):
 # ---- never hung ----
 
 DEADLINE_S = 2.0	# PROBE_DEADLINE_MS
-LATE_S = 0.2
+# A busy machine. Two deadlines, or the probe's in place of that of --timeout, are later still.
+LATE_S = 1.4
 
 
 def in_time(once, deadline=DEADLINE_S):

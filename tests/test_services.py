@@ -173,12 +173,12 @@ export XDG_RUNTIME_DIR=/run/user/0 HOME=$1
 export DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus
 export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/user/0/bus
 setsid %s --user > $1/log 2>&1 &
-for i in $(seq 100); do
+for i in $(seq 600); do
     systemctl --user is-system-running 2>/dev/null | grep -q -e running -e degraded && break
     sleep 0.1
 done
 systemctl --user start dbus.socket
-for i in $(seq 100); do
+for i in $(seq 600); do
     busctl --user --no-pager --auto-start=no status org.freedesktop.systemd1 >/dev/null 2>&1 && break
     sleep 0.1
 done
@@ -187,7 +187,10 @@ systemctl --user enable nvidia-persistenced.service nvidia-peermem-loader.servic
 systemctl --user enable modprobe@nvidia_peermem.service 2>/dev/null
 systemctl --user start nvidia-persistenced.service nvidia-peermem-loader.service
 systemctl --user start slurmd.service || true
-sleep 0.3
+for i in $(seq 600); do
+    systemctl --user is-failed slurmd.service >/dev/null && break
+    sleep 0.1
+done
 systemctl --user list-units --all --no-pager --plain > $1/before
 $2 facts > $1/facts
 $2 capture --no-redact -o $1/capture
@@ -212,7 +215,7 @@ def test_over_the_bus(tmp_path):
     make(home, {".config/systemd/user/" + name: text for name, text in MANAGED.items()})
     done = subprocess.run(["unshare", "-m", "-p", "-f", "--mount-proc", "bash", "-c",
                            SCRIPT % SYSTEMD, "test", home, BINARY],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=300)
     if not os.path.exists(home + "/systemctl"):
         pytest.skip("no manager could be started: " + done.stderr)
     assert done.returncode == 0, done.stderr

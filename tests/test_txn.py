@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from lib import program, txn
+from lib import program, txn, waiting
 from lib.txn import applied, check, in_namespace, outcome, refused, root  # noqa: F401
 
 pytestmark = txn.needs
@@ -219,14 +219,18 @@ def holder(root):
 
     def hold(path):
         txn.put(root, path, "")
+        told, tell = os.pipe()
         pid = os.fork()
         if pid == 0:
             fd = os.open(root + path, os.O_RDWR)
             fcntl.fcntl(fd, fcntl.F_SETLK,
                         struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+            os.write(tell, b"held")
             signal.pause()
         started.append(pid)
-        time.sleep(0.2)
+        os.close(tell)
+        assert os.read(told, 4) == b"held"
+        os.close(told)
     yield hold
     for pid in started:
         os.kill(pid, signal.SIGKILL)
@@ -267,12 +271,12 @@ def stopped(root, *args, at, wrap=()):
     process = subprocess.Popen([*wrap, txn.driver(), root, *args], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                env=program.environment(NVNODECHECK_TEST_STOP_AT=str(at)))
-    for _ in range(500):
+
+    def stands():
         with open("/proc/%d/stat" % process.pid, encoding="ascii") as file:
-            if file.read().rsplit(")", 1)[1].split()[0] == "T":
-                return process
-        time.sleep(0.01)
-    raise AssertionError("did not stop")
+            return file.read().rsplit(")", 1)[1].split()[0] == "T"
+    waiting.until(stands, "the run to stop")
+    return process
 
 
 def test_two_at_once(root):
@@ -486,10 +490,7 @@ def test_generator_that_hangs_is_stopped_by_a_signal(root):
     before = txn.look(root)
     process = subprocess.Popen([txn.driver(), root, "apply", txn.plan(root, steps=txn.STEPS)],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    for _ in range(500):
-        if os.path.exists(root + "/standin.log"):
-            break
-        time.sleep(0.01)
+    waiting.until(lambda: os.path.exists(root + "/standin.log"))
     # It has the lock as well, and this process is no more.
     assert "at work" in txn.run(root, "recover").outcome["text"]
     os.kill(process.pid, signal.SIGINT)

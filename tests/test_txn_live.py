@@ -161,12 +161,12 @@ mkdir -p /run/systemd/journal
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind("/run/systemd/journal/socket")
-s.settimeout(10)
+s.settimeout(60)
 print("bound", flush=True)
 for i in range(2):
     sys.stderr.write(s.recv(65536).decode() + "\\n--\\n")
 ' > /etc/bound & pid=$!
-for i in $(seq 100); do grep -q bound /etc/bound && break; sleep 0.1; done
+for i in $(seq 600); do grep -q bound /etc/bound && break; sleep 0.1; done
 SUDO_UID=1000 $D / apply $P
 wait $pid
 """ % "/usr/bin/python3"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LBNL NHC from its source (NHC_SOURCE=DIR), systemd's own checks of the units, Ansible, and
-node-problem-detector as far as it can be told without it."""
+"""LBNL NHC from its source (NHC_SOURCE=DIR), systemd's own checks of the units, Ansible."""
 import json
 import os
 import re
@@ -8,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import CONTRIB, need, output
+from conftest import need, output
 
 
 def test_nhc_keeps_the_reason(machine):
@@ -69,19 +68,3 @@ def test_ansible(machine):
     fact = machine.contrib("ansible/nvnodecheck.fact")
     status, text = output(["sh", fact])
     assert status == 0 and json.loads(text)["summary"]["verdict"] == "fail"
-
-
-def test_node_problem_detector(machine):
-    """Its protocol: the first 80 bytes of one line, 0, 1, or more for unknown."""
-    with open(os.path.join(CONTRIB, "node-problem-detector/nvnodecheck.json")) as file:
-        plugin = json.load(file)
-    rule = plugin["rules"][0]
-    assert rule["condition"] in [c["type"] for c in plugin["conditions"]]
-    status, text = output([machine.program] + rule["args"])
-    assert (status, text) == (0, "the node is well\n")
-    machine.become("driver unloaded")
-    status, text = output([machine.program] + rule["args"])
-    limit = plugin["pluginConfig"]["max_output_length"]
-    assert status == 1 and text.startswith("driver/loaded") and len(text.strip()) <= limit
-    status, text = output([machine.program] + rule["args"] + ["--nonsense"])
-    assert status == 2

@@ -10,19 +10,19 @@ import urllib.request
 
 import pytest
 
-from conftest import CONTRIB, need, wait_until
-from lib import program
+from conftest import CONTRIB, free_ports, need
+from lib import program, waiting
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 
 @pytest.fixture
 def stack(machine):
     need("prometheus", "prometheus-node-exporter")
-    port = 21000 + os.getpid() % 20000
+    port, exporter_port = free_ports(2)
     textfiles = os.path.join(machine.folder, "textfiles")
     os.mkdir(textfiles)
     rules = os.path.join(machine.folder, "alerts.yml")
@@ -34,7 +34,7 @@ def stack(machine):
     with open(configuration, "w") as file:
         file.write("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%s]\n"
                    "scrape_configs:\n- job_name: node\n  static_configs:\n"
-                   "  - targets: ['127.0.0.1:%d']\n" % (rules, port + 1))
+                   "  - targets: ['127.0.0.1:%d']\n" % (rules, exporter_port))
     processes = []
     for command in (
             ["prometheus", "--config.file=" + configuration, "--log.level=warn",
@@ -42,7 +42,7 @@ def stack(machine):
              "--web.listen-address=127.0.0.1:%d" % port],
             ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
              "--collector.textfile.directory=" + textfiles,
-             "--web.listen-address=127.0.0.1:%d" % (port + 1)]):
+             "--web.listen-address=127.0.0.1:%d" % exporter_port]):
         processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
     def query(text):
@@ -56,7 +56,7 @@ def stack(machine):
             return "Ready" in get("http://127.0.0.1:%d/-/ready" % port)
         except OSError:
             return False
-    wait_until(ready, what="Prometheus")
+    waiting.until(ready, what="Prometheus")
     yield textfiles, query
     for process in processes:
         process.terminate()
@@ -73,14 +73,14 @@ def write(machine, textfiles):
 def test_scraped_and_alerts(machine, stack):
     textfiles, query = stack
     write(machine, textfiles)
-    wait_until(lambda: query("nvnodecheck_info"), what="the metrics")
+    waiting.until(lambda: query("nvnodecheck_info"), what="the metrics")
     assert query("node_textfile_scrape_error")[0]["value"][1] == "0"
     assert query("nvnodecheck_gpus")[0]["value"][1] == "8"
     assert not query('ALERTS{alertname="GPUNodeMisconfigured"}')
 
     machine.become("driver unloaded")
     write(machine, textfiles)
-    alerts = wait_until(lambda: query('ALERTS{alertname="GPUNodeMisconfigured",alertstate="firing"}'),
+    alerts = waiting.until(lambda: query('ALERTS{alertname="GPUNodeMisconfigured",alertstate="firing"}'),
                         what="the alert")
     assert "driver/loaded" in [a["metric"]["rule"] for a in alerts]
     assert query("node_textfile_scrape_error")[0]["value"][1] == "0"
@@ -89,7 +89,7 @@ def test_scraped_and_alerts(machine, stack):
 def test_dashboard_queries(machine, stack):
     textfiles, query = stack
     write(machine, textfiles)
-    wait_until(lambda: query("nvnodecheck_info"), what="the metrics")
+    waiting.until(lambda: query("nvnodecheck_info"), what="the metrics")
     with open(os.path.join(CONTRIB, "prometheus/dashboard.json")) as file:
         dashboard = json.load(file)
     for panel in dashboard["panels"]:

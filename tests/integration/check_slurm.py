@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from conftest import need, wait_until
+from conftest import free_ports, need
+from lib import waiting
 
 CONFIGURATION = """
 ClusterName=check
@@ -61,10 +62,10 @@ class Cluster:
             with open(wrapped[name], "w") as file:
                 file.write(text.replace("#!/bin/sh\n", "#!/bin/sh\nexport SLURM_CONF=%s PATH=%s\n" % (
                     self.env["SLURM_CONF"], os.environ["PATH"]), 1))
-        port = 20000 + os.getpid() % 20000
+        port, port1 = free_ports(2)
         with open(self.env["SLURM_CONF"], "w") as file:
             file.write(CONFIGURATION.format(host=self.host, folder=self.folder, port=port,
-                                            port1=port + 1, **wrapped))
+                                            port1=port1, **wrapped))
 
     def start(self, *command):
         log = open(os.path.join(self.folder, os.path.basename(command[0]) + ".out"), "w")
@@ -72,7 +73,7 @@ class Cluster:
 
     def run(self, *command):
         return subprocess.run(command, env=self.env, stdout=subprocess.PIPE, check=False,
-                              stderr=subprocess.STDOUT, timeout=20).stdout.decode().strip()
+                              stderr=subprocess.STDOUT, timeout=120).stdout.decode().strip()
 
     def state(self):
         state, _, reason = self.run("sinfo", "-h", "-N", "-o", "%T|%E").partition("|")
@@ -86,10 +87,10 @@ class Cluster:
         self.start("munged", "--foreground", "--force", "--key-file=" + key,
                    "--socket=%s/munge.socket" % self.folder, "--pid-file=%s/munged.pid" % self.folder,
                    "--log-file=%s/munged.log" % self.folder, "--seed-file=%s/munged.seed" % self.folder)
-        wait_until(lambda: os.path.exists(self.folder + "/munge.socket"), what="munged")
+        waiting.until(lambda: os.path.exists(self.folder + "/munge.socket"), what="munged")
         self.start("slurmctld", "-D", "-c")
         self.start("slurmd", "-D", "-N", self.host)
-        wait_until(lambda: self.state()[0].startswith("idle"), 40, "an idle node: %s" %
+        waiting.until(lambda: self.state()[0].startswith("idle"), "an idle node: %s" %
                    open(self.folder + "/slurmctld.out").read())
 
     def end(self):
@@ -143,11 +144,11 @@ def submit(cluster, file):
 def test_job_drain_and_return(cluster, machine):
     done = machine.folder + "/done"
     submit(cluster, done)
-    wait_until(lambda: os.path.exists(done), 30, "the first job")
+    waiting.until(lambda: os.path.exists(done), "the first job")
 
     machine.become("driver unloaded")
-    wait_until(lambda: cluster.state()[0].startswith("drain"), 30, "a drained node")
-    reason = wait_until(lambda: cluster.state()[1].startswith("nvnodecheck: ") and cluster.state()[1])
+    waiting.until(lambda: cluster.state()[0].startswith("drain"), "a drained node")
+    reason = waiting.until(lambda: cluster.state()[1].startswith("nvnodecheck: ") and cluster.state()[1])
     assert "driver/loaded" in reason, reason
     second = machine.folder + "/second"
     submit(cluster, second)
@@ -155,7 +156,7 @@ def test_job_drain_and_return(cluster, machine):
     assert not os.path.exists(second), "a job ran on a drained node"
 
     machine.become()
-    wait_until(lambda: os.path.exists(second), 60, "the node to come back: %s" % (cluster.state(),))
+    waiting.until(lambda: os.path.exists(second), "the node to come back: %s" % (cluster.state(),))
     assert not cluster.state()[0].startswith("drain")
 
 

@@ -3,9 +3,9 @@
 root; what is not there is skipped. `make check-integration` runs them; `make check` does not."""
 import os
 import shutil
+import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -29,10 +29,15 @@ class Machine:
         self.name = name
         self.program = os.path.join(self.folder, "nvnodecheck")
         self.become()
-        with open(self.program, "w") as file:
-            file.write('#!/bin/sh\nexec %s "$@" --root %s\n' % (program.binary(),
-                                                                self.stage.directory))
-        os.chmod(self.program, 0o755)
+        self.look = 'exec %s "$@" --root %s' % (program.binary(), self.stage.directory)
+        self.program_does(self.look)
+
+    def program_does(self, command):
+        """At once for whoever starts it meanwhile."""
+        with open(self.program + ".new", "w") as file:
+            file.write("#!/bin/sh\n%s\n" % command)
+        os.chmod(self.program + ".new", 0o755)
+        os.replace(self.program + ".new", self.program)
 
     def become(self, *edits):
         statements = [textform.Statement("edit", 1, text) for text in edits]
@@ -67,11 +72,10 @@ def need(*programs):
             pytest.skip(name + " is not installed")
 
 
-def wait_until(condition, seconds=30, what="it"):
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < end, "waited too long for " + what
-        time.sleep(0.2)
+def free_ports(count):
+    """Of 127.0.0.1, for somebody who has to be told one; nobody has them now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for one in sockets:
+        one.close()
+    return ports

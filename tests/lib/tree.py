@@ -6,6 +6,7 @@ only what differs.
 """
 import collections
 import errno
+import functools
 import os
 import stat
 
@@ -15,6 +16,12 @@ LINKS_MAX = 40
 
 # kind: file, link, fifo, sparse (data is the size)
 Entry = collections.namedtuple("Entry", "kind data mode mtime")
+
+
+@functools.lru_cache(maxsize=None)
+def relative(target, folder):
+    """TARGET as a link in FOLDER names it; the nodes have the same few thousand again and again."""
+    return os.path.relpath(target, folder)
 
 
 def as_bytes(data):
@@ -50,7 +57,7 @@ class Tree:
 
     def link_between(self, path, target):
         """A link whose target is written relative to its folder, as sysfs does."""
-        self.link(path, os.path.relpath(target, os.path.dirname(path)))
+        self.link(path, relative(target, path.rpartition("/")[0]))
 
     # ---- looking ----
 
@@ -133,6 +140,7 @@ class Stage:
     def __init__(self, directory):
         self.directory = directory
         self.tree = Tree()
+        self.folders = set()
         os.makedirs(directory, exist_ok=True)
         os.chmod(directory, 0o755)
         if os.listdir(directory):
@@ -151,11 +159,12 @@ class Stage:
         self._close_modes()
 
     def _make_folders(self, tree):
-        before, after = self.tree.all_folders(), tree.all_folders()
+        before, after = self.folders, tree.all_folders()
         for path in sorted(before - after, reverse=True):
             os.rmdir(self.directory + path)
         for path in sorted(after - before):
             os.mkdir(self.directory + path, 0o755)
+        self.folders = after
 
     def _write(self, path, entry):
         native = self.directory + path

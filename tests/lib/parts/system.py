@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What kind of machine it is and what system runs on it."""
+import functools
 import hashlib
 
 from ..tree import EPOCH
@@ -160,8 +161,13 @@ VERBS = {
 # ---- processors ----
 
 def ranges(numbers):
+    return _ranges(tuple(sorted(numbers)))
+
+
+@functools.lru_cache(maxsize=None)
+def _ranges(numbers):
     """0-3,8 as the kernel writes cpu lists."""
-    text, numbers = [], sorted(numbers)
+    text = []
     while numbers:
         n = 1
         while n < len(numbers) and numbers[n] == numbers[0] + n:
