@@ -47,10 +47,12 @@ static bool any_usable_gid(const struct judge *j)
 }
 
 /* What the port has instead. */
-static const char *say_gids(struct judge *j, const struct rdma_port *p)
+static const char *say_gids(const struct rdma_device *d, const struct rdma_port *p)
 {
 	bool local = false, old = false;
 
+	if (is_iwarp(d))
+		return "it speaks iWARP, for which NCCL and NVSHMEM make no connections";
 	for_each(g, &p->gids) {
 		local |= str_is(g->type, "RoCE v2");
 		old |= !str_is(g->type, "RoCE v2");
@@ -59,7 +61,7 @@ static const char *say_gids(struct judge *j, const struct rdma_port *p)
 		return "the only RoCE v2 GIDs are link-local ones: the interface has no IP address";
 	if (old)
 		return "RoCE v1 GIDs only";
-	return say(j, "no GID at all");
+	return "no GID at all: RoCE is switched off, or the GIDs belong to another network namespace";
 }
 
 static bool types_are_known(const struct rdma_port *p)
@@ -93,7 +95,7 @@ static void judge_no_rocev2(struct judge *j)
 			/* Nobody asked for RDMA over a storage or management port without address.
 			 */
 			FAIL_AS(j, idle ? SEVERITY_INFO : SEVERITY_ERR,
-				.subject = say_port(j, d, p), .observed = say_gids(j, p),
+				.subject = say_port(j, d, p), .observed = say_gids(d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(j, d, p, "gids") });
 	}
@@ -193,6 +195,12 @@ static void judge_no_netdev(struct judge *j)
 
 /* ---- rdma/gid-stale-address ---- */
 
+/* A GID of iWARP is the MAC address and nothing else. */
+static bool has_addresses(const struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	return is_active_roce(j, d, p) && !is_iwarp(d);
+}
+
 /* The kernel makes link-local GIDs from the MAC address by itself (core/cache.c, default GIDs), so
  * that hardware has them without the interface having the address. Software that sends through the
  * interface's own sockets needs it. */
@@ -260,7 +268,7 @@ static void judge_stale(struct judge *j)
 	}
 	before = j->findings->count;
 	for_each_port(d, p, j->node)
-		if (is_active_roce(j, d, p))
+		if (has_addresses(j, d, p))
 			judge_address(j, d, p, &judged);
 	if (j->findings->count > before)
 		return;
@@ -281,13 +289,16 @@ static const struct rule gid_rules[] = {
 		.impact = "Connections over this port fail or time out: NCCL \"completion with "
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
 		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
-			  "one); the kernel then adds the GID by itself.",
+			  "one); the kernel then adds the GID by itself. With no GID at all look "
+			  "at devlink dev param show pci/BDF name enable_roce; an Intel NIC that "
+			  "speaks iWARP takes enable_roce there, or roce_ena=1 of irdma.",
 		.activation = ACTIVATION_NOW,
 		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
 		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
 		       "reach no further than the link, RoCE v1 no further than the Ethernet "
-		       "segment. Ports of NICs that are not those next to the GPUs are "
-		       "information while others have such a GID.",
+		       "segment. iWARP runs over TCP and has no such addresses. Ports of NICs "
+		       "that are not those next to the GPUs are information while others have "
+		       "such a GID.",
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"

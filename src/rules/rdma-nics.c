@@ -19,20 +19,29 @@ static const struct rdma_device *device_of(const struct node *node, const struct
 	return NULL;
 }
 
+/* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
+static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
+{
+	if (strncmp(bond, "bond", 4) == 0)
+		return true;
+	for_each(leg, &node->net.interfaces)
+		if (str_is(leg->bdf, nic->bdf.value) && interface_carries(leg, bond))
+			return true;
+	return false;
+}
+
 /* Both ports of a NIC in one bond make a single RDMA device, on the first function
  * (drivers/net/ethernet/mellanox/mlx5/core/lag). */
 static bool is_in_bond(const struct node *node, const struct pci_device *nic)
 {
-	size_t slot = strlen(nic->bdf.value) - 1; /* without the function's number */
-
 	for_each(d, &node->rdma.devices) {
-		if (!is_known(d->bdf) || strncmp(d->bdf.value, nic->bdf.value, slot) != 0)
+		if (!is_known(d->bdf) || !is_same_slot(nic->bdf.value, d->bdf.value))
 			continue;
 		if (strstr(d->name.value, "bond"))
 			return true;
 		for_each(p, &d->ports)
 			for_each(g, &p->gids)
-				if (str_starts(g->netdev, "bond"))
+				if (is_known(g->netdev) && is_leg_of(node, nic, g->netdev.value))
 					return true;
 	}
 	return false;

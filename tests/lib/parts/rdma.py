@@ -249,7 +249,7 @@ def _add_ipoib(node):
         if dev["layer"] == "IB" and dev["bdf"] and "ib_ipoib" in node.loaded:
             place = node.pci[dev["bdf"]]
             node.net.setdefault("ibp%ds%d" % (place["bus"], place["slot"]), dict(
-                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32,
+                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32, master=None,
                 mac="00:00:00:67:fe:80:00:00:00:00:00:00:" + ":".join(
                     dev["guid"].replace(":", "")[i:i + 2] for i in range(0, 16, 2))))
 
@@ -265,7 +265,7 @@ def _render_net(node, tree, number, name, dev):
         tree.line(path + "/" + attribute, value)
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
-    if dev.get("master"):
+    if dev["master"]:
         for link in ("master", "upper_" + dev["master"]):
             tree.link_between(path + "/" + link, "/sys/devices/virtual/net/" + dev["master"])
     tree.link_between(path + "/subsystem", "/sys/class/net")
@@ -314,7 +314,7 @@ def _render_addresses(node, tree):
             block += "        |-- %s\n           /32 host LOCAL\n" % interface.ip
             block += "        |-- %s\n           /32 link BROADCAST\n" % net.broadcast_address
         addresses = [a for a in dev["addr"] if ":" in a]
-        if dev["state"] == "up" and name != "lo" and dev["kind"] == 1:
+        if dev["state"] == "up" and name != "lo" and dev["kind"] == 1 and not dev["master"]:
             addresses.append(_link_local(dev["mac"]) + "/64")
         for address in addresses:
             interface = ipaddress.ip_interface(address)
