@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verbs.c - what only the verbs interface tells about an RDMA device: the MTU in use, whether
- * memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
+ * verbs.c - what only the verbs interface tells about an RDMA device: whether libibverbs can drive it, the
+ * MTU in use, whether memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
  * opens the device's node below /dev/infiniband for a moment, which no tree has and no GPU is
  * behind.
  *
@@ -145,14 +145,16 @@ static int ask_device(const struct question *question, struct rdma_device *answe
 
 	if (rc)
 		return rc;
+	answer->name = question->device->name;
 	device = verbs_find(v, question->device->name.value);
+	/* It warns of a driver of another release: "does not support the kernel ABI of 6". */
+	answer->offered = fact_bool(device != NULL);
 	if (!device)
-		return -ENODEV;
+		return 0;
 	errno = EIO;
 	context = v->open_device(device);
 	if (!context)
 		return -errno;
-	answer->name = question->device->name;
 	ask_ports(v, context, question->device, answer, arena);
 	/* What one of them cannot tell stays unknown in the answer. */
 	ask_gids(v, context, answer, arena);
@@ -195,6 +197,11 @@ static void merge(struct probe_context *ctx, const char *key, struct rdma_device
 {
 	bool mtu = true, gids = true;
 
+	device->offered = answer->offered;
+	if (known_is(device->offered, false)) {
+		host_gap_note(ctx->host, key, -ENODEV, "libibverbs has no driver that fits it");
+		return;
+	}
 	device->dmabuf = answer->dmabuf;
 	for_each_mut(port, &device->ports) {
 		for_each(found, &answer->ports)

@@ -6,6 +6,7 @@
 #include "judge/ends.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
+#include "judge/job-env.h"
 #include "judge/ports.h"
 #include "parse/nvidia.h"
 
@@ -353,6 +354,29 @@ static void judge_dmabuf_versions(struct judge *j, bool peermem)
 		     .evidence = { "os.kernel", "driver.flavour", "modules.loaded" });
 }
 
+static void fail_without_dmabuf(struct judge *j, const struct job_value *v, const char *whose)
+{
+	FAIL(j, .subject = v->name,
+	     .observed = say(j, "%s: %s does without DMA-BUF, and there is no peer memory", say_value(j, v),
+			     whose),
+	     .expected = say(j, "%s not set, or nvidia_peermem loaded", v->name),
+	     .evidence = { v->fact, "modules.loaded" });
+}
+
+/* What a job is told not to use is not there for it. NCCL: src/init.cc, NCCL_PARAM(DmaBufEnable);
+ * NVSHMEM: src/modules/transport/common/env_defs.h. */
+static void judge_dmabuf_variables(struct judge *j)
+{
+	struct job_value nccl = job_nccl(j, "NCCL_DMABUF_ENABLE");
+	struct job_value nvshmem = job_env(j, "NVSHMEM_IB_DISABLE_DMABUF");
+	long number;
+
+	if (job_number(&nccl, &number) && number == 0)
+		fail_without_dmabuf(j, &nccl, "NCCL");
+	if (job_is_on(&nvshmem))
+		fail_without_dmabuf(j, &nvshmem, "NVSHMEM");
+}
+
 static void judge_dmabuf(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -361,6 +385,8 @@ static void judge_dmabuf(struct judge *j)
 
 	if (gate_no_rdma(j))
 		return;
+	if (is_told(node->modules.loaded) && !peermem)
+		judge_dmabuf_variables(j);
 	/* The proprietary modules export none, whatever the RDMA side can do. */
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
 		judge_dmabuf_versions(j, peermem);
@@ -455,7 +481,8 @@ static const struct rule rdma_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
 			 "EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
-			 "the loaded modules.",
+			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and NVSHMEM_IB_DISABLE_DMABUF of "
+			 "the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
 		       "; OFED brings it to older kernels, so the "
 		       "probe outranks the number.",
