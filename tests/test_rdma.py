@@ -305,8 +305,23 @@ def verbs_root(root):
 def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
     found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "REGISTER=" + error))
     assert found["dmabuf"] is dmabuf
+    assert found["offered"] is True
     assert found["ports"][0]["active_mtu_bytes"] == 4096
     assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
+
+
+def test_a_device_that_the_library_does_not_offer(root, tmp_path):
+    """Its driver is of another release than the kernel's: the library passes over the device."""
+    add_device(root, "bnxt_re0")
+    add_port(root, "bnxt_re0")
+    write(root / "sys/class/infiniband_verbs/uverbs0/ibdev", "bnxt_re0\n")
+    library = build_library(tmp_path / "lib", "REGISTER=EBADF")
+    found, gaps_found = ask(root, library)
+    assert found["offered"] is False and "dmabuf" not in found
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "ENODEV"
+    capture = tmp_path / "node.capture"
+    assert live(root, library, "capture", "-o", capture).returncode == 0
+    assert json.loads(run("facts", "rdma", "--from", capture).stdout)["devices"][0]["offered"] is False
 
 
 def test_gids_behind_the_run(verbs_root, tmp_path):

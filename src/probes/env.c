@@ -241,13 +241,10 @@ static int add_settings(struct probe_context *ctx, const char *path, host_ask *a
 static int read_first(struct probe_context *ctx, const char *folder)
 {
 	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
-	int rc;
 
 	if (own && *own)
 		return *own == '/' ? add_settings(ctx, own, ask_conf, own) : -ENOENT;
-	rc = add_settings(ctx, HOME_CONF, ask_home, folder);
-	/* A capture of before this was asked, or of somebody else's process: the rest is judged. */
-	return rc == -ENODATA && host_kind(ctx->host) == HOST_CAPTURE ? -ENOENT : rc;
+	return add_settings(ctx, HOME_CONF, ask_home, folder);
 }
 
 static void read_nccl_conf(struct probe_context *ctx, const char *folder)

@@ -130,12 +130,11 @@ static void judge_conf(struct judge *j)
 {
 	size_t before, i = 0;
 
+	/* Which files there are the environment says: NCCL_CONF_FILE, HOME. */
+	if (gate_no_nccl_variables(j))
+		return;
 	if (is_absent(j->node->env.nccl_conf)) {
 		NOT_APPLICABLE(j, .observed = "there is no nccl.conf", .evidence = { "env.nccl_conf" });
-		return;
-	}
-	if (!is_known(j->node->env.nccl_conf)) {
-		UNKNOWN(j, .evidence = { "env.nccl_conf" });
 		return;
 	}
 	before = j->findings->count;

@@ -3,6 +3,7 @@
  * up, and the interface still has it. */
 #include <string.h>
 
+#include "judge/ends.h"
 #include "judge/gate.h"
 #include "judge/ports.h"
 
@@ -64,6 +65,34 @@ static const char *say_gids(const struct rdma_device *d, const struct rdma_port 
 	return "no GID at all: RoCE is switched off, or the GIDs belong to another network namespace";
 }
 
+/* 169.254.0.0/16 reaches no further than fe80:: does, and NCCL takes it for any other address. */
+static bool is_autoconfigured(const struct rdma_gid *g)
+{
+	struct gid address;
+
+	return gid_parse(span_of(g->gid.value), &address) && gid_is_ipv4(&address) &&
+	       address.raw[12] == 169 && address.raw[13] == 254;
+}
+
+/* The GID that routes; where there is none but of such an address, that one. */
+static const struct rdma_gid *best_gid(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (gid_is_usable(g) && !is_autoconfigured(g))
+			return g;
+	return port_usable_gid(p);
+}
+
+static void fail_autoconfigured(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+				const struct rdma_gid *gid)
+{
+	FAIL_AS(j, ends_are_integrated(j->ends) || !is_job_nic(j, d) ? SEVERITY_INFO : SEVERITY_WARN,
+		.subject = say_port(j, d, p),
+		.observed = "its only address is of 169.254.0.0/16, which reaches no further than the link",
+		.expected = "an address of the fabric, or the port left out of NCCL_IB_HCA",
+		.evidence = { gid_fact(j, d, p, gid, "gid") });
+}
+
 static bool types_are_known(const struct rdma_port *p)
 {
 	for_each(g, &p->gids)
@@ -80,12 +109,14 @@ static void judge_no_rocev2(struct judge *j)
 		return;
 	any = any_usable_gid(j);
 	for_each_port(d, p, j->node) {
-		const struct rdma_gid *gid = port_usable_gid(p);
+		const struct rdma_gid *gid = best_gid(p);
 		bool idle = any && !is_job_nic(j, d);
 
 		if (!is_active_roce(j, d, p))
 			continue;
-		if (gid)
+		if (gid && is_autoconfigured(gid))
+			fail_autoconfigured(j, d, p, gid);
+		else if (gid)
 			PASS(j, .subject = say_port(j, d, p),
 			     .evidence = { gid_fact(j, d, p, gid, "gid") });
 		else if (!is_known(p->gids) || !types_are_known(p))
@@ -295,7 +326,8 @@ static const struct rule gid_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
 		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
-		       "reach no further than the link, RoCE v1 no further than the Ethernet "
+		       "reach no further than the link (of 169.254.0.0/16 a warning, since two "
+		       "nodes may be joined by a cable), RoCE v1 no further than the Ethernet "
 		       "segment. iWARP runs over TCP and has no such addresses. Ports of NICs "
 		       "that are not those next to the GPUs are information while others have "
 		       "such a GID.",

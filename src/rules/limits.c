@@ -135,10 +135,9 @@ static void judge_memlock(struct judge *j)
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
 			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
-	/* The shell of whoever asks is not a job, unless a job's process was named. */
-	if (is_known(j->node->env.pid))
-		judge_process(j, &limits->self, "limits.self");
-	else if (limits->launchers.count == 0)
+	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
+	 * container was given. */
+	if (is_known(j->node->env.pid) || is_known(j->node->os.container) || limits->launchers.count == 0)
 		judge_process(j, &limits->self, "limits.self");
 }
 
@@ -219,7 +218,8 @@ static const struct rule limits_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
 			 "sshd, ...) and of --pid; unit files, drop-ins and limits.conf for who sets it.",
-		.why = "Jobs inherit the limit from the daemon that starts them. systemd services do not read "
+		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
+		       "it counts, which is this process's own. systemd services do not read "
 		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",

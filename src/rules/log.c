@@ -4,7 +4,6 @@
 
 #include "judge/ends.h"
 #include "judge/gate.h"
-#include "judge/gpus.h"
 #include "judge/topology.h"
 #include "parse/span.h"
 
@@ -139,18 +138,6 @@ static bool was_said(const struct judge *j, size_t n, const char *bdf)
 	return false;
 }
 
-/* Where the NIC is part of the board, what a slot would give says nothing. */
-static bool has_integrated_gpu(const struct judge *j)
-{
-	for_each(gpu, &j->ends->gpus) {
-		const struct gpu_model *model = gpu_model(gpu->chain.device);
-
-		if (model && model->kind == GPU_INTEGRATED)
-			return true;
-	}
-	return false;
-}
-
 static void judge_event(struct judge *j, size_t n)
 {
 	const struct nic_event *event = &nic_events[n];
@@ -159,7 +146,7 @@ static void judge_event(struct judge *j, size_t n)
 
 	for (uint32_t i = 0; line && i < line->devices.count; i++)
 		if (!was_said(j, n, line->devices.items[i]))
-			FAIL_AS(j, slot && has_integrated_gpu(j) ? SEVERITY_INFO : SEVERITY_WARN,
+			FAIL_AS(j, slot && ends_are_integrated(j->ends) ? SEVERITY_INFO : SEVERITY_WARN,
 				.subject = line->devices.items[i], .observed = line->last.value,
 				.expected = event->expected,
 				.evidence = { say_fact(j, "log.lines", event->pattern, "last"),
