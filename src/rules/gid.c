@@ -322,7 +322,7 @@ static const struct rule gid_rules[] = {
 		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
 			  "one); the kernel then adds the GID by itself. With no GID at all look "
 			  "at devlink dev param show pci/BDF name enable_roce; an Intel NIC that "
-			  "speaks iWARP takes enable_roce there, or roce_ena=1 of irdma.",
+			  "speaks iWARP takes the same parameter.",
 		.activation = ACTIVATION_NOW,
 		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
 		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
@@ -334,7 +334,8 @@ static const struct rule gid_rules[] = {
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
-			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c\n"
+			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c; "
+			   "Documentation/networking/devlink/mlx5.rst, ice.rst\n"
 			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
 	},
 	{
