@@ -165,7 +165,7 @@ static void judge_active(struct judge *j, const struct rdma_device *d, const str
 			.observed = say(j, "%s of the bond that it runs over is %s", leg->name.value,
 					leg->state.value),
 			.expected = "both ports of the bond up",
-			.impact = "Half of the bond's bandwidth, and none when the other port goes too.",
+			.impact = "Half of the bond's bandwidth or its reserve is gone, and the rest with the other port.",
 			.evidence = { fact, say_fact(j, "net.interfaces", leg->name.value, "state") });
 	else
 		PASS(j, .subject = subject, .evidence = { fact });
