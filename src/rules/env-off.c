@@ -175,7 +175,8 @@ static const struct rule env_off_rules[] = {
 		.impact = "NCCL goes by its defaults, or by a value that fits nothing, without a word.",
 		.remedy = "Write NAME=VALUE: no blanks, no quotes, no \"export\", comments on lines of their own.",
 		.activation = ACTIVATION_NOW,
-		.reads = "$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on disk.",
+		.reads = "$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on "
+			 "disk.",
 		.why = "NCCL cuts each line at the first \"=\" and takes both sides as they stand; \"#\" begins a "
 		       "comment only as a line's first character. Of numbers it reads the beginning. NCCL before "
 		       NCCL_TAKES_CRLF " keeps the carriage return of files that were written elsewhere: a warning "

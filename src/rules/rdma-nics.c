@@ -418,7 +418,8 @@ static const struct rule rdma_nics_rules[] = {
 		.reads = "physfn of the PCI functions of RDMA devices, and their node GUIDs.",
 		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is "
 		       "open. One that is active and was given no node GUID is a warning: memory could "
-		       "not be registered there, and libraries tell NICs apart by it. Within a virtual machine one looks like a physical function.",
+		       "not be registered there, and libraries tell NICs apart by it. Within a virtual "
+		       "machine one looks like a physical function.",
 		.check = "ls -d /sys/class/infiniband/*/device/physfn",
 		.sources = "github.com/deepseek-ai/DeepEP issue 658; "
 			   "github.com/k8snetworkplumbingwg/sriov-network-device-plugin issue 590",

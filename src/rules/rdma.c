@@ -165,7 +165,8 @@ static void judge_active(struct judge *j, const struct rdma_device *d, const str
 			.observed = say(j, "%s of the bond that it runs over is %s", leg->name.value,
 					leg->state.value),
 			.expected = "both ports of the bond up",
-			.impact = "Half of the bond's bandwidth or its reserve is gone, and the rest with the other port.",
+			.impact = "Half of the bond's bandwidth, or its reserve, is gone: the rest goes with the "
+				  "other port.",
 			.evidence = { fact, say_fact(j, "net.interfaces", leg->name.value, "state") });
 	else
 		PASS(j, .subject = subject, .evidence = { fact });
@@ -481,8 +482,8 @@ static const struct rule rdma_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
 			 "EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
-			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and NVSHMEM_IB_DISABLE_DMABUF of "
-			 "the process asked about.",
+			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
+			 "NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
 		       "; OFED brings it to older kernels, so the "
 		       "probe outranks the number.",

@@ -104,8 +104,8 @@ def do_gids(node, statement):
 def do_net(node, statement):
     """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=] [master=BOND];
     net NAME remove"""
-    words, named = statement.take("pci", "addr", "mtu", "state", "mac", "kind", "master", least=1,
-                                  most=2)
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master")
+    words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
         return
