@@ -109,8 +109,9 @@ def do_net(node, statement):
     if words[1:] == ["remove"]:
         del node.net[words[0]]
         return
-    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, master=None, mac="b8:3f:d2:%s:%s:%s" % tuple(
-        made_up(node.hostname, words[0], n, size=2) for n in range(3)))
+    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, master=None,
+                   mac="b8:3f:d2:%s:%s:%s" % tuple(
+                       made_up(node.hostname, words[0], n, size=2) for n in range(3)))
     dev = node.net.setdefault(words[0], default)
     if "pci" in named:
         dev["bdf"] = pci.parse_bdf(statement, named.pop("pci"))
@@ -217,7 +218,8 @@ def _parent(node, dev, name):
 def _render_device(node, tree, number, name, dev):
     path = _parent(node, dev, name) + "/infiniband/" + name
     for attribute, value in (
-            ("node_type", "%d: %s" % (TYPES[dev["type"]], dev["type"])), ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
+            ("node_type", "%d: %s" % (TYPES[dev["type"]], dev["type"])),
+            ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
             ("fw_ver", dev["fw"]), ("board_id", dev["board"]), ("hca_type", dev["hca"]),
             ("hw_rev", 0), ("node_desc", node.hostname + " " + name)):
         if value != "":
