@@ -500,6 +500,7 @@ static const struct field rdma_device_fields[] = {
 	F_STR(rdma_device, board_id, IB "board_id"),
 	F_STR(rdma_device, hca_type, IB "hca_type"),
 	F_STR(rdma_device, uverbs, "/sys/class/infiniband_verbs"),
+	F_BOOL(rdma_device, offered, "/dev/infiniband"),
 	F_BOOL(rdma_device, dmabuf, "/dev/infiniband"),
 	F_LIST(rdma_device, ports, rdma_port_desc, IB "ports"),
 };

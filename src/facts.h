@@ -552,6 +552,7 @@ struct rdma_device {
 	struct fact_str board_id;	/* the vendor's name of the board, its PSID */
 	struct fact_str hca_type;	/* MT4129 */
 	struct fact_str uverbs;		/* uverbs0; absent: ib_uverbs has none for it */
+	struct fact_bool offered;	/* through verbs: libibverbs has a driver that fits the kernel's */
 	struct fact_bool dmabuf;	/* through verbs: the kernel registers a DMA-BUF */
 	LIST(struct rdma_port) ports;	/* of the device */
 };
@@ -726,10 +727,10 @@ struct env_variable {
 	struct fact_str value;		/* of the variable */
 };
 
-/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE, /etc/nccl.conf. What the
- * environment has stands over it, and the first file over the second. ORDERED */
+/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE or else ~/.nccl.conf, which is named so,
+ * and /etc/nccl.conf. What the environment has stands over it, and the first file over the second. ORDERED */
 struct env_setting {
-	struct fact_str name;		/* of the variable */
+	struct fact_str name;		/* all that stands before the "=", blanks too */
 	struct fact_str value;		/* as the file has it */
 	struct fact_str file;		/* that holds it */
 	struct fact_u64 line;		/* in that file */

@@ -83,6 +83,10 @@ LINES = {
                                ["0000:5d:01.0", "0000:5e:00.0"]),
     "nic-insufficient-power": ("mlx5_core 0000:5e:00.0: mlx5_pcie_event:301:(pid 12): Detected "
                                "insufficient power on the PCIe slot (27W).", ["0000:5e:00.0"]),
+    "nic-module-error": ("mlx5_core 0000:5e:00.0: Port module event[error]: module 0, Cable error, "
+                         "Power budget exceeded", ["0000:5e:00.0"]),
+    "nic-temperature": ("mlx5_core 0000:5e:00.0: temp_warn:183:(pid 0): High temperature on sensors "
+                        "with bit set 0x0 0x1", ["0000:5e:00.0"]),
     "nic-health": ("mlx5_core 0000:5e:00.0: poll_health:800:(pid 0): device's health compromised - "
                    "reached miss count", ["0000:5e:00.0"]),
 }
@@ -96,6 +100,9 @@ HARMLESS = [
     "nvidia 0000:1b:00.0: enabling device (0140 -> 0142)",
     "DMAR: IOMMU enabled",
     "iommu: DMA domain TLB invalidation policy: lazy mode",
+    "mlx5_core 0000:5e:00.0: Port module event: module 0, Cable plugged",
+    "mlx5_core 0000:5e:00.0: mlx5_pcie_event:297:(pid 11): PCIe slot power capability was not "
+    "advertised.",
     "user program says: IO_PAGE_FAULT and allowPeermapping=0",
 ]
 
@@ -113,7 +120,8 @@ def dmesg(lines):
 def test_pattern(tmp_path, pattern):
     line, devices = LINES[pattern]
     log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg(HARMLESS + [line] + HARMLESS)}))
-    text = "[%5d.%06d] %s" % (9, 9, line)
+    number = len(HARMLESS) + 1
+    text = "[%5d.%06d] %s" % (number, number, line)
     assert list(lines) == [pattern]
     assert lines[pattern] == {"pattern": pattern, "count": 1, "first": text, "last": text,
                               "devices": devices}

@@ -275,12 +275,13 @@ def build_library(folder, behaviour):
 
 
 def live(root, library, *args):
-    """The program on the live host, whose /sys is that of a tree."""
+    """The program on the live host, whose /sys is that of a tree, and its /dev where it has one."""
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("no mount namespaces here")
     (root / "sys/kernel").mkdir(exist_ok=True)	# without it, nobody mounted sysfs there
-    script = 'mount --bind "$1" /sys; shift; exec "$@"'
-    command = ["unshare", "-rm", "sh", "-ec", script, "sh", root / "sys", PROGRAM, *args]
+    script = ('mount --bind "$1/sys" /sys; if [ -d "$1/dev" ]; then mount --bind "$1/dev" /dev; fi; '
+              'shift; exec "$@"')
+    command = ["unshare", "-rm", "sh", "-ec", script, "sh", root, PROGRAM, *args]
     return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library)),
                           capture_output=True, timeout=60)
 
@@ -306,8 +307,27 @@ def verbs_root(root):
 def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
     found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "REGISTER=" + error))
     assert found["dmabuf"] is dmabuf
+    assert found["offered"] is True
     assert found["ports"][0]["active_mtu_bytes"] == 4096
     assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
+
+
+def test_a_device_that_the_library_does_not_offer(root, tmp_path):
+    """Its driver is of another release than the kernel's: the library passes over the device."""
+    add_device(root, "bnxt_re0")
+    add_port(root, "bnxt_re0")
+    write(root / "sys/class/infiniband_verbs/uverbs0/ibdev", "bnxt_re0\n")
+    library = build_library(tmp_path / "lib", "REGISTER=EBADF")
+    found, gaps_found = ask(root, library)
+    assert "offered" not in found	# nor does it offer a device without a node
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "ENODEV"
+    write(root / "dev/infiniband/uverbs0", "")
+    found, gaps_found = ask(root, library)
+    assert found["offered"] is False and "dmabuf" not in found
+    assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "ENODEV"
+    capture = tmp_path / "node.capture"
+    assert live(root, library, "capture", "-o", capture).returncode == 0
+    assert json.loads(run("facts", "rdma", "--from", capture).stdout)["devices"][0]["offered"] is False
 
 
 def test_gids_behind_the_run(verbs_root, tmp_path):

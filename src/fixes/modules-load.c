@@ -6,7 +6,7 @@
 
 static const struct {
 	const char *rule;
-	const char *module; /* NULL: the subject */
+	const char *module; /* of a finding without a subject; else that is it */
 	bool boot;	    /* nothing else loads it there */
 } modules[] = {
 	{ "driver/loaded", "nvidia", false }, /* by its PCI alias at boot */
@@ -48,7 +48,7 @@ static void plan(struct fixing *f)
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
 		if (!fix_rule_is(f, modules[i].rule))
 			continue;
-		module = modules[i].module ? modules[i].module : fix_subject(f);
+		module = *fix_subject(f) ? fix_subject(f) : modules[i].module;
 		boot = modules[i].boot;
 	}
 	if (!module || !is_module_name(module) ||

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "judge/ends.h"
 
+#include "judge/gpus.h"
+
 struct nics {
 	LIST(struct pci_chain) list;
 };
@@ -43,6 +45,17 @@ static void fill_rdma(struct rdma_end *end, const struct ends *ends, const struc
 		end->is_for_jobs = !end->is_management && f && any_beside(ends, &f->device_id);
 	else
 		end->is_for_jobs = !end->is_management && !end->is_virtual;
+}
+
+bool ends_are_integrated(const struct ends *ends)
+{
+	for_each(gpu, &ends->gpus) {
+		const struct gpu_model *model = gpu_model(gpu->chain.device);
+
+		if (model && model->kind == GPU_INTEGRATED)
+			return true;
+	}
+	return false;
 }
 
 const struct ends *ends_find(const struct node *node, struct arena *arena)

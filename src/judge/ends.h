@@ -29,6 +29,9 @@ struct ends {
 	LIST(struct rdma_end) rdma;	/* one for each of rdma.devices */
 };
 
+/* GPU and NIC are on one board (GB10): two such nodes are mostly joined by a cable, and no slot is between. */
+bool ends_are_integrated(const struct ends *ends);
+
 const struct ends *ends_find(const struct node *node, struct arena *arena);
 
 #endif

@@ -24,7 +24,8 @@ struct job_value job_nccl(struct judge *j, const char *name)
 	for_each (s, &j->node->env.nccl_conf) {
 		if (v.value || !str_is(s->name, name) || !*s->value.value)
 			continue;
-		v.value = s->value.value;
+		/* A line's end of other systems: env/nccl-conf-line speaks of it. */
+		v.value = say(j, "%.*s", (int)strcspn(s->value.value, "\r"), s->value.value);
 		v.fact = say_fact(j, "env.nccl_conf", name, "value");
 	}
 	return v;
@@ -46,7 +47,7 @@ bool job_number(const struct job_value *v, long *number)
 	if (!v->value)
 		return false;
 	*number = strtol(v->value, &end, 0);
-	return end != v->value && !*end;
+	return end != v->value;
 }
 
 bool job_is_on(const struct job_value *v)

@@ -28,6 +28,11 @@ bool is_job_nic(const struct judge *j, const struct rdma_device *device)
 	return end_of(j, device)->is_for_jobs;
 }
 
+bool is_iwarp(const struct rdma_device *device)
+{
+	return str_is(device->node_type, "RNIC");
+}
+
 /* ---- ports ---- */
 
 bool port_is_active(const struct rdma_port *port)
@@ -107,6 +112,42 @@ const struct net_interface *node_interface(const struct node *node, const char *
 bool interface_is_up(const struct net_interface *interface)
 {
 	return str_is(interface->state, "up") || str_is(interface->state, "unknown");
+}
+
+bool interface_carries(const struct net_interface *interface, const char *name)
+{
+	for_each(upper, &interface->uppers)
+		if (strcmp(*upper, name) == 0)
+			return true;
+	return str_is(interface->name, name);
+}
+
+static bool runs_over(const struct rdma_port *port, const struct net_interface *leg)
+{
+	for_each(g, &port->gids)
+		if (is_known(g->netdev) && !str_is(leg->name, g->netdev.value) &&
+		    interface_carries(leg, g->netdev.value))
+			return true;
+	return false;
+}
+
+const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,
+					  const struct rdma_port *port)
+{
+	if (!is_known(device->bdf))
+		return NULL;
+	for_each(leg, &node->net.interfaces)
+		if (is_known(leg->bdf) && is_same_slot(leg->bdf.value, device->bdf.value) &&
+		    is_known(leg->state) && !interface_is_up(leg) && runs_over(port, leg))
+			return leg;
+	return NULL;
+}
+
+bool is_same_slot(const char *bdf, const char *other)
+{
+	size_t n = strlen(bdf) - 1;
+
+	return strlen(other) == n + 1 && strncmp(bdf, other, n) == 0;
 }
 
 enum fact_state container_runtime(const struct node *node, const char **name)

@@ -19,6 +19,9 @@ bool port_is_active(const struct rdma_port *port);
 bool port_is_ethernet(const struct rdma_port *port);
 bool port_is_infiniband(const struct rdma_port *port);
 
+/* iWARP instead of RoCE or InfiniBand. */
+bool is_iwarp(const struct rdma_device *device);
+
 /* "mlx5_0/1" and the path of a fact of that port. */
 const char *say_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p);
 const char *port_fact(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
@@ -34,6 +37,14 @@ const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
 const struct net_interface *node_interface(const struct node *node, const char *name);
 /* Up, or of a driver that does not tell. */
 bool interface_is_up(const struct net_interface *interface);
+/* It is that one, or that one lies over it: a bond, a bridge, a VLAN. */
+bool interface_carries(const struct net_interface *interface, const char *name);
+/* An interface of the NIC itself that is known to be down while the port runs over the bond that it belongs
+ * to: only another leg is left. NULL: there is none. */
+const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,
+					  const struct rdma_port *port);
+/* Functions of one NIC: they differ in the last digit. */
+bool is_same_slot(const char *bdf, const char *other);
 
 /* Something that starts containers runs here; unknown where the processes are not known. */
 enum fact_state container_runtime(const struct node *node, const char **name);

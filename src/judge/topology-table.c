@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topology-table.c - the paths between GPUs and NICs, and what each NIC is for: see topology.h. */
+#include "judge/ports.h"
 #include "judge/topology.h"
 
 #include <string.h>
@@ -32,16 +33,6 @@ struct work {
 
 /* ---- NICs ---- */
 
-static bool carries(const struct net_interface *interface, struct fact_str name)
-{
-	if (!is_known(name))
-		return false;
-	for_each(upper, &interface->uppers)
-		if (strcmp(*upper, name.value) == 0)
-			return true;
-	return str_is(interface->name, name.value);
-}
-
 static bool has_default_route(const struct node *node, const struct pci_device *device)
 {
 	for_each(interface, &node->net.interfaces) {
@@ -49,7 +40,8 @@ static bool has_default_route(const struct node *node, const struct pci_device *
 			continue;
 		for_each(route, &node->net.routes)
 			if (str_is(route->destination, "0.0.0.0/0") &&
-			    carries(interface, route->interface))
+			    is_known(route->interface) &&
+			    interface_carries(interface, route->interface.value))
 				return true;
 	}
 	return false;

@@ -12,6 +12,8 @@
 /* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
 #define ENVIRON_MAX (4u << 20)
 #define VARIABLES_MAX 1024
+#define HOME_CONF "~/.nccl.conf"
+#define STANDARD_CONF "/etc/nccl.conf"
 
 static void read_status(struct probe_context *ctx, const char *folder)
 {
@@ -154,15 +156,28 @@ static void read_maps(struct probe_context *ctx, const char *folder)
 	env->nccl.count = answer.nccl.count;
 }
 
+/* ---- files that NCCL takes variables from ---- */
+
+/* What is meant by the text before an "=": a shell's "export" and blanks are part of the name for NCCL. */
+static struct span meant_name(struct span name)
+{
+	static const char export[] = "export ";
+
+	name = span_trim(name);
+	if (span_starts(name, export))
+		name = span_trim((struct span){ name.p + strlen(export), name.n - strlen(export) });
+	return name;
+}
+
 /* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
  * a comment. A job can name any file: again only the variables that matter leave this function. */
-static int ask_conf(struct host *host, void *facts, struct arena *arena, void *user)
+static int read_settings(struct host *host, struct env_facts *answer, struct arena *arena,
+			 const char *path, const char *shown)
 {
-	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line;
 	uint64_t number = 0;
-	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", (const char *)user);
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", path);
 
 	if (rc)
 		return rc;
@@ -174,25 +189,44 @@ static int ask_conf(struct host *host, void *facts, struct arena *arena, void *u
 		struct env_setting *setting;
 
 		number++;
-		if (equals == line.n || span_starts(line, "#") || !process_variable_matters(name))
+		if (equals == line.n || span_starts(line, "#") ||
+		    !process_variable_matters(meant_name(name)))
 			continue;
-		if (span_ends(line, "\r"))
-			line.n--;
 		setting = LIST_ADD(arena, &answer->nccl_conf);
 		setting->name = fact_strn(arena, name.p, name.n);
 		setting->value = fact_strn(arena, line.p + equals + 1, line.n - equals - 1);
-		setting->file = fact_str(arena, user);
+		setting->file = fact_str(arena, shown);
 		setting->line = fact_u64(number);
 	}
 	return 0;
 }
 
-static int read_conf(struct probe_context *ctx, const char *path)
+static int ask_conf(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	return read_settings(host, facts, arena, user, user);
+}
+
+/* The name of a home is its owner's: the path does not leave this function. USER is the folder of the process,
+ * of whose environment NCCL takes HOME. */
+static int ask_home(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, name, value;
+	int rc = host_read(host, &text, ENVIRON_MAX, "%s/environ", (const char *)user);
+
+	rest = text_span(&text);
+	while (rc == 0 && process_environ_next(&rest, &name, &value))
+		if (span_is(name, "HOME") && span_starts(value, "/"))
+			return read_settings(host, facts, arena,
+					     arena_printf(arena, "%.*s/.nccl.conf", SPAN_FMT(value)), HOME_CONF);
+	return rc ? rc : -ENOENT;
+}
+
+static int add_settings(struct probe_context *ctx, const char *path, host_ask *ask, const char *user)
 {
 	struct env_facts *env = &ctx->node->env, answer = { 0 };
-	char *file = arena_printf(ctx->arena, "%s", path);
-	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
-			    &env_facts_desc, &answer, ctx->arena, ask_conf, file);
+	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path), &env_facts_desc,
+			    &answer, ctx->arena, ask, arena_printf(ctx->arena, "%s", user));
 
 	if (rc && rc != -ENOENT)
 		host_gap_note(ctx->host, path, rc, NULL);
@@ -204,12 +238,20 @@ static int read_conf(struct probe_context *ctx, const char *path)
 	return 0;
 }
 
-static void read_nccl_conf(struct probe_context *ctx)
+static int read_first(struct probe_context *ctx, const char *folder)
+{
+	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
+
+	if (own && *own)
+		return *own == '/' ? add_settings(ctx, own, ask_conf, own) : -ENOENT;
+	return add_settings(ctx, HOME_CONF, ask_home, folder);
+}
+
+static void read_nccl_conf(struct probe_context *ctx, const char *folder)
 {
 	struct env_facts *env = &ctx->node->env;
-	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
-	int first = own && *own == '/' ? read_conf(ctx, own) : -ENOENT;
-	int standard = read_conf(ctx, "/etc/nccl.conf");
+	int first = read_first(ctx, folder);
+	int standard = add_settings(ctx, STANDARD_CONF, ask_conf, STANDARD_CONF);
 
 	if (first == -ENOENT && standard == -ENOENT)
 		env->nccl_conf.state = FACT_ABSENT;
@@ -229,7 +271,7 @@ static void run(struct probe_context *ctx)
 	read_namespace(ctx, folder);
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
-	read_nccl_conf(ctx);
+	read_nccl_conf(ctx, folder);
 }
 
 const struct probe probe_env = {

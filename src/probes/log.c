@@ -97,6 +97,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },
+	{ "nic-module-error", "mlx5_core ", { "Port module event[error]" }, KMSG_ANY },
+	{ "nic-temperature", "mlx5_core ", { "High temperature on sensors" }, KMSG_ANY },
 	{ "nic-health", "mlx5_core ", { "health compromised" }, KMSG_ANY },
 };
 /* clang-format on */

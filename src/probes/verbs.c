@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verbs.c - what only the verbs interface tells about an RDMA device: the MTU in use, whether
- * memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
+ * verbs.c - what only the verbs interface tells about an RDMA device: whether libibverbs can drive it, the
+ * MTU in use, whether memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
  * opens the device's node below /dev/infiniband for a moment, which no tree has and no GPU is
  * behind.
  *
@@ -135,7 +135,14 @@ struct question {
 	const struct rdma_device *device;
 };
 
-static int ask_device(const struct question *question, struct rdma_device *answer,
+/* The library passes over a device whose node is not there, too (libibverbs/init.c, try_access_device): in a
+ * container that was not given it. That says nothing of its drivers. */
+static bool has_node(struct host *host, const struct rdma_device *device, struct arena *arena)
+{
+	return host_exists(host, arena_printf(arena, NODES "/%s", device->uverbs.value));
+}
+
+static int ask_device(struct host *host, const struct question *question, struct rdma_device *answer,
 		      struct arena *arena)
 {
 	struct verbs *v = question->verbs;
@@ -145,14 +152,18 @@ static int ask_device(const struct question *question, struct rdma_device *answe
 
 	if (rc)
 		return rc;
+	answer->name = question->device->name;
 	device = verbs_find(v, question->device->name.value);
-	if (!device)
+	if (!device && !has_node(host, question->device, arena))
 		return -ENODEV;
+	/* It warns of a driver of another release: "does not support the kernel ABI of 6". */
+	answer->offered = fact_bool(device != NULL);
+	if (!device)
+		return 0;
 	errno = EIO;
 	context = v->open_device(device);
 	if (!context)
 		return -errno;
-	answer->name = question->device->name;
 	ask_ports(v, context, question->device, answer, arena);
 	/* What one of them cannot tell stays unknown in the answer. */
 	ask_gids(v, context, answer, arena);
@@ -164,9 +175,8 @@ static int ask_device(const struct question *question, struct rdma_device *answe
 static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	int saved = hush();
-	int rc = ask_device(user, facts, arena);
+	int rc = ask_device(host, user, facts, arena);
 
-	(void)host;
 	unhush(saved);
 	return rc;
 }
@@ -195,6 +205,11 @@ static void merge(struct probe_context *ctx, const char *key, struct rdma_device
 {
 	bool mtu = true, gids = true;
 
+	device->offered = answer->offered;
+	if (known_is(device->offered, false)) {
+		host_gap_note(ctx->host, key, -ENODEV, "libibverbs has no driver that fits it");
+		return;
+	}
 	device->dmabuf = answer->dmabuf;
 	for_each_mut(port, &device->ports) {
 		for_each(found, &answer->ports)

@@ -108,6 +108,23 @@ static void judge_nvidia_nodes(struct judge *j)
 
 /* ---- gdrdrv ---- */
 
+/* Its own scripts make it for everybody. A copy's permissions are those of the copy. */
+static void judge_gdrdrv_node(struct judge *j)
+{
+	const struct device_node *n = find_node(j->node, "/dev/gdrdrv");
+
+	if (n && known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
+	    (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
+		FAIL_AS(j, (n->mode.value & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO
+										 : SEVERITY_WARN,
+			.subject = "/dev/gdrdrv", .observed = say(j, "mode %04" PRIo64, n->mode.value),
+			.expected = "mode 0666, or a group that the jobs' users are in",
+			.remedy = "chmod 0666 /dev/gdrdrv now; for the next boot a udev rule for KERNEL==\"gdrdrv\".",
+			.evidence = { "dev.nodes[/dev/gdrdrv].mode" });
+	else
+		judge_node(j, "/dev/gdrdrv", find_major(j->node, "gdrdrv"));
+}
+
 static void judge_gdrdrv(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -126,7 +143,7 @@ static void judge_gdrdrv(struct judge *j)
 		     .remedy = "rmmod gdrdrv, load it again, and make the node anew.",
 		     .evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
-		judge_node(j, "/dev/gdrdrv", find_major(node, "gdrdrv"));
+		judge_gdrdrv_node(j);
 }
 
 /* ---- IMEX ---- */
@@ -279,7 +296,7 @@ static const struct rule dev_rules[] = {
 	},
 	{
 		.id = "dev/gdrdrv-node-missing",
-		.title = "gdrdrv is loaded and its device node is missing or stale",
+		.title = "gdrdrv is loaded and its device node is missing, stale or root's alone",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.judge = judge_gdrdrv,
@@ -289,7 +306,7 @@ static const struct rule dev_rules[] = {
 			  "is what gdrcopy.service does. In a container: docker run --device=/dev/gdrdrv.",
 		.fix = "device-node",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/modules, /dev/gdrdrv and the major numbers in /proc/devices.",
+		.reads = "/proc/modules, /dev/gdrdrv, its mode, and the major numbers in /proc/devices.",
 		.why = "modprobe makes no node: an init script or a udev rule does, and it keeps the number of "
 		       "the module's last load. Once the number itself was lost to another driver.",
 		.check = "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices",

@@ -298,6 +298,29 @@ static size_t count_entries(const struct hca_list *list)
 	return n;
 }
 
+/* What NVSHMEM has besides IBGDA, which it opens by a variable of its own whatever this one says, and which
+ * DeepEP asks for itself (NVSHMEM: src/host/transport/transport.cpp). */
+static void judge_transport(struct judge *j)
+{
+	static const char *const names[] = { "ibrc", "ucx", "libfabric", "ibdevx" };
+	struct job_value v = job_env(j, "NVSHMEM_REMOTE_TRANSPORT");
+	struct job_value ibgda = job_env(j, "NVSHMEM_IB_ENABLE_IBGDA");
+
+	if (!v.value)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(v.value, names[i]) == 0)
+			return;
+	FAIL_AS(j, asked_for(j, PROFILE_DEEPEP) || job_is_on(&ibgda) ? SEVERITY_INFO : SEVERITY_WARN,
+		.subject = v.name,
+		.observed = say(j, "%s: NVSHMEM opens no RDMA device but by IBGDA", say_value(j, &v)),
+		.expected = "not set, or ibrc, ucx, libfabric, ibdevx",
+		.impact = "NVSHMEM reaches no other node (\"Unable to initialize any transports\"), unless IBGDA is "
+			  "asked for and starts.",
+		.remedy = "Unset NVSHMEM_REMOTE_TRANSPORT: what is used by itself is ibrc.",
+		.evidence = { v.fact });
+}
+
 static void judge_nvshmem(struct judge *j)
 {
 	struct job_value list = job_env(j, "NVSHMEM_HCA_LIST");
@@ -413,6 +436,7 @@ static void judge_selection(struct judge *j)
 	judge_gdr_level(j);
 	if (!is_switched_off(j) && nccl.value)
 		judge_list(j, &nccl, hca_list_nccl(nccl.value));
+	judge_transport(j);
 	judge_nvshmem(j);
 	if (ucx.value)
 		judge_ucx(j, &ucx);
@@ -435,7 +459,7 @@ static const struct rule env_hca_rules[] = {
 			  "jobs of a node NCCL reads /etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
 		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_GDR_LEVEL "
-			 "(these four also of nccl.conf), NVSHMEM_HCA_LIST, "
+			 "(these four also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
 			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and "
 			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
 			 "and nodes.",
@@ -445,8 +469,7 @@ static const struct rule env_hca_rules[] = {
 		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
 		       "is passed over without a word. Without a list all active NICs are taken: "
 		       "a warning where they differ in link layer or rate. NCCL_IB_DISABLE=1 and "
-		       "NCCL_NET=Socket, left over from a search for a fault, take none at all. "
-		       "~/.nccl.conf is not read here.",
+		       "NCCL_NET=Socket, left over from a search for a fault, take none at all.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
 			 "\"NET/IB : Using\"",
 		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "

@@ -3,6 +3,7 @@
  * up, and the interface still has it. */
 #include <string.h>
 
+#include "judge/ends.h"
 #include "judge/gate.h"
 #include "judge/ports.h"
 
@@ -47,10 +48,12 @@ static bool any_usable_gid(const struct judge *j)
 }
 
 /* What the port has instead. */
-static const char *say_gids(struct judge *j, const struct rdma_port *p)
+static const char *say_gids(const struct rdma_device *d, const struct rdma_port *p)
 {
 	bool local = false, old = false;
 
+	if (is_iwarp(d))
+		return "it speaks iWARP, for which NCCL and NVSHMEM make no connections";
 	for_each(g, &p->gids) {
 		local |= str_is(g->type, "RoCE v2");
 		old |= !str_is(g->type, "RoCE v2");
@@ -59,7 +62,35 @@ static const char *say_gids(struct judge *j, const struct rdma_port *p)
 		return "the only RoCE v2 GIDs are link-local ones: the interface has no IP address";
 	if (old)
 		return "RoCE v1 GIDs only";
-	return say(j, "no GID at all");
+	return "no GID at all: RoCE is switched off, or the GIDs belong to another network namespace";
+}
+
+/* 169.254.0.0/16 reaches no further than fe80:: does, and NCCL takes it for any other address. */
+static bool is_autoconfigured(const struct rdma_gid *g)
+{
+	struct gid address;
+
+	return gid_parse(span_of(g->gid.value), &address) && gid_is_ipv4(&address) &&
+	       address.raw[12] == 169 && address.raw[13] == 254;
+}
+
+/* The GID that routes; where there is none but of such an address, that one. */
+static const struct rdma_gid *best_gid(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (gid_is_usable(g) && !is_autoconfigured(g))
+			return g;
+	return port_usable_gid(p);
+}
+
+static void fail_autoconfigured(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+				const struct rdma_gid *gid)
+{
+	FAIL_AS(j, ends_are_integrated(j->ends) || !is_job_nic(j, d) ? SEVERITY_INFO : SEVERITY_WARN,
+		.subject = say_port(j, d, p),
+		.observed = "its only address is of 169.254.0.0/16, which reaches no further than the link",
+		.expected = "an address of the fabric, or the port left out of NCCL_IB_HCA",
+		.evidence = { gid_fact(j, d, p, gid, "gid") });
 }
 
 static bool types_are_known(const struct rdma_port *p)
@@ -78,12 +109,14 @@ static void judge_no_rocev2(struct judge *j)
 		return;
 	any = any_usable_gid(j);
 	for_each_port(d, p, j->node) {
-		const struct rdma_gid *gid = port_usable_gid(p);
+		const struct rdma_gid *gid = best_gid(p);
 		bool idle = any && !is_job_nic(j, d);
 
 		if (!is_active_roce(j, d, p))
 			continue;
-		if (gid)
+		if (gid && is_autoconfigured(gid))
+			fail_autoconfigured(j, d, p, gid);
+		else if (gid)
 			PASS(j, .subject = say_port(j, d, p),
 			     .evidence = { gid_fact(j, d, p, gid, "gid") });
 		else if (!is_known(p->gids) || !types_are_known(p))
@@ -93,7 +126,7 @@ static void judge_no_rocev2(struct judge *j)
 			/* Nobody asked for RDMA over a storage or management port without address.
 			 */
 			FAIL_AS(j, idle ? SEVERITY_INFO : SEVERITY_ERR,
-				.subject = say_port(j, d, p), .observed = say_gids(j, p),
+				.subject = say_port(j, d, p), .observed = say_gids(d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(j, d, p, "gids") });
 	}
@@ -193,6 +226,12 @@ static void judge_no_netdev(struct judge *j)
 
 /* ---- rdma/gid-stale-address ---- */
 
+/* A GID of iWARP is the MAC address and nothing else. */
+static bool has_addresses(const struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+{
+	return is_active_roce(j, d, p) && !is_iwarp(d);
+}
+
 /* The kernel makes link-local GIDs from the MAC address by itself (core/cache.c, default GIDs), so
  * that hardware has them without the interface having the address. Software that sends through the
  * interface's own sockets needs it. */
@@ -260,7 +299,7 @@ static void judge_stale(struct judge *j)
 	}
 	before = j->findings->count;
 	for_each_port(d, p, j->node)
-		if (is_active_roce(j, d, p))
+		if (has_addresses(j, d, p))
 			judge_address(j, d, p, &judged);
 	if (j->findings->count > before)
 		return;
@@ -281,17 +320,22 @@ static const struct rule gid_rules[] = {
 		.impact = "Connections over this port fail or time out: NCCL \"completion with "
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
 		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
-			  "one); the kernel then adds the GID by itself.",
+			  "one); the kernel then adds the GID by itself. With no GID at all look "
+			  "at devlink dev param show pci/BDF name enable_roce; an Intel NIC that "
+			  "speaks iWARP takes the same parameter.",
 		.activation = ACTIVATION_NOW,
 		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
 		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
-		       "reach no further than the link, RoCE v1 no further than the Ethernet "
-		       "segment. Ports of NICs that are not those next to the GPUs are "
-		       "information while others have such a GID.",
+		       "reach no further than the link (of 169.254.0.0/16 a warning, since two "
+		       "nodes may be joined by a cable), RoCE v1 no further than the Ethernet "
+		       "segment. iWARP runs over TCP and has no such addresses. Ports of NICs "
+		       "that are not those next to the GPUs are information while others have "
+		       "such a GID.",
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
-			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c\n"
+			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c; "
+			   "Documentation/networking/devlink/mlx5.rst, ice.rst\n"
 			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
 	},
 	{

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "parse/span.h"
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
@@ -60,6 +61,17 @@ static const struct limit_setting *pam_raises(const struct node *node)
 	return NULL;
 }
 
+/* What limits.conf gives who logs in instead of LIMIT: its numbers are KiB. */
+static uint64_t after_login(const struct node *node, uint64_t limit)
+{
+	const struct limit_setting *users = who_sets(node, NULL);
+	uint64_t kib;
+
+	if (!users || span_u64(span_of(users->value.value), 10, &kib) || kib > UINT64_MAX / 1024)
+		return limit;
+	return kib * 1024;
+}
+
 /* Jobs come from the scheduler where there is one: what a login gets matters less then. */
 static bool has_scheduler(const struct node *node)
 {
@@ -73,11 +85,15 @@ static void judge_login(struct judge *j, const struct process_limits *p, const c
 			uint64_t limit)
 {
 	const struct limit_setting *raised = pam_raises(j->node);
+	uint64_t own = limit;
 	/* What systemd gives every service is no sign that somebody meant logins to have it. */
 	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(j->node);
-	enum severity severity = usual			       ? SEVERITY_INFO
-				 : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
-							       : SEVERITY_WARN;
+	enum severity severity;
+
+	limit = after_login(j->node, limit);
+	severity = usual && limit == own	 ? SEVERITY_INFO
+		   : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
+						 : SEVERITY_WARN;
 
 	if (raised)
 		PASS(j, .subject = p->name.value,
@@ -89,8 +105,8 @@ static void judge_login(struct judge *j, const struct process_limits *p, const c
 		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
 		FAIL_AS(j, severity, .subject = p->name.value,
-			.observed = say(j, "%s for who logs in, and limits.conf does not raise it",
-					say_bytes(j, limit)),
+			.observed = say(j, "%s for who logs in, and limits.conf %s", say_bytes(j, limit),
+					limit == own ? "does not raise it" : "says so"),
 			.expected = "unlimited, where jobs are started over ssh",
 			.evidence = { fact, "limits.settings" });
 }
@@ -135,10 +151,9 @@ static void judge_memlock(struct judge *j)
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
 			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
-	/* The shell of whoever asks is not a job, unless a job's process was named. */
-	if (is_known(j->node->env.pid))
-		judge_process(j, &limits->self, "limits.self");
-	else if (limits->launchers.count == 0)
+	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
+	 * container was given. */
+	if (is_known(j->node->env.pid) || is_known(j->node->os.container) || limits->launchers.count == 0)
 		judge_process(j, &limits->self, "limits.self");
 }
 
@@ -219,7 +234,8 @@ static const struct rule limits_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
 			 "sshd, ...) and of --pid; unit files, drop-ins and limits.conf for who sets it.",
-		.why = "Jobs inherit the limit from the daemon that starts them. systemd services do not read "
+		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
+		       "it counts, which is this process's own. systemd services do not read "
 		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",

@@ -2,6 +2,7 @@
 /* log.c - lines of the kernel log that name their cause. */
 #include <string.h>
 
+#include "judge/ends.h"
 #include "judge/gate.h"
 #include "judge/topology.h"
 #include "parse/span.h"
@@ -105,7 +106,88 @@ static void judge_invalid_context(struct judge *j)
 		gate_log_clean(j);
 }
 
+/* ---- the NIC's own events ---- */
+
+struct nic_event {
+	const char *pattern;	/* in probes/log.c */
+	const char *expected;
+};
+
+/* Linux: drivers/net/ethernet/mellanox/mlx5/core/events.c */
+static const struct nic_event nic_events[] = {
+	{ "nic-module-error", "a cable or module that the NIC can read" },
+	{ "nic-temperature", "a NIC that is cooled" },
+	{ "nic-insufficient-power", "a slot that gives the power that the NIC asks for" },
+};
+#define NIC_EVENTS (sizeof(nic_events) / sizeof(nic_events[0]))
+
+static bool names_device(const struct log_line *line, const char *bdf)
+{
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (strcmp(line->devices.items[i], bdf) == 0)
+			return true;
+	return false;
+}
+
+/* Has one of the events before the N-th spoken of it? */
+static bool was_said(const struct judge *j, size_t n, const char *bdf)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names_device(node_log(j->node, nic_events[i].pattern), bdf))
+			return true;
+	return false;
+}
+
+static void judge_event(struct judge *j, size_t n)
+{
+	const struct nic_event *event = &nic_events[n];
+	const struct log_line *line = node_log(j->node, event->pattern);
+	bool slot = strcmp(event->pattern, "nic-insufficient-power") == 0;
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (!was_said(j, n, line->devices.items[i]))
+			FAIL_AS(j, slot && ends_are_integrated(j->ends) ? SEVERITY_INFO : SEVERITY_WARN,
+				.subject = line->devices.items[i], .observed = line->last.value,
+				.expected = event->expected,
+				.evidence = { say_fact(j, "log.lines", event->pattern, "last"),
+					      say_fact(j, "log.lines", event->pattern, "count") });
+}
+
+static void judge_nic_events(struct judge *j)
+{
+	size_t before;
+
+	if (gate_no_rdma_device(j))
+		return;
+	before = j->findings->count;
+	for (size_t i = 0; i < NIC_EVENTS; i++)
+		judge_event(j, i);
+	if (j->findings->count == before)
+		gate_log_clean(j);
+}
+
 static const struct rule log_rules[] = {
+	{
+		.id = "log/nic-hardware-event",
+		.title = "A NIC reported a cable, heat or lack of power",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_nic_events,
+		.impact = "The port stays down, runs below its rate or goes down under a job; a NIC without power "
+			  "for its modules switches them off.",
+		.remedy = "Cable or module: reseat it, or take one that is on the NIC's list. Heat: look at fans and "
+			  "airflow. Power: another slot, the slot's auxiliary power cable, or the firmware's slot "
+			  "settings.",
+		.activation = ACTIVATION_NONE,
+		.reads = "\"Port module event[error]\", \"High temperature on sensors\" and \"Detected insufficient "
+			 "power on the PCIe slot\" of mlx5_core in the kernel log.",
+		.why = "The NIC's firmware says so to its driver, which prints it. That a slot does not advertise "
+		       "its power is another line, and no fault. Whether it is still so the log does not tell. Where "
+		       "GPU and NIC are on one board (GB10) lack of slot power is information.",
+		.check = "dmesg | grep -E 'mlx5.*(module event|temperature|power)'; mlxlink -d BDF -m",
+		.sources = "Linux: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
+			   "github.com/NVIDIA/gpu-operator issue 2511 (slots that advertise nothing)",
+	},
 	{
 		.id = "log/allow-peermapping-denied",
 		.title = "The driver refused to map a NIC's doorbell for the GPU",

@@ -108,6 +108,19 @@ static void judge_missing(struct judge *j, const struct rdma_device *d, const ch
 		.evidence = { "rdma.providers", say_fact(j, "rdma.devices", d->name.value, "driver") });
 }
 
+/* The driver is installed, and libibverbs passed over it: it is of another release than the kernel's. */
+static void judge_refused(struct judge *j, const struct rdma_device *d, const char *provider)
+{
+	FAIL(j, .subject = d->name.value,
+	     .observed = say(j, "libibverbs does not offer the device: its lib%s does not fit the kernel's %s",
+			     provider, d->driver.value),
+	     .expected = say(j, "lib%s of the release that the kernel's driver is of", provider),
+	     .remedy = "Install the user-space driver that came with the kernel's: of the maker's package, where "
+		       "the kernel's module is the maker's; in the container, where the job runs in one. "
+		       "ibv_devices names both versions.",
+	     .evidence = { say_fact(j, "rdma.devices", d->name.value, "offered"), "rdma.providers" });
+}
+
 static void judge_provider(struct judge *j)
 {
 	size_t before, unknown = 0;
@@ -126,6 +139,8 @@ static void judge_provider(struct judge *j)
 			unknown++;
 		else if (!has_provider(j->node, provider))
 			judge_missing(j, d, provider);
+		else if (known_is(d->offered, false))
+			judge_refused(j, d, provider);
 	}
 	if (j->findings->count > before)
 		return;
@@ -149,8 +164,8 @@ static const struct rule providers_rules[] = {
 			  "providers (rdma-core elsewhere, or OFED) where the job runs: in its "
 			  "container.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/etc/libibverbs.d and the libraries that it names; the version of "
-			 "libibverbs; NCCL on disk.",
+		.reads = "/etc/libibverbs.d and the libraries that it names; on a live host the "
+			 "devices that libibverbs offers; its version; NCCL on disk.",
 		.why = "The kernel's devices are of use only with the library of their maker. A "
 		       "host whose "
 		       "jobs all run in containers may do without: a warning where a container "
@@ -158,9 +173,13 @@ static const struct rule providers_rules[] = {
 		       "runs. rdma-core 34 has ibv_reg_dmabuf_mr; NCCL asks for 44 for GIN, which "
 		       "is "
 		       "judged in the deepep profile where such an NCCL (" NCCL_GIN
-		       " and later) is found.",
+		       " and later) is found. A driver that is there and of another release than "
+		       "the kernel's (\"does not support the kernel ABI\") offers no device, "
+		       "which only a live host shows.",
 		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",
-		.sources = "rdma-core: libibverbs/dynamic_driver.c, debian/libibverbs1.symbols\n"
+		.sources = "rdma-core: libibverbs/dynamic_driver.c, libibverbs/init.c (match_device), "
+			   "debian/libibverbs1.symbols\n"
+			   "github.com/k8snetworkplumbingwg/sriov-cni issue 348\n"
 			   "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
 	},
 };

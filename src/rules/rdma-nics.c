@@ -19,20 +19,29 @@ static const struct rdma_device *device_of(const struct node *node, const struct
 	return NULL;
 }
 
+/* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
+static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
+{
+	if (strncmp(bond, "bond", 4) == 0)
+		return true;
+	for_each(leg, &node->net.interfaces)
+		if (str_is(leg->bdf, nic->bdf.value) && interface_carries(leg, bond))
+			return true;
+	return false;
+}
+
 /* Both ports of a NIC in one bond make a single RDMA device, on the first function
  * (drivers/net/ethernet/mellanox/mlx5/core/lag). */
 static bool is_in_bond(const struct node *node, const struct pci_device *nic)
 {
-	size_t slot = strlen(nic->bdf.value) - 1; /* without the function's number */
-
 	for_each(d, &node->rdma.devices) {
-		if (!is_known(d->bdf) || strncmp(d->bdf.value, nic->bdf.value, slot) != 0)
+		if (!is_known(d->bdf) || !is_same_slot(nic->bdf.value, d->bdf.value))
 			continue;
 		if (strstr(d->name.value, "bond"))
 			return true;
 		for_each(p, &d->ports)
 			for_each(g, &p->gids)
-				if (str_starts(g->netdev, "bond"))
+				if (is_known(g->netdev) && is_leg_of(node, nic, g->netdev.value))
 					return true;
 	}
 	return false;
@@ -209,6 +218,21 @@ static void judge_firmware(struct judge *j)
 
 /* ---- rdma/vf-present ---- */
 
+/* Nobody gave it one: "ip link set PF vf N node_guid", a plug-in of the container engine. */
+static bool has_no_guid(const struct rdma_device *d)
+{
+	return is_known(d->node_guid) && strspn(d->node_guid.value, "0:") == strlen(d->node_guid.value);
+}
+
+/* Idle virtual functions have none by right. */
+static bool is_used_without_guid(const struct rdma_device *d)
+{
+	for_each(p, &d->ports)
+		if (port_is_active(p))
+			return has_no_guid(d);
+	return false;
+}
+
 static void judge_vf(struct judge *j)
 {
 	size_t n = 0;
@@ -223,11 +247,14 @@ static void judge_vf(struct judge *j)
 		if (!is_virtual_function(j, d))
 			continue;
 		n++;
-		FAIL(j, .subject = d->name.value,
-		     .observed = say(j, "a virtual function of %s",
-				     node_pci(j->node, d->bdf.value)->physical_function.value),
-		     .expected = "a physical function, where NVSHMEM or DeepEP run over it",
-		     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "physical_function") });
+		FAIL_AS(j, is_used_without_guid(d) ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = d->name.value,
+			.observed = say(j, "a virtual function of %s%s",
+					node_pci(j->node, d->bdf.value)->physical_function.value,
+					is_used_without_guid(d) ? ", active and without a node GUID" : ""),
+			.expected = "a physical function, where NVSHMEM or DeepEP run over it",
+			.evidence = { say_fact(j, "pci.devices", d->bdf.value, "physical_function"),
+				      say_fact(j, "rdma.devices", d->name.value, "node_guid") });
 	}
 	if (!n)
 		PASS(j,
@@ -383,15 +410,19 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "An RDMA device is a virtual function",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.judge = judge_vf,
 		.impact = "Nothing as such; DeepEP was reported to hang over virtual functions.",
 		.remedy = "Give the job physical functions, or try without DeepEP before looking "
 			  "elsewhere.",
-		.reads = "physfn of the PCI functions of RDMA devices.",
+		.reads = "physfn of the PCI functions of RDMA devices, and their node GUIDs.",
 		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is "
-		       "open. Within a virtual machine one looks like a physical function.",
+		       "open. One that is active and was given no node GUID is a warning: memory could "
+		       "not be registered there, and libraries tell NICs apart by it. Within a virtual "
+		       "machine one looks like a physical function.",
 		.check = "ls -d /sys/class/infiniband/*/device/physfn",
-		.sources = "github.com/deepseek-ai/DeepEP issue 658",
+		.sources = "github.com/deepseek-ai/DeepEP issue 658; "
+			   "github.com/k8snetworkplumbingwg/sriov-network-device-plugin issue 590",
 	},
 	{
 		.id = "rdma/gdaki-kernel-floor",

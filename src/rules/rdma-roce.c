@@ -67,8 +67,9 @@ static void judge_mtu(struct judge *j)
 
 		if (!port_is_active(p) || is_management(j, d))
 			continue;
-		/* The MTU of InfiniBand is the subnet manager's: only verbs tell it. */
-		if (port_is_infiniband(p) && !is_known(p->active_mtu_bytes))
+		/* The MTU of InfiniBand is the subnet manager's, that of a link of neither kind (EFA) the
+		 * device's own: only verbs tell it. */
+		if (!port_is_ethernet(p) && is_known(p->link_layer) && !is_known(p->active_mtu_bytes))
 			continue;
 		if (port_is_ethernet(p) && is_job_nic(j, d))
 			severity = SEVERITY_WARN;

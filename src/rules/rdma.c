@@ -6,6 +6,7 @@
 #include "judge/ends.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
+#include "judge/job-env.h"
 #include "judge/ports.h"
 #include "parse/nvidia.h"
 
@@ -22,6 +23,55 @@ static size_t count_nics(const struct node *node, const char *driver)
 	return n;
 }
 
+/* The module that makes RDMA devices of other makers' network functions, by the driver of these (Linux:
+ * drivers/infiniband/hw). Of mlx5 the vendor's id alone tells, since its driver may be missing too. */
+static const char *rdma_half(const struct pci_device *function)
+{
+	static const struct {
+		const char *driver, *module;
+	} halves[] = {
+		{ "bnxt_en", "bnxt_re" }, { "ice", "irdma" },	   { "qede", "qedr" },
+		{ "cxgb4", "iw_cxgb4" },  { "hns3", "hns_roce_hw_v2" },
+	};
+
+	for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)
+		if (str_is(function->driver, halves[i].driver))
+			return halves[i].module;
+	return NULL;
+}
+
+static const struct pci_device *first_other_nic(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (rdma_half(d) && !is_known(d->physical_function))
+			return d;
+	return NULL;
+}
+
+static void judge_other_nic(struct judge *j, const struct pci_device *nic)
+{
+	const char *module = nic ? rdma_half(nic) : NULL;
+
+	if (!nic)
+		NOT_APPLICABLE(j, .observed = "no NIC on the PCI bus that RDMA is known of",
+			       .evidence = { "pci.devices" });
+	else if (!is_told(j->node->rdma.devices))
+		UNKNOWN(j, .evidence = { "rdma.devices" });
+	else if (j->node->rdma.devices.count)
+		PASS(j, .observed = say(j, "%u RDMA devices", j->node->rdma.devices.count),
+		     .evidence = { "rdma.devices" });
+	else
+		FAIL(j, .subject = module,
+		     .observed = say(j, "no RDMA device of the NIC %s, which %s drives%s", nic->bdf.value,
+				     nic->driver.value,
+				     node_module(j->node, module) ? "" : say(j, "; %s is not loaded", module)),
+		     .expected = "an RDMA device for each NIC",
+		     .remedy = say(j, "modprobe %s, and look in the kernel log where it is loaded already.",
+				   module),
+		     .evidence = { "rdma.devices", say_fact(j, "pci.devices", nic->bdf.value, "driver"),
+				   "modules.loaded" });
+}
+
 static void judge_no_devices(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -33,8 +83,7 @@ static void judge_no_devices(struct judge *j)
 	}
 	nics = count_nics(node, NULL);
 	if (nics == 0)
-		NOT_APPLICABLE(j, .observed = "no NVIDIA NIC on the PCI bus",
-			       .evidence = { "pci.devices" });
+		judge_other_nic(j, first_other_nic(node));
 	else if (!is_told(node->rdma.devices))
 		UNKNOWN(j, .evidence = { "rdma.devices" });
 	else if (node->rdma.devices.count)
@@ -62,17 +111,14 @@ static bool is_compute(struct judge *j, const struct rdma_device *device)
 	return false;
 }
 
-static size_t count_ports(const struct node *node, int state, size_t *unknown)
+/* Is a port active, as far as is known? With COMPUTE, one of the NICs next to the GPUs: a storage NIC that
+ * is up is of no use to a job whose own NICs are all down. */
+static bool any_active(struct judge *j, bool compute)
 {
-	size_t n = 0;
-
-	for_each(d, &node->rdma.devices) {
-		for_each(p, &d->ports) {
-			n += known_is(p->state, state);
-			*unknown += !is_known(p->state);
-		}
-	}
-	return n;
+	for_each_port(d, p, j->node)
+		if ((!is_known(p->state) || port_is_active(p)) && (!compute || is_compute(j, d)))
+			return true;
+	return false;
 }
 
 /* On some boards NVSwitches look like NICs, and only their vital product data tells. */
@@ -82,7 +128,7 @@ static bool may_be_nvswitch(const struct node *node, const struct pci_device *d)
 }
 
 static void judge_down(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-		       bool any_active, const char *subject)
+		       const char *subject)
 {
 	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
 			       p->port.value);
@@ -92,7 +138,7 @@ static void judge_down(struct judge *j, const struct rdma_device *d, const struc
 
 	if (is_virtual_function(j, d))
 		severity = SEVERITY_INFO;	/* an idle virtual function is down by right */
-	else if (!any_active)
+	else if (!any_active(j, is_compute(j, d)))
 		severity = SEVERITY_ERR;
 	else if (!is_compute(j, d))
 		severity = SEVERITY_INFO;	/* a second port or a spare NIC without a cable */
@@ -108,8 +154,25 @@ static void judge_down(struct judge *j, const struct rdma_device *d, const struc
 		.evidence = { fact, physical });
 }
 
-static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-		       bool any_active)
+/* A bond of both ports of a NIC is active while one of them is. */
+static void judge_active(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
+			 const char *subject, const char *fact)
+{
+	const struct net_interface *leg = port_leg_down(j->node, d, p);
+
+	if (leg)
+		FAIL_AS(j, is_compute(j, d) ? SEVERITY_WARN : SEVERITY_INFO, .subject = subject,
+			.observed = say(j, "%s of the bond that it runs over is %s", leg->name.value,
+					leg->state.value),
+			.expected = "both ports of the bond up",
+			.impact = "Half of the bond's bandwidth, or its reserve, is gone: the rest goes with the "
+				  "other port.",
+			.evidence = { fact, say_fact(j, "net.interfaces", leg->name.value, "state") });
+	else
+		PASS(j, .subject = subject, .evidence = { fact });
+}
+
+static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
 {
 	const char *subject = say(j, "%s/%" PRIu64, d->name.value, p->port.value);
 	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
@@ -121,26 +184,24 @@ static void judge_port(struct judge *j, const struct rdma_device *d, const struc
 	if (!is_known(p->state))
 		UNKNOWN(j, .subject = subject, .evidence = { fact });
 	else if (p->state.value == RDMA_PORT_ACTIVE)
-		PASS(j, .subject = subject, .evidence = { fact });
+		judge_active(j, d, p, subject, fact);
 	else if (may_be_nvswitch(j->node, pci))
 		UNKNOWN(j, .subject = subject,
 			.evidence = { say_fact(j, "pci.devices", pci->bdf.value, "sub_model"), fact });
 	else
-		judge_down(j, d, p, any_active, subject);
+		judge_down(j, d, p, subject);
 }
 
 static void judge_ports(struct judge *j)
 {
-	size_t unknown = 0, active, before = j->findings->count;
+	size_t before = j->findings->count;
 
 	if (!is_told(j->node->rdma.devices)) {
 		UNKNOWN(j, .evidence = { "rdma.devices" });
 		return;
 	}
-	active = count_ports(j->node, RDMA_PORT_ACTIVE, &unknown);
-	for_each(d, &j->node->rdma.devices)
-		for_each(p, &d->ports)
-			judge_port(j, d, p, active || unknown);
+	for_each_port(d, p, j->node)
+		judge_port(j, d, p);
 	if (j->findings->count == before)
 		NOT_APPLICABLE(j, .observed = "no RDMA port", .evidence = { "rdma.devices" });
 }
@@ -294,6 +355,29 @@ static void judge_dmabuf_versions(struct judge *j, bool peermem)
 		     .evidence = { "os.kernel", "driver.flavour", "modules.loaded" });
 }
 
+static void fail_without_dmabuf(struct judge *j, const struct job_value *v, const char *whose)
+{
+	FAIL(j, .subject = v->name,
+	     .observed = say(j, "%s: %s does without DMA-BUF, and there is no peer memory", say_value(j, v),
+			     whose),
+	     .expected = say(j, "%s not set, or nvidia_peermem loaded", v->name),
+	     .evidence = { v->fact, "modules.loaded" });
+}
+
+/* What a job is told not to use is not there for it. NCCL: src/init.cc, NCCL_PARAM(DmaBufEnable);
+ * NVSHMEM: src/modules/transport/common/env_defs.h. */
+static void judge_dmabuf_variables(struct judge *j)
+{
+	struct job_value nccl = job_nccl(j, "NCCL_DMABUF_ENABLE");
+	struct job_value nvshmem = job_env(j, "NVSHMEM_IB_DISABLE_DMABUF");
+	long number;
+
+	if (job_number(&nccl, &number) && number == 0)
+		fail_without_dmabuf(j, &nccl, "NCCL");
+	if (job_is_on(&nvshmem))
+		fail_without_dmabuf(j, &nvshmem, "NVSHMEM");
+}
+
 static void judge_dmabuf(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -302,6 +386,8 @@ static void judge_dmabuf(struct judge *j)
 
 	if (gate_no_rdma(j))
 		return;
+	if (is_told(node->modules.loaded) && !peermem)
+		judge_dmabuf_variables(j);
 	/* The proprietary modules export none, whatever the RDMA side can do. */
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
 		judge_dmabuf_versions(j, peermem);
@@ -314,7 +400,7 @@ static void judge_dmabuf(struct judge *j)
 static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/no-devices",
-		.title = "There are NVIDIA NICs but no RDMA device",
+		.title = "There are NICs for RDMA but no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_CRIT,
 		.judge = judge_no_devices,
@@ -323,10 +409,12 @@ static const struct rule rdma_rules[] = {
 			  "boot.",
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
-		.reads = "NVIDIA (15b3) network functions on the PCI bus and /sys/class/infiniband.",
-		.why = "mlx5_core alone makes a network interface; mlx5_ib adds the RDMA device.",
+		.reads = "NVIDIA (15b3) network functions on the PCI bus, others by their driver (bnxt_en, ice, "
+			 "qede, cxgb4, hns3), and /sys/class/infiniband.",
+		.why = "mlx5_core alone makes a network interface; mlx5_ib adds the RDMA device, as bnxt_re does "
+		       "for Broadcom's and irdma for Intel's NICs.",
 		.check = "ls /sys/class/infiniband; lsmod | grep mlx5_ib",
-		.sources = "Linux: drivers/infiniband/hw/mlx5",
+		.sources = "Linux: drivers/infiniband/hw",
 	},
 	{
 		.id = "rdma/port-not-active",
@@ -336,10 +424,13 @@ static const struct rule rdma_rules[] = {
 		.judge = judge_ports,
 		.impact = "Jobs that use this port fail or hang; with none active there is no RDMA.",
 		.remedy = "Check the cable, the switch port and, for InfiniBand, the subnet manager.",
-		.reads = "state and phys_state of every port in /sys/class/infiniband.",
-		.why = "Only ACTIVE carries traffic. It is an error when no port is active, a warning for a "
-		       "NIC of the kind next to the GPUs, and information for spare ports, NICs of another "
-		       "kind and idle virtual functions. That an IPoIB interface is down says nothing.",
+		.reads = "state and phys_state of every port in /sys/class/infiniband; the interfaces of a NIC "
+			 "whose ports are a bond.",
+		.why = "Only ACTIVE carries traffic. It is an error when no port is active, or none of the NICs "
+		       "of the kind next to the GPUs, a warning for one of these, and information for spare "
+		       "ports, NICs of another kind and idle virtual functions. That an IPoIB interface is down "
+		       "says nothing. A bond of a NIC's two ports is one RDMA device, which stays ACTIVE with "
+		       "one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
 		.sources = "InfiniBand Architecture Specification, PortState\n"
 			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
@@ -391,7 +482,8 @@ static const struct rule rdma_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
 			 "EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
-			 "the loaded modules.",
+			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
+			 "NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
 		       "; OFED brings it to older kernels, so the "
 		       "probe outranks the number.",

@@ -9,6 +9,8 @@ from .system import made_up
 STATES = {"NOP": 0, "DOWN": 1, "INIT": 2, "ARMED": 3, "ACTIVE": 4, "ACTIVE_DEFER": 5}
 PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4, "LinkUp": 5,
             "LinkErrorRecovery": 6, "Phy Test": 7}
+# drivers/infiniband/core/sysfs.c, node_type_show: InfiniBand and RoCE, iWARP, EFA
+TYPES = {"CA": 1, "RNIC": 4, "unspecified": 7}
 # Gb/s: what drivers/infiniband/core/sysfs.c, rate_show, writes after the number
 RATES = {10: "10 Gb/sec (4X SDR)", 25: "25 Gb/sec (1X EDR)", 40: "40 Gb/sec (4X QDR)",
          56: "56 Gb/sec (4X FDR)", 100: "100 Gb/sec (4X EDR)", 200: "200 Gb/sec (4X HDR)",
@@ -33,7 +35,7 @@ def do_rdma(node, statement):
     """rdma NAME pci=BDF [layer=IB|Ethernet] [netdev=] [KEY=VALUE...]; rdma NAME KEY=VALUE...;
     rdma NAME remove; rdma NAME rename NEW"""
     keys = ("pci", "layer", "netdev", "state", "phys", "rate", "lid", "smlid", "fw", "board", "hca",
-            "guid", "uverbs", "counters", "pkeys")
+            "guid", "uverbs", "counters", "pkeys", "type")
     words, named = statement.take(*keys, least=1, most=3)
     name = words[0]
     if words[1:] == ["remove"]:
@@ -50,7 +52,7 @@ def do_rdma(node, statement):
 def _new(node, statement, name, named):
     dev = dict(bdf=None, layer="IB", netdev=None, state="ACTIVE", phys="LinkUp", rate=400,
                lid=len(node.rdma) + 17, smlid=1, fw="", board="", hca="", guid=None, gids=None,
-               uverbs=True, counters={}, pkeys=["0xffff"])
+               uverbs=True, counters={}, pkeys=["0xffff"], type="CA")
     if "pci" in named:
         dev["bdf"] = pci.parse_bdf(statement, named.pop("pci"))
         if dev["bdf"] not in node.pci or not node.pci[dev["bdf"]]["nic"]:
@@ -75,7 +77,8 @@ def _set(statement, dev, key, value):
         dev[key] = int(value, 0)
     elif key == "uverbs":
         dev["uverbs"] = value == "yes"
-    elif key == "state" and value not in STATES or key == "phys" and value not in PHYSICAL:
+    elif key == "state" and value not in STATES or key == "phys" and value not in PHYSICAL or \
+            key == "type" and value not in TYPES:
         raise statement.wrong("no such %s '%s'" % (key, value))
     else:
         dev[key] = value
@@ -99,13 +102,16 @@ def do_gids(node, statement):
 
 
 def do_net(node, statement):
-    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=]; net NAME remove"""
-    words, named = statement.take("pci", "addr", "mtu", "state", "mac", "kind", least=1, most=2)
+    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=] [master=BOND];
+    net NAME remove"""
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master")
+    words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
         return
-    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, mac="b8:3f:d2:%s:%s:%s" % tuple(
-        made_up(node.hostname, words[0], n, size=2) for n in range(3)))
+    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, master=None,
+                   mac="b8:3f:d2:%s:%s:%s" % tuple(
+                       made_up(node.hostname, words[0], n, size=2) for n in range(3)))
     dev = node.net.setdefault(words[0], default)
     if "pci" in named:
         dev["bdf"] = pci.parse_bdf(statement, named.pop("pci"))
@@ -154,10 +160,14 @@ def _link_local(mac):
 
 
 def _gids(node, name, dev):
-    if dev["layer"] == "IB":
+    if dev["layer"] != "Ethernet":
         return [("fe80:0000:0000:0000:" + dev["guid"], "IB/RoCE v1", None)]
     gids = []
     net = node.net.get(dev["netdev"])
+    if dev["type"] == "RNIC":
+        mac = net["mac"].split(":")
+        return [(":".join(mac[i] + mac[i + 1] for i in (0, 2, 4)) + ":0000" * 5, "IB/RoCE v1",
+                 dev["netdev"])]
     addresses = [] if not net else [_link_local(net["mac"])] + [
         a.partition("/")[0] for a in net["addr"]]
     for address in addresses:
@@ -173,7 +183,7 @@ def _render_port(node, tree, path, name, dev):
     for attribute, value in (
             ("state", "%d: %s" % (STATES[dev["state"]], dev["state"])),
             ("phys_state", "%d: %s" % (PHYSICAL[dev["phys"]], dev["phys"])),
-            ("link_layer", "InfiniBand" if dev["layer"] == "IB" else "Ethernet"),
+            ("link_layer", "InfiniBand" if dev["layer"] == "IB" else dev["layer"]),
             ("rate", RATES.get(rate, "%d Gb/sec (4X)" % rate)), ("lid", "0x%x" % dev["lid"]),
             ("sm_lid", "0x%x" % dev["smlid"]), ("lid_mask_count", 0), ("sm_sl", 0),
             ("cap_mask", "0xa751e848")):
@@ -208,7 +218,8 @@ def _parent(node, dev, name):
 def _render_device(node, tree, number, name, dev):
     path = _parent(node, dev, name) + "/infiniband/" + name
     for attribute, value in (
-            ("node_type", "1: CA"), ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
+            ("node_type", "%d: %s" % (TYPES[dev["type"]], dev["type"])),
+            ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
             ("fw_ver", dev["fw"]), ("board_id", dev["board"]), ("hca_type", dev["hca"]),
             ("hw_rev", 0), ("node_desc", node.hostname + " " + name)):
         if value != "":
@@ -240,7 +251,7 @@ def _add_ipoib(node):
         if dev["layer"] == "IB" and dev["bdf"] and "ib_ipoib" in node.loaded:
             place = node.pci[dev["bdf"]]
             node.net.setdefault("ibp%ds%d" % (place["bus"], place["slot"]), dict(
-                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32,
+                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32, master=None,
                 mac="00:00:00:67:fe:80:00:00:00:00:00:00:" + ":".join(
                     dev["guid"].replace(":", "")[i:i + 2] for i in range(0, 16, 2))))
 
@@ -256,6 +267,9 @@ def _render_net(node, tree, number, name, dev):
         tree.line(path + "/" + attribute, value)
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
+    if dev["master"]:
+        for link in ("master", "upper_" + dev["master"]):
+            tree.link_between(path + "/" + link, "/sys/devices/virtual/net/" + dev["master"])
     tree.link_between(path + "/subsystem", "/sys/class/net")
     tree.link_between("/sys/class/net/" + name, path)
 
@@ -302,7 +316,7 @@ def _render_addresses(node, tree):
             block += "        |-- %s\n           /32 host LOCAL\n" % interface.ip
             block += "        |-- %s\n           /32 link BROADCAST\n" % net.broadcast_address
         addresses = [a for a in dev["addr"] if ":" in a]
-        if dev["state"] == "up" and name != "lo" and dev["kind"] == 1:
+        if dev["state"] == "up" and name != "lo" and dev["kind"] == 1 and not dev["master"]:
             addresses.append(_link_local(dev["mac"]) + "/64")
         for address in addresses:
             interface = ipaddress.ip_interface(address)

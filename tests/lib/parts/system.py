@@ -328,6 +328,7 @@ def render(node, tree):
     _render_config(node, tree)
     _render_log(node, tree)
     tree.folder("/run/systemd/system")
+    tree.file("/root/.profile", "# ~/.profile: executed by Bourne-compatible login shells.\n")
     for folder in ("/dev/shm", "/tmp", "/root", "/home", "/opt/containerd"):
         tree.folder(folder)
     if node.container == "docker":

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-off.c - what a job's environment takes away from its GPUs, and what its files do not set at all. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "judge/ends.h"
+#include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/job-env.h"
+#include "parse/nvidia.h"
+
+/* ---- env/p2p-disabled ---- */
+
+/* Consumer GPUs have no peer access but by a patched driver: there it takes nothing away. */
+static enum severity severity_without_p2p(const struct judge *j)
+{
+	for_each(gpu, &j->ends->gpus)
+		if (gpu_is_data_centre(gpu->chain.device))
+			return SEVERITY_WARN;
+	return SEVERITY_INFO;
+}
+
+static void fail_p2p(struct judge *j, const struct job_value *v, const char *whose)
+{
+	FAIL_AS(j, severity_without_p2p(j), .subject = v->name,
+		.observed = say(j, "%s: %s copies between GPUs through host memory", say_value(j, v), whose),
+		.expected = say(j, "%s not set", v->name), .evidence = { v->fact });
+}
+
+/* NCCL: src/graph/paths.cc, ncclGetLevel(): DISABLE counts before LEVEL, and only as 1. */
+static void judge_nccl_p2p(struct judge *j)
+{
+	struct job_value disable = job_nccl(j, "NCCL_P2P_DISABLE");
+	struct job_value level = job_nccl(j, "NCCL_P2P_LEVEL");
+	long number;
+
+	if (job_number(&disable, &number) && number == 1)
+		fail_p2p(j, &disable, "NCCL");
+	else if (level.value && (strcmp(level.value, "LOC") == 0 ||
+				 (job_number(&level, &number) && number == 0)))
+		fail_p2p(j, &level, "NCCL");
+}
+
+static void judge_p2p(struct judge *j)
+{
+	struct job_value nvshmem;
+	size_t before;
+
+	if (gate_no_gpu(j) || gate_no_nccl_variables(j))
+		return;
+	if (j->ends->gpus.count < 2) {
+		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+		return;
+	}
+	before = j->findings->count;
+	judge_nccl_p2p(j);
+	nvshmem = job_env(j, "NVSHMEM_DISABLE_P2P");
+	/* DeepEP sets this one itself, as its kernels want it. */
+	if (job_is_on(&nvshmem) && !asked_for(j, PROFILE_DEEPEP))
+		fail_p2p(j, &nvshmem, "NVSHMEM");
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "env.variables" });
+}
+
+/* ---- env/nccl-conf-line ---- */
+
+/* From this release on a carriage return at the end of a line is taken away (src/misc/param.cc). */
+#define NCCL_TAKES_CRLF "2.30"
+
+static bool is_number(const char *value)
+{
+	return isdigit((unsigned char)value[strspn(value, " \t-+")]);
+}
+
+static const char *name_fault(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(name, "export ", 7) == 0)
+		return "\"export\" is a shell's: NCCL takes it for part of the name";
+	if (n && isspace((unsigned char)name[n - 1]))
+		return "a blank before the \"=\", which NCCL takes for part of the name";
+	if (isspace((unsigned char)*name))
+		return "a blank before the name, which NCCL takes for part of it";
+	return NULL;
+}
+
+/* Of a number NCCL reads the beginning, so what stands around others does no harm to it. */
+static const char *value_fault(const char *value)
+{
+	if ((*value == '"' || *value == '\''))
+		return "the quotes count as part of the value";
+	if (is_number(value))
+		return NULL;
+	if (strstr(value, " #"))
+		return "the comment behind the value counts as part of it";
+	if (isspace((unsigned char)*value))
+		return "the blank after the \"=\" counts as part of the value";
+	return NULL;
+}
+
+static bool takes_crlf(const struct software_item *nccl)
+{
+	return nccl && version_compare(nccl->version.value, NCCL_TAKES_CRLF) >= 0;
+}
+
+static void judge_line(struct judge *j, const struct env_setting *s, const char *fact)
+{
+	const struct software_item *nccl = node_software(j->node, "nccl");
+	const char *fault = name_fault(s->name.value);
+	size_t n = strlen(s->value.value);
+	const char *where = say(j, "%s:%" PRIu64, s->file.value, s->line.value);
+
+	fault = fault ? fault : value_fault(s->value.value);
+	if (fault)
+		FAIL(j, .subject = where, .observed = fault, .expected = "NAME=VALUE and nothing else",
+		     .evidence = { fact });
+	else if (n && s->value.value[n - 1] == '\r' && !is_number(s->value.value) && !takes_crlf(nccl))
+		FAIL_AS(j, nccl ? SEVERITY_WARN : SEVERITY_INFO, .subject = where,
+			.observed = "the line ends with a carriage return, which NCCL before " NCCL_TAKES_CRLF
+				    " takes for part of the value",
+			.expected = "lines that end as on Unix",
+			.evidence = { fact, nccl ? say_fact(j, "software.items", nccl->path.value, "version")
+						 : NULL });
+}
+
+static void judge_conf(struct judge *j)
+{
+	size_t before, i = 0;
+
+	/* Which files there are the environment says: NCCL_CONF_FILE, HOME. */
+	if (gate_no_nccl_variables(j))
+		return;
+	if (is_absent(j->node->env.nccl_conf)) {
+		NOT_APPLICABLE(j, .observed = "there is no nccl.conf", .evidence = { "env.nccl_conf" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(s, &j->node->env.nccl_conf)
+		judge_line(j, s, say(j, "env.nccl_conf[#%zu].value", i++));
+	if (j->findings->count == before)
+		PASS(j, .evidence = { "env.nccl_conf" });
+}
+
+static const struct rule env_off_rules[] = {
+	{
+		.id = "env/p2p-disabled",
+		.title = "A job's environment keeps its GPUs from reaching each other",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_p2p,
+		.impact = "Copies within the node go through host memory, past NVLink: a fraction of the bandwidth, "
+			  "and nothing says so but NCCL_DEBUG=INFO.",
+		.remedy = "Take the variable out of the jobs' environment and of nccl.conf, unless it is meant: as a "
+			  "rule it was set in the search for a hang and stayed.",
+		.activation = ACTIVATION_NOW,
+		.reads = "NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also of nccl.conf) and NVSHMEM_DISABLE_P2P of the "
+			 "process asked about; the GPUs.",
+		.why = "A warning where a GPU is of the data centre, for which NCCL would take NVLink or PCIe; "
+		       "information for others, which mostly have no peer access. In the deepep profile "
+		       "NVSHMEM_DISABLE_P2P is left to DeepEP, which sets it itself.",
+		.check = "env | grep -E 'NCCL_P2P|NVSHMEM_DISABLE_P2P'; grep P2P /etc/nccl.conf ~/.nccl.conf",
+		.sources = "NCCL: docs/userguide/source/env.rst; src/graph/paths.cc, ncclGetUserP2pLevel()\n"
+			   "NVSHMEM: src/host/transport/transport.cpp\n"
+			   "github.com/NVIDIA/nccl issues 1199, 1608",
+	},
+	{
+		.id = "env/nccl-conf-line",
+		.title = "A line of nccl.conf does not set what it seems to",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.judge = judge_conf,
+		.impact = "NCCL goes by its defaults, or by a value that fits nothing, without a word.",
+		.remedy = "Write NAME=VALUE: no blanks, no quotes, no \"export\", comments on lines of their own.",
+		.activation = ACTIVATION_NOW,
+		.reads = "$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on "
+			 "disk.",
+		.why = "NCCL cuts each line at the first \"=\" and takes both sides as they stand; \"#\" begins a "
+		       "comment only as a line's first character. Of numbers it reads the beginning. NCCL before "
+		       NCCL_TAKES_CRLF " keeps the carriage return of files that were written elsewhere: a warning "
+		       "where such a release is found, information where none is.",
+		.check = "cat -A /etc/nccl.conf ~/.nccl.conf",
+		.sources = "NCCL: src/misc/param.cc, setEnvFile()",
+	},
+};
+
+RULE_TABLE(env_off);
