@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "judge/gpus.h"
+#include "judge/module-find.h"
 #include "judge/setting.h"
 #include "parse/nvidia.h"
 #include "plan/fix.h"
@@ -294,6 +295,8 @@ static void unmask(struct fixing *f)
 static void right_name(struct fixing *f)
 {
 	const struct modprobe_facts *m = fix_modprobe(f);
+	bool exists = is_known(f->node->os.kernel) &&
+		      module_file_find(f->node, fix_subject(f), f->node->os.kernel.value);
 
 	for_each(a, &m->assignments) {
 		const char *param = a->param.value;
@@ -301,6 +304,8 @@ static void right_name(struct fixing *f)
 		if (!str_is(a->module, fix_subject(f)))
 			continue;
 		if (strncmp(param, "NVreg_", 6) != 0) {
+			if (exists) /* its own option */
+				continue;
 			fix_refuse(f, "%s:%llu: which module %s is meant for is not known",
 				   a->file.value, (unsigned long long)a->line.value, param);
 			return;

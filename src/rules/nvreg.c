@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nvreg.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
  * for, and whether what is configured is what runs. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -146,13 +147,44 @@ static void judge_stream_memops(struct judge *j)
 
 /* ---- configured and live ---- */
 
-/* Integers are equal by number (0x12 is 18), strings by their bytes. */
+/* Does A set what B sets, key by key? Where "pci=" divides an entry among devices order counts, so that only
+ * the same bytes are the same. */
+static bool sets_all_of(const char *a, const char *b)
+{
+	struct span rest = span_of(b);
+	struct registry_entry entry, other;
+
+	while (registry_next(&rest, &entry)) {
+		char key[64];
+
+		if (entry.skipped)
+			continue;
+		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(entry.key));
+		if (span_is(entry.key, "pci") || entry.key.n >= sizeof(key) ||
+		    !registry_find(span_of(a), key, &other) || !registry_find(span_of(b), key, &entry) ||
+		    other.number != entry.number)
+			return false;
+	}
+	return true;
+}
+
+static bool is_registry(const char *text)
+{
+	struct span rest = span_of(text);
+	struct registry_entry entry;
+
+	return strchr(text, '=') && registry_next(&rest, &entry);
+}
+
+/* Integers are equal by number (0x12 is 18), keys of the registry by theirs, other strings by their bytes. */
 static bool same_value(const char *a, const char *b)
 {
 	uint64_t x, y;
 
 	if (strcmp(a, b) == 0)
 		return true;
+	if (is_registry(a) && is_registry(b))
+		return sets_all_of(a, b) && sets_all_of(b, a);
 	return span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0 &&
 	       (uint32_t)x == (uint32_t)y;
 }
