@@ -7,6 +7,7 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/module-block.h"
+#include "judge/refusal.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
 
@@ -16,21 +17,19 @@
 /* What is known to keep the driver away; NULL: nothing. */
 static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
 {
-	const struct log_line *line = node_log(j->node, "gpu-unsupported");
 	const char *block = say_module_block(j, "nvidia", fact);
+	struct refusal refusal;
 
 	if (block) {
 		*remedy = "Take that line or argument away (where it is in the initramfs too, rebuild that), then "
 			  "modprobe nvidia.";
 		return block;
 	}
-	if (!line)
+	if (!refusal_of_driver(j, &refusal))
 		return NULL;
-	*remedy = "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel modules take "
-		  "Turing and later, and 580 is the last branch for Maxwell, Pascal and Volta. The open modules say "
-		  "the same of a newer GPU that does not answer: then power the node off and on.";
-	*fact = "log.lines[gpu-unsupported].last";
-	return line->last.value;
+	*remedy = refusal.remedy;
+	*fact = refusal.fact;
+	return refusal.text;
 }
 
 static void fail_loaded(struct judge *j)
