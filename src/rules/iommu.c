@@ -115,6 +115,17 @@ static void judge_translation(struct judge *j)
 		     .evidence = { "iommu.devices", "iommu.units" });
 }
 
+/* The driver could not have the IOMMU map a peer's registers; the line names none. */
+static void judge_refused_map(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "peer-mmio-map-failed");
+
+	if (line)
+		FAIL(j, .observed = line->last.value, .expected = "peers that the IOMMU maps, or passthrough",
+		     .evidence = { "log.lines[peer-mmio-map-failed].last",
+				   "log.lines[peer-mmio-map-failed].count" });
+}
+
 static void judge_faults(struct judge *j)
 {
 	static const char *const patterns[] = { "io-page-fault", "dmar-fault", "smmu-fault" };
@@ -134,6 +145,7 @@ static void judge_faults(struct judge *j)
 				     .evidence = { say_fact(j, "log.lines", patterns[i], "last") });
 		}
 	}
+	judge_refused_map(j);
 	if (j->findings->count == before)
 		gate_log_clean(j);
 }
@@ -232,12 +244,13 @@ static const struct rule iommu_rules[] = {
 		.remedy = "See iommu/translation-enabled. With passthrough in place, look for a driver that "
 			  "is patched or of the wrong version.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "IO_PAGE_FAULT (AMD) and DMAR fault (Intel) lines of the kernel log that name a GPU or "
-			 "NIC.",
+		.reads = "IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log that "
+			 "name a GPU or NIC, and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
 		.why = "It is what peer copies look like when addresses are translated and nobody mapped the "
 		       "peer.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
-		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c",
+		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c",
 	},
 	{
 		.id = "iommu/inert-argument",
