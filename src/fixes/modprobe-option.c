@@ -38,6 +38,7 @@ static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
 	const struct pci_bar *bar = d ? gpu_bar1(d) : NULL;
+	const struct driver_param *param = node_param(f->node, "EnableResizableBar");
 	bool offered = false;
 
 	if (!d || !bar)
@@ -49,6 +50,12 @@ static void set_resizable_bar(struct fixing *f)
 	if (!offered) {
 		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can",
 			   d->bdf.value);
+		return;
+	}
+	if (param && !str_is(param->value, "0")) {
+		fix_refuse(f, "NVreg_EnableResizableBar is %s already, and the driver found no room: only the "
+			      "firmware's settings can give it (Above 4G Decoding, Resizable BAR)",
+			   param->value.value);
 		return;
 	}
 	set_option(f, "NVreg_EnableResizableBar", "1");
