@@ -442,59 +442,6 @@ static void judge_syntax(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "RegistryDwords is empty");
 }
 
-/* ---- parameters that the driver does not have ---- */
-
-static const struct module_file *file_with_parameters(const struct node *node)
-{
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
-}
-
-/* The file says it of the driver that will be loaded; without it, the live list of the one that is. */
-static bool is_parameter(const struct node *node, const struct module_file *file, const char *option)
-{
-	const char *name = setting_param_name(option);
-
-	for (uint32_t i = 0; file && i < file->parameters.count; i++)
-		if (strcmp(file->parameters.items[i], option) == 0)
-			return true;
-	return !file && name && node_param(node, name);
-}
-
-static void judge_unknown_parameter(struct judge *j)
-{
-	const struct node *node = j->node;
-	const struct module_file *file = file_with_parameters(node);
-	size_t before = j->findings->count, seen = 0;
-
-	if (gate_no_modprobe(j))
-		return;
-	for_each(a, &node->modprobe.assignments) {
-		const char *fact = say(j, "modprobe.assignments[#%zu].param",
-				       (size_t)(a - node->modprobe.assignments.items));
-
-		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value))
-			continue;
-		seen++;
-		if (!file && !is_known(node->driver.params))
-			UNKNOWN(j, .subject = a->param.value, .evidence = { "modules.files" });
-		else if (!is_parameter(node, file, a->param.value))
-			FAIL(j, .subject = a->param.value,
-			     .observed = "the installed driver has no such parameter",
-			     .expected = "a parameter that 'modinfo -p nvidia' lists",
-			     .evidence = { fact });
-	}
-	if (j->findings->count > before || gate_modprobe_unread(j))
-		return;
-	if (seen)
-		PASS(j, .evidence = { "modprobe.assignments" });
-	else
-		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured");
-}
-
 /* ---- peer-to-peer keys ---- */
 
 static const struct driver_param *find_key(const struct node *node, const char *key,
@@ -707,22 +654,6 @@ static const struct rule nvreg_rules[] = {
 		       "Single quotes are not taken off by anyone: the key becomes 'Key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.sources = "open-gpu-kernel-modules: osapi.c, rm_parse_option_string",
-	},
-	{
-		.id = "driver/unknown-module-parameter",
-		.title = "An option is set that the driver does not have",
-		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_WARN,
-		.judge = judge_unknown_parameter,
-		.impact = "The option does nothing: misspelt, or gone from this driver.",
-		.remedy = "Correct the name, or remove it.",
-		.fix = "modprobe-option",
-		.activation = ACTIVATION_REBOOT,
-		.reads = "Configured options against the parameters that nvidia.ko on disk declares.",
-		.why = "The kernel loads the module all the same and logs \"unknown parameter ... ignored\". "
-		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
-		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS issue 1678",
 	},
 	{
 		.id = "driver/force-p2p-keys",
