@@ -27,6 +27,7 @@ static void pass_through(struct fixing *f)
 {
 	if (node_is_grace(f->node) && is_live(f, "pci", "noats")) {
 		remove_argument(f, "pci=noats");
+		fix_costs(f, "Devices may ask for translations and keep them, which pci=noats forbade to all.");
 		return;
 	}
 	if (node_is_grace(f->node)) {

@@ -7,15 +7,17 @@
 
 static const struct module_file *file_with_parameters(const struct node *node)
 {
-	for_each(f, &node->modules.files)
+	for_each (f, &node->modules.files)
 		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
 		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
 			return f;
 	return NULL;
 }
 
-/* The file says it of the driver that will be loaded; without it, the live list of the one that is. */
-static bool is_parameter(const struct node *node, const struct module_file *file, const char *option)
+/* The file says it of the driver that will be loaded; without it, the live list of the one that is.
+ */
+static bool is_parameter(const struct node *node, const struct module_file *file,
+			 const char *option)
 {
 	const char *name = setting_param_name(option);
 
@@ -25,7 +27,8 @@ static bool is_parameter(const struct node *node, const struct module_file *file
 	return !file && name && node_param(node, name);
 }
 
-/* "nvidia: unknown parameter 'NVreg_X' ignored": what was given to the driver that is loaded, by whatever hand. */
+/* "nvidia: unknown parameter 'NVreg_X' ignored": what was given to the driver that is loaded, by
+ * whatever hand. */
 static const char *ignored_parameter(struct judge *j, const char **text)
 {
 	static const char start[] = " nvidia: unknown parameter '";
@@ -60,7 +63,8 @@ static void judge_ignored(struct judge *j, size_t before)
 	if (name && is_new(j, before, name))
 		FAIL(j, .subject = name, .observed = text,
 		     .expected = "a parameter that 'modinfo -p nvidia' lists",
-		     .remedy = "Look for it where modprobe.d does not show it: in the initramfs, in the options of a "
+		     .remedy = "Look for it where modprobe.d does not show it: in the initramfs, "
+			       "in the options of a "
 			       "driver container, in a script that loads the driver.",
 		     .evidence = { "log.lines[unknown-parameter].last" });
 }
@@ -73,7 +77,7 @@ static void judge_unknown_parameter(struct judge *j)
 
 	if (gate_no_modprobe(j))
 		return;
-	for_each(a, &node->modprobe.assignments) {
+	for_each (a, &node->modprobe.assignments) {
 		const char *fact = say(j, "modprobe.assignments[#%zu].param",
 				       (size_t)(a - node->modprobe.assignments.items));
 
@@ -108,12 +112,15 @@ static const struct rule unknown_options_rules[] = {
 		.remedy = "Correct the name, or remove it.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Configured options against the parameters that nvidia.ko on disk declares, and \"unknown "
+		.reads = "Configured options against the parameters that nvidia.ko on disk "
+			 "declares, and \"unknown "
 			 "parameter\" of nvidia in the kernel log.",
-		.why = "The kernel loads the module all the same and logs \"unknown parameter ... ignored\". "
+		.why = "The kernel loads the module all the same and logs \"unknown parameter ... "
+		       "ignored\". "
 		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS issue 1678",
+		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
+			   "issue 1678",
 	},
 };
 
