@@ -232,11 +232,16 @@ static void judge_syntax(struct judge *j)
 		return;
 	for_each(b, &modprobe->bad_lines) {
 		bool ours = is_ours(b->text.value) || is_ours(b->file.value);
+		bool whole = !is_known(b->line) || b->line.value == 0; /* the file itself */
 
 		FAIL_AS(j, ours ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = say(j, "%s:%llu", b->file.value, (unsigned long long)b->line.value),
-			.observed = say(j, "%s: %.80s", b->why.value, b->text.value),
-			.expected = "a line that modprobe understands",
+			.subject = whole ? b->file.value
+					 : say(j, "%s:%llu", b->file.value,
+					       (unsigned long long)b->line.value),
+			.observed = whole ? b->why.value
+					  : say(j, "%s: %.80s", b->why.value, b->text.value),
+			.expected = whole ? "a file that modprobe reads"
+					  : "a line that modprobe understands",
 			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
 					  (size_t)(b - modprobe->bad_lines.items)) });
 	}
