@@ -7,6 +7,7 @@
 
 #include "judge/ends.h"
 #include "judge/gpus.h"
+#include "judge/topology.h"
 
 const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", NULL };
 
@@ -49,11 +50,37 @@ const char *profiles_text(struct arena *arena, unsigned int profiles)
 	return text;
 }
 
+/* The management function of an NVSwitch has an RDMA device too, which is no job's. */
+static size_t count_rdma(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->rdma.devices) {
+		const struct pci_device *own = is_known(d->bdf) ? node_pci(node, d->bdf.value) : NULL;
+
+		n += !own || topology_is_nic(node, own);
+	}
+	return n;
+}
+
+#define CLASS_INFINIBAND 0x020700 /* PCI Code and ID Assignment 1.11: network, InfiniBand */
+
+/* An InfiniBand adapter is there for RDMA, also while a module is missing that would make its device. */
+static size_t count_infiniband(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += known_is(d->class_id, CLASS_INFINIBAND) && topology_is_nic(node, d) &&
+		     !pci_is_for_guest(d);
+	return n;
+}
+
 /* deepep is never assumed: only a person knows what the node is for. */
 static void pick_profiles(struct report *report)
 {
 	const struct node *node = report->node;
-	size_t rdma = node->rdma.devices.count, gpus = 0, data_centre = 0;
+	size_t rdma = count_rdma(node), gpus = 0, data_centre = 0, infiniband;
 
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d))
@@ -61,7 +88,13 @@ static void pick_profiles(struct report *report)
 		gpus++;
 		data_centre += gpu_is_data_centre(d);
 	}
-	if (rdma && data_centre) {
+	infiniband = rdma ? 0 : count_infiniband(node);
+	if (infiniband && data_centre) {
+		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu InfiniBand adapter%s and %zu data-centre GPU%s", infiniband,
+			infiniband == 1 ? "" : "s", data_centre, data_centre == 1 ? "" : "s");
+	} else if (rdma && data_centre) {
 		report->profiles = PROFILE_BASE | PROFILE_RDMA;
 		report->profiles_reason = arena_printf(
 			report->arena, "%zu RDMA device%s and %zu data-centre GPU%s", rdma,

@@ -248,6 +248,13 @@ def test_unknown_parameter_is_taken_out_of_its_line(make):
     assert Plan(plan.directory, "driver/unknown-module-parameter").empty()
 
 
+def test_options_of_the_driver_given_to_its_sister(make):
+    plan = deepep(make, text="file /etc/modprobe.d/nvidia-drm.conf\n"
+                  "\toptions nvidia-drm modeset=1 NVreg_EnableMSI=1\n")
+    assert plan.lines("/etc/modprobe.d/nvidia-drm.conf") == ["options nvidia-drm modeset=1"]
+    assert 'options nvidia NVreg_EnableMSI="1"' in plan.lines(OWN)
+
+
 def test_unknown_parameter_of_a_package(make):
     plan = make("h20-roce-deepep", "file /usr/lib/modprobe.d/a.conf\n"
                 "\toptions nvidia NVreg_Old=1\n", "driver/unknown-module-parameter")
@@ -387,6 +394,13 @@ def test_argument_on_debian(make):
     plan.apply()
     again = Plan(plan.directory, "--profile", "p2p")
     assert not again.files and again.kinds() == ["boot-loader"]  # the menu is not made yet
+
+
+def test_argument_that_grace_cannot_have(make):
+    plan = make("grace-gh200-cx8", "args pci=noats,realloc\npci gh200 ats=off\n", "--all")
+    assert "remove pci=noats" in plan.does(IOMMU)
+    assert "pci=realloc" in plan.files["/etc/default/grub"]["content"]
+    assert "noats" not in plan.files["/etc/default/grub"]["content"]
 
 
 def test_argument_that_waits_for_the_boot(make):
@@ -548,6 +562,16 @@ def test_acs_of_a_virtual_machines_host(make):
 
 
 # ---- modules, services, limits, nodes ----
+
+@pytest.mark.parametrize("edit,kinds", [
+    ("", ["unit-stop", "load-module", "load-module", "unit-start"]),
+    ("unit nvidia-fabricmanager.service remove\nunit nvidia-fabricmanager.service enabled\n",
+     ["load-module", "load-module", "unit-start"])])
+def test_fabric_manager_that_finds_no_switch(make, edit, kinds):
+    plan = make("b200-hgx", "unload mlx5_ib ib_umad\n" + edit, "--profile", "base")
+    assert plan.kinds() == kinds
+    assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["mlx5_ib", "ib_umad"]
+
 
 NO_PEERMEM = """
 unload nvidia_peermem

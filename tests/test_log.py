@@ -28,6 +28,7 @@ LINES = {
     "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
     "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
     "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
+    "open-unsupported-gpu": ("NVRM: Open nvidia.ko is only ready for use on Data Center GPUs.", []),
     "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",
                        ["0000:1b:00.0"]),
     "gsp-firmware-missing": ("NVRM: _kgspGetGspRmBootUcodeStorage: No firmware image found", []),
@@ -57,6 +58,8 @@ LINES = {
                           "p2p_token=0 va_space=0) failed [ret = -22]", []),
     "unknown-parameter": ("nvidia: unknown parameter 'NVreg_UsePageAttributeTable' ignored", []),
     "bad-parameter": ("nvidia: `x' invalid for parameter `NVreg_EnableMSI'", []),
+    "version-magic": ("nvidia: version magic '5.4.18-100 SMP mod_unload ' should be "
+                      "'5.4.18-200 SMP mod_unload '", []),
     "symbol-version": ("nvidia_peermem: disagrees about version of symbol "
                        "ib_register_peer_memory_client", []),
     "unknown-symbol": ("nv_peer_mem: Unknown symbol ib_register_peer_memory_client (err -22)", []),
@@ -76,8 +79,10 @@ LINES = {
     "p2pdma-refused": ("nvme 0000:01:00.0: cannot be used for peer-to-peer DMA as the client and "
                        "provider (0000:1b:00.0) do not share an upstream bridge",
                        ["0000:01:00.0", "0000:1b:00.0"]),
-    "pcie-error": ("pcieport 0000:16:01.0: PCIe Bus Error: severity=Uncorrectable (Fatal), "
+    "pcie-error": ("pcieport 0000:16:01.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), "
                    "type=Transaction Layer", ["0000:16:01.0"]),
+    "pcie-fatal-error": ("pcieport 0000:16:01.0: PCIe Bus Error: severity=Uncorrectable (Fatal), "
+                         "type=Transaction Layer", ["0000:16:01.0"]),
     "pcie-bandwidth-limited": ("mlx5_core 0000:5e:00.0: 126.024 Gb/s available PCIe bandwidth, limited "
                                "by 16.0 GT/s PCIe x8 link at 0000:5d:01.0 (capable of 252.048 Gb/s)",
                                ["0000:5d:01.0", "0000:5e:00.0"]),

@@ -12,8 +12,24 @@ static bool is_live(const struct fixing *f, const char *key, const char *value)
 	       cmdline_has(span_of(f->node->cmdline.running.value), key, value);
 }
 
+static void remove_argument(struct fixing *f, const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+	const char *key = equals ? arena_strndup(f->arena, argument, (size_t)(equals - argument))
+				 : argument;
+
+	if (!fix_argument_remove(f, key, equals ? equals + 1 : NULL))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "remove %s from the kernel command line", argument);
+}
+
 static void pass_through(struct fixing *f)
 {
+	if (node_is_grace(f->node) && is_live(f, "pci", "noats")) {
+		remove_argument(f, "pci=noats");
+		fix_costs(f, "Devices may ask for translations and keep them, which pci=noats forbade to all.");
+		return;
+	}
 	if (node_is_grace(f->node)) {
 		fix_refuse(f, "on Grace translation is wanted: %s",
 			   f->finding->answer.remedy ? f->finding->answer.remedy : "see the rule");
@@ -29,17 +45,6 @@ static void pass_through(struct fixing *f)
 	if (!fix_argument(f, "iommu", "pt"))
 		return;
 	fix_does(f, ACTIVATION_REBOOT, "add iommu=pt to the kernel command line");
-}
-
-static void remove_argument(struct fixing *f, const char *argument)
-{
-	const char *equals = strchr(argument, '=');
-	const char *key = equals ? arena_strndup(f->arena, argument, (size_t)(equals - argument))
-				 : argument;
-
-	if (!fix_argument_remove(f, key, equals ? equals + 1 : NULL))
-		return;
-	fix_does(f, ACTIVATION_REBOOT, "remove %s from the kernel command line", argument);
 }
 
 /* Of this machine's own: a device's translation type that is written at run time. */

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "judge/gpus.h"
+#include "judge/module-find.h"
 #include "judge/setting.h"
 #include "parse/nvidia.h"
 #include "plan/fix.h"
@@ -37,6 +38,7 @@ static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
 	const struct pci_bar *bar = d ? gpu_bar1(d) : NULL;
+	const struct driver_param *param = node_param(f->node, "EnableResizableBar");
 	bool offered = false;
 
 	if (!d || !bar)
@@ -48,6 +50,12 @@ static void set_resizable_bar(struct fixing *f)
 	if (!offered) {
 		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can",
 			   d->bdf.value);
+		return;
+	}
+	if (param && !str_is(param->value, "0")) {
+		fix_refuse(f, "NVreg_EnableResizableBar is %s already, and the driver found no room: only the "
+			      "firmware's settings can give it (Above 4G Decoding, Resizable BAR)",
+			   param->value.value);
 		return;
 	}
 	set_option(f, "NVreg_EnableResizableBar", "1");
@@ -294,6 +302,8 @@ static void unmask(struct fixing *f)
 static void right_name(struct fixing *f)
 {
 	const struct modprobe_facts *m = fix_modprobe(f);
+	bool exists = is_known(f->node->os.kernel) &&
+		      module_file_find(f->node, fix_subject(f), f->node->os.kernel.value);
 
 	for_each(a, &m->assignments) {
 		const char *param = a->param.value;
@@ -301,6 +311,8 @@ static void right_name(struct fixing *f)
 		if (!str_is(a->module, fix_subject(f)))
 			continue;
 		if (strncmp(param, "NVreg_", 6) != 0) {
+			if (exists) /* its own option */
+				continue;
 			fix_refuse(f, "%s:%llu: which module %s is meant for is not known",
 				   a->file.value, (unsigned long long)a->line.value, param);
 			return;

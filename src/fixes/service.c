@@ -2,6 +2,7 @@
 /* service.c - services of the driver enabled and started. */
 #include <string.h>
 
+#include "judge/gpus.h"
 #include "plan/fix.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
@@ -23,9 +24,33 @@ static bool check_fabric_manager(struct fixing *f)
 			  item->version.value, driver->value);
 }
 
+/* NVSwitches behind ConnectX functions are managed through these; a fabric manager that runs without them found no
+ * switch, and has to look again. */
+static bool load_way_to_switches(struct fixing *f, bool *loads)
+{
+	static const char *const modules[] = { "mlx5_ib", "ib_umad" };
+	const struct service *service = node_service(f->node, FABRIC_MANAGER);
+
+	if (!gpu_nvswitch_is_nic(&f->node->pci) || !is_told(f->node->modules.loaded))
+		return true;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+		if (node_module(f->node, modules[i]))
+			continue;
+		if (!fix_load_now(f, modules[i]) || !fix_load_at_boot(f, modules[i]))
+			return false;
+		*loads = true;
+	}
+	if (*loads && service && str_is(service->active, "active")) {
+		fix_step(f, PLAN_UNIT_STOP, FABRIC_MANAGER, NULL);
+		fix_step(f, PLAN_UNIT_START, FABRIC_MANAGER, NULL);
+	}
+	return true;
+}
+
 static void start(struct fixing *f, const char *unit)
 {
 	const struct service *service = node_service(f->node, unit);
+	bool manager = strcmp(unit, FABRIC_MANAGER) == 0, loads = false;
 
 	if (!service || str_is(service->load, "not-found") || !is_known(service->load)) {
 		fix_refuse(f, "%s is not installed: a package has to bring it", unit);
@@ -35,11 +60,13 @@ static void start(struct fixing *f, const char *unit)
 		fix_refuse(f, "%s is masked: whoever did that has to decide", unit);
 		return;
 	}
-	if (str_is(service->active, "failed")) {
+	if (manager && !load_way_to_switches(f, &loads))
+		return;
+	if (str_is(service->active, "failed") && !loads) {
 		fix_refuse(f, "%s was started and failed: journalctl -u %s says why", unit, unit);
 		return;
 	}
-	if (strcmp(unit, FABRIC_MANAGER) == 0 && !check_fabric_manager(f))
+	if (manager && !check_fabric_manager(f))
 		return;
 	if (!str_is(service->enabled, "enabled") && !str_is(service->enabled, "static"))
 		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);

@@ -29,7 +29,7 @@
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
  * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, mlx5/core/, x86/mm/mem_encrypt.c).
+ * module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -50,11 +50,13 @@ static const struct kmsg_pattern patterns[] = {
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA devices probed" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "None of the NVIDIA devices were" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
+	/* Before the next: where a text of several lines is one record, both are in it. */
+	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
 	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
 	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
+	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
-	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
@@ -76,6 +78,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "unknown-parameter", NULL, { ": unknown parameter '", "' ignored" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' invalid for parameter `" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' too large for parameter `" }, KMSG_OF_MODULE },
+	{ "version-magic", NULL, { ": version magic '", "' should be '" }, KMSG_OF_MODULE },
 	{ "symbol-version", NULL, { ": disagrees about version of symbol " }, KMSG_OF_MODULE },
 	{ "symbol-version", NULL, { ": no symbol version for " }, KMSG_OF_MODULE },
 	{ "unknown-symbol", NULL, { ": Unknown symbol " }, KMSG_OF_MODULE },
@@ -94,6 +97,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
+	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
+	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },

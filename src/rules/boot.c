@@ -238,15 +238,16 @@ static void judge_syntax(struct judge *j)
 		return;
 	for_each(b, &modprobe->bad_lines) {
 		bool ours = is_ours(b->text.value) || is_ours(b->file.value);
+		bool whole = !is_known(b->line) || b->line.value == 0; /* the file itself */
 
 		FAIL_AS(j, ours ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = is_known(b->line)
-					   ? say(j, "%s:%llu", b->file.value,
-						 (unsigned long long)b->line.value)
-					   : b->file.value,
-			.observed = is_known(b->text) ? say(j, "%s: %.80s", b->why.value, b->text.value)
-						      : b->why.value,
-			.expected = "a line that modprobe understands",
+			.subject = whole ? b->file.value
+					 : say(j, "%s:%llu", b->file.value,
+					       (unsigned long long)b->line.value),
+			.observed = whole ? b->why.value
+					  : say(j, "%s: %.80s", b->why.value, b->text.value),
+			.expected = whole ? "a file that modprobe reads"
+					  : "a line that modprobe understands",
 			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
 					  (size_t)(b - modprobe->bad_lines.items)) });
 	}
@@ -284,6 +285,16 @@ static bool leads_somewhere(const struct node *node, const char *name)
 	return false;
 }
 
+/* NVreg_ options are those of nvidia.ko alone: its sisters, nvidia_drm and the like, ignore them. */
+static bool is_sister(const struct node *node, const char *name)
+{
+	for_each(f, &node->modules.files)
+		if (is_known(f->name) && strncmp(f->name.value, "nvidia_", 7) == 0 &&
+		    same_name(f->name.value, name))
+			return !setting_is_nvidia(node, name);
+	return false;
+}
+
 /* Only names of NVIDIA's modules: what other modules exist is not in the facts. */
 static void judge_wrong_name(struct judge *j)
 {
@@ -297,6 +308,13 @@ static void judge_wrong_name(struct judge *j)
 		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
 			continue;
 		seen++;
+		if (strstr(o->text.value, "NVreg_") && is_sister(node, o->module.value))
+			FAIL(j, .subject = o->module.value,
+			     .observed = say(j, "options that begin with NVreg_ are the driver's own, and %s has "
+						"none such", o->module.value),
+			     .expected = "options nvidia NVreg_...",
+			     .evidence = { say(j, "modprobe.options[#%zu].text",
+					       (size_t)(o - node->modprobe.options.items)) });
 		if (leads_somewhere(node, o->module.value))
 			continue;
 		/* An alias or install line that was not read may lead somewhere. */
@@ -379,18 +397,20 @@ static const struct rule boot_rules[] = {
 	},
 	{
 		.id = "boot/options-wrong-module-name",
-		.title = "Options are written for a module that does not exist",
+		.title = "Options are written for a module that does not exist, or does not have them",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_wrong_name,
 		.impact = "The options never reach the driver.",
-		.remedy = "Write them for the name that the module has on disk (Debian: nvidia-current).",
+		.remedy = "Write them for the name that the driver's module has on disk: nvidia (Debian: "
+			  "nvidia-current).",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "Options lines for NVIDIA's modules, against the modules on disk, aliases and install "
 			 "lines.",
 		.why = "Distributions rename the modules. On Debian 'options nvidia' is right too: an install "
-		       "line passes it on to nvidia-current.",
+		       "line passes it on to nvidia-current. Parameters called NVreg_ are nvidia.ko's; another "
+		       "module logs \"unknown parameter ... ignored\".",
 		.check = "modprobe -n -v nvidia",
 		.sources = "modprobe.d(5)\ngithub.com/Bumblebee-Project/Bumblebee issue 239",
 	},

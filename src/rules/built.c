@@ -5,6 +5,7 @@
 
 #include "judge/gate.h"
 #include "judge/module-find.h"
+#include "judge/refusal.h"
 #include "judge/topology.h"
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
@@ -46,6 +47,7 @@ static void judge_not_built(struct judge *j)
 {
 	const struct node *node = j->node;
 	const struct module_file *file, *other;
+	struct refusal refusal;
 
 	if (gate_no_gpu(j))
 		return;
@@ -68,6 +70,11 @@ static void judge_not_built(struct judge *j)
 				     file->path.value, file->vermagic.value, node->os.kernel.value),
 		     .expected = "nvidia.ko built for the kernel that runs",
 		     .evidence = { say_fact(j, "modules.files", file->path.value, "vermagic"), "os.kernel" });
+	else if (file && refusal_of_build(j, &refusal))
+		FAIL(j, .observed = say(j, "%s: %s", file->path.value, refusal.text),
+		     .expected = "nvidia.ko built for the kernel that runs", .remedy = refusal.remedy,
+		     .evidence = { refusal.fact,
+				   say_fact(j, "modules.files", file->path.value, "vermagic") });
 	else if (file)
 		PASS(j, .evidence = { say_fact(j, "modules.files", file->path.value, "kernel") });
 	else if (other)

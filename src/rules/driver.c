@@ -7,6 +7,7 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/module-block.h"
+#include "judge/refusal.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
 
@@ -16,21 +17,19 @@
 /* What is known to keep the driver away; NULL: nothing. */
 static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
 {
-	const struct log_line *line = node_log(j->node, "gpu-unsupported");
 	const char *block = say_module_block(j, "nvidia", fact);
+	struct refusal refusal;
 
 	if (block) {
 		*remedy = "Take that line or argument away (where it is in the initramfs too, rebuild that), then "
 			  "modprobe nvidia.";
 		return block;
 	}
-	if (!line)
+	if (!refusal_of_driver(j, &refusal))
 		return NULL;
-	*remedy = "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel modules take "
-		  "Turing and later, and 580 is the last branch for Maxwell, Pascal and Volta. The open modules say "
-		  "the same of a newer GPU that does not answer: then power the node off and on.";
-	*fact = "log.lines[gpu-unsupported].last";
-	return line->last.value;
+	*remedy = refusal.remedy;
+	*fact = refusal.fact;
+	return refusal.text;
 }
 
 static void fail_loaded(struct judge *j)
@@ -111,6 +110,18 @@ static const char *library_fact(struct judge *j, const struct software_item *ite
 	return say_fact(j, "software.items", item->path.value, "version");
 }
 
+/* A toolkit's stub is for linking. Programs that open libcuda.so by that name take the one of the first folder. */
+static const char *stub_folder(struct judge *j)
+{
+	const char *path = node_env(j->node, "LD_LIBRARY_PATH");
+	struct span rest = span_of(path ? path : ""), folder;
+
+	while (span_cut(&rest, ':', &folder))
+		if (span_ends(folder, "/stubs") || span_ends(folder, "/stubs/"))
+			return say(j, "%.*s", SPAN_FMT(folder));
+	return NULL;
+}
+
 static void judge_library_mismatch(struct judge *j)
 {
 	const struct node *node = j->node;
@@ -124,6 +135,15 @@ static void judge_library_mismatch(struct judge *j)
 					found.other->version.value, node->driver.version.value),
 		     .expected = "the same version in the kernel and in user space",
 		     .evidence = { library_fact(j, found.other), "driver.version" });
+	else if (stub_folder(j))
+		FAIL_AS(j, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
+			.observed = say(j, "it has %s, where the toolkit keeps a libcuda.so to link with",
+					stub_folder(j)),
+			.expected = "no such folder where programs run",
+			.impact = "Programs that load libcuda.so by that name get the stub: \"CUDA driver is a stub "
+				  "library\" (34). Those that load libcuda.so.1 do not.",
+			.remedy = "Take it out of LD_LIBRARY_PATH; for linking there is LIBRARY_PATH.",
+			.evidence = { "env.variables[LD_LIBRARY_PATH].value" });
 	else if (found.same)
 		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
 	else if (node_log(node, "api-mismatch"))
@@ -271,12 +291,13 @@ static const struct rule driver_rules[] = {
 			  "old one: see driver/module-on-disk-differs and boot/initramfs-stale.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The loaded version, and the version suffix of libcuda.so and libnvidia-ml.so "
-			 "in the library folders.",
+			 "in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH.",
 		.why = "The kernel module refuses clients of another version. An upgrade of the packages "
 		       "changes user space at once and the loaded module only at the next load.",
 		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
 		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
-			   "mismatch)",
+			   "mismatch)\n"
+			   "github.com/NVIDIA/warp/issues/219 (the stub)",
 	},
 	{
 		.id = "driver/module-on-disk-differs",

@@ -37,6 +37,29 @@ static void judge_translating(struct judge *j, const struct pci_device *d, const
 			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
 }
 
+/* A Grace superchip's GPU walks the processor's page tables by ATS. pci=noats keeps the kernel from switching
+ * it on (drivers/pci/ats.c), in spite of the IOMMU that translates. */
+static void judge_ats(struct judge *j, const struct pci_device *d, const char *type_fact)
+{
+	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "ats_enabled");
+	const char *running = is_known(j->node->cmdline.running) ? j->node->cmdline.running.value : NULL;
+	bool asked = running && bootargs_find(running, "pci", "noats");
+
+	if (pci_is_gpu(d) && known_is(d->ats_enabled, false))
+		FAIL_AS(j, asked ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = asked ? "ATS is off: pci=noats on the kernel command line"
+					  : "ATS is off, and pci=noats is not on the kernel command line",
+			.expected = "ATS on: on Grace the GPU translates by the processor's page tables",
+			.impact = "The GPU does not reach the processor's memory by its own addresses: what relies "
+				  "on that (malloc, mmap) is copied or fails.",
+			.remedy = asked ? "Remove noats from pci= on the kernel command line, and reboot."
+					: "See whether the firmware's IORT table lets the root complex use ATS.",
+			.evidence = { fact, "cmdline.running" });
+	else
+		PASS(j, .subject = d->bdf.value, .observed = "translation is right on Grace",
+		     .evidence = { type_fact });
+}
+
 static void judge_group(struct judge *j, const struct pci_device *d, const struct iommu_device *i)
 {
 	const char *fact = say_fact(j, "iommu.devices", d->bdf.value, "type");
@@ -48,8 +71,7 @@ static void judge_group(struct judge *j, const struct pci_device *d, const struc
 						       : NULL,
 			.evidence = { fact });
 	else if (grace && translates(i))
-		PASS(j, .subject = d->bdf.value, .observed = "translation is right on Grace",
-		     .evidence = { fact });
+		judge_ats(j, d, fact);
 	else if (grace && str_is(i->type, "identity"))
 		FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = "identity, on Grace",
 			.expected = "translation: DMA or DMA-FQ",
@@ -93,6 +115,17 @@ static void judge_translation(struct judge *j)
 		     .evidence = { "iommu.devices", "iommu.units" });
 }
 
+/* The driver could not have the IOMMU map a peer's registers; the line names none. */
+static void judge_refused_map(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "peer-mmio-map-failed");
+
+	if (line)
+		FAIL(j, .observed = line->last.value, .expected = "peers that the IOMMU maps, or passthrough",
+		     .evidence = { "log.lines[peer-mmio-map-failed].last",
+				   "log.lines[peer-mmio-map-failed].count" });
+}
+
 static void judge_faults(struct judge *j)
 {
 	static const char *const patterns[] = { "io-page-fault", "dmar-fault", "smmu-fault" };
@@ -112,6 +145,7 @@ static void judge_faults(struct judge *j)
 				     .evidence = { say_fact(j, "log.lines", patterns[i], "last") });
 		}
 	}
+	judge_refused_map(j);
 	if (j->findings->count == before)
 		gate_log_clean(j);
 }
@@ -187,15 +221,17 @@ static const struct rule iommu_rules[] = {
 			  "CPUs need) and reboot.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/sys/kernel/iommu_groups/*/type of every GPU and NIC.",
+		.reads = "/sys/kernel/iommu_groups/*/type of every GPU and NIC; on Grace also the ATS control of the "
+			 "GPUs.",
 		.why = "A type of DMA or DMA-FQ is translation, identity is passthrough, no group is no IOMMU. "
 		       "The stock driver maps peers through the IOMMU, so GPUDirect RDMA can work in spite of "
 		       "it; copies between GPUs are unsupported on bare metal. On Grace it is the other way "
-		       "round: translation is wanted.",
+		       "round: translation is wanted, and ATS, by which the GPU uses it.",
 		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "With passthrough a faulty device can write anywhere in memory.",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
 			   "GPUDirect Storage installation guide; NIM documentation, IOMMU\n"
+			   "Linux: drivers/pci/ats.c, drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c\n"
 			   "github.com/tinygrad/open-gpu-kernel-modules issue 18",
 	},
 	{
@@ -208,12 +244,13 @@ static const struct rule iommu_rules[] = {
 		.remedy = "See iommu/translation-enabled. With passthrough in place, look for a driver that "
 			  "is patched or of the wrong version.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "IO_PAGE_FAULT (AMD) and DMAR fault (Intel) lines of the kernel log that name a GPU or "
-			 "NIC.",
+		.reads = "IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log that "
+			 "name a GPU or NIC, and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
 		.why = "It is what peer copies look like when addresses are translated and nobody mapped the "
 		       "peer.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
-		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c",
+		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c",
 	},
 	{
 		.id = "iommu/inert-argument",

@@ -48,33 +48,62 @@ static const char *init_stage(const char *line)
 	}
 }
 
+/* Until 545.23.06 the open modules took GPUs that are not data-centre ones only where they were told to
+ * (nv-reg.h, NV_REG_OPENRM_ENABLE_UNSUPPORTED_GPUS). */
+static const char *init_remedy(const struct node *node)
+{
+	if (!node_log(node, "open-unsupported-gpu"))
+		return NULL;
+	return "Set NVreg_OpenRmEnableUnsupportedGpus=1 (options nvidia, in modprobe.d) and load the driver again, "
+	       "or install the proprietary modules, or a driver from 545 on, whose open modules need no option.";
+}
+
 static void judge_rm_init(struct judge *j)
 {
 	const struct log_line *line = node_log(j->node, "rm-init-failed");
-	const char *stage, *observed;
+	const char *remedy = init_remedy(j->node), *stage, *observed;
 
 	if (!line) {
 		if (!gate_no_gpu(j))
 			gate_log_clean(j);
 		return;
 	}
-	stage = init_stage(line->last.value);
+	stage = remedy ? "because these open kernel modules take data-centre GPUs alone"
+		       : init_stage(line->last.value);
 	observed = stage ? say(j, "%s: it failed %s", line->last.value, stage) : line->last.value;
 	for (uint32_t i = 0; i < line->devices.count; i++)
 		FAIL(j, .subject = line->devices.items[i], .observed = observed,
-		     .expected = "the driver initialises every GPU",
+		     .expected = "the driver initialises every GPU", .remedy = remedy,
 		     .evidence = { "log.lines[rm-init-failed].last",
-				   "log.lines[rm-init-failed].count" });
+				   "log.lines[rm-init-failed].count",
+				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
 	if (!line->devices.count)
 		FAIL(j, .observed = observed, .expected = "the driver initialises every GPU",
+		     .remedy = remedy,
 		     .evidence = { "log.lines[rm-init-failed].last" });
 }
 
 /* ---- DMA-BUF ---- */
 
+/* The kernel itself turned a mapping of a GPU's memory away (drivers/pci/p2pdma.c): "mlx5_core 0000:18:00.0: cannot
+ * be used for peer-to-peer DMA as the client and provider (0000:19:00.0) do not share an upstream bridge". */
+static const struct log_line *p2pdma_refused(const struct node *node)
+{
+	const struct log_line *line = node_log(node, "p2pdma-refused");
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++) {
+		const struct pci_device *d = node_pci(node, line->devices.items[i]);
+
+		if (d && pci_is_gpu(d))
+			return line;
+	}
+	return NULL;
+}
+
 static void judge_dmabuf(struct judge *j)
 {
 	const struct log_line *line = node_log(j->node, "dmabuf-attach-failed");
+	const struct log_line *p2pdma = p2pdma_refused(j->node);
 
 	if (gate_no_driver(j))
 		return;
@@ -88,6 +117,10 @@ static void judge_dmabuf(struct judge *j)
 		     .evidence = { "log.lines[dmabuf-attach-failed].last",
 				   "log.lines[dmabuf-attach-failed].count",
 				   "driver.params[GrdmaPciTopoCheckOverride].value" });
+	else if (p2pdma)
+		FAIL(j, .observed = p2pdma->last.value, .expected = "the NIC attaches to GPU memory",
+		     .remedy = "Use a NIC below the same root complex as the GPU, or below one switch with it.",
+		     .evidence = { "log.lines[p2pdma-refused].last", "log.lines[p2pdma-refused].count" });
 	else
 		gate_log_clean(j);
 }
@@ -234,13 +267,14 @@ static const struct rule log_rules[] = {
 			  "check is too strict, NVreg_GrdmaPciTopoCheckOverride=1 overrides it.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"dma-buf attach failed\" in the kernel log.",
+		.reads = "\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\" "
+			 "with a GPU's address.",
 		.why = "The driver walks from GPU and NIC up the PCI tree and refuses where they do not meet, "
 		       "and also a mapping type (FORCE_PCIE) that the platform does not have. The line names "
 		       "no device. A job that was given the wrong NIC on purpose leaves it too.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c (nv_dma_buf_attach), "
-			   "nv-pci.c (nv_pci_is_valid_topology_for_direct_pci)",
+			   "nv-pci.c (nv_pci_is_valid_topology_for_direct_pci)\nLinux: drivers/pci/p2pdma.c",
 	},
 	{
 		.id = "log/peermem-invalid-context",

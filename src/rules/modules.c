@@ -6,6 +6,7 @@
 #include "judge/gpus.h"
 #include "judge/module-block.h"
 #include "judge/module-find.h"
+#include "judge/refusal.h"
 #include "parse/nvidia.h"
 
 static void judge_nouveau(struct judge *j)
@@ -52,30 +53,20 @@ static bool is_wrong_driver(const char *driver)
 	return false;
 }
 
-/* The driver's line about this GPU, when it was the last one that it refused or one of several. */
-static const struct log_line *refusal_of(const struct node *node, const struct pci_device *d)
-{
-	const struct log_line *line = node_log(node, "gpu-unsupported");
-
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (str_is(d->bdf, line->devices.items[i]))
-			return line;
-	return NULL;
-}
-
 /* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or somebody unbound it. */
 static void fail_unbound(struct judge *j, const struct pci_device *d, const char *fact)
 {
-	const struct log_line *line = refusal_of(j->node, d);
+	struct refusal refusal = { 0 };
+	bool told = refusal_of_gpu(j, d, &refusal);
 
 	FAIL(j, .subject = d->bdf.value,
-	     .observed = line ? say(j, "no driver is bound: %s", line->last.value)
+	     .observed = told ? say(j, "no driver is bound: %s", refusal.text)
 			      : "no driver is bound, though nvidia is loaded",
 	     .expected = "bound to nvidia",
-	     .remedy = "Read what the driver says of it in the kernel log: a GPU that this driver does not "
-		       "support, a BAR without an address, a GPU that does not answer. Where nothing is said, "
-		       "bind it: echo BDF > /sys/bus/pci/drivers/nvidia/bind",
-	     .evidence = { fact, line ? "log.lines[gpu-unsupported].last" : NULL });
+	     .remedy = told ? refusal.remedy
+			    : "Read what the driver says of it in the kernel log. Where nothing is said, bind it: "
+			      "echo BDF > /sys/bus/pci/drivers/nvidia/bind",
+	     .evidence = { fact, refusal.fact });
 }
 
 static void fail_open_flavour(struct judge *j, const struct pci_device *d, const char *fact)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nvreg.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
  * for, and whether what is configured is what runs. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -146,13 +147,44 @@ static void judge_stream_memops(struct judge *j)
 
 /* ---- configured and live ---- */
 
-/* Integers are equal by number (0x12 is 18), strings by their bytes. */
+/* Does A set what B sets, key by key? Where "pci=" divides an entry among devices order counts, so that only
+ * the same bytes are the same. */
+static bool sets_all_of(const char *a, const char *b)
+{
+	struct span rest = span_of(b);
+	struct registry_entry entry, other;
+
+	while (registry_next(&rest, &entry)) {
+		char key[64];
+
+		if (entry.skipped)
+			continue;
+		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(entry.key));
+		if (span_is(entry.key, "pci") || entry.key.n >= sizeof(key) ||
+		    !registry_find(span_of(a), key, &other) || !registry_find(span_of(b), key, &entry) ||
+		    other.number != entry.number)
+			return false;
+	}
+	return true;
+}
+
+static bool is_registry(const char *text)
+{
+	struct span rest = span_of(text);
+	struct registry_entry entry;
+
+	return strchr(text, '=') && registry_next(&rest, &entry);
+}
+
+/* Integers are equal by number (0x12 is 18), keys of the registry by theirs, other strings by their bytes. */
 static bool same_value(const char *a, const char *b)
 {
 	uint64_t x, y;
 
 	if (strcmp(a, b) == 0)
 		return true;
+	if (is_registry(a) && is_registry(b))
+		return sets_all_of(a, b) && sets_all_of(b, a);
 	return span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0 &&
 	       (uint32_t)x == (uint32_t)y;
 }
@@ -410,59 +442,6 @@ static void judge_syntax(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "RegistryDwords is empty");
 }
 
-/* ---- parameters that the driver does not have ---- */
-
-static const struct module_file *file_with_parameters(const struct node *node)
-{
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
-}
-
-/* The file says it of the driver that will be loaded; without it, the live list of the one that is. */
-static bool is_parameter(const struct node *node, const struct module_file *file, const char *option)
-{
-	const char *name = setting_param_name(option);
-
-	for (uint32_t i = 0; file && i < file->parameters.count; i++)
-		if (strcmp(file->parameters.items[i], option) == 0)
-			return true;
-	return !file && name && node_param(node, name);
-}
-
-static void judge_unknown_parameter(struct judge *j)
-{
-	const struct node *node = j->node;
-	const struct module_file *file = file_with_parameters(node);
-	size_t before = j->findings->count, seen = 0;
-
-	if (gate_no_modprobe(j))
-		return;
-	for_each(a, &node->modprobe.assignments) {
-		const char *fact = say(j, "modprobe.assignments[#%zu].param",
-				       (size_t)(a - node->modprobe.assignments.items));
-
-		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value))
-			continue;
-		seen++;
-		if (!file && !is_known(node->driver.params))
-			UNKNOWN(j, .subject = a->param.value, .evidence = { "modules.files" });
-		else if (!is_parameter(node, file, a->param.value))
-			FAIL(j, .subject = a->param.value,
-			     .observed = "the installed driver has no such parameter",
-			     .expected = "a parameter that 'modinfo -p nvidia' lists",
-			     .evidence = { fact });
-	}
-	if (j->findings->count > before || gate_modprobe_unread(j))
-		return;
-	if (seen)
-		PASS(j, .evidence = { "modprobe.assignments" });
-	else
-		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured");
-}
-
 /* ---- peer-to-peer keys ---- */
 
 static const struct driver_param *find_key(const struct node *node, const char *key,
@@ -675,22 +654,6 @@ static const struct rule nvreg_rules[] = {
 		       "Single quotes are not taken off by anyone: the key becomes 'Key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.sources = "open-gpu-kernel-modules: osapi.c, rm_parse_option_string",
-	},
-	{
-		.id = "driver/unknown-module-parameter",
-		.title = "An option is set that the driver does not have",
-		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_WARN,
-		.judge = judge_unknown_parameter,
-		.impact = "The option does nothing: misspelt, or gone from this driver.",
-		.remedy = "Correct the name, or remove it.",
-		.fix = "modprobe-option",
-		.activation = ACTIVATION_REBOOT,
-		.reads = "Configured options against the parameters that nvidia.ko on disk declares.",
-		.why = "The kernel loads the module all the same and logs \"unknown parameter ... ignored\". "
-		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
-		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS issue 1678",
 	},
 	{
 		.id = "driver/force-p2p-keys",

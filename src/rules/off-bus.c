@@ -8,42 +8,112 @@ static bool is_judged(const struct node *node, const struct pci_device *d)
 	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
 }
 
-/* The kernel's mlx5 driver no longer heard the NIC's firmware: drivers/net/ethernet/mellanox/mlx5/core/health.c,
- * poll_health(). It may have brought it back since. */
-static const struct log_line *lost_firmware(const struct node *node, const struct pci_device *d)
+/* Lines of what was lost and may have come back since: the kernel's mlx5 driver no longer heard the
+ * NIC's firmware (drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()), the NVIDIA
+ * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osinit.c,
+ * rm_is_supported_device()). */
+static const struct log_line *lost(const struct node *node, const struct pci_device *d)
 {
-	const struct log_line *line = node_log(node, "nic-health");
+	static const char *const patterns[] = { "nic-health", "fallen-off-bus" };
 
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (str_is(d->bdf, line->devices.items[i]))
-			return line;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct log_line *line = node_log(node, patterns[i]);
+
+		for (uint32_t k = 0; line && k < line->devices.count; k++)
+			if (str_is(d->bdf, line->devices.items[k]))
+				return line;
+	}
 	return NULL;
+}
+
+static void fail_lost(struct judge *j, const struct pci_device *d, const struct log_line *line)
+{
+	bool nic = str_is(line->pattern, "nic-health");
+
+	/* A GPU that no driver has since is lost still. */
+	FAIL_AS(j, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
+		.subject = d->bdf.value, .observed = line->last.value,
+		.expected = nic ? "firmware that answers the driver"
+				: "a GPU that answers the driver",
+		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
+				"takes it back "
+				"where it can."
+			      : NULL,
+		.evidence = { say_fact(j, "log.lines", line->pattern.value, "last"),
+			      say_fact(j, "log.lines", line->pattern.value, "count"),
+			      say_fact(j, "pci.devices", d->bdf.value, "answers") });
 }
 
 static void judge_device(struct judge *j, const struct pci_device *d)
 {
 	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "answers");
-	const struct log_line *line = lost_firmware(j->node, d);
+	const struct log_line *line = lost(j->node, d);
 
 	if (known_is(d->answers, true) && line)
-		FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value, .observed = line->last.value,
-			.expected = "firmware that answers the driver",
-			.impact = "Jobs over this NIC failed or hung then. The driver resets it and takes it back "
-				  "where it can.",
-			.evidence = { "log.lines[nic-health].last", "log.lines[nic-health].count", fact });
+		fail_lost(j, d, line);
 	else if (known_is(d->answers, true))
 		PASS(j, .subject = d->bdf.value, .evidence = { fact });
 	else if (known_is(d->answers, false))
 		FAIL(j, .subject = d->bdf.value,
 		     .observed = "its whole configuration space reads as ones",
 		     .expected = "a device that answers",
-		     .evidence = { fact, node_log(j->node, "xid-79") ? "log.lines[xid-79].last"
-								     : NULL });
+		     .evidence = { fact,
+				   node_log(j->node, "xid-79") ? "log.lines[xid-79].last" : NULL });
 	else if (str_is(d->power_state, "D3cold"))
-		NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "powered down (D3cold)",
-			       .evidence = { say_fact(j, "pci.devices", d->bdf.value, "power_state") });
+		NOT_APPLICABLE(
+			j, .subject = d->bdf.value, .observed = "powered down (D3cold)",
+			.evidence = { say_fact(j, "pci.devices", d->bdf.value, "power_state") });
 	else
 		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+}
+
+/* The lines of a file come one by one, and the one that says it names no GPU. */
+static void judge_unnamed(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "fallen-off-bus");
+
+	if (line && !line->devices.count)
+		FAIL_AS(j, SEVERITY_ERR, .observed = line->last.value,
+			.expected = "GPUs that answer the driver",
+			.evidence = { "log.lines[fallen-off-bus].last",
+				      "log.lines[fallen-off-bus].count" });
+}
+
+/* ---- the link ---- */
+
+static bool is_above_judged(const struct node *node, const struct pci_device *bridge)
+{
+	for_each (d, &node->pci.devices) {
+		const struct pci_device *above[PATH_PORTS_MAX];
+		size_t n = is_judged(node, d) ? topology_above(node, d, above) : 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (above[i] == bridge)
+				return true;
+	}
+	return false;
+}
+
+/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port
+ * Containment cuts it: what is below it has lost its state, and no GPU driver recovers from that.
+ */
+static void judge_fatal_errors(struct judge *j)
+{
+	const struct log_line *line = node_log(j->node, "pcie-fatal-error");
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++) {
+		const struct pci_device *d = node_pci(j->node, line->devices.items[i]);
+
+		if (d && (is_judged(j->node, d) || is_above_judged(j->node, d)))
+			FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value,
+				.observed = line->last.value,
+				.expected = "no fatal error on the way to a GPU or NIC",
+				.impact = "The link was reset or cut: jobs that used the devices "
+					  "below it failed, and "
+					  "GPUs stay lost until the node is reset.",
+				.evidence = { "log.lines[pcie-fatal-error].last",
+					      "log.lines[pcie-fatal-error].count" });
+	}
 }
 
 static void judge_off_bus(struct judge *j)
@@ -54,9 +124,11 @@ static void judge_off_bus(struct judge *j)
 		UNKNOWN(j, .evidence = { "pci.devices" });
 		return;
 	}
-	for_each(d, &j->node->pci.devices)
+	for_each (d, &j->node->pci.devices)
 		if (is_judged(j->node, d))
 			judge_device(j, d);
+	judge_unnamed(j);
+	judge_fatal_errors(j);
 	if (j->findings->count == before)
 		NOT_APPLICABLE(j, .observed = "no GPU, NVSwitch or RDMA NIC on the PCI bus",
 			       .evidence = { "pci.devices" });
@@ -70,17 +142,29 @@ static const struct rule off_bus_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.judge = judge_off_bus,
 		.impact = "Whatever uses it hangs or fails; the driver reports Xid 79 for a GPU.",
-		.remedy = "Drain the node and power it off and on: a reboot alone often does not bring the "
-			  "device back. If it happens again, look at its seating, power, cooling and riser.",
+		.remedy = "Drain the node and power it off and on: a reboot alone often does not "
+			  "bring the "
+			  "device back. If it happens again, look at its seating, power, cooling "
+			  "and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC, and \"health compromised\" of "
-			 "mlx5_core in the kernel log.",
-		.why = "A read that no device answers comes back as all ones. The kernel keeps listing the "
-		       "function, so counting devices does not show it.",
-		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -i 'fallen off the bus'",
+		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC; in the kernel "
+			 "log \"fallen off the "
+			 "bus\" of the NVIDIA driver, \"health compromised\" of mlx5_core, and "
+			 "fatal PCIe errors of "
+			 "these devices and the ports above them.",
+		.why = "A read that no device answers comes back as all ones. The kernel keeps "
+		       "listing the "
+		       "function, so counting devices does not show it. One that answers again may "
+		       "have lost what it "
+		       "held: what the log says of this boot is an error too, by the severity of "
+		       "err.",
+		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the "
+			 "bus|\\(Fatal\\)|DPC:'",
 		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"
 			   "NVIDIA XID errors, 79: GPU has fallen off the bus\n"
-			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/health.c",
+			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/health.c, "
+			   "drivers/pci/pcie/aer.c and dpc.c\n"
+			   "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
 	},
 };
 

@@ -91,6 +91,29 @@ static void judge_bar1_size(struct judge *j)
 	}
 }
 
+/* Why the kernel or the driver gave no more, as they said it: of this GPU where the line names one. */
+static const struct log_line *no_room(const struct node *node, const struct pci_device *gpu)
+{
+	static const char *const patterns[] = { "bar-no-space", "bar-resize-failed",
+						"bar-resize-no-space" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct log_line *line = node_log(node, patterns[i]);
+
+		if (line && !line->devices.count)
+			return line;
+		for (uint32_t k = 0; line && k < line->devices.count; k++)
+			if (str_is(gpu->bdf, line->devices.items[k]))
+				return line;
+	}
+	return NULL;
+}
+
+static const char *no_room_fact(struct judge *j, const struct log_line *line)
+{
+	return line ? say_fact(j, "log.lines", line->pattern.value, "last") : NULL;
+}
+
 static void judge_bar1_unassigned(struct judge *j)
 {
 	const struct log_line *line = node_log(j->node, "bar-invalid");
@@ -109,7 +132,8 @@ static void judge_bar1_unassigned(struct judge *j)
 			     .observed = "BAR1 has no address on the bus",
 			     .expected = "BAR1 assigned by the firmware or the kernel",
 			     .evidence = { bar1_fact(j, d),
-					   line ? "log.lines[bar-invalid].last" : NULL });
+					   line ? "log.lines[bar-invalid].last"
+					: no_room_fact(j, no_room(j->node, d)) });
 		else
 			PASS(j, .subject = d->bdf.value,
 			     .evidence = { say(j, "pci.devices[%s].bars[%" PRIu64 "].start",
@@ -170,6 +194,7 @@ static const struct pci_device *tightest(const struct node *node, const struct p
 static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint64_t now,
 			    uint64_t wanted)
 {
+	const struct log_line *said = no_room(j->node, gpu);
 	const struct pci_device *bridge;
 	bool unknown;
 	uint64_t size = 0;
@@ -182,7 +207,13 @@ static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint6
 				     say_bytes(j, wanted)),
 		     .expected = "a window as large as the BAR",
 		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
-				   bar1_fact(j, gpu) });
+				   bar1_fact(j, gpu), no_room_fact(j, said) });
+	else if (said)
+		FAIL(j, .subject = gpu->bdf.value,
+		     .observed = say(j, "BAR1 is %s, the GPU offers %s, and there was no room for it: %s",
+				     say_bytes(j, now), say_bytes(j, wanted), said->last.value),
+		     .expected = "address space for the largest size",
+		     .evidence = { no_room_fact(j, said), bar1_fact(j, gpu) });
 	else if (bridge && !unknown)
 		FAIL(j, .subject = gpu->bdf.value,
 		     .observed = say(j, "BAR1 is %s, the GPU offers %s, and the bridges above pass %s: the "
@@ -387,11 +418,13 @@ static const struct rule pci_rules[] = {
 		.remedy = "If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
 			  "high size, fewer devices. If it is not, Resizable BAR is off.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The prefetchable windows of the bridges above the GPU and the largest size that "
-			 "the GPU offers.",
+		.reads = "The prefetchable windows of the bridges above the GPU, the largest size that the GPU "
+			 "offers, and what kernel and driver say in the log of space that was not there.",
 		.why = "It tells a board's limit from a firmware setting.",
 		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
-		.sources = "PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit",
+		.sources = "PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit\n"
+			   "Linux: drivers/pci/setup-res.c\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
 	},
 	{
 		.id = "pci/link-degraded",

@@ -111,6 +111,48 @@ static void judge_sources(struct judge *j, const char *staged, size_t before)
 	}
 }
 
+/* Is SOURCE what another boot loader's entries are made from? On Red Hat's systems with boot entries in files
+ * either may be read when a kernel is installed. */
+static bool feeds_another(const struct node *node, const struct cmdline_text *source)
+{
+	const struct fact_enum *loader = &node->boot.loader;
+	bool grub = str_starts(source->variable, "GRUB_CMDLINE_LINUX");
+
+	if (!is_known(source->text))
+		return false;
+	if (known_is(*loader, BOOT_GRUB))
+		return is_absent(source->variable) && str_is(source->file, "/etc/kernel/cmdline");
+	return (known_is(*loader, BOOT_SYSTEMD_BOOT) || known_is(*loader, BOOT_UKI)) && grub &&
+	       is_last_of_variable(&node->cmdline, source);
+}
+
+/* Written where the loader of this node does not look. */
+static void judge_other_sources(struct judge *j, const char *staged, size_t before)
+{
+	const struct cmdline_facts *cmdline = &j->node->cmdline;
+
+	for_each(s, &cmdline->sources) {
+		struct bootargs args = bootargs_of(feeds_another(j->node, s) ? s->text.value : "");
+		struct kparam arg;
+
+		while (bootargs_next(&args, &arg))
+			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
+			    is_new(j, before, say_arg(j, &arg)))
+				FAIL_AS(j, SEVERITY_WARN, .subject = say_arg(j, &arg),
+					.observed = say(j, "in %s, which %s does not read", s->file.value,
+							boot_loader_words[j->node->boot.loader.value]),
+					.expected = "in the configuration of the loader that boots this node",
+					.remedy = known_is(j->node->boot.loader, BOOT_GRUB)
+							  ? "Write it into /etc/default/grub, then update-grub."
+							  : "Write it into /etc/kernel/cmdline, or into the loader's "
+							    "entry, and make the entries anew (kernel-install, "
+							    "proxmox-boot-tool refresh, kernelstub).",
+					.evidence = { say(j, "cmdline.sources[#%zu].text",
+							  (size_t)(s - cmdline->sources.items)),
+						      "boot.loader" });
+	}
+}
+
 static void judge_next(struct judge *j, const char *running, const char *staged, size_t before)
 {
 	struct bootargs args = bootargs_of(staged);
@@ -158,6 +200,7 @@ static void judge_staged(struct judge *j)
 		return;
 	}
 	judge_sources(j, staged, before);
+	judge_other_sources(j, staged, before);
 	judge_next(j, running, staged, before);
 	/* What no boot loader started (kexec, a virtual machine's own kernel) never was in an
 	 * entry. */
@@ -298,7 +341,8 @@ static const struct rule staged_rules[] = {
 			 "RDMA are compared.",
 		.why = "An edit of /etc/default/grub does nothing until the entries are written "
 		       "anew, and on distributions with BLS entries not even grub2-mkconfig does "
-		       "it by itself.",
+		       "it by itself. The file of another loader than the one that boots does nothing "
+		       "at all.",
 		.check = "cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE "
 			 "/etc/default/grub",
 		.sources =

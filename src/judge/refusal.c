@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "judge/refusal.h"
+
+#include <string.h>
+
+#define BUILD_REASONS 2
+static const struct reason {
+	const char *pattern; /* as probes/log.c names it */
+	bool of_module;	     /* it counts only where it is nvidia.ko's own line */
+	bool of_gpu;	     /* it can be about one GPU of several */
+	const char *remedy;
+} reasons[] = {
+	/* BUILD_REASONS of a file that was built for another kernel. */
+	{ "version-magic", true, false,
+	  "Build the module for the kernel that runs (dkms autoinstall), or boot the kernel that "
+	  "it is for." },
+	{ "symbol-version", true, false,
+	  "Build the module against the kernel that runs (dkms autoinstall): it was built against "
+	  "another one." },
+	{ "unknown-symbol", true, false,
+	  "Build the module against the kernel that runs, and load what it needs first: modprobe "
+	  "nvidia does." },
+	{ "bad-parameter", true, false,
+	  "Give the parameter a value of its kind (numbers: 0 or 1, not yes or true), in "
+	  "modprobe.d or on the "
+	  "kernel command line; then modprobe nvidia." },
+	{ "fallen-off-bus", false, true,
+	  "The GPU does not answer: power the node off and on. If it stays so, look at power, "
+	  "seating and riser." },
+	{ "gpu-unsupported", false, true,
+	  "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel "
+	  "modules take "
+	  "Turing and later, and 580 is the last branch for Maxwell, Pascal and Volta. The open "
+	  "modules say "
+	  "the same of a newer GPU that does not answer: then power the node off and on." },
+	{ "bar-taken", false, true,
+	  "Another driver has the GPU's registers: nvidiafb, rivafb, or a frame buffer of the "
+	  "firmware. Blacklist "
+	  "it, or boot with video=efifb:off, and look into /proc/iomem who it is." },
+	{ "no-irq", false, true,
+	  "Let the driver use MSI (NVreg_EnableMSI=1, no pci=nomsi), and have the firmware assign "
+	  "an interrupt." },
+	{ "bar-invalid", false, true,
+	  "Switch on Above 4G Decoding in the firmware, or boot with pci=realloc." },
+};
+
+/* "[    2.002000] nvidia: version magic ...": not nvidia_drm's line. */
+static const char *own_line(const struct log_line *line)
+{
+	if (strstr(line->last.value, " nvidia: "))
+		return line->last.value;
+	return strstr(line->first.value, " nvidia: ") ? line->first.value : NULL;
+}
+
+static bool names(const struct log_line *line, const struct pci_device *gpu)
+{
+	for (uint32_t i = 0; i < line->devices.count; i++)
+		if (str_is(gpu->bdf, line->devices.items[i]))
+			return true;
+	return false;
+}
+
+static bool say_refusal(struct judge *j, const struct reason *reason, const char *text,
+			struct refusal *refusal)
+{
+	if (!text)
+		return false;
+	*refusal = (struct refusal){ .text = text,
+				     .fact = say_fact(j, "log.lines", reason->pattern, "last"),
+				     .remedy = reason->remedy };
+	return true;
+}
+
+bool refusal_of_driver(struct judge *j, struct refusal *refusal)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		const struct log_line *line = node_log(j->node, reasons[i].pattern);
+
+		if (line &&
+		    say_refusal(j, &reasons[i],
+				reasons[i].of_module ? own_line(line) : line->last.value, refusal))
+			return true;
+	}
+	return false;
+}
+
+static bool refusal_among(struct judge *j, const struct pci_device *gpu, bool named,
+			  struct refusal *refusal)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		const struct log_line *line = reasons[i].of_gpu
+						      ? node_log(j->node, reasons[i].pattern)
+						      : NULL;
+
+		if (line && (named ? names(line, gpu) : !line->devices.count))
+			return say_refusal(j, &reasons[i], line->last.value, refusal);
+	}
+	return false;
+}
+
+bool refusal_of_gpu(struct judge *j, const struct pci_device *gpu, struct refusal *refusal)
+{
+	return refusal_among(j, gpu, true, refusal) || refusal_among(j, gpu, false, refusal);
+}
+
+bool refusal_of_build(struct judge *j, struct refusal *refusal)
+{
+	for (size_t i = 0; i < BUILD_REASONS; i++) {
+		const struct log_line *line = node_log(j->node, reasons[i].pattern);
+
+		if (line && say_refusal(j, &reasons[i], own_line(line), refusal))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* refusal.h - what the kernel log says of why the driver was not loaded, or did not take a GPU,
+ * which several rules say of what is missing. */
+#ifndef REFUSAL_H
+#define REFUSAL_H
+
+#include "rule.h"
+
+struct refusal {
+	const char *text; /* the line of the log */
+	const char *fact;
+	const char *remedy;
+};
+
+/* The last words about nvidia.ko as a whole, or about the only GPUs that it found. */
+bool refusal_of_driver(struct judge *j, struct refusal *refusal);
+/* About this GPU; of a line that names none it is not known which GPU is meant, and any may be. */
+bool refusal_of_gpu(struct judge *j, const struct pci_device *gpu, struct refusal *refusal);
+/* The kernel did not take the file for its own: built for another one. */
+bool refusal_of_build(struct judge *j, struct refusal *refusal);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unknown-options.c - options of the driver that it does not have. */
+#include <string.h>
+
+#include "judge/gate.h"
+#include "judge/setting.h"
+
+static const struct module_file *file_with_parameters(const struct node *node)
+{
+	for_each (f, &node->modules.files)
+		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
+		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
+			return f;
+	return NULL;
+}
+
+/* The file says it of the driver that will be loaded; without it, the live list of the one that is.
+ */
+static bool is_parameter(const struct node *node, const struct module_file *file,
+			 const char *option)
+{
+	const char *name = setting_param_name(option);
+
+	for (uint32_t i = 0; file && i < file->parameters.count; i++)
+		if (strcmp(file->parameters.items[i], option) == 0)
+			return true;
+	return !file && name && node_param(node, name);
+}
+
+/* "nvidia: unknown parameter 'NVreg_X' ignored": what was given to the driver that is loaded, by
+ * whatever hand. */
+static const char *ignored_parameter(struct judge *j, const char **text)
+{
+	static const char start[] = " nvidia: unknown parameter '";
+	const struct log_line *line = node_log(j->node, "unknown-parameter");
+	const char *at = NULL;
+
+	if (line)
+		at = strstr(*text = line->last.value, start);
+	if (line && !at)
+		at = strstr(*text = line->first.value, start);
+	if (!at)
+		return NULL;
+	at += sizeof(start) - 1;
+	return say(j, "%.*s", (int)strcspn(at, "'"), at);
+}
+
+/* True when nobody spoke of the parameter yet. */
+static bool is_new(const struct judge *j, size_t before, const char *subject)
+{
+	const struct finding *findings = j->findings->items;
+
+	for (size_t i = before; i < j->findings->count; i++)
+		if (strcmp(findings[i].answer.subject, subject) == 0)
+			return false;
+	return true;
+}
+
+static void judge_ignored(struct judge *j, size_t before)
+{
+	const char *text = NULL, *name = ignored_parameter(j, &text);
+
+	if (name && is_new(j, before, name))
+		FAIL(j, .subject = name, .observed = text,
+		     .expected = "a parameter that 'modinfo -p nvidia' lists",
+		     .remedy = "Look for it where modprobe.d does not show it: in the initramfs, "
+			       "in the options of a "
+			       "driver container, in a script that loads the driver.",
+		     .evidence = { "log.lines[unknown-parameter].last" });
+}
+
+static void judge_unknown_parameter(struct judge *j)
+{
+	const struct node *node = j->node;
+	const struct module_file *file = file_with_parameters(node);
+	size_t before = j->findings->count, seen = 0;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each (a, &node->modprobe.assignments) {
+		const char *fact = say(j, "modprobe.assignments[#%zu].param",
+				       (size_t)(a - node->modprobe.assignments.items));
+
+		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value))
+			continue;
+		seen++;
+		if (!file && !is_known(node->driver.params))
+			UNKNOWN(j, .subject = a->param.value, .evidence = { "modules.files" });
+		else if (!is_parameter(node, file, a->param.value))
+			FAIL(j, .subject = a->param.value,
+			     .observed = "the installed driver has no such parameter",
+			     .expected = "a parameter that 'modinfo -p nvidia' lists",
+			     .evidence = { fact });
+	}
+	judge_ignored(j, before);
+	if (j->findings->count > before || gate_modprobe_unread(j))
+		return;
+	if (seen)
+		PASS(j, .evidence = { "modprobe.assignments" });
+	else
+		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured");
+}
+
+static const struct rule unknown_options_rules[] = {
+	{
+		.id = "driver/unknown-module-parameter",
+		.title = "An option is set that the driver does not have",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.judge = judge_unknown_parameter,
+		.impact = "The option does nothing: misspelt, or gone from this driver.",
+		.remedy = "Correct the name, or remove it.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Configured options against the parameters that nvidia.ko on disk "
+			 "declares, and \"unknown "
+			 "parameter\" of nvidia in the kernel log.",
+		.why = "The kernel loads the module all the same and logs \"unknown parameter ... "
+		       "ignored\". "
+		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
+		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
+		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
+			   "issue 1678",
+	},
+};
+
+RULE_TABLE(unknown_options);
