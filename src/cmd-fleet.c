@@ -65,6 +65,7 @@ static struct head judge(struct source *source, const char *file, const char *na
 		head.status = source_settings(source, &one, &settings);
 	if (head.status)
 		return head;
+	settings.only_wrong = options->format == FORMAT_TEXT;
 	report = report_make(source->node, &settings, source->arena);
 	head.status = report_status(report, settings.strict);
 	head.verdict = report->verdict;

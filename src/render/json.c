@@ -105,7 +105,6 @@ static struct json_object *finding_json(const struct report *report, const struc
 	const struct answer *a = &f->answer;
 	struct json_object *json = json_object_new_object();
 	struct json_object *evidence = json_object_new_array();
-	const struct gap *gap = a->verdict == VERDICT_UNKNOWN ? report_gap(report, f) : NULL;
 	bool bad = a->verdict == VERDICT_FAIL || a->verdict == VERDICT_PENDING;
 
 	json_put_string(json, "rule", f->rule->id);
@@ -121,9 +120,9 @@ static struct json_object *finding_json(const struct report *report, const struc
 		json_object_array_add(evidence, evidence_json(report, a->evidence[i]));
 	json_put(json, "evidence", evidence);
 	json_put(json, "fix", fix_json(f));
-	if (gap) {
-		json_put_string(json, "unknown_path", gap->path.value);
-		json_put_string(json, "unknown_why", gap->why.value);
+	if (f->gap) {
+		json_put_string(json, "unknown_path", f->gap->path.value);
+		json_put_string(json, "unknown_why", f->gap->why.value);
 	}
 	if (f->why_graded)
 		json_put_string(json, "configured_reason", f->why_graded);
