@@ -66,7 +66,7 @@ static bool scan_escape(struct json_scan *s)
 {
 	if (s->at < s->end && *s->at == 'u') {
 		for (int i = 1; i <= 4; i++)
-			if (s->at + i >= s->end || json_hex(s->at[i]) < 0)
+			if (s->at + i >= s->end || span_digit(s->at[i]) < 0)
 				return refuse(s, s->at + i, "\\u needs four hexadecimal digits");
 		s->at += 5;
 		return true;

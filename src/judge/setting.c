@@ -74,6 +74,15 @@ const struct modprobe_assignment *setting_assignment(const struct modprobe_facts
 	return last;
 }
 
+/* To whatever module: mostly it is not, and then nobody need know what the driver's names are. */
+static bool is_assigned(const struct modprobe_facts *modprobe, const char *param)
+{
+	for_each(a, &modprobe->assignments)
+		if (str_is(a->param, param))
+			return true;
+	return false;
+}
+
 const struct modprobe_assignment *setting_nvidia_assignment(const struct node *node,
 							    const struct modprobe_facts *modprobe,
 							    const char *param)
@@ -81,6 +90,8 @@ const struct modprobe_assignment *setting_nvidia_assignment(const struct node *n
 	const char *names[NVIDIA_NAMES_MAX + 1];
 	const struct modprobe_assignment *found = NULL;
 
+	if (!is_assigned(modprobe, param))
+		return NULL;
 	setting_nvidia_names(node, names);
 	for (size_t i = 0; names[i]; i++) {
 		const struct modprobe_assignment *a =
@@ -147,6 +158,8 @@ static const struct modprobe_assignment *not_from_cmdline(const struct node *nod
 	const struct modprobe_assignment *found = NULL;
 	const char *names[NVIDIA_NAMES_MAX + 1];
 
+	if (!is_assigned(&node->modprobe, option))
+		return NULL;
 	setting_nvidia_names(node, names);
 	for (size_t i = 0; names[i]; i++)
 		for_each(a, &node->modprobe.assignments)
@@ -162,11 +175,14 @@ static struct setting_value staged(const struct node *node, const char *option, 
 {
 	struct setting_value v = { .state = FACT_ABSENT };
 	struct kparam_iter iter = { .text = span_of(node->cmdline.staged.text.value) };
-	char *wanted = arena_printf(arena, "nvidia.%s", option);
 	struct kparam param;
+	const char *wanted;
 
 	if (!is_known(node->cmdline.staged.text))
 		return (struct setting_value){ 0 };
+	if (!strstr(node->cmdline.staged.text.value, "nvidia."))
+		return v;
+	wanted = arena_printf(arena, "nvidia.%s", option);
 	while (kparam_next(&iter, &param) && !kparam_is_end(&param)) {
 		if (!kparam_name_is(param.name, wanted))
 			continue;
