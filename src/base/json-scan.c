@@ -146,11 +146,14 @@ bool json_scan_string(struct json_scan *s, struct json_raw *raw)
 /* VALUE is right for up to 19 digits. */
 static bool scan_digits(struct json_scan *s, uint64_t *value)
 {
-	const char *start = s->at;
+	const char *start = s->at, *at = start;
+	uint64_t sum = 0;
 
-	for (*value = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
-		*value = *value * 10 + (uint64_t)(*s->at - '0');
-	return s->at > start || refuse(s, s->at, "not a JSON value");
+	for (; at < s->end && *at >= '0' && *at <= '9'; at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	*value = sum;
+	s->at = at;
+	return at > start || refuse(s, at, "not a JSON value");
 }
 
 static bool fits(const char *number, size_t n, bool whole)

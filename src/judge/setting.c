@@ -11,9 +11,13 @@
 
 const char *setting_option_name(const char *name, struct arena *arena)
 {
+	char *option;
+
 	if (strcmp(name, PROFILING_PARAM) == 0)
 		return PROFILING_OPTION;
-	return arena_printf(arena, "NVreg_%s", name);
+	option = arena_alloc(arena, strlen("NVreg_") + strlen(name) + 1);
+	stpcpy(stpcpy(option, "NVreg_"), name);
+	return option;
 }
 
 const char *setting_param_name(const char *option)
@@ -139,13 +143,18 @@ static bool image_has_nvidia(const struct node *node, const struct initramfs_ima
 
 /* ---- the three views ---- */
 
+/* IMAGE: that it is read in; NULL: on disk. */
 static struct setting_value assigned(const struct modprobe_assignment *a, struct arena *arena,
-				     const char *list, const struct modprobe_facts *modprobe)
+				     const struct node *node, const struct initramfs_image *image)
 {
+	const struct modprobe_facts *modprobe = image ? &image->modprobe : &node->modprobe;
 	struct setting_value v = { .state = FACT_ABSENT };
+	const char *list;
 
 	if (!a)
 		return v;
+	list = image ? fact_path(arena, "initramfs.images", image->path.value, "modprobe.assignments")
+		     : "modprobe.assignments";
 	v.state = FACT_KNOWN;
 	v.value = is_known(a->value) ? a->value.value : "";
 	v.fact = arena_printf(arena, "%s[#%zu].value", list,
@@ -199,8 +208,7 @@ static void see_next(struct setting *s, const struct node *node, struct setting_
 	s->next = s->configured;
 	if (given.state == FACT_UNKNOWN || s->configured.state == FACT_UNKNOWN)
 		return;
-	s->next = assigned(not_from_cmdline(node, s->name), arena, "modprobe.assignments",
-			   &node->modprobe);
+	s->next = assigned(not_from_cmdline(node, s->name), arena, node, NULL);
 	if (given.state != FACT_KNOWN)
 		return;
 	s->changed_since_boot |= !s->configured.value ||
@@ -245,7 +253,6 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 		      struct arena *arena)
 {
 	const struct initramfs_image *image = setting_next_image(node);
-	char *list;
 
 	if (!image) {
 		s->early_unknown = is_unknown(node->initramfs.images);
@@ -257,9 +264,8 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 		return;
 	/* Options that stood in their file for long may have reached the image only now. */
 	s->changed_since_boot |= is_newer_than_boot(node, image->mtime_s);
-	list = arena_printf(arena, "initramfs.images[%s].modprobe.assignments", image->path.value);
-	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, list,
-			    &image->modprobe);
+	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, node,
+			    image);
 	/* What is not in an image that was not read whole may still be in the rest. */
 	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
 		s->early.state = FACT_UNKNOWN;
@@ -275,7 +281,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	struct setting_value given = staged(node, s.name, arena);
 
 	see_running(&s, node, name, arena);
-	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
+	s.configured = assigned(a, arena, node, NULL);
 	/* An unread file may be the one that wins. */
 	if (!known_is(node->modprobe.complete, true))
 		s.configured.state = FACT_UNKNOWN;

@@ -89,7 +89,6 @@ bool span_word(struct span *rest, struct span *word)
 	return n > 0;
 }
 
-/* The value of a digit, plus 1. */
 const uint8_t span_digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
 	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,

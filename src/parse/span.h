@@ -33,11 +33,10 @@ bool span_cut(struct span *rest, char delim, struct span *piece);
 /* Cuts the next word: blanks, tabs and newlines separate, and runs of them count once. */
 bool span_word(struct span *rest, struct span *word);
 
-/* The value of a hexadecimal digit, or -1. */
+/* The value of a hexadecimal digit, or -1; the table has one more. */
+extern const uint8_t span_digits[256];
 static inline int span_digit(char c)
 {
-	extern const uint8_t span_digits[256];
-
 	return span_digits[(unsigned char)c] - 1;
 }
 
