@@ -245,8 +245,9 @@ static void test_members(void **state)
 /* Written member by member and as objects, indented and not. */
 static void write_sample(struct json_writer *w, FILE *out, bool indented)
 {
+	static const char given[] = "{\"x\": [], \"y\": [1.5, \"/\\u0001\"], \"z\": {}}";
 	struct json_error error;
-	struct json_object *value = json_parse("{\"x\": [], \"y\": [1.5, \"/\\u0001\"], \"z\": {}}", 39, &error);
+	struct json_object *value = json_parse(given, strlen(given), &error);
 
 	assert_non_null(value);
 	json_write_begin(w, out, indented);
