@@ -352,9 +352,10 @@ struct modules_facts {
  * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
  * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or
  * a file that counts could not be read, complete is false: what is here stands somewhere, but an
- * unread line may say otherwise, and what is missing may stand there. In node.modprobe the running kernel's command line
- * comes last, as far as it can be read; the facts of an image are those of its files alone, without
- * times, as a link to /dev/null has none either. What a file that is not masked has lost is absent.
+ * unread line may say otherwise, and what is missing may stand there. Of more than 96 KiB of files only
+ * lines that name a GPU or RDMA module are here, and a gap says so. In node.modprobe the running kernel's
+ * command line comes last, as far as it can be read; the facts of an image are those of its files alone,
+ * without times, as a link to /dev/null has none either. What a file that is not masked has lost is absent.
  */
 
 struct modprobe_file {

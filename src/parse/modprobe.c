@@ -251,15 +251,17 @@ static void assign(struct modprobe_parser *p)
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline)
 {
-	struct modprobe_parser p = { .facts = facts, .arena = arena };
+	struct modprobe_parser p = { .facts = facts, .arena = arena, .room = MODPROBE_BYTES_MAX };
 	bool unread = false;
+	size_t total = 0;
 
 	facts->files.state = FACT_KNOWN;
 	for (size_t i = 0; i < count; i++) {
 		note_file(&p, &inputs[i]);
 		unread |= inputs[i].kind == MODPROBE_UNREAD && !inputs[i].masked_by;
+		total += inputs[i].masked_by ? 0 : inputs[i].text.n;
 	}
-	facts->complete = fact_bool(!unread);
+	p.ours = total > MODPROBE_BYTES_MAX;
 	facts->options.state = facts->assignments.state = facts->blacklist.state =
 		facts->install.state = facts->remove.state = facts->alias.state =
 			facts->softdep.state = facts->bad_lines.state = FACT_KNOWN;
@@ -267,8 +269,9 @@ void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		if (inputs[i].kind != MODPROBE_TEXT || inputs[i].masked_by)
 			continue;
 		p.file = fact_str(arena, inputs[i].path);
-		modprobe_read_file(&p, inputs[i].text);
+		unread |= !modprobe_read_file(&p, inputs[i].text);
 	}
+	facts->complete = fact_bool(!unread);
 	p.file = fact_str(arena, "/proc/cmdline");
 	modprobe_read_cmdline(&p, cmdline);
 	assign(&p);
