@@ -49,7 +49,8 @@ void *fact_list_add(struct arena *arena, void *list, size_t item_size)
 	struct fact_list *l = list;
 	size_t room = room_for(l->count);
 
-	if (l->count == 0 || l->count == room) {
+	/* One that was emptied keeps what it has room for. */
+	if (!l->items || l->count == room) {
 		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
 
 		if (l->count)

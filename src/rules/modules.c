@@ -156,11 +156,13 @@ static void judge_vfio(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	for_each(d, &j->node->pci.devices) {
-		const char *fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
-		bool meant = is_guest_host(j->node);
+		const char *fact;
+		bool meant;
 
 		if (!pci_is_gpu(d))
 			continue;
+		fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
+		meant = is_guest_host(j->node);
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
