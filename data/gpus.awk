@@ -7,11 +7,12 @@ BEGIN {
 	bar1["small"] = "GPU_BAR1_SMALL"; bar1["-"] = "GPU_BAR1_UNKNOWN"
 }
 /^#/ { next }
-NF != 7 || !($3 in kind) || !($5 in bar1) {
-	print FILENAME ":" FNR ": not a row of the table" > "/dev/stderr"
+NF != 7 || !($3 in kind) || !($5 in bar1) || $1 "" <= last {
+	print FILENAME ":" FNR ": not a row of the table, or not in the order of ids" > "/dev/stderr"
 	exit 1
 }
 {
+	last = $1 ""
 	printf "{ 0x%s, \"%s\", %s, %s, %s, %s, \"%s\" },\n", $1, $2, kind[$3], \
 	       $4 == "-" ? 0 : $4, bar1[$5], $6 == "-" ? 0 : $6, $7
 }

@@ -65,6 +65,7 @@ static struct head judge(struct source *source, const char *file, const char *na
 		head.status = source_settings(source, &one, &settings);
 	if (head.status)
 		return head;
+	settings.only_wrong = options->format == FORMAT_TEXT;
 	report = report_make(source->node, &settings, source->arena);
 	head.status = report_status(report, settings.strict);
 	head.verdict = report->verdict;
@@ -94,7 +95,6 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 		head.bytes = (uint32_t)size;
 		fwrite(&head, sizeof(head), 1, out);
 		fwrite(text, 1, size, out);
-		fflush(out);
 		free(text);
 	}
 }
@@ -131,7 +131,7 @@ static int take_record(FILE *in, struct totals *totals, bool quiet)
 			return -errno;
 		head.bytes -= (uint32_t)n;
 	}
-	return quiet || fflush(stdout) == 0 ? 0 : -errno;
+	return 0;
 }
 
 static void put_summary(const struct totals *t, const struct options *options)

@@ -43,6 +43,7 @@ enum exit_status cmd_preflight(const struct options *given)
 		forget_rest(source.node);
 	settings = *read;
 	settings.preflight = true;
+	settings.only_wrong = options.format == FORMAT_TEXT && !options.journal;
 	report = report_make(source.node, &settings, source.arena);
 	status = report_status(report, true);
 	return render_report(report, &options, status, true);

@@ -49,7 +49,8 @@ void *fact_list_add(struct arena *arena, void *list, size_t item_size)
 	struct fact_list *l = list;
 	size_t room = room_for(l->count);
 
-	if (l->count == 0 || l->count == room) {
+	/* One that was emptied keeps what it has room for. */
+	if (!l->items || l->count == room) {
 		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
 
 		if (l->count)
@@ -93,8 +94,8 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 	for (size_t i = 0; i < desc->count; i++) {
 		const struct field *f = &desc->fields[i];
 
-		/* The first character tells nearly all apart. */
-		if (f->name[0] == *name && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
+		/* Length and first character tell nearly all apart. */
+		if (f->length == n && f->name[0] == *name && memcmp(f->name, name, n) == 0)
 			return f;
 	}
 	return NULL;

@@ -101,7 +101,7 @@ static inline struct fact_enum fact_enum(int value)
 struct fact_str fact_strn(struct arena *arena, const char *s, size_t n);
 struct fact_str fact_str(struct arena *arena, const char *s);
 
-/* The next item of a list, zeroed; makes the list known. */
+/* The next item of a list, zeroed; makes the list known. Who takes items back zeroes them. */
 #define LIST_ADD(arena, list) \
 	((typeof(&(list)->items[0]))fact_list_add((arena), (list), sizeof((list)->items[0])))
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);

@@ -7,8 +7,7 @@
  * unknown; "absent" means that somebody looked and it is not there. Lists are sorted by the first
  * member unless their order means something (ORDERED below).
  *
- * A path in facts is the path on the host, whatever root it was read through.
- */
+ * A path in facts is the path on the host, whatever root it was read through. */
 #ifndef FACTS_H
 #define FACTS_H
 
@@ -352,9 +351,9 @@ struct modules_facts {
  * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
  * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or a file
  * that counts could not be read, complete is false: an unread line may say otherwise, and what is missing may
- * stand there. In node.modprobe the running kernel's command line comes last, as far as it can be read; an
- * image's facts are those of its files alone, without times, as a link to /dev/null has none either.
- * What a file that is not masked has lost is absent. */
+ * stand there. Of more than 96 KiB of files only lines that name a GPU or RDMA module are here, and a gap says
+ * so. In node.modprobe the running kernel's command line comes last, as far as it can be read; an image's
+ * facts are those of its files alone, without times. What a file that is not masked has lost is absent. */
 
 struct modprobe_file {
 	struct fact_str path;		/* on the host, or in the image */

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "fact.h"
 #include "host-private.h"
 
 #define READ_FIRST 4096
@@ -108,18 +109,38 @@ static int open_same(struct host *host, const char *path, int there, int flags)
 	return -ESTALE;
 }
 
+static void close_own_descriptors(struct host *host)
+{
+	if (host->owner && host->own >= 0)
+		close(host->own);
+}
+
+/* Opened once, since the way there is longer than most that follow: procfs asks who is on it. A child has
+ * descriptors, and so a folder, of its own. */
+static int own_descriptors(struct host *host)
+{
+	pid_t pid = getpid();
+
+	if (host->owner != pid) {
+		close_own_descriptors(host);
+		host->own = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		host->owner = pid;
+	}
+	return host->own;
+}
+
 /* The very file that was looked at, for reading. */
 static int reopen(struct host *host, const char *path, int there, int flags)
 {
-	char again[32];
-	int fd;
+	char number[24];
+	int own = own_descriptors(host), fd;
 
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", there);
-	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
 	/* It is there: what is not is /proc. */
-	return open_same(host, path, there, flags);
+	if (own < 0)
+		return open_same(host, path, there, flags);
+	fd = openat(own, fact_decimal((uint64_t)there, number),
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	return fd < 0 ? -errno : fd;
 }
 
 int files_open(struct host *host, const char *path, int flags)
@@ -345,6 +366,7 @@ static void close_files(struct host *host)
 		free(host->areas[i].name);
 	if (host->root >= 0)
 		close(host->root);
+	close_own_descriptors(host);
 	free(host->directory);
 }
 

@@ -31,6 +31,8 @@ struct host {
 	const struct host_ops *ops;
 	int root;		/* tree: the folder; live: -1 */
 	char *directory;	/* tree: its name */
+	int own;		/* /proc/self/fd of the process OWNER; -1: there is none */
+	pid_t owner;		/* 0: nobody has asked for it */
 	struct area areas[AREAS_MAX];	/* tree: those asked about so far */
 	size_t areas_count;
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */

@@ -210,7 +210,7 @@ static const struct gap *near_gap(const struct report *report, const struct find
 	return gap || !source ? gap : gap_at(report->node, source);
 }
 
-const struct gap *report_gap(const struct report *report, const struct finding *finding)
+static const struct gap *find_gap(const struct report *report, const struct finding *finding)
 {
 	const struct gap *gap = near_gap(report, finding);
 	const char *fact = finding->answer.evidence[0];
@@ -304,29 +304,36 @@ static bool was_tried(const struct report *report, const struct finding *f)
 	return asked && near_gap(report, f);
 }
 
-/* What preflight leaves out of the findings from FROM on. */
-static void keep_preflight(struct report *report, const struct settings *settings, size_t from)
+static bool is_kept(const struct report *report, const struct settings *settings, bool only_wrong,
+		    const struct finding *f)
 {
-	enum severity floor = preflight_floor(settings);
+	enum verdict verdict = f->answer.verdict;
+
+	if (only_wrong && (verdict == VERDICT_PASS || verdict == VERDICT_NOT_APPLICABLE))
+		return false;
+	return !settings->preflight || (!f->off && f->severity >= preflight_floor(settings) &&
+					(verdict != VERDICT_UNKNOWN || was_tried(report, f)));
+}
+
+/* Leaves out of the findings from FROM on what is not asked for. */
+static void keep(struct report *report, const struct settings *settings, bool only_wrong, size_t from)
+{
 	size_t kept = from;
 
-	for (size_t i = from; i < report->findings.count; i++) {
-		const struct finding *f = &report->findings.items[i];
-
-		if (f->off || f->severity < floor ||
-		    (f->answer.verdict == VERDICT_UNKNOWN && !was_tried(report, f)))
-			continue;
-		report->findings.items[kept++] = *f;
-	}
+	for (size_t i = from; i < report->findings.count; i++)
+		if (is_kept(report, settings, only_wrong, &report->findings.items[i]))
+			report->findings.items[kept++] = report->findings.items[i];
 	memset(&report->findings.items[kept], 0,
 	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
 	report->findings.count = (uint32_t)kept;
 }
 
-static void count_finding(struct report *report, const struct finding *f)
+static void count_finding(struct report *report, struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
 
+	if (verdict == VERDICT_UNKNOWN)
+		f->gap = find_gap(report, f);
 	if (f->off) {
 		report->off++;
 		return;
@@ -368,12 +375,15 @@ struct report *report_make(const struct node *node, const struct settings *setti
 			   .arena = arena };
 	size_t count;
 	const struct rule *const *rules = rule_all(&count);
+	/* A trial on the hardware may say of what passes that it does not work. */
+	bool only_wrong = settings->only_wrong && !is_known(node->proof);
 
 	report->node = node;
 	report->arena = arena;
 	report->fail_on = settings->fail_on;
 	choose_profiles(report, settings);
 	j.profiles = report->profiles;
+	j.only_wrong = only_wrong;
 	j.findings = (struct fact_list *)&report->findings;
 	for (size_t i = 0; i < count; i++) {
 		size_t from = report->findings.count;
@@ -389,10 +399,9 @@ struct report *report_make(const struct node *node, const struct settings *setti
 			UNKNOWN(&j, .observed = "the rule gave no answer");
 		weigh(report, from);
 		grade(report, settings, from);
-		if (settings->preflight)
-			keep_preflight(report, settings, from);
+		keep(report, settings, only_wrong, from);
 	}
-	for_each(f, &report->findings)
+	for_each_mut(f, &report->findings)
 		count_finding(report, f);
 	report->verdict = overall(report);
 	return report;

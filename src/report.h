@@ -26,7 +26,8 @@ struct report {
 };
 
 /* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and so is
- * an unknown of which nobody recorded why: its probe was not asked. The report and what it points to lie in ARENA. */
+ * an unknown of which nobody recorded why: its probe was not asked. With settings->only_wrong, what passes or
+ * does not apply is neither kept nor counted. The report and what it points to lie in ARENA. */
 struct report *report_make(const struct node *node, const struct settings *settings,
 			   struct arena *arena);
 
@@ -42,9 +43,5 @@ extern const char *const profile_words[];	/* by bit */
 
 /* A fact that stands in evidence, and the file that it was read from. As fact_find(). */
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref);
-
-/* Why the facts that a finding lacks are unknown, and what would make them known; NULL if that is
- * not recorded. */
-const struct gap *report_gap(const struct report *report, const struct finding *finding);
 
 #endif

@@ -110,6 +110,9 @@ struct finding {
 	 * then, and CONFIGURED what the facts alone would have said. */
 	const char *proved;
 	enum verdict configured;
+	/* Why the facts that an unknown lacks are not known, and what would make them known; NULL: that is
+	 * not recorded. */
+	const struct gap *gap;
 };
 
 struct settings;
@@ -121,11 +124,18 @@ struct judge {
 	const struct settings *settings;
 	unsigned int profiles;
 	struct arena *arena;
+	bool only_wrong;		/* nobody asks what is said of the rest */
 	const struct rule *rule;	/* the one being asked */
 	struct fact_list *findings;	/* LIST(struct finding) */
 };
 
-#define PASS(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_PASS, __VA_ARGS__ })
+/* An answer that may be left out: then what it would say is not even put together. */
+extern const struct answer answer_bare[];	/* by verdict */
+#define ANSWER_GOOD(j, v, ...)                                         \
+	judge_answer(j, (j)->only_wrong ? &answer_bare[v] :            \
+					  &(const struct answer){ .verdict = v, __VA_ARGS__ })
+#define PASS(j, ...) ANSWER_GOOD(j, VERDICT_PASS, __VA_ARGS__)
+#define NOT_APPLICABLE(j, ...) ANSWER_GOOD(j, VERDICT_NOT_APPLICABLE, __VA_ARGS__)
 #define FAIL(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_FAIL, __VA_ARGS__ })
 #define FAIL_AS(j, s, ...)                                                            \
 	judge_answer(j, &(struct answer){ .verdict = VERDICT_FAIL, .graded = true, \
@@ -134,8 +144,6 @@ struct judge {
 /* With .observed when the reason is not a file that could not be read; the first evidence is the
  * fact that is missing. */
 #define UNKNOWN(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_UNKNOWN, __VA_ARGS__ })
-#define NOT_APPLICABLE(j, ...) \
-	judge_answer(j, &(struct answer){ .verdict = VERDICT_NOT_APPLICABLE, __VA_ARGS__ })
 
 void judge_answer(struct judge *j, const struct answer *answer);
 /* A string in the report's arena. */

@@ -44,6 +44,7 @@ struct settings {
 	enum severity fail_on;
 	bool strict;
 	bool preflight;			/* keep only what stops a job: report_make() */
+	bool only_wrong;		/* what passes or does not apply is not shown: the same */
 	const char **only;		/* shell patterns, NULL-terminated; NULL: all */
 	const char **skip;
 	uint64_t link_errors_max;	/* [limits] link-errors-max */

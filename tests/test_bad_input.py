@@ -3,6 +3,7 @@
 judged, no crash."""
 import json
 import os
+import resource
 
 import pytest
 
@@ -148,6 +149,41 @@ def test_large_file(path, scratch):
     """100 MB where a small file belongs: said, not swallowed."""
     facts = program.facts(staged(scratch, "sparse %s 100000000" % path))
     all_fine(facts)
+
+
+def test_many_lines_of_modprobe(scratch):
+    """What names a GPU or RDMA module is found among 2 MB about others, in memory for what is kept."""
+    contents = node.copy_of(node.tree_of(NODE))
+    others = "".join("options m%d k=%d\n" % (i, i) for i in range(100000))
+    contents.file("/etc/modprobe.d/zz.conf", others + "options nvidia NVreg_EnableMSI=0\n"
+                  "install other /sbin/modprobe nvidia\noptions misnamed NVreg_EnableMSI=1\n")
+    scratch.put(contents)
+    facts = program.facts(scratch.directory)
+    all_fine(facts)
+    modprobe = facts["modprobe"]
+    assert modprobe["complete"] is True
+    assert [(o["module"], o["line"]) for o in modprobe["options"] if o["file"].endswith("/zz.conf")] == [
+        ("nvidia", 100001), ("misnamed", 100003)]
+    assert [i["module"] for i in modprobe["install"]] == ["other"]
+    assert [g["error"] for g in gaps(facts, "/etc/modprobe.d")] == ["EFBIG"]
+    if "sanitize" not in program.binary():
+        pid = os.posix_spawn(program.binary(), ["nvnodecheck", "facts", "modprobe.complete", "--root",
+                                                scratch.directory], program.environment())
+        usage = os.wait4(pid, 0)[2]
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert usage.ru_maxrss < 10 << 10 or usage.ru_maxrss >= own / 2, usage.ru_maxrss
+
+
+@pytest.mark.parametrize("lines", ["options nvidia a=1\n" * 20000, "a\n" * 3000000,
+                                   "options nvidia a \\\n" * 20000])
+def test_more_modprobe_than_is_kept(lines, scratch):
+    contents = node.copy_of(node.tree_of(NODE))
+    contents.file("/etc/modprobe.d/zz.conf", lines)
+    scratch.put(contents)
+    facts = program.facts(scratch.directory)
+    all_fine(facts)
+    assert facts["modprobe"]["complete"] is False
+    assert [g["error"] for g in gaps(facts, "/etc/modprobe.d")] == ["EFBIG"]
 
 
 def test_folder_for_file_and_file_for_folder(scratch):

@@ -436,7 +436,7 @@ def test_what_could_not_be_read_is_unknown(tmp_path):
     """A file over the limit counts, but what it says is not known: what is seen is not all."""
     root = new_tree(tmp_path)
     write(root / "etc/modprobe.d/a.conf", "options m p=1\n")
-    write(root / "etc/modprobe.d/b.conf", "#" * 300_000)
+    write(root / "etc/modprobe.d/b.conf", "#" * 5_000_000)
     found = facts(root)
     assert [f["path"] for f in found["modprobe"]["files"]] == [
         "/etc/modprobe.d/a.conf", "/etc/modprobe.d/b.conf"]
@@ -491,7 +491,7 @@ def test_what_a_masked_file_would_have_said(tmp_path):
 def test_masked_file_that_could_not_be_read(tmp_path):
     """It does not count, so everything else is known; what it would have said is not."""
     root = new_tree(tmp_path)
-    write(root / "usr/lib/modprobe.d/a.conf", "#" * 300_000)
+    write(root / "usr/lib/modprobe.d/a.conf", "#" * 5_000_000)
     write(root / "etc/modprobe.d/a.conf", "options nvidia A=1\n")
     found = facts(root, "modprobe")
     assert effective(found, "nvidia", "A")["value"] == "1"

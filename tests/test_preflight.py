@@ -339,7 +339,7 @@ def test_asks_what_the_configuration_makes_grave(stages):
     assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
 
 
-INSTRUCTIONS_MAX = 5500000
+INSTRUCTIONS_MAX = 4900000
 
 
 def test_instructions_do_not_creep(node_tree):

@@ -7,7 +7,7 @@ static uint32_t hex4(const char *p)
 	uint32_t value = 0;
 
 	for (int i = 0; i < 4; i++)
-		value = value << 4 | (uint32_t)json_hex(p[i]);
+		value = value << 4 | (uint32_t)span_digit(p[i]);
 	return value;
 }
 

@@ -66,7 +66,7 @@ static bool scan_escape(struct json_scan *s)
 {
 	if (s->at < s->end && *s->at == 'u') {
 		for (int i = 1; i <= 4; i++)
-			if (s->at + i >= s->end || json_hex(s->at[i]) < 0)
+			if (s->at + i >= s->end || span_digit(s->at[i]) < 0)
 				return refuse(s, s->at + i, "\\u needs four hexadecimal digits");
 		s->at += 5;
 		return true;
@@ -93,18 +93,15 @@ static bool scan_special(struct json_scan *s, struct json_raw *raw)
 	return n || refuse(s, s->at, "a string that is not UTF-8");
 }
 
-/* ASCII that stands for itself in a string. */
 static const bool is_plain[256] = {
 	[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true,
 };
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/*
- * The first character from AT on that is not plain. Of eight at a time: subtracting takes the highest
- * bit from none that is plain, and what it borrows from is above the first one that is not.
- */
-static const char *pass_plain(const char *at, const char *end)
+/* Of eight at a time: subtracting takes the highest bit from none that is plain, and what it borrows from is
+ * above the first one that is not. */
+const char *json_pass_plain(const char *at, const char *end)
 {
 	while (end - at >= 8) {
 		uint64_t eight, special;
@@ -129,7 +126,7 @@ bool json_scan_string(struct json_scan *s, struct json_raw *raw)
 
 	raw->escapes = false;
 	for (;;) {
-		s->at = pass_plain(s->at, s->end);
+		s->at = json_pass_plain(s->at, s->end);
 		if (s->at >= s->end)
 			return refuse(s, s->at, "");
 		if (*s->at == '"')
@@ -146,11 +143,14 @@ bool json_scan_string(struct json_scan *s, struct json_raw *raw)
 /* VALUE is right for up to 19 digits. */
 static bool scan_digits(struct json_scan *s, uint64_t *value)
 {
-	const char *start = s->at;
+	const char *start = s->at, *at = start;
+	uint64_t sum = 0;
 
-	for (*value = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
-		*value = *value * 10 + (uint64_t)(*s->at - '0');
-	return s->at > start || refuse(s, s->at, "not a JSON value");
+	for (; at < s->end && *at >= '0' && *at <= '9'; at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	*value = sum;
+	s->at = at;
+	return at > start || refuse(s, at, "not a JSON value");
 }
 
 static bool fits(const char *number, size_t n, bool whole)

@@ -70,6 +70,9 @@ static inline bool json_scan_next(struct json_scan *s, char bracket)
 	return true;
 }
 
+/* The first character from AT on that is not ASCII that stands for itself in a string; or END. */
+const char *json_pass_plain(const char *at, const char *end);
+
 /* A string as it is written, without its quotes. With ESCAPES json_decode() writes what it means, which
  * is never longer; a NUL or half a surrogate pair becomes U+FFFD. */
 struct json_raw {
@@ -80,11 +83,22 @@ struct json_raw {
 bool json_scan_string(struct json_scan *s, struct json_raw *raw);
 size_t json_decode(char *out, struct span raw);
 
+/* For names, which are short: memcmp() takes longer to begin with than this to end. */
+static inline bool json_scan_same(const char *a, const char *b, size_t n)
+{
+	if (n < 4)
+		return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+	for (size_t i = 0; i + 4 < n; i += 4)
+		if (memcmp(a + i, b + i, 4) != 0)
+			return false;
+	return memcmp(a + n - 4, b + n - 4, 4) == 0;
+}
+
 /* Takes NAME if it is the key that is here, quotes included. */
 static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_t n)
 {
 	if ((size_t)(s->end - s->at) < n + 2 || s->at[n + 1] != '"' || *s->at != '"' ||
-	    memcmp(s->at + 1, name, n) != 0)
+	    !json_scan_same(s->at + 1, name, n))
 		return false;
 	s->at += n + 2;
 	return true;

@@ -88,15 +88,6 @@ static inline bool json_is_blank(char c)
 	return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
 }
 
-/* The value of a hexadecimal digit, or -1. */
-static inline int json_hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
 static inline void json_unref(struct json_object **object)
 {
 	json_object_put(*object);

@@ -139,13 +139,14 @@ static struct diff_key *get_key(struct walk *w, const struct diff_key *above, co
 				const char *item)
 {
 	struct diff_key *key = w->at->next;
-	size_t end = strlen(above->path);
 	char path[PATH_BYTES];
+	size_t end;
 
 	if (!key || key->above != above || key->field != f || (item && !is_item(key, item))) {
 		snprintf(path, sizeof(path), item ? "%s[%s]" : *above->path ? "%s.%s" : "%s%s",
 			 above->path, item ? item : f->name);
 		key = diff_key(w->diff, path);
+		end = strlen(above->path);
 		key->above = above;
 		key->field = f;
 		key->item = key->path + (key->path[end] ? end + 1 : end);

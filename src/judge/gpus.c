@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "judge/gpus.h"
 
+#include <stdlib.h>
+
 /* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
 static const struct gpu_model gpu_models[] = {
 #include "gpus.inc"
@@ -10,24 +12,29 @@ static const struct nic_model nic_models[] = {
 #include "nics.inc"
 };
 
+/* Rows begin with their id, and are in its order. */
+static int compare_id(const void *key, const void *row)
+{
+	uint64_t id = *(const uint64_t *)key;
+	uint16_t other = *(const uint16_t *)row;
+
+	return id < other ? -1 : id > other;
+}
+
 const struct gpu_model *gpu_model(const struct pci_device *device)
 {
 	if (!known_is(device->vendor_id, 0x10de) || !is_known(device->device_id))
 		return NULL;
-	for (size_t i = 0; i < sizeof(gpu_models) / sizeof(gpu_models[0]); i++)
-		if (gpu_models[i].device_id == device->device_id.value)
-			return &gpu_models[i];
-	return NULL;
+	return bsearch(&device->device_id.value, gpu_models, sizeof(gpu_models) / sizeof(gpu_models[0]),
+		       sizeof(gpu_models[0]), compare_id);
 }
 
 const struct nic_model *nic_model(const struct pci_device *device)
 {
 	if (!known_is(device->vendor_id, 0x15b3) || !is_known(device->device_id))
 		return NULL;
-	for (size_t i = 0; i < sizeof(nic_models) / sizeof(nic_models[0]); i++)
-		if (nic_models[i].device_id == device->device_id.value)
-			return &nic_models[i];
-	return NULL;
+	return bsearch(&device->device_id.value, nic_models, sizeof(nic_models) / sizeof(nic_models[0]),
+		       sizeof(nic_models[0]), compare_id);
 }
 
 const char *gpu_name(const struct node *node, const struct pci_device *device)

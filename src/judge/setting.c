@@ -11,9 +11,13 @@
 
 const char *setting_option_name(const char *name, struct arena *arena)
 {
+	char *option;
+
 	if (strcmp(name, PROFILING_PARAM) == 0)
 		return PROFILING_OPTION;
-	return arena_printf(arena, "NVreg_%s", name);
+	option = arena_alloc(arena, strlen("NVreg_") + strlen(name) + 1);
+	stpcpy(stpcpy(option, "NVreg_"), name);
+	return option;
 }
 
 const char *setting_param_name(const char *option)
@@ -74,6 +78,15 @@ const struct modprobe_assignment *setting_assignment(const struct modprobe_facts
 	return last;
 }
 
+/* To whatever module: mostly it is not, and then nobody need know what the driver's names are. */
+static bool is_assigned(const struct modprobe_facts *modprobe, const char *param)
+{
+	for_each(a, &modprobe->assignments)
+		if (str_is(a->param, param))
+			return true;
+	return false;
+}
+
 const struct modprobe_assignment *setting_nvidia_assignment(const struct node *node,
 							    const struct modprobe_facts *modprobe,
 							    const char *param)
@@ -81,6 +94,8 @@ const struct modprobe_assignment *setting_nvidia_assignment(const struct node *n
 	const char *names[NVIDIA_NAMES_MAX + 1];
 	const struct modprobe_assignment *found = NULL;
 
+	if (!is_assigned(modprobe, param))
+		return NULL;
 	setting_nvidia_names(node, names);
 	for (size_t i = 0; names[i]; i++) {
 		const struct modprobe_assignment *a =
@@ -128,13 +143,18 @@ static bool image_has_nvidia(const struct node *node, const struct initramfs_ima
 
 /* ---- the three views ---- */
 
+/* IMAGE: that it is read in; NULL: on disk. */
 static struct setting_value assigned(const struct modprobe_assignment *a, struct arena *arena,
-				     const char *list, const struct modprobe_facts *modprobe)
+				     const struct node *node, const struct initramfs_image *image)
 {
+	const struct modprobe_facts *modprobe = image ? &image->modprobe : &node->modprobe;
 	struct setting_value v = { .state = FACT_ABSENT };
+	const char *list;
 
 	if (!a)
 		return v;
+	list = image ? fact_path(arena, "initramfs.images", image->path.value, "modprobe.assignments")
+		     : "modprobe.assignments";
 	v.state = FACT_KNOWN;
 	v.value = is_known(a->value) ? a->value.value : "";
 	v.fact = arena_printf(arena, "%s[#%zu].value", list,
@@ -147,6 +167,8 @@ static const struct modprobe_assignment *not_from_cmdline(const struct node *nod
 	const struct modprobe_assignment *found = NULL;
 	const char *names[NVIDIA_NAMES_MAX + 1];
 
+	if (!is_assigned(&node->modprobe, option))
+		return NULL;
 	setting_nvidia_names(node, names);
 	for (size_t i = 0; names[i]; i++)
 		for_each(a, &node->modprobe.assignments)
@@ -162,11 +184,14 @@ static struct setting_value staged(const struct node *node, const char *option, 
 {
 	struct setting_value v = { .state = FACT_ABSENT };
 	struct kparam_iter iter = { .text = span_of(node->cmdline.staged.text.value) };
-	char *wanted = arena_printf(arena, "nvidia.%s", option);
 	struct kparam param;
+	const char *wanted;
 
 	if (!is_known(node->cmdline.staged.text))
 		return (struct setting_value){ 0 };
+	if (!strstr(node->cmdline.staged.text.value, "nvidia."))
+		return v;
+	wanted = arena_printf(arena, "nvidia.%s", option);
 	while (kparam_next(&iter, &param) && !kparam_is_end(&param)) {
 		if (!kparam_name_is(param.name, wanted))
 			continue;
@@ -194,7 +219,7 @@ static void see_next(struct setting *s, const struct node *node, struct setting_
 	if (given.state == FACT_UNKNOWN || s->configured.state == FACT_UNKNOWN)
 		return;
 	in_files = not_from_cmdline(node, s->name);
-	s->next = assigned(in_files, arena, "modprobe.assignments", &node->modprobe);
+	s->next = assigned(in_files, arena, node, NULL);
 	if (!is_decided(node, in_files))
 		s->next.state = FACT_UNKNOWN;
 	if (given.state != FACT_KNOWN)
@@ -241,7 +266,6 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 		      struct arena *arena)
 {
 	const struct initramfs_image *image = setting_next_image(node);
-	char *list;
 
 	if (!image) {
 		s->early_unknown = is_unknown(node->initramfs.images);
@@ -253,9 +277,8 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 		return;
 	/* Options that stood in their file for long may have reached the image only now. */
 	s->changed_since_boot |= is_newer_than_boot(node, image->mtime_s);
-	list = arena_printf(arena, "initramfs.images[%s].modprobe.assignments", image->path.value);
-	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, list,
-			    &image->modprobe);
+	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, node,
+			    image);
 	/* What is not in an image that was not read whole may still be in the rest. */
 	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
 		s->early.state = FACT_UNKNOWN;
@@ -271,7 +294,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	struct setting_value given = staged(node, s.name, arena);
 
 	see_running(&s, node, name, arena);
-	s.configured = assigned(a, arena, "modprobe.assignments", &node->modprobe);
+	s.configured = assigned(a, arena, node, NULL);
 	if (!is_decided(node, a))
 		s.configured.state = FACT_UNKNOWN;
 	s.changed_since_boot = file_is_newer(node, a);

@@ -12,10 +12,14 @@ bool gid_parse(struct span text, struct gid *gid)
 	if (text.n != 39)
 		return false;
 	for (size_t i = 0; i < 8; i++) {
-		struct span group = { text.p + 5 * i, 4 };
-		uint64_t value;
+		const char *group = text.p + 5 * i;
+		int value = 0;
 
-		if ((i && group.p[-1] != ':') || span_u64(group, 16, &value))
+		if (i && group[-1] != ':')
+			return false;
+		for (size_t k = 0; k < 4 && value >= 0; k++)
+			value = span_digit(group[k]) < 0 ? -1 : value << 4 | span_digit(group[k]);
+		if (value < 0)
 			return false;
 		gid->raw[2 * i] = (uint8_t)(value >> 8);
 		gid->raw[2 * i + 1] = (uint8_t)value;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "parse/modname.h"
+
 /* ---- lines ---- */
 
 /* How many bytes of REST the logical line takes, its newline not counted. */
@@ -287,17 +289,32 @@ static const char *read_line(struct modprobe_parser *p, const struct modprobe_li
 	return NULL; /* weakdep, since kmod 33, only matters to what builds an initramfs */
 }
 
-void modprobe_read_file(struct modprobe_parser *parser, struct span text)
+bool modprobe_names_ours(struct span line)
+{
+	struct span word;
+
+	while ((word = modprobe_cut_token(&line)).p)
+		if (modname_is_ours(word) || span_starts(word, "NVreg_"))
+			return true;
+	return false;
+}
+
+bool modprobe_read_file(struct modprobe_parser *parser, struct span text)
 {
 	struct modprobe_reader reader = { .rest = text, .arena = parser->arena };
 	struct modprobe_line line;
 	const char *why;
 
 	while (modprobe_next_line(&reader, &line)) {
-		if (!line.text.n || line.text.p[0] == '#')
+		if (!line.text.n || line.text.p[0] == '#' ||
+		    (parser->ours && !modprobe_names_ours(line.text)))
 			continue;
+		if (line.text.n > parser->room)
+			return false;
+		parser->room -= line.text.n;
 		why = read_line(parser, &line);
 		if (why)
 			add_bad_line(parser, &line, why);
 	}
+	return true;
 }

@@ -23,28 +23,6 @@ static bool same_words(struct span a, struct span b)
 	}
 }
 
-struct lines {
-	LIST(struct span) all;
-};
-
-static void read_lines(struct lines *lines, struct arena *arena, struct span text)
-{
-	struct modprobe_reader reader = { .rest = text, .arena = arena };
-	struct modprobe_line line;
-
-	while (modprobe_next_line(&reader, &line))
-		if (line.text.n && line.text.p[0] != '#')
-			*LIST_ADD(arena, &lines->all) = line.text;
-}
-
-static bool has_line(const struct lines *lines, struct span wanted)
-{
-	for_each(line, &lines->all)
-		if (same_words(*line, wanted))
-			return true;
-	return false;
-}
-
 /* COMMAND MODULE ...; in "alias NAME MODULE" either may be one of ours. */
 static bool is_about_ours(struct span line)
 {
@@ -55,6 +33,28 @@ static bool is_about_ours(struct span line)
 		return false;
 	return modname_is_ours(name) ||
 	       (span_is(command, "alias") && target.p && modname_is_ours(target));
+}
+
+struct lines {
+	LIST(struct span) all;
+};
+
+static void read_lines(struct lines *lines, struct arena *arena, struct span text)
+{
+	struct modprobe_reader reader = { .rest = text, .arena = arena };
+	struct modprobe_line line;
+
+	while (modprobe_next_line(&reader, &line))
+		if (line.text.n && line.text.p[0] != '#' && is_about_ours(line.text))
+			*LIST_ADD(arena, &lines->all) = line.text;
+}
+
+static bool has_line(const struct lines *lines, struct span wanted)
+{
+	for_each(line, &lines->all)
+		if (same_words(*line, wanted))
+			return true;
+	return false;
 }
 
 void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
@@ -71,8 +71,6 @@ void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct 
 
 		if (file->lost.count == LOST_MAX || compared == COMPARED_MAX)
 			break;
-		if (!is_about_ours(*line))
-			continue;
 		compared++;
 		if (!has_line(&ours, *line))
 			*LIST_ADD(arena, &file->lost) = fact_strn(arena, text.p, text.n).value;

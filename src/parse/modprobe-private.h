@@ -22,6 +22,8 @@ struct modprobe_parser {
 	struct modprobe_facts *facts;
 	struct arena *arena;
 	struct fact_str file; /* the one being read */
+	bool ours;	      /* lines that name none of our modules are left out */
+	size_t room;	      /* for lines that are not */
 	LIST(struct raw_option) options;
 };
 
@@ -48,8 +50,10 @@ struct span modprobe_cut_token(struct span *rest);
 void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
 			struct span counts);
 
-/* modprobe-lines.c: one file. */
-void modprobe_read_file(struct modprobe_parser *parser, struct span text);
+/* modprobe-lines.c: one file. False when there is more in it than room for it. */
+bool modprobe_read_file(struct modprobe_parser *parser, struct span text);
+/* Is a word of it the name of one of our modules, or a parameter of the NVIDIA driver? */
+bool modprobe_names_ours(struct span line);
 /* modprobe-cmdline.c: module.parameter=value and the three words that block modules. */
 void modprobe_read_cmdline(struct modprobe_parser *parser, struct span cmdline);
 

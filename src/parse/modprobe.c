@@ -268,22 +268,30 @@ static void assign(struct modprobe_parser *p)
 	}
 }
 
+static bool is_of_etc(const struct modprobe_input *input)
+{
+	return span_starts(span_of(input->path), "/etc/");
+}
+
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline)
 {
-	struct modprobe_parser p = { .facts = facts, .arena = arena };
+	struct modprobe_parser p = { .facts = facts, .arena = arena, .room = MODPROBE_BYTES_MAX };
 	bool unread = false, etc_unread = false;
+	size_t total = 0;
 
 	facts->files.state = FACT_KNOWN;
 	for (size_t i = 0; i < count; i++) {
 		note_file(&p, &inputs[i]);
-		if (inputs[i].kind != MODPROBE_UNREAD || inputs[i].masked_by)
+		if (inputs[i].masked_by)
+			continue;
+		total += inputs[i].text.n;
+		if (inputs[i].kind != MODPROBE_UNREAD)
 			continue;
 		unread = true;
-		etc_unread |= span_starts(span_of(inputs[i].path), "/etc/");
+		etc_unread |= is_of_etc(&inputs[i]);
 	}
-	facts->complete = fact_bool(!unread);
-	facts->etc_complete = fact_bool(!etc_unread);
+	p.ours = total > MODPROBE_BYTES_MAX;
 	facts->options.state = facts->assignments.state = facts->blacklist.state =
 		facts->install.state = facts->remove.state = facts->alias.state =
 			facts->softdep.state = facts->bad_lines.state = FACT_KNOWN;
@@ -291,8 +299,13 @@ void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		if (inputs[i].kind != MODPROBE_TEXT || inputs[i].masked_by)
 			continue;
 		p.file = fact_str(arena, inputs[i].path);
-		modprobe_read_file(&p, inputs[i].text);
+		if (modprobe_read_file(&p, inputs[i].text))
+			continue;
+		unread = true;
+		etc_unread |= is_of_etc(&inputs[i]);
 	}
+	facts->complete = fact_bool(!unread);
+	facts->etc_complete = fact_bool(!etc_unread);
 	p.file = fact_str(arena, "/proc/cmdline");
 	modprobe_read_cmdline(&p, cmdline);
 	assign(&p);

@@ -14,8 +14,11 @@
 #include "facts.h"
 #include "parse/span.h"
 
-/* Most bytes of all files together: some hundred times what distributions ship. */
-#define MODPROBE_BYTES_MAX (256u << 10)
+/* Of more than that in all files together, some ten times what distributions ship, lines that name none of our
+ * modules (modname.h) are left out; of those that do, no more is kept than that. */
+#define MODPROBE_BYTES_MAX (96u << 10)
+/* Most bytes that are read, of all files together. */
+#define MODPROBE_READ_MAX (4u << 20)
 
 /* Highest first; NULL ends the list. kmod before 32 has no entry for /usr/lib, which on the systems
  * that use it is the same folder as /lib. */
@@ -49,7 +52,8 @@ struct modprobe_input {
 void modprobe_select(struct modprobe_input *inputs, size_t count);
 
 /* Fills FACTS from the selected INPUTS and from CMDLINE (empty: none), whose file is /proc/cmdline.
- * When a file that counts is MODPROBE_UNREAD, the facts are not complete. */
+ * When a file that counts is MODPROBE_UNREAD, or has more about our modules than is kept, the facts are not
+ * complete. */
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline);
 

@@ -89,8 +89,7 @@ bool span_word(struct span *rest, struct span *word)
 	return n > 0;
 }
 
-/* The value of a digit, plus 1. */
-static const uint8_t digits[256] = {
+const uint8_t span_digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
 	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
@@ -111,7 +110,7 @@ int span_u64(struct span s, int base, uint64_t *value)
 	if (!s.n)
 		return -EINVAL;
 	for (size_t i = 0; i < s.n; i++) {
-		int d = digits[(unsigned char)s.p[i]] - 1;
+		int d = span_digit(s.p[i]);
 
 		if (d < 0 || d >= base)
 			return -EINVAL;

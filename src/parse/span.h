@@ -33,6 +33,13 @@ bool span_cut(struct span *rest, char delim, struct span *piece);
 /* Cuts the next word: blanks, tabs and newlines separate, and runs of them count once. */
 bool span_word(struct span *rest, struct span *word);
 
+/* The value of a hexadecimal digit, or -1; the table has one more. */
+extern const uint8_t span_digits[256];
+static inline int span_digit(char c)
+{
+	return span_digits[(unsigned char)c] - 1;
+}
+
 /* A whole unsigned number: base 10, 16 (with or without 0x) or 0 (as C writes it).
  * 0, -EINVAL on anything else in the span, -ERANGE past 64 bits. */
 int span_u64(struct span s, int base, uint64_t *value);

@@ -3,6 +3,7 @@
  * inside an initramfs say is in probes/initramfs.c. */
 #include "parse/modprobe.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -133,6 +134,18 @@ static void add_softdeps(struct reading *r)
 	r->inputs.items[r->inputs.count - 1].mtime_s = fact_u64(stat.mtime_s);
 }
 
+/* What the parser leaves out is told here, where the host is. */
+static void tell_left_out(struct reading *r)
+{
+	size_t total = 0;
+
+	for_each(input, &r->inputs)
+		total += input->masked_by ? 0 : input->text.n;
+	if (total > MODPROBE_BYTES_MAX)
+		host_gap_note(r->ctx->host, modprobe_folders[0], -EFBIG,
+			      "more than 96 KiB of files: lines that name no GPU or RDMA module are left out");
+}
+
 /* Those that count first: the limit is for all. */
 static void read_texts(struct reading *r, struct text *texts, bool masked, size_t *total)
 {
@@ -142,7 +155,7 @@ static void read_texts(struct reading *r, struct text *texts, bool masked, size_
 		if (input->kind != MODPROBE_TEXT || is_absent(input->mtime_s) ||
 		    masked != (input->masked_by != NULL))
 			continue;
-		if (host_read(r->ctx->host, &texts[i], MODPROBE_BYTES_MAX - *total, "%s",
+		if (host_read(r->ctx->host, &texts[i], MODPROBE_READ_MAX - *total, "%s",
 			      input->path)) {
 			input->kind = MODPROBE_UNREAD;
 			continue;
@@ -171,6 +184,7 @@ static void run(struct probe_context *ctx)
 	host_read(ctx->host, &cmdline, HOST_FILE_MAX, "/proc/cmdline");
 	modprobe_parse(&ctx->node->modprobe, ctx->arena, r.inputs.items, r.inputs.count,
 		       text_span(&cmdline));
+	tell_left_out(&r);
 	if (r.unknown)
 		ctx->node->modprobe.complete = fact_bool(false);
 	if (r.etc_unknown)

@@ -195,20 +195,14 @@ static void read_softdeps(struct reading *r)
 static void read_modprobe(struct contents *c, struct modprobe_facts *facts, struct arena *arena)
 {
 	struct reading r = { .c = c };
-	size_t total = 0;
 
 	read_softdeps(&r);
 	read_folders(&r);
 	modprobe_select(r.inputs.items, r.inputs.count);
-	for_each(input, &r.inputs) {
-		total += input->text.n;
+	for_each(input, &r.inputs)
 		if (input->kind == MODPROBE_UNREAD && !input->masked_by)
 			c->problem = arena_printf(c->arena, "%s could not be read", input->path);
-	}
-	if (total > MODPROBE_BYTES_MAX)
-		c->problem = "more modprobe.d files than are read";
-	else
-		modprobe_parse(facts, arena, r.inputs.items, r.inputs.count, (struct span){ 0 });
+	modprobe_parse(facts, arena, r.inputs.items, r.inputs.count, (struct span){ 0 });
 }
 
 void contents_finish(struct contents *c, struct initramfs_image *image, struct arena *arena,

@@ -10,19 +10,14 @@
 #define LISTED 4
 
 /* The same is said of several subjects, or is missing for several rules: one line for all. */
-static bool same_line(const struct report *r, const struct finding *a, const struct finding *b)
+static bool same_line(const struct finding *a, const struct finding *b)
 {
-	const struct gap *gap;
-
 	if (a == b)
 		return true;
-	if (a->answer.verdict == VERDICT_UNKNOWN && b->answer.verdict == VERDICT_UNKNOWN) {
-		gap = report_gap(r, a);
-		if (gap && gap == report_gap(r, b))
-			return true;
-	}
-	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
-	       same_text(a->answer.observed, b->answer.observed);
+	if (a->answer.verdict != b->answer.verdict)
+		return false;
+	return (a->gap && a->gap == b->gap) ||
+	       (a->rule == b->rule && same_text(a->answer.observed, b->answer.observed));
 }
 
 static bool is_first(const struct report *r, const struct finding *f)
@@ -30,7 +25,7 @@ static bool is_first(const struct report *r, const struct finding *f)
 	for_each(other, &r->findings) {
 		if (other == f)
 			return true;
-		if (!other->off && same_line(r, other, f))
+		if (!other->off && same_line(other, f))
 			return false;
 	}
 	return true;
@@ -45,7 +40,7 @@ static const char *list(const struct report *r, const struct finding *f, bool ru
 	for_each(other, &r->findings) {
 		const char *word = rules ? other->rule->id : other->answer.subject;
 
-		if (!word || other->off || !same_line(r, other, f) || (rules && word == last))
+		if (!word || other->off || !same_line(other, f) || (rules && word == last))
 			continue;
 		last = word;
 		if (count++ < LISTED)
@@ -75,7 +70,7 @@ static const char *one_line(const struct report *r, const char *text)
 /* What is missing comes first; it is what to look at. */
 static const char *unknown_reason(const struct report *r, const struct finding *f)
 {
-	const struct gap *gap = report_gap(r, f);
+	const struct gap *gap = f->gap;
 	const char *fact = f->answer.evidence[0];
 
 	if (gap)
@@ -101,22 +96,35 @@ const char *render_reason(const struct report *r, const struct finding *f)
 					subjects, text ? text : f->rule->title));
 }
 
+/* The place in the order that findings are shown in, from 1; 0: it is not shown. */
+static int rank(const struct finding *f)
+{
+	static const int verdicts[] = {
+		[VERDICT_FAIL] = 1, [VERDICT_PENDING] = 2, [VERDICT_UNKNOWN] = 3, [VERDICT_NOT_APPLICABLE] = 0,
+	};
+	int verdict = verdicts[f->answer.verdict];
+
+	return verdict && !f->off ? verdict * (SEVERITY_CRIT + 1) - (int)f->severity : 0;
+}
+
+/* Of equal rank those come first that the report has first. */
+static bool is_behind(const struct finding *f, const struct finding *other)
+{
+	return rank(f) > rank(other) || (rank(f) == rank(other) && f > other);
+}
+
 const struct finding *render_next(const struct report *r, const struct finding *after)
 {
-	static const enum verdict order[] = { VERDICT_FAIL, VERDICT_PENDING, VERDICT_UNKNOWN };
-	bool begun = !after;
+	const struct finding *next;
 
-	for (size_t v = 0; v < sizeof(order) / sizeof(order[0]); v++)
-		for (int severity = SEVERITY_CRIT; severity >= SEVERITY_INFO; severity--)
-			for_each(f, &r->findings) {
-				if (f->off || f->answer.verdict != order[v] ||
-				    (int)f->severity != severity)
-					continue;
-				if (begun && is_first(r, f))
-					return f;
-				begun |= f == after;
-			}
-	return NULL;
+	do {
+		next = NULL;
+		for_each(f, &r->findings)
+			if (rank(f) && (!after || is_behind(f, after)) && (!next || is_behind(next, f)))
+				next = f;
+		after = next;
+	} while (next && !is_first(r, next));
+	return next;
 }
 
 enum exit_status render_report_lines(const struct report *report, enum exit_status status)

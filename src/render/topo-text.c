@@ -204,7 +204,7 @@ static void print_rows(struct drawing *d)
 static void draw_tree(struct drawing *d)
 {
 	for (const struct topo_item *numa = d->topo->root->first; numa; numa = numa->next) {
-		d->rows.count = 0;
+		memset(&d->rows, 0, sizeof(d->rows));
 		for (const struct topo_item *i = numa->first; i; i = i->next)
 			add_item(d, i, "");
 		print_numa(d, numa);

@@ -37,7 +37,7 @@ static const char *how_to_know(const struct gap *gap)
 
 static struct reason reason_of(const struct report *report, const struct finding *f)
 {
-	const struct gap *gap = report_gap(report, f);
+	const struct gap *gap = f->gap;
 	struct reason r = { .why = f->answer.observed, .to_know = f->answer.remedy };
 
 	if (!r.why && gap) {

@@ -219,10 +219,12 @@ static void judge_direct(struct judge *j)
 	}
 	before = j->findings->count;
 	for_each(nic, &j->node->pci.devices) {
-		const struct pci_device *port =
-			is_known(nic->parent) ? node_pci(j->node, nic->parent.value) : NULL;
+		const struct pci_device *port;
 
-		if (!topology_is_nic(j->node, nic) || is_known(nic->physical_function) || !port)
+		if (!topology_is_nic(j->node, nic) || is_known(nic->physical_function))
+			continue;
+		port = is_known(nic->parent) ? node_pci(j->node, nic->parent.value) : NULL;
+		if (!port)
 			continue;
 		if (known_is(nic->ats_enabled, true))
 			judge_translated(j, nic, port);

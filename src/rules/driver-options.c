@@ -260,9 +260,10 @@ static void judge_nvlink_disabled(struct judge *j)
 static const struct iommu_device *translated(const struct node *node)
 {
 	for_each(i, &node->iommu.devices) {
-		const struct pci_device *d = node_pci(node, i->bdf.value);
+		const struct pci_device *d =
+			str_starts(i->type, "DMA") ? node_pci(node, i->bdf.value) : NULL;
 
-		if (d && (pci_is_gpu(d) || topology_is_nic(node, d)) && str_starts(i->type, "DMA"))
+		if (d && (pci_is_gpu(d) || topology_is_nic(node, d)))
 			return i;
 	}
 	return NULL;

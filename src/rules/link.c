@@ -133,9 +133,9 @@ static void judge_payload(struct judge *j)
 	if (topology_gpus(j->node) && gate_vm(j, "the real ports are not visible here"))
 		return;
 	for_each(d, &j->node->pci.devices) {
-		const struct pci_device *up = parent_of(j->node, d);
+		const struct pci_device *up = is_end(j, d) ? parent_of(j->node, d) : NULL;
 
-		if (is_end(j, d) && up && !is_asleep(d) && !is_absent(d->mps_bytes))
+		if (up && !is_asleep(d) && !is_absent(d->mps_bytes))
 			judge_payload_of(j, d, up);
 	}
 	answer_nothing(j, before, "no GPU or NIC below a port that is visible");

@@ -156,12 +156,14 @@ static void judge_vfio(struct judge *j)
 	if (gate_no_gpu(j))
 		return;
 	for_each(d, &j->node->pci.devices) {
-		const char *fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
-		bool meant = is_guest_host(j->node);
+		const char *fact;
+		bool meant;
 
 		if (!pci_is_gpu(d))
 			continue;
-		if (is_unknown(d->driver) || (is_absent(d->driver) && driver_has(j->node, d)))
+		fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
+		meant = is_guest_host(j->node);
+		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
 			FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,

@@ -107,10 +107,11 @@ static void judge_off(struct judge *j)
 		return;
 	}
 	for_each(d, &j->node->pci.devices) {
-		const char *fact = FACT(j, d, "relaxed_ordering");
+		const char *fact;
 
 		if (!is_concerned(j, d))
 			continue;
+		fact = FACT(j, d, "relaxed_ordering");
 		if (is_absent(d->relaxed_ordering) || is_unsafe(j->node, d))
 			NOT_APPLICABLE(
 				j, .subject = d->bdf.value,
@@ -136,11 +137,13 @@ static void judge_unsafe(struct judge *j)
 		return;
 	before = j->findings->count;
 	for_each(d, &j->node->pci.devices) {
-		const struct pci_device *port = root_port(j->node, d);
-		const char *fact = FACT(j, d, "relaxed_ordering");
+		const struct pci_device *port;
+		const char *fact;
 
 		if (!is_concerned(j, d) || is_absent(d->relaxed_ordering) || !is_unsafe(j->node, d))
 			continue;
+		port = root_port(j->node, d);
+		fact = FACT(j, d, "relaxed_ordering");
 		unsafe++;
 		if (!is_known(d->relaxed_ordering))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });

@@ -252,9 +252,9 @@ def timed(contents, place, *verbs):
             for verb in verbs]
 
 
-def modprobe_lines(folder):
-    """In files of a thousand lines. Past 256 KiB they are not read, and the report says so."""
-    print("\nmodprobe.d lines                            doctor")
+def modprobe_lines(folder, room):
+    """In files of a thousand lines. Past 96 KiB, what names no GPU or RDMA module is left out."""
+    print("\nmodprobe.d lines                            doctor          peak")
     for count in (10, 100, 1000, 10000, 100000):
         place = os.path.join(folder, "m%d" % count)
         contents = node.copy_of(node.tree_of(NODE))
@@ -262,10 +262,11 @@ def modprobe_lines(folder):
             contents.file("/etc/modprobe.d/many%02d.conf" % (first // 1000), "".join(
                 "options m%d k=%d\n" % (i, i) for i in range(first, min(first + 1000, count))))
         best, = timed(contents, place, "doctor")
+        peak = room.against([shutil.which("true")], [program.binary(), "doctor", "--root", place], 1).peak
         complete = subprocess.run([program.binary(), "facts", "modprobe.complete", "--root", place],
                                   stdout=subprocess.PIPE).stdout.strip() == b"true"
-        print("%6d                                  %8.2f ms%s" % (
-            count, best, "" if complete else "  (not all of them read)"), flush=True)
+        print("%6d                                  %8.2f ms %8.1f MiB%s" % (
+            count, best, peak / 1024, "" if complete else "  (not all of them read)"), flush=True)
         shutil.rmtree(place)
 
 
@@ -369,7 +370,7 @@ def main():
             print("%-44s %8.2f million" % ("preflight, instructions of both processes", count / 1e6))
         image(folder, room)
         functions(folder)
-        modprobe_lines(folder)
+        modprobe_lines(folder, room)
         gids(folder)
         fleet(folder, room)
 
