@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fact-path.c - from "pci.devices[0000:1b:00.0].numa_node" to the value and the file behind it. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -96,11 +97,10 @@ static const char *fill_source(struct walk *w)
 		size_t key = (size_t)(t[0] == '{' ? t[1] - '0' : KEYS_MAX);
 
 		if (key < w->keys_count && t[2] == '}') {
-			size_t room = sizeof(text) - 1 - n, length = w->keys[key].n;
-
-			length = length < room ? length : room;
-			memcpy(text + n, w->keys[key].p, length);
-			n += length;
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s",
+					      SPAN_FMT(w->keys[key]));
+			if (n >= sizeof(text))
+				n = sizeof(text) - 1;
 			t += 2;
 		} else {
 			text[n++] = *t;

@@ -94,8 +94,8 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 	for (size_t i = 0; i < desc->count; i++) {
 		const struct field *f = &desc->fields[i];
 
-		/* Length and first character tell nearly all apart. */
-		if (f->length == n && f->name[0] == *name && memcmp(f->name, name, n) == 0)
+		/* The first character tells nearly all apart. */
+		if (f->name[0] == *name && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
 			return f;
 	}
 	return NULL;

@@ -93,15 +93,18 @@ static bool scan_special(struct json_scan *s, struct json_raw *raw)
 	return n || refuse(s, s->at, "a string that is not UTF-8");
 }
 
+/* ASCII that stands for itself in a string. */
 static const bool is_plain[256] = {
 	[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true,
 };
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Of eight at a time: subtracting takes the highest bit from none that is plain, and what it borrows from is
- * above the first one that is not. */
-const char *json_pass_plain(const char *at, const char *end)
+/*
+ * The first character from AT on that is not plain. Of eight at a time: subtracting takes the highest
+ * bit from none that is plain, and what it borrows from is above the first one that is not.
+ */
+static const char *pass_plain(const char *at, const char *end)
 {
 	while (end - at >= 8) {
 		uint64_t eight, special;
@@ -126,7 +129,7 @@ bool json_scan_string(struct json_scan *s, struct json_raw *raw)
 
 	raw->escapes = false;
 	for (;;) {
-		s->at = json_pass_plain(s->at, s->end);
+		s->at = pass_plain(s->at, s->end);
 		if (s->at >= s->end)
 			return refuse(s, s->at, "");
 		if (*s->at == '"')

@@ -70,9 +70,6 @@ static inline bool json_scan_next(struct json_scan *s, char bracket)
 	return true;
 }
 
-/* The first character from AT on that is not ASCII that stands for itself in a string; or END. */
-const char *json_pass_plain(const char *at, const char *end);
-
 /* A string as it is written, without its quotes. With ESCAPES json_decode() writes what it means, which
  * is never longer; a NUL or half a surrogate pair becomes U+FFFD. */
 struct json_raw {

@@ -4,18 +4,16 @@
 #include <string.h>
 #include <json-c/json_tokener.h>
 
-#include "base/json-write.h"
+#include "base/json.h"
 #include "base/output.h"
 #include "fleet/since.h"
 #include "render/render.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
-	struct json_writer w;
-
-	json_write_begin(&w, stdout, true);
-	json_write_value(&w, NULL, json);
-	json_write_end(&w);
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_SPACED |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	return finish_output(status);
 }
 
@@ -53,168 +51,159 @@ struct json_object *render_node(const struct node *node)
 	return json;
 }
 
-static void write_summary(struct json_writer *w, const struct report *report)
+static struct json_object *summary_json(const struct report *report)
 {
-	json_write_open(w, "summary", '{');
-	json_write_string(w, "verdict", verdict_words[report->verdict]);
-	json_write_number(w, "pass", report->count[VERDICT_PASS]);
-	json_write_number(w, "fail", report->count[VERDICT_FAIL]);
-	json_write_number(w, "pending", report->count[VERDICT_PENDING]);
-	json_write_number(w, "unknown", report->count[VERDICT_UNKNOWN]);
-	json_write_number(w, "not_applicable", report->count[VERDICT_NOT_APPLICABLE]);
-	json_write_string(w, "worst", report->any_worst ? severity_words[report->worst] : NULL);
-	json_write_number(w, "info", report->info);
-	json_write_number(w, "off", report->off);
-	json_write_close(w, '}');
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "verdict", verdict_words[report->verdict]);
+	json_put_number(json, "pass", report->count[VERDICT_PASS]);
+	json_put_number(json, "fail", report->count[VERDICT_FAIL]);
+	json_put_number(json, "pending", report->count[VERDICT_PENDING]);
+	json_put_number(json, "unknown", report->count[VERDICT_UNKNOWN]);
+	json_put_number(json, "not_applicable", report->count[VERDICT_NOT_APPLICABLE]);
+	json_put_string(json, "worst", report->any_worst ? severity_words[report->worst] : NULL);
+	json_put_number(json, "info", report->info);
+	json_put_number(json, "off", report->off);
+	return json;
 }
 
-static void write_evidence(struct json_writer *w, const struct report *report, const char *fact)
+static struct json_object *evidence_json(const struct report *report, const char *fact)
 {
+	struct json_object *json = json_object_new_object();
 	struct fact_ref ref;
 
-	json_write_open(w, NULL, '{');
-	json_write_string(w, "fact", fact);
-	if (report_find(report, fact, &ref) == 0) {
-		if (fact_ref_state(&ref) != FACT_UNKNOWN && ref.field->type != FIELD_LIST &&
-		    ref.field->type != FIELD_STRUCT) {
-			_cleanup_json_ struct json_object *value = fact_ref_json(&ref);
-
-			json_write_value(w, "value", value);
-		}
-		if (ref.source)
-			json_write_string(w, "path", ref.source);
-		if (ref.line)
-			json_write_number(w, "line", ref.line);
-	}
-	json_write_close(w, '}');
+	json_put_string(json, "fact", fact);
+	if (report_find(report, fact, &ref))
+		return json;
+	if (fact_ref_state(&ref) != FACT_UNKNOWN && ref.field->type != FIELD_LIST &&
+	    ref.field->type != FIELD_STRUCT)
+		json_put(json, "value", fact_ref_json(&ref));
+	if (ref.source)
+		json_put_string(json, "path", ref.source);
+	if (ref.line)
+		json_put_number(json, "line", ref.line);
+	return json;
 }
 
-static void write_fix(struct json_writer *w, const struct finding *f)
+static struct json_object *fix_json(const struct finding *f)
 {
 	enum activation activation =
 		f->answer.activation ? f->answer.activation : f->rule->activation;
+	struct json_object *json;
 
 	if (!f->rule->fix || (f->answer.verdict != VERDICT_FAIL &&
-			      f->answer.verdict != VERDICT_PENDING)) {
-		json_write_string(w, "fix", NULL);
-		return;
-	}
-	json_write_open(w, "fix", '{');
-	json_write_string(w, "id", f->rule->fix);
-	json_write_string(w, "activation", activation_words[activation]);
-	json_write_close(w, '}');
+			      f->answer.verdict != VERDICT_PENDING))
+		return NULL;
+	json = json_object_new_object();
+	json_put_string(json, "id", f->rule->fix);
+	json_put_string(json, "activation", activation_words[activation]);
+	return json;
 }
 
-static void write_finding(struct json_writer *w, const struct report *report, const struct finding *f)
+static struct json_object *finding_json(const struct report *report, const struct finding *f)
 {
 	const struct answer *a = &f->answer;
+	struct json_object *json = json_object_new_object();
+	struct json_object *evidence = json_object_new_array();
 	bool bad = a->verdict == VERDICT_FAIL || a->verdict == VERDICT_PENDING;
 
-	json_write_open(w, NULL, '{');
-	json_write_string(w, "rule", f->rule->id);
-	json_write_string(w, "verdict", verdict_words[a->verdict]);
-	json_write_string(w, "severity", severity_words[f->severity]);
-	json_write_string(w, "title", f->rule->title);
-	json_write_string(w, "subject", a->subject);
-	json_write_string(w, "observed", a->observed);
-	json_write_string(w, "expected", a->expected);
-	json_write_string(w, "impact", !bad ? NULL : a->impact ? a->impact : f->rule->impact);
-	json_write_string(w, "remedy", a->remedy ? a->remedy : bad ? f->rule->remedy : NULL);
-	json_write_open(w, "evidence", '[');
+	json_put_string(json, "rule", f->rule->id);
+	json_put_string(json, "verdict", verdict_words[a->verdict]);
+	json_put_string(json, "severity", severity_words[f->severity]);
+	json_put_string(json, "title", f->rule->title);
+	json_put_string(json, "subject", a->subject);
+	json_put_string(json, "observed", a->observed);
+	json_put_string(json, "expected", a->expected);
+	json_put_string(json, "impact", !bad ? NULL : a->impact ? a->impact : f->rule->impact);
+	json_put_string(json, "remedy", a->remedy ? a->remedy : bad ? f->rule->remedy : NULL);
 	for (size_t i = 0; i < EVIDENCE_MAX && a->evidence[i]; i++)
-		write_evidence(w, report, a->evidence[i]);
-	json_write_close(w, ']');
-	write_fix(w, f);
+		json_object_array_add(evidence, evidence_json(report, a->evidence[i]));
+	json_put(json, "evidence", evidence);
+	json_put(json, "fix", fix_json(f));
 	if (f->gap) {
-		json_write_string(w, "unknown_path", f->gap->path.value);
-		json_write_string(w, "unknown_why", f->gap->why.value);
+		json_put_string(json, "unknown_path", f->gap->path.value);
+		json_put_string(json, "unknown_why", f->gap->why.value);
 	}
 	if (f->why_graded)
-		json_write_string(w, "configured_reason", f->why_graded);
+		json_put_string(json, "configured_reason", f->why_graded);
 	if (f->proved) {
-		json_write_string(w, "proved", f->proved);
-		json_write_string(w, "configured_verdict", verdict_words[f->configured]);
+		json_put_string(json, "proved", f->proved);
+		json_put_string(json, "configured_verdict", verdict_words[f->configured]);
 	}
 	if (f->off)
-		json_write_true(w, "off");
-	json_write_close(w, '}');
+		json_put(json, "off", json_object_new_boolean(true));
+	return json;
 }
 
-static void write_probe(struct json_writer *w, const struct node *node, const struct probe_result *probe)
+static struct json_object *probe_json(const struct node *node, const struct probe_result *probe)
 {
+	struct json_object *json = json_object_new_object();
+	struct json_object *notes = json_object_new_array();
 	char note[512];
 
-	json_write_open(w, NULL, '{');
-	json_write_string(w, "name", is_known(probe->name) ? probe->name.value : NULL);
-	json_write_string(w, "state", probe_state_words[probe->state.value]);
-	json_write_number(w, "duration_us", probe->duration_us.value);
-	json_write_open(w, "notes", '[');
+	put_str(json, "name", probe->name);
+	json_put_string(json, "state", probe_state_words[probe->state.value]);
+	json_put_number(json, "duration_us", probe->duration_us.value);
 	for_each(g, &node->gaps) {
 		if (!str_is(g->probe, probe->name.value))
 			continue;
 		snprintf(note, sizeof(note), "%s: %s", g->path.value, g->why.value);
-		json_write_string(w, NULL, note);
+		json_object_array_add(notes, json_text(note, strlen(note)));
 	}
-	json_write_close(w, ']');
-	json_write_close(w, '}');
+	json_put(json, "notes", notes);
+	return json;
 }
 
-/* TEXT is JSON, or NULL. */
-static void write_side(struct json_writer *w, const char *key, const char *text)
+static struct json_object *changes_json(const struct changes *changes)
 {
-	_cleanup_json_ struct json_object *value = text ? json_tokener_parse(text) : NULL;
+	struct json_object *array = json_object_new_array();
 
-	json_write_value(w, key, value);
-}
-
-static void write_changes(struct json_writer *w, const struct changes *changes)
-{
-	json_write_open(w, "changes", '[');
 	for_each(c, &changes->items) {
-		json_write_open(w, NULL, '{');
-		json_write_string(w, "fact", c->fact);
-		write_side(w, "before", c->before);
-		write_side(w, "after", c->after);
-		json_write_close(w, '}');
+		struct json_object *json = json_object_new_object();
+
+		json_put_string(json, "fact", c->fact);
+		json_put(json, "before", c->before ? json_tokener_parse(c->before) : NULL);
+		json_put(json, "after", c->after ? json_tokener_parse(c->after) : NULL);
+		json_object_array_add(array, json);
 	}
-	json_write_close(w, ']');
+	return array;
 }
 
-static enum exit_status write_report(const struct report *report, bool indented, enum exit_status status)
+static struct json_object *report_json(const struct report *report)
 {
-	_cleanup_json_ struct json_object *node = render_node(report->node);
-	_cleanup_json_ struct json_object *profiles = render_words(profile_words, report->profiles);
-	struct json_writer w;
+	struct json_object *json = json_document("nvnodecheck-report");
+	struct json_object *findings = json_object_new_array();
+	struct json_object *probes = json_object_new_array();
 
-	json_write_begin(&w, stdout, indented);
-	json_write_document(&w, "nvnodecheck-report");
-	json_write_value(&w, "node", node);
-	json_write_value(&w, "profiles", profiles);
-	json_write_string(&w, "profiles_reason", report->profiles_reason);
-	write_summary(&w, report);
-	json_write_open(&w, "findings", '[');
 	for_each(f, &report->findings)
-		write_finding(&w, report, f);
-	json_write_close(&w, ']');
-	json_write_open(&w, "probes", '[');
+		json_object_array_add(findings, finding_json(report, f));
 	for_each(p, &report->node->probes)
-		write_probe(&w, report->node, p);
-	json_write_close(&w, ']');
+		json_object_array_add(probes, probe_json(report->node, p));
+	json_put(json, "node", render_node(report->node));
+	json_put(json, "profiles", render_words(profile_words, report->profiles));
+	json_put_string(json, "profiles_reason", report->profiles_reason);
+	json_put(json, "summary", summary_json(report));
+	json_put(json, "findings", findings);
+	json_put(json, "probes", probes);
 	if (report->changes)
-		write_changes(&w, report->changes);
-	json_write_close(&w, '}');
-	json_write_end(&w);
-	return finish_output(status);
+		json_put(json, "changes", changes_json(report->changes));
+	return json;
 }
 
 enum exit_status render_report_json(const struct report *report, enum exit_status status)
 {
-	return write_report(report, true, status);
+	_cleanup_json_ struct json_object *json = report_json(report);
+
+	return render_json(json, status);
 }
 
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status)
 {
-	return write_report(report, false, status);
+	_cleanup_json_ struct json_object *json = report_json(report);
+
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	return finish_output(status);
 }
 
 /* ---- rules ---- */

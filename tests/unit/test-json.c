@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strict JSON: what json-c would let pass is refused, with the line; and what is written. */
-#include <stdlib.h>
+/* Strict JSON: what json-c would let pass is refused, with the line. */
 #include <string.h>
 
 #include "base/json-scan.h"
-#include "base/json-write.h"
 #include "cmocka-all.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -242,87 +240,6 @@ static void test_members(void **state)
 	assert_null(json_member(NULL, "s"));
 }
 
-/* Written member by member and as objects, indented and not. */
-static void write_sample(struct json_writer *w, FILE *out, bool indented)
-{
-	static const char given[] = "{\"x\": [], \"y\": [1.5, \"/\\u0001\"], \"z\": {}}";
-	struct json_error error;
-	struct json_object *value = json_parse(given, strlen(given), &error);
-
-	assert_non_null(value);
-	json_write_begin(w, out, indented);
-	json_write_open(w, NULL, '{');
-	json_write_string(w, "a", "\"\\/\b\t\x1f\x7f \xc3\xa4");
-	json_write_string(w, "b", "x\xffy");
-	json_write_string(w, "c", NULL);
-	json_write_number(w, "d", JSON_EXACT_MAX);
-	json_write_number(w, "e", UINT64_MAX);
-	json_write_open(w, "f", '[');
-	json_write_close(w, ']');
-	json_write_value(w, "g", value);
-	json_write_true(w, "h");
-	json_write_close(w, '}');
-	json_write_end(w);
-	json_object_put(value);
-}
-
-static void test_written(void **state)
-{
-	static const char *const wanted[] = {
-		"{\"a\":\"\\\"\\\\/\\b\\t\\u001f\x7f \xc3\xa4\",\"b\":\"x\xef\xbf\xbdy\",\"c\":null,"
-		"\"d\":9007199254740991,\"e\":\"18446744073709551615\",\"f\":[],"
-		"\"g\":{\"x\":[],\"y\":[1.5,\"/\\u0001\"],\"z\":{}},\"h\":true}\n",
-		"{\n  \"a\": \"\\\"\\\\/\\b\\t\\u001f\x7f \xc3\xa4\",\n  \"b\": \"x\xef\xbf\xbdy\",\n"
-		"  \"c\": null,\n  \"d\": 9007199254740991,\n  \"e\": \"18446744073709551615\",\n  \"f\": [\n  ],\n"
-		"  \"g\": {\n    \"x\": [\n    ],\n    \"y\": [\n      1.5,\n      \"/\\u0001\"\n    ],\n"
-		"    \"z\": {\n    }\n  },\n  \"h\": true\n}\n",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(wanted); i++) {
-		struct json_writer w;
-		char *text = NULL;
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
-
-		assert_non_null(out);
-		write_sample(&w, out, i == 1);
-		assert_int_equal(fclose(out), 0);
-		assert_string_equal(text, wanted[i]);
-		free(text);
-	}
-}
-
-/* What does not fit into the writer's room, at each of its last bytes. */
-static void test_written_long(void **state)
-{
-	static char long_text[3 * sizeof(((struct json_writer *)0)->text)];
-
-	(void)state;
-	memset(long_text, 'x', sizeof(long_text) - 1);
-	for (size_t n = sizeof(long_text) - 1; n > 0; n = n > 8200 ? 8200 : n > 8170 ? n - 1 : 0) {
-		struct json_writer w;
-		char *text = NULL;
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
-
-		assert_non_null(out);
-		long_text[n] = '\0';
-		json_write_begin(&w, out, false);
-		json_write_open(&w, NULL, '[');
-		json_write_string(&w, NULL, long_text);
-		json_write_string(&w, NULL, long_text);
-		json_write_close(&w, ']');
-		json_write_end(&w);
-		assert_int_equal(fclose(out), 0);
-		assert_int_equal(size, 2 * n + 8);
-		assert_memory_equal(text, "[\"x", 3);
-		assert_memory_equal(text + n, "xx\",\"x", 6);
-		assert_string_equal(text + size - 4, "x\"]\n");
-		free(text);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,8 +247,7 @@ int main(void)
 		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
 		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_pass),	cmocka_unit_test(test_written),
-		cmocka_unit_test(test_written_long),
+		cmocka_unit_test(test_pass),
 		cmocka_unit_test(test_agrees_with_json_c),
 	};
 
