@@ -203,6 +203,8 @@ static void read_modprobe(struct contents *c, struct modprobe_facts *facts, stru
 		if (input->kind == MODPROBE_UNREAD && !input->masked_by)
 			c->problem = arena_printf(c->arena, "%s could not be read", input->path);
 	modprobe_parse(facts, arena, r.inputs.items, r.inputs.count, (struct span){ 0 });
+	if (!c->problem && !known_is(facts->complete, true))
+		c->problem = "more lines about GPU and RDMA modules in modprobe.d than are kept";
 }
 
 void contents_finish(struct contents *c, struct initramfs_image *image, struct arena *arena,
