@@ -34,6 +34,13 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 	return NULL;
 }
 
+const char *log_line_about(const struct log_line *line, const char *bdf)
+{
+	if (strstr(line->last.value, bdf))
+		return line->last.value;
+	return strstr(line->first.value, bdf) ? line->first.value : "the kernel log names it";
+}
+
 const struct service *node_service(const struct node *node, const char *unit)
 {
 	for_each(s, &node->services.units)

@@ -401,6 +401,9 @@ def test_argument_that_grace_cannot_have(make):
     assert "remove pci=noats" in plan.does(IOMMU)
     assert "pci=realloc" in plan.files["/etc/default/grub"]["content"]
     assert "noats" not in plan.files["/etc/default/grub"]["content"]
+    # Something else is wrong there, and that argument is not it.
+    plan = make("grace-gh200-cx8", "args pci=noats\niommu identity\n", "--all")
+    assert plan.empty() and "on Grace translation is wanted" in plan.refused(IOMMU)
 
 
 def test_argument_that_waits_for_the_boot(make):
@@ -663,6 +666,17 @@ def test_device_node_of_another_number(scratch, tmp_path, node, does):
         assert "anew" in plan.does("dev/nvidia-nodes-missing")
     else:
         assert plan.empty() and "no device" in plan.refused("dev/nvidia-nodes-missing")
+
+
+def test_device_node_that_somebody_gave_to_a_group(scratch, tmp_path):
+    """Its number is right: whom it is for is not decided here."""
+    def edit(facts):
+        major = next(m for m in facts["dev"]["majors"] if m["name"] == "gdrdrv")["major"]
+        node = next(n for n in facts["dev"]["nodes"] if n["path"] == "/dev/gdrdrv")
+        node.update({"kind": "character", "mode": 0o660, "major": major, "minor": 0})
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", "gdrdrv 2.5 opensource\n", edit)
+    plan = Plan(None, "--from", path, "dev/gdrdrv-node-missing")
+    assert plan.empty() and "for them to decide" in plan.refused("dev/gdrdrv-node-missing")
 
 
 def test_module_that_is_loaded_by_nothing_else(make):

@@ -23,9 +23,20 @@ static void remove_argument(struct fixing *f, const char *argument)
 	fix_does(f, ACTIVATION_REBOOT, "remove %s from the kernel command line", argument);
 }
 
+/* Is it a GPU of a Grace module that pci=noats keeps from translating by ATS? */
+static bool lacks_ats(const struct fixing *f)
+{
+	const struct pci_device *d = node_pci(f->node, fix_subject(f));
+	const struct iommu_device *i = d ? topology_iommu(f->node, d) : NULL;
+
+	return fix_rule_is(f, "iommu/translation-enabled") && i && pci_is_gpu(d) &&
+	       known_is(d->ats_enabled, false) && !str_is(i->type, "identity") &&
+	       is_live(f, "pci", "noats");
+}
+
 static void pass_through(struct fixing *f)
 {
-	if (node_is_grace(f->node) && is_live(f, "pci", "noats")) {
+	if (node_is_grace(f->node) && lacks_ats(f)) {
 		remove_argument(f, "pci=noats");
 		fix_costs(f, "Devices may ask for translations and keep them, which pci=noats forbade to all.");
 		return;

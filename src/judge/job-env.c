@@ -21,12 +21,17 @@ struct job_value job_nccl(struct judge *j, const char *name)
 {
 	struct job_value v = job_env(j, name);
 
-	for_each (s, &j->node->env.nccl_conf) {
-		if (v.value || !str_is(s->name, name) || !*s->value.value)
+	/* One that is set to nothing is set. */
+	if (node_env(j->node, name))
+		return v;
+	for_each(s, &j->node->env.nccl_conf) {
+		if (!str_is(s->name, name))
 			continue;
 		/* A line's end of other systems: env/nccl-conf-line speaks of it. */
-		v.value = say(j, "%.*s", (int)strcspn(s->value.value, "\r"), s->value.value);
-		v.fact = say_fact(j, "env.nccl_conf", name, "value");
+		if (*s->value.value)
+			v.value = say(j, "%.*s", (int)strcspn(s->value.value, "\r"), s->value.value);
+		v.fact = v.value ? say_fact(j, "env.nccl_conf", name, "value") : NULL;
+		break;
 	}
 	return v;
 }

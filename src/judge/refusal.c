@@ -93,7 +93,7 @@ static bool refusal_among(struct judge *j, const struct pci_device *gpu, bool na
 						      : NULL;
 
 		if (line && (named ? names(line, gpu) : !line->devices.count))
-			return say_refusal(j, &reasons[i], line->last.value, refusal);
+			return say_refusal(j, &reasons[i], log_line_about(line, gpu->bdf.value), refusal);
 	}
 	return false;
 }

@@ -206,8 +206,10 @@ static struct setting_value staged(const struct node *node, const char *option, 
  * says, but say what that one is silent about. */
 static bool is_decided(const struct node *node, const struct modprobe_assignment *a)
 {
+	bool own = a && (str_starts(a->file, "/etc/") || str_is(a->file, "/proc/cmdline"));
+
 	return known_is(node->modprobe.complete, true) ||
-	       (a && known_is(node->modprobe.etc_complete, true));
+	       (own && known_is(node->modprobe.etc_complete, true));
 }
 
 static void see_next(struct setting *s, const struct node *node, struct setting_value given,

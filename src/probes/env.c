@@ -253,7 +253,12 @@ static void read_nccl_conf(struct probe_context *ctx, const char *folder)
 	int first = read_first(ctx, folder);
 	int standard = add_settings(ctx, STANDARD_CONF, ask_conf, STANDARD_CONF);
 
-	if (first == -ENOENT && standard == -ENOENT)
+	/* A copy of a node has nobody's home. */
+	if (first == -ENODATA)
+		first = -ENOENT;
+	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
+		env->nccl_conf.state = FACT_UNKNOWN;
+	else if (first && standard)
 		env->nccl_conf.state = FACT_ABSENT;
 }
 

@@ -110,13 +110,25 @@ static const char *library_fact(struct judge *j, const struct software_item *ite
 	return say_fact(j, "software.items", item->path.value, "version");
 }
 
+static bool has_libcuda(const struct node *node, struct span folder)
+{
+	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
+		folder.n--;
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "libcuda") && strlen(item->path.value) > folder.n &&
+		    strncmp(item->path.value, folder.p, folder.n) == 0 &&
+		    strchr(item->path.value + folder.n + 1, '/') == NULL && item->path.value[folder.n] == '/')
+			return true;
+	return false;
+}
+
 /* A toolkit's stub is for linking. Programs that open libcuda.so by that name take the one of the first folder. */
 static const char *stub_folder(struct judge *j)
 {
 	const char *path = node_env(j->node, "LD_LIBRARY_PATH");
 	struct span rest = span_of(path ? path : ""), folder;
 
-	while (span_cut(&rest, ':', &folder))
+	while (span_cut(&rest, ':', &folder) && !has_libcuda(j->node, folder))
 		if (span_ends(folder, "/stubs") || span_ends(folder, "/stubs/"))
 			return say(j, "%.*s", SPAN_FMT(folder));
 	return NULL;

@@ -11,13 +11,14 @@
 /* systemd-system.conf(5), DefaultLimitMEMLOCK= */
 #define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
-/* The last line that sets the limit of a launcher's unit, or of users in limits.conf. */
+/* The last line that sets the limit of a launcher's unit, or of users in limits.conf. A hard limit there gives
+ * nothing: it bounds what a soft one may. */
 static const struct limit_setting *who_sets(const struct node *node, const char *unit)
 {
 	const struct limit_setting *found = NULL;
 
 	for_each(s, &node->limits.settings) {
-		if (!str_is(s->item, "memlock"))
+		if (!str_is(s->item, "memlock") || (!unit && str_is(s->kind, "hard")))
 			continue;
 		if (unit ? str_is(s->scope, unit) : str_is(s->scope, "*"))
 			found = s;

@@ -32,7 +32,7 @@ static void fail_lost(struct judge *j, const struct pci_device *d, const struct 
 
 	/* A GPU that no driver has since is lost still. */
 	FAIL_AS(j, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
-		.subject = d->bdf.value, .observed = line->last.value,
+		.subject = d->bdf.value, .observed = log_line_about(line, d->bdf.value),
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
 		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
@@ -106,7 +106,7 @@ static void judge_fatal_errors(struct judge *j)
 
 		if (d && (is_judged(j->node, d) || is_above_judged(j->node, d)))
 			FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value,
-				.observed = line->last.value,
+				.observed = log_line_about(line, d->bdf.value),
 				.expected = "no fatal error on the way to a GPU or NIC",
 				.impact = "The link was reset or cut: jobs that used the devices "
 					  "below it failed, and "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pci.c - BARs, links and distances of GPUs and NICs. */
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "judge/ends.h"
@@ -91,6 +93,20 @@ static void judge_bar1_size(struct judge *j)
 	}
 }
 
+/* "pci 0000:19:00.0: BAR 2 [mem ...]: can't assign; no space": no "VF BAR" and no ROM. */
+static bool is_about_bar1(const struct log_line *line, const struct pci_device *gpu)
+{
+	const struct pci_bar *bar = gpu_bar1(gpu);
+	const char *at;
+	char name[32];
+
+	if (!bar || !str_is(line->pattern, "bar-no-space"))
+		return bar;
+	snprintf(name, sizeof(name), ": BAR %" PRIu64, bar->index.value);
+	at = strstr(log_line_about(line, gpu->bdf.value), name);
+	return at && !isdigit((unsigned char)at[strlen(name)]);
+}
+
 /* Why the kernel or the driver gave no more, as they said it: of this GPU where the line names one. */
 static const struct log_line *no_room(const struct node *node, const struct pci_device *gpu)
 {
@@ -103,7 +119,7 @@ static const struct log_line *no_room(const struct node *node, const struct pci_
 		if (line && !line->devices.count)
 			return line;
 		for (uint32_t k = 0; line && k < line->devices.count; k++)
-			if (str_is(gpu->bdf, line->devices.items[k]))
+			if (str_is(gpu->bdf, line->devices.items[k]) && is_about_bar1(line, gpu))
 				return line;
 	}
 	return NULL;

@@ -63,9 +63,9 @@ static void judge_ignored(struct judge *j, size_t before)
 	if (name && is_new(j, before, name))
 		FAIL(j, .subject = name, .observed = text,
 		     .expected = "a parameter that 'modinfo -p nvidia' lists",
-		     .remedy = "Look for it where modprobe.d does not show it: in the initramfs, "
-			       "in the options of a "
-			       "driver container, in a script that loads the driver.",
+		     .remedy = "If it was taken out of modprobe.d since the driver was loaded, nothing is left to "
+			       "do. Else look where modprobe.d does not show it: in the initramfs, in the options "
+			       "of a driver container, in a script that loads the driver.",
 		     .evidence = { "log.lines[unknown-parameter].last" });
 }
 
