@@ -95,6 +95,9 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 		head.bytes = (uint32_t)size;
 		fwrite(&head, sizeof(head), 1, out);
 		fwrite(text, 1, size, out);
+		/* Lines go out in blocks; for the end of a long report the other workers would wait. */
+		if (size > BUFSIZ)
+			fflush(out);
 		free(text);
 	}
 }
