@@ -34,6 +34,14 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 	return NULL;
 }
 
+bool log_line_names(const struct log_line *line, const char *bdf)
+{
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (strcmp(line->devices.items[i], bdf) == 0)
+			return true;
+	return false;
+}
+
 const char *log_line_about(const struct log_line *line, const char *bdf)
 {
 	if (strstr(line->last.value, bdf))

@@ -28,6 +28,8 @@ const struct pci_device *node_pci(const struct node *node, const char *bdf);
 const struct module *node_module(const struct node *node, const char *name);
 const struct driver_param *node_param(const struct node *node, const char *name);
 const struct log_line *node_log(const struct node *node, const char *pattern);
+/* Does one of those lines name the device BDF? LINE may be NULL. */
+bool log_line_names(const struct log_line *line, const char *bdf);
 /* What is kept of those lines about the device BDF: mostly others name it too. */
 const char *log_line_about(const struct log_line *line, const char *bdf);
 const struct service *node_service(const struct node *node, const char *unit);

@@ -52,14 +52,6 @@ static const char *own_line(const struct log_line *line)
 	return strstr(line->first.value, " nvidia: ") ? line->first.value : NULL;
 }
 
-static bool names(const struct log_line *line, const struct pci_device *gpu)
-{
-	for (uint32_t i = 0; i < line->devices.count; i++)
-		if (str_is(gpu->bdf, line->devices.items[i]))
-			return true;
-	return false;
-}
-
 static bool say_refusal(struct judge *j, const struct reason *reason, const char *text,
 			struct refusal *refusal)
 {
@@ -92,7 +84,7 @@ static bool refusal_among(struct judge *j, const struct pci_device *gpu, bool na
 						      ? node_log(j->node, reasons[i].pattern)
 						      : NULL;
 
-		if (line && (named ? names(line, gpu) : !line->devices.count))
+		if (line && (named ? log_line_names(line, gpu->bdf.value) : !line->devices.count))
 			return say_refusal(j, &reasons[i], log_line_about(line, gpu->bdf.value), refusal);
 	}
 	return false;

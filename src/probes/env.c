@@ -206,8 +206,8 @@ static int ask_conf(struct host *host, void *facts, struct arena *arena, void *u
 	return read_settings(host, facts, arena, user, user);
 }
 
-/* The name of a home is its owner's: the path does not leave this function. USER is the folder of the process,
- * of whose environment NCCL takes HOME. */
+/* The name of a home is its owner's: the path does not leave this function. USER is the folder of the process.
+ * NCCL asks for its user's home in passwd, which HOME mostly is. */
 static int ask_home(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -241,10 +241,13 @@ static int add_settings(struct probe_context *ctx, const char *path, host_ask *a
 static int read_first(struct probe_context *ctx, const char *folder)
 {
 	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
+	int rc;
 
 	if (own && *own)
 		return *own == '/' ? add_settings(ctx, own, ask_conf, own) : -ENOENT;
-	return add_settings(ctx, HOME_CONF, ask_home, folder);
+	rc = add_settings(ctx, HOME_CONF, ask_home, folder);
+	/* A copy of a node has nobody's home. */
+	return rc == -ENODATA ? -ENOENT : rc;
 }
 
 static void read_nccl_conf(struct probe_context *ctx, const char *folder)
@@ -253,9 +256,6 @@ static void read_nccl_conf(struct probe_context *ctx, const char *folder)
 	int first = read_first(ctx, folder);
 	int standard = add_settings(ctx, STANDARD_CONF, ask_conf, STANDARD_CONF);
 
-	/* A copy of a node has nobody's home. */
-	if (first == -ENODATA)
-		first = -ENOENT;
 	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
 		env->nccl_conf.state = FACT_UNKNOWN;
 	else if (first && standard)

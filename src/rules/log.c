@@ -154,19 +154,11 @@ static const struct nic_event nic_events[] = {
 };
 #define NIC_EVENTS (sizeof(nic_events) / sizeof(nic_events[0]))
 
-static bool names_device(const struct log_line *line, const char *bdf)
-{
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (strcmp(line->devices.items[i], bdf) == 0)
-			return true;
-	return false;
-}
-
 /* Has one of the events before the N-th spoken of it? */
 static bool was_said(const struct judge *j, size_t n, const char *bdf)
 {
 	for (size_t i = 0; i < n; i++)
-		if (names_device(node_log(j->node, nic_events[i].pattern), bdf))
+		if (log_line_names(node_log(j->node, nic_events[i].pattern), bdf))
 			return true;
 	return false;
 }

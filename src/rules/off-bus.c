@@ -19,9 +19,8 @@ static const struct log_line *lost(const struct node *node, const struct pci_dev
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
-		for (uint32_t k = 0; line && k < line->devices.count; k++)
-			if (str_is(d->bdf, line->devices.items[k]))
-				return line;
+		if (log_line_names(line, d->bdf.value))
+			return line;
 	}
 	return NULL;
 }

@@ -118,9 +118,8 @@ static const struct log_line *no_room(const struct node *node, const struct pci_
 
 		if (line && !line->devices.count)
 			return line;
-		for (uint32_t k = 0; line && k < line->devices.count; k++)
-			if (str_is(gpu->bdf, line->devices.items[k]) && is_about_bar1(line, gpu))
-				return line;
+		if (log_line_names(line, gpu->bdf.value) && is_about_bar1(line, gpu))
+			return line;
 	}
 	return NULL;
 }
