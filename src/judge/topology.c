@@ -134,7 +134,9 @@ static bool names_grace(const char *text)
 /* Grace cores are Neoverse V2 like others'; the board's name tells, or a GPU that is on one module with them. */
 bool node_is_grace(const struct node *node)
 {
-	if (str_is(node->os.machine, "aarch64") && is_known(node->os.product) &&
+	if (is_known(node->os.machine) && !str_is(node->os.machine, "aarch64"))
+		return false;
+	if (is_known(node->os.machine) && is_known(node->os.product) &&
 	    names_grace(node->os.product.value))
 		return true;
 	for_each(d, &node->pci.devices) {
