@@ -286,6 +286,7 @@ static const struct field module_file_fields[] = {
 	F_STR(module_file, signer, "{0}"),
 	F_STRS(module_file, depends, "{0}"),
 	F_STRS(module_file, parameters, "{0}"),
+	F_STRS(module_file, parameter_types, "{0}"),
 	F_LIST(module_file, imports, module_symbol_desc, "{0}"),
 	F_LIST(module_file, exports, module_symbol_desc, "{0}"),
 };

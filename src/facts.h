@@ -322,6 +322,7 @@ struct module_file {
 	struct fact_str signer;		/* absent: not signed */
 	LIST(const char *) depends;	/* modules that have to be there first */
 	LIST(const char *) parameters;	/* their names */
+	LIST(const char *) parameter_types;	/* NAME:TYPE as in parmtype, without int, which most are */
 	LIST(struct module_symbol) imports;	/* peer-memory and nvidia_p2p_ symbols that it wants */
 	LIST(struct module_symbol) exports;	/* and those that it offers */
 };
@@ -347,18 +348,17 @@ struct modules_facts {
 
 /* ---- modprobe: what the next load of a module would be told ----
  *
- * Names of modules and parameters have underscores, and are those that are written: where one module
- * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
- * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or a file
- * that counts could not be read, complete is false: an unread line may say otherwise, and what is missing may
- * stand there. Of more than 96 KiB of files only lines that name a GPU or RDMA module are here, and a gap says
- * so. In node.modprobe the running kernel's command line comes last, as far as it can be read; an image's
- * facts are those of its files alone, without times. What a file that is not masked has lost is absent. */
+ * Names of modules and parameters have underscores, and are those that are written: where one module is reached
+ * through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps its own. The assignment
+ * that wins: modprobe_effective() in parse/modprobe.h. When a folder or a file that counts could not be read,
+ * complete is false: what is missing may stand there, and an unread line may say otherwise. Of more than 96 KiB
+ * only lines that name a GPU or RDMA module are here, and a gap says so. In node.modprobe the running kernel's
+ * command line comes last, as far as it can be read; an image's facts have neither that nor times. */
 
 struct modprobe_file {
 	struct fact_str path;		/* on the host, or in the image */
 	struct fact_str masked_by;	/* the file of the same name that counts instead; or absent */
-	LIST(const char *) lost;	/* lines of a masked file, about GPU and RDMA modules, that the other lacks */
+	LIST(const char *) lost;	/* lines about GPU and RDMA modules that the other lacks; or absent */
 	struct fact_u64 mtime_s;	/* absent: in an image, or a link to /dev/null */
 };
 

@@ -248,6 +248,24 @@ def test_unknown_parameter_is_taken_out_of_its_line(make):
     assert Plan(plan.directory, "driver/unknown-module-parameter").empty()
 
 
+def test_value_that_no_module_takes(make):
+    rule = "boot/option-value-refused"
+    plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"
+                "\toptions nvidia NVreg_EnableMSI=yes NVreg_EnableS0ixPowerManagement=off\n", rule)
+    assert "/etc/modprobe.d/a.conf" in plan.files and OWN not in plan.files
+    plan.apply()
+    assert Plan(plan.directory, rule).empty()
+
+
+def test_value_that_no_module_takes_beside_a_right_one(make):
+    rule = "boot/option-value-refused"
+    plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"
+                "\toptions nvidia NVreg_EnableMSI=0\n\toptions nvidia NVreg_EnableMSI=yes\n"
+                "\toptions nvidia-drm modeset=1\n", rule)
+    assert plan.lines("/etc/modprobe.d/a.conf") == ["options nvidia-drm modeset=1"]
+    assert 'options nvidia NVreg_EnableMSI="0"' in plan.lines(OWN)
+
+
 def test_options_of_the_driver_given_to_its_sister(make):
     plan = deepep(make, text="file /etc/modprobe.d/nvidia-drm.conf\n"
                   "\toptions nvidia-drm modeset=1 NVreg_EnableMSI=1\n")

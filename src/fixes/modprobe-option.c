@@ -6,6 +6,7 @@
 
 #include "judge/gpus.h"
 #include "judge/module-find.h"
+#include "judge/option-value.h"
 #include "judge/setting.h"
 #include "parse/nvidia.h"
 #include "plan/fix.h"
@@ -184,6 +185,32 @@ static void take_out_unknown(struct fixing *f)
 	take_out(f, fix_subject(f), NULL);
 }
 
+/* The last value of the parameter that the kernel takes, or NULL. */
+static const char *good_value(const struct fixing *f, const struct module_file *file, const char *param)
+{
+	const char *value = NULL;
+
+	for_each(a, &f->node->modprobe.assignments)
+		if (option_file(f->node, a->module.value) == file && str_is(a->param, param) &&
+		    is_known(a->value) && !option_refused(f->node, a, NULL))
+			value = a->value.value;
+	return value;
+}
+
+/* The subject is MODULE.PARAM. A file loses all that it says of the parameter, so what is right is said anew. */
+static void take_out_refused(struct fixing *f)
+{
+	const char *subject = fix_subject(f), *param = strchr(subject, '.') + 1;
+	const char *module = arena_strndup(f->arena, subject, (size_t)(param - 1 - subject));
+	const char *value = good_value(f, option_file(f->node, module), param);
+
+	if (!fix_option_remove(f, module, param, NULL) ||
+	    (value && !fix_option(f, module, param, value)))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "take %s out%s%s", param, value ? ", but for the value " : "",
+		 value ? value : "");
+}
+
 /* ---- made right ---- */
 
 static void merge_registry(struct fixing *f)
@@ -339,6 +366,7 @@ static const struct {
 	void (*plan)(struct fixing *f);
 } plans[] = {
 	{ "boot/modprobe-conf-shadowed", unmask },
+	{ "boot/option-value-refused", take_out_refused },
 	{ "boot/options-wrong-module-name", right_name },
 	{ "dev/imex-channel-missing", set_imex_channel },
 	{ "driver/dma-remap-peer-mmio", take_out_subject },

@@ -134,6 +134,12 @@ static void add_parameter(struct module_file *file, struct arena *arena, const c
 	*LIST_ADD(arena, &file->parameters) = clean.value;
 }
 
+static void add_type(struct module_file *file, struct arena *arena, const char *value)
+{
+	if (!span_ends(span_of(value), ":int"))
+		*LIST_ADD(arena, &file->parameter_types) = fact_str(arena, value).value;
+}
+
 static void add_info(struct module_file *file, struct arena *arena, const char *key,
 		     const char *value, bool brief)
 {
@@ -149,10 +155,12 @@ static void add_info(struct module_file *file, struct arena *arena, const char *
 		return;
 	if (strcmp(key, "depends") == 0)
 		add_depends(file, arena, value);
-	else if (strcmp(key, "parm") == 0 || strcmp(key, "parmtype") == 0)
+	if (strcmp(key, "parm") == 0 || strcmp(key, "parmtype") == 0)
 		add_parameter(file, arena, value);
+	if (strcmp(key, "parmtype") == 0)
+		add_type(file, arena, value);
 	/* Signed, by somebody whom this libkmod cannot tell. */
-	else if (strcmp(key, "sig_id") == 0 && is_absent(file->signer))
+	if (strcmp(key, "sig_id") == 0 && is_absent(file->signer))
 		file->signer.state = FACT_UNKNOWN;
 }
 
@@ -173,12 +181,13 @@ static int read_info(struct kmod_module *module, struct module_file *file, struc
 		if (text_fields[i].brief || !brief)
 			*(enum fact_state *)((char *)file + text_fields[i].offset) = FACT_ABSENT;
 	if (!brief)
-		file->depends.state = file->parameters.state = FACT_KNOWN;
+		file->depends.state = file->parameters.state = file->parameter_types.state = FACT_KNOWN;
 	for_each_entry(entry, list)
 		add_info(file, arena, lib.kmod_module_info_get_key(entry),
 			 lib.kmod_module_info_get_value(entry), brief);
 	lib.kmod_module_info_free_list(list);
 	fact_list_sort(&file->parameters, sizeof(char *), compare_strings);
+	fact_list_sort(&file->parameter_types, sizeof(char *), compare_strings);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "judge/gate.h"
 #include "judge/gpus.h"
+#include "judge/option-value.h"
 #include "judge/setting.h"
 #include "own-files.h"
 #include "parse/nvidia.h"
@@ -210,12 +211,15 @@ static void judge_one_configured(struct judge *j, const struct driver_param *par
 				 const struct setting *dwords, size_t *right)
 {
 	const char *option = setting_option_name(param->name.value, j->arena);
+	const struct modprobe_assignment *given =
+		setting_nvidia_assignment(j->node, &j->node->modprobe, option);
 	const char *next;
 	struct setting s;
 	struct setting_outcome o;
 
-	/* Most are not configured at all, which is quickly told. */
-	if (!setting_nvidia_assignment(j->node, &j->node->modprobe, option))
+	/* Most are not configured at all, which is quickly told. What is refused never comes to be live:
+	 * boot/option-value-refused. */
+	if (!given || option_refused(j->node, given, NULL))
 		return;
 	s = setting_nvreg(j->node, param->name.value, j->arena);
 	if (s.configured.state != FACT_KNOWN)

@@ -4,6 +4,7 @@
 
 #include "judge/bootargs.h"
 #include "judge/gate.h"
+#include "judge/option-value.h"
 #include "judge/setting.h"
 
 static const char *say_arg(struct judge *j, const struct kparam *arg)
@@ -249,7 +250,8 @@ static bool changed_since_boot(const struct node *node, const char *file)
 	return false;
 }
 
-/* The first option that was written since the boot and is not what runs. */
+/* The first option that was written since the boot and is not what runs. One with a value that the kernel
+ * refuses waits for nothing good. */
 static const struct modprobe_assignment *waiting_option(struct judge *j)
 {
 	for_each(a, &j->node->modprobe.assignments) {
@@ -259,7 +261,7 @@ static const struct modprobe_assignment *waiting_option(struct judge *j)
 		    !changed_since_boot(j->node, a->file.value))
 			continue;
 		now = running_value(j, a);
-		if (now && !same_value(now, a->value.value))
+		if (now && !same_value(now, a->value.value) && !option_refused(j->node, a, NULL))
 			return a;
 	}
 	return NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unknown-options.c - options of the driver that it does not have. */
+/* unknown-options.c - options that the driver does not have, and values that no module takes. */
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/option-value.h"
 #include "judge/setting.h"
 
 static const struct module_file *file_with_parameters(const struct node *node)
@@ -101,6 +102,57 @@ static void judge_unknown_parameter(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "no option of the NVIDIA driver is configured");
 }
 
+/* ---- values ---- */
+
+static void judge_value(struct judge *j, const struct modprobe_assignment *a,
+			const struct module_file *file, size_t before)
+{
+	const char *subject = say(j, "%s.%s", file->name.value, a->param.value);
+	const char *value = is_known(a->value) ? a->value.value : NULL;
+	const char *type, *why = option_refused(j->node, a, &type);
+
+	if (!why || !is_new(j, before, subject))
+		return;
+	FAIL(j, .subject = subject,
+	     .observed = value ? say(j, "\"%.60s\" %s: the kernel will not load %s with it", value, why,
+				     file->name.value)
+			       : say(j, "its value %s: the kernel will not load %s so", why,
+				     file->name.value),
+	     .expected = say(j, "a value of its type, %s", type),
+	     .evidence = { say(j, "modprobe.assignments[#%zu].value",
+			       (size_t)(a - j->node->modprobe.assignments.items)) });
+}
+
+/* All assignments count, not the last one alone: the kernel takes them in turn. */
+static void judge_values(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before = j->findings->count, seen = 0, unread = 0;
+
+	if (gate_no_modprobe(j))
+		return;
+	for_each(a, &node->modprobe.assignments) {
+		const struct module_file *file = option_file(node, a->module.value);
+
+		if (file && is_known(file->parameter_types)) {
+			seen++;
+			judge_value(j, a, file, before);
+		} else if (setting_is_nvidia(node, a->module.value)) {
+			unread += file || !is_told(node->modules.files);
+		}
+	}
+	if (j->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(j, .evidence = { "modules.files" });
+	else if (gate_modprobe_unread(j))
+		return;
+	else if (seen)
+		PASS(j, .evidence = { "modprobe.assignments", "modules.files" });
+	else
+		NOT_APPLICABLE(j, .observed = "no option of a GPU or RDMA module is configured");
+}
+
 static const struct rule unknown_options_rules[] = {
 	{
 		.id = "driver/unknown-module-parameter",
@@ -121,6 +173,25 @@ static const struct rule unknown_options_rules[] = {
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
 		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
 			   "issue 1678",
+	},
+	{
+		.id = "boot/option-value-refused",
+		.title = "An option has a value that stops its module from being loaded",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_values,
+		.impact = "The module is gone after the next boot, and with nvidia all GPUs.",
+		.remedy = "Correct the value, or remove the option, before the next boot.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Configured options against the types that the .ko of the running kernel declares for "
+			 "its parameters.",
+		.why = "A name that a module does not have is passed over; a value that its type does not take is "
+		       "not: the kernel logs \"`yes' invalid for parameter\" and refuses the module. NVreg_ "
+		       "parameters are signed numbers of 32 bits (0xffffffff does not fit) or text of at most "
+		       "1024 bytes; Y and N are for those of type bool.",
+		.check = "modinfo -p nvidia; after a load that failed: dmesg | grep 'invalid for parameter'",
+		.sources = "Linux: kernel/params.c, lib/kstrtox.c",
 	},
 };
 

@@ -63,8 +63,8 @@
 	X(ExcludedGpus)
 
 #define DEFINE_NUMBER(name, shown, value)          \
-	static unsigned int NVreg_##name = value; \
-	module_param(NVreg_##name, uint, 0);
+	static int NVreg_##name = (int)(value); \
+	module_param(NVreg_##name, int, 0);
 NUMBERS(DEFINE_NUMBER)
 
 #define DEFINE_STRING(name)          \
