@@ -238,7 +238,8 @@ static int query_record(struct host *host, const char *key, const struct desc *d
 	if (rc)
 		return rc;
 	rc = fact_from_json(desc, facts,
-			    span_of(json_object_to_json_string(json_member(json, "answer"))), arena,
+			    span_of(json_object_to_json_string_ext(json_member(json, "answer"),
+								   JSON_C_TO_STRING_PLAIN)), arena,
 			    true, &error);
 	if (rc)
 		host_gap_note(host, key, -EBADMSG, error.text);

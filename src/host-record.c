@@ -38,21 +38,11 @@ static void lose_line(struct recorder *r)
 	*r->error = -ENOMEM;
 }
 
-/* Where memory runs out json-c leaves pieces of the text out without a word. */
-static bool is_whole(struct json_object *record, const char *text, size_t n)
-{
-	struct json_error error;
-	_cleanup_json_ struct json_object *again = json_parse(text, n, &error);
-
-	return json_object_equal(record, again);
-}
-
 static void write_line(struct recorder *r, struct json_object *record)
 {
-	const char *text = json_object_to_json_string_ext(
-		record, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	size_t n = strlen(text);
-	_cleanup_free_ char *line = is_whole(record, text, n) ? malloc(n + 1) : NULL;
+	const char *text = json_written(record, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	size_t n = text ? strlen(text) : 0;
+	_cleanup_free_ char *line = text ? malloc(n + 1) : NULL;
 	size_t done = 0;
 
 	if (!line) {

@@ -73,6 +73,17 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 	json_put(object, key, json_u64(value));
 }
 
+/* json-c passes over what it has no room to append (printbuf_memappend(), 0.13 to 0.18): a text that lacks a
+ * piece, perhaps in the middle of a name. realloc() leaves word of it. */
+const char *json_written(struct json_object *json, int flags)
+{
+	const char *text;
+
+	errno = 0;
+	text = (json_object_to_json_string_ext)(json, flags);
+	return errno == ENOMEM ? NULL : text;
+}
+
 struct json_object *json_text(const char *s, size_t n)
 {
 	_cleanup_free_ char *clean = NULL;

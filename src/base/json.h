@@ -70,7 +70,10 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 #define json_object_array_add(array, value) \
 	(void)memory_need(json_object_array_add(array, value) == 0 ? (array) : NULL)
 #define json_object_to_json_string_ext(json, flags) \
-	((const char *)memory_need((void *)json_object_to_json_string_ext(json, flags)))
+	((const char *)memory_need((void *)json_written(json, flags)))
+
+/* JSON as a text, which belongs to it; NULL where memory ran out. */
+const char *json_written(struct json_object *json, int flags);
 
 /* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
 struct json_object *json_text(const char *s, size_t n);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/library.h"
+#include "base/memory.h"
 
 #define DIGEST_BYTES 32
 
@@ -16,11 +17,21 @@
 	F(gcry_md_open)       \
 	F(gcry_md_write)      \
 	F(gcry_md_read)       \
-	F(gcry_md_close)
+	F(gcry_md_close)      \
+	F(gcry_set_fatalerror_handler)
 
 static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
+
+/* Which it has only where memory ran out; it would abort. */
+static void fatal(void *user, int error, const char *text)
+{
+	(void)user;
+	(void)error;
+	(void)text;
+	memory_need(NULL);
+}
 
 /* Nothing here is secret, so no memory is locked for it: gcrypt manual, "Initializing the library".
  */
@@ -31,8 +42,10 @@ int sha256_load(void)
 
 	if (loaded)
 		return 0;
-	if (library_load("libgcrypt.so.20", symbols, LIBRARY_COUNT(symbols)) ||
-	    !lib.gcry_check_version(NULL))
+	if (library_load("libgcrypt.so.20", symbols, LIBRARY_COUNT(symbols)))
+		return -ELIBACC;
+	lib.gcry_set_fatalerror_handler(fatal, NULL);
+	if (!lib.gcry_check_version(NULL))
 		return -ELIBACC;
 	lib.gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
 	lib.gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
