@@ -26,7 +26,7 @@ static const struct rule *nearest(const char *word)
 	return found;
 }
 
-static enum exit_status refuse(const char *id)
+enum exit_status refuse_rule(const char *id)
 {
 	const struct rule *other = nearest(id);
 
@@ -44,7 +44,7 @@ enum exit_status cmd_explain(const struct options *options)
 	enum exit_status status;
 
 	if (!rule)
-		return refuse(options->args[0]);
+		return refuse_rule(options->args[0]);
 	if (output_begin(&output, options->output))
 		return EXIT_CANNOT;
 	status = options->format == FORMAT_JSON ? render_rules_json(&rule, 1)

@@ -16,11 +16,8 @@ static enum exit_status check_rules(const struct options *options)
 
 		while (k < count && fnmatch(options->args[i], rules[k]->id, 0) != 0)
 			k++;
-		if (k == count) {
-			complain("no rule is called '%s'; 'nvnodecheck rules' lists them",
-				 options->args[i]);
-			return EXIT_USAGE;
-		}
+		if (k == count)
+			return refuse_rule(options->args[i]);
 	}
 	return EXIT_WELL;
 }

@@ -48,6 +48,9 @@ void source_close(struct source *source);
  * findings. */
 enum exit_status check_patterns(const struct options *options);
 
+/* Says that no rule is called ID, and which one may be meant. */
+enum exit_status refuse_rule(const char *id);
+
 /* doctor over many files; see fleet.h. */
 enum exit_status cmd_fleet(const struct options *options);
 

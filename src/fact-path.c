@@ -169,7 +169,7 @@ int fact_find(const struct desc *desc, const void *facts, const char *path, stru
 		return -EINVAL;
 	ref->field = field;
 	ref->value = value;
-	ref->source = w.file ? w.file : w.source ? fill_source(&w) : NULL;
+	ref->source = w.file ? w.file : w.archive ? w.archive : w.source ? fill_source(&w) : NULL;
 	if (w.archive && w.file)
 		ref->source = arena_printf(arena, "%s:%s", w.archive, w.file);
 	ref->line = w.line;

@@ -397,7 +397,7 @@ static const struct field initramfs_image_fields[] = {
 const struct desc initramfs_image_desc = DESC(initramfs_image, .archive = true);
 
 static const struct field initramfs_facts_fields[] = {
-	F_LIST(initramfs_facts, images, initramfs_image_desc, "{0}"),
+	F_LIST(initramfs_facts, images, initramfs_image_desc, "/boot"),
 };
 static const struct desc initramfs_facts_desc = DESC(initramfs_facts);
 

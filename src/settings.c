@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/spelling.h"
 #include "host.h"
 #include "report.h"
 
@@ -59,6 +60,21 @@ static int wrong(struct parse *p, const char *what, const char *value, const cha
 	return 0;
 }
 
+static int unknown_key(struct parse *p, const char *section, const char *key)
+{
+	struct spelling spelling;
+
+	spelling_begin(&spelling, key);
+	for (const struct settings_key *k = settings_keys; k->section; k++)
+		if (strcmp(k->section, section) == 0)
+			spelling_offer(&spelling, k->key);
+	for (const struct expect_key *k = expect_keys; k->key && strcmp(section, "expect") == 0; k++)
+		spelling_offer(&spelling, k->key);
+	snprintf(p->error, p->error_size, "unknown key \"%.80s\" in [%s]%s%s", key, section,
+		 spelling.nearest ? "; did you mean " : "", spelling.nearest ? spelling.nearest : "");
+	return 0;
+}
+
 static const struct settings_key *find_key(const char *section, const char *key)
 {
 	for (const struct settings_key *k = settings_keys; k->section; k++)
@@ -104,7 +120,7 @@ static int set_expect(struct parse *p, const char *name, const char *value)
 	struct expectation *e;
 
 	if (!key)
-		return wrong(p, "unknown key", name, "");
+		return unknown_key(p, "expect", name);
 	wanted = argument ? key->refuse(argument) : NULL;
 	if (wanted)
 		return wrong(p, "key", name, wanted);
@@ -184,7 +200,7 @@ static int set(void *user, const char *section, const char *key, const char *val
 		return set_expect(p, key, value);
 	k = find_key(section, key);
 	if (!k)
-		return wrong(p, "unknown key", key, "");
+		return unknown_key(p, section, key);
 	if (strcmp(section, "check") == 0)
 		return set_check(p, key, value);
 	if (span_u64(span_of(value), 10, &p->settings->link_errors_max))
@@ -205,6 +221,9 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 			return number;
 		*what = "a NUL byte: this is not a text file";
 		if (span_find(line, '\0') < line.n)
+			return number;
+		*what = "a [section] without its ]";
+		if (line.n && *line.p == '[' && span_find(line, ']') == line.n)
 			return number;
 	}
 	return 0;

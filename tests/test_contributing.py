@@ -61,7 +61,8 @@ def test_a_rule_in_ten_minutes(copy):
                 text = do(line.replace("/usr/bin/python3", sys.executable), copy)
                 if "explain" in line:
                     assert "overcommit" in text
-            assert re.search(r"[3-9] passed", text), text
+                if "pytest" in line:
+                    assert re.search(r"[3-9] passed", text), text
     assert written == {"src/rules/overcommit.c", "tests/cases/others.cases"}
 
 

@@ -123,6 +123,7 @@ def test_nothing_is_written(make, scratch):
 def test_usage(make, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     for args, said in ((["no/such"], "no rule is called 'no/such'"),
+                       (["peer-maping-override"], "did you mean driver/peer-mapping-override?"),
                        (["--all", PEER], "--all and rules exclude each other"),
                        (["--yes"], "go with --apply"),
                        (["--apply", "--from", "/dev/null"], "--apply changes a machine")):

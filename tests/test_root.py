@@ -176,7 +176,7 @@ def test_tree_is_unchanged(node_tree):
 def without(*folders):
     """In front of a command: nothing is mounted there, as in the chroot of a rescue system."""
     script = "".join("mount -t tmpfs none %s; " % folder for folder in folders) + 'exec "$@"'
-    return ("unshare", "--mount", "sh", "-ec", script, "sh")
+    return (*program.with_own_mounts(), "sh", "-ec", script, "sh")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")

@@ -31,8 +31,9 @@ def live(root, plan, script):
     os.makedirs(hidden, exist_ok=True)
     shutil.copy(txn.driver(), root + "/etc/txn-driver")
     shutil.copy(path, root + "/etc/plan")
-    return subprocess.run(["unshare", "--mount", "--net", "--propagation", "private", "sh", "-ec",
-                           LIVE + "D=/etc/txn-driver P=/etc/plan\n" + script, "sh", root],
+    own = program.with_own_mounts("--net", "--propagation", "private")
+    return subprocess.run([*own, "sh", "-ec", LIVE + "D=/etc/txn-driver P=/etc/plan\n" + script, "sh",
+                           root],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                           env=program.environment())
 

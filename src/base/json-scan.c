@@ -39,9 +39,10 @@ void json_set_error(struct json_error *error, const char *text, const char *at, 
 static bool refuse(struct json_scan *s, const char *at, const char *what)
 {
 	json_set_error(s->error, s->text, at, "%s",
-		       at >= s->end ? "the document is cut short"
-		       : *at	    ? what
-				    : "a NUL byte: this is not a text");
+		       s->text == s->end ? "it is empty"
+		       : at >= s->end	 ? "the document is cut short"
+		       : *at		 ? what
+					 : "a NUL byte: this is not a text");
 	s->wrong = true;
 	return false;
 }

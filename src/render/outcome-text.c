@@ -107,7 +107,10 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct optio
 	page_begin(&page, options);
 	for_each(text, &o->txn->recovered)
 		text_wrap(page.out, *text, 0, 0, page.width);
-	fprintf(page.out, "\n%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),
+	/* Apart from what stands above: the plan, or what was taken back first. */
+	if (o->plan || o->txn->recovered.count)
+		putc('\n', page.out);
+	fprintf(page.out, "%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),
 		o->txn->text ? ": " : "", o->txn->text ? o->txn->text : "",
 		page_style(&page, STYLE_PLAIN));
 	repairs(page.out, o);

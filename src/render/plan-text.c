@@ -193,7 +193,35 @@ static void steps(struct view *v)
 
 /* ---- the whole ---- */
 
-static void foot(struct view *v, const struct options *options)
+static bool any_refused(const struct plan *plan)
+{
+	for_each(r, &plan->repairs)
+		if (part_of(r) == PART_REFUSED)
+			return true;
+	return false;
+}
+
+/* Of the answers that were asked for: what is unknown may need a repair as well. */
+static const char *nothing_text(struct view *v, const struct report *report,
+				const struct options *options)
+{
+	size_t unknown = report->count[VERDICT_UNKNOWN];
+	const char *more = options->all || options->args_count
+				   ? ""
+				   : " With --all, what is less than an error is repaired too.";
+
+	if (v->plan->repairs.count)
+		return any_refused(v->plan) ? "Nothing that was found can be changed here."
+					    : "There is nothing to change.";
+	if (!unknown)
+		return arena_printf(v->plan->arena, "Nothing needs a repair.%s", more);
+	return arena_printf(v->plan->arena,
+			    "Nothing that was found needs a repair; %zu answer%s unknown, and 'nvnodecheck "
+			    "doctor' says what would make %s known.%s",
+			    unknown, unknown == 1 ? " is" : "s are", unknown == 1 ? "it" : "them", more);
+}
+
+static void foot(struct view *v, const struct report *report, const struct options *options)
 {
 	const char *what = options->apply ? ""
 			   : options->from
@@ -202,13 +230,7 @@ static void foot(struct view *v, const struct options *options)
 				     "does it, 'undo' takes it back.";
 
 	if (plan_is_empty(v->plan))
-		text_wrap(v->page.out,
-			  v->plan->repairs.count ? "There is nothing to change."
-			  : options->all || options->args_count
-				  ? "Nothing needs a repair."
-				  : "Nothing needs a repair. With --all, what is less than an error is "
-				    "repaired too.",
-			  0, 0, v->page.width);
+		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);
 	else
 		text_wrap(v->page.out, arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what),
 			  0, 0, v->page.width);
@@ -236,6 +258,6 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 	steps(&v);
 	putc('\n', v.page.out);
 	if (!plan->refused)
-		foot(&v, options);
+		foot(&v, report, options);
 	return page_end(&v.page, status);
 }

@@ -143,7 +143,7 @@ static void head(struct view *v)
 {
 	const struct report *r = v->report;
 
-	head_line(v, "Node", or_unknown(r->node->os.hostname, "?"));
+	head_line(v, "Node", or_unknown(r->node->os.hostname, "unknown"));
 	head_line(v, "System", machine_text(v));
 	head_line(v, "Driver", driver_text(v));
 	head_line(v, "GPUs", gpus_text(v));
@@ -374,10 +374,26 @@ static void show_changes(struct view *v)
 	}
 }
 
+static size_t count_failed(const struct report *report)
+{
+	return report->count[VERDICT_FAIL] - report->info;
+}
+
+static void what_next(struct view *v)
+{
+	if (!count_failed(v->report))
+		return;
+	fputc('\n', v->page.out);
+	text_wrap(v->page.out,
+		  "Why, and how to check by hand: 'nvnodecheck explain RULE'. What can be repaired: "
+		  "'nvnodecheck fix', with the same --profile.",
+		  0, 0, v->page.width);
+}
+
 static void last_line(struct view *v)
 {
 	const struct report *r = v->report;
-	size_t failed = r->count[VERDICT_FAIL] - r->info;
+	size_t failed = count_failed(r);
 
 	fputc('\n', v->page.out);
 	styled(v, failed ? STYLE_RED : r->count[VERDICT_PENDING] ? STYLE_YELLOW : STYLE_GREEN,
@@ -408,6 +424,7 @@ enum exit_status render_report_text(const struct report *report, const struct op
 		show_all(&v, chosen_rest, show_short);
 	}
 	show_changes(&v);
+	what_next(&v);
 	last_line(&v);
 	if (v.verbose) {
 		struct topo topo;

@@ -100,7 +100,7 @@ static void show_reason(struct page *page, const struct reason *r, struct arena 
 	fprintf(page->out, "%s%-*s%s", page_style(page, STYLE_BLUE), INDENT, "?",
 		page_style(page, STYLE_PLAIN));
 	text_wrap(page->out, why, INDENT, INDENT, page->width);
-	page_label(page, INDENT, LABEL, "leaves", r->rules);
+	page_label(page, INDENT, LABEL, "unknown", r->rules);
 }
 
 static void show_those_with(struct page *page, const struct reasons *reasons, const char *to_know,

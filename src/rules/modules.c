@@ -429,8 +429,8 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_WARN,
 		.judge = judge_gdrdrv,
 		.impact = "NVSHMEM up to 3.2.5 and its CPU handler do not start.",
-		.remedy = "Install GDRCopy's kernel module and load gdrdrv, or use NVSHMEM 3.3.9 or later "
-			  "with PeerMappingOverride.",
+		.remedy = "Where something needs it: install GDRCopy's kernel module and load gdrdrv, or use "
+			  "NVSHMEM 3.3.9 or later with PeerMappingOverride.",
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules, the NVSHMEM found on disk, NVSHMEM_IBGDA_NIC_HANDLER of the "

@@ -573,7 +573,7 @@ static const struct rule nvreg_rules[] = {
 		.judge = judge_stream_memops,
 		.impact = "None with CUDA 11.7 or later. Programs built for CUDA 11.6 or earlier and "
 			  "GPUDirect Async (libgdsync) get error 801.",
-		.remedy = "Leave it, unless such an old program runs here.",
+		.remedy = "Leave it, unless a program built for CUDA 11.6 or earlier, or libgdsync, runs here.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",

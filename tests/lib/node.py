@@ -16,7 +16,10 @@ MOST_LIKE = 8
 @functools.lru_cache(maxsize=None)
 def statements(name):
     """The statements of nodes/NAME.node, those of what it is like first."""
-    return tuple(_expand(os.path.join(NODES, name + ".node"), 0))
+    path = os.path.join(NODES, name + ".node")
+    if not os.path.exists(path):
+        raise textform.FormError("there is no node '%s' in tests/nodes" % name)
+    return tuple(_expand(path, 0))
 
 
 def _expand(path, depth):

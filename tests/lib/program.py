@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
+import pytest
+
 from . import tree
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -51,6 +53,19 @@ def environment(**more):
 
 
 @functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=None)
+def _refusal_of_mounts():
+    return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.PIPE,
+                          check=False).stderr.decode().strip()
+
+
+def with_own_mounts(*options):
+    """In front of a command. A chroot into a mere folder, whose root is no mount, gives none to anybody."""
+    if _refusal_of_mounts():
+        pytest.skip("needs a mount namespace: " + _refusal_of_mounts())
+    return ["unshare", "--mount", *options]
+
+
 def for_everybody(path):
     """PATH, or a copy of that program where an ordinary user can reach it."""
     if tree.is_open_to_all(os.path.dirname(os.path.abspath(path))):

@@ -211,9 +211,9 @@ def refused(root, files=FILES, steps=(), **more):
 
 def in_namespace(script, *args):
     """Runs SCRIPT with mounts of its own."""
-    return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec", script,
-                           "sh", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          env=program.environment())
+    own = program.with_own_mounts("--propagation", "private")
+    return subprocess.run([*own, "sh", "-ec", script, "sh", *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False, env=program.environment())
 
 
 def outcome(process):
