@@ -86,7 +86,7 @@ enum exit_status cmd_diff(const struct options *options)
 	if (!status) {
 		diff_finish(&diff);
 		status = diff.count ? EXIT_FINDINGS : EXIT_WELL;
-		if (output_begin(&output, options->output))
+		if (output_begin(&output, options->output, OUTPUT_MODE))
 			return EXIT_CANNOT;
 		status = render_diff(&diff, &fleet, options, status);
 		if (output_end(&output, !ferror(stdout)))

@@ -134,7 +134,7 @@ enum exit_status cmd_expect(const struct options *options)
 
 	if (!status)
 		status = source_observe(&source, options);
-	if (!status && output_begin(&output, options->output))
+	if (!status && output_begin(&output, options->output, OUTPUT_MODE))
 		status = EXIT_CANNOT;
 	if (status)
 		return status;

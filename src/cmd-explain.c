@@ -45,7 +45,7 @@ enum exit_status cmd_explain(const struct options *options)
 
 	if (!rule)
 		return refuse_rule(options->args[0]);
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
 	status = options->format == FORMAT_JSON ? render_rules_json(&rule, 1)
 						: render_rule_text(rule, options);

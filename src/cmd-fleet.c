@@ -218,7 +218,7 @@ enum exit_status cmd_fleet(const struct options *options)
 	status = fleet_open(&fleet, options->from, options->args, options->args_count);
 	if (status)
 		return status;
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
 	status = judge_all(&fleet, options);
 	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;

@@ -89,7 +89,7 @@ enum exit_status cmd_prove(const struct options *options)
 	mine.skip = NULL;
 	report = report_make(source.node, &mine, source.arena);
 	status = proof_status(report);
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
 	status = options->format == FORMAT_JSON ? render_proof_json(report, status)
 						: render_proof_text(report, options, status);

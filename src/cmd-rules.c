@@ -49,7 +49,7 @@ enum exit_status cmd_rules(const struct options *options)
 		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
 		return EXIT_USAGE;
 	}
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
 	status = print(list, chosen, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;

@@ -31,7 +31,7 @@ enum exit_status cmd_topo(const struct options *options)
 		return EXIT_INCOMPLETE;
 	}
 	topo_make(&topo, source.node, source.arena);
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
 	status = print(&topo, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;

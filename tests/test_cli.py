@@ -385,6 +385,16 @@ def test_capture_is_its_owners(broken, tmp_path):
         assert "x" * 100 not in file.read_text()
 
 
+def test_capture_on_a_full_disk_leaves_the_old_one(broken, tmp_path):
+    file = tmp_path / "capture"
+    script = ("mount -t tmpfs -o size=64k tmpfs %s; echo old > %s; \"$@\" || status=$?; cat %s; ls -A %s; "
+              "exit $status" % (tmp_path, file, file, tmp_path))
+    result = run("capture", "--root", broken, "-o", file,
+                 wrap=program.with_own_mounts() + ["sh", "-ec", script, "sh"])
+    assert result.status == 4 and "No space left" in result.err, str(result)
+    assert result.out == "old\ncapture\n"
+
+
 @pytest.mark.parametrize("close", ["1", "0,1,2", "2"])
 def test_closed_standard_files(close, broken, tmp_path):
     """A file that the program opens must not become its standard output."""

@@ -27,7 +27,7 @@ static int failed(struct output *output, int error)
 }
 
 /* node exporter reads *.prom and nothing else of its folder: ".NAME.XXXXXX" is none. */
-static int make_temporary(struct output *output)
+static int make_temporary(struct output *output, mode_t mode)
 {
 	const char *slash = strrchr(output->file, '/');
 	int folder = slash ? (int)(slash + 1 - output->file) : 0;
@@ -43,10 +43,9 @@ static int make_temporary(struct output *output)
 		output->temporary[0] = '\0';
 		return -errno;
 	}
-	/* Others are to read it, as far as the caller's mask lets them. */
 	mask = umask(0);
 	umask(mask);
-	return fchmod(output->fd, 0666 & ~mask) < 0 ? -errno : 0;
+	return fchmod(output->fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
 /* /dev/null, a terminal or a pipe stays what it is; a link may lead to one, or be somebody's trap in /tmp. */
@@ -60,7 +59,7 @@ static int open_special(struct output *output, mode_t mode)
 	return output->fd < 0 ? -errno : 0;
 }
 
-int output_begin(struct output *output, const char *file)
+int output_begin(struct output *output, const char *file, mode_t mode)
 {
 	struct stat st;
 	int rc;
@@ -70,7 +69,7 @@ int output_begin(struct output *output, const char *file)
 		return 0;
 	output->file = file;
 	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output, st.st_mode)
-							    : make_temporary(output);
+							    : make_temporary(output, mode);
 	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
 		rc = -errno;
 	return rc ? failed(output, -rc) : 0;

@@ -18,8 +18,11 @@ struct output {
 	int fd;
 };
 
+#define OUTPUT_MODE 0666	/* what others may read, as far as the caller's mask lets them */
+#define OUTPUT_OWN_MODE 0600
+
 /* FILE NULL or "-": standard output stays what it is. 0, or negative errno after saying why. */
-int output_begin(struct output *output, const char *file);
+int output_begin(struct output *output, const char *file, mode_t mode);
 /* Renames it, or (when GOOD is false) takes it away. */
 int output_end(struct output *output, int good);
 

@@ -45,7 +45,7 @@ enum exit_status render_report(const struct report *report, const struct options
 	}
 	if (options->quiet)
 		return status;
-	if (output_begin(&output, options->output))
+	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return render_failure(options, EXIT_CANNOT);
 	answer = render(report, options, status, lines);
 	if (output_end(&output, !ferror(stdout)))
