@@ -108,6 +108,7 @@ static const struct error_text {
 	{ EOVERFLOW, "EOVERFLOW", "more entries than such a folder can have" },
 	{ ESTALE, "ESTALE", "stale" },
 	{ EBUSY, "EBUSY", "busy" },
+	{ ENOTUNIQ, "ENOTUNIQ", "more than one answer" },
 };
 
 static const struct error_text *find_error(int error)

@@ -5,8 +5,11 @@
 
 #include "parse/span.h"
 
-/* The effective user and the effective capabilities in /proc/PID/status. */
-bool process_uid(struct span status, uint64_t *uid);
+/* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
+#define PROCESS_ENVIRON_MAX (4u << 20)
+
+/* The users and the effective capabilities in /proc/PID/status. */
+bool process_uids(struct span status, uint64_t *real, uint64_t *effective);
 bool process_capabilities(struct span status, uint64_t *capabilities);
 
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */

@@ -136,7 +136,7 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name, value;
-	int rc = host_read(host, &text, 4u << 20, "%s", (const char *)user);
+	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s", (const char *)user);
 
 	if (rc)
 		return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
