@@ -5,6 +5,7 @@
 
 #include "parse/passwd.h"
 #include "parse/process.h"
+#include "readers/processes.h"
 
 #define SETTINGS_MAX 1024
 #define HOME_CONF "~/.nccl.conf"
@@ -197,9 +198,14 @@ static int read_first(struct probe_context *ctx, const char *folder, struct fact
 void nccl_conf_read(struct probe_context *ctx, const char *folder, struct fact_u64 user)
 {
 	struct env_facts *env = &ctx->node->env;
-	int first = read_first(ctx, folder, user);
-	int standard = add_file(ctx, STANDARD_CONF);
+	int first, standard;
 
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
+		host_gap_note(ctx->host, STANDARD_CONF, -EXDEV, PROCESS_IS_ELSEWHERE);
+		return;
+	}
+	first = read_first(ctx, folder, user);
+	standard = add_file(ctx, STANDARD_CONF);
 	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
 		env->nccl_conf.state = FACT_UNKNOWN;
 	else if (first && standard)

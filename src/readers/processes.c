@@ -88,3 +88,17 @@ int processes_list(struct host *host, process_found *found, void *user)
 	}
 	return error;
 }
+
+static bool links_differ(struct host *host, pid_t pid, const char *name)
+{
+	char its[PATH_MAX], ours[PATH_MAX];
+
+	return host_link(host, its, "/proc/%d/%s", (int)pid, name) == 0 &&
+	       host_link(host, ours, "/proc/self/%s", name) == 0 && strcmp(its, ours) != 0;
+}
+
+/* The root of a process in another mount namespace is shown as "/" as well. */
+bool process_is_elsewhere(struct host *host, pid_t pid)
+{
+	return links_differ(host, pid, "ns/mnt") || links_differ(host, pid, "root");
+}

@@ -17,4 +17,9 @@
 typedef void process_found(void *user, uint64_t pid, const char *comm);
 int processes_list(struct host *host, process_found *found, void *user);
 
+/* Is process PID in another mount namespace or root, as in a container? Then what it names by a path can be
+ * another file than the one that is found here. False also where that is not told. */
+#define PROCESS_IS_ELSEWHERE "the process is in another mount namespace or root: its paths can mean other files"
+bool process_is_elsewhere(struct host *host, pid_t pid);
+
 #endif
