@@ -58,7 +58,8 @@ def test_launchers(tmp_path):
 
 def test_kernel_threads_are_left_alone(tmp_path):
     facts = observe(tree(tmp_path, process(77, "slurmd", "1"), process(7, "slurmd", "2"),
-                         files={"/proc/2/task/2/children": "3 4 77 "}))
+                         files={"/proc/2/comm": "kthreadd\n",
+                                             "/proc/2/task/2/children": "3 4 77 "}))
     assert [p["pid"] for p in facts["limits"]["launchers"]] == [7]
 
 

@@ -77,8 +77,10 @@ int processes_list(struct host *host, process_found *found, void *user)
 			continue;
 		rc = host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]);
 		/* One that has ended meanwhile is none, and no kernel gives a longer name; one that may
-		 * not be seen is one. */
-		if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
+		 * not be seen is one. In a copy none ends. */
+		if (rc == -ENOENT && host_kind(host) == HOST_TREE)
+			error = -ESRCH;
+		else if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
 			error = rc;
 		if (rc)
 			continue;
