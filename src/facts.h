@@ -570,7 +570,7 @@ struct net_interface {
 	struct fact_str state;		/* operstate */
 	struct fact_u64 mtu_bytes;	/* the largest packet */
 	struct fact_str bdf;		/* absent: not a PCI function */
-	struct fact_str driver;		/* of the function; absent: none */
+	struct fact_str driver;		/* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
 	/* Of interfaces that share a subnet with another; unknown for the rest. */
 	struct fact_u64 arp_ignore;

@@ -25,7 +25,7 @@ static bool is_leg_of(const struct node *node, const struct pci_device *nic, con
 	if (strncmp(bond, "bond", 4) == 0)
 		return true;
 	for_each(leg, &node->net.interfaces)
-		if (str_is(leg->bdf, nic->bdf.value) && interface_carries(leg, bond))
+		if (str_is(leg->bdf, nic->bdf.value) && interface_is_leg(node, leg, bond))
 			return true;
 	return false;
 }
