@@ -79,6 +79,20 @@ void judge_answer(struct judge *j, const struct answer *answer)
 			finding->answer.evidence[n++] = answer->evidence[i];
 }
 
+/* Its answers are the last ones. */
+bool judge_has_answered(const struct judge *j, const char *subject)
+{
+	const struct finding *findings = j->findings->items;
+
+	for (size_t i = j->findings->count; i > 0 && findings[i - 1].rule == j->rule; i--) {
+		const char *other = findings[i - 1].answer.subject;
+
+		if (other && strcmp(other, subject) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *say(struct judge *j, const char *format, ...)
 {
 	const char *text;

@@ -308,6 +308,9 @@ static void judge_wrong_name(struct judge *j)
 		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
 			continue;
 		seen++;
+		/* The lines of one module are one answer. */
+		if (judge_has_answered(j, o->module.value))
+			continue;
 		if (strstr(o->text.value, "NVreg_") && is_sister(node, o->module.value))
 			FAIL(j, .subject = o->module.value,
 			     .observed = say(j, "options that begin with NVreg_ are the driver's own, and %s has "

@@ -7,7 +7,7 @@
 
 static const struct module_file *file_with_parameters(const struct node *node)
 {
-	for_each (f, &node->modules.files)
+	for_each(f, &node->modules.files)
 		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
 		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
 			return f;
@@ -45,22 +45,11 @@ static const char *ignored_parameter(struct judge *j, const char **text)
 	return say(j, "%.*s", (int)strcspn(at, "'"), at);
 }
 
-/* True when nobody spoke of the parameter yet. */
-static bool is_new(const struct judge *j, size_t before, const char *subject)
-{
-	const struct finding *findings = j->findings->items;
-
-	for (size_t i = before; i < j->findings->count; i++)
-		if (strcmp(findings[i].answer.subject, subject) == 0)
-			return false;
-	return true;
-}
-
-static void judge_ignored(struct judge *j, size_t before)
+static void judge_ignored(struct judge *j)
 {
 	const char *text = NULL, *name = ignored_parameter(j, &text);
 
-	if (name && is_new(j, before, name))
+	if (name && !judge_has_answered(j, name))
 		FAIL(j, .subject = name, .observed = text,
 		     .expected = "a parameter that 'modinfo -p nvidia' lists",
 		     .remedy = "If it was taken out of modprobe.d since the driver was loaded, nothing is left to "
@@ -77,7 +66,7 @@ static void judge_unknown_parameter(struct judge *j)
 
 	if (gate_no_modprobe(j))
 		return;
-	for_each (a, &node->modprobe.assignments) {
+	for_each(a, &node->modprobe.assignments) {
 		const char *fact = say(j, "modprobe.assignments[#%zu].param",
 				       (size_t)(a - node->modprobe.assignments.items));
 
@@ -92,7 +81,7 @@ static void judge_unknown_parameter(struct judge *j)
 			     .expected = "a parameter that 'modinfo -p nvidia' lists",
 			     .evidence = { fact });
 	}
-	judge_ignored(j, before);
+	judge_ignored(j);
 	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (seen)
@@ -113,11 +102,9 @@ static const struct rule unknown_options_rules[] = {
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "Configured options against the parameters that nvidia.ko on disk "
-			 "declares, and \"unknown "
-			 "parameter\" of nvidia in the kernel log.",
+			 "declares, and \"unknown parameter\" of nvidia in the kernel log.",
 		.why = "The kernel loads the module all the same and logs \"unknown parameter ... "
-		       "ignored\". "
-		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
+		       "ignored\". Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
 		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
 			   "issue 1678",
