@@ -197,7 +197,7 @@ static bool is_nvidia_major(const struct dev_facts *dev, struct span number)
 
 	if (span_u64(number, 10, &value))
 		return false;
-	for_each (m, &dev->majors)
+	for_each(m, &dev->majors)
 		if (m->major.value == value && str_starts(m->name, "nvidia"))
 			return true;
 	return false;

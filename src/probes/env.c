@@ -109,7 +109,7 @@ struct maps {
 
 static bool is_listed(const struct env_facts *answer, struct span path)
 {
-	for_each (listed, &answer->nccl)
+	for_each(listed, &answer->nccl)
 		if (span_is(path, *listed))
 			return true;
 	return false;

@@ -391,7 +391,7 @@ static void read_devices(struct probe_context *ctx)
 	if (names.count > RDMA_DEVICES_MAX)
 		host_gap_note(ctx->host, DEVICES, -EOVERFLOW, "only the first devices were read");
 	/* Rules go through all ports: those of the other devices are not all. */
-	for_each (device, &ctx->node->rdma.devices)
+	for_each(device, &ctx->node->rdma.devices)
 		if (is_unknown(device->ports))
 			ctx->node->rdma.devices.state = FACT_UNKNOWN;
 }

@@ -166,7 +166,7 @@ static void find_program(struct places *p, struct span folder)
 
 	if (rc && rc != -ENOENT)
 		p->hidden_program = true;
-	for_each (known, &software->programs)
+	for_each(known, &software->programs)
 		if (strcmp(*known, path) == 0)
 			return;
 	if (rc == 0)

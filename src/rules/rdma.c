@@ -485,8 +485,7 @@ static const struct rule rdma_rules[] = {
 			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
 			 "NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
-		       "; OFED brings it to older kernels, so the "
-		       "probe outranks the number.",
+		       "; OFED brings it to older kernels, so the probe outranks the number.",
 		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",
 		.sources = "NCCL: src/transport/net_ib/gdr.cc\nLinux commit bfe0cc6eb249\n"
 			   "github.com/aws/aws-ofi-nccl pull 618",
