@@ -247,6 +247,17 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	return answered(host, path, rc);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_sort(struct names *names)
+{
+	if (names->count > 1)
+		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+}
+
 int host_list(struct host *host, struct names *names, const char *format, ...)
 {
 	char path[PATH_MAX];
@@ -377,15 +388,4 @@ int names_add(struct names *names, const char *name)
 	}
 	names->items[names->count] = strdup(name);
 	return names->items[names->count++] ? 0 : -ENOMEM;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-void names_sort(struct names *names)
-{
-	if (names->count > 1)
-		qsort(names->items, names->count, sizeof(*names->items), compare_names);
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 #define RULES_MAX 512
 
 const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, taken out. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

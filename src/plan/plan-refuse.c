@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plan-refuse.c - nodes on which nothing is repaired, and findings that software cannot repair. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/plan-make.h"

@@ -4,7 +4,6 @@
  * for (--reload), since every job on the node has to be gone for it. All parameters of the driver
  * are read when it is loaded (kernel-open/nvidia/nv-linux.h: permission 0).
  */
-#include <errno.h>
 #include <string.h>
 
 #include "plan/fix.h"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "parse/field.h"
 #include "probe.h"
 
 /* IMEX has 2048 channels by default (nv-reg.h, ImexChannelCount). */

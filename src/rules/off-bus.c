@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* off-bus.c - functions that the kernel still lists and that no longer answer. */
-#include "judge/gate.h"
 #include "judge/topology.h"
+#include "rule.h"
 
 static bool is_judged(const struct node *node, const struct pci_device *d)
 {

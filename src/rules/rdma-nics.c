@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rdma-nics.c - the NICs as devices (rules rdma/...): all there, alike, and with what kernel,
  * firmware and user space have to bring along for them. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "judge/gate.h"
