@@ -349,11 +349,11 @@ struct modules_facts {
  *
  * Names of modules and parameters have underscores, and are those that are written: where one module
  * is reached through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps
- * its own. modprobe_effective() in parse/modprobe.h finds the assignment that wins. When a folder or a file
- * that counts could not be read, complete is false: an unread line may say otherwise, and what is missing may
- * stand there. Of more than 96 KiB of files only lines that name a GPU or RDMA module are here, and a gap says
- * so. In node.modprobe the running kernel's command line comes last, as far as it can be read; an image's
- * facts are those of its files alone, without times. What a file that is not masked has lost is absent. */
+ * its own. When a folder or a file that counts could not be read, complete is false: an unread line may
+ * say otherwise, and what is missing may stand there. Of more than 96 KiB of files only lines that name
+ * a GPU or RDMA module are here, and a gap says so. In node.modprobe the running kernel's command line
+ * comes last, as far as it can be read; an image's facts are those of its files alone, without times.
+ * What a file that is not masked has lost is absent. */
 
 struct modprobe_file {
 	struct fact_str path;		/* on the host, or in the image */
