@@ -66,6 +66,16 @@ bool process_environ_next(struct span *rest, struct span *name, struct span *val
 	return false;
 }
 
+bool process_environ_find(struct span block, const char *name, struct span *value)
+{
+	struct span found;
+
+	while (process_environ_next(&block, &found, value))
+		if (span_is(found, name))
+			return true;
+	return false;
+}
+
 static bool holds_secret(struct span name)
 {
 	static const char *const words[] = { "KEY",	 "TOKEN",	"SECRET",

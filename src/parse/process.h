@@ -17,6 +17,8 @@ bool process_is_initial_namespace(struct span uid_map);
 
 /* The next NAME=VALUE of an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);
+/* The first variable of that name in one. */
+bool process_environ_find(struct span block, const char *name, struct span *value);
 
 /* Is NAME a variable that decides how GPU communication works? Names that hold a secret by their
  * words (NVIDIA_API_KEY) are none, whatever their beginning. */

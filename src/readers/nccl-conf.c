@@ -73,13 +73,11 @@ struct person {
 static int find_home_told(struct host *host, struct arena *arena, const char *folder, const char **home)
 {
 	_cleanup_text_ struct text text = { 0 };
-	struct span rest, name, value;
+	struct span value;
 	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s/environ", folder);
 
-	rest = text_span(&text);
-	while (rc == 0 && !*home && process_environ_next(&rest, &name, &value))
-		if (span_is(name, "HOME"))
-			*home = arena_strndup(arena, value.p, value.n);
+	if (rc == 0 && process_environ_find(text_span(&text), "HOME", &value))
+		*home = arena_strndup(arena, value.p, value.n);
 	return rc;
 }
 
