@@ -178,7 +178,6 @@ static int read_first(struct probe_context *ctx, const char *folder, struct fact
 {
 	struct person person = { .folder = folder, .user = user, .brief = ctx->brief };
 	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
-
 	int rc;
 
 	if (!own || !*own) {

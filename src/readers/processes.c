@@ -16,12 +16,6 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool has_name(const struct names *names, const char *name)
-{
-	return names->count &&
-	       bsearch(&name, names->items, names->count, sizeof(*names->items), compare_names);
-}
-
 /* As strings sorted like the names of a folder, to be looked up there. */
 struct threads {
 	struct text text;
@@ -65,7 +59,7 @@ int processes_list(struct host *host, process_found *found, void *user)
 	if (rc)
 		return rc == -ENOENT ? -ENODATA : rc;
 	/* Process 1 is there for everybody to see, or the list is not the node's. */
-	if (!has_name(&names, "1"))
+	if (!names_have(&names, "1"))
 		return -ESRCH;
 	read_threads(host, &threads);
 	for (size_t i = 0; i < names.count; i++) {

@@ -145,7 +145,7 @@ static void judge_conf(struct judge *j)
 {
 	size_t before, i = 0;
 
-	/* Which files there are the environment says: NCCL_CONF_FILE, HOME. */
+	/* Which files there are the environment says: NCCL_CONF_FILE, HOME; or passwd. */
 	if (gate_no_nccl_variables(j))
 		return;
 	if (is_absent(j->node->env.nccl_conf)) {
