@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "cmd.h"
 #include "report.h"
-#include "version.h"
 
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/output.h"

@@ -349,11 +349,11 @@ struct modules_facts {
 /* ---- modprobe: what the next load of a module would be told ----
  *
  * Names of modules and parameters have underscores, and are those that are written: where one module is reached
- * through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps its own. The assignment
- * that wins: modprobe_effective() in parse/modprobe.h. When a folder or a file that counts could not be read,
- * complete is false: what is missing may stand there, and an unread line may say otherwise. Of more than 96 KiB
- * only lines that name a GPU or RDMA module are here, and a gap says so. In node.modprobe the running kernel's
- * command line comes last, as far as it can be read; an image's facts have neither that nor times. */
+ * through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps its own. When a folder
+ * or a file that counts could not be read, complete is false: what is missing may stand there, and an unread line
+ * may say otherwise. Of more than 96 KiB only lines that name a GPU or RDMA module are here, and a gap says so. In
+ * node.modprobe the running kernel's command line comes last, as far as it can be read; an image's facts have
+ * neither that nor times. */
 
 struct modprobe_file {
 	struct fact_str path;		/* on the host, or in the image */
@@ -570,7 +570,7 @@ struct net_interface {
 	struct fact_str state;		/* operstate */
 	struct fact_u64 mtu_bytes;	/* the largest packet */
 	struct fact_str bdf;		/* absent: not a PCI function */
-	struct fact_str driver;		/* of the function; absent: none */
+	struct fact_str driver;		/* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses;	/* 192.0.2.1/24, fe80::1/64 */
 	/* Of interfaces that share a subnet with another; unknown for the rest. */
 	struct fact_u64 arp_ignore;

@@ -67,7 +67,6 @@ void record_link(struct recorder *r, const char *path, int rc, const char *targe
 void record_query(struct recorder *r, const char *key, int rc, struct json_object *answer);
 
 int names_add(struct names *names, const char *name);
-void names_sort(struct names *names);
 int host_error_from_word(const char *word);	/* negative errno; -EIO for a word not known */
 
 #endif

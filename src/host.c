@@ -108,6 +108,7 @@ static const struct error_text {
 	{ EOVERFLOW, "EOVERFLOW", "more entries than such a folder can have" },
 	{ ESTALE, "ESTALE", "stale" },
 	{ EBUSY, "EBUSY", "busy" },
+	{ ENOTUNIQ, "ENOTUNIQ", "more than one answer" },
 };
 
 static const struct error_text *find_error(int error)
@@ -162,6 +163,48 @@ static int answered(struct host *host, const char *path, int rc)
 		host_gap_note(host, path, rc, NULL);
 	}
 	return rc;
+}
+
+/* ---- lists of names ---- */
+
+void names_free(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct names){ 0 };
+}
+
+int names_add(struct names *names, const char *name)
+{
+	if ((names->count & (names->count - 1)) == 0) {
+		size_t room = names->count ? names->count * 2 : 1;
+		char **items = realloc(names->items, room * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		names->items = items;
+	}
+	names->items[names->count] = strdup(name);
+	return names->items[names->count++] ? 0 : -ENOMEM;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_sort(struct names *names)
+{
+	if (names->count > 1)
+		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+}
+
+/* They are sorted. */
+bool names_have(const struct names *names, const char *name)
+{
+	return names->count &&
+	       bsearch(&name, names->items, names->count, sizeof(*names->items), compare_names);
 }
 
 /* ---- questions ---- */
@@ -352,39 +395,4 @@ int host_query(struct host *host, const char *key, const struct desc *desc, void
 		record_query(host->recorder, key, rc, answer);
 	}
 	return answered(host, key, rc);
-}
-
-/* ---- lists of names ---- */
-
-void names_free(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	free(names->items);
-	*names = (struct names){ 0 };
-}
-
-int names_add(struct names *names, const char *name)
-{
-	if ((names->count & (names->count - 1)) == 0) {
-		size_t room = names->count ? names->count * 2 : 1;
-		char **items = realloc(names->items, room * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		names->items = items;
-	}
-	names->items[names->count] = strdup(name);
-	return names->items[names->count++] ? 0 : -ENOMEM;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-void names_sort(struct names *names)
-{
-	if (names->count > 1)
-		qsort(names->items, names->count, sizeof(*names->items), compare_names);
 }

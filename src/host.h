@@ -87,6 +87,7 @@ struct names {
 };
 
 void names_free(struct names *names);
+bool names_have(const struct names *names, const char *name);
 #define _cleanup_names_ _cleanup_(names_free)
 
 struct host_stat {

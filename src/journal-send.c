@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "journal-send.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <syslog.h>

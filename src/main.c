@@ -9,7 +9,6 @@
 #include "base/child.h"
 #include "base/output.h"
 #include "cli.h"
-#include "cmd.h"
 #include "complete.h"
 #include "render/render.h"
 #include "version.h"

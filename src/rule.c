@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 #define RULES_MAX 512
 
 const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
@@ -77,6 +75,20 @@ void judge_answer(struct judge *j, const struct answer *answer)
 	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
 		if (answer->evidence[i])
 			finding->answer.evidence[n++] = answer->evidence[i];
+}
+
+/* Its answers are the last ones. */
+bool judge_has_answered(const struct judge *j, const char *subject)
+{
+	const struct finding *findings = j->findings->items;
+
+	for (size_t i = j->findings->count; i > 0 && findings[i - 1].rule == j->rule; i--) {
+		const char *other = findings[i - 1].answer.subject;
+
+		if (other && strcmp(other, subject) == 0)
+			return true;
+	}
+	return false;
 }
 
 const char *say(struct judge *j, const char *format, ...)

@@ -146,6 +146,8 @@ extern const struct answer answer_bare[];	/* by verdict */
 #define UNKNOWN(j, ...) judge_answer(j, &(struct answer){ .verdict = VERDICT_UNKNOWN, __VA_ARGS__ })
 
 void judge_answer(struct judge *j, const struct answer *answer);
+/* Has the rule that is being asked answered for SUBJECT? */
+bool judge_has_answered(const struct judge *j, const char *subject);
 /* A string in the report's arena. */
 const char *say(struct judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As fact_path(). */

@@ -41,7 +41,7 @@ void settings_init(struct settings *settings)
 	*settings = (struct settings){ .fail_on = SEVERITY_ERR };
 }
 
-int severity_parse(const char *word, enum severity *severity)
+static int parse_severity(const char *word, enum severity *severity)
 {
 	for (int i = 0; severity_words[i]; i++) {
 		if (strcmp(severity_words[i], word) == 0) {
@@ -105,7 +105,7 @@ static int set_check(struct parse *p, const char *key, const char *value)
 					       "base, p2p, gpudirect-rdma or deepep");
 	}
 	if (strcmp(key, "fail-on") == 0)
-		return severity_parse(value, &s->fail_on) == 0 ||
+		return parse_severity(value, &s->fail_on) == 0 ||
 		       wrong(p, "fail-on", value, "info, warn, err or crit");
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return wrong(p, "strict", value, "yes or no");
@@ -178,7 +178,7 @@ static int set_rule(struct parse *p, const char *id, const char *key, const char
 		return wrong(p, "unknown key", key, "severity or reason");
 	rule->off = strcmp(value, "off") == 0;
 	rule->graded = !rule->off;
-	if (rule->graded && severity_parse(value, &rule->severity))
+	if (rule->graded && parse_severity(value, &rule->severity))
 		return wrong(p, "severity", value, "off, info, warn, err or crit");
 	return 1;
 }

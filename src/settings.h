@@ -77,6 +77,4 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 const struct rule_setting *settings_rule(const struct settings *settings, const char *id);
 const struct expectation *settings_expect(const struct settings *settings, const char *key);
 
-int severity_parse(const char *word, enum severity *severity);
-
 #endif

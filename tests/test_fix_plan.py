@@ -585,13 +585,15 @@ def test_acs_of_a_virtual_machines_host(make):
 
 # ---- modules, services, limits, nodes ----
 
-@pytest.mark.parametrize("edit,kinds", [
-    ("", ["unit-stop", "load-module", "load-module", "unit-start"]),
+@pytest.mark.parametrize("edit,kinds,does", [
+    ("", ["unit-stop", "load-module", "load-module", "unit-start"],
+     "restart nvidia-fabricmanager.service, which looks for NVSwitches only when it starts"),
     ("unit nvidia-fabricmanager.service remove\nunit nvidia-fabricmanager.service enabled\n",
-     ["load-module", "load-module", "unit-start"])])
-def test_fabric_manager_that_finds_no_switch(make, edit, kinds):
+     ["load-module", "load-module", "unit-start"], "start nvidia-fabricmanager.service")])
+def test_fabric_manager_that_finds_no_switch(make, edit, kinds, does):
     plan = make("b200-hgx", "unload mlx5_ib ib_umad\n" + edit, "--profile", "base")
     assert plan.kinds() == kinds
+    assert plan.does("services/fabricmanager-down").endswith("; " + does)
     assert plan.lines("/etc/modules-load.d/nvnodecheck.conf") == ["mlx5_ib", "ib_umad"]
 
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from lib import waiting
 from userland import BINARY, Link, by, document, gaps, make, observe, run
 
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units
@@ -57,7 +58,8 @@ def test_launchers(tmp_path):
 
 def test_kernel_threads_are_left_alone(tmp_path):
     facts = observe(tree(tmp_path, process(77, "slurmd", "1"), process(7, "slurmd", "2"),
-                         files={"/proc/2/task/2/children": "3 4 77 "}))
+                         files={"/proc/2/comm": "kthreadd\n",
+                                             "/proc/2/task/2/children": "3 4 77 "}))
     assert [p["pid"] for p in facts["limits"]["launchers"]] == [7]
 
 
@@ -257,6 +259,34 @@ def test_user_namespace():
         pytest.skip("no user namespaces here")
     assert done.stdout.strip() == "false"
     assert run("facts", "env.initial_user_namespace").stdout.strip() in ("true", "false")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount")
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_paths_of_a_process_elsewhere(tmp_path, elsewhere):
+    """Where the process is in another mount namespace, none of the paths that it names is opened here."""
+    library = tmp_path / "libnccl.so.2.99.1"
+    library.write_text("")
+    conf = tmp_path / "nccl.conf"
+    conf.write_text("NCCL_DEBUG=WARN\n")
+    process = subprocess.Popen((["unshare", "-m"] if elsewhere else []) + ["sleep", "60"], env={
+        "LD_LIBRARY_PATH": str(tmp_path), "NCCL_CONF_FILE": str(conf), "PATH": os.environ["PATH"]})
+    try:
+        waiting.until(lambda: open("/proc/%d/comm" % process.pid).read() == "sleep\n")
+        facts = document("--pid", str(process.pid))
+        capture = str(tmp_path / "capture")
+        assert run("capture", "--no-redact", "--pid", str(process.pid), "-o", capture).returncode == 0
+        again = document("--from", capture, "--pid", str(process.pid))
+    finally:
+        process.kill()
+        process.wait()
+    for seen in (facts, again):
+        paths = [item["path"] for item in seen["software"]["items"]]
+        assert (str(library) in paths) is not elsewhere
+        assert ("nccl_conf" in seen["env"]) is not elsewhere
+        assert seen["software"]["complete"] is not elsewhere
+        assert [g["why"] for g in seen["gaps"] if g["path"] == "/proc/%d/root" % process.pid] == [
+            "the process is in another mount namespace or root: its paths can mean other files"][:elsewhere]
 
 
 def test_process_of_a_tree(tmp_path):

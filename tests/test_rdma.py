@@ -99,6 +99,10 @@ def test_a_device(root):
 
 def test_no_devices(root):
     (root / "sys/class").mkdir(parents=True)
+    assert "devices" not in facts(root, "rdma")
+    assert gaps(root)["/sys/class/infiniband"]["why"] == "not copied into this tree"
+    (root / "proc").mkdir(exist_ok=True)
+    (root / "proc/modules").write_text("mlx5_core 1 0 - Live 0x0\n")
     rdma = facts(root, "rdma")
     assert rdma["devices"] is None
     assert rdma["netns_mode"] is None

@@ -81,8 +81,7 @@ static void plan(struct fixing *f)
 		if (!strstr(f->staged, fix_subject(f))) {
 			fix_refuse(f,
 				   "the kernel command line has an ACS argument for other ports: "
-				   "whoever "
-				   "wrote it has to add %s",
+				   "whoever wrote it has to add %s",
 				   fix_subject(f));
 			return;
 		}

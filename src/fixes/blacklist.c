@@ -7,8 +7,7 @@ static void block_nouveau(struct fixing *f)
 {
 	if (!fix_module_file(f, "nvidia")) {
 		fix_refuse(f, "no NVIDIA driver is installed for this kernel: without nouveau the "
-			      "GPU would "
-			      "have none. A package has to bring the driver first");
+			      "GPU would have none. A package has to bring the driver first");
 		return;
 	}
 	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))

@@ -83,7 +83,7 @@ static void plan(struct fixing *f)
 const struct fix fix_cmdline = {
 	.name = "cmdline",
 	.title = "Kernel arguments: " OWN_GRUB
-		 " on Debian and Ubuntu, the boot entries and what new ones "
-		 "are made from with BLS and systemd-boot; pci= merged with what is there",
+		 " on Debian and Ubuntu, the boot entries and what new ones are made from with BLS "
+		 "and systemd-boot; pci= merged with what is there",
 	.plan = plan,
 };

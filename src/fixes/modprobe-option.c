@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, taken out. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,8 +18,8 @@ static void set_peer_mapping(struct fixing *f)
 {
 	if (fix_registry(f, "PeerMappingOverride", "1"))
 		fix_does(f, ACTIVATION_REBOOT,
-			 "set PeerMappingOverride=1 in RegistryDwords, beside "
-			 "the keys that are there");
+			 "set PeerMappingOverride=1 in RegistryDwords, beside the keys that are "
+			 "there");
 }
 
 static void set_option(struct fixing *f, const char *param, const char *value)
@@ -61,8 +60,8 @@ static void set_resizable_bar(struct fixing *f)
 	}
 	set_option(f, "NVreg_EnableResizableBar", "1");
 	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no "
-		     "room, the "
-		     "firmware's Above 4G decoding and Resizable BAR settings have to give it.");
+		     "room, the firmware's Above 4G decoding and Resizable BAR settings have to "
+		     "give it.");
 }
 
 /* The numbers are those of nvidia-peermem.c. */
@@ -99,8 +98,8 @@ static void refuse_topology(struct fixing *f)
 	fix_refuse(
 		f,
 		"whether this platform carries such traffic only a test on it tells: use a NIC "
-		"below "
-		"the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and prove it");
+		"below the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and "
+		"prove it");
 }
 
 /* ---- taken out ---- */
@@ -410,8 +409,7 @@ const struct fix fix_modprobe_option = {
 	.name = "modprobe-option",
 	.title = "Options of kernel modules in " OWN_MODPROBE
 		 ", checked against the installed module and shown to win; the keys of "
-		 "RegistryDwords "
-		 "merged from every file; options that are not right taken out of the file they "
-		 "are in",
+		 "RegistryDwords merged from every file; options that are not right taken out of "
+		 "the file they are in",
 	.plan = plan,
 };

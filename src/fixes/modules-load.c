@@ -61,7 +61,7 @@ static void plan(struct fixing *f)
 const struct fix fix_modules_load = {
 	.name = "modules-load",
 	.title = "Modules loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; where "
-		 "dracut "
-		 "makes the initramfs by a unit of our own, so that nothing is drawn into it",
+		 "dracut makes the initramfs by a unit of our own, so that nothing is drawn into "
+		 "it",
 	.plan = plan,
 };

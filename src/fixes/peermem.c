@@ -25,8 +25,7 @@ static void plan(struct fixing *f)
 
 	if (!loaded && !enabled) {
 		fix_refuse(f, "nv_peer_mem is installed and not in use: the package that brought "
-			      "it has to "
-			      "go");
+			      "it has to go");
 		return;
 	}
 	if (!fix_load_now(f, "nvidia_peermem") || !fix_load_at_boot(f, "nvidia_peermem"))

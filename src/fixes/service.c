@@ -24,12 +24,10 @@ static bool check_fabric_manager(struct fixing *f)
 			  item->version.value, driver->value);
 }
 
-/* NVSwitches behind ConnectX functions are managed through these; a fabric manager that runs without them found no
- * switch, and has to look again. */
+/* NVSwitches behind ConnectX functions are managed through these. */
 static bool load_way_to_switches(struct fixing *f, bool *loads)
 {
 	static const char *const modules[] = { "mlx5_ib", "ib_umad" };
-	const struct service *service = node_service(f->node, FABRIC_MANAGER);
 
 	if (!gpu_nvswitch_is_nic(&f->node->pci) || !is_told(f->node->modules.loaded))
 		return true;
@@ -40,11 +38,28 @@ static bool load_way_to_switches(struct fixing *f, bool *loads)
 			return false;
 		*loads = true;
 	}
-	if (*loads && service && str_is(service->active, "active")) {
-		fix_step(f, PLAN_UNIT_STOP, FABRIC_MANAGER, NULL);
-		fix_step(f, PLAN_UNIT_START, FABRIC_MANAGER, NULL);
-	}
 	return true;
+}
+
+/* RESTART: it runs, and has to look again for what was loaded since. */
+static void set_going(struct fixing *f, const struct service *service, bool restart)
+{
+	const char *unit = service->unit.value;
+	bool enable = !str_is(service->enabled, "enabled") && !str_is(service->enabled, "static");
+	bool start = !str_is(service->active, "active");
+
+	if (restart)
+		fix_step(f, PLAN_UNIT_STOP, unit, NULL);
+	if (enable)
+		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
+	if (start || restart)
+		fix_step(f, PLAN_UNIT_START, unit, NULL);
+	if (enable)
+		fix_does(f, ACTIVATION_NOW, "have %s started at every boot", unit);
+	if (restart)
+		fix_does(f, ACTIVATION_NOW, "restart %s, which looks for NVSwitches only when it starts", unit);
+	else if (start)
+		fix_does(f, ACTIVATION_NOW, "start %s", unit);
 }
 
 static void start(struct fixing *f, const char *unit)
@@ -68,11 +83,7 @@ static void start(struct fixing *f, const char *unit)
 	}
 	if (manager && !check_fabric_manager(f))
 		return;
-	if (!str_is(service->enabled, "enabled") && !str_is(service->enabled, "static"))
-		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
-	if (!str_is(service->active, "active"))
-		fix_step(f, PLAN_UNIT_START, unit, NULL);
-	fix_does(f, ACTIVATION_NOW, "enable and start %s", unit);
+	set_going(f, service, loads && str_is(service->active, "active"));
 }
 
 static void plan(struct fixing *f)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl.c - kernel settings, now and at boot. */
-#include <string.h>
 
 #include "plan/fix.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fleet/since.h"
 
-#include <string.h>
-
 #include "base/json.h"
 #include "facts.h"
 #include "fleet/fleet.h"

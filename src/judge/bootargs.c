@@ -15,7 +15,8 @@ bool bootargs_next(struct bootargs *args, struct kparam *arg)
 	return kparam_next(&args->iter, arg) && !kparam_is_end(arg);
 }
 
-bool bootargs_has_value(const struct kparam *arg, const char *value)
+/* Is VALUE one of the comma-separated values of ARG? An argument without one has the value "". */
+static bool has_value(const struct kparam *arg, const char *value)
 {
 	struct span rest = arg->value, word;
 
@@ -33,12 +34,12 @@ bool bootargs_find(const char *text, const char *name, const char *value)
 	struct kparam arg;
 
 	while (bootargs_next(&args, &arg))
-		if (kparam_name_is(arg.name, name) && (!value || bootargs_has_value(&arg, value)))
+		if (kparam_name_is(arg.name, name) && (!value || has_value(&arg, value)))
 			return true;
 	return false;
 }
 
-bool bootargs_same(const struct kparam *a, const struct kparam *b)
+static bool is_same(const struct kparam *a, const struct kparam *b)
 {
 	char name[256];
 
@@ -92,7 +93,7 @@ bool bootargs_holds(const char *text, const struct kparam *arg)
 	struct kparam other;
 
 	while (bootargs_next(&args, &other))
-		if (bootargs_same(arg, &other))
+		if (is_same(arg, &other))
 			return true;
 	return false;
 }
@@ -107,9 +108,9 @@ const char *bootargs_passthrough(const char *text)
 
 	while (bootargs_next(&args, &arg)) {
 		if (kparam_name_is(arg.name, "iommu")) {
-			if (bootargs_has_value(&arg, "pt"))
+			if (has_value(&arg, "pt"))
 				wanted = "iommu=pt";
-			else if (bootargs_has_value(&arg, "nopt"))
+			else if (has_value(&arg, "nopt"))
 				wanted = NULL;
 		} else if (kparam_name_is(arg.name, "iommu.passthrough") && arg.value.n) {
 			wanted = strchr("1yYtT", *arg.value.p) ? "iommu.passthrough=1" : NULL;

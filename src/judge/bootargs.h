@@ -15,12 +15,8 @@ struct bootargs {
 struct bootargs bootargs_of(const char *text);
 bool bootargs_next(struct bootargs *args, struct kparam *arg);
 
-/* Is VALUE one of the comma-separated values of ARG? An argument without one has the value "". */
-bool bootargs_has_value(const struct kparam *arg, const char *value);
 /* Has TEXT an argument NAME with VALUE among its values? VALUE NULL: with any. */
 bool bootargs_find(const char *text, const char *name, const char *value);
-/* Are A and B the same argument with the same value? */
-bool bootargs_same(const struct kparam *a, const struct kparam *b);
 
 /* Is it an argument that GPU or RDMA work depends on? */
 bool bootargs_is_ours(const struct kparam *arg);

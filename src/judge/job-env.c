@@ -39,7 +39,7 @@ struct job_value job_nccl(struct judge *j, const char *name)
 const char *say_value(struct judge *j, const struct job_value *v)
 {
 	if (!node_env(j->node, v->name))
-		for_each (s, &j->node->env.nccl_conf)
+		for_each(s, &j->node->env.nccl_conf)
 			if (str_is(s->name, v->name))
 				return say(j, "%s=%s of %s", v->name, v->value, s->file.value);
 	return say(j, "%s=%s", v->name, v->value);

@@ -122,11 +122,30 @@ bool interface_carries(const struct net_interface *interface, const char *name)
 	return str_is(interface->name, name);
 }
 
-static bool runs_over(const struct rdma_port *port, const struct net_interface *leg)
+/* Where its driver is not known the name tells. */
+static bool is_bond(const struct node *node, const char *name)
+{
+	const struct net_interface *interface = node_interface(node, name);
+
+	if (interface && is_known(interface->driver))
+		return str_is(interface->driver, "bonding");
+	return strncmp(name, "bond", strlen("bond")) == 0;
+}
+
+bool interface_is_leg(const struct node *node, const struct net_interface *interface, const char *name)
+{
+	if (str_is(interface->name, name) || !interface_carries(interface, name))
+		return false;
+	for_each(upper, &interface->uppers)
+		if (is_bond(node, *upper))
+			return true;
+	return false;
+}
+
+static bool runs_over(const struct node *node, const struct rdma_port *port, const struct net_interface *leg)
 {
 	for_each(g, &port->gids)
-		if (is_known(g->netdev) && !str_is(leg->name, g->netdev.value) &&
-		    interface_carries(leg, g->netdev.value))
+		if (is_known(g->netdev) && interface_is_leg(node, leg, g->netdev.value))
 			return true;
 	return false;
 }
@@ -138,7 +157,7 @@ const struct net_interface *port_leg_down(const struct node *node, const struct 
 		return NULL;
 	for_each(leg, &node->net.interfaces)
 		if (is_known(leg->bdf) && is_same_slot(leg->bdf.value, device->bdf.value) &&
-		    is_known(leg->state) && !interface_is_up(leg) && runs_over(port, leg))
+		    is_known(leg->state) && !interface_is_up(leg) && runs_over(node, port, leg))
 			return leg;
 	return NULL;
 }

@@ -39,6 +39,8 @@ const struct net_interface *node_interface(const struct node *node, const char *
 bool interface_is_up(const struct net_interface *interface);
 /* It is that one, or that one lies over it: a bond, a bridge, a VLAN. */
 bool interface_carries(const struct net_interface *interface, const char *name);
+/* It is one leg of a bond that NAME is, or lies over. A bridge has no legs: its ports carry different things. */
+bool interface_is_leg(const struct node *node, const struct net_interface *interface, const char *name);
 /* An interface of the NIC itself that is known to be down while the port runs over the bond that it belongs
  * to: only another leg is left. NULL: there is none. */
 const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,

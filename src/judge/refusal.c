@@ -22,21 +22,19 @@ static const struct reason {
 	  "nvidia does." },
 	{ "bad-parameter", true, false,
 	  "Give the parameter a value of its kind (numbers: 0 or 1, not yes or true), in "
-	  "modprobe.d or on the "
-	  "kernel command line; then modprobe nvidia." },
+	  "modprobe.d or on the kernel command line; then modprobe nvidia." },
 	{ "fallen-off-bus", false, true,
 	  "The GPU does not answer: power the node off and on. If it stays so, look at power, "
 	  "seating and riser." },
 	{ "gpu-unsupported", false, true,
 	  "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel "
-	  "modules take "
-	  "Turing and later, and 580 is the last branch for Maxwell, Pascal and Volta. The open "
-	  "modules say "
-	  "the same of a newer GPU that does not answer: then power the node off and on." },
+	  "modules take Turing and later, and 580 is the last branch for Maxwell, Pascal and "
+	  "Volta. The open modules say the same of a newer GPU that does not answer: then power "
+	  "the node off and on." },
 	{ "bar-taken", false, true,
 	  "Another driver has the GPU's registers: nvidiafb, rivafb, or a frame buffer of the "
-	  "firmware. Blacklist "
-	  "it, or boot with video=efifb:off, and look into /proc/iomem who it is." },
+	  "firmware. Blacklist it, or boot with video=efifb:off, and look into /proc/iomem who it "
+	  "is." },
 	{ "no-irq", false, true,
 	  "Let the driver use MSI (NVreg_EnableMSI=1, no pci=nomsi), and have the firmware assign "
 	  "an interrupt." },

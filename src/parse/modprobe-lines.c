@@ -289,7 +289,8 @@ static const char *read_line(struct modprobe_parser *p, const struct modprobe_li
 	return NULL; /* weakdep, since kmod 33, only matters to what builds an initramfs */
 }
 
-bool modprobe_names_ours(struct span line)
+/* Is a word of it the name of one of our modules, or a parameter of the NVIDIA driver? */
+static bool names_ours(struct span line)
 {
 	struct span word;
 
@@ -307,7 +308,7 @@ bool modprobe_read_file(struct modprobe_parser *parser, struct span text)
 
 	while (modprobe_next_line(&reader, &line)) {
 		if (!line.text.n || line.text.p[0] == '#' ||
-		    (parser->ours && !modprobe_names_ours(line.text)))
+		    (parser->ours && !names_ours(line.text)))
 			continue;
 		if (line.text.n > parser->room)
 			return false;

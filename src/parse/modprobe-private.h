@@ -52,8 +52,6 @@ void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct 
 
 /* modprobe-lines.c: one file. False when there is more in it than room for it. */
 bool modprobe_read_file(struct modprobe_parser *parser, struct span text);
-/* Is a word of it the name of one of our modules, or a parameter of the NVIDIA driver? */
-bool modprobe_names_ours(struct span line);
 /* modprobe-cmdline.c: module.parameter=value and the three words that block modules. */
 void modprobe_read_cmdline(struct modprobe_parser *parser, struct span cmdline);
 

@@ -310,29 +310,3 @@ void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 	modprobe_read_cmdline(&p, cmdline);
 	assign(&p);
 }
-
-/* ---- questions ---- */
-
-const struct modprobe_assignment *modprobe_effective(const struct modprobe_facts *facts,
-						     const char *module, const char *param)
-{
-	for_each(a, &facts->assignments)
-		if (a->effective.value && is_known(a->module) && is_known(a->param) &&
-		    kparam_name_is(span_of(a->module.value), module) &&
-		    kparam_name_is(span_of(a->param.value), param))
-			return a;
-	return NULL;
-}
-
-const char *modprobe_join(const struct modprobe_facts *facts, const char *module,
-			  struct arena *arena)
-{
-	const char *text = NULL;
-
-	for_each(o, &facts->options)
-		if (is_known(o->module) && is_known(o->text) && *o->text.value &&
-		    kparam_name_is(span_of(o->module.value), module))
-			text = text ? arena_printf(arena, "%s %s", text, o->text.value)
-				    : o->text.value;
-	return text;
-}

@@ -57,13 +57,4 @@ void modprobe_select(struct modprobe_input *inputs, size_t count);
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline);
 
-/* ---- questions about the facts; a module's name may have dashes or underscores ---- */
-
-/* The assignment that wins, or NULL. */
-const struct modprobe_assignment *modprobe_effective(const struct modprobe_facts *facts,
-						     const char *module, const char *param);
-/* The one string that the kernel would be given for MODULE, in ARENA; NULL when there is none. */
-const char *modprobe_join(const struct modprobe_facts *facts, const char *module,
-			  struct arena *arena);
-
 #endif

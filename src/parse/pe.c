@@ -29,11 +29,6 @@ static uint64_t find_coff(struct span head)
 	return at + 4;
 }
 
-bool pe_is(struct span head)
-{
-	return find_coff(head) != 0;
-}
-
 bool pe_find(struct span head, const char *name, struct pe_section *section)
 {
 	uint64_t coff = find_coff(head), at;

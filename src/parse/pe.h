@@ -14,7 +14,6 @@ struct pe_section {
 	uint64_t size;	 /* without the padding */
 };
 
-bool pe_is(struct span head);
 /* NAME is ".cmdline", at most eight bytes. False when HEAD is no PE file or has no such section. */
 bool pe_find(struct span head, const char *name, struct pe_section *section);
 

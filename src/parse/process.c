@@ -22,13 +22,13 @@ static bool field(struct span text, const char *name, struct span *value)
 	return false;
 }
 
-bool process_uid(struct span status, uint64_t *uid)
+bool process_uids(struct span status, uint64_t *real, uint64_t *effective)
 {
-	struct span value, word;
+	struct span value, first, second;
 
-	/* Real, effective, saved, file system. */
-	return field(status, "Uid:", &value) && span_word(&value, &word) &&
-	       span_word(&value, &word) && span_u64(word, 10, uid) == 0;
+	/* And saved, and of the file system. */
+	return field(status, "Uid:", &value) && span_word(&value, &first) && span_word(&value, &second) &&
+	       span_u64(first, 10, real) == 0 && span_u64(second, 10, effective) == 0;
 }
 
 bool process_capabilities(struct span status, uint64_t *capabilities)
@@ -63,6 +63,16 @@ bool process_environ_next(struct span *rest, struct span *name, struct span *val
 		*value = after(entry, equals + 1);
 		return true;
 	}
+	return false;
+}
+
+bool process_environ_find(struct span block, const char *name, struct span *value)
+{
+	struct span found;
+
+	while (process_environ_next(&block, &found, value))
+		if (span_is(found, name))
+			return true;
 	return false;
 }
 

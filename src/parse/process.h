@@ -5,8 +5,11 @@
 
 #include "parse/span.h"
 
-/* The effective user and the effective capabilities in /proc/PID/status. */
-bool process_uid(struct span status, uint64_t *uid);
+/* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
+#define PROCESS_ENVIRON_MAX (4u << 20)
+
+/* The users and the effective capabilities in /proc/PID/status. */
+bool process_uids(struct span status, uint64_t *real, uint64_t *effective);
 bool process_capabilities(struct span status, uint64_t *capabilities);
 
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
@@ -14,6 +17,8 @@ bool process_is_initial_namespace(struct span uid_map);
 
 /* The next NAME=VALUE of an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);
+/* The first variable of that name in one. */
+bool process_environ_find(struct span block, const char *name, struct span *value);
 
 /* Is NAME a variable that decides how GPU communication works? Names that hold a secret by their
  * words (NVIDIA_API_KEY) are none, whatever their beginning. */

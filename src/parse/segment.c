@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/segment.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define READ_SIZE 4096

@@ -96,17 +96,3 @@ const char *container_from_cgroup(struct span text)
 			return marks[i].word;
 	return NULL;
 }
-
-bool environ_find(struct span block, const char *name, struct span *value)
-{
-	size_t n = strlen(name);
-	struct span entry;
-
-	while (span_cut(&block, '\0', &entry)) {
-		if (!span_starts(entry, name) || entry.n == n || entry.p[n] != '=')
-			continue;
-		*value = (struct span){ entry.p + n + 1, entry.n - n - 1 };
-		return true;
-	}
-	return false;
-}

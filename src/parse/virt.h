@@ -23,7 +23,5 @@ const char *virt_from_device_tree(struct span compatible);
 
 /* A container by /proc/1/cgroup; NULL: it says nothing. */
 const char *container_from_cgroup(struct span text);
-/* The value of a variable in an environment block, or false. */
-bool environ_find(struct span block, const char *name, struct span *value);
 
 #endif

@@ -7,24 +7,17 @@
  */
 #include <string.h>
 
+#include "parse/kparam.h"
 #include "plan/fix.h"
 
 #define MODULES_DEP_MAX (8u << 20)
-
-static bool same_name(const char *a, const char *b)
-{
-	for (; *a && *b; a++, b++)
-		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
-			return false;
-	return *a == *b;
-}
 
 const struct module_file *fix_module_file(const struct fixing *f, const char *module)
 {
 	const struct module_file *found = NULL;
 
 	for_each(file, &f->node->modules.files)
-		if (is_known(file->name) && same_name(file->name.value, module) &&
+		if (is_known(file->name) && kparam_name_is(span_of(file->name.value), module) &&
 		    is_known(f->node->os.kernel) &&
 		    str_is(file->kernel, f->node->os.kernel.value) &&
 		    (!found || known_is(file->indexed, true)))
@@ -73,7 +66,7 @@ static bool kernel_has(struct fixing *f, const char *module)
 		if (!dot)
 			continue;
 		*dot = '\0';
-		if (same_name(name + 1, module))
+		if (kparam_name_is(span_of(name + 1), module))
 			return true;
 	}
 	return false;
@@ -119,7 +112,7 @@ static bool check_peermem(struct fixing *f)
 static bool check_install(struct fixing *f, const char *name)
 {
 	for_each(c, &f->node->modprobe.install)
-		if (same_name(c->module.value, name))
+		if (kparam_name_is(span_of(c->module.value), name))
 			return fix_refuse(f,
 					  "%s:%llu loads %s by a command of its own, which is not run "
 					  "here: modprobe %s does it",
@@ -152,7 +145,7 @@ bool fix_load_now(struct fixing *f, const char *module)
 static bool loaded_at_boot(const struct fixing *f, const char *module)
 {
 	for_each(m, &f->node->modules.at_boot)
-		if (same_name(m->name.value, module))
+		if (kparam_name_is(span_of(m->name.value), module))
 			return true;
 	return false;
 }

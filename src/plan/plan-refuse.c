@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plan-refuse.c - nodes on which nothing is repaired, and findings that software cannot repair. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/plan-make.h"
@@ -9,10 +8,9 @@ static const char *refuse_image_based(struct arena *arena, const char *kind)
 {
 	if (strcmp(kind, "ostree") == 0)
 		return "an image-based system (ostree): the updater owns its files. Kernel "
-		       "arguments: "
-		       "rpm-ostree kargs --append-if-missing=ARG; module options: a file in "
-		       "/etc/modprobe.d and rpm-ostree initramfs-etc --track=FILE; in image mode "
-		       "/usr/lib/bootc/kargs.d and the Containerfile";
+		       "arguments: rpm-ostree kargs --append-if-missing=ARG; module options: a "
+		       "file in /etc/modprobe.d and rpm-ostree initramfs-etc --track=FILE; in "
+		       "image mode /usr/lib/bootc/kargs.d and the Containerfile";
 	if (strcmp(kind, "nixos") == 0)
 		return "NixOS: its files are made from configuration.nix (boot.kernelParams, "
 		       "boot.extraModprobeConfig), which would undo every edit";
@@ -34,10 +32,9 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 	/* The container's own modprobe.d counts there. */
 	if (is_known(node->services.driver_container))
 		return "the GPU Operator's driver container loads the driver: this host's "
-		       "modprobe.d is "
-		       "not read. Put options into the ConfigMap that "
-		       "driver.kernelModuleConfig.name of "
-		       "the ClusterPolicy names, as nvidia.conf: NVreg_...=...";
+		       "modprobe.d is not read. Put options into the ConfigMap that "
+		       "driver.kernelModuleConfig.name of the ClusterPolicy names, as nvidia.conf: "
+		       "NVreg_...=...";
 	return NULL;
 }
 

@@ -4,7 +4,6 @@
  * for (--reload), since every job on the node has to be gone for it. All parameters of the driver
  * are read when it is loaded (kernel-open/nvidia/nv-linux.h: permission 0).
  */
-#include <errno.h>
 #include <string.h>
 
 #include "plan/fix.h"
@@ -44,12 +43,12 @@ void fix_reload(struct fixing *f)
 
 static const char *refuse_install(const struct fixing *f, const char *module)
 {
-	for_each (c, &f->node->modprobe.install)
+	for_each(c, &f->node->modprobe.install)
 		if (str_is(c->module, module))
 			return arena_printf(f->arena, "%s:%llu loads %s by a command of its own",
 					    c->file.value, (unsigned long long)c->line.value,
 					    module);
-	for_each (c, &f->node->modprobe.remove)
+	for_each(c, &f->node->modprobe.remove)
 		if (str_is(c->module, module))
 			return arena_printf(f->arena, "%s:%llu unloads %s by a command of its own",
 					    c->file.value, (unsigned long long)c->line.value,
@@ -82,15 +81,15 @@ void fix_check_reload(struct fixing *f)
 {
 	const char *why;
 
-	for_each (step, &f->plan->steps)
+	for_each(step, &f->plan->steps)
 		if (step->kind == PLAN_RELOAD_DRIVER) {
 			why = refuse_reload(f);
 			if (why && !f->plan->refused)
 				f->plan->refused =
 					arena_printf(f->arena,
 						     "the driver cannot be loaded again now: %s. "
-						     "Without --reload "
-						     "the next boot brings what is changed",
+						     "Without --reload the next boot brings what "
+						     "is changed",
 						     why);
 		}
 }

@@ -2,10 +2,8 @@
 /* plan.c - picks what is to be repaired, asks the fixes, and puts in order what they answer. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/sha256.h"
 #include "plan/fix.h"
 #include "plan/plan-make.h"

@@ -107,7 +107,7 @@ static int read_cdi_folder(struct probe_context *ctx, const char *folder)
 		rc = host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena, ask_cdi,
 				path);
 		failed = rc ? rc : failed;
-		for_each (spec, &answer.cdi)
+		for_each(spec, &answer.cdi)
 			*LIST_ADD(ctx->arena, &containers->cdi) = *spec;
 	}
 	return failed;
@@ -151,7 +151,7 @@ static int read_config(struct probe_context *ctx, char *path)
 				      ask_config, path)
 			 : 0;
 
-	for_each (config, &answer.configs)
+	for_each(config, &answer.configs)
 		*LIST_ADD(ctx->arena, &ctx->node->containers.configs) = *config;
 	return rc;
 }

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "parse/field.h"
 #include "probe.h"
 
 /* IMEX has 2048 channels by default (nv-reg.h, ImexChannelCount). */
@@ -197,7 +196,7 @@ static bool is_nvidia_major(const struct dev_facts *dev, struct span number)
 
 	if (span_u64(number, 10, &value))
 		return false;
-	for_each (m, &dev->majors)
+	for_each(m, &dev->majors)
 		if (m->major.value == value && str_starts(m->name, "nvidia"))
 			return true;
 	return false;

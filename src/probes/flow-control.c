@@ -184,7 +184,7 @@ static bool carries_roce(const struct node *node, const char *interface)
 
 static void run(struct probe_context *ctx)
 {
-	for_each_mut (interface, &ctx->node->net.interfaces)
+	for_each_mut(interface, &ctx->node->net.interfaces)
 		if (carries_roce(ctx->node, interface->name.value))
 			ask_interface(ctx, interface);
 }

@@ -163,7 +163,7 @@ static void run(struct probe_context *ctx)
 		return;
 	}
 	ctx->node->gpu.devices.state = FACT_KNOWN;
-	for_each (device, &pci->devices)
+	for_each(device, &pci->devices)
 		if (pci_is_gpu(device))
 			add_gpu(ctx, device->bdf.value);
 }

@@ -131,7 +131,7 @@ static void run_brief(struct probe_context *ctx)
 	if (is_unknown(ctx->node->pci.devices))
 		return;
 	iommu->devices.state = FACT_KNOWN;
-	for_each (d, &ctx->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const char *bdf = d->bdf.value;
 		struct iommu_device *device;
 		struct fact_str type = { 0 };

@@ -142,8 +142,12 @@ static int ask_launchers(struct host *host, void *facts, struct arena *arena, vo
 
 	(void)user;
 	rc = processes_list(host, add_launcher, &found);
+	if (rc == -ESRCH) {
+		memset(answer, 0, sizeof(*answer));
+		return 0;
+	}
 	if (rc)
-		return rc == -ESRCH ? 0 : rc;
+		return rc;
 	answer->launchers.state = FACT_KNOWN;
 	fact_list_sort(&answer->launchers, sizeof(answer->launchers.items[0]), compare_processes);
 	return 0;

@@ -163,23 +163,15 @@ static void search_nvidia_folders(struct search *s, const struct names *top, con
 				      3);
 }
 
-static bool has_name(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->items[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void search_kernel(struct search *s, const struct names *top)
 {
 	_cleanup_names_ struct names kernel = { 0 };
 
 	for (const char *const *name = searched; *name; name++)
-		if (has_name(top, *name))
+		if (names_have(top, *name))
 			search_folder(s, *name, DEPTH_MAX);
 	search_nvidia_folders(s, top, "");
-	if (!has_name(top, "kernel"))
+	if (!names_have(top, "kernel"))
 		return;
 	if (list(s, &kernel, arena_printf(s->ctx->arena, "%s/kernel", s->release)))
 		search_nvidia_folders(s, &kernel, "kernel/");
@@ -197,7 +189,7 @@ static bool is_kernel(const struct names *top)
 					     "weak-updates",	NULL };
 
 	for (const char *const *sign = signs; *sign; sign++)
-		if (has_name(top, *sign))
+		if (names_have(top, *sign))
 			return true;
 	return false;
 }

@@ -133,14 +133,6 @@ static void read_details(struct probe_context *ctx, struct module *module)
 	read_params(ctx, module);
 }
 
-static bool has_name(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->items[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void read_modules(struct probe_context *ctx)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -158,7 +150,7 @@ static void read_modules(struct probe_context *ctx)
 	if (!is_known(modules->loaded))
 		return;
 	for (const char *const *name = modules_of_interest; *name; name++)
-		if (has_name(&names, *name) && !node_module(ctx->node, *name))
+		if (names_have(&names, *name) && !node_module(ctx->node, *name))
 			add_from_sysfs(ctx, *name);
 	for_each_mut(module, &modules->loaded)
 		if (module_is_of_interest(module->name.value))

@@ -70,6 +70,41 @@ static void find_uppers(struct probe_context *ctx, struct net_interface *interfa
 	}
 }
 
+static struct net_interface *find_interface(struct net_facts *net, const char *name)
+{
+	for_each_mut(interface, &net->interfaces)
+		if (str_is(interface->name, name))
+			return interface;
+	return NULL;
+}
+
+/* Which driver makes one without a function: drivers/net/bonding/bond_sysfs.c, net/bridge/br_sysfs_br.c. */
+static void find_virtual_driver(struct probe_context *ctx, struct net_interface *interface)
+{
+	static const struct {
+		const char *folder, *driver;
+	} kinds[] = { { "bonding", "bonding" }, { "bridge", "bridge" } };
+	struct host_stat stat;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !is_known(interface->driver); i++)
+		if (host_stat(ctx->host, &stat, INTERFACES "/%s/%s", interface->name.value, kinds[i].folder) == 0)
+			interface->driver = fact_str(ctx->arena, kinds[i].driver);
+}
+
+/* It matters of what lies over a NIC, and a node may have a thousand others. */
+static void find_drivers_of_uppers(struct probe_context *ctx)
+{
+	struct net_facts *net = &ctx->node->net;
+
+	for_each(interface, &net->interfaces)
+		for_each(name, &interface->uppers) {
+			struct net_interface *upper = find_interface(net, *name);
+
+			if (upper && is_absent(upper->driver))
+				find_virtual_driver(ctx, upper);
+		}
+}
+
 /* The folder has files too: bonding_masters. */
 static bool is_interface(struct probe_context *ctx, const char *name)
 {
@@ -225,6 +260,7 @@ static void read_hosts_order(struct probe_context *ctx)
 static void run(struct probe_context *ctx)
 {
 	read_interfaces(ctx);
+	find_drivers_of_uppers(ctx);
 	read_routes(ctx);
 	read_arp(ctx);
 	read_own_addresses(ctx);

@@ -78,7 +78,7 @@ static void run(struct probe_context *ctx)
 			continue;
 		LIST_ADD(ctx->arena, &numa->nodes)->id = fact_u64(id);
 	}
-	for_each_mut (node, &numa->nodes) {
+	for_each_mut(node, &numa->nodes) {
 		if (ctx->brief)
 			break;
 		read_processors(ctx, node);

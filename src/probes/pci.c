@@ -92,7 +92,7 @@ static void merge(struct pci_facts *pci, const struct pci_facts *answer)
 	const struct pci_device *from = answer->devices.items;
 	const struct pci_device *end = from + answer->devices.count;
 
-	for_each_mut (d, &pci->devices) {
+	for_each_mut(d, &pci->devices) {
 		struct pci_device own = *d;
 
 		while (from < end && is_known(from->bdf) &&
@@ -192,7 +192,7 @@ static bool map_buses(struct probe_context *ctx, uint32_t domain,
 	bool complete = true;
 
 	memset(above, 0, 256 * sizeof(above[0]));
-	for_each (d, &ctx->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		struct pci_address at;
 		struct fact_u64 bus;
 
@@ -234,7 +234,7 @@ static void place_functions(struct probe_context *ctx)
 	bool mapped = false, complete = false;
 	uint32_t domain = 0;
 
-	for_each_mut (d, &ctx->node->pci.devices) {
+	for_each_mut(d, &ctx->node->pci.devices) {
 		struct pci_address at;
 
 		if (place_by_link(ctx, d) || !pci_address_parse(span_of(d->bdf.value), &at))
@@ -382,7 +382,7 @@ static void run(struct probe_context *ctx)
 		host_gap_note(ctx->host, DEVICES, rc, NULL);
 	merge(pci, &answer);
 	place_functions(ctx);
-	for_each_mut (d, &pci->devices) {
+	for_each_mut(d, &pci->devices) {
 		read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
 		if (rc == 0 && is_unknown(d->bars))
 			note(ctx, d->bdf.value, "/resource", -ENODATA,

@@ -366,18 +366,32 @@ static void read_device(struct probe_context *ctx, const char *name)
 	read_ports(ctx, device, virtual_function);
 }
 
+/* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded, or nothing
+ * says what is, a copy lacks the folder. Preflight does without copies. */
+static enum fact_state state_of_devices(struct probe_context *ctx, int rc)
+{
+	_cleanup_text_ struct text modules = { 0 };
+
+	if (rc != -ENOENT || ctx->brief)
+		return probe_state(rc);
+	if (host_read(ctx->host, &modules, HOST_FILE_MAX, "/proc/modules") == 0 &&
+	    !span_starts(text_span(&modules), "ib_core ") && !span_search(text_span(&modules), "\nib_core "))
+		return FACT_ABSENT;
+	return probe_state_always(ctx, rc, DEVICES);
+}
+
 static void read_devices(struct probe_context *ctx)
 {
 	_cleanup_names_ struct names names = { 0 };
 	int rc = host_list(ctx->host, &names, DEVICES);
 
-	ctx->node->rdma.devices.state = probe_state(rc);
+	ctx->node->rdma.devices.state = state_of_devices(ctx, rc);
 	for (size_t i = 0; i < names.count && i < RDMA_DEVICES_MAX; i++)
 		read_device(ctx, names.items[i]);
 	if (names.count > RDMA_DEVICES_MAX)
 		host_gap_note(ctx->host, DEVICES, -EOVERFLOW, "only the first devices were read");
 	/* Rules go through all ports: those of the other devices are not all. */
-	for_each (device, &ctx->node->rdma.devices)
+	for_each(device, &ctx->node->rdma.devices)
 		if (is_unknown(device->ports))
 			ctx->node->rdma.devices.state = FACT_UNKNOWN;
 }

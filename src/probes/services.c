@@ -68,9 +68,14 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 		*answer = (struct services_facts){ .manager = fact_bool(false) };
 	}
 	rc = processes_list(host, found_process, &running);
-	if (rc == 0)
-		answer->units.state = FACT_KNOWN;
-	return rc == -ESRCH ? 0 : rc;
+	if (rc == -ESRCH) {
+		memset(&answer->units, 0, sizeof(answer->units));
+		return 0;
+	}
+	if (rc)
+		return rc;
+	answer->units.state = FACT_KNOWN;
+	return 0;
 }
 
 /* ---- without systemd ---- */

@@ -8,6 +8,7 @@
 
 #include "parse/process.h"
 #include "probe.h"
+#include "readers/processes.h"
 #include "readers/software.h"
 
 #define FOLDERS_MAX 256
@@ -136,7 +137,7 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name, value;
-	int rc = host_read(host, &text, 4u << 20, "%s", (const char *)user);
+	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s", (const char *)user);
 
 	if (rc)
 		return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
@@ -165,7 +166,7 @@ static void find_program(struct places *p, struct span folder)
 
 	if (rc && rc != -ENOENT)
 		p->hidden_program = true;
-	for_each (known, &software->programs)
+	for_each(known, &software->programs)
 		if (strcmp(*known, path) == 0)
 			return;
 	if (rc == 0)
@@ -315,6 +316,22 @@ static void read_environment(struct places *p)
 				  software_ask_libraries);
 }
 
+/* Its own software and programs, where they are not the node's. */
+static void read_process(struct places *p)
+{
+	struct probe_context *ctx = p->ctx;
+
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
+		host_gap_note(ctx->host, arena_printf(ctx->arena, "/proc/%d/root", (int)ctx->pid), -EXDEV,
+			      PROCESS_IS_ELSEWHERE);
+		p->unread = true;
+		p->hidden_program = true;
+		return;
+	}
+	read_environment(p);
+	read_environment_folders(p);
+}
+
 static int compare_programs(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -338,13 +355,12 @@ static void run(struct probe_context *ctx)
 	char target[PATH_MAX];
 
 	places.lib_is_link = host_link(ctx->host, target, "/lib") == 0;
-	read_environment(&places);
+	read_process(&places);
 	read_usual(&places);
 	read_local(&places);
 	read_opt(&places);
 	read_loader(&places);
 	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
-	read_environment_folders(&places);
 	for (size_t i = 0; i < sizeof(doca) / sizeof(doca[0]); i++)
 		look_into(&places, doca[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);

@@ -4,6 +4,7 @@
  * and container managers show of them in files. CPUID would say more, of this machine only.
  */
 #include "parse/cpuinfo.h"
+#include "parse/process.h"
 #include "parse/virt.h"
 #include "probe.h"
 
@@ -12,7 +13,6 @@
 /* The header of an ACPI table is 36 bytes (ACPI 6.5, 5.2.6). */
 #define ACPI_HEAD 36
 #define INIT_ENVIRON_FILE "/proc/1/environ"
-#define ENVIRON_MAX (256u << 10)
 
 /* ---- hypervisor ---- */
 
@@ -174,46 +174,25 @@ static bool marked_by_file(struct probe_context *ctx, struct fact_str *container
 	return false;
 }
 
-static int read_environ(struct host *host, const char *path, char *block, size_t *n)
-{
-	_cleanup_close_ int fd = host_open(host, path);
-	ssize_t got = 0;
-
-	if (fd < 0)
-		return fd;
-	for (*n = 0; *n < ENVIRON_MAX; *n += (size_t)got) {
-		got = read(fd, block + *n, ENVIRON_MAX - *n);
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-	}
-	return 0;
-}
-
-/* An environment holds secrets: it is read here and not through host_read(), so that a capture
- * keeps the one word that was found, and not the environment. */
+/* An environment holds secrets: of what is read here a capture keeps the one word that was found. */
 static int ask_environ(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct os_facts *answer = facts;
-	_cleanup_free_ char *block = malloc(ENVIRON_MAX);
+	_cleanup_text_ struct text own = { 0 }, init = { 0 };
 	struct span value;
-	size_t n;
 	int rc;
 
 	(void)user;
-	if (!block)
-		return -ENOMEM;
 	if (host_kind(host) == HOST_LIVE &&
-	    read_environ(host, "/proc/self/environ", block, &n) == 0 &&
-	    environ_find((struct span){ block, n }, "KUBERNETES_SERVICE_HOST", &value)) {
+	    host_read(host, &own, PROCESS_ENVIRON_MAX, "/proc/self/environ") == 0 &&
+	    process_environ_find(text_span(&own), "KUBERNETES_SERVICE_HOST", &value)) {
 		answer->container = fact_str(arena, "kubernetes");
 		return 0;
 	}
-	rc = read_environ(host, INIT_ENVIRON_FILE, block, &n);
+	rc = host_read(host, &init, PROCESS_ENVIRON_MAX, INIT_ENVIRON_FILE);
 	if (rc)
 		return rc;
-	if (environ_find((struct span){ block, n }, "container", &value) && value.n)
+	if (process_environ_find(text_span(&init), "container", &value) && value.n)
 		answer->container = fact_strn(arena, value.p, value.n);
 	else
 		answer->container.state = FACT_ABSENT;

@@ -5,7 +5,6 @@
  * back to it without leaving the adapter, so that this proves the path between NIC and GPU.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boot-grub.c - GRUB's menu: grub.cfg, its grubenv, and the entries in /boot/loader/entries where
  * the distribution's GRUB reads those (blscfg). */
-#include <string.h>
 
 #include "parse/bls.h"
 #include "parse/grub.h"

@@ -4,7 +4,6 @@
 #include "readers/image-contents-private.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "parse/links.h"

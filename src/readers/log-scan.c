@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,

@@ -489,7 +489,7 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	access->warning = ignore_warning;
 	lib.pci_set_param(access, (char *)"sysfs.path", path);
 	lib.pci_init(access);
-	for_each (d, &found->devices) {
+	for_each(d, &found->devices) {
 		r.d = LIST_ADD(arena, &answer->devices);
 		r.d->bdf = d->bdf;
 		ask_function(&r, access, d);

@@ -16,12 +16,6 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool has_name(const struct names *names, const char *name)
-{
-	return names->count &&
-	       bsearch(&name, names->items, names->count, sizeof(*names->items), compare_names);
-}
-
 /* As strings sorted like the names of a folder, to be looked up there. */
 struct threads {
 	struct text text;
@@ -65,7 +59,7 @@ int processes_list(struct host *host, process_found *found, void *user)
 	if (rc)
 		return rc == -ENOENT ? -ENODATA : rc;
 	/* Process 1 is there for everybody to see, or the list is not the node's. */
-	if (!has_name(&names, "1"))
+	if (!names_have(&names, "1"))
 		return -ESRCH;
 	read_threads(host, &threads);
 	for (size_t i = 0; i < names.count; i++) {
@@ -77,8 +71,10 @@ int processes_list(struct host *host, process_found *found, void *user)
 			continue;
 		rc = host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]);
 		/* One that has ended meanwhile is none, and no kernel gives a longer name; one that may
-		 * not be seen is one. */
-		if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
+		 * not be seen is one. In a copy none ends. */
+		if (rc == -ENOENT && host_kind(host) == HOST_TREE)
+			error = -ESRCH;
+		else if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
 			error = rc;
 		if (rc)
 			continue;
@@ -87,4 +83,18 @@ int processes_list(struct host *host, process_found *found, void *user)
 		found(user, pid, name.p);
 	}
 	return error;
+}
+
+static bool links_differ(struct host *host, pid_t pid, const char *name)
+{
+	char its[PATH_MAX], ours[PATH_MAX];
+
+	return host_link(host, its, "/proc/%d/%s", (int)pid, name) == 0 &&
+	       host_link(host, ours, "/proc/self/%s", name) == 0 && strcmp(its, ours) != 0;
+}
+
+/* The root of a process in another mount namespace is shown as "/" as well. */
+bool process_is_elsewhere(struct host *host, pid_t pid)
+{
+	return links_differ(host, pid, "ns/mnt") || links_differ(host, pid, "root");
 }

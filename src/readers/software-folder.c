@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* software-folder.c - libraries and Python projects by the names in a folder. */
-#include <string.h>
 
 #include "parse/version.h"
 #include "readers/software.h"

@@ -6,7 +6,6 @@
  */
 #include "readers/units.h"
 
-#include <errno.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
 

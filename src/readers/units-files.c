@@ -30,14 +30,6 @@ struct search {
 	int error;
 };
 
-static bool has_name(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->items[i], name) == 0)
-			return true;
-	return false;
-}
-
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -138,7 +130,7 @@ static const char *enabled_by_link(const struct search *s, const char *unit)
 static int find_file(const struct search *s, const char *name)
 {
 	for (size_t i = 0; s->folders[i]; i++)
-		if (has_name(&s->names[i], name))
+		if (names_have(&s->names[i], name))
 			return (int)i;
 	return -1;
 }

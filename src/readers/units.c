@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "readers/units.h"
 
-#include <string.h>
-
 const struct unit_of_interest units_of_interest[] = {
 	{ "containerd.service", "containerd", NULL },
 	{ "crio.service", "crio", NULL },

@@ -2,7 +2,6 @@
 /* lines.c - a line for each thing that is wrong, the worst first: the first one alone is a reason for
  * draining the node, and nothing is written for a node that is well. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/output.h"
 #include "render/render.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
-#include <string.h>
 
 #include "plan/plan-make.h"
 #include "plan/unified.h"

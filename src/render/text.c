@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* text.c - the report for people: head, what is not well (worst first), what could not be told, and
  * a line that counts. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -51,8 +51,7 @@ static const char style_sheet[] =
 	"  text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
 	"Sans',sans-serif;font-size:12px;"
 	"fill:#1c2330}\n"
-	"  "
-	".t{font-size:20px;font-weight:600}.h{font-size:14px;font-weight:600}.b{font-weight:600}\n"
+	"  .t{font-size:20px;font-weight:600}.h{font-size:14px;font-weight:600}.b{font-weight:600}\n"
 	"  .s,.s2{font-size:11px;fill:#55606f}.m{font-family:ui-monospace,'DejaVu Sans "
 	"Mono',monospace}\n"
 	"  .bg{fill:#fff}.pn{fill:#f4f6f9;stroke:#d5dbe3}.bx{fill:#fff;stroke:#aab4c2}\n"
@@ -68,10 +67,8 @@ static const char style_sheet[] =
 	".bx{fill:#232b36;stroke:#5a6677}\n"
 	"  .gpu{fill:#25380f;stroke:#7fb83f}.nic{fill:#14304f;stroke:#5b9be0}"
 	".nvs{fill:#33234a;stroke:#a67fd8}\n"
-	"  "
-	".ln{stroke:#6f7c8e}.nar{stroke:#f0a030}.warn{fill:#f0b050}.bad{fill:#ff8a80}.ce{fill:#"
-	"1c2330}"
-	"}\n";
+	"  .ln{stroke:#6f7c8e}.nar{stroke:#f0a030}.warn{fill:#f0b050}.bad{fill:#ff8a80}"
+	".ce{fill:#1c2330}}\n";
 
 /* ---- writing ---- */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "judge/ends.h"
 #include "judge/gate.h"

@@ -6,7 +6,6 @@
 #include "judge/gate.h"
 #include "judge/module-find.h"
 #include "judge/refusal.h"
-#include "judge/topology.h"
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
 static bool all_given_away(const struct node *node)

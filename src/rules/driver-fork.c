@@ -5,7 +5,6 @@
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/topology.h"
-#include "parse/nvidia.h"
 
 #include <string.h>
 

@@ -4,12 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/cuda.h"
 #include "judge/driver-files.h"
 #include "judge/gate.h"
 #include "judge/gpus.h"
 #include "judge/setting.h"
-#include "parse/nvidia.h"
 
 static const char *version_fact(struct judge *j, const struct software_item *item)
 {

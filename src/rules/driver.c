@@ -138,19 +138,21 @@ static void judge_library_mismatch(struct judge *j)
 {
 	const struct node *node = j->node;
 	struct driver_libraries found;
+	const char *stubs;
 
 	if (gate_no_driver(j))
 		return;
 	found = driver_libraries(node);
+	stubs = stub_folder(j);
 	if (found.other)
 		FAIL(j, .observed = say(j, "%s %s, kernel module %s", found.other->name.value,
 					found.other->version.value, node->driver.version.value),
 		     .expected = "the same version in the kernel and in user space",
 		     .evidence = { library_fact(j, found.other), "driver.version" });
-	else if (stub_folder(j))
+	else if (stubs)
 		FAIL_AS(j, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
 			.observed = say(j, "it has %s, where the toolkit keeps a libcuda.so to link with",
-					stub_folder(j)),
+					stubs),
 			.expected = "no such folder where programs run",
 			.impact = "Programs that load libcuda.so by that name get the stub: \"CUDA driver is a stub "
 				  "library\" (34). Those that load libcuda.so.1 do not.",

@@ -284,8 +284,8 @@ static const struct rule env_gid_rules[] = {
 		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID
 			  " and NVSHMEM " NVSHMEM_FINDS_GID
 			  " (and later) find the GID, with NCCL_IB_ADDR_RANGE and "
-			  "NCCL_IB_ADDR_FAMILY where "
-			  "there are several; or set the index that this port has.",
+			  "NCCL_IB_ADDR_FAMILY where there are several; or set the index that this "
+			  "port has.",
 		.activation = ACTIVATION_NOW,
 		.reads = "NCCL_IB_GID_INDEX, _ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM "
 			 "(also of nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and "

@@ -454,9 +454,9 @@ static const struct rule env_hca_rules[] = {
 		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or "
 			  "connections between fabrics that hang and fail.",
 		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the "
-			  "second \"=\" compares whole names), "
-			  "NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all "
-			  "jobs of a node NCCL reads /etc/nccl.conf.",
+			  "second \"=\" compares whole names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, "
+			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads "
+			  "/etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
 		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_GDR_LEVEL "
 			 "(these four also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "

@@ -87,17 +87,32 @@ static const char *name_fault(const char *name)
 	return NULL;
 }
 
+/* A "#" behind a blank, of either kind. */
+static bool has_comment(const char *value)
+{
+	return strstr(value, " #") || strstr(value, "\t#");
+}
+
+static bool ends_with_blank(const char *value)
+{
+	size_t n = strcspn(value, "\r");
+
+	return n && (value[n - 1] == ' ' || value[n - 1] == '\t');
+}
+
 /* Of a number NCCL reads the beginning, so what stands around others does no harm to it. */
 static const char *value_fault(const char *value)
 {
-	if ((*value == '"' || *value == '\''))
+	if (*value == '"' || *value == '\'')
 		return "the quotes count as part of the value";
 	if (is_number(value))
 		return NULL;
-	if (strstr(value, " #"))
+	if (has_comment(value))
 		return "the comment behind the value counts as part of it";
 	if (isspace((unsigned char)*value))
 		return "the blank after the \"=\" counts as part of the value";
+	if (ends_with_blank(value))
+		return "the blank at the end of the line counts as part of the value";
 	return NULL;
 }
 
@@ -130,7 +145,7 @@ static void judge_conf(struct judge *j)
 {
 	size_t before, i = 0;
 
-	/* Which files there are the environment says: NCCL_CONF_FILE, HOME. */
+	/* Which files there are the environment says: NCCL_CONF_FILE, HOME; or passwd. */
 	if (gate_no_nccl_variables(j))
 		return;
 	if (is_absent(j->node->env.nccl_conf)) {

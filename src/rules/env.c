@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "judge/gate.h"
 #include "judge/job-env.h"
 #include "parse/nvidia.h"
+#include "rule.h"
 
 static const char *const nvshmem_names[] = {
 #include "nvshmem-variables.inc"

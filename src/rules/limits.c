@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
 #include "parse/span.h"
+#include "rule.h"
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)

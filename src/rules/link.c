@@ -6,7 +6,6 @@
 
 #include "judge/ends.h"
 #include "judge/gate.h"
-#include "judge/gpus.h"
 
 #define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
 

@@ -151,7 +151,7 @@ static void judge_duplicates(struct judge *j)
 		if (!is_on_link(route) || !is_in_use(j->node, route))
 			continue;
 		rival = rival_of(j->node, route);
-		if (rival)
+		if (rival && !judge_has_answered(j, route->interface.value))
 			FAIL(j, .subject = route->interface.value,
 			     .observed = say(j, "%s and %s both have %s with metric %" PRIu64,
 					     rival->interface.value, route->interface.value,

@@ -395,29 +395,27 @@ static void judge_duplicated(struct judge *j)
 					    : NULL });
 }
 
-static bool judge_string(struct judge *j, const char *value, const char *fact)
+static void judge_string(struct judge *j, const char *value, const char *fact)
 {
-	struct registry_entry entry;
+	struct registry_entry entry, first = { 0 };
 	struct span rest = span_of(value);
-	bool right = true;
+	size_t wrong = 0;
 
 	if (rest.n > PARAM_STRING_MAX) {
 		FAIL(j, .subject = fact,
 		     .observed = say(j, "%zu bytes: the kernel refuses the module", rest.n),
 		     .expected = "at most 1024 bytes", .evidence = { fact });
-		return false;
+		return;
 	}
-	while (registry_next(&rest, &entry)) {
-		if (!entry.problem)
-			continue;
+	while (registry_next(&rest, &entry))
+		if (entry.problem && wrong++ == 0)
+			first = entry;
+	if (wrong)
 		FAIL(j, .subject = fact,
-		     .observed = say(j, "\"%.*s\" %s", SPAN_FMT(entry.text), entry.problem),
-		     .expected = "Key=number entries separated by \";\", the whole value in double "
-				 "quotes",
+		     .observed = say(j, "\"%.*s\" %s%s", SPAN_FMT(first.text), first.problem,
+				     wrong > 1 ? say(j, "; %zu more entries are wrong", wrong - 1) : ""),
+		     .expected = "Key=number entries separated by \";\", the whole value in double quotes",
 		     .evidence = { fact });
-		right = false;
-	}
-	return right;
 }
 
 static void judge_syntax(struct judge *j)

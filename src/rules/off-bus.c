@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* off-bus.c - functions that the kernel still lists and that no longer answer. */
-#include "judge/gate.h"
 #include "judge/topology.h"
+#include "rule.h"
 
 static bool is_judged(const struct node *node, const struct pci_device *d)
 {
@@ -35,14 +35,31 @@ static void fail_lost(struct judge *j, const struct pci_device *d, const struct 
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
 		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
-				"takes it back "
-				"where it can."
+				"takes it back where it can."
 			      : NULL,
 		.evidence = { say_fact(j, "log.lines", line->pattern.value, "last"),
 			      say_fact(j, "log.lines", line->pattern.value, "count"),
 			      say_fact(j, "pci.devices", d->bdf.value, "answers") });
 }
 
+/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port
+ * Containment cuts it: what is below it has lost its state, and no GPU driver recovers from that. */
+static bool fail_fatal_error(struct judge *j, const struct pci_device *d)
+{
+	const struct log_line *line = node_log(j->node, "pcie-fatal-error");
+
+	if (!log_line_names(line, d->bdf.value))
+		return false;
+	FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value,
+		.observed = log_line_about(line, d->bdf.value),
+		.expected = "no fatal error on the way to a GPU or NIC",
+		.impact = "The link was reset or cut: jobs that used the devices below it failed, and GPUs "
+			  "stay lost until the node is reset.",
+		.evidence = { "log.lines[pcie-fatal-error].last", "log.lines[pcie-fatal-error].count" });
+	return true;
+}
+
+/* What it does now stands over what the log says of it, and its own loss over its link's. */
 static void judge_device(struct judge *j, const struct pci_device *d)
 {
 	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "answers");
@@ -50,14 +67,16 @@ static void judge_device(struct judge *j, const struct pci_device *d)
 
 	if (known_is(d->answers, true) && line)
 		fail_lost(j, d, line);
-	else if (known_is(d->answers, true))
-		PASS(j, .subject = d->bdf.value, .evidence = { fact });
 	else if (known_is(d->answers, false))
 		FAIL(j, .subject = d->bdf.value,
 		     .observed = "its whole configuration space reads as ones",
 		     .expected = "a device that answers",
 		     .evidence = { fact,
 				   node_log(j->node, "xid-79") ? "log.lines[xid-79].last" : NULL });
+	else if (fail_fatal_error(j, d))
+		return;
+	else if (known_is(d->answers, true))
+		PASS(j, .subject = d->bdf.value, .evidence = { fact });
 	else if (str_is(d->power_state, "D3cold"))
 		NOT_APPLICABLE(
 			j, .subject = d->bdf.value, .observed = "powered down (D3cold)",
@@ -82,7 +101,7 @@ static void judge_unnamed(struct judge *j)
 
 static bool is_above_judged(const struct node *node, const struct pci_device *bridge)
 {
-	for_each (d, &node->pci.devices) {
+	for_each(d, &node->pci.devices) {
 		const struct pci_device *above[PATH_PORTS_MAX];
 		size_t n = is_judged(node, d) ? topology_above(node, d, above) : 0;
 
@@ -93,25 +112,15 @@ static bool is_above_judged(const struct node *node, const struct pci_device *br
 	return false;
 }
 
-/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port
- * Containment cuts it: what is below it has lost its state, and no GPU driver recovers from that.
- */
-static void judge_fatal_errors(struct judge *j)
+static void judge_ports_above(struct judge *j)
 {
 	const struct log_line *line = node_log(j->node, "pcie-fatal-error");
 
 	for (uint32_t i = 0; line && i < line->devices.count; i++) {
 		const struct pci_device *d = node_pci(j->node, line->devices.items[i]);
 
-		if (d && (is_judged(j->node, d) || is_above_judged(j->node, d)))
-			FAIL_AS(j, SEVERITY_ERR, .subject = d->bdf.value,
-				.observed = log_line_about(line, d->bdf.value),
-				.expected = "no fatal error on the way to a GPU or NIC",
-				.impact = "The link was reset or cut: jobs that used the devices "
-					  "below it failed, and "
-					  "GPUs stay lost until the node is reset.",
-				.evidence = { "log.lines[pcie-fatal-error].last",
-					      "log.lines[pcie-fatal-error].count" });
+		if (d && !is_judged(j->node, d) && is_above_judged(j->node, d))
+			fail_fatal_error(j, d);
 	}
 }
 
@@ -123,11 +132,11 @@ static void judge_off_bus(struct judge *j)
 		UNKNOWN(j, .evidence = { "pci.devices" });
 		return;
 	}
-	for_each (d, &j->node->pci.devices)
+	for_each(d, &j->node->pci.devices)
 		if (is_judged(j->node, d))
 			judge_device(j, d);
 	judge_unnamed(j);
-	judge_fatal_errors(j);
+	judge_ports_above(j);
 	if (j->findings->count == before)
 		NOT_APPLICABLE(j, .observed = "no GPU, NVSwitch or RDMA NIC on the PCI bus",
 			       .evidence = { "pci.devices" });
@@ -142,21 +151,17 @@ static const struct rule off_bus_rules[] = {
 		.judge = judge_off_bus,
 		.impact = "Whatever uses it hangs or fails; the driver reports Xid 79 for a GPU.",
 		.remedy = "Drain the node and power it off and on: a reboot alone often does not "
-			  "bring the "
-			  "device back. If it happens again, look at its seating, power, cooling "
-			  "and riser.",
+			  "bring the device back. If it happens again, look at its seating, power, "
+			  "cooling and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
 		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC; in the kernel "
-			 "log \"fallen off the "
-			 "bus\" of the NVIDIA driver, \"health compromised\" of mlx5_core, and "
-			 "fatal PCIe errors of "
-			 "these devices and the ports above them.",
+			 "log \"fallen off the bus\" of the NVIDIA driver, \"health compromised\" "
+			 "of mlx5_core, and fatal PCIe errors of these devices and the ports above "
+			 "them.",
 		.why = "A read that no device answers comes back as all ones. The kernel keeps "
-		       "listing the "
-		       "function, so counting devices does not show it. One that answers again may "
-		       "have lost what it "
-		       "held: what the log says of this boot is an error too, by the severity of "
-		       "err.",
+		       "listing the function, so counting devices does not show it. One that "
+		       "answers again may have lost what it held: what the log says of this boot "
+		       "is an error too, by the severity of err.",
 		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the "
 			 "bus|\\(Fatal\\)|DPC:'",
 		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"

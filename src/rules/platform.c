@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* platform.c - whole platforms on which GPUDirect works otherwise, or not at all. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "judge/gate.h"

@@ -2,7 +2,6 @@
 /* proof.c - what trials on the hardware showed (nvnodecheck prove). Without a proof none of these applies. */
 #include <string.h>
 
-#include "judge/gate.h"
 #include "rule.h"
 
 static bool gate_no_proof(struct judge *j)

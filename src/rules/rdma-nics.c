@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rdma-nics.c - the NICs as devices (rules rdma/...): all there, alike, and with what kernel,
  * firmware and user space have to bring along for them. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "judge/gate.h"
@@ -25,7 +24,7 @@ static bool is_leg_of(const struct node *node, const struct pci_device *nic, con
 	if (strncmp(bond, "bond", 4) == 0)
 		return true;
 	for_each(leg, &node->net.interfaces)
-		if (str_is(leg->bdf, nic->bdf.value) && interface_carries(leg, bond))
+		if (str_is(leg->bdf, nic->bdf.value) && interface_is_leg(node, leg, bond))
 			return true;
 	return false;
 }

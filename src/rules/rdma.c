@@ -130,10 +130,8 @@ static bool may_be_nvswitch(const struct node *node, const struct pci_device *d)
 static void judge_down(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
 		       const char *subject)
 {
-	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
-			       p->port.value);
-	const char *physical = say(j, "rdma.devices[%s].ports[%" PRIu64 "].physical_state",
-				   d->name.value, p->port.value);
+	const char *fact = port_fact(j, d, p, "state");
+	const char *physical = port_fact(j, d, p, "physical_state");
 	enum severity severity = SEVERITY_WARN;
 
 	if (is_virtual_function(j, d))
@@ -174,9 +172,7 @@ static void judge_active(struct judge *j, const struct rdma_device *d, const str
 
 static void judge_port(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
 {
-	const char *subject = say(j, "%s/%" PRIu64, d->name.value, p->port.value);
-	const char *fact = say(j, "rdma.devices[%s].ports[%" PRIu64 "].state", d->name.value,
-			       p->port.value);
+	const char *subject = say_port(j, d, p), *fact = port_fact(j, d, p, "state");
 	const struct pci_device *pci = is_known(d->bdf) ? node_pci(j->node, d->bdf.value) : NULL;
 
 	if (pci && str_is(pci->sub_model, "SW_MNG"))
@@ -485,8 +481,7 @@ static const struct rule rdma_rules[] = {
 			 "the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
 			 "NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
-		       "; OFED brings it to older kernels, so the "
-		       "probe outranks the number.",
+		       "; OFED brings it to older kernels, so the probe outranks the number.",
 		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",
 		.sources = "NCCL: src/transport/net_ib/gdr.cc\nLinux commit bfe0cc6eb249\n"
 			   "github.com/aws/aws-ofi-nccl pull 618",

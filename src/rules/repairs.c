@@ -3,8 +3,8 @@
  * boot/...). The rule that was repaired is asked again: it knows best. */
 #include <string.h>
 
-#include "judge/gate.h"
 #include "own-files.h"
+#include "rule.h"
 
 /* Has the node booted since? */
 static struct fact_bool booted_since(const struct node *node, const struct transaction *t)

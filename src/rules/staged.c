@@ -78,19 +78,8 @@ static bool in_sources(const struct node *node, const struct kparam *arg)
 	return false;
 }
 
-/* An argument that stands twice is spoken of once. */
-static bool is_new(const struct judge *j, size_t before, const char *subject)
-{
-	const struct finding *findings = j->findings->items;
-
-	for (size_t i = before; i < j->findings->count; i++)
-		if (findings[i].answer.subject && strcmp(findings[i].answer.subject, subject) == 0)
-			return false;
-	return true;
-}
-
 /* Written into the configuration, and no entry was made of it since. */
-static void judge_sources(struct judge *j, const char *staged, size_t before)
+static void judge_sources(struct judge *j, const char *staged)
 {
 	const struct cmdline_facts *cmdline = &j->node->cmdline;
 
@@ -100,7 +89,7 @@ static void judge_sources(struct judge *j, const char *staged, size_t before)
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-			    is_new(j, before, say_arg(j, &arg)))
+			    !judge_has_answered(j, say_arg(j, &arg)))
 				FAIL(j, .subject = say_arg(j, &arg),
 				     .observed = say(j,
 						     "in %s, and not in the entry that boots next",
@@ -128,7 +117,7 @@ static bool feeds_another(const struct node *node, const struct cmdline_text *so
 }
 
 /* Written where the loader of this node does not look. */
-static void judge_other_sources(struct judge *j, const char *staged, size_t before)
+static void judge_other_sources(struct judge *j, const char *staged)
 {
 	const struct cmdline_facts *cmdline = &j->node->cmdline;
 
@@ -138,7 +127,7 @@ static void judge_other_sources(struct judge *j, const char *staged, size_t befo
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-			    is_new(j, before, say_arg(j, &arg)))
+			    !judge_has_answered(j, say_arg(j, &arg)))
 				FAIL_AS(j, SEVERITY_WARN, .subject = say_arg(j, &arg),
 					.observed = say(j, "in %s, which %s does not read", s->file.value,
 							boot_loader_words[j->node->boot.loader.value]),
@@ -154,14 +143,14 @@ static void judge_other_sources(struct judge *j, const char *staged, size_t befo
 	}
 }
 
-static void judge_next(struct judge *j, const char *running, const char *staged, size_t before)
+static void judge_next(struct judge *j, const char *running, const char *staged)
 {
 	struct bootargs args = bootargs_of(staged);
 	struct kparam arg;
 
 	while (bootargs_next(&args, &arg))
 		if (bootargs_is_ours(&arg) && !bootargs_holds(running, &arg) &&
-		    is_new(j, before, say_arg(j, &arg)))
+		    !judge_has_answered(j, say_arg(j, &arg)))
 			PENDING(j, .subject = say_arg(j, &arg),
 				.observed = "the next boot gets it; the kernel that runs did not",
 				.expected = "on the command line of the kernel that runs",
@@ -169,14 +158,14 @@ static void judge_next(struct judge *j, const char *running, const char *staged,
 				.evidence = { "cmdline.staged.text", "cmdline.running" });
 }
 
-static void judge_lost(struct judge *j, const char *running, const char *staged, size_t before)
+static void judge_lost(struct judge *j, const char *running, const char *staged)
 {
 	struct bootargs args = bootargs_of(running);
 	struct kparam arg;
 
 	while (bootargs_next(&args, &arg))
 		if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-		    !in_sources(j->node, &arg) && is_new(j, before, say_arg(j, &arg)))
+		    !in_sources(j->node, &arg) && !judge_has_answered(j, say_arg(j, &arg)))
 			FAIL_AS(j, SEVERITY_WARN, .subject = say_arg(j, &arg),
 				.observed = "in effect now, and not in the entry that boots next",
 				.expected = "in both, or in neither",
@@ -200,13 +189,13 @@ static void judge_staged(struct judge *j)
 		UNKNOWN(j, .evidence = { running ? "boot.next_entry" : "cmdline.running" });
 		return;
 	}
-	judge_sources(j, staged, before);
-	judge_other_sources(j, staged, before);
-	judge_next(j, running, staged, before);
+	judge_sources(j, staged);
+	judge_other_sources(j, staged);
+	judge_next(j, running, staged);
 	/* What no boot loader started (kexec, a virtual machine's own kernel) never was in an
 	 * entry. */
 	if (bootargs_find(running, "BOOT_IMAGE", NULL) || bootargs_find(running, "initrd", NULL))
-		judge_lost(j, running, staged, before);
+		judge_lost(j, running, staged);
 	if (j->findings->count == before)
 		PASS(j, .evidence = { "cmdline.running", "cmdline.staged.text" });
 }

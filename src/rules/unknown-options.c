@@ -8,7 +8,7 @@
 
 static const struct module_file *file_with_parameters(const struct node *node)
 {
-	for_each (f, &node->modules.files)
+	for_each(f, &node->modules.files)
 		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
 		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
 			return f;
@@ -46,22 +46,11 @@ static const char *ignored_parameter(struct judge *j, const char **text)
 	return say(j, "%.*s", (int)strcspn(at, "'"), at);
 }
 
-/* True when nobody spoke of the parameter yet. */
-static bool is_new(const struct judge *j, size_t before, const char *subject)
-{
-	const struct finding *findings = j->findings->items;
-
-	for (size_t i = before; i < j->findings->count; i++)
-		if (strcmp(findings[i].answer.subject, subject) == 0)
-			return false;
-	return true;
-}
-
-static void judge_ignored(struct judge *j, size_t before)
+static void judge_ignored(struct judge *j)
 {
 	const char *text = NULL, *name = ignored_parameter(j, &text);
 
-	if (name && is_new(j, before, name))
+	if (name && !judge_has_answered(j, name))
 		FAIL(j, .subject = name, .observed = text,
 		     .expected = "a parameter that 'modinfo -p nvidia' lists",
 		     .remedy = "If it was taken out of modprobe.d since the driver was loaded, nothing is left to "
@@ -78,7 +67,7 @@ static void judge_unknown_parameter(struct judge *j)
 
 	if (gate_no_modprobe(j))
 		return;
-	for_each (a, &node->modprobe.assignments) {
+	for_each(a, &node->modprobe.assignments) {
 		const char *fact = say(j, "modprobe.assignments[#%zu].param",
 				       (size_t)(a - node->modprobe.assignments.items));
 
@@ -93,7 +82,7 @@ static void judge_unknown_parameter(struct judge *j)
 			     .expected = "a parameter that 'modinfo -p nvidia' lists",
 			     .evidence = { fact });
 	}
-	judge_ignored(j, before);
+	judge_ignored(j);
 	if (j->findings->count > before || gate_modprobe_unread(j))
 		return;
 	if (seen)
@@ -105,13 +94,13 @@ static void judge_unknown_parameter(struct judge *j)
 /* ---- values ---- */
 
 static void judge_value(struct judge *j, const struct modprobe_assignment *a,
-			const struct module_file *file, size_t before)
+			const struct module_file *file)
 {
 	const char *subject = say(j, "%s.%s", file->name.value, a->param.value);
 	const char *value = is_known(a->value) ? a->value.value : NULL;
 	const char *type, *why = option_refused(j->node, a, &type);
 
-	if (!why || !is_new(j, before, subject))
+	if (!why || judge_has_answered(j, subject))
 		return;
 	FAIL(j, .subject = subject,
 	     .observed = value ? say(j, "\"%.60s\" %s: the kernel will not load %s with it", value, why,
@@ -136,7 +125,7 @@ static void judge_values(struct judge *j)
 
 		if (file && is_known(file->parameter_types)) {
 			seen++;
-			judge_value(j, a, file, before);
+			judge_value(j, a, file);
 		} else if (setting_is_nvidia(node, a->module.value)) {
 			unread += file || !is_told(node->modules.files);
 		}
@@ -165,11 +154,9 @@ static const struct rule unknown_options_rules[] = {
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "Configured options against the parameters that nvidia.ko on disk "
-			 "declares, and \"unknown "
-			 "parameter\" of nvidia in the kernel log.",
+			 "declares, and \"unknown parameter\" of nvidia in the kernel log.",
 		.why = "The kernel loads the module all the same and logs \"unknown parameter ... "
-		       "ignored\". "
-		       "Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
+		       "ignored\". Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
 		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
 			   "issue 1678",

@@ -121,8 +121,8 @@ static void look_at_module(struct search *s, const char *module)
 	if (s->count == before)
 		found(s, arena_printf(s->arena,
 				      "%s is in use (%" PRId64
-				      " times) by something that shows neither "
-				      "as a process nor as a module",
+				      " times) by something that shows neither as a process nor as "
+				      "a module",
 				      module, unexplained));
 }
 

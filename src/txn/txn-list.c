@@ -3,7 +3,6 @@
 #include "txn/txn-private.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 

@@ -7,9 +7,6 @@
  */
 #include "txn/txn-private.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "txn/driver-holders.h"
 
 static bool is_loaded(struct txn *t, const char *module)

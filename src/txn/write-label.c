@@ -5,7 +5,6 @@
  * and in between whoever may not read that label would not see the file. A file that was there
  * keeps the label that it had (write-meta.c).
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <selinux/label.h>
 #include <selinux/selinux.h>
@@ -16,7 +15,6 @@
 
 #include "base/cleanup.h"
 #include "base/library.h"
-#include "txn/txn.h"
 #include "txn/write-private.h"
 
 #define FUNCTIONS(F)          \

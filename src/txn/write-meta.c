@@ -9,7 +9,6 @@
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
-#include "txn/txn.h"
 
 #define NAMES_MAX (64u << 10) /* XATTR_LIST_MAX, include/uapi/linux/limits.h */
 #define VALUE_MAX (64u << 10) /* XATTR_SIZE_MAX */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-private.h - between write.c, write-folder.c and write-meta.c. */
+/* write-private.h - between write.c, write-folder.c, write-label.c and write-meta.c. */
 #ifndef WRITE_PRIVATE_H
 #define WRITE_PRIVATE_H
 
+#include "txn/txn.h"
 #include "txn/write.h"
 
 struct stat;

@@ -10,6 +10,7 @@
 #include "parse/field.h"
 #include "parse/kconfig.h"
 #include "parse/mountinfo.h"
+#include "parse/process.h"
 #include "parse/virt.h"
 
 #define PROCESSORS 64 /* of a list that is written out */
@@ -101,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)virt_from_acpi(text);
 	(void)virt_from_device_tree(text);
 	(void)container_from_cgroup(text);
-	if (environ_find(text, "container", &value))
+	if (process_environ_find(text, "container", &value))
 		check_inside(text, value);
 	return 0;
 }

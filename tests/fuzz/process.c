@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What there is of a process, and what sets its limits: /proc/PID/limits, environ, status, cgroup,
- * limits.conf, systemd units. */
+ * limits.conf, systemd units, passwd. */
 #include "fuzz.h"
 
 #include "parse/limits.h"
+#include "parse/passwd.h"
 #include "parse/process.h"
 #include "parse/unit.h"
 
@@ -13,7 +14,9 @@ static void read_process(struct span text)
 	uint64_t soft, hard, number;
 
 	(void)limits_find(text, "Max locked memory", &soft, &hard);
-	(void)process_uid(text, &number);
+	(void)process_uids(text, &number, &number);
+	if (passwd_home(text, 0, &value))
+		check_inside(text, value);
 	(void)process_capabilities(text, &number);
 	(void)process_is_initial_namespace(text);
 	while (process_environ_next(&rest, &name, &value)) {

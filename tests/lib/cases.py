@@ -195,6 +195,12 @@ def find(file, title):
     raise textform.FormError("%s.cases has no case '%s'" % (file, title))
 
 
+def said_twice(report):
+    """Rules that answer more than once for a subject: a reader would not know which to believe."""
+    answers = [(f["rule"], f["subject"]) for f in report["findings"]]
+    return sorted({"%s answers twice for %s" % answer for answer in answers if answers.count(answer) > 1})
+
+
 def perform(case, stage):
     """Runs a case in a stage; returns what is wrong, as one text, or None."""
     tree = node.tree_of(case.node, case.edits)
@@ -205,6 +211,7 @@ def perform(case, stage):
         wrong.append("no report, or a message: %s" % run.result)
     elif case.status is not None and run.result.status != case.status:
         wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
+    wrong += said_twice(run.report) if run.report else []
     for statement, check in case.expects if run.report else ():
         said = check(run)
         if said:

@@ -102,14 +102,14 @@ def do_gids(node, statement):
 
 
 def do_net(node, statement):
-    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=] [master=BOND];
+    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=] [master=BOND] [as=bridge];
     net NAME remove"""
-    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master")
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as")
     words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
         return
-    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, master=None,
+    default = dict(bdf=None, addr=[], mtu=1500, state="up", kind=1, master=None, **{"as": "bond"},
                    mac="b8:3f:d2:%s:%s:%s" % tuple(
                        made_up(node.hostname, words[0], n, size=2) for n in range(3)))
     dev = node.net.setdefault(words[0], default)
@@ -251,7 +251,7 @@ def _add_ipoib(node):
         if dev["layer"] == "IB" and dev["bdf"] and "ib_ipoib" in node.loaded:
             place = node.pci[dev["bdf"]]
             node.net.setdefault("ibp%ds%d" % (place["bus"], place["slot"]), dict(
-                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32, master=None,
+                bdf=dev["bdf"], addr=[], mtu=2044, state="down", kind=32, master=None, **{"as": "bond"},
                 mac="00:00:00:67:fe:80:00:00:00:00:00:00:" + ":".join(
                     dev["guid"].replace(":", "")[i:i + 2] for i in range(0, 16, 2))))
 
@@ -270,6 +270,9 @@ def _render_net(node, tree, number, name, dev):
     if dev["master"]:
         for link in ("master", "upper_" + dev["master"]):
             tree.link_between(path + "/" + link, "/sys/devices/virtual/net/" + dev["master"])
+    if any(other["master"] == name for other in node.net.values()):
+        tree.line(*((path + "/bridge/stp_state", 0) if dev["as"] == "bridge" else
+                    (path + "/bonding/mode", "802.3ad 4")))
     tree.link_between(path + "/subsystem", "/sys/class/net")
     tree.link_between("/sys/class/net/" + name, path)
 
