@@ -120,11 +120,13 @@ static void judge_image(struct judge *j, const struct initramfs_image *image)
 	const struct node *node = j->node;
 	const char *subject = image->path.value;
 	const char *stale = NULL, *newer;
-	bool complete = known_is(image->complete, true);
+	bool told = is_told(image->modprobe.assignments) && is_told(image->modprobe.blacklist);
+	bool complete = told && known_is(image->complete, true);
 
 	if (has_gpu_module(image)) {
 		stale = differing_version(j, node, image);
-		stale = stale ? stale : differing_block(j, node, image);
+		if (!stale && told)
+			stale = differing_block(j, node, image);
 		if (!stale && complete)
 			stale = differing_option(j, &node->modprobe, &image->modprobe);
 	}

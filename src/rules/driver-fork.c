@@ -37,6 +37,18 @@ static const struct pci_device *large_geforce(const struct node *node)
 	return NULL;
 }
 
+/* Could a GeForce with a large BAR1 have been overlooked? */
+static bool bars_are_unread(const struct node *node)
+{
+	if (!is_told(node->pci.devices))
+		return true;
+	for_each(d, &node->pci.devices)
+		if (is_unknown(d->vendor_id) || is_unknown(d->class_id) ||
+		    (pci_is_gpu(d) && (is_unknown(d->device_id) || is_unknown(d->bars))))
+			return true;
+	return false;
+}
+
 /* The forks report the stock version, so there is only circumstantial evidence (how many of the
  * three signs were seen, 0 to 3). */
 static int fork_signs(const struct node *node, const char **signs, struct judge *j)
@@ -62,18 +74,30 @@ static int fork_signs(const struct node *node, const char **signs, struct judge 
 	return count;
 }
 
-static bool probably_fork(struct judge *j, const char **signs)
+/* Two signs are enough, or the log's alone. Unknown where one is there, and another was not looked for. */
+static enum fact_state probably_fork(struct judge *j, bool *fork, const char **signs)
 {
-	return fork_signs(j->node, signs, j) >= 2 || node_log(j->node, "bar1-bus-address");
+	const struct node *node = j->node;
+	int seen = fork_signs(node, signs, j), unread = 0;
+
+	*fork = seen >= 2 || node_log(node, "bar1-bus-address");
+	unread += !is_known(node->driver.builder);
+	unread += bars_are_unread(node) || !is_told(node->driver.params);
+	return !*fork && unread && seen + unread >= 2 ? FACT_UNKNOWN : FACT_KNOWN;
 }
+
+#define FORK_UNTOLD "whether the driver is a patched build could not be told"
 
 static void judge_fork(struct judge *j)
 {
 	const char *signs;
+	bool fork;
 
 	if (gate_no_driver(j))
 		return;
-	if (probably_fork(j, &signs))
+	if (probably_fork(j, &fork, &signs) != FACT_KNOWN)
+		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
+	else if (fork)
 		FAIL(j, .observed = say(j, "probably a patched build: %s", signs),
 		     .expected = "nothing; for your information",
 		     .evidence = { "driver.banner" });
@@ -86,10 +110,15 @@ static void judge_fork_userspace(struct judge *j)
 	const struct node *node = j->node;
 	struct driver_libraries found;
 	const char *signs;
+	bool fork;
 
 	if (gate_no_driver(j))
 		return;
-	if (!probably_fork(j, &signs)) {
+	if (probably_fork(j, &fork, &signs) != FACT_KNOWN) {
+		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
+		return;
+	}
+	if (!fork) {
 		NOT_APPLICABLE(j, .observed = "no sign of a patched build");
 		return;
 	}
@@ -213,7 +242,10 @@ static void judge_geforce(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	fork = probably_fork(j, &signs);
+	if (probably_fork(j, &fork, &signs) != FACT_KNOWN) {
+		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
+		return;
+	}
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d) || !is_geforce(d))
 			continue;

@@ -60,19 +60,26 @@ static void judge_loaded(struct judge *j)
 }
 
 /* No GPU here is one that the open modules take. */
-static bool is_all_before_turing(const struct node *node)
+static enum fact_state is_all_before_turing(const struct node *node, bool *old)
 {
-	if (!is_told(node->pci.devices))
-		return false;
-	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !gpu_is_before_turing(d))
-			return false;
-	return topology_gpus(node) > 0;
+	size_t gpus = 0, unread = 0;
+
+	*old = true;
+	for_each(d, &node->pci.devices) {
+		unread += is_unknown(d->vendor_id) || is_unknown(d->class_id);
+		if (!pci_is_gpu(d))
+			continue;
+		gpus++;
+		unread += is_unknown(d->device_id);
+		*old &= !is_known(d->device_id) || gpu_is_before_turing(d);
+	}
+	return *old && (unread || !gpus) ? FACT_UNKNOWN : FACT_KNOWN;
 }
 
 static void judge_flavour(struct judge *j)
 {
 	const struct driver_facts *driver = &j->node->driver;
+	bool old;
 
 	if (gate_no_driver(j))
 		return;
@@ -80,7 +87,11 @@ static void judge_flavour(struct judge *j)
 		UNKNOWN(j, .evidence = { "driver.flavour" });
 	else if (driver->flavour.value == FLAVOUR_OPEN)
 		PASS(j, .evidence = { "driver.banner" });
-	else if (is_all_before_turing(j->node))
+	else if (is_all_before_turing(j->node, &old) != FACT_KNOWN)
+		UNKNOWN(j, .observed = "proprietary kernel modules; whether the GPUs could have others was not "
+				       "read",
+			.evidence = { "pci.devices" });
+	else if (old)
 		NOT_APPLICABLE(j, .observed = "GPUs before Turing, which the open kernel modules do not take",
 			       .evidence = { "driver.banner", "pci.devices" });
 	else

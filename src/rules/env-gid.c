@@ -146,9 +146,9 @@ static void fail_gid(struct judge *j, const struct rdma_device *d, const struct 
 			   g ? gid_fact(j, d, p, g, "type") : NULL });
 }
 
-static bool type_is_unknown(const struct rdma_gid *g)
+static bool entry_is_unknown(const struct rdma_gid *g)
 {
-	return g && is_unknown(g->type);
+	return g && (is_unknown(g->type) || is_unknown(g->gid));
 }
 
 static bool judge_index(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
@@ -156,9 +156,9 @@ static bool judge_index(struct judge *j, const struct rdma_device *d, const stru
 {
 	const struct rdma_gid *g = port_gid(p, index);
 
-	if (type_is_unknown(g))
+	if (entry_is_unknown(g))
 		UNKNOWN(j, .subject = say_port(j, d, p),
-			.evidence = { gid_fact(j, d, p, g, "type") });
+			.evidence = { gid_fact(j, d, p, g, is_unknown(g->gid) ? "gid" : "type") });
 	else if (what_is_wrong(j, g))
 		fail_gid(j, d, p, who, g, index, fact);
 	else
@@ -189,7 +189,7 @@ static bool judge_search(struct judge *j, const struct rdma_device *d, const str
 			.evidence = { set->fact });
 		return true;
 	}
-	if (!what_is_wrong(j, g) || type_is_unknown(g))
+	if (!what_is_wrong(j, g) || entry_is_unknown(g))
 		return false;
 	fail_gid(j, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
 	return true;

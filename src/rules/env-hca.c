@@ -103,6 +103,16 @@ static void fail_entry(struct judge *j, const struct job_value *v, const struct 
 	     .evidence = { v->fact, a->ports ? entry_fact(j, a) : "rdma.devices" });
 }
 
+/* A device that the entry means, and whose ports were not read. */
+static const struct rdma_device *unread_device(const struct node *node, const struct hca_list *list,
+					       const struct hca_entry *entry)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_unknown(d->ports) && hca_entry_fits(list, entry, d->name.value, HCA_ANY_PORT))
+			return d;
+	return NULL;
+}
+
 /* Of the entries of a list that takes, the first one that is wrong; true when there is one, or one
  * that cannot be told. */
 static bool judge_entries(struct judge *j, const struct job_value *v, const struct hca_list *list)
@@ -112,10 +122,14 @@ static bool judge_entries(struct judge *j, const struct job_value *v, const stru
 
 	while (hca_entry_next(&rest, &entry)) {
 		struct entry_answer a = ask_entry(j->node, list, &entry);
+		const struct rdma_device *unread = unread_device(j->node, list, &entry);
 
 		if (a.count[USABLE_YES])
 			continue;
-		if (a.count[USABLE_UNKNOWN])
+		if (unread)
+			UNKNOWN(j, .subject = v->name,
+				.evidence = { say_fact(j, "rdma.devices", unread->name.value, "ports") });
+		else if (a.count[USABLE_UNKNOWN])
 			UNKNOWN(j, .subject = v->name,
 				.evidence = { port_fact(j, a.device, a.port, "state") });
 		else

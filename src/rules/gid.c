@@ -93,10 +93,10 @@ static void fail_autoconfigured(struct judge *j, const struct rdma_device *d, co
 		.evidence = { gid_fact(j, d, p, gid, "gid") });
 }
 
-static bool types_are_known(const struct rdma_port *p)
+static bool gids_are_known(const struct rdma_port *p)
 {
 	for_each(g, &p->gids)
-		if (is_unknown(g->type))
+		if (is_unknown(g->type) || is_unknown(g->gid))
 			return false;
 	return true;
 }
@@ -119,7 +119,7 @@ static void judge_no_rocev2(struct judge *j)
 		else if (gid)
 			PASS(j, .subject = say_port(j, d, p),
 			     .evidence = { gid_fact(j, d, p, gid, "gid") });
-		else if (!is_known(p->gids) || !types_are_known(p))
+		else if (!is_known(p->gids) || !gids_are_known(p))
 			UNKNOWN(j, .subject = say_port(j, d, p),
 				.evidence = { port_fact(j, d, p, "gids") });
 		else

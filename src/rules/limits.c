@@ -136,6 +136,7 @@ static void judge_process(struct judge *j, const struct process_limits *p, const
 static void judge_memlock(struct judge *j)
 {
 	const struct limits_facts *limits = &j->node->limits;
+	bool jobs = is_known(j->node->env.pid) || is_known(j->node->os.container);
 
 	if (is_told(j->node->rdma.devices) && j->node->rdma.devices.count == 0) {
 		NOT_APPLICABLE(j, .observed = "no RDMA device", .evidence = { "rdma.devices" });
@@ -154,7 +155,9 @@ static void judge_memlock(struct judge *j)
 			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
 	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
 	 * container was given. */
-	if (is_known(j->node->env.pid) || is_known(j->node->os.container) || limits->launchers.count == 0)
+	if (!is_told(limits->launchers) && !jobs && known_is(limits->self.memlock_soft_bytes, FACT_UNLIMITED))
+		UNKNOWN(j, .evidence = { "limits.launchers" });
+	else if (jobs || limits->launchers.count == 0)
 		judge_process(j, &limits->self, "limits.self");
 }
 

@@ -282,6 +282,8 @@ static void judge_uvm(struct judge *j)
 		return;
 	else if (node_module(node, "nvidia_uvm"))
 		PASS(j, .evidence = { "modules.loaded[nvidia_uvm].state" });
+	else if (!is_known(node->driver.loaded))
+		UNKNOWN(j, .evidence = { "driver.loaded" });
 	else
 		fail_uvm(j);
 }

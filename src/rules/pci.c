@@ -292,7 +292,7 @@ static void judge_link_of(struct judge *j, const struct pci_device *d)
 	const struct pci_link *up = parent ? &parent->link : &none;
 	uint64_t width = 0, speed = 0;
 
-	if (!is_known(d->link) || !is_known(d->link.width) ||
+	if (!is_known(d->link) || !is_known(d->link.width) || is_unknown(d->parent) ||
 	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
 	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
 		UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "link") });

@@ -90,7 +90,7 @@ static void judge_kernel(struct judge *j, const char *kernel)
 
 static void judge_functions(struct judge *j, size_t nics)
 {
-	size_t bound = 0, unbound = 0;
+	size_t bound = 0, unbound = 0, unread = 0;
 	const struct pci_device *first = NULL;
 
 	for_each(d, &j->node->pci.devices) {
@@ -98,6 +98,8 @@ static void judge_functions(struct judge *j, size_t nics)
 			continue;
 		if (str_is(d->driver, "mlx5_core"))
 			bound++;
+		else if (is_unknown(d->driver))
+			unread++;
 		else if (++unbound == 1)
 			first = d;
 	}
@@ -106,6 +108,10 @@ static void judge_functions(struct judge *j, size_t nics)
 		     .observed = say(j, "%zu Data Direct functions without mlx5_core", unbound),
 		     .expected = "mlx5_core bound to each",
 		     .evidence = { say_fact(j, "pci.devices", first->bdf.value, "driver") });
+	else if (unread)
+		UNKNOWN(j, .subject = "functions",
+			.observed = "which driver a Data Direct function has was not read",
+			.evidence = { "pci.devices" });
 	else if (!bound)
 		FAIL_AS(j, SEVERITY_INFO, .subject = "functions",
 			.observed = say(j, "%zu ConnectX-8 functions, no Data Direct function", nics),

@@ -282,6 +282,8 @@ static void judge_gdaki(struct judge *j)
 		     .evidence = { "modules.loaded[nvidia_peermem].state" });
 	else if (!is_told(node->modules.loaded))
 		UNKNOWN(j, .evidence = { "modules.loaded" });
+	else if (!is_known(node->driver.loaded))
+		UNKNOWN(j, .evidence = { "driver.loaded" });
 	else if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
 		FAIL(j,
 		     .observed = "proprietary kernel modules, which export no DMA-BUF, and no "

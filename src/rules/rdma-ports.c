@@ -72,8 +72,10 @@ static void judge_counters(struct judge *j, const struct rdma_device *d, const s
 {
 	uint64_t limit = j->settings ? j->settings->link_errors_max : 0, most = 0;
 	const char *seen = "", *fact = NULL;
+	bool unread = false;
 
 	for_each(c, &p->counters) {
+		unread |= is_link_counter(c) && is_unknown(c->value);
 		if (!is_link_counter(c) || !is_known(c->value) || c->value.value == 0)
 			continue;
 		seen = say(j, "%s%s%s %" PRIu64, seen, *seen ? ", " : "", c->name.value,
@@ -83,7 +85,10 @@ static void judge_counters(struct judge *j, const struct rdma_device *d, const s
 		most = c->value.value;
 		fact = say(j, "%s[%s].value", port_fact(j, d, p, "counters"), c->name.value);
 	}
-	if (!fact)
+	if (!fact && unread)
+		UNKNOWN(j, .subject = say_port(j, d, p),
+			.evidence = { port_fact(j, d, p, "counters") });
+	else if (!fact)
 		PASS(j, .subject = say_port(j, d, p),
 		     .evidence = { port_fact(j, d, p, "counters") });
 	else

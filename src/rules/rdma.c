@@ -256,7 +256,7 @@ static bool prefix_is_set(struct judge *j, const char **prefix)
 static void judge_renamed(struct judge *j)
 {
 	const char *prefix;
-	size_t right = 0, before;
+	size_t right = 0, unread = 0, before;
 
 	if (gate_no_rdma(j))
 		return;
@@ -264,6 +264,7 @@ static void judge_renamed(struct judge *j)
 	if (!prefix_is_set(j, &prefix))
 		prefix = "mlx5";
 	for_each(d, &j->node->rdma.devices) {
+		unread += is_unknown(d->driver) && !strstr(d->name.value, prefix);
 		if (!str_is(d->driver, "mlx5_core"))
 			continue;
 		if (strstr(d->name.value, prefix))
@@ -279,7 +280,10 @@ static void judge_renamed(struct judge *j)
 			((struct finding *)j->findings->items)[i].severity = SEVERITY_WARN;
 	if (j->findings->count > before)
 		return;
-	if (right)
+	if (unread)
+		UNKNOWN(j, .observed = "the driver of a device with another name was not read",
+			.evidence = { "rdma.devices" });
+	else if (right)
 		PASS(j, .evidence = { "rdma.devices" });
 	else
 		NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core",
