@@ -226,7 +226,7 @@ FACTS = '{"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version
 
 
 @pytest.mark.parametrize("text, said", [
-    ("", "cut short"),
+    ("", "it is empty"),
     ("null", ""),
     ("[]", ""),
     ("{}", "format"),

@@ -14,7 +14,8 @@ static void check_value(struct span value)
 
 	if (value.n >= sizeof(text))
 		return;
-	memcpy(text, value.p, value.n);
+	if (value.n)
+		memcpy(text, value.p, value.n);
 	text[value.n] = '\0';
 	for (size_t i = 0; i < sizeof(wider) / sizeof(wider[0]); i++) {
 		assert(!taken || !param_refuses(wider[i], text));
