@@ -3,15 +3,15 @@
 
 #include <string.h>
 
+#include "judge/module-find.h"
+#include "judge/setting.h"
 #include "parse/param-value.h"
 
 const struct module_file *option_file(const struct node *node, const char *module)
 {
-	for_each(f, &node->modules.files)
-		if ((str_is(f->name, module) || str_is(f->file_name, module)) &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
+	const char *name = setting_is_nvidia(node, module) ? "nvidia" : module;
+
+	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value) : NULL;
 }
 
 /* NULL: it has no such parameter. */

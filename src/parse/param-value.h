@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * param-value.h - whether the kernel takes a value for a module's parameter. One that it does not take
- * is no smaller matter than a misspelt name, but a greater: the module is not loaded at all.
+ * param-value.h - whether the kernel takes a value for a module's parameter. It passes over a name that the
+ * module does not have; for a value that it does not take it refuses the module.
  * Source: kernel/params.c parse_one(), STANDARD_PARAM_DEF() and param_set_*(); lib/kstrtox.c.
  */
 #ifndef PARSE_PARAM_VALUE_H

@@ -11,7 +11,8 @@
 /*
  * Calls FOUND for every process but the kernel's own threads. 0; -ESRCH when not all can be seen:
  * process 1 is not there, since none was copied into the tree or /proc is mounted so that each user sees
- * only their own (hidepid), or a name was not copied. Meant for ask functions: what a recorder should keep is what was found.
+ * only their own (hidepid), or a name was not copied. Meant for ask functions: what a recorder should keep
+ * is what was found.
  */
 #define PROCESSES_HIDDEN "the node's processes are hidden, or were not recorded"
 typedef void process_found(void *user, uint64_t pid, const char *comm);

@@ -74,8 +74,9 @@ static int fork_signs(const struct node *node, const char **signs, struct judge 
 	return count;
 }
 
-/* Two signs are enough, or the log's alone. Unknown where one is there, and another was not looked for. */
-static enum fact_state probably_fork(struct judge *j, bool *fork, const char **signs)
+/* Is it one? Two signs are enough, or the log's alone. Where one is there, and another was not looked for, that
+ * is unknown: then this answers the rule, and is true. */
+static bool fork_is_untold(struct judge *j, bool *fork, const char **signs)
 {
 	const struct node *node = j->node;
 	int seen = fork_signs(node, signs, j), unread = 0;
@@ -83,21 +84,21 @@ static enum fact_state probably_fork(struct judge *j, bool *fork, const char **s
 	*fork = seen >= 2 || node_log(node, "bar1-bus-address");
 	unread += !is_known(node->driver.builder);
 	unread += bars_are_unread(node) || !is_told(node->driver.params);
-	return !*fork && unread && seen + unread >= 2 ? FACT_UNKNOWN : FACT_KNOWN;
+	if (*fork || !unread || seen + unread < 2)
+		return false;
+	UNKNOWN(j, .observed = "whether the driver is a patched build could not be told",
+		.evidence = { "driver.params", "pci.devices" });
+	return true;
 }
-
-#define FORK_UNTOLD "whether the driver is a patched build could not be told"
 
 static void judge_fork(struct judge *j)
 {
 	const char *signs;
 	bool fork;
 
-	if (gate_no_driver(j))
+	if (gate_no_driver(j) || fork_is_untold(j, &fork, &signs))
 		return;
-	if (probably_fork(j, &fork, &signs) != FACT_KNOWN)
-		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
-	else if (fork)
+	if (fork)
 		FAIL(j, .observed = say(j, "probably a patched build: %s", signs),
 		     .expected = "nothing; for your information",
 		     .evidence = { "driver.banner" });
@@ -112,12 +113,8 @@ static void judge_fork_userspace(struct judge *j)
 	const char *signs;
 	bool fork;
 
-	if (gate_no_driver(j))
+	if (gate_no_driver(j) || fork_is_untold(j, &fork, &signs))
 		return;
-	if (probably_fork(j, &fork, &signs) != FACT_KNOWN) {
-		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
-		return;
-	}
 	if (!fork) {
 		NOT_APPLICABLE(j, .observed = "no sign of a patched build");
 		return;
@@ -242,10 +239,8 @@ static void judge_geforce(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	if (probably_fork(j, &fork, &signs) != FACT_KNOWN) {
-		UNKNOWN(j, .observed = FORK_UNTOLD, .evidence = { "driver.params", "pci.devices" });
+	if (fork_is_untold(j, &fork, &signs))
 		return;
-	}
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d) || !is_geforce(d))
 			continue;

@@ -122,10 +122,11 @@ static bool judge_entries(struct judge *j, const struct job_value *v, const stru
 
 	while (hca_entry_next(&rest, &entry)) {
 		struct entry_answer a = ask_entry(j->node, list, &entry);
-		const struct rdma_device *unread = unread_device(j->node, list, &entry);
+		const struct rdma_device *unread;
 
 		if (a.count[USABLE_YES])
 			continue;
+		unread = unread_device(j->node, list, &entry);
 		if (unread)
 			UNKNOWN(j, .subject = v->name,
 				.evidence = { say_fact(j, "rdma.devices", unread->name.value, "ports") });

@@ -155,7 +155,7 @@ static void judge_memlock(struct judge *j)
 			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
 	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
 	 * container was given. */
-	if (!is_told(limits->launchers) && !jobs && known_is(limits->self.memlock_soft_bytes, FACT_UNLIMITED))
+	if (!is_told(limits->launchers) && !jobs)
 		UNKNOWN(j, .evidence = { "limits.launchers" });
 	else if (jobs || limits->launchers.count == 0)
 		judge_process(j, &limits->self, "limits.self");

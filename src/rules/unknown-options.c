@@ -8,11 +8,9 @@
 
 static const struct module_file *file_with_parameters(const struct node *node)
 {
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia") && is_known(f->parameters) && f->parameters.count &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
+	const struct module_file *file = option_file(node, "nvidia");
+
+	return file && file->parameters.count ? file : NULL;
 }
 
 /* The file says it of the driver that will be loaded; without it, the live list of the one that is.
