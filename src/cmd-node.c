@@ -103,8 +103,8 @@ static enum exit_status load_facts(struct source *source, const char *file)
 		complain("%s:%zu: %s", file, why.line, why.text);
 		return EXIT_CANNOT;
 	}
-	if (!fact_from_json(&node_desc, source->node, (struct span){ text->data, text->size },
-			    source->arena, later, &error))
+	if (!fact_series_read(&source->facts, &node_desc, source->node,
+			      (struct span){ text->data, text->size }, later, &error))
 		return EXIT_WELL;
 	if (json_check(text->data, text->size, &why))
 		complain("%s: %s", file, error.text);
@@ -154,13 +154,13 @@ static enum exit_status observe(struct source *source, const struct observation 
 	struct host_stat stat;
 	int rc;
 
-	if (source->host && how->pid &&
-	    host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
+	if (!source->host)
+		return EXIT_WELL;
+	if (how->pid && host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
 		complain("--pid %d: there is no such process", (int)how->pid);
 		return EXIT_USAGE;
 	}
-	rc = source->host ? node_observe(source->host, source->arena, source->node, how) : 0;
-
+	rc = node_observe(source->host, source->arena, source->node, how);
 	fact_settle(&node_desc, source->node);
 	if (rc == 0)
 		return EXIT_WELL;
@@ -298,12 +298,13 @@ void source_forget(struct source *source)
 	text_free(&source->file);
 	if (source->arena)
 		arena_reset(source->arena);
-	*source = (struct source){ .arena = source->arena };
+	*source = (struct source){ .arena = source->arena, .facts = source->facts };
 }
 
 void source_close(struct source *source)
 {
 	host_close(source->host);
 	text_free(&source->file);
+	fact_series_end(&source->facts);
 	arena_free(source->arena);
 }

@@ -28,6 +28,7 @@ struct source {
 	struct host *host;	/* NULL: facts were given */
 	struct node *node;
 	struct text file;	/* of --from */
+	struct fact_series facts; /* one document, or many in turn */
 };
 
 /* EXIT_WELL, or another status after saying why on standard error. */

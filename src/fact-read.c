@@ -17,6 +17,7 @@ struct place {
 struct reader {
 	struct json_scan scan;
 	struct arena *arena;
+	struct fact_series *series; /* NULL: this is the only document */
 	bool lenient;
 	struct fact_error *error;
 };
@@ -206,6 +207,7 @@ static int read_field(struct reader *r, const struct place *place, const struct 
 		if (f->type == FIELD_STRUCT && !f->sub->optional)
 			return refuse(r, place, "must not be null");
 		*(enum fact_state *)value = FACT_ABSENT;
+		field_settle(f, value);
 		return json_scan_value(&r->scan) ? 0 : -EINVAL;
 	}
 	switch (f->type) {
@@ -268,6 +270,29 @@ static int read_key(struct reader *r, struct members *m, struct span *key, const
 	return *f || json_scan_once(&r->scan, m->first, m->seen, raw.text) ? 0 : -EINVAL;
 }
 
+/* Of the document itself. One that is written as it was in the document before means the same. */
+static int read_section(struct reader *r, const struct place *place, const struct field *f,
+			struct fact_section *before, void *value)
+{
+	const char *start = r->scan.at;
+	int rc;
+
+	if (before->text.n && (size_t)(r->scan.end - start) >= before->text.n &&
+	    memcmp(start, before->text.p, before->text.n) == 0) {
+		memcpy(value, before->facts, f->sub->size);
+		r->scan.at += before->text.n;
+		return 0;
+	}
+	rc = read_field(r, place, f, value);
+	if (rc == 0) {
+		size_t n = (size_t)(r->scan.at - start);
+
+		before->text = (struct span){ arena_strndup(r->arena, start, n), n };
+		before->facts = memcpy(arena_alloc(r->arena, f->sub->size), value, f->sub->size);
+	}
+	return rc;
+}
+
 static int read_member(struct reader *r, const struct place *above, struct members *m, void *facts)
 {
 	struct place member = { .above = above };
@@ -285,7 +310,17 @@ static int read_member(struct reader *r, const struct place *above, struct membe
 		return refuse(r, &member, "told twice");
 	m->taken |= bit;
 	m->count++;
+	if (!above && r->series && f->type == FIELD_STRUCT)
+		return read_section(r, &member, f, &r->series->sections[f - m->desc->fields],
+				    (char *)facts + f->offset);
 	return read_field(r, &member, f, (char *)facts + f->offset);
+}
+
+static void settle_rest(const struct desc *desc, uint64_t taken, void *facts)
+{
+	for (size_t i = 0; i < desc->count; i++)
+		if (!(taken >> i & 1))
+			field_settle(&desc->fields[i], (char *)facts + desc->fields[i].offset);
 }
 
 static int read_struct(struct reader *r, const struct place *place, const struct desc *desc,
@@ -305,24 +340,63 @@ static int read_struct(struct reader *r, const struct place *place, const struct
 	if (r->scan.keys_count - members.first + members.count > JSON_KEYS_MAX)
 		return refuse(r, place, "too many keys");
 	r->scan.keys_count = members.first;
+	if (members.count < desc->count)
+		settle_rest(desc, members.taken, facts);
 	if (desc->optional)
 		*(enum fact_state *)facts = FACT_KNOWN;
 	return 0;
+}
+
+static int read_document(struct reader *r, const struct desc *desc, void *facts, struct span json)
+{
+	struct json_error why;
+	int rc;
+
+	json_scan_begin(&r->scan, json.p, json.n, &why);
+	rc = read_struct(r, NULL, desc, facts);
+	if (!rc && !r->scan.wrong)
+		json_scan_finish(&r->scan);
+	if (r->scan.wrong)
+		snprintf(r->error->text, sizeof(r->error->text), "line %zu: %s", why.line,
+			 why.text);
+	json_scan_end(&r->scan);
+	return r->scan.wrong ? -EINVAL : rc;
 }
 
 int fact_from_json(const struct desc *desc, void *facts, struct span json, struct arena *arena,
 		   bool lenient, struct fact_error *error)
 {
 	struct reader r = { .arena = arena, .lenient = lenient, .error = error };
-	struct json_error why;
-	int rc;
 
-	json_scan_begin(&r.scan, json.p, json.n, &why);
-	rc = read_struct(&r, NULL, desc, facts);
-	if (!rc && !r.scan.wrong)
-		json_scan_finish(&r.scan);
-	if (r.scan.wrong)
-		snprintf(error->text, sizeof(error->text), "line %zu: %s", why.line, why.text);
-	json_scan_end(&r.scan);
-	return r.scan.wrong ? -EINVAL : rc;
+	return read_document(&r, desc, facts, json);
+}
+
+/* ---- documents that are alike ---- */
+
+/* Sections of documents before are left in the arena until there are this many bytes of them. */
+#define SERIES_BYTES (2u << 20)
+
+int fact_series_read(struct fact_series *series, const struct desc *desc, void *facts,
+		     struct span json, bool lenient, struct fact_error *error)
+{
+	struct reader r = { .series = series, .lenient = lenient, .error = error };
+
+	if (!series->arena)
+		series->arena = arena_new(ARENA_BYTES);
+	if (!series->arena) {
+		snprintf(error->text, sizeof(error->text), "out of memory");
+		return -EINVAL;
+	}
+	/* What was passed over in a document of a later version is wrong in one of this. */
+	if (lenient != series->lenient || arena_used(series->arena) > SERIES_BYTES) {
+		arena_reset(series->arena);
+		*series = (struct fact_series){ .arena = series->arena, .lenient = lenient };
+	}
+	r.arena = series->arena;
+	return read_document(&r, desc, facts, json);
+}
+
+void fact_series_end(struct fact_series *series)
+{
+	arena_free(series->arena);
 }

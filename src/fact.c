@@ -139,19 +139,20 @@ static void settle_list(const struct desc *desc, struct fact_list *list)
 		fact_settle(desc, (char *)list->items + i * desc->size);
 }
 
+void field_settle(const struct field *field, void *value)
+{
+	if (field->type == FIELD_STR && !is_known(*(struct fact_str *)value))
+		((struct fact_str *)value)->value = "";
+	else if (field->type == FIELD_STRUCT)
+		fact_settle(field->sub, value);
+	else if (field->type == FIELD_LIST || field->type == FIELD_STRS)
+		settle_list(field->sub, value);
+}
+
 void fact_settle(const struct desc *desc, void *facts)
 {
-	for (size_t i = 0; i < desc->count; i++) {
-		const struct field *f = &desc->fields[i];
-		void *value = (char *)facts + f->offset;
-
-		if (f->type == FIELD_STR && !is_known(*(struct fact_str *)value))
-			((struct fact_str *)value)->value = "";
-		else if (f->type == FIELD_STRUCT)
-			fact_settle(f->sub, value);
-		else if (f->type == FIELD_LIST || f->type == FIELD_STRS)
-			settle_list(f->sub, value);
-	}
+	for (size_t i = 0; i < desc->count; i++)
+		field_settle(&desc->fields[i], (char *)facts + desc->fields[i].offset);
 }
 
 enum fact_state field_state(const struct field *field, const void *value)

@@ -117,7 +117,9 @@ const void *fact_list_find(const void *list, size_t item_size, const char *key);
 /* When all facts are there: strings that are not known read as "" from now on, so that a sentence
  * made of one without asking has a hole and not a crash, and lists that are not known have no items. */
 struct desc;
+struct field;
 void fact_settle(const struct desc *desc, void *facts);
+void field_settle(const struct field *field, void *value);
 
 #define for_each(item, list)                                             \
 	for (const typeof((list)->items[0]) *item = (list)->items;        \
@@ -210,12 +212,28 @@ struct fact_error {
 	char text[264];		/* where in the document, and what is wrong */
 };
 
-/* fact-read.c: fills FACTS, which must be zeroed, from a text, whole documents included. 0, or -EINVAL with
- * ERROR filled; a text that is not right may be refused for a fact that comes before the place. With
- * LENIENT, keys that the description does not have are passed over (a document of a later minor
- * version). */
+/* fact-read.c: fills FACTS, which must be zeroed, from a text, whole documents included, and
+ * settles them. 0, or -EINVAL with ERROR filled; a text that is not right may be refused for a fact
+ * that comes before the place. With LENIENT, keys that the description does not have are passed
+ * over (a document of a later minor version). */
 int fact_from_json(const struct desc *desc, void *facts, struct span json, struct arena *arena,
 		   bool lenient, struct fact_error *error);
+
+/* Documents that are mostly alike, as of a fleet's nodes: a section (a member that is a struct)
+ * that is written as it was in the document before is not read again. Zeroed to begin with. */
+struct fact_series {
+	struct arena *arena;
+	bool lenient;
+	struct fact_section {
+		struct span text;
+		const void *facts;
+	} sections[64];
+};
+
+/* The same for one more of them. FACTS are good until the next one is read. */
+int fact_series_read(struct fact_series *series, const struct desc *desc, void *facts,
+		     struct span json, bool lenient, struct fact_error *error);
+void fact_series_end(struct fact_series *series);
 
 /* fact-path.c */
 struct fact_ref {

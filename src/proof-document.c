@@ -96,7 +96,6 @@ int proof_document_read(struct node *node, struct arena *arena, const char *file
 		snprintf(error, 256, "%s: proof: %.*s", file, 160, fact_error.text);
 		return -EINVAL;
 	}
-	fact_settle(&proof_facts_desc, proof);
 	if (is_of_same(proof->boot_id, node->os.boot_id) &&
 	    is_of_same(proof->driver, node->driver.version))
 		return 0;

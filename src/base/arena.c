@@ -41,6 +41,11 @@ void arena_reset(struct arena *arena)
 	arena->used = arena_start;
 }
 
+size_t arena_used(const struct arena *arena)
+{
+	return arena->used - arena_start;
+}
+
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
 	size_t need = (bytes + 15) & ~(size_t)15;

@@ -21,6 +21,7 @@ struct arena;
 struct arena *arena_new(size_t bytes);
 void arena_free(struct arena *arena);
 void arena_reset(struct arena *arena);
+size_t arena_used(const struct arena *arena); /* bytes */
 
 /* Zeroed memory, aligned for any type. Never NULL: a full arena ends the process with
  * EXIT_CANNOT after saying so, which in a probing child fails that one section. */

@@ -5,6 +5,7 @@ mean something on any machine; then how cost grows. Nothing here is a test: a bu
 
 The program runs in a root made of a node's tree (chroot, as root) as it would live, and through --root."""
 import collections
+import copy
 import glob
 import json
 import os
@@ -286,6 +287,37 @@ def gids(folder):
 FLEET_FILES = 500
 
 
+def own_address(address, i, network, form):
+    """That of node I: an IPv4 one in NETWORK, or as the IPv6 one of a link."""
+    address = re.sub("ba3f:d2ff", "ba3f:%04x" % i, address)
+    return re.sub("(%s)[0-9a-f]+" % network, r"\g<1>" + form % (i % 250 + 1), address)
+
+
+def node_of_fleet(facts, i):
+    """The facts of one node as those of number I of a fleet: what each node has for itself is its own, and
+    one in ten has something wrong with a link."""
+    facts = copy.deepcopy(facts)
+    facts["os"].update(hostname="node%05d" % i, boot_id="%08x-7c1d-4f6b-9a53-3f0f6c2d7b10" % i,
+                       boot_time_s=1735776000 + 37 * i)
+    for probe in facts["probes"]:
+        probe["duration_us"] += i % 97
+    for launcher in facts["limits"]["launchers"]:
+        launcher["pid"] += i
+    for gpu in facts["gpu"]["devices"]:
+        gpu["uuid"] = "GPU-%08x%s" % (i, gpu["uuid"][12:])
+    for device in facts["rdma"]["devices"]:
+        device["node_guid"] = "b83f:d203:%04x%s" % (i, device["node_guid"][14:])
+        for gid in device["ports"][0]["gids"]:
+            gid["gid"] = own_address(gid["gid"], i, ":ffff:[0-9a-f]{4}:[0-9a-f]{2}", "%02x")
+    for interface in facts["net"]["interfaces"]:
+        interface["addresses"] = [own_address(address, i, r"^10\.\d+\.\d+\.", "%d")
+                                  for address in interface["addresses"]]
+    if i % 10 == 0:
+        linked = [device for device in facts["pci"]["devices"] if device.get("link")]
+        linked[i % len(linked)]["link"]["width"] = 1
+    return facts
+
+
 def fleet(folder, room):
     """Of ten thousand nodes, twenty share a file: each is read for itself, and less room is taken. The
     files are as json.dump() writes them, on one line."""
@@ -300,9 +332,8 @@ def fleet(folder, room):
             if i >= FLEET_FILES:
                 os.link("%s/node%05d.json" % (place, i % FLEET_FILES), path)
                 continue
-            facts["os"]["hostname"] = "node%05d" % i
             with open(path, "w") as file:
-                json.dump(facts, file)
+                json.dump(node_of_fleet(facts, i), file)
         results = [room.against([shutil.which("true")], [program.binary()] + command + [place], 1)
                    for command in (["doctor", "--from"], ["doctor", "--json", "--from"], ["diff"])]
         print("%6d                  %8.0f /s   %8.0f /s   %8.0f /s      %s" % tuple(
