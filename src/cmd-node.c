@@ -241,12 +241,26 @@ static void read_configuration(void *user)
 			      r->error);
 }
 
+static bool is_expected(const void *user, const char *fact)
+{
+	const struct reading *r = user;
+
+	for_each(e, &r->settings.expect)
+		if (strcmp(e->row->reads, fact) == 0)
+			return true;
+	return false;
+}
+
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings)
 {
 	struct reading *r = arena_alloc(source->arena, sizeof(*r));
-	struct observation how = { .pid = options->pid, .timeout_ms = options->timeout_ms,
-				   .brief = brief, .first = read_configuration, .user = r };
+	struct observation how = { .pid = options->pid,
+				   .timeout_ms = options->timeout_ms,
+				   .brief = brief,
+				   .first = read_configuration,
+				   .expects = is_expected,
+				   .user = r };
 	enum exit_status status;
 
 	*settings = &r->settings;

@@ -51,13 +51,20 @@ static int open_path(struct host *host, const char *path, int flags)
 	return resolve_in_root(host, path, flags);
 }
 
+/* Asked until it is there. */
+static bool is_there(bool *there, const char *path)
+{
+	*there = *there || access(path, F_OK) == 0;
+	return *there;
+}
+
 /* Where nobody mounted the kernel's own folders, as in a chroot, what is missing there says as little. */
-static bool live_has_area(const char *path)
+static bool live_has_area(struct host *host, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) == 0)
-		return access("/proc/self", F_OK) == 0;
+		return is_there(&host->has_proc, "/proc/self");
 	if (strncmp(path, "/sys/", 5) == 0)
-		return access("/sys/kernel", F_OK) == 0;
+		return is_there(&host->has_sys, "/sys/kernel");
 	return true;
 }
 
@@ -66,7 +73,7 @@ static int or_missing(struct host *host, const char *path, int rc)
 {
 	if (rc != -ENOENT || !path[1] || !strchr(path + 1, '/'))
 		return rc;
-	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(path))
+	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(host, path))
 		return rc;
 	return -ENODATA;
 }

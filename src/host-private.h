@@ -35,6 +35,7 @@ struct host {
 	pid_t owner;		/* 0: nobody has asked for it */
 	struct area areas[AREAS_MAX];	/* tree: those asked about so far */
 	size_t areas_count;
+	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	struct capture *capture;
 	struct recorder *recorder;

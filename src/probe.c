@@ -318,9 +318,13 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 		 const struct observation *how)
 {
 	struct run run = {
-		.ctx = { .host = host, .arena = arena, .node = node, .pid = how->pid,
+		.ctx = { .host = host,
+			 .arena = arena,
+			 .node = node,
+			 .pid = how->pid,
 			 /* A capture answers what was asked when it was made. */
-			 .brief = how->brief && host_kind(host) != HOST_CAPTURE },
+			 .brief = how->brief && host_kind(host) != HOST_CAPTURE,
+			 .how = how },
 		.how = how,
 		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
@@ -343,6 +347,13 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 }
 
 /* ---- readers ---- */
+
+bool probe_wants(const struct probe_context *ctx, const char *fact)
+{
+	const struct observation *how = ctx->how;
+
+	return !ctx->brief || (how->expects && how->expects(how->user, fact));
+}
 
 enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path)
 {

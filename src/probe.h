@@ -24,6 +24,7 @@ struct probe_context {
 	struct node *node;
 	pid_t pid;		/* whose environment and limits are asked for; 0: this process */
 	bool brief;		/* for preflight: what is quickly read, and enough for its rules */
+	const struct observation *how;
 };
 
 /* One for each file: src/probes/NAME.c defines probe_NAME. */
@@ -56,6 +57,9 @@ struct observation {
 	/* Reads what else is to be read from the host (the configuration), watched like a probe and
 	 * before any: what it fills must lie in the arena. NULL: nothing. */
 	void (*first)(void *user);
+	/* In brief: is the fact at that path (or below) to be read though no rule of preflight
+	 * needs it? Asked after FIRST. NULL: none is. */
+	bool (*expects)(const void *user, const char *fact);
 	void *user;
 };
 
@@ -78,6 +82,9 @@ HOST_PATH(3) void probe_link(struct probe_context *ctx, struct fact_str *fact, c
 /* Is this a container with files of its own? It has its host's kernel and none of what that kernel was
  * configured with, which PATH is then said to be missing from. After phase 0. */
 bool probe_hides_host(struct probe_context *ctx, const char *path);
+
+/* Is a fact to be read that no rule of preflight needs? */
+bool probe_wants(const struct probe_context *ctx, const char *fact);
 
 /* What an error of the host handle makes of a fact. */
 static inline enum fact_state probe_state(int rc)

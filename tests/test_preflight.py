@@ -149,7 +149,7 @@ def wedged(scratch):
         file.release()
 
 
-@pytest.mark.parametrize("path", ("/proc/driver/nvidia/version", "/sys/class/infiniband/mlx5_0/fw_ver",
+@pytest.mark.parametrize("path", ("/proc/driver/nvidia/version", "/sys/class/infiniband/mlx5_0/ports/1/state",
                                   "/proc/modules", "/proc/sys/kernel/hostname"))
 def test_mute_file_costs_one_deadline(path, wedged):
     directory, _ = wedged("hgx-h100-ib", path)
@@ -337,6 +337,19 @@ def test_asks_what_the_configuration_makes_grave(stages):
     result = preflight(stage.directory, "--profile", "deepep")
     stage.clear()
     assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
+
+
+@pytest.mark.parametrize("line", ("memory-gib = 4000", "cpus = 3", "numa-nodes = 3", "nic-firmware = 1.2.3",
+                                  "product = Other", "port-rate-gbps = 1", "kernel = 1.2"))
+def test_reads_what_is_expected(line, stages):
+    """What no rule of preflight needs is read where the configuration expects something of it."""
+    stage = stages("expected")
+    tree = node.copy_of(node.tree_of("hgx-h200-roce"))
+    tree.file("/etc/nvnodecheck.conf", "[expect]\n%s\n" % line)
+    stage.put(tree)
+    result = preflight(stage.directory)
+    stage.clear()
+    assert result.status == 1 and result.out.startswith("node/expectation"), str(result)
 
 
 INSTRUCTIONS_MAX = 4900000

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+#include "parse/field.h"
+
 /* Takes N lower-case hexadecimal digits off REST. */
 static bool take_hex(struct span *rest, size_t n, uint64_t *value)
 {
@@ -105,6 +107,37 @@ void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limi
 		base = 0;
 	*start = base;
 	*size = base ? limit - base + 1 : 0;
+}
+
+/* "10DE:2335" */
+static bool parse_id(struct span text, const char *name, uint16_t *vendor, uint16_t *device)
+{
+	struct span id, first;
+	uint64_t a, b;
+
+	if (!field_find(text, '=', name, &id) || !span_cut(&id, ':', &first) ||
+	    span_u64(first, 16, &a) || span_u64(id, 16, &b) || a > UINT16_MAX || b > UINT16_MAX)
+		return false;
+	*vendor = (uint16_t)a;
+	*device = (uint16_t)b;
+	return true;
+}
+
+bool pci_uevent_parse(struct span text, struct pci_uevent *uevent)
+{
+	struct span class;
+	uint64_t value;
+
+	*uevent = (struct pci_uevent){ 0 };
+	if (!field_find(text, '=', "PCI_CLASS", &class) || span_u64(class, 16, &value) ||
+	    value > PCI_CLASS_MAX)
+		return false;
+	uevent->class = (uint32_t)value;
+	if (!field_find(text, '=', "DRIVER", &uevent->driver))
+		uevent->driver = (struct span){ 0 };
+	return parse_id(text, "PCI_ID", &uevent->vendor, &uevent->device) &&
+	       parse_id(text, "PCI_SUBSYS_ID", &uevent->subsystem_vendor,
+			&uevent->subsystem_device);
 }
 
 uint64_t pcie_speed_mts(unsigned int code)

@@ -8,6 +8,8 @@
 
 #include "parse/span.h"
 
+#define PCI_CLASS_MAX 0xffffff
+
 struct pci_address {
 	uint32_t domain; /* 31 bits: libpci keeps it in an int */
 	uint8_t bus;
@@ -31,6 +33,17 @@ struct pci_place {
 	struct span root;
 };
 bool pci_place_parse(struct span path, struct pci_place *place);
+
+/* What the kernel says of a function in its uevent file (drivers/pci/pci-driver.c, pci_uevent()):
+ * "PCI_CLASS=30200", "PCI_ID=10DE:2335", "PCI_SUBSYS_ID=10DE:18BE", and "DRIVER=nvidia" where one
+ * is bound (drivers/base/core.c). False unless the first three are there, each in its bounds. */
+struct pci_uevent {
+	uint32_t class;
+	uint16_t vendor, device;
+	uint16_t subsystem_vendor, subsystem_device;
+	struct span driver; /* empty: none */
+};
+bool pci_uevent_parse(struct span text, struct pci_uevent *uevent);
 
 /* A base address register as it stands (7.5.1.2.1). A register of zero is either not there or a
  * 32-bit one without an address: only writing to it would tell, so it does not count. */

@@ -138,7 +138,8 @@ static void add_gpu(struct probe_context *ctx, const char *bdf)
 	struct gpu *gpu = LIST_ADD(ctx->arena, &ctx->node->gpu.devices);
 
 	gpu->bdf = fact_str(ctx->arena, bdf);
-	read_displays(ctx, gpu);
+	if (!ctx->brief)
+		read_displays(ctx, gpu);
 	if (!sleeps(ctx, gpu))
 		read_information(ctx, gpu);
 }

@@ -137,7 +137,7 @@ static void run_brief(struct probe_context *ctx)
 		struct fact_str type = { 0 };
 		char target[PATH_MAX];
 
-		if (pci_is_bridge(d))
+		if (pci_is_bridge(d) || pci_is_nvswitch(d))
 			continue;
 		probe_str(ctx, &type, DEVICES "/%s/iommu_group/type", bdf);
 		/* No such file: no group, or a kernel that does not say. */

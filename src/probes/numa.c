@@ -87,10 +87,16 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&numa->nodes, sizeof(numa->nodes.items[0]), compare_nodes);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	if (probe_wants(ctx, "numa.nodes"))
+		run(ctx);
+}
+
 const struct probe probe_numa = {
 	.name = "numa",
 	.phase = 1,
 	PROBE_SECTION(numa),
 	.run = run,
-	.brief = run,
+	.brief = run_brief,
 };

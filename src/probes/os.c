@@ -90,6 +90,12 @@ static struct fact_u64 number_or_absent(struct span s)
 	return span_u64(s, 10, &value) ? FACT_NONE(fact_u64) : fact_u64(value);
 }
 
+/* What uname(2) says; kernels before 6.1 have no such file, and the processor's own words tell. */
+static void read_machine(struct probe_context *ctx)
+{
+	probe_str(ctx, &ctx->node->os.machine, "/proc/sys/kernel/arch");
+}
+
 static void read_cpu(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;
@@ -97,8 +103,6 @@ static void read_cpu(struct probe_context *ctx)
 	struct cpuinfo info;
 	int rc = host_read_head(ctx->host, &text, CPUINFO_HEAD, CPUINFO_FILE);
 
-	/* What uname(2) says; kernels before 6.1 have no such file. */
-	probe_str(ctx, &os->machine, "/proc/sys/kernel/arch");
 	if (rc == 0 && !cpuinfo_parse(text_span(&text), &info)) {
 		host_gap_note(ctx->host, CPUINFO_FILE, -EBADMSG, "no processor in it");
 		rc = -EBADMSG;
@@ -256,6 +260,7 @@ static void run(struct probe_context *ctx)
 	read_release(ctx);
 	read_boot_time(ctx);
 	read_memory(ctx);
+	read_machine(ctx);
 	read_cpu(ctx);
 	count_cpus(ctx);
 	read_product(ctx);
@@ -270,10 +275,14 @@ static void run_brief(struct probe_context *ctx)
 
 	probe_str(ctx, &os->hostname, "/proc/sys/kernel/hostname");
 	probe_str(ctx, &os->kernel, "/proc/sys/kernel/osrelease");
-	read_memory(ctx);
-	read_cpu(ctx);
-	count_cpus(ctx);
+	read_machine(ctx);
+	if (!is_known(os->machine))
+		read_cpu(ctx);
 	read_product(ctx);
+	if (probe_wants(ctx, "os.memory_bytes"))
+		read_memory(ctx);
+	if (probe_wants(ctx, "os.cpus"))
+		count_cpus(ctx);
 }
 
 const struct probe probe_os = {

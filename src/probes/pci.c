@@ -16,7 +16,6 @@
 #define DEVICES PCI_DEVICES
 /* A server has some hundreds. */
 #define DEVICES_MAX 8192
-#define CLASS_MAX 0xffffff
 #define CONFIG_MAX 4096
 #define WIDTH_ONES 0x3f /* all ones in Negotiated Link Width (PCIe 6.0, 7.5.3.8) */
 
@@ -33,14 +32,35 @@ static void note(struct probe_context *ctx, const char *bdf, const char *file, i
 	host_gap_note(ctx->host, arena_printf(ctx->arena, DEVICES "/%s%s", bdf, file), error, why);
 }
 
-static void read_identity(struct probe_context *ctx, struct pci_device *d)
+/* One file has what is in five others and behind a link. False where it does not: a copy may lack
+ * it. */
+static bool read_uevent(struct probe_context *ctx, struct pci_device *d)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct pci_uevent uevent;
+
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, DEVICES "/%s/uevent", d->bdf.value) ||
+	    !pci_uevent_parse(text_span(&text), &uevent))
+		return false;
+	d->vendor_id = fact_u64(uevent.vendor);
+	d->device_id = fact_u64(uevent.device);
+	d->class_id = fact_u64(uevent.class);
+	d->driver = uevent.driver.n ? probe_span(ctx, uevent.driver) : FACT_NONE(fact_str);
+	if (!pci_matters(d))
+		return true;
+	d->subsystem_vendor_id = fact_u64(uevent.subsystem_vendor);
+	d->subsystem_device_id = fact_u64(uevent.subsystem_device);
+	return true;
+}
+
+static void read_files(struct probe_context *ctx, struct pci_device *d)
 {
 	const char *bdf = d->bdf.value;
 
 	probe_u64(ctx, &d->vendor_id, DEVICES "/%s/vendor", bdf);
 	probe_u64(ctx, &d->device_id, DEVICES "/%s/device", bdf);
 	probe_u64(ctx, &d->class_id, DEVICES "/%s/class", bdf);
-	if (is_known(d->class_id) && d->class_id.value > CLASS_MAX) {
+	if (is_known(d->class_id) && d->class_id.value > PCI_CLASS_MAX) {
 		d->class_id = (struct fact_u64){ 0 };
 		note(ctx, bdf, "/class", -EBADMSG, "more than the 24 bits of a class");
 	}
@@ -48,8 +68,16 @@ static void read_identity(struct probe_context *ctx, struct pci_device *d)
 		return;
 	probe_u64(ctx, &d->subsystem_vendor_id, DEVICES "/%s/subsystem_vendor", bdf);
 	probe_u64(ctx, &d->subsystem_device_id, DEVICES "/%s/subsystem_device", bdf);
-	probe_u64(ctx, &d->revision, DEVICES "/%s/revision", bdf);
-	probe_str(ctx, &d->power_state, DEVICES "/%s/power_state", bdf);
+}
+
+static void read_identity(struct probe_context *ctx, struct pci_device *d)
+{
+	if (!read_uevent(ctx, d))
+		read_files(ctx, d);
+	if (!pci_matters(d))
+		return;
+	probe_u64(ctx, &d->revision, DEVICES "/%s/revision", d->bdf.value);
+	probe_str(ctx, &d->power_state, DEVICES "/%s/power_state", d->bdf.value);
 }
 
 static int find_functions(struct probe_context *ctx)
@@ -105,6 +133,7 @@ static void merge(struct pci_facts *pci, const struct pci_facts *answer)
 		d->vendor_id = own.vendor_id;
 		d->device_id = own.device_id;
 		d->class_id = own.class_id;
+		d->driver = own.driver;
 		d->subsystem_vendor_id = own.subsystem_vendor_id;
 		d->subsystem_device_id = own.subsystem_device_id;
 		d->revision = own.revision;
@@ -115,8 +144,8 @@ static void merge(struct pci_facts *pci, const struct pci_facts *answer)
 /* ---- place ---- */
 
 /* A copy in which links became folders still says it in the folder's uevent file. */
-static void read_uevent(struct probe_context *ctx, struct fact_str *fact, const char *folder,
-			const char *name)
+static void read_variable(struct probe_context *ctx, struct fact_str *fact, const char *folder,
+			  const char *name)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span value;
@@ -136,9 +165,9 @@ static void read_link_name(struct probe_context *ctx, struct fact_str *fact,
 	int rc = host_link_name(ctx->host, name, DEVICES "/%s/%s", d->bdf.value, link);
 
 	if (rc == -EINVAL)
-		read_uevent(ctx, fact,
-			    arena_printf(ctx->arena, DEVICES "/%s%s", d->bdf.value, folder),
-			    variable);
+		read_variable(ctx, fact,
+			      arena_printf(ctx->arena, DEVICES "/%s%s", d->bdf.value, folder),
+			      variable);
 	else if (rc == 0)
 		*fact = fact_str(ctx->arena, name);
 	else
@@ -383,7 +412,8 @@ static void run(struct probe_context *ctx)
 	merge(pci, &answer);
 	place_functions(ctx);
 	for_each_mut(d, &pci->devices) {
-		read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
+		if (is_unknown(d->driver))
+			read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
 		if (rc == 0 && is_unknown(d->bars))
 			note(ctx, d->bdf.value, "/resource", -ENODATA,
 			     "not there, or not the kernel's list of BARs");

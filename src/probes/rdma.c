@@ -334,7 +334,8 @@ static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 	if (!function || !str_is(function->driver, "mlx5_core"))
 		return false;
 	device->driver = function->driver;
-	read_name(ctx, device, &device->firmware, "fw_ver");
+	if (probe_wants(ctx, "rdma.devices"))
+		read_name(ctx, device, &device->firmware, "fw_ver");
 	read_ports(ctx, device, false);
 	return true;
 }

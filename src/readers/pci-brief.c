@@ -47,27 +47,19 @@ static void note(struct probe_context *ctx, const char *bdf, const char *file, i
 		      why);
 }
 
-/* "PCI_CLASS=30200", "PCI_ID=10DE:2335" (drivers/pci/pci-driver.c, pci_uevent). */
-static int parse_uevent(struct probe_context *ctx, struct span text, struct pci_device *d)
-{
-	struct span class, id, vendor, driver;
-
-	if (!field_find(text, '=', "PCI_CLASS", &class) || !field_find(text, '=', "PCI_ID", &id) ||
-	    !span_cut(&id, ':', &vendor) || span_u64(class, 16, &d->class_id.value) ||
-	    span_u64(vendor, 16, &d->vendor_id.value) || span_u64(id, 16, &d->device_id.value))
-		return -EBADMSG;
-	d->class_id.state = d->vendor_id.state = d->device_id.state = FACT_KNOWN;
-	d->driver = field_find(text, '=', "DRIVER", &driver) ? probe_span(ctx, driver)
-							       : FACT_NONE(fact_str);
-	return 0;
-}
-
 static int read_uevent(struct probe_context *ctx, const char *name, struct pci_device *d)
 {
 	_cleanup_text_ struct text text = { 0 };
+	struct pci_uevent uevent;
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/uevent", name);
 
-	return rc ? rc : parse_uevent(ctx, text_span(&text), d);
+	if (rc || !pci_uevent_parse(text_span(&text), &uevent))
+		return rc ? rc : -EBADMSG;
+	d->class_id = fact_u64(uevent.class);
+	d->vendor_id = fact_u64(uevent.vendor);
+	d->device_id = fact_u64(uevent.device);
+	d->driver = uevent.driver.n ? probe_span(ctx, uevent.driver) : FACT_NONE(fact_str);
+	return 0;
 }
 
 static bool is_display(const struct pci_device *d)

@@ -25,7 +25,8 @@ static void make_function(const char *folder, const char *bdf, const char *class
 		tree_put(path, values[i], strlen(values[i]));
 	}
 	snprintf(path, sizeof(path), "%s/uevent", folder);
-	snprintf(uevent, sizeof(uevent), "PCI_CLASS=%sPCI_ID=10DE:%s", class + 2, id + 2);
+	snprintf(uevent, sizeof(uevent), "PCI_CLASS=%sPCI_ID=10DE:%.4s\nPCI_SUBSYS_ID=0000:0000\n",
+		 class + 2, id + 2);
 	tree_put(path, uevent, strlen(uevent));
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s", bdf);
 	snprintf(uevent, sizeof(uevent), "../../..%s", folder + 4);

@@ -143,6 +143,13 @@ def _set_model(statement, dev, word):
     dev.update(known, **same)
 
 
+def _set_id(statement, dev, word):
+    """A device that is not in lib/devices.py, and is as this one otherwise."""
+    if not re.fullmatch("[0-9a-f]{4}:[0-9a-f]{4}", word):
+        raise statement.wrong("id=%s is not of the form 10de:2330" % word)
+    dev["vendor"], dev["device"] = ids(word)
+
+
 def _switch(statement, word):
     if word not in ("on", "off"):
         raise statement.wrong("'%s' is neither on nor off" % word)
@@ -173,6 +180,7 @@ EDITS = {
     "iommu": lambda s, d, w: d.update(iommu=w),
     "vpd": _add_vpd,
     "model": _set_model,
+    "id": _set_id,
 }
 
 
