@@ -113,6 +113,7 @@ static void read_words(struct span text)
 	struct pci_address address;
 	struct pci_place place;
 	struct pcie_rebar rebar;
+	struct pci_uevent uevent;
 	uint32_t words[2] = { 0 };
 	uint64_t start, size;
 
@@ -126,6 +127,11 @@ static void read_words(struct span text)
 	if (pci_place_parse(text, &place))
 		check_inside(text, place.self);
 	(void)pcie_speed_text(text);
+	if (pci_uevent_parse(text, &uevent)) {
+		assert(uevent.class <= PCI_CLASS_MAX);
+		if (uevent.driver.n)
+			check_inside(text, uevent.driver);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -56,6 +56,31 @@ static void test_speeds(void **state)
 	assert_int_equal(pcie_payload_bytes(6), 0);
 }
 
+static void test_uevent(void **state)
+{
+	struct pci_uevent u;
+
+	(void)state;
+	assert_true(
+		pci_uevent_parse(span_of("DRIVER=nvidia\nPCI_CLASS=30200\nPCI_ID=10DE:2335\n"
+					 "PCI_SUBSYS_ID=10DE:18BE\nPCI_SLOT_NAME=0000:19:00.0\n"),
+				 &u));
+	assert_int_equal(u.class, 0x030200);
+	assert_int_equal(u.vendor, 0x10de);
+	assert_int_equal(u.device, 0x2335);
+	assert_int_equal(u.subsystem_device, 0x18be);
+	assert_true(span_is(u.driver, "nvidia"));
+	/* No driver is bound, and a class of one digit less. */
+	assert_true(pci_uevent_parse(
+		span_of("PCI_CLASS=1\nPCI_ID=8086:0001\nPCI_SUBSYS_ID=0000:0000\n"), &u));
+	assert_int_equal(u.driver.n, 0);
+	assert_false(pci_uevent_parse(span_of("PCI_CLASS=30200\nPCI_ID=10DE:2335\n"), &u));
+	assert_false(pci_uevent_parse(
+		span_of("PCI_CLASS=1030200\nPCI_ID=10DE:2335\nPCI_SUBSYS_ID=0:0\n"), &u));
+	assert_false(pci_uevent_parse(
+		span_of("PCI_CLASS=30200\nPCI_ID=110DE:2335\nPCI_SUBSYS_ID=0:0\n"), &u));
+}
+
 static void test_vpd(void **state)
 {
 	static const char data[] = "\x82\x04\x00NAME\x90\x17\x00VA\x14MLX:MN=X:SMDL=SW_MNG\x78";
@@ -73,7 +98,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows), cmocka_unit_test(test_resizable),
-		cmocka_unit_test(test_speeds),	cmocka_unit_test(test_vpd),
+		cmocka_unit_test(test_speeds),	cmocka_unit_test(test_uevent),
+		cmocka_unit_test(test_vpd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
