@@ -11,8 +11,8 @@ const struct module_file *module_file_find(const struct node *node, const char *
 	const struct module_file *found = NULL;
 
 	for_each(f, &node->modules.files)
-		if (str_is(f->name, name) && str_is(f->kernel, release) &&
-		    (!found || known_is(f->indexed, true)))
+		if (is_known(f->name) && kparam_name_is(span_of(f->name.value), name) &&
+		    str_is(f->kernel, release) && (!found || known_is(f->indexed, true)))
 			found = f;
 	return found;
 }

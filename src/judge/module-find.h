@@ -5,8 +5,8 @@
 
 #include "facts.h"
 
-/* The file of module NAME for kernel RELEASE: the one that modprobe would take, else one that it
- * does not know, or NULL. */
+/* The file of module NAME, with dashes or underscores, for kernel RELEASE: the one that modprobe
+ * would take, else one that it does not know, or NULL. */
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release);
 /* One for any other kernel, or NULL. */

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "judge/module-find.h"
 #include "parse/kparam.h"
 #include "plan/fix.h"
 
@@ -14,15 +15,9 @@
 
 const struct module_file *fix_module_file(const struct fixing *f, const char *module)
 {
-	const struct module_file *found = NULL;
+	const struct fact_str *kernel = &f->node->os.kernel;
 
-	for_each(file, &f->node->modules.files)
-		if (is_known(file->name) && kparam_name_is(span_of(file->name.value), module) &&
-		    is_known(f->node->os.kernel) &&
-		    str_is(file->kernel, f->node->os.kernel.value) &&
-		    (!found || known_is(file->indexed, true)))
-			found = file;
-	return found;
+	return is_known(*kernel) ? module_file_find(f->node, module, kernel->value) : NULL;
 }
 
 /* As people write it: nvidia-peermem, but mlx5_ib. */
