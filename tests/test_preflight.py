@@ -340,7 +340,9 @@ def test_asks_what_the_configuration_makes_grave(stages):
 
 
 @pytest.mark.parametrize("line", ("memory-gib = 4000", "cpus = 3", "numa-nodes = 3", "nic-firmware = 1.2.3",
-                                  "product = Other", "port-rate-gbps = 1", "kernel = 1.2"))
+                                  "product = Other", "port-rate-gbps = 1", "kernel = 1.2",
+                                  "hugepages.2M = 7", "sysctl.kernel.numa_balancing = 7",
+                                  "mount./scratch = lustre rw"))
 def test_reads_what_is_expected(line, stages):
     """What no rule of preflight needs is read where the configuration expects something of it."""
     stage = stages("expected")

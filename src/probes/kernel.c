@@ -168,8 +168,15 @@ static void run(struct probe_context *ctx)
 	read_kernel_config(ctx);
 }
 
+static void run_brief(struct probe_context *ctx)
+{
+	if (probe_wants(ctx, "os.sysctls"))
+		read_sysctls(ctx);
+}
+
 const struct probe probe_kernel = {
 	.name = "kernel",
 	.phase = 1,
 	.run = run,
+	.brief = run_brief,
 };

@@ -147,12 +147,15 @@ static void read_hugepages(struct probe_context *ctx)
 
 static void run(struct probe_context *ctx)
 {
-	read_mounts(ctx);
-	read_hugepages(ctx);
+	if (probe_wants(ctx, "os.mounts"))
+		read_mounts(ctx);
+	if (probe_wants(ctx, "os.hugepages"))
+		read_hugepages(ctx);
 }
 
 const struct probe probe_mounts = {
 	.name = "mounts",
 	.phase = 1,
 	.run = run,
+	.brief = run,
 };
