@@ -39,7 +39,7 @@ portable:
 	$(Q)packaging/make-portable $(VERSION) $(PCIUTILS) $(KMOD)
 
 # Roots made with debootstrap are kept in build-roots.
-check-packages:
+check-packages: all
 	$(Q)$(PYTHON) -m pytest -q tests/packaging/check_*.py
 check-oldest:
 	$(Q)tests/packaging/check-oldest

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from lib import node, program
+from lib import node, program, textform
 
 SEVERE = ("err", "crit")
 
@@ -352,6 +352,20 @@ def test_reads_what_is_expected(line, stages):
     result = preflight(stage.directory)
     stage.clear()
     assert result.status == 1 and result.out.startswith("node/expectation"), str(result)
+
+
+@pytest.mark.parametrize("edit, reason", (
+    ("userspace 999.1", "driver/library-mismatch: libcuda 999.1, kernel module 550.90.07"),
+    ("process nv-fabricmanager remove", "services/fabricmanager-down: nvidia-fabricmanager is inactive"),
+    ("pci 0000:19:00.0 master=off", "pci/bus-master-off 0000:19:00.0: bus mastering is off"),
+))
+def test_looks_further_where_something_is_missing(edit, reason, stages):
+    """Libraries and fabric manager are only asked whether they are where they mostly are, until they are not."""
+    stage = stages("further")
+    stage.put(node.tree_of("hgx-h100-ib", [textform.Statement("edit", 1, edit)]))
+    result = preflight(stage.directory)
+    stage.clear()
+    assert result.status == 1 and reason in result.out, str(result)
 
 
 INSTRUCTIONS_MAX = 4900000

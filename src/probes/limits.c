@@ -267,6 +267,7 @@ static void run_brief(struct probe_context *ctx)
 
 	if (host_kind(ctx->host) != HOST_LIVE)
 		return;
+	read_shm(ctx);
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		struct fact_str comm = { 0 };
 

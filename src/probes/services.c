@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "judge/gpus.h"
 #include "parse/unit.h"
 #include "probe.h"
 #include "readers/processes.h"
@@ -180,7 +181,8 @@ static int compare_services(const void *a, const void *b)
 	return strcmp(x->unit.value, y->unit.value);
 }
 
-static void run(struct probe_context *ctx)
+/* BUS: systemd itself is asked where it is there. */
+static void observe(struct probe_context *ctx, bool bus)
 {
 	struct services_facts *services = &ctx->node->services, answer = { 0 };
 	bool systemd;
@@ -188,7 +190,7 @@ static void run(struct probe_context *ctx)
 
 	read_manager(ctx);
 	read_driver_container(ctx);
-	systemd = known_is(services->manager, true);
+	systemd = bus && known_is(services->manager, true);
 	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
 			&systemd);
 	/* Only systemd tells what is enabled: processes alone leave it open. */
@@ -204,9 +206,48 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&services->units, sizeof(services->units.items[0]), compare_services);
 }
 
+static void run(struct probe_context *ctx)
+{
+	observe(ctx, true);
+}
+
+/* ---- in brief ---- */
+
+/* A unit has a control group with processes in it for as long as it runs
+ * (systemd.resource-control(5)); of version 1 systemd keeps a hierarchy of its own. */
+static bool unit_runs(struct probe_context *ctx, const char *unit)
+{
+	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/systemd" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		_cleanup_text_ struct text text = { 0 };
+
+		if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/system.slice/%s/cgroup.procs",
+			      roots[i], unit) == 0 &&
+		    text.size)
+			return true;
+	}
+	return false;
+}
+
+/* Where there are NVSwitches jobs need fabric manager. It is looked for among all processes,
+ * without systemd's word, only where its unit does not run: it can be a container's. */
+static void run_brief(struct probe_context *ctx)
+{
+	const struct pci_facts *pci = &ctx->node->pci;
+	bool switches = gpu_nvswitch_is_nic(pci);
+
+	for_each(d, &pci->devices)
+		switches |= pci_is_nvswitch(d);
+	if (switches && !unit_runs(ctx, "nvidia-fabricmanager.service"))
+		observe(ctx, false);
+}
+
 const struct probe probe_services = {
 	.name = "services",
 	.phase = 1,
 	PROBE_SECTION(services),
 	.run = run,
+	.brief = run_brief,
+	.brief_phase = 2,
 };

@@ -201,23 +201,25 @@ static void read_environment_folders(struct places *p)
 
 /* ---- all places ---- */
 
+static const char *const usual_folders[] = {
+	"/usr/lib/x86_64-linux-gnu",
+	"/usr/lib/aarch64-linux-gnu",
+	"/usr/lib64",
+	"/usr/lib",
+	"/usr/local/lib",
+	"/usr/local/lib64",
+	"/usr/local/nvidia/lib64",
+	"/usr/local/nvidia/lib",
+	NULL,
+};
+
 static void read_usual(struct places *p)
 {
-	static const char *const libraries[] = {
-		"/usr/lib/x86_64-linux-gnu",
-		"/usr/lib/aarch64-linux-gnu",
-		"/usr/lib64",
-		"/usr/lib",
-		"/usr/local/lib",
-		"/usr/local/lib64",
-		"/usr/local/nvidia/lib64",
-		"/usr/local/nvidia/lib",
-	};
 	static const char *const pythons[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
 					       "/usr/local/lib64" };
 
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		look_into(p, libraries[i], software_ask_libraries);
+	for (size_t i = 0; usual_folders[i]; i++)
+		look_into(p, usual_folders[i], software_ask_libraries);
 	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++)
 		read_python(p, pythons[i]);
 }
@@ -376,9 +378,33 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }
 
+/* ---- in brief ---- */
+
+/* Is there a library of the driver's version, as its name says, in a folder that programs look
+ * into? */
+static bool has_library(struct probe_context *ctx, const char *name)
+{
+	const char *version = ctx->node->driver.version.value;
+
+	for (size_t i = 0; usual_folders[i]; i++)
+		if (host_exists(ctx->host, arena_printf(ctx->arena, "%s/%s.%s", usual_folders[i],
+							name, version)))
+			return true;
+	return false;
+}
+
+/* While the driver's libraries are where they mostly are, nothing else is looked for. */
+static void run_brief(struct probe_context *ctx)
+{
+	if (is_known(ctx->node->driver.version) &&
+	    !(has_library(ctx, "libcuda.so") && has_library(ctx, "libnvidia-ml.so")))
+		run(ctx);
+}
+
 const struct probe probe_software = {
 	.name = "software",
 	.phase = 2,
 	PROBE_SECTION(software),
 	.run = run,
+	.brief = run_brief,
 };

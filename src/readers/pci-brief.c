@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "readers/pci-brief.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <string.h>
@@ -315,6 +316,17 @@ static void read_bars(struct probe_context *ctx, struct pci_device *d, int fd)
 
 /* ---- one function ---- */
 
+/* The bits of a virtual function's memory are its physical function's (PCIe 6.0, 9.3.4.1.3). */
+static void set_command(struct pci_device *d, uint32_t command)
+{
+	d->bus_master = fact_bool(command & PCI_COMMAND_MASTER);
+	if (is_absent(d->physical_function))
+		d->memory_enabled = fact_bool(command & PCI_COMMAND_MEMORY);
+	else
+		d->memory_enabled.state = d->physical_function.state == FACT_KNOWN ? FACT_ABSENT
+										   : FACT_UNKNOWN;
+}
+
 static void read_config(struct probe_context *ctx, struct pci_device *d)
 {
 	const char *path = arena_printf(ctx->arena, PCI_DEVICES "/%s/config", d->bdf.value);
@@ -336,6 +348,8 @@ static void read_config(struct probe_context *ctx, struct pci_device *d)
 		return;
 	}
 	d->answers = fact_bool(head[0] != UINT32_MAX || head[1] != UINT32_MAX);
+	if (d->answers.value)
+		set_command(d, le32toh(head[1]));
 	if (is_display(d) && d->answers.value)
 		read_bars(ctx, d, fd);
 }

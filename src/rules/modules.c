@@ -133,20 +133,42 @@ static bool guest_runs(const struct node *node)
 	return vfio && is_known(vfio->refcnt) && vfio->refcnt.value > vfio->holders.count;
 }
 
-static bool has_nvidia_file(const struct node *node)
-{
-	return !is_told(node->modules.files) || !is_known(node->os.kernel) ||
-	       module_file_find(node, "nvidia", node->os.kernel.value);
-}
-
 /* A host that is there for virtual machines: all GPUs are held for them, and nobody installed the
  * driver here or a guest has them open. */
-static bool is_guest_host(const struct node *node)
+static struct fact_bool is_guest_host(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && !pci_is_for_guest(d))
-			return false;
-	return !known_is(node->driver.loaded, true) && (guest_runs(node) || !has_nvidia_file(node));
+			return fact_bool(false);
+	if (known_is(node->driver.loaded, true))
+		return fact_bool(false);
+	if (guest_runs(node))
+		return fact_bool(true);
+	if (!is_told(node->modules.files) || !is_known(node->os.kernel))
+		return (struct fact_bool){ 0 };
+	return fact_bool(!module_file_find(node, "nvidia", node->os.kernel.value));
+}
+
+static void judge_guests(struct judge *j, const struct pci_device *d, const char *fact)
+{
+	struct fact_bool host = is_guest_host(j->node);
+	bool meant = known_is(host, true);
+
+	if (!is_known(host))
+		UNKNOWN(j, .subject = d->bdf.value,
+			.observed = say(
+				j,
+				"bound to %s, as are all GPUs of this host; whether the NVIDIA driver is "
+				"installed was not read",
+				d->driver.value),
+			.evidence = { "modules.files", fact });
+	else
+		FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
+			.observed = say(j, "bound to %s%s", d->driver.value,
+					meant ? ", as are all GPUs of this host" : ""),
+			.expected = meant ? "nothing; the host of virtual machines holds them so"
+					  : "bound to nvidia",
+			.evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
 }
 
 static void judge_vfio(struct judge *j)
@@ -157,21 +179,14 @@ static void judge_vfio(struct judge *j)
 		return;
 	for_each(d, &j->node->pci.devices) {
 		const char *fact;
-		bool meant;
 
 		if (!pci_is_gpu(d))
 			continue;
 		fact = say_fact(j, "pci.devices", d->bdf.value, "driver");
-		meant = is_guest_host(j->node);
 		if (is_unknown(d->driver))
 			UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
 		else if (pci_is_for_guest(d))
-			FAIL_AS(j, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
-				.observed = say(j, "bound to %s%s", d->driver.value,
-						meant ? ", as are all GPUs of this host" : ""),
-				.expected = meant ? "nothing; the host of virtual machines holds them so"
-						  : "bound to nvidia",
-				.evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
+			judge_guests(j, d, fact);
 		else
 			ours++;
 	}

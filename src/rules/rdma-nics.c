@@ -46,6 +46,21 @@ static bool is_in_bond(const struct node *node, const struct pci_device *nic)
 	return false;
 }
 
+/* The other port of the NIC has an RDMA device, and what that lies over was not read. */
+static bool bond_is_untold(const struct node *node, const struct pci_device *nic)
+{
+	for_each(d, &node->rdma.devices) {
+		if (!is_known(d->bdf) || !is_same_slot(nic->bdf.value, d->bdf.value))
+			continue;
+		if (!is_told(node->net.interfaces) || !is_told(d->ports))
+			return true;
+		for_each(p, &d->ports)
+			if (is_unknown(p->gids))
+				return true;
+	}
+	return false;
+}
+
 /* Is there another NIC of the model that has an RDMA device? */
 static bool has_working_peer(const struct node *node, const struct pci_device *nic)
 {
@@ -79,6 +94,12 @@ static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *goo
 	else if (unplaced(j->node))
 		UNKNOWN(j, .subject = nic->bdf.value,
 			.evidence = { say_fact(j, "rdma.devices", unplaced(j->node)->name.value, "bdf") });
+	else if (bound && bond_is_untold(j->node, nic))
+		UNKNOWN(j, .subject = nic->bdf.value,
+			.observed =
+				"it has no RDMA device; whether it is in a bond with the NIC's other port was "
+				"not read",
+			.evidence = { "net.interfaces", fact });
 	else if (bound)
 		FAIL(j, .subject = nic->bdf.value,
 		     .observed = "mlx5_core drives it, and it has no RDMA device",
@@ -300,6 +321,9 @@ static void judge_gdaki(struct judge *j)
 			.expected = "Linux " KERNEL_GDAKI
 				    " or nvidia_peermem; OFED may bring what it takes",
 			.evidence = { "os.kernel", "modules.loaded" });
+	else if (!is_told(node->software.items))
+		UNKNOWN(j, .observed = "whether an OFED stack is installed was not read",
+			.evidence = { "software.items" });
 	else
 		FAIL(j, .observed = say(j, "Linux %s and no nvidia_peermem", node->os.kernel.value),
 		     .expected = "Linux " KERNEL_GDAKI " or nvidia_peermem",

@@ -126,6 +126,8 @@ def render(node, tree):
     _render_process(tree, "/proc/1", start)
     for process in node.processes.values():
         _render_process(tree, "/proc/%s" % process["pid"], process)
+        if process.get("unit"):
+            tree.line("/sys/fs/cgroup/system.slice/%s/cgroup.procs" % process["unit"], str(process["pid"]))
     for name, unit in node.units.items():
         path = "/usr/lib/systemd/system/" + name
         tree.file(path, unit["text"])
