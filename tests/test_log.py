@@ -54,6 +54,8 @@ LINES = {
                                 "context, skipping further processing", []),
     "peermem-get-pages-failed": ("nvidia-peermem nv_mem_get_pages:1 error -22 while calling "
                                  "nvidia_p2p_get_pages()", []),
+    "uvm-hmm-failed": ("nvidia-uvm: uvm_pmm_gpu.c:3176 devmem_alloc_pagemap[pid:92821] "
+                       "request_free_mem_region() err -34", []),
     "gdrdrv-pin-failed": ("gdrdrv:__gdrdrv_pin_buffer:nvidia_p2p_get_pages(va=7ff512200000 len=65536 "
                           "p2p_token=0 va_space=0) failed [ret = -22]", []),
     "unknown-parameter": ("nvidia: unknown parameter 'NVreg_UsePageAttributeTable' ignored", []),

@@ -27,7 +27,7 @@
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
- * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
+ * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
  * module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
@@ -68,6 +68,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "uvm-hmm-failed", "nvidia-uvm:", { "devmem_alloc_pagemap[", " err -" }, KMSG_ANY },
 	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
 	/* Apart from other modules', of whose lines only the first and the last are kept. */
