@@ -154,6 +154,29 @@ static struct fact_str uvm_param(const struct node *node, const char *name)
 	return FACT_NONE(fact_str);
 }
 
+/* The line of modprobe's configuration by which the next load has HMM off: the kernel takes 1, y and Y. */
+static const struct modprobe_assignment *hmm_off_next(const struct node *node)
+{
+	for_each(a, &node->modprobe.assignments)
+		if (str_is(a->module, "nvidia_uvm") && str_is(a->param, "uvm_disable_hmm") &&
+		    known_is(a->effective, true) && is_known(a->value) && strchr("1yY", a->value.value[0]))
+			return a;
+	return NULL;
+}
+
+static void fail_hmm(struct judge *j, const struct log_line *line, const char *param)
+{
+	static const char expected[] = "addresses for the GPU's memory, or HMM switched off";
+	static const char fact[] = "log.lines[uvm-hmm-failed].last";
+	const struct modprobe_assignment *next = hmm_off_next(j->node);
+
+	if (next)
+		PENDING(j, .observed = say(j, "%s has it off from the next load of nvidia_uvm on", next->file.value),
+			.expected = expected, .evidence = { param, fact });
+	else
+		FAIL(j, .observed = line->last.value, .expected = expected, .evidence = { fact, param });
+}
+
 static void judge_hmm(struct judge *j)
 {
 	static const char param[] = "modules.loaded[nvidia_uvm].params[uvm_disable_hmm].value";
@@ -169,9 +192,7 @@ static void judge_hmm(struct judge *j)
 		UNKNOWN(j, .observed = "the log says that it failed; whether it is switched off by now was not read",
 			.evidence = { param, "log.lines[uvm-hmm-failed].last" });
 	else if (line)
-		FAIL(j, .observed = line->last.value,
-		     .expected = "addresses for the GPU's memory, or HMM switched off",
-		     .evidence = { "log.lines[uvm-hmm-failed].last", param });
+		fail_hmm(j, line, param);
 	else if (is_known(prints) && !str_is(prints, "0"))
 		gate_log_clean(j);
 	else if (!is_told(j->node->log.lines))
