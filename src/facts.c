@@ -686,6 +686,7 @@ static const struct field env_facts_fields[] = {
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
 	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
+	F_STR(env_facts, nccl_topology, NULL),
 };
 const struct desc env_facts_desc = DESC(env_facts);
 
