@@ -650,15 +650,15 @@ struct process_limits {
 	struct fact_str unit;		/* systemd unit, from its cgroup */
 };
 
-/* A line that sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or of its drop-ins, and
- * DefaultLimitMEMLOCK= of system.conf, whose scope is "systemd". Of several the last one counts. */
+/* What sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
+ * system.conf (scope "systemd"), default-ulimits of Docker ("docker"). Of several the last one counts. */
 struct limit_setting {
 	struct fact_str item;		/* memlock, nofile */
 	struct fact_str scope;		/* user or group as in limits.conf, or the unit */
 	struct fact_str kind;		/* soft, hard, - */
-	struct fact_str value;		/* as written: KiB in limits.conf; 64K, 8M of a unit */
+	struct fact_str value;		/* as written: KiB in limits.conf; 64K, 8M of a unit; bytes of Docker */
 	struct fact_str file;		/* that holds it */
-	struct fact_u64 line;		/* in that file */
+	struct fact_u64 line;		/* in that file; absent: it is JSON */
 };
 
 struct limits_facts {
