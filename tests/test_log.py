@@ -28,6 +28,7 @@ LINES = {
     "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
     "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
     "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
+    "gpu-legacy": ("NVRM:  supported through the NVIDIA 580.xx Legacy drivers. Please", []),
     "open-unsupported-gpu": ("NVRM: Open nvidia.ko is only ready for use on Data Center GPUs.", []),
     "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",
                        ["0000:1b:00.0"]),

@@ -66,6 +66,36 @@ bool gpu_is_before_turing(const struct pci_device *device)
 	return false;
 }
 
+/*
+ * Branches of the driver by architecture. The first: the tables of GPUs in the README of
+ * open-gpu-kernel-modules, of 565.57.01 and 570.86.16 for Blackwell, and on the safe side of them for those
+ * before. The last: NVIDIA's list of legacy GPUs; 580 for what its own 590 turns away.
+ */
+static const struct {
+	const char *architecture;
+	unsigned int first, last; /* 0: none */
+} branches[] = {
+	{ "Kepler", 0, 470 }, { "Maxwell", 0, 580 }, { "Pascal", 0, 580 },    { "Volta", 0, 580 },
+	{ "Hopper", 515, 0 }, { "Ada", 520, 0 },     { "Blackwell", 570, 0 },
+};
+
+enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version, unsigned int *branch)
+{
+	const struct gpu_model *model = gpu_model(device);
+	unsigned long own = strtoul(version, NULL, 10);
+
+	for (size_t i = 0; model && own && i < sizeof(branches) / sizeof(branches[0]); i++) {
+		if (strcmp(branches[i].architecture, model->architecture) != 0)
+			continue;
+		*branch = own < branches[i].first ? branches[i].first : branches[i].last;
+		if (own < branches[i].first)
+			return GPU_DRIVER_TOO_OLD;
+		if (branches[i].last && own > branches[i].last)
+			return GPU_DRIVER_TOO_NEW;
+	}
+	return GPU_FIT;
+}
+
 bool gpu_is_data_centre(const struct pci_device *device)
 {
 	const struct gpu_model *model = gpu_model(device);

@@ -53,6 +53,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
 	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
 	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
+	{ "gpu-legacy", "NVRM:", { "supported through the NVIDIA ", "Legacy drivers" }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },

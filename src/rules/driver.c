@@ -14,6 +14,27 @@
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"
 
+/* The module on disk is of no branch for any GPU here. */
+static bool is_wrong_branch(struct judge *j, struct refusal *refusal)
+{
+	const struct node *node = j->node;
+	const struct module_file *file =
+		is_known(node->os.kernel) ? driver_file(node, node->os.kernel.value) : NULL;
+	bool wrong = false;
+
+	if (!file || !is_known(file->version))
+		return false;
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		wrong = refusal_by_branch(j, d, file->version.value,
+					  say_fact(j, "modules.files", file->path.value, "version"), refusal);
+		if (!wrong)
+			break;
+	}
+	return wrong;
+}
+
 /* What is known to keep the driver away; NULL: nothing. */
 static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
 {
@@ -25,7 +46,7 @@ static const char *why_not_loaded(struct judge *j, const char **remedy, const ch
 			  "modprobe nvidia.";
 		return block;
 	}
-	if (!refusal_of_driver(j, &refusal))
+	if (!is_wrong_branch(j, &refusal) && !refusal_of_driver(j, &refusal))
 		return NULL;
 	*remedy = refusal.remedy;
 	*fact = refusal.fact;
@@ -313,7 +334,8 @@ static const struct rule driver_rules[] = {
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
-			 "display controllers.",
+			 "display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
+			 "the version of nvidia.ko on disk.",
 		.why = "Every other answer about the driver depends on it.",
 		.check = "cat /proc/driver/nvidia/version; lspci -d 10de:",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c",
