@@ -496,11 +496,11 @@ static void judge_selection(struct judge *j)
 		judge_list(j, &nccl, hca_list_nccl(nccl.value));
 	judge_transport(j);
 	judge_nvshmem(j);
-	judge_ucx_transports(j);
 	if (ucx.value)
 		judge_ucx(j, &ucx);
 	if (j->findings->count == before)
 		judge_all(j);
+	judge_ucx_transports(j);
 }
 
 static const struct rule env_hca_rules[] = {
