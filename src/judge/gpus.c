@@ -47,6 +47,24 @@ const char *gpu_name(const struct node *node, const struct pci_device *device)
 	return model ? model->name : "NVIDIA GPU";
 }
 
+/* "NVIDIA A40-48Q", "GRID A100-1-5C": the frame buffer in GiB and the series stand behind the model's last dash. */
+static bool is_vgpu_type(const char *model)
+{
+	const char *dash = strrchr(model, '-');
+	size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
+	const char *series = digits ? dash + 1 + digits : "";
+
+	return *series && strchr("ABCQ", *series) && (!series[1] || strcmp(series + 1, "ME") == 0);
+}
+
+bool gpu_is_vgpu(const struct node *node, const struct pci_device *device)
+{
+	for_each(g, &node->gpu.devices)
+		if (str_is(device->bdf, g->bdf.value) && is_known(g->model))
+			return is_known(node->os.hypervisor) && is_vgpu_type(g->model.value);
+	return false;
+}
+
 const struct pci_bar *gpu_bar1(const struct pci_device *device)
 {
 	const struct pci_bar *bar0 = pci_bar(device, 0);

@@ -30,6 +30,8 @@ const struct gpu_model *gpu_model(const struct pci_device *device);
 const struct nic_model *nic_model(const struct pci_device *device);
 /* As the driver names it, else by the table, else "NVIDIA GPU". */
 const char *gpu_name(const struct node *node, const struct pci_device *device);
+/* A part of a GPU, or a whole one, that NVIDIA's vGPU manager on the host lends to this virtual machine. */
+bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
 /* Without a GPU System Processor, which the open kernel modules need; false for a model that is not in the
  * table. */
 bool gpu_is_before_turing(const struct pci_device *device);

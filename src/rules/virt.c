@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/gpus.h"
 #include "judge/job-env.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
@@ -81,6 +82,41 @@ static void judge_passthrough(struct judge *j)
 					node->os.hypervisor.value),
 		     .expected = "PCIe switches as on the host, or NCCL_TOPO_FILE",
 		     .evidence = { "os.hypervisor", "pci.devices" });
+}
+
+/* ---- vGPU ---- */
+
+static void judge_vgpu(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before, unread = 0;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (is_unknown(node->os.hypervisor)) {
+		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		return;
+	}
+	if (!node_is_vm(node)) {
+		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(g, &node->gpu.devices) {
+		const struct pci_device *d = node_pci(node, g->bdf.value);
+
+		unread += is_unknown(g->model);
+		if (d && gpu_is_vgpu(node, d))
+			FAIL(j, .subject = g->bdf.value, .observed = say(j, "%s: a vGPU", g->model.value),
+			     .expected = "nothing, unless copies between GPUs or GPUDirect are wanted",
+			     .evidence = { say_fact(j, "gpu.devices", g->bdf.value, "model") });
+	}
+	if (j->findings->count > before)
+		return;
+	if (unread || !is_told(node->gpu.devices))
+		UNKNOWN(j, .evidence = { "gpu.devices" });
+	else
+		PASS(j, .observed = "whole GPUs, passed through", .evidence = { "gpu.devices" });
 }
 
 /* ---- confidential computing ---- */
@@ -205,7 +241,8 @@ static const struct rule virt_rules[] = {
 		.impact = "NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
 			  "without GPUDirect RDMA.",
 		.remedy = "Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
-			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans.",
+			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans. Under QEMU the "
+			  "driver allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
 		.activation = ACTIVATION_NONE,
 		.reads = "The hypervisor, PCIe switches among the functions, the asked process's NCCL_TOPO_FILE (also "
 			 "of nccl.conf), and whether that file is there.",
@@ -216,6 +253,24 @@ static const struct rule virt_rules[] = {
 		.sources = "NCCL user guide, troubleshooting, virtual machines\n"
 			   "github.com/NVIDIA/nccl-tests/issues/256\n"
 			   "NCCL: src/graph/topo.cc, ncclTopoGetSystem()",
+	},
+	{
+		.id = "virt/vgpu",
+		.title = "A GPU is lent by the host's vGPU manager",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_vgpu,
+		.impact = "No copies between GPUs over PCIe; over NVLink, and with a NIC (GPUDirect RDMA), for some "
+			  "types alone.",
+		.remedy = "For such work pass whole GPUs through, or take time-sliced C types with all of the GPU's "
+			  "memory, on GPUs with NVLink; for GPUDirect RDMA the open kernel modules in the machine.",
+		.activation = ACTIVATION_NONE,
+		.reads = "The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the hypervisor.",
+		.why = "A vGPU's name ends in its memory in GiB and its series. Which types can do what is in "
+		       "NVIDIA's tables, which change with the release: so this is information.",
+		.check = "nvidia-smi -L; nvidia-smi topo -p2p r",
+		.sources = "docs.nvidia.com: AI Enterprise, vGPU, Peer-to-Peer CUDA Transfers; GPUDirect RDMA and "
+			   "GPUDirect Storage",
 	},
 	{
 		.id = "virt/confidential-compute",
