@@ -690,7 +690,7 @@ struct services_facts {
 
 struct software_item {
 	struct fact_str path;		/* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nvshmem, deepep, gdrcopy, ofed,
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
 	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;

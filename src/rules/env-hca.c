@@ -464,6 +464,39 @@ static void judge_gdr_level(struct judge *j)
 		fail_switched_off(j, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
 }
 
+static const struct software_item *net_plugin(const struct node *node)
+{
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "nccl-net"))
+			return item;
+	return NULL;
+}
+
+/* NCCL has nets of these names itself; others come with a plugin, which is a library in the loader's folders or
+ * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). */
+static void judge_net(struct judge *j, const struct job_value *net)
+{
+	struct job_value plugin = job_nccl(j, "NCCL_NET_PLUGIN");
+
+	if (!net->value || strcasecmp(net->value, "IB") == 0 || strcasecmp(net->value, "Socket") == 0 ||
+	    plugin.value || net_plugin(j->node))
+		return;
+	if (!known_is(j->node->software.complete, true))
+		UNKNOWN(j, .subject = net->name,
+			.observed = say(j, "%s; whether a plugin brings that was not read", say_value(j, net)),
+			.evidence = { "software.complete", net->fact });
+	else
+		/* An environment of conda's may have it where only its own libnccl looks. */
+		FAIL_AS(j, SEVERITY_WARN, .subject = net->name,
+			.observed = say(j, "%s: no libnccl-net.so that could bring it was found", say_value(j, net)),
+			.expected = "NCCL_NET not set, or its plugin where the loader finds it",
+			.impact = "NCCL does not start: \"Failed to initialize any NET plugin\", or \"network not "
+				  "found\" of releases before.",
+			.remedy = "Unset NCCL_NET, or install the plugin that has a net of this name and put its "
+				  "folder into LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
+			.evidence = { net->fact, "software.items" });
+}
+
 /* True when NCCL opens no RDMA device, so that no list of them matters to it. */
 static bool is_switched_off(struct judge *j)
 {
@@ -478,6 +511,7 @@ static bool is_switched_off(struct judge *j)
 		fail_switched_off(j, &disable, "NCCL opens no RDMA device");
 	else if (socket)
 		fail_switched_off(j, &net, "NCCL opens no RDMA device");
+	judge_net(j, &net);
 	return disabled || socket;
 }
 
@@ -517,11 +551,11 @@ static const struct rule env_hca_rules[] = {
 			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads "
 			  "/etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_GDR_LEVEL "
-			 "(these four also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
+		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL "
+			 "(these five also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
 			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, UCX_TLS and "
 			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
-			 "and nodes; network interfaces.",
+			 "and nodes; network interfaces; NCCL's network plugins on disk.",
 		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
 		       "that a list that is right on one node names nothing, or a storage NIC, on "
 		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
