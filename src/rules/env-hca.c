@@ -473,13 +473,13 @@ static const struct software_item *net_plugin(const struct node *node)
 }
 
 /* NCCL has nets of these names itself; others come with a plugin, which is a library in the loader's folders or
- * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). */
+ * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). Blanks and quotes are env/nccl-conf-line's. */
 static void judge_net(struct judge *j, const struct job_value *net)
 {
 	struct job_value plugin = job_nccl(j, "NCCL_NET_PLUGIN");
 
 	if (!net->value || strcasecmp(net->value, "IB") == 0 || strcasecmp(net->value, "Socket") == 0 ||
-	    plugin.value || net_plugin(j->node))
+	    strpbrk(net->value, " \t\"'") || plugin.value || net_plugin(j->node))
 		return;
 	if (!known_is(j->node->software.complete, true))
 		UNKNOWN(j, .subject = net->name,
