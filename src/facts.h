@@ -635,6 +635,7 @@ struct engine_config {
 
 struct containers_facts {
 	struct fact_str toolkit;	/* path of a program of the NVIDIA Container Toolkit */
+	struct fact_bool no_cgroups;	/* its hook opens no device for a container; absent: not said */
 	LIST(struct cdi_spec) cdi;	/* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
 };
