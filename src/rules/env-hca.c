@@ -473,13 +473,15 @@ static const struct software_item *net_plugin(const struct node *node)
 }
 
 /* NCCL has nets of these names itself; others come with a plugin, which is a library in the loader's folders or
- * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). Blanks and quotes are env/nccl-conf-line's. */
+ * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). A blank or quote at the end is
+ * env/nccl-conf-line's matter. */
 static void judge_net(struct judge *j, const struct job_value *net)
 {
 	struct job_value plugin = job_nccl(j, "NCCL_NET_PLUGIN");
 
 	if (!net->value || strcasecmp(net->value, "IB") == 0 || strcasecmp(net->value, "Socket") == 0 ||
-	    strpbrk(net->value, " \t\"'") || plugin.value || net_plugin(j->node))
+	    !*net->value || strchr(" \t\"'", net->value[strlen(net->value) - 1]) || plugin.value ||
+	    net_plugin(j->node))
 		return;
 	if (!known_is(j->node->software.complete, true))
 		UNKNOWN(j, .subject = net->name,
