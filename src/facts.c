@@ -543,6 +543,7 @@ static const struct field net_facts_fields[] = {
 	F_LIST(net_facts, routes, net_route_desc, "/proc/net/route"),
 	F_STRS(net_facts, hostname_addresses, "/etc/hosts"),
 	F_STRS(net_facts, hosts_order, "/etc/nsswitch.conf"),
+	F_BOOL(net_facts, ufw, "/etc/ufw/ufw.conf"),
 };
 const struct desc net_facts_desc = DESC(net_facts);
 

@@ -594,6 +594,7 @@ struct net_facts {
 	LIST(struct net_route) routes;	/* of IPv4, the main table */
 	LIST(const char *) hostname_addresses;	/* of the own name in /etc/hosts */
 	LIST(const char *) hosts_order;		/* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
+	struct fact_bool ufw;			/* ufw.conf has it on; absent: no such file */
 };
 
 /* ---- dev: device nodes ---- */

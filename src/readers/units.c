@@ -5,6 +5,7 @@ const struct unit_of_interest units_of_interest[] = {
 	{ "containerd.service", "containerd", NULL },
 	{ "crio.service", "crio", NULL },
 	{ "docker.service", "dockerd", NULL },
+	{ "firewalld.service", "firewalld", NULL },
 	{ "gdrcopy.service", NULL, NULL },
 	{ "gdrdrv.service", NULL, "gdrdrv" },
 	{ "kubelet.service", "kubelet", NULL },
