@@ -21,6 +21,7 @@ const struct unit_of_interest units_of_interest[] = {
 	{ "opensmd.service", "opensm", "opensmd" },
 	{ "rdma-ndd.service", "rdma-ndd", NULL },
 	{ "slurmd.service", "slurmd", NULL },
+	{ "snap.docker.dockerd.service", NULL, NULL },
 	{ "systemd-modules-load.service", NULL, NULL },
 	{ "tuned.service", "tuned", NULL },
 	{ NULL, NULL, NULL },

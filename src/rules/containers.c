@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "judge/ends.h"
 #include "judge/gate.h"
 
 /* ---- engines ---- */
@@ -110,13 +111,37 @@ static void judge_no_cgroups(struct judge *j)
 			.evidence = { "containers.no_cgroups", "containers.toolkit", "services.units" });
 }
 
+/* Docker of Canonical's snap sees neither the host's toolkit nor /etc/docker: what is read here is not its. */
+static bool judge_snap(struct judge *j)
+{
+	static const char unit[] = "snap.docker.dockerd.service";
+	const struct service *snap = node_service(j->node, unit);
+	bool two = engine(j->node) && str_is(engine(j->node)->unit, "docker.service");
+
+	if (!snap || !runs_or_will(snap) || !j->ends->gpus.count)
+		return false;
+	FAIL_AS(j, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
+		.observed = two ? "Docker of a snap, beside docker.service" : "Docker of a snap",
+		.expected = "one Docker, and that the one that is meant",
+		.impact = "Its settings are in /var/snap/docker/current/config: what nvidia-ctk writes to "
+			  "/etc/docker/daemon.json does not reach it, and older revisions do not see the host's "
+			  "driver: \"could not select device driver\", \"libnvidia-ml.so.1: cannot open shared "
+			  "object file\", \"unknown or invalid runtime name: nvidia\".",
+		.remedy = two ? "snap remove docker, or systemctl disable --now docker.service docker.socket."
+			      : "docker run --runtime nvidia --gpus all, which revisions since 2024 set up by "
+				"themselves; or snap remove docker, and Docker's own packages.",
+		.evidence = { say_fact(j, "services.units", unit, "active"),
+			      say_fact(j, "services.units", unit, "enabled") });
+	return !engine(j->node);
+}
+
 static void judge_wiring(struct judge *j)
 {
 	const struct containers_facts *containers = &j->node->containers;
 	const struct service *service;
 	bool meant;
 
-	if (gate_no_engine(j))
+	if (judge_snap(j) || gate_no_engine(j))
 		return;
 	judge_no_cgroups(j);
 	if (judge_specs(j))
@@ -227,11 +252,13 @@ static const struct rule containers_rules[] = {
 		       "nvidia counts as wiring; whether it is right is not judged. no-cgroups = true in the "
 		       "toolkit's config.toml is the setting for engines without root: with one that runs as "
 		       "root the hook mounts the device nodes and nothing allows them. Where specifications are, "
-		       "or the engine is not Docker, it may never be asked: information.",
+		       "or the engine is not Docker, it may never be asked: information. Docker of a snap alone "
+		       "is information, too: newer revisions bring a toolkit of their own.",
 		.check = "nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; "
 			 "grep no-cgroups /etc/nvidia-container-runtime/config.toml",
 		.sources = "docs.nvidia.com: NVIDIA Container Toolkit, CDI support; installation, rootless mode\n"
-			   "github.com/NVIDIA/nvidia-container-toolkit/issues/381 (no-cgroups)\n"
+			   "github.com/NVIDIA/nvidia-container-toolkit/issues/381 (no-cgroups), 154 (snap)\n"
+			   "github.com/canonical/docker-snap README.md\n"
 			   "github.com/cncf-tags/container-device-interface SPEC.md",
 	},
 	{
