@@ -35,11 +35,11 @@ static const struct field sysctl_fields[] = {
 };
 static const struct desc sysctl_desc = DESC(sysctl);
 
-const char *const sysctl_names[] = { "kernel.numa_balancing", "net.core.rmem_max",
-				     "net.core.wmem_max", "net.ipv4.conf.all.arp_announce",
-				     "net.ipv4.conf.all.arp_ignore", "vm.max_map_count",
-				     "vm.nr_hugepages", "vm.overcommit_memory", "vm.zone_reclaim_mode",
-				     NULL };
+const char *const sysctl_names[] = { "kernel.numa_balancing", "kernel.yama.ptrace_scope",
+				     "net.core.rmem_max", "net.core.wmem_max",
+				     "net.ipv4.conf.all.arp_announce", "net.ipv4.conf.all.arp_ignore",
+				     "vm.max_map_count", "vm.nr_hugepages", "vm.overcommit_memory",
+				     "vm.zone_reclaim_mode", NULL };
 
 static const struct field hugepages_fields[] = {
 	F_U64(hugepages, size_bytes, NULL),
