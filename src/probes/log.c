@@ -27,8 +27,9 @@
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
- * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/, x86/mm/mem_encrypt.c).
+ * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c), gdrdrv.c and the kernel
+ * (module/main.c, module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/,
+ * x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -57,6 +58,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
+	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
