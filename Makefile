@@ -83,7 +83,7 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts.h src/facts-repairs.h src/proof.h src/own-files.h src/facts.c src/proof.c \
+FACTS_PAGE := src/facts.h src/facts-env.h src/facts-repairs.h src/proof.h src/own-files.h src/facts.c src/proof.c \
 	      man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"

@@ -35,11 +35,11 @@ static const struct field sysctl_fields[] = {
 };
 static const struct desc sysctl_desc = DESC(sysctl);
 
-const char *const sysctl_names[] = { "kernel.numa_balancing", "net.core.rmem_max",
-				     "net.core.wmem_max", "net.ipv4.conf.all.arp_announce",
-				     "net.ipv4.conf.all.arp_ignore", "vm.max_map_count",
-				     "vm.nr_hugepages", "vm.overcommit_memory", "vm.zone_reclaim_mode",
-				     NULL };
+const char *const sysctl_names[] = { "kernel.numa_balancing", "kernel.yama.ptrace_scope",
+				     "net.core.rmem_max", "net.core.wmem_max",
+				     "net.ipv4.conf.all.arp_announce", "net.ipv4.conf.all.arp_ignore",
+				     "vm.max_map_count", "vm.nr_hugepages", "vm.overcommit_memory",
+				     "vm.zone_reclaim_mode", NULL };
 
 static const struct field hugepages_fields[] = {
 	F_U64(hugepages, size_bytes, NULL),
@@ -543,6 +543,7 @@ static const struct field net_facts_fields[] = {
 	F_LIST(net_facts, routes, net_route_desc, "/proc/net/route"),
 	F_STRS(net_facts, hostname_addresses, "/etc/hosts"),
 	F_STRS(net_facts, hosts_order, "/etc/nsswitch.conf"),
+	F_BOOL(net_facts, ufw, "/etc/ufw/ufw.conf"),
 };
 const struct desc net_facts_desc = DESC(net_facts);
 
@@ -584,6 +585,7 @@ static const struct desc engine_config_desc = DESC(engine_config);
 
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
+	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 };
@@ -686,6 +688,7 @@ static const struct field env_facts_fields[] = {
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
 	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
+	F_STR(env_facts, nccl_topology, NULL),
 };
 const struct desc env_facts_desc = DESC(env_facts);
 

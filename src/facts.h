@@ -594,6 +594,7 @@ struct net_facts {
 	LIST(struct net_route) routes;	/* of IPv4, the main table */
 	LIST(const char *) hostname_addresses;	/* of the own name in /etc/hosts */
 	LIST(const char *) hosts_order;		/* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
+	struct fact_bool ufw;			/* ufw.conf has it on; absent: no such file */
 };
 
 /* ---- dev: device nodes ---- */
@@ -635,6 +636,7 @@ struct engine_config {
 
 struct containers_facts {
 	struct fact_str toolkit;	/* path of a program of the NVIDIA Container Toolkit */
+	struct fact_bool no_cgroups;	/* its hook opens no device for a container; absent: not said */
 	LIST(struct cdi_spec) cdi;	/* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
 };
@@ -650,15 +652,15 @@ struct process_limits {
 	struct fact_str unit;		/* systemd unit, from its cgroup */
 };
 
-/* A line that sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or of its drop-ins, and
- * DefaultLimitMEMLOCK= of system.conf, whose scope is "systemd". Of several the last one counts. */
+/* What sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
+ * system.conf (scope "systemd"), default-ulimits of Docker ("docker"). Of several the last one counts. */
 struct limit_setting {
 	struct fact_str item;		/* memlock, nofile */
 	struct fact_str scope;		/* user or group as in limits.conf, or the unit */
 	struct fact_str kind;		/* soft, hard, - */
-	struct fact_str value;		/* as written: KiB in limits.conf; 64K, 8M of a unit */
+	struct fact_str value;		/* as written: KiB in limits.conf; 64K, 8M of a unit; bytes of Docker */
 	struct fact_str file;		/* that holds it */
-	struct fact_u64 line;		/* in that file */
+	struct fact_u64 line;		/* in that file; absent: it is JSON */
 };
 
 struct limits_facts {
@@ -690,7 +692,7 @@ struct services_facts {
 
 struct software_item {
 	struct fact_str path;		/* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nvshmem, deepep, gdrcopy, ofed,
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
 	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
@@ -719,32 +721,7 @@ struct log_facts {
 	LIST(struct log_line) lines;	/* lines that mean something, by their pattern */
 };
 
-/* ---- env: the process that was asked about ---- */
-
-struct env_variable {
-	struct fact_str name;		/* of the variable */
-	struct fact_str value;		/* of the variable */
-};
-
-/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE or else ~/.nccl.conf, which is named so,
- * and /etc/nccl.conf. What the environment has stands over it, and the first file over the second. ORDERED */
-struct env_setting {
-	struct fact_str name;		/* all that stands before the "=", blanks too */
-	struct fact_str value;		/* as the file has it */
-	struct fact_str file;		/* that holds it */
-	struct fact_u64 line;		/* in that file */
-};
-
-struct env_facts {
-	struct fact_u64 pid;		/* absent: this process */
-	struct fact_u64 uid;		/* effective */
-	struct fact_u64 capabilities;	/* effective; hexadecimal */
-	struct fact_bool initial_user_namespace;	/* it is in no other one */
-	LIST(struct env_variable) variables;	/* NCCL_*, NVSHMEM_*, ... */
-	LIST(const char *) nccl;	/* files of libnccl that it has mapped; absent: this process */
-	LIST(struct env_setting) nccl_conf;	/* absent: no such file */
-};
-
+#include "facts-env.h"
 #include "facts-repairs.h"
 
 /* ---- the node ---- */

@@ -603,6 +603,14 @@ remove /etc/modules-load.d/nvidia-peermem.conf
 """
 
 
+def test_hmm_is_switched_off(make):
+    plan = make("hgx-h100-ib", "module nvidia_uvm params=uvm_disable_hmm=N\n"
+                "log nvidia-uvm: uvm_pmm_gpu.c:3176 devmem_alloc_pagemap[pid:9] "
+                "request_free_mem_region() err -34\n")
+    assert plan.lines(OWN) == ['options nvidia_uvm uvm_disable_hmm="1"']
+    assert plan.repair("log/uvm-hmm-failed")["activation"] == "reload"
+
+
 def test_peermem_by_modules_load(make):
     plan = make("h20-roce-deepep", NO_PEERMEM)
     assert plan.step("load-module") == {

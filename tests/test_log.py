@@ -28,6 +28,7 @@ LINES = {
     "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
     "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
     "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
+    "gpu-legacy": ("NVRM:  supported through the NVIDIA 580.xx Legacy drivers. Please", []),
     "open-unsupported-gpu": ("NVRM: Open nvidia.ko is only ready for use on Data Center GPUs.", []),
     "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",
                        ["0000:1b:00.0"]),
@@ -54,6 +55,8 @@ LINES = {
                                 "context, skipping further processing", []),
     "peermem-get-pages-failed": ("nvidia-peermem nv_mem_get_pages:1 error -22 while calling "
                                  "nvidia_p2p_get_pages()", []),
+    "uvm-hmm-failed": ("nvidia-uvm: uvm_pmm_gpu.c:3176 devmem_alloc_pagemap[pid:92821] "
+                       "request_free_mem_region() err -34", []),
     "gdrdrv-pin-failed": ("gdrdrv:__gdrdrv_pin_buffer:nvidia_p2p_get_pages(va=7ff512200000 len=65536 "
                           "p2p_token=0 va_space=0) failed [ret = -22]", []),
     "unknown-parameter": ("nvidia: unknown parameter 'NVreg_UsePageAttributeTable' ignored", []),

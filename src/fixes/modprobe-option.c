@@ -87,6 +87,12 @@ static void set_imex_channel(struct fixing *f)
 	fix_costs(f, "All jobs of this node share channel 0: right for one tenant alone.");
 }
 
+static void set_hmm(struct fixing *f)
+{
+	if (fix_option(f, "nvidia_uvm", "uvm_disable_hmm", "1"))
+		fix_does(f, ACTIVATION_RELOAD, "set uvm_disable_hmm=1 of nvidia-uvm");
+}
+
 static void set_power_management(struct fixing *f)
 {
 	set_option(f, "NVreg_DynamicPowerManagement", "0");
@@ -384,6 +390,7 @@ static const struct {
 	{ "driver/unknown-module-parameter", take_out_unknown },
 	{ "log/allow-peermapping-denied", set_peer_mapping },
 	{ "log/dmabuf-attach-failed", refuse_topology },
+	{ "log/uvm-hmm-failed", set_hmm },
 	{ "modules/peermem-params", set_peermem },
 	{ "pci/bar1-too-small", set_resizable_bar },
 	{ "pci/rebar-supported-not-used", set_resizable_bar },

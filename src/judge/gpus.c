@@ -47,6 +47,24 @@ const char *gpu_name(const struct node *node, const struct pci_device *device)
 	return model ? model->name : "NVIDIA GPU";
 }
 
+/* "NVIDIA A40-48Q", "GRID A100-1-5C": the frame buffer in GiB and the series stand behind the model's last dash. */
+static bool is_vgpu_type(const char *model)
+{
+	const char *dash = strrchr(model, '-');
+	size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
+	const char *series = digits ? dash + 1 + digits : "";
+
+	return *series && strchr("ABCQ", *series) && (!series[1] || strcmp(series + 1, "ME") == 0);
+}
+
+bool gpu_is_vgpu(const struct node *node, const struct pci_device *device)
+{
+	for_each(g, &node->gpu.devices)
+		if (str_is(device->bdf, g->bdf.value) && is_known(g->model))
+			return is_known(node->os.hypervisor) && is_vgpu_type(g->model.value);
+	return false;
+}
+
 const struct pci_bar *gpu_bar1(const struct pci_device *device)
 {
 	const struct pci_bar *bar0 = pci_bar(device, 0);
@@ -64,6 +82,36 @@ bool gpu_is_before_turing(const struct pci_device *device)
 		if (strcmp(old[i], model->architecture) == 0)
 			return true;
 	return false;
+}
+
+/*
+ * Branches of the driver by architecture. The first: the tables of GPUs in the README of
+ * open-gpu-kernel-modules, of 565.57.01 and 570.86.16 for Blackwell, and on the safe side of them for those
+ * before. The last: NVIDIA's list of legacy GPUs; 580 for what its own 590 turns away.
+ */
+static const struct {
+	const char *architecture;
+	unsigned int first, last; /* 0: none */
+} branches[] = {
+	{ "Kepler", 0, 470 }, { "Maxwell", 0, 580 }, { "Pascal", 0, 580 },    { "Volta", 0, 580 },
+	{ "Hopper", 515, 0 }, { "Ada", 520, 0 },     { "Blackwell", 570, 0 },
+};
+
+enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version, unsigned int *branch)
+{
+	const struct gpu_model *model = gpu_model(device);
+	unsigned long own = strtoul(version, NULL, 10);
+
+	for (size_t i = 0; model && own && i < sizeof(branches) / sizeof(branches[0]); i++) {
+		if (strcmp(branches[i].architecture, model->architecture) != 0)
+			continue;
+		*branch = own < branches[i].first ? branches[i].first : branches[i].last;
+		if (own < branches[i].first)
+			return GPU_DRIVER_TOO_OLD;
+		if (branches[i].last && own > branches[i].last)
+			return GPU_DRIVER_TOO_NEW;
+	}
+	return GPU_FIT;
 }
 
 bool gpu_is_data_centre(const struct pci_device *device)

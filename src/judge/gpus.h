@@ -30,9 +30,15 @@ const struct gpu_model *gpu_model(const struct pci_device *device);
 const struct nic_model *nic_model(const struct pci_device *device);
 /* As the driver names it, else by the table, else "NVIDIA GPU". */
 const char *gpu_name(const struct node *node, const struct pci_device *device);
+/* A part of a GPU, or a whole one, that NVIDIA's vGPU manager on the host lends to this virtual machine. */
+bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
 /* Without a GPU System Processor, which the open kernel modules need; false for a model that is not in the
  * table. */
 bool gpu_is_before_turing(const struct pci_device *device);
+/* Is a driver of that version of a branch for the GPU's architecture? BRANCH is the first or the last that is.
+ * An architecture that is not known fits. */
+enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
+enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version, unsigned int *branch);
 /* What NVIDIA calls BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL
  * when it is not in the facts. */
 const struct pci_bar *gpu_bar1(const struct pci_device *device);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "judge/gpus.h"
+
 #define BUILD_REASONS 2
 static const struct reason {
 	const char *pattern; /* as probes/log.c names it */
@@ -29,8 +31,10 @@ static const struct reason {
 	{ "gpu-unsupported", false, true,
 	  "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel "
 	  "modules take Turing and later, and 580 is the last branch for Maxwell, Pascal and "
-	  "Volta. The open modules say the same of a newer GPU that does not answer: then power "
-	  "the node off and on." },
+	  "Volta. A GPU that is newer than the driver needs a later branch. The open modules say the "
+	  "same of one that does not answer: then power the node off and on." },
+	{ "gpu-legacy", false, true,
+	  "Install the branch that the line names: this driver has dropped the GPU." },
 	{ "bar-taken", false, true,
 	  "Another driver has the GPU's registers: nvidiafb, rivafb, or a frame buffer of the "
 	  "firmware. Blacklist it, or boot with video=efifb:off, and look into /proc/iomem who it "
@@ -91,6 +95,30 @@ static bool refusal_among(struct judge *j, const struct pci_device *gpu, bool na
 bool refusal_of_gpu(struct judge *j, const struct pci_device *gpu, struct refusal *refusal)
 {
 	return refusal_among(j, gpu, true, refusal) || refusal_among(j, gpu, false, refusal);
+}
+
+bool refusal_by_branch(struct judge *j, const struct pci_device *gpu, const char *version, const char *fact,
+		       struct refusal *refusal)
+{
+	unsigned int branch;
+	enum gpu_fit fit = gpu_driver_fit(gpu, version, &branch);
+	const struct gpu_model *model = gpu_model(gpu);
+
+	if (fit == GPU_FIT)
+		return false;
+	*refusal = (struct refusal){
+		.text = say(j, "driver %s, and %u is the %s branch for %s (%s)", version, branch,
+			    fit == GPU_DRIVER_TOO_OLD ? "first" : "last", model->name,
+			    model->architecture),
+		.fact = fact,
+		.remedy = fit == GPU_DRIVER_TOO_OLD
+				  ? say(j, "Install a driver of branch %u or later%s.", branch,
+					strcmp(model->architecture, "Blackwell") == 0
+						? ", with the open kernel modules"
+						: "")
+				  : say(j, "Install a driver of branch %u, and hold it there.", branch),
+	};
+	return true;
 }
 
 bool refusal_of_build(struct judge *j, struct refusal *refusal)

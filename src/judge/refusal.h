@@ -7,7 +7,7 @@
 #include "rule.h"
 
 struct refusal {
-	const char *text; /* the line of the log */
+	const char *text; /* the line of the log, or what the versions say */
 	const char *fact;
 	const char *remedy;
 };
@@ -16,6 +16,9 @@ struct refusal {
 bool refusal_of_driver(struct judge *j, struct refusal *refusal);
 /* About this GPU; of a line that names none it is not known which GPU is meant, and any may be. */
 bool refusal_of_gpu(struct judge *j, const struct pci_device *gpu, struct refusal *refusal);
+/* A driver of VERSION, as FACT says, is of no branch for the GPU, so that its probe turns it away. */
+bool refusal_by_branch(struct judge *j, const struct pci_device *gpu, const char *version, const char *fact,
+		       struct refusal *refusal);
 /* The kernel did not take the file for its own: built for another one. */
 bool refusal_of_build(struct judge *j, struct refusal *refusal);
 

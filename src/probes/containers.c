@@ -38,6 +38,51 @@ static void find_toolkit(struct probe_context *ctx)
 	}
 }
 
+/* Whether LINE is KEY = true or false; as the toolkit's own file is written, one setting on a line. */
+static bool sets_bool(struct span line, const char *key, bool *value)
+{
+	struct span name;
+
+	line = span_trim(line);
+	if (!span_cut(&line, '=', &name) || !span_is(span_trim(name), key))
+		return false;
+	*value = span_starts(span_trim(line), "true");
+	return true;
+}
+
+static int ask_toolkit(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct containers_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, CONFIG_MAX, "%s", (const char *)user);
+	struct span rest, line;
+	bool value;
+
+	(void)arena;
+	if (rc)
+		return rc;
+	answer->no_cgroups.state = FACT_ABSENT;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line))
+		if (sets_bool(line, "no-cgroups", &value))
+			answer->no_cgroups = fact_bool(value);
+	return 0;
+}
+
+static void read_toolkit(struct probe_context *ctx)
+{
+	static char path[] = "/etc/nvidia-container-runtime/config.toml";
+	struct containers_facts answer = { 0 };
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc == -ENOENT)
+		answer.no_cgroups.state = FACT_ABSENT;
+	else if (!rc)
+		host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena, ask_toolkit, path);
+	ctx->node->containers.no_cgroups = answer.no_cgroups;
+}
+
 /* ---- CDI ---- */
 
 /* ".../libcuda.so.580.65.06": the first library that carries a driver's version. */
@@ -200,6 +245,7 @@ static void run(struct probe_context *ctx)
 	int etc, rc = 0;
 
 	find_toolkit(ctx);
+	read_toolkit(ctx);
 	etc = read_cdi_folder(ctx, "/etc/cdi");
 	if (!etc && !read_cdi_folder(ctx, "/run/cdi"))
 		containers->cdi.state = FACT_KNOWN;

@@ -3,12 +3,14 @@
  * env.c - the process that was asked about, or this one: who it is, what it may do and how its
  * environment configures NCCL, NVSHMEM and their like.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "parse/process.h"
 #include "probe.h"
 #include "readers/lines.h"
 #include "readers/nccl-conf.h"
+#include "readers/processes.h"
 
 #define VARIABLES_MAX 1024
 
@@ -156,6 +158,45 @@ static void read_maps(struct probe_context *ctx, const char *folder)
 	env->nccl.count = answer.nccl.count;
 }
 
+/* ---- the topology ---- */
+
+/* NCCL: src/graph/topo.cc, ncclTopoGetSystem() */
+#define VIRTUAL_TOPOLOGY "/var/run/nvidia-topologyd/virtualTopology.xml"
+
+/* NULL: it cannot be told which. The environment stands over the files, the first of those over the second. */
+static const char *topology_path(const struct node *node)
+{
+	const char *path = node_env(node, "NCCL_TOPO_FILE");
+
+	if (path || !is_known(node->env.variables) || is_unknown(node->env.nccl_conf))
+		return path;
+	for_each(setting, &node->env.nccl_conf)
+		if (str_is(setting->name, "NCCL_TOPO_FILE"))
+			return setting->value.value;
+	return VIRTUAL_TOPOLOGY;
+}
+
+static void read_topology(struct probe_context *ctx)
+{
+	struct fact_str *topology = &ctx->node->env.nccl_topology;
+	const char *path = topology_path(ctx->node);
+	struct host_stat stat;
+	int rc;
+
+	/* A relative path is of the folder that the process is in. */
+	if (!path || *path != '/')
+		return;
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
+		host_gap_note(ctx->host, path, -EXDEV, PROCESS_IS_ELSEWHERE);
+		return;
+	}
+	rc = host_stat(ctx->host, &stat, "%s", path);
+	if (rc == 0)
+		*topology = fact_str(ctx->arena, path);
+	else
+		topology->state = probe_state(rc);
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
@@ -172,6 +213,8 @@ static void run(struct probe_context *ctx)
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
+	if (!ctx->brief)
+		read_topology(ctx);
 }
 
 const struct probe probe_env = {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * limit-settings.c - the lines of configuration that set limits: limits.conf for logins, the unit
- * files and drop-ins of what starts jobs, and systemd's defaults for all units. Values stay as they
- * are written: KiB in limits.conf, bytes or 8M, 64G, infinity for systemd.
+ * files and drop-ins of what starts jobs, systemd's defaults for all units, and what Docker gives its
+ * containers. Values stay as they are written: KiB in limits.conf, bytes or 8M, 64G, infinity for
+ * systemd, bytes or -1 for Docker.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
 #include "probe.h"
@@ -162,6 +166,65 @@ static int read_defaults(struct probe_context *ctx, struct conf_d *files)
 	return error;
 }
 
+/* ---- Docker ---- */
+
+#define DAEMON_JSON "/etc/docker/daemon.json"
+#define DAEMON_JSON_MAX (1u << 20)
+
+static void add_docker(struct arena *arena, struct limits_facts *answer, const char *kind,
+		       struct json_object *value)
+{
+	struct limit_setting *s;
+
+	if (!json_object_is_type(value, json_type_int))
+		return;
+	s = LIST_ADD(arena, &answer->settings);
+	s->item = fact_str(arena, "memlock");
+	s->scope = fact_str(arena, "docker");
+	s->kind = fact_str(arena, kind);
+	s->value = fact_str(arena, arena_printf(arena, "%" PRId64, json_object_get_int64(value)));
+	s->file = fact_str(arena, DAEMON_JSON);
+	s->line.state = FACT_ABSENT;
+}
+
+/* "default-ulimits": { "memlock": { "Name": "memlock", "Soft": -1, "Hard": -1 } } (dockerd(8)). The file can
+ * hold secrets: these numbers alone leave this function. */
+static int ask_docker(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct limits_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct json_error error;
+	struct json_object *document, *memlock;
+	int rc = host_read(host, &text, DAEMON_JSON_MAX, DAEMON_JSON);
+
+	(void)user;
+	if (rc)
+		return rc;
+	document = json_parse(text.data, text.size, &error);
+	if (!document)
+		return -EBADMSG;
+	memlock = json_member(json_member(document, "default-ulimits"), "memlock");
+	add_docker(arena, answer, "soft", json_member(memlock, "Soft"));
+	add_docker(arena, answer, "hard", json_member(memlock, "Hard"));
+	json_object_put(document);
+	return 0;
+}
+
+static int read_docker(struct probe_context *ctx)
+{
+	struct limits_facts answer = { 0 };
+	int rc;
+
+	if (!host_exists(ctx->host, DAEMON_JSON))
+		return 0;
+	rc = host_query(ctx->host, "limits in " DAEMON_JSON, &limits_facts_desc, &answer, ctx->arena,
+			ask_docker, NULL);
+
+	for_each(s, &answer.settings)
+		*LIST_ADD(ctx->arena, &ctx->node->limits.settings) = *s;
+	return rc;
+}
+
 static bool is_listed(const char *unit)
 {
 	for (const struct launcher *l = launchers; l->comm; l++)
@@ -185,6 +248,7 @@ static void run(struct probe_context *ctx)
 		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service") &&
 		    !is_listed(p->unit.value))
 			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
+	note_error(&error, read_docker(ctx));
 	limits->settings.state = probe_state(error);
 }
 

@@ -27,8 +27,9 @@
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
- * nv-dma.c, nvidia-peermem.c, kern_bus_tu102.c), gdrdrv.c and the kernel (module/main.c,
- * module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/, x86/mm/mem_encrypt.c).
+ * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c), gdrdrv.c and the kernel
+ * (module/main.c, module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/,
+ * x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
@@ -53,9 +54,11 @@ static const struct kmsg_pattern patterns[] = {
 	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
 	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
 	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
+	{ "gpu-legacy", "NVRM:", { "supported through the NVIDIA ", "Legacy drivers" }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
+	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
@@ -68,6 +71,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },
 	{ "peermem-get-pages-failed", "nv", { "while calling nvidia_p2p_get_pages" }, KMSG_ANY },
+	{ "uvm-hmm-failed", "nvidia-uvm:", { "devmem_alloc_pagemap[", " err -" }, KMSG_ANY },
 	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
 	/* Apart from other modules', of whose lines only the first and the last are kept. */

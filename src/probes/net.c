@@ -15,6 +15,7 @@
 #define ARP "/proc/sys/net/ipv4/conf"
 #define HOSTS "/etc/hosts"
 #define NSSWITCH "/etc/nsswitch.conf"
+#define UFW "/etc/ufw/ufw.conf"
 
 /* Nodes that run containers have a link end for each of them. */
 #define NET_INTERFACES_MAX 1024
@@ -257,6 +258,24 @@ static void read_hosts_order(struct probe_context *ctx)
 		*LIST_ADD(ctx->arena, &net->hosts_order) = probe_span(ctx, word).value;
 }
 
+/* ufw.service is active where ufw is off, too: its own setting tells. */
+static void read_ufw(struct probe_context *ctx)
+{
+	struct fact_bool *ufw = &ctx->node->net.ufw;
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line, name;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, UFW);
+
+	ufw->state = probe_state(rc);
+	if (rc)
+		return;
+	*ufw = fact_bool(false);
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line))
+		if (span_cut(&line, '=', &name) && span_is(span_trim(name), "ENABLED"))
+			*ufw = fact_bool(span_starts(line, "yes") || span_starts(line, "\"yes"));
+}
+
 static void run(struct probe_context *ctx)
 {
 	read_interfaces(ctx);
@@ -265,6 +284,7 @@ static void run(struct probe_context *ctx)
 	read_arp(ctx);
 	read_own_addresses(ctx);
 	read_hosts_order(ctx);
+	read_ufw(ctx);
 }
 
 const struct probe probe_net = {

@@ -17,6 +17,9 @@ static const struct pattern libraries[] = {
 	{ "libibverbs.so", "libibverbs" },
 	{ "libmlx5.so", "libmlx5" },
 	{ "libnccl.so", "nccl" },
+	{ "libnccl-net.so", "nccl-net" },
+	{ "libnccl-net-aws-ofi.so", "nccl-net" },
+	{ "libnccl-net-ofi.so", "nccl-net" },
 	{ "libnvidia-ml.so", "libnvidia-ml" },
 	{ "libnvshmem.so", "nvshmem" }, /* before 2.5 */
 	{ "libnvshmem_host.so", "nvshmem" },

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "judge/ends.h"
 #include "judge/gate.h"
 
 /* ---- engines ---- */
@@ -81,13 +82,69 @@ static bool judge_specs(struct judge *j)
 	return node->containers.cdi.count > 0;
 }
 
+#define TOOLKIT_CONFIG "/etc/nvidia-container-runtime/config.toml"
+
+/*
+ * The toolkit's hook, where it is told to leave the cgroup alone: right for engines without root alone.
+ * What goes by CDI never asks it; docker run --gpus does.
+ */
+static void judge_no_cgroups(struct judge *j)
+{
+	const struct containers_facts *containers = &j->node->containers;
+	const struct service *docker = node_service(j->node, "docker.service");
+	bool by_hook = docker && runs_or_will(docker) && !containers->cdi.count;
+
+	if (!is_known(containers->toolkit))
+		return;
+	if (!is_told(containers->no_cgroups))
+		UNKNOWN(j, .subject = TOOLKIT_CONFIG, .evidence = { "containers.no_cgroups" });
+	else if (known_is(containers->no_cgroups, true))
+		FAIL_AS(j, by_hook ? SEVERITY_WARN : SEVERITY_INFO, .subject = TOOLKIT_CONFIG,
+			.observed = "no-cgroups = true: the toolkit's hook does not let a container's cgroup "
+				    "open the GPUs",
+			.expected = say(j, "false: %s runs as root", engine(j->node)->unit.value),
+			.impact = "nvidia-smi in a container answers \"Failed to initialize NVML: Unknown "
+				  "Error\" and CUDA finds no device, where nothing else names the devices "
+				  "(CDI, --device, --privileged).",
+			.remedy = "nvidia-ctk config --set nvidia-container-cli.no-cgroups=false --in-place; "
+				  "engines without root then take a file of their own (XDG_CONFIG_HOME) or CDI.",
+			.evidence = { "containers.no_cgroups", "containers.toolkit", "services.units" });
+}
+
+/* Docker of Canonical's snap sees neither the host's toolkit nor /etc/docker: what is read here is not its. */
+static bool judge_snap(struct judge *j)
+{
+	static const char unit[] = "snap.docker.dockerd.service";
+	const struct service *snap = node_service(j->node, unit);
+	bool two = engine(j->node) && str_is(engine(j->node)->unit, "docker.service");
+
+	if (!snap || !runs_or_will(snap) || !j->ends->gpus.count)
+		return false;
+	FAIL_AS(j, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
+		.observed = two ? "Docker of a snap, beside docker.service" : "Docker of a snap",
+		.expected = "one Docker, and that the one that is meant",
+		.impact = "Its settings are in /var/snap/docker/current/config: what nvidia-ctk writes to "
+			  "/etc/docker/daemon.json does not reach it, and older revisions do not see the host's "
+			  "driver: \"could not select device driver\", \"libnvidia-ml.so.1: cannot open shared "
+			  "object file\", \"unknown or invalid runtime name: nvidia\".",
+		.remedy = two ? "snap remove docker, or systemctl disable --now docker.service docker.socket."
+			      : "docker run --runtime nvidia --gpus all, which revisions since 2024 set up by "
+				"themselves; or snap remove docker, and Docker's own packages.",
+		.evidence = { say_fact(j, "services.units", unit, "active"),
+			      say_fact(j, "services.units", unit, "enabled") });
+	return !engine(j->node);
+}
+
 static void judge_wiring(struct judge *j)
 {
 	const struct containers_facts *containers = &j->node->containers;
 	const struct service *service;
 	bool meant;
 
-	if (gate_no_engine(j) || judge_specs(j))
+	if (judge_snap(j) || gate_no_engine(j))
+		return;
+	judge_no_cgroups(j);
+	if (judge_specs(j))
 		return;
 	service = engine(j->node);
 	/* Docker's --gpus starts the hook by its name; the others need to be told. */
@@ -188,13 +245,20 @@ static const struct rule containers_rules[] = {
 			  "--runtime=containerd (docker, crio), and restart the engine.",
 		.activation = ACTIVATION_NOW,
 		.reads = "/etc/cdi and /run/cdi, the configuration of Docker, containerd, CRI-O and Podman, and "
-			 "the programs of the NVIDIA Container Toolkit.",
+			 "the programs of the NVIDIA Container Toolkit with their config.toml.",
 		.why = "A CDI specification names library files with the driver's version: after an update it "
 		       "points to nothing. Where an engine runs and neither the toolkit nor Kubernetes is there, "
 		       "perhaps no container was ever meant to use a GPU: information. Any line that names "
-		       "nvidia counts as wiring; whether it is right is not judged.",
-		.check = "nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json",
-		.sources = "docs.nvidia.com: NVIDIA Container Toolkit, CDI support\n"
+		       "nvidia counts as wiring; whether it is right is not judged. no-cgroups = true in the "
+		       "toolkit's config.toml is the setting for engines without root: with one that runs as "
+		       "root the hook mounts the device nodes and nothing allows them. Where specifications are, "
+		       "or the engine is not Docker, it may never be asked: information. Docker of a snap alone "
+		       "is information, too: newer revisions bring a toolkit of their own.",
+		.check = "nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; "
+			 "grep no-cgroups /etc/nvidia-container-runtime/config.toml",
+		.sources = "docs.nvidia.com: NVIDIA Container Toolkit, CDI support; installation, rootless mode\n"
+			   "github.com/NVIDIA/nvidia-container-toolkit/issues/381 (no-cgroups), 154 (snap)\n"
+			   "github.com/canonical/docker-snap README.md\n"
 			   "github.com/cncf-tags/container-device-interface SPEC.md",
 	},
 	{

@@ -296,7 +296,8 @@ static const struct rule driver_versions_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.judge = judge_gsp_firmware,
-		.impact = "No GPU initialises: \"No firmware image found\", RmInitAdapter failed.",
+		.impact = "No GPU initialises: \"No firmware image found\" or \"GSP firmware image version "
+			  "mismatch\", RmInitAdapter failed.",
 		.remedy = "Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
 			  "exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
 		.activation = ACTIVATION_RELOAD,
@@ -306,7 +307,7 @@ static const struct rule driver_versions_rules[] = {
 		       "in the initramfs only, so a GPU that runs it is no finding, and a kernel with "
 		       "firmware_class.path= looks elsewhere first.",
 		.check = "ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware image'",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; "
+		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; kernel_gsp.c; "
 			   "kernel-open/nvidia/nv-procfs.c",
 	},
 	{

@@ -14,6 +14,27 @@
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"
 
+/* The module on disk is of no branch for any GPU here. */
+static bool is_wrong_branch(struct judge *j, struct refusal *refusal)
+{
+	const struct node *node = j->node;
+	const struct module_file *file =
+		is_known(node->os.kernel) ? driver_file(node, node->os.kernel.value) : NULL;
+	bool wrong = false;
+
+	if (!file || !is_known(file->version))
+		return false;
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		wrong = refusal_by_branch(j, d, file->version.value,
+					  say_fact(j, "modules.files", file->path.value, "version"), refusal);
+		if (!wrong)
+			break;
+	}
+	return wrong;
+}
+
 /* What is known to keep the driver away; NULL: nothing. */
 static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
 {
@@ -25,7 +46,7 @@ static const char *why_not_loaded(struct judge *j, const char **remedy, const ch
 			  "modprobe nvidia.";
 		return block;
 	}
-	if (!refusal_of_driver(j, &refusal))
+	if (!is_wrong_branch(j, &refusal) && !refusal_of_driver(j, &refusal))
 		return NULL;
 	*remedy = refusal.remedy;
 	*fact = refusal.fact;
@@ -121,12 +142,18 @@ static const char *library_fact(struct judge *j, const struct software_item *ite
 	return say_fact(j, "software.items", item->path.value, "version");
 }
 
+static bool is_stub(const struct software_item *item)
+{
+	return str_is(item->name, "libcuda") && strstr(item->path.value, "/stubs/libcuda.so");
+}
+
+/* One of the driver. */
 static bool has_libcuda(const struct node *node, struct span folder)
 {
 	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
 		folder.n--;
 	for_each(item, &node->software.items)
-		if (str_is(item->name, "libcuda") && strlen(item->path.value) > folder.n &&
+		if (str_is(item->name, "libcuda") && !is_stub(item) && strlen(item->path.value) > folder.n &&
 		    strncmp(item->path.value, folder.p, folder.n) == 0 &&
 		    strchr(item->path.value + folder.n + 1, '/') == NULL && item->path.value[folder.n] == '/')
 			return true;
@@ -145,16 +172,56 @@ static const char *stub_folder(struct judge *j)
 	return NULL;
 }
 
+/* Such a folder is only looked into where the loader is told of it: in LD_LIBRARY_PATH or in ld.so.conf.d. */
+static const struct software_item *loader_stub(const struct node *node)
+{
+	for (const char *at = node_env(node, "LD_LIBRARY_PATH"); at && (at = strstr(at, "/stubs")); at++)
+		if (!at[6] || strchr("/:", at[6]))
+			return NULL;
+	for_each(item, &node->software.items)
+		if (is_stub(item))
+			return item;
+	return NULL;
+}
+
+static void fail_loader_stub(struct judge *j, const struct software_item *stub)
+{
+	bool soname = strstr(stub->path.value, "/libcuda.so.1");
+
+	if (!is_told(j->node->env.variables)) {
+		UNKNOWN(j, .observed = say(j, "the loader is told of the folder of %s; whether another comes "
+					      "before it was not read",
+					   stub->path.value),
+			.evidence = { "env.variables", library_fact(j, stub) });
+		return;
+	}
+	FAIL_AS(j, SEVERITY_WARN, .subject = "ld.so.conf.d",
+		.observed = say(j, "the loader is told of the folder of %s, which is for linking",
+				stub->path.value),
+		.expected = "no folder of stubs in /etc/ld.so.conf.d",
+		.impact = soname ? "Where it comes before the driver's, every CUDA program gets the stub: \"CUDA "
+				   "driver is a stub library\" (34), or no device."
+				 : "Programs that load libcuda.so by that name can get the stub: \"CUDA driver is "
+				   "a stub library\" (34). The next ldconfig makes a libcuda.so.1 of it.",
+		.remedy = soname ? "Take the line out of /etc/ld.so.conf.d, remove the link libcuda.so.1 from the "
+				   "folder of stubs, and run ldconfig. ldconfig -p shows which comes first."
+				 : "Take the line out of /etc/ld.so.conf.d and run ldconfig; for linking there is "
+				   "LIBRARY_PATH.",
+		.evidence = { library_fact(j, stub) });
+}
+
 static void judge_library_mismatch(struct judge *j)
 {
 	const struct node *node = j->node;
 	struct driver_libraries found;
+	const struct software_item *stub;
 	const char *stubs;
 
 	if (gate_no_driver(j))
 		return;
 	found = driver_libraries(node);
 	stubs = stub_folder(j);
+	stub = loader_stub(node);
 	if (found.other)
 		FAIL(j, .observed = say(j, "%s %s, kernel module %s", found.other->name.value,
 					found.other->version.value, node->driver.version.value),
@@ -169,6 +236,8 @@ static void judge_library_mismatch(struct judge *j)
 				  "library\" (34). Those that load libcuda.so.1 do not.",
 			.remedy = "Take it out of LD_LIBRARY_PATH; for linking there is LIBRARY_PATH.",
 			.evidence = { "env.variables[LD_LIBRARY_PATH].value" });
+	else if (stub)
+		fail_loader_stub(j, stub);
 	else if (found.same)
 		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
 	else if (node_log(node, "api-mismatch"))
@@ -265,7 +334,8 @@ static const struct rule driver_rules[] = {
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
-			 "display controllers.",
+			 "display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
+			 "the version of nvidia.ko on disk.",
 		.why = "Every other answer about the driver depends on it.",
 		.check = "cat /proc/driver/nvidia/version; lspci -d 10de:",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c",
@@ -316,7 +386,8 @@ static const struct rule driver_rules[] = {
 			  "old one: see driver/module-on-disk-differs and boot/initramfs-stale.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The loaded version, and the version suffix of libcuda.so and libnvidia-ml.so "
-			 "in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH.",
+			 "in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH or "
+			 "/etc/ld.so.conf.d.",
 		.why = "The kernel module refuses clients of another version. An upgrade of the packages "
 		       "changes user space at once and the loaded module only at the next load.",
 		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",

@@ -270,11 +270,49 @@ static bool is_resource(const struct node *node, const struct hca_entry *entry)
 	return !is_told(node->net.interfaces);
 }
 
+/* Information: where NCCL carries the data, sites have MPI start jobs over TCP on purpose. */
+static void fail_ucx_tcp(struct judge *j, const struct job_value *v, const char *observed, const char *expected)
+{
+	FAIL_AS(j, SEVERITY_INFO, .subject = v->name, .observed = say(j, "%s: %s", say_value(j, v), observed),
+		.expected = expected,
+		.impact = "What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
+			  "a tenth of the speed, or not at all.",
+		.remedy = "Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
+			  "jobs' environment.",
+		.evidence = { v->fact, "rdma.devices" });
+}
+
+/* Does the list of transports take one of RDMA's? UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases. */
+static bool takes_rdma(struct span rest)
+{
+	static const char *const rdma[] = { "all", "ib", "rc", "dc", "ud", "srd", "gga", "ugni" };
+	struct span item;
+
+	while (span_cut(&rest, ',', &item)) {
+		item = span_trim(item);
+		if (item.n && item.p[0] == '\\')
+			item = (struct span){ item.p + 1, item.n - 1 };
+		for (size_t i = 0; i < sizeof(rdma) / sizeof(rdma[0]); i++)
+			if (span_starts(item, rdma[i]) && !span_ends(item, ":aux"))
+				return true;
+	}
+	return false;
+}
+
+static void judge_ucx_transports(struct judge *j)
+{
+	struct job_value v = job_env(j, "UCX_TLS");
+	/* What is left out by "^" leaves the others. */
+	if (v.value && v.value[0] != '^' && !takes_rdma(span_of(v.value)))
+		fail_ucx_tcp(j, &v, "UCX opens no RDMA device", "UCX_TLS not set, or rc or dc in it");
+}
+
 static void judge_ucx(struct judge *j, const struct job_value *v)
 {
 	struct hca_list list = { .exact = true, .entries = span_of(v->value) };
 	struct span rest = list.entries;
 	struct hca_entry entry;
+	size_t nics = 0;
 
 	/* Patterns and exclusions of newer releases are not taken apart here. */
 	if (strcspn(v->value, "^*?[") < strlen(v->value) || strcmp(v->value, "all") == 0)
@@ -291,13 +329,18 @@ static void judge_ucx(struct judge *j, const struct job_value *v)
 				.evidence = { v->fact });
 			return;
 		}
+		nics += a.count[USABLE_YES] + a.count[USABLE_UNKNOWN];
 		if (a.count[USABLE_YES] || a.count[USABLE_UNKNOWN] ||
 		    (entry.port == HCA_ANY_PORT && is_resource(j->node, &entry)))
 			continue;
 		fail_entry(j, v, &entry, &a);
 		return;
 	}
-	PASS(j, .subject = v->name, .evidence = { v->fact });
+	if (nics || !is_told(j->node->net.interfaces))
+		PASS(j, .subject = v->name, .evidence = { v->fact });
+	else
+		fail_ucx_tcp(j, v, "network interfaces, which UCX uses with TCP alone",
+			     "RDMA devices with their port (mlx5_0:1) in UCX_NET_DEVICES");
 }
 
 /* ---- NVSHMEM ---- */
@@ -421,6 +464,41 @@ static void judge_gdr_level(struct judge *j)
 		fail_switched_off(j, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
 }
 
+static const struct software_item *net_plugin(const struct node *node)
+{
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "nccl-net"))
+			return item;
+	return NULL;
+}
+
+/* NCCL has nets of these names itself; others come with a plugin, which is a library in the loader's folders or
+ * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). A blank or quote at the end is
+ * env/nccl-conf-line's matter. */
+static void judge_net(struct judge *j, const struct job_value *net)
+{
+	struct job_value plugin = job_nccl(j, "NCCL_NET_PLUGIN");
+
+	if (!net->value || strcasecmp(net->value, "IB") == 0 || strcasecmp(net->value, "Socket") == 0 ||
+	    !*net->value || strchr(" \t\"'", net->value[strlen(net->value) - 1]) || plugin.value ||
+	    net_plugin(j->node))
+		return;
+	if (!known_is(j->node->software.complete, true))
+		UNKNOWN(j, .subject = net->name,
+			.observed = say(j, "%s; whether a plugin brings that was not read", say_value(j, net)),
+			.evidence = { "software.complete", net->fact });
+	else
+		/* An environment of conda's may have it where only its own libnccl looks. */
+		FAIL_AS(j, SEVERITY_WARN, .subject = net->name,
+			.observed = say(j, "%s: no libnccl-net.so that could bring it was found", say_value(j, net)),
+			.expected = "NCCL_NET not set, or its plugin where the loader finds it",
+			.impact = "NCCL does not start: \"Failed to initialize any NET plugin\", or \"network not "
+				  "found\" of releases before.",
+			.remedy = "Unset NCCL_NET, or install the plugin that has a net of this name and put its "
+				  "folder into LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
+			.evidence = { net->fact, "software.items" });
+}
+
 /* True when NCCL opens no RDMA device, so that no list of them matters to it. */
 static bool is_switched_off(struct judge *j)
 {
@@ -435,6 +513,7 @@ static bool is_switched_off(struct judge *j)
 		fail_switched_off(j, &disable, "NCCL opens no RDMA device");
 	else if (socket)
 		fail_switched_off(j, &net, "NCCL opens no RDMA device");
+	judge_net(j, &net);
 	return disabled || socket;
 }
 
@@ -457,6 +536,7 @@ static void judge_selection(struct judge *j)
 		judge_ucx(j, &ucx);
 	if (j->findings->count == before)
 		judge_all(j);
+	judge_ucx_transports(j);
 }
 
 static const struct rule env_hca_rules[] = {
@@ -473,26 +553,31 @@ static const struct rule env_hca_rules[] = {
 			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads "
 			  "/etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_GDR_LEVEL "
-			 "(these four also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
-			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and "
+		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL "
+			 "(these five also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
+			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, UCX_TLS and "
 			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
-			 "and nodes.",
+			 "and nodes; network interfaces; NCCL's network plugins on disk.",
 		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
 		       "that a list that is right on one node names nothing, or a storage NIC, on "
 		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
 		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
 		       "is passed over without a word. Without a list all active NICs are taken: "
 		       "a warning where they differ in link layer or rate. NCCL_IB_DISABLE=1 and "
-		       "NCCL_NET=Socket, left over from a search for a fault, take none at all.",
+		       "NCCL_NET=Socket, left over from a search for a fault, take none at all, nor "
+		       "does UCX where UCX_TLS has no transport of RDMA's or UCX_NET_DEVICES names "
+		       "interfaces (ib0 is TCP over InfiniBand): information, since MPI may be meant "
+		       "to start jobs so.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
 			 "\"NET/IB : Using\"",
 		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "
 			   "src/misc/utils.cc, matchIfList(); src/misc/param.cc, setEnvFile()\n"
 			   "NVSHMEM: src/modules/transport/common/transport_common.cpp, "
 			   "nvshmemt_parse_hca_list(); ibgda.cpp; env_defs.h\n"
+			   "UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
 			   "github.com/NVIDIA/nccl issues 302, 733, 1277; "
-			   "github.com/deepseek-ai/DeepEP issues 17, 336, 658",
+			   "github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
+			   "github.com/openucx/ucx issues 9727, 9908",
 	},
 };
 

@@ -30,6 +30,11 @@ static const char *say_layer(struct judge *j, const struct process_limits *p)
 {
 	const struct limit_setting *own = NULL, *users = who_sets(j->node, NULL);
 
+	if (p == &j->node->limits.self && is_known(j->node->os.container))
+		return say(j, "; the container (%s) was given no more", j->node->os.container.value);
+	/* A login's session: pam_limits and the shell have set it. */
+	if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".scope"))
+		return "";
 	if (is_known(p->unit))
 		own = who_sets(j->node, p->unit.value);
 	if (own)
@@ -112,9 +117,99 @@ static void judge_login(struct judge *j, const struct process_limits *p, const c
 			.evidence = { fact, "limits.settings" });
 }
 
+/* ---- what the limit does not bind ---- */
+
+#define CAP_IPC_LOCK_BIT 14 /* include/uapi/linux/capability.h */
+
+/* Whoever has CAP_IPC_LOCK registers as much as they like (Linux: drivers/infiniband/core/umem.c). True where
+ * that answers for the job's process, or cannot be told. */
+static bool judge_capability(struct judge *j, const struct process_limits *p, const char *fact)
+{
+	static const char capabilities[] = "env.capabilities", namespace[] = "env.initial_user_namespace";
+	const struct env_facts *env = &j->node->env;
+
+	if (known_is(env->initial_user_namespace, false) ||
+	    (is_known(env->capabilities) && !(env->capabilities.value >> CAP_IPC_LOCK_BIT & 1)))
+		return false;
+	if (is_known(env->capabilities) && is_known(env->initial_user_namespace))
+		PASS(j, .subject = p->name.value,
+		     .observed = say(j, "%s, which does not bind it: it has CAP_IPC_LOCK",
+				     say_bytes(j, p->memlock_soft_bytes.value)),
+		     .evidence = { fact, capabilities, namespace });
+	else
+		UNKNOWN(j, .subject = p->name.value,
+			.observed = say(j, "%s, and whether it has CAP_IPC_LOCK was not read",
+					say_bytes(j, p->memlock_soft_bytes.value)),
+			.evidence = { is_known(env->capabilities) ? namespace : capabilities, fact });
+	return true;
+}
+
+static const struct process_limits *launcher(const struct node *node, const char *name)
+{
+	for_each(p, &node->limits.launchers)
+		if (str_is(p->name, name))
+			return p;
+	return NULL;
+}
+
+/* Docker gives its containers what default-ulimits of daemon.json says, else containerd's own limit, which is
+ * that of its shims. With a kubelet containerd has other masters too. */
+static bool starts_for_docker(const struct node *node, const struct process_limits *p)
+{
+	if (str_is(p->name, "dockerd"))
+		return true;
+	return (str_is(p->name, "containerd") || str_is(p->name, "containerd-shim")) &&
+	       launcher(node, "dockerd") && !launcher(node, "kubelet");
+}
+
+static const struct limit_setting *docker_gives(const struct node *node)
+{
+	const struct limit_setting *found = NULL;
+
+	for_each(s, &node->limits.settings)
+		if (str_is(s->scope, "docker") && str_is(s->item, "memlock") && str_is(s->kind, "soft"))
+			found = s;
+	return found;
+}
+
+/* True where Docker's configuration answers for P, or cannot be told. */
+static bool judge_docker(struct judge *j, const struct process_limits *p, const char *fact)
+{
+	const struct limit_setting *given = docker_gives(j->node);
+	const char *setting;
+	uint64_t bytes;
+
+	if (!starts_for_docker(j->node, p))
+		return false;
+	if (!is_told(j->node->limits.settings)) {
+		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
+		return true;
+	}
+	if (!given)
+		return false;
+	setting = say(j, "limits.settings[#%zu].value",
+		      (size_t)(given - j->node->limits.settings.items));
+	if (span_u64(span_of(given->value.value), 10, &bytes))
+		PASS(j, .subject = p->name.value,
+		     .observed = say(j, "%s gives containers all", given->file.value),
+		     .evidence = { setting, fact });
+	else
+		FAIL_AS(j, bytes <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = p->name.value,
+			.observed = say(j, "default-ulimits in %s gives containers %s", given->file.value,
+					say_bytes(j, bytes)),
+			.expected = "memlock -1 in default-ulimits",
+			.remedy = "Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1, and restart "
+				  "docker; or start containers with --ulimit memlock=-1 or --cap-add=IPC_LOCK.",
+			.evidence = { setting, fact });
+	return true;
+}
+
 static void judge_process(struct judge *j, const struct process_limits *p, const char *path)
 {
 	const char *fact = say(j, "%s.memlock_soft_bytes", path);
+	bool job = p == &j->node->limits.self &&
+		   (is_known(j->node->env.pid) || is_known(j->node->os.container));
 	uint64_t limit;
 
 	if (!is_known(p->memlock_soft_bytes)) {
@@ -122,6 +217,8 @@ static void judge_process(struct judge *j, const struct process_limits *p, const
 		return;
 	}
 	limit = p->memlock_soft_bytes.value;
+	if (judge_docker(j, p, fact) || (job && limit != FACT_UNLIMITED && judge_capability(j, p, fact)))
+		return;
 	if (limit == FACT_UNLIMITED)
 		PASS(j, .subject = p->name.value, .evidence = { fact });
 	else if (str_is(p->name, "sshd"))
@@ -233,18 +330,23 @@ static const struct rule limits_rules[] = {
 		.impact = "Registering memory fails: ibv_reg_mr \"Cannot allocate memory\", NCCL and MPI do "
 			  "not start.",
 		.remedy = "LimitMEMLOCK=infinity in a drop-in of the launcher's unit, then restart it; "
-			  "limits.conf only reaches logins. In Docker: --ulimit memlock=-1.",
+			  "limits.conf only reaches logins. In Docker: --ulimit memlock=-1, or default-ulimits in "
+			  "daemon.json; in Kubernetes the capability IPC_LOCK.",
 		.fix = "limits",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
-			 "sshd, ...) and of --pid; unit files, drop-ins and limits.conf for who sets it.",
+			 "sshd, ...) and of --pid; unit files, drop-ins, limits.conf and default-ulimits of "
+			 "/etc/docker/daemon.json for who sets it; the capabilities of a job's process.",
 		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
 		       "it counts, which is this process's own. systemd services do not read "
-		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd.",
+		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd. Docker's "
+		       "default-ulimits stand over the daemon's own limit. Whoever has CAP_IPC_LOCK, as pods that "
+		       "use RDMA mostly do, is not bound by it.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
 		.sources = "rdma-core: libibverbs/init.c\nNCCL user guide, troubleshooting\n"
-			   "systemd.exec(5), LimitMEMLOCK=; limits.conf(5)",
+			   "systemd.exec(5), LimitMEMLOCK=; limits.conf(5); dockerd(8), default-ulimits\n"
+			   "Linux: drivers/infiniband/core/umem.c, ib_umem_get()",
 	},
 	{
 		.id = "limits/nofile",

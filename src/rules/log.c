@@ -139,6 +139,70 @@ static void judge_invalid_context(struct judge *j)
 		gate_log_clean(j);
 }
 
+/* ---- HMM ---- */
+
+/* A parameter of the nvidia_uvm that is loaded; absent where there is none, unknown where sysfs does not tell. */
+static struct fact_str uvm_param(const struct node *node, const char *name)
+{
+	const struct module *uvm = node_module(node, "nvidia_uvm");
+
+	if (!is_told(node->modules.loaded) || (uvm && !is_told(uvm->params)))
+		return (struct fact_str){ 0 };
+	for (uint32_t i = 0; uvm && i < uvm->params.count; i++)
+		if (str_is(uvm->params.items[i].name, name))
+			return uvm->params.items[i].value;
+	return FACT_NONE(fact_str);
+}
+
+/* The line of modprobe's configuration by which the next load has HMM off: the kernel takes 1, y and Y. */
+static const struct modprobe_assignment *hmm_off_next(const struct node *node)
+{
+	for_each(a, &node->modprobe.assignments)
+		if (str_is(a->module, "nvidia_uvm") && str_is(a->param, "uvm_disable_hmm") &&
+		    known_is(a->effective, true) && is_known(a->value) && strchr("1yY", a->value.value[0]))
+			return a;
+	return NULL;
+}
+
+static void fail_hmm(struct judge *j, const struct log_line *line, const char *param)
+{
+	static const char expected[] = "addresses for the GPU's memory, or HMM switched off";
+	static const char fact[] = "log.lines[uvm-hmm-failed].last";
+	const struct modprobe_assignment *next = hmm_off_next(j->node);
+
+	if (next)
+		PENDING(j, .observed = say(j, "%s has it off from the next load of nvidia_uvm on", next->file.value),
+			.expected = expected, .evidence = { param, fact });
+	else
+		FAIL(j, .observed = line->last.value, .expected = expected, .evidence = { fact, param });
+}
+
+static void judge_hmm(struct judge *j)
+{
+	static const char param[] = "modules.loaded[nvidia_uvm].params[uvm_disable_hmm].value";
+	const struct log_line *line = node_log(j->node, "uvm-hmm-failed");
+	struct fact_str prints = uvm_param(j->node, "uvm_debug_prints");
+	struct fact_str off = uvm_param(j->node, "uvm_disable_hmm");
+
+	if (gate_no_driver(j))
+		return;
+	if (str_is(off, "Y"))
+		PASS(j, .observed = "HMM is switched off", .evidence = { param });
+	else if (line && is_unknown(off))
+		UNKNOWN(j, .observed = "the log says that it failed; whether it is switched off by now was not read",
+			.evidence = { param, "log.lines[uvm-hmm-failed].last" });
+	else if (line)
+		fail_hmm(j, line, param);
+	else if (is_known(prints) && !str_is(prints, "0"))
+		gate_log_clean(j);
+	else if (!is_told(j->node->log.lines))
+		UNKNOWN(j, .evidence = { "log.lines" });
+	else
+		NOT_APPLICABLE(j, .observed = "nothing in the log, where nvidia_uvm says it only with "
+					      "uvm_debug_prints=1",
+			       .evidence = { "log.lines" });
+}
+
 /* ---- the NIC's own events ---- */
 
 struct nic_event {
@@ -228,6 +292,31 @@ static const struct rule log_rules[] = {
 		       "the proprietary modules print it is not known.",
 		.check = "dmesg | grep allowPeermapping",
 		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
+	},
+	{
+		.id = "log/uvm-hmm-failed",
+		.title = "The kernel has no addresses for the GPU's memory: HMM fails, and CUDA with it",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.judge = judge_hmm,
+		.impact = "cuInit fails with CUDA_ERROR_NOT_INITIALIZED (3) in every program, and PyTorch finds no "
+			  "GPU, while nvidia-smi shows all of them.",
+		.remedy = "Write \"options nvidia_uvm uvm_disable_hmm=1\" into a file of /etc/modprobe.d and load "
+			  "nvidia_uvm again. Booting with nokaslr, or a kernel in which it is mended, does it too.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_RELOAD,
+		.reads = "\"devmem_alloc_pagemap ... err\" of nvidia-uvm in the kernel log, and the parameter "
+			 "uvm_disable_hmm of the loaded module.",
+		.why = "The open modules reserve addresses for all of the GPU's memory, where some kernels with "
+		       "address space randomization (KASLR) have too few left. nvidia_uvm prints it only with "
+		       "uvm_debug_prints=1: without that a log that does not have the line says nothing.",
+		.check = "modprobe -r nvidia_uvm; modprobe nvidia_uvm uvm_debug_prints=1; start a CUDA program; "
+			 "dmesg | grep devmem_alloc_pagemap",
+		.cost = "Programs that let the GPU read memory of malloc() need HMM; those of CUDA's own functions "
+			"do not.",
+		.sources = "docs.nvidia.com: CUDA 13.2, known issues (CUDA initialization with KASLR)\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
+			   "github.com/NVIDIA/open-gpu-kernel-modules issues 797, 901, 947",
 	},
 	{
 		.id = "log/rm-init-failed",

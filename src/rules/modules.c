@@ -57,7 +57,9 @@ static bool is_wrong_driver(const char *driver)
 static void fail_unbound(struct judge *j, const struct pci_device *d, const char *fact)
 {
 	struct refusal refusal = { 0 };
-	bool told = refusal_of_gpu(j, d, &refusal);
+	bool told = (is_known(j->node->driver.version) &&
+		     refusal_by_branch(j, d, j->node->driver.version.value, "driver.version", &refusal)) ||
+		    refusal_of_gpu(j, d, &refusal);
 
 	FAIL(j, .subject = d->bdf.value,
 	     .observed = told ? say(j, "no driver is bound: %s", refusal.text)
@@ -368,11 +370,12 @@ static const struct rule modules_rules[] = {
 		.impact = "This GPU is not there for CUDA on this host.",
 		.remedy = "Blacklist that driver, rebuild the initramfs, reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The driver link and the device id of each NVIDIA display controller, and the flavour of "
-			 "the driver that is loaded.",
+		.reads = "The driver link and the device id of each NVIDIA display controller, and flavour and "
+			 "version of the driver that is loaded.",
 		.why = "nova-core, nvidiafb and simpledrm take it before nvidia does. A driver that does not "
 		       "support the GPU does not take it, or fails at its first use: the open kernel modules "
-		       "before Turing, a branch that has dropped the architecture. What is held for a virtual "
+		       "before Turing, a branch that has dropped the architecture (580 is the last for Maxwell, "
+		       "Pascal and Volta) or is older than it (570 is the first for Blackwell). What is held for a virtual "
 		       "machine is modules/gpu-bound-vfio's.",
 		.check = "lspci -k -d 10de:; dmesg | grep -A4 'NVRM: The NVIDIA GPU'",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv.c, README.md (Compatible GPUs); "

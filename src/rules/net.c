@@ -258,6 +258,36 @@ static void judge_arp(struct judge *j)
 			       .evidence = { "net.routes" });
 }
 
+/* ---- net/firewall-on ---- */
+
+static void judge_firewall(struct judge *j)
+{
+	static const char unit[] = "firewalld.service";
+	const struct node *node = j->node;
+	const struct service *firewalld = node_service(node, unit);
+
+	if (gate_no_rdma_device(j))
+		return;
+	if (is_known(node->os.container))
+		NOT_APPLICABLE(j, .observed = "inside a container", .evidence = { "os.container" });
+	else if (firewalld && str_is(firewalld->active, "active"))
+		FAIL(j, .subject = unit, .observed = "it runs; what it lets in is not read",
+		     .remedy = "firewall-cmd --permanent --zone=trusted --add-source=SUBNET for the networks "
+			       "of the job's nodes, then firewall-cmd --reload.",
+		     .evidence = { say_fact(j, "services.units", unit, "active") });
+	else if (known_is(node->net.ufw, true))
+		FAIL(j, .subject = "ufw", .observed = "it is on; what it lets in is not read",
+		     .remedy = "ufw allow from SUBNET, for the networks of the job's nodes.",
+		     .evidence = { "net.ufw" });
+	else if (!is_told(node->services.units) || (firewalld && is_unknown(firewalld->active)))
+		UNKNOWN(j, .evidence = { "services.units" });
+	else if (!is_told(node->net.ufw))
+		UNKNOWN(j, .evidence = { "net.ufw" });
+	else
+		PASS(j, .observed = "neither firewalld nor ufw; other rules were not read",
+		     .evidence = { "services.units", "net.ufw" });
+}
+
 static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
@@ -328,6 +358,28 @@ static const struct rule net_rules[] = {
 			"load balancers) change.",
 		.sources =
 			"Linux: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+	},
+	{
+		.id = "net/firewall-on",
+		.title = "A firewall stands between this node and its peers",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_firewall,
+		.impact = "Where it does not let the other nodes in, jobs of several nodes hang at the "
+			  "start, or NCCL says \"Connect to ... failed : No route to host\" or \"Connection "
+			  "timed out\", though ping, and RDMA itself, work.",
+		.remedy = "Let the networks of the job's nodes in, all ports.",
+		.activation = ACTIVATION_NOW,
+		.reads = "Whether firewalld runs; /etc/ufw/ufw.conf.",
+		.why = "NCCL, MPI and PyTorch's rendezvous find each other over TCP, by ports that the kernel "
+		       "picks for each job; only then do they go over RDMA, which no firewall of the kernel's "
+		       "sees. Both let in little but ssh as they are shipped. Which networks they let in is not "
+		       "read: where jobs of several nodes start, this says nothing new. Rules that nft or "
+		       "iptables got from elsewhere are not read.",
+		.check = "firewall-cmd --list-all --zone=trusted; ufw status",
+		.sources = "NVIDIA NCCL: troubleshooting, networking issues, IP ports\n"
+			   "github.com/NVIDIA/nccl/issues/352\n"
+			   "firewall-cmd(1), ufw(8)",
 	},
 };
 

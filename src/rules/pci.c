@@ -64,6 +64,10 @@ static void judge_small_bar1(struct judge *j, const struct pci_device *gpu,
 					say_bytes(j, size), model->memory_gib,
 					by_design ? "; this GPU has no larger one" : ""),
 			.expected = say(j, "at least %u GiB", model->memory_gib),
+			.remedy = is_known(j->node->os.hypervisor)
+					  ? "The machine has what its host has: switch on Above 4G Decoding and Resizable "
+					    "BAR in the host's firmware, and look at BAR1 there."
+					  : NULL,
 			.evidence = { bar1_fact(j, gpu) });
 }
 
@@ -82,6 +86,10 @@ static void judge_bar1_size(struct judge *j)
 		else if (is_unassigned(bar))
 			NOT_APPLICABLE(j, .subject = d->bdf.value,
 				       .observed = "BAR1 has no address: see pci/bar1-unassigned");
+		else if (gpu_is_vgpu(j->node, d))
+			NOT_APPLICABLE(j, .subject = d->bdf.value,
+				       .observed = "a vGPU: see virt/vgpu",
+				       .evidence = { say_fact(j, "gpu.devices", d->bdf.value, "model") });
 		else if (!model || !model->memory_gib)
 			UNKNOWN(j, .subject = d->bdf.value,
 				.observed = say(j, "BAR1 is %s; how much memory this GPU has cannot be "

@@ -8,6 +8,53 @@
 
 #define NVSHMEM_FLOOR "3.3.9"		/* DeepEP from 1.2 on, docs/nvshmem.md */
 #define NVSHMEM_FALLBACK "3.4.5"	/* falls back to a CPU proxy without saying so */
+#define NVSHMEM_MOVED "3.5"		/* its queue pairs stand elsewhere: DeepEP pull 564 */
+
+static const struct software_item *deepep_1(const struct node *node);
+
+/* DeepEP 1 reads NVSHMEM's structures in its kernels. Whether a build has the change tells no version of it. */
+static bool judge_moved(struct judge *j, const struct software_item *item, const char *fact)
+{
+	const struct software_item *deepep = deepep_1(j->node);
+
+	if (!deepep || version_compare(item->version.value, NVSHMEM_MOVED) < 0)
+		return false;
+	FAIL_AS(j, SEVERITY_INFO,
+		.observed = say(j, "NVSHMEM %s with DeepEP %s", item->version.value, deepep->version.value),
+		.expected = "a DeepEP 1 with pull request 564, or NVSHMEM before " NVSHMEM_MOVED,
+		.impact = "A DeepEP 1 without that change hangs in its first dispatch between nodes: \"timeout "
+			  "(dispatch CPU)\".",
+		.remedy = "Nothing if internode dispatch works. Else build DeepEP with pull request 564, or install "
+			  "NVSHMEM 3.4.5 and build DeepEP against that.",
+		.evidence = { fact, say_fact(j, "software.items", deepep->path.value, "version") });
+	return true;
+}
+
+/* The kernels of DeepEP have NVSHMEM's device half linked in, of the wheel that they were built with; the other
+ * half is a library that another package may bring. */
+static void judge_halves(struct judge *j)
+{
+	const struct software_item *wheel = NULL, *library = NULL;
+
+	for_each(i, &j->node->software.items) {
+		if (!str_is(i->name, "nvshmem") || !is_known(i->version))
+			continue;
+		if (strstr(i->path.value, "/libnvshmem_host.so"))
+			library = i;
+		else if (strstr(i->path.value, "-packages/"))
+			wheel = i;
+	}
+	if (wheel && library && version_compare(wheel->version.value, library->version.value) != 0)
+		FAIL_AS(j, SEVERITY_INFO, .subject = library->path.value,
+			.observed = say(j, "%s beside the wheel of %s", library->version.value,
+					wheel->version.value),
+			.expected = "one NVSHMEM for the kernels and the library that a process loads",
+			.impact = "DeepEP's kernels of one version meet a library of another, and hang or crash.",
+			.remedy = "Bring both to one version, or see that the process loads the wheel's own "
+				  "(LD_LIBRARY_PATH), and build DeepEP against that.",
+			.evidence = { say_fact(j, "software.items", library->path.value, "version"),
+				      say_fact(j, "software.items", wheel->path.value, "version") });
+}
 
 static void judge_nvshmem(struct judge *j)
 {
@@ -21,9 +68,12 @@ static void judge_nvshmem(struct judge *j)
 		return;
 	}
 	fact = say_fact(j, "software.items", item->path.value, "version");
+	judge_halves(j);
 	if (version_compare(item->version.value, NVSHMEM_FLOOR) < 0)
 		FAIL(j, .observed = say(j, "NVSHMEM %s", item->version.value),
 		     .expected = NVSHMEM_FLOOR " or later", .evidence = { fact });
+	else if (judge_moved(j, item, fact))
+		return;
 	else if (version_compare(item->version.value, NVSHMEM_FALLBACK) >= 0)
 		PASS(j, .observed = say(j, "NVSHMEM %s: without the doorbell mapping it falls back to a CPU "
 					   "proxy and says so only with NVSHMEM_DEBUG=INFO",
@@ -56,11 +106,17 @@ static const struct software_item *any_item(const struct node *node, const char 
 #define DEEPEP_NCCL "2.30.4"	/* DeepEP 2, README: requirements */
 
 /* Known to be before 2, which goes through NVSHMEM and needs neither of what is asked for here. */
-static bool deepep_is_first(const struct node *node)
+static const struct software_item *deepep_1(const struct node *node)
 {
 	const struct software_item *deepep = node_software(node, "deepep");
 
-	return deepep && is_known(deepep->version) && version_compare(deepep->version.value, "2") < 0;
+	return deepep && is_known(deepep->version) && version_compare(deepep->version.value, "2") < 0 ? deepep
+												     : NULL;
+}
+
+static bool deepep_is_first(const struct node *node)
+{
+	return deepep_1(node) != NULL;
 }
 
 static void judge_nccl(struct judge *j)
@@ -273,12 +329,17 @@ static const struct rule software_rules[] = {
 		.remedy = "Install NVSHMEM " NVSHMEM_FLOOR " or later.",
 		.activation = ACTIVATION_NOW,
 		.reads = "NVSHMEM's header, library name or package metadata in the usual places and in those "
-			 "that the environment names. The newest one found counts.",
+			 "that the environment names. The newest one found counts. DeepEP's version, where it is "
+			 "installed as a package.",
 		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. What happens without the doorbell "
 		       "mapping depends on the version: up to 3.4.4 IBGDA does not start, from 3.4.5 on it "
-		       "falls back to a CPU proxy, on which DeepEP's kernels hang.",
+		       "falls back to a CPU proxy, on which DeepEP's kernels hang. From 3.5 on the queue pairs that "
+		       "DeepEP 1 reads stand elsewhere; of two halves of different versions, and of a DeepEP 1 that "
+		       "may lack the change, it informs.",
 		.check = "python3 -m pip show nvidia-nvshmem-cu12; nvshmem-info -v",
-		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md\nNVSHMEM release notes 3.4.5",
+		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md; pull 564, issues 553, 707, 764\n"
+			   "NVSHMEM release notes 3.4.5\n"
+			   "github.com/NVIDIA-NeMo/Automodel pull 2614, issue 3967",
 	},
 	{
 		.id = "software/nccl-version",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl.c - settings of the running kernel. */
+#include <inttypes.h>
+
 #include "judge/gate.h"
 #include "parse/span.h"
 
@@ -7,17 +9,22 @@
  * between tiers of memory only. */
 #define NUMA_BALANCING_NORMAL 1
 
+static const struct sysctl *find_sysctl(const struct node *node, const char *name)
+{
+	for_each(s, &node->os.sysctls)
+		if (str_is(s->name, name))
+			return s;
+	return NULL;
+}
+
 static void judge_numa_balancing(struct judge *j)
 {
 	static const char fact[] = "os.sysctls[kernel.numa_balancing].value";
-	const struct sysctl *sysctl = NULL;
+	const struct sysctl *sysctl = find_sysctl(j->node, "kernel.numa_balancing");
 	uint64_t value;
 
 	if (gate_no_gpu(j))
 		return;
-	for_each(s, &j->node->os.sysctls)
-		if (str_is(s->name, "kernel.numa_balancing"))
-			sysctl = s;
 	if (is_told(j->node->numa.nodes) && j->node->numa.nodes.count < 2)
 		NOT_APPLICABLE(j, .observed = "one NUMA node", .evidence = { "numa.nodes" });
 	else if (!sysctl || is_unknown(sysctl->value))
@@ -31,6 +38,56 @@ static void judge_numa_balancing(struct judge *j)
 		FAIL(j, .observed = sysctl->value.value, .expected = "0", .evidence = { fact });
 	else
 		PASS(j, .evidence = { fact });
+}
+
+/* ---- sysctl/ptrace-scope ---- */
+
+#define CAP_SYS_PTRACE_BIT 19 /* include/uapi/linux/capability.h */
+/* Documentation/admin-guide/LSM/Yama.rst: 1 descendants, 2 CAP_SYS_PTRACE alone, 3 nobody. */
+#define PTRACE_SCOPE_NOBODY 3
+
+static bool may_trace(const struct node *node)
+{
+	return is_known(node->env.capabilities) &&
+	       (node->env.capabilities.value >> CAP_SYS_PTRACE_BIT & 1);
+}
+
+static void judge_scope(struct judge *j, uint64_t scope, const char *fact)
+{
+	const struct node *node = j->node;
+
+	if (!scope && is_known(node->os.container) && !may_trace(node))
+		UNKNOWN(j, .observed = "a container's seccomp filter can forbid it; that is not read",
+			.evidence = { "os.container", "env.capabilities" });
+	else if (!scope)
+		PASS(j, .evidence = { fact });
+	else if (scope >= PTRACE_SCOPE_NOBODY)
+		FAIL(j, .observed = say(j, "%" PRIu64 ": for nobody, until the next boot", scope),
+		     .expected = "0, or 1 with CAP_SYS_PTRACE", .evidence = { fact });
+	else if (may_trace(node))
+		PASS(j, .observed = "this process has CAP_SYS_PTRACE", .evidence = { "env.capabilities", fact });
+	else if (!is_known(node->env.capabilities))
+		UNKNOWN(j, .evidence = { "env.capabilities", fact });
+	else
+		FAIL(j, .observed = say(j, "%" PRIu64 ", and this process has no CAP_SYS_PTRACE", scope),
+		     .expected = "0, or CAP_SYS_PTRACE", .evidence = { fact, "env.capabilities" });
+}
+
+static void judge_ptrace(struct judge *j)
+{
+	static const char fact[] = "os.sysctls[kernel.yama.ptrace_scope].value";
+	const struct sysctl *sysctl = find_sysctl(j->node, "kernel.yama.ptrace_scope");
+	uint64_t scope = 0;
+
+	if (gate_no_gpu(j))
+		return;
+	if (!sysctl || is_unknown(sysctl->value))
+		UNKNOWN(j, .evidence = { sysctl ? fact : "os.sysctls" });
+	else if (is_known(sysctl->value) && span_u64(span_of(sysctl->value.value), 10, &scope))
+		UNKNOWN(j, .observed = say(j, "\"%s\" is not a number", sysctl->value.value),
+			.evidence = { fact });
+	else
+		judge_scope(j, scope, fact);
 }
 
 static const struct rule sysctl_rules[] = {
@@ -52,6 +109,29 @@ static const struct rule sysctl_rules[] = {
 		.check = "sysctl kernel.numa_balancing",
 		.sources = "Linux: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"
 			   "github.com/deepseek-ai/DeepEP/issues/624",
+	},
+	{
+		.id = "sysctl/ptrace-scope",
+		.title = "Processes may not take GPU memory's file descriptors from each other",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_INFO,
+		.judge = judge_ptrace,
+		.impact = "\"pidfd_getfd: Operation not permitted\": of PyTorch with expandable_segments where a "
+			  "tensor goes to another process (verl, ROLL), of FlashInfer's all-to-all on x86, and of "
+			  "DeepEP 2 where its buffer takes host memory, too.",
+		.remedy = "--cap-add=SYS_PTRACE for the container (securityContext.capabilities.add: [SYS_PTRACE]); or "
+			  "expandable_segments:False; or sysctl -w kernel.yama.ptrace_scope=0.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/proc/sys/kernel/yama/ptrace_scope; the capabilities of the process asked about.",
+		.why = "Memory that is shared by file descriptor is fetched with pidfd_getfd(2), which asks for what a "
+		       "debugger needs; Yama refuses it between processes of which none started the other. CUDA's "
+		       "older IPC handles do without, and NCCL and NVSHMEM send descriptors over sockets: where "
+		       "jobs start, this says nothing new. 1 is Ubuntu's own setting.",
+		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
+		.cost = "With 0 each process can read the memory of all others of its user.",
+		.sources = "Linux: Documentation/admin-guide/LSM/Yama.rst; pidfd_getfd(2)\n"
+			   "DeepEP: csrc/kernels/backend/symmetric.hpp\n"
+			   "github.com/verl-project/verl/issues/2846, github.com/flashinfer-ai/flashinfer/issues/2394",
 	},
 };
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "judge/gate.h"
+#include "judge/gpus.h"
+#include "judge/job-env.h"
 #include "judge/topology.h"
 #include "parse/nvidia.h"
 
@@ -37,9 +39,25 @@ static bool has_nic(const struct node *node)
 	return false;
 }
 
+/* NCCL goes on without it, and says so with NCCL_DEBUG=INFO alone. */
+static void judge_named(struct judge *j, const struct job_value *named)
+{
+	if (is_absent(j->node->env.nccl_topology))
+		FAIL_AS(j, SEVERITY_WARN, .subject = "NCCL_TOPO_FILE",
+			.observed = say(j, "%s: there is no such file here", say_value(j, named)),
+			.expected = "the topology file of this kind of machine, where the job sees it",
+			.remedy = "Bring the provider's file to that path, also into the image or by a mount into "
+				  "the container, or unset NCCL_TOPO_FILE.",
+			.evidence = { named->fact, "env.nccl_topology" });
+	else
+		UNKNOWN(j, .observed = say(j, "%s: whether it is there was not read", say_value(j, named)),
+			.evidence = { "env.nccl_topology", named->fact });
+}
+
 static void judge_passthrough(struct judge *j)
 {
 	const struct node *node = j->node;
+	struct job_value named = job_nccl(j, "NCCL_TOPO_FILE");
 
 	if (gate_no_gpu(j))
 		return;
@@ -49,16 +67,56 @@ static void judge_passthrough(struct judge *j)
 		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else if (!has_nic(node) && topology_gpus(node) < 2)
 		NOT_APPLICABLE(j, .observed = "one GPU and no RDMA NIC", .evidence = { "pci.devices" });
-	else if (node_env(node, "NCCL_TOPO_FILE"))
-		PASS(j, .observed = "NCCL_TOPO_FILE gives the topology",
-		     .evidence = { "env.variables[NCCL_TOPO_FILE].value" });
+	else if (is_known(node->env.nccl_topology))
+		PASS(j, .observed = say(j, "%s gives the topology", node->env.nccl_topology.value),
+		     .evidence = { "env.nccl_topology" });
+	else if (named.value)
+		judge_named(j, &named);
 	else if (has_switch(node))
 		PASS(j, .observed = "the hypervisor shows PCIe switches", .evidence = { "pci.devices" });
+	else if (is_unknown(node->env.nccl_topology))
+		UNKNOWN(j, .observed = "a flat topology; whether NCCL has a file with another was not read",
+			.evidence = { "env.nccl_topology", "pci.devices" });
 	else
 		FAIL(j, .observed = say(j, "a flat topology in a virtual machine (%s)",
 					node->os.hypervisor.value),
 		     .expected = "PCIe switches as on the host, or NCCL_TOPO_FILE",
 		     .evidence = { "os.hypervisor", "pci.devices" });
+}
+
+/* ---- vGPU ---- */
+
+static void judge_vgpu(struct judge *j)
+{
+	const struct node *node = j->node;
+	size_t before, unread = 0;
+
+	if (gate_no_gpu(j) || gate_no_driver(j))
+		return;
+	if (is_unknown(node->os.hypervisor)) {
+		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		return;
+	}
+	if (!node_is_vm(node)) {
+		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		return;
+	}
+	before = j->findings->count;
+	for_each(g, &node->gpu.devices) {
+		const struct pci_device *d = node_pci(node, g->bdf.value);
+
+		unread += is_unknown(g->model);
+		if (d && gpu_is_vgpu(node, d))
+			FAIL(j, .subject = g->bdf.value, .observed = say(j, "%s: a vGPU", g->model.value),
+			     .expected = "nothing, unless copies between GPUs or GPUDirect are wanted",
+			     .evidence = { say_fact(j, "gpu.devices", g->bdf.value, "model") });
+	}
+	if (j->findings->count > before)
+		return;
+	if (unread || !is_told(node->gpu.devices))
+		UNKNOWN(j, .evidence = { "gpu.devices" });
+	else
+		PASS(j, .observed = "whole GPUs, passed through", .evidence = { "gpu.devices" });
 }
 
 /* ---- confidential computing ---- */
@@ -178,19 +236,41 @@ static const struct rule virt_rules[] = {
 		.title = "The distance between GPU and NIC cannot be judged in this virtual machine",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.judge = judge_passthrough,
 		.impact = "NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
 			  "without GPUDirect RDMA.",
 		.remedy = "Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
-			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans.",
+			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans. Under QEMU the "
+			  "driver allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
 		.activation = ACTIVATION_NONE,
-		.reads = "The hypervisor, PCIe switches among the functions, and the asked process's "
-			 "NCCL_TOPO_FILE.",
+		.reads = "The hypervisor, PCIe switches among the functions, the asked process's NCCL_TOPO_FILE (also "
+			 "of nccl.conf), and whether that file is there.",
 		.why = "Passed-through devices hang below root ports that the hypervisor made up. Which of them "
-		       "share a switch is known to the host alone.",
+		       "share a switch is known to the host alone. Where NCCL_TOPO_FILE names a file that is not "
+		       "there NCCL goes on without a word: a warning.",
 		.check = "lspci -tv; nvidia-smi topo -m",
 		.sources = "NCCL user guide, troubleshooting, virtual machines\n"
-			   "github.com/NVIDIA/nccl-tests/issues/256",
+			   "github.com/NVIDIA/nccl-tests/issues/256\n"
+			   "NCCL: src/graph/topo.cc, ncclTopoGetSystem()",
+	},
+	{
+		.id = "virt/vgpu",
+		.title = "A GPU is lent by the host's vGPU manager",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.judge = judge_vgpu,
+		.impact = "No copies between GPUs over PCIe; over NVLink, and with a NIC (GPUDirect RDMA), for some "
+			  "types alone.",
+		.remedy = "For such work pass whole GPUs through, or take time-sliced C types with all of the GPU's "
+			  "memory, on GPUs with NVLink; for GPUDirect RDMA the open kernel modules in the machine.",
+		.activation = ACTIVATION_NONE,
+		.reads = "The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the hypervisor.",
+		.why = "A vGPU's name ends in its memory in GiB and its series. Which types can do what is in "
+		       "NVIDIA's tables, which change with the release: so this is information.",
+		.check = "nvidia-smi -L; nvidia-smi topo -p2p r",
+		.sources = "docs.nvidia.com: AI Enterprise, vGPU, Peer-to-Peer CUDA Transfers; GPUDirect RDMA and "
+			   "GPUDirect Storage",
 	},
 	{
 		.id = "virt/confidential-compute",

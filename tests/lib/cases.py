@@ -137,6 +137,20 @@ def expect(statement):
     return check
 
 
+def says(statement):
+    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw or in what to do."""
+    rule, equal, text = statement.one().partition(" = ")
+    if not equal or not text:
+        raise statement.wrong("not of the form RULE = TEXT")
+
+    def check(run):
+        answers = [f for f in run.findings(rule) if f["verdict"] != "pass"]
+        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy")):
+            return None
+        return "there is instead\n" + describe(answers)
+    return check
+
+
 def absent(statement):
     """absent RULE: it says nothing bad, if it says anything"""
     rule = statement.words[0]
@@ -161,7 +175,7 @@ def fact(statement):
     return check
 
 
-EXPECTS = {"expect": expect, "absent": absent, "fact": fact}
+EXPECTS = {"expect": expect, "absent": absent, "says": says, "fact": fact}
 
 
 def read(path):
