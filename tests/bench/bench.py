@@ -214,35 +214,24 @@ def functions(folder):
         stage = tree.Stage(place)
         contents = node.copy_of(node.tree_of(NODE))
         sample = "/sys/devices/pci0000:ff"
-        table = contents.entries.get("/proc/bus/pci/devices")
+        table = contents.text("/proc/bus/pci/devices")
         lines = []
         for i in range(count):
             bdf = "0000:%02x:%02x.%x" % (0xc0 + i // 256, i // 8 % 32, i % 8)
             path = "%s/%s" % (sample, bdf)
             for name, text in (("vendor", "0x8086"), ("device", "0x3456"), ("class", "0x088000"),
                                ("config", "\0" * 64), ("resource", ("0x%016x " % 0 * 3 + "\n") * 13),
-                               ("uevent", "PCI_CLASS=88000\nPCI_ID=8086:3456\n")):
+                               ("uevent", "PCI_CLASS=88000\nPCI_ID=8086:3456\nPCI_SUBSYS_ID=8086:0000\n")):
                 contents.file(path + "/" + name, text + ("\n" if name in ("vendor", "device", "class")
                                                          else ""))
             contents.link("/sys/bus/pci/devices/" + bdf, "../../../devices/pci0000:ff/" + bdf)
             lines.append("%02x%02x\t80863456\t0\n" % (0xc0 + i // 256, i % 256))
-        if table is not None:
-            contents.file("/proc/bus/pci/devices", table_text(table) + "".join(lines))
+        contents.file("/proc/bus/pci/devices", table + "".join(lines))
         stage.put(contents)
         times = [min(once([program.binary(), verb, "--root", place]) for _ in range(7))
                  for verb in ("preflight", "doctor")]
         print("%6d more              %8.2f ms %8.2f ms" % (count, times[0] * 1e3, times[1] * 1e3))
         shutil.rmtree(place)
-
-
-def table_text(entry):
-    for value in (entry if isinstance(entry, (list, tuple)) else [entry]):
-        for candidate in (value, getattr(value, "data", None), getattr(value, "content", None)):
-            if isinstance(candidate, bytes):
-                return candidate.decode()
-            if isinstance(candidate, str):
-                return candidate
-    return ""
 
 
 def timed(contents, place, *verbs):
