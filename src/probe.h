@@ -57,8 +57,9 @@ struct observation {
 	/* Reads what else is to be read from the host (the configuration), watched like a probe and
 	 * before any: what it fills must lie in the arena. NULL: nothing. */
 	void (*first)(void *user);
-	/* In brief: is the fact at that path (or below) to be read though no rule of preflight
-	 * needs it? Asked after FIRST. NULL: none is. */
+	/* In brief: does somebody expect something of what stands at that path, as a row of
+	 * expect.h names it, so that it is to be read though no rule of preflight needs it? Asked
+	 * after FIRST. NULL: nobody does. */
 	bool (*expects)(const void *user, const char *fact);
 	void *user;
 };

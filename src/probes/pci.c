@@ -32,27 +32,6 @@ static void note(struct probe_context *ctx, const char *bdf, const char *file, i
 	host_gap_note(ctx->host, arena_printf(ctx->arena, DEVICES "/%s%s", bdf, file), error, why);
 }
 
-/* One file has what is in five others and behind a link. False where it does not: a copy may lack
- * it. */
-static bool read_uevent(struct probe_context *ctx, struct pci_device *d)
-{
-	_cleanup_text_ struct text text = { 0 };
-	struct pci_uevent uevent;
-
-	if (host_read(ctx->host, &text, HOST_FILE_MAX, DEVICES "/%s/uevent", d->bdf.value) ||
-	    !pci_uevent_parse(text_span(&text), &uevent))
-		return false;
-	d->vendor_id = fact_u64(uevent.vendor);
-	d->device_id = fact_u64(uevent.device);
-	d->class_id = fact_u64(uevent.class);
-	d->driver = uevent.driver.n ? probe_span(ctx, uevent.driver) : FACT_NONE(fact_str);
-	if (!pci_matters(d))
-		return true;
-	d->subsystem_vendor_id = fact_u64(uevent.subsystem_vendor);
-	d->subsystem_device_id = fact_u64(uevent.subsystem_device);
-	return true;
-}
-
 static void read_files(struct probe_context *ctx, struct pci_device *d)
 {
 	const char *bdf = d->bdf.value;
@@ -72,7 +51,8 @@ static void read_files(struct probe_context *ctx, struct pci_device *d)
 
 static void read_identity(struct probe_context *ctx, struct pci_device *d)
 {
-	if (!read_uevent(ctx, d))
+	/* One file has what is in five others and behind a link. A copy may lack it. */
+	if (pci_read_uevent(ctx, d->bdf.value, d))
 		read_files(ctx, d);
 	if (!pci_matters(d))
 		return;

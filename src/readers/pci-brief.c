@@ -48,11 +48,11 @@ static void note(struct probe_context *ctx, const char *bdf, const char *file, i
 		      why);
 }
 
-static int read_uevent(struct probe_context *ctx, const char *name, struct pci_device *d)
+int pci_read_uevent(struct probe_context *ctx, const char *bdf, struct pci_device *d)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct pci_uevent uevent;
-	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/uevent", name);
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/uevent", bdf);
 
 	if (rc || !pci_uevent_parse(text_span(&text), &uevent))
 		return rc ? rc : -EBADMSG;
@@ -60,6 +60,10 @@ static int read_uevent(struct probe_context *ctx, const char *name, struct pci_d
 	d->vendor_id = fact_u64(uevent.vendor);
 	d->device_id = fact_u64(uevent.device);
 	d->driver = uevent.driver.n ? probe_span(ctx, uevent.driver) : FACT_NONE(fact_str);
+	if (!pci_matters(d))
+		return 0;
+	d->subsystem_vendor_id = fact_u64(uevent.subsystem_vendor);
+	d->subsystem_device_id = fact_u64(uevent.subsystem_device);
 	return 0;
 }
 
@@ -462,7 +466,7 @@ static bool survey(struct survey *s)
 
 		if (!s->found[i].looked || s->found[i].bridge)
 			continue;
-		rc = read_uevent(s->ctx, name, &s->devices[i]);
+		rc = pci_read_uevent(s->ctx, name, &s->devices[i]);
 		if (rc)
 			return false;
 		if (is_wanted(s->ctx, name, &s->devices[i]))
