@@ -83,8 +83,8 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts.h src/facts-env.h src/facts-repairs.h src/proof.h src/own-files.h src/facts.c src/proof.c \
-	      man/nvnodecheck-facts.5.in
+FACTS_PAGE := src/facts/facts.h src/facts/facts-env.h src/facts/facts-repairs.h src/facts/proof.h \
+	      src/facts/own-files.h src/facts/facts.c src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
 	@mkdir -p $(@D)
@@ -95,23 +95,22 @@ $(B)/%.o: src/%.c | $(LISTS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# A probe, a set of rules, a fix or a prover is found by its file name: these lists are the only registry.
-# They are touched only when they change.
+# A probe, a table of rules, a fix or a prover is registered by what its file defines: these lists, made from the
+# sources, are the only registry. They are touched only when they change.
 define write_list
 @mkdir -p $(@D)
-@printf '%s\n' $(1) > $@.new
+@sed -n 's/^$(1)/$(2)/p' $(3) | LC_ALL=C sort > $@.new
 @cmp -s $@.new $@ 2>/dev/null && rm $@.new || mv $@.new $@
 endef
 
 $(B)/probes.inc: FORCE
-	$(call write_list,$(patsubst src/probes/%.c,'PROBE(%)',$(subst -,_,$(sort $(wildcard src/probes/*.c)))))
+	$(call write_list,const struct probe probe_\([a-z0-9_]*\) = {$$,PROBE(\1),src/probes/*.c)
 $(B)/rules.inc: FORCE
-	$(call write_list,$(patsubst src/rules/%.c,'RULE_AREA(%)',$(subst -,_,$(sort $(wildcard src/rules/*.c)))))
+	$(call write_list,RULE_TABLE(\([a-z0-9_]*\));$$,RULE_TABLE_ENTRY(\1),src/rules/*.c)
 $(B)/fixes.inc: FORCE
-	$(call write_list,$(patsubst src/fixes/%.c,'FIX(%)',$(subst -,_,$(sort $(wildcard src/fixes/*.c)))))
-
+	$(call write_list,const struct fix fix_\([a-z0-9_]*\) = {$$,FIX(\1),src/fixes/*.c)
 $(B)/provers.inc: FORCE
-	$(call write_list,$(patsubst src/provers/%.c,'PROVER(%)',$(subst -,_,$(sort $(wildcard src/provers/*.c)))))
+	$(call write_list,const struct prover prover_\([a-z0-9_]*\) = {$$,PROVER(\1),src/provers/*.c)
 
 $(B)/gpus.inc: data/gpus.tsv data/gpus.awk
 	@mkdir -p $(@D)
@@ -127,12 +126,12 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
 
-$(B)/probe.o: $(B)/probes.inc
-$(B)/rule.o: $(B)/rules.inc
-$(B)/plan.o: $(B)/fixes.inc
-$(B)/prove.o: $(B)/provers.inc
-$(B)/gpus.o: $(B)/gpus.inc $(B)/nics.inc
-$(B)/cuda.o: $(B)/cuda.inc
+$(B)/probes/probe.o: $(B)/probes.inc
+$(B)/evaluate/rule.o: $(B)/rules.inc
+$(B)/fixes/plan.o: $(B)/fixes.inc
+$(B)/provers/prove.o: $(B)/provers.inc
+$(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
+$(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
@@ -248,7 +247,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck
 
 # The times in the archive are the commit's, and gzip -n adds none.
-VERSION := $(shell sed -n 's/^\#define NVNODECHECK_VERSION "\(.*\)"/\1/p' src/version.h)
+VERSION := $(shell sed -n 's/^\#define NVNODECHECK_VERSION "\(.*\)"/\1/p' src/base/version.h)
 dist:
 	@mkdir -p build
 	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=nvnodecheck-$(VERSION)/ HEAD | \

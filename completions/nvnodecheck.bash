@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# nvnodecheck(8) for bash. The program itself knows what can stand where (src/complete.h); all that is
+# nvnodecheck(8) for bash. The program itself knows what can stand where (src/cli/complete.h); all that is
 # done here is to ask it. Installed as share/bash-completion/completions/nvnodecheck.
 
 _nvnodecheck()

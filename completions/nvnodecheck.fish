@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# nvnodecheck(8) for fish. The program itself knows what can stand where (src/complete.h); all that is
+# nvnodecheck(8) for fish. The program itself knows what can stand where (src/cli/complete.h); all that is
 # done here is to ask it. Installed as share/fish/vendor_completions.d/nvnodecheck.fish.
 
 function __nvnodecheck_complete

@@ -1,4 +1,4 @@
-# cuda.tsv to rows of struct cuda_release (src/judge/cuda.h).
+# cuda.tsv to rows of struct cuda_release (src/query/cuda.h).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 3 || $1 !~ /^[0-9]+\.[0-9]+$/ || $2 !~ /^[0-9.]+$/ || $3 !~ /^[0-9.]+$/ {

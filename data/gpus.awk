@@ -1,4 +1,4 @@
-# gpus.tsv to rows of struct gpu_model (src/judge/gpus.h).
+# gpus.tsv to rows of struct gpu_model (src/query/gpus.h).
 BEGIN {
 	FS = "\t"
 	kind["data-centre"] = "GPU_DATA_CENTRE"; kind["workstation"] = "GPU_WORKSTATION"

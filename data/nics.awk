@@ -1,4 +1,4 @@
-# nics.tsv to rows of struct nic_model (src/judge/gpus.h).
+# nics.tsv to rows of struct nic_model (src/query/gpus.h).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 3 || $1 "" <= last {

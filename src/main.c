@@ -8,10 +8,10 @@
 
 #include "base/child.h"
 #include "base/output.h"
-#include "cli.h"
-#include "complete.h"
+#include "base/version.h"
+#include "cli/cli.h"
+#include "cli/complete.h"
 #include "render/render.h"
-#include "version.h"
 
 /* A file opened later must not become standard output because the caller had closed it. */
 static void open_standard_files(void)
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))
-		return render_failure(&options, EXIT_USAGE);
+		return render_failure(&options.render, EXIT_USAGE);
 	if (options.version) {
 		printf("nvnodecheck %s\n", NVNODECHECK_VERSION);
 		return finish_output(EXIT_WELL);

@@ -32,7 +32,7 @@ enum how { NONE, ERROR, SHORT, EMPTY, MEMORY };
 
 static struct {
 	atomic_ulong calls, allocations;
-} *shared;
+} * shared;
 static const char *root, *count_file;
 static unsigned long at;
 static enum how how;
@@ -54,8 +54,11 @@ __attribute__((constructor)) static void begin(void)
 	count_file = getenv("FAULT_COUNT");
 	at = number ? strtoul(number, NULL, 10) : 0;
 	error = word && strcmp(word, "eacces") == 0 ? EACCES : EIO;
-	how = !word ? NONE : word[0] == 'e' && word[1] != 'm' ? ERROR : word[0] == 's' ? SHORT
-	      : word[0] == 'm' ? MEMORY : EMPTY;
+	how = !word				 ? NONE
+	      : word[0] == 'e' && word[1] != 'm' ? ERROR
+	      : word[0] == 's'			 ? SHORT
+	      : word[0] == 'm'			 ? MEMORY
+						 : EMPTY;
 	on = word && strcmp(word, "memory-on") == 0;
 	first = getpid();
 	shared = page;

@@ -63,7 +63,7 @@ def test_a_rule_in_ten_minutes(copy):
                     assert "overcommit" in text
                 if "pytest" in line:
                     assert re.search(r"[3-9] passed", text), text
-    assert written == {"src/rules/overcommit.c", "tests/cases/others.cases"}
+    assert written == {"src/rules/sysctl-overcommit.c", "tests/cases/sysctl.cases"}
 
 
 def test_fact_of_the_walk_through():
@@ -75,4 +75,4 @@ def test_files_that_are_named_are_there():
     with open(os.path.join(program.TOP, "CONTRIBUTING.md"), encoding="utf-8") as file:
         names = re.findall(r"`((?:src|tests|docs|nodes)/[\w./-]+)`", file.read())
     missing = [name for name in names if "NAME" not in name and not os.path.exists(os.path.join(program.TOP, name))]
-    assert missing == ["src/rules/overcommit.c"]
+    assert missing == ["src/rules/sysctl-overcommit.c"]

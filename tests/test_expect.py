@@ -273,8 +273,8 @@ def test_huge_pages(scratch):
 # ---- what is documented is what is there ----
 
 def rows():
-    """[(key as documented, help, example)] of the table in src/expect.c."""
-    with open(os.path.join(program.TOP, "src", "expect.c"), encoding="utf-8") as file:
+    """[(key as documented, help, example)] of the table in src/evaluate/expect.c."""
+    with open(os.path.join(program.TOP, "src", "evaluate", "expect.c"), encoding="utf-8") as file:
         table = file.read().partition("const struct expect_key expect_keys[] = {")[2]
     found = re.findall(r'\{ "([^"]+)", EXPECT_\w+, (?:NULL|"[^"]*"),\s+"([^"]*)",\s+"([^"]*)",\s+'
                        r'"([^"]*)",', table)
@@ -283,7 +283,7 @@ def rows():
 
 
 def settings_rows():
-    with open(os.path.join(program.TOP, "src", "settings.c"), encoding="utf-8") as file:
+    with open(os.path.join(program.TOP, "src", "evaluate", "settings.c"), encoding="utf-8") as file:
         table = file.read().partition("settings_keys[] = {")[2].partition("{ 0 }")[0]
     return re.findall(r'\{ "(\w+)", "([\w-]+)", "[^"]*", (?:NULL|"[^"]*"),\s+"([^"]*)" \}', table)
 

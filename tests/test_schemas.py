@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/formats: every document that the program writes is as its schema says, and the schema of
-facts says what src/facts.c does (NVNODECHECK_UPDATE=1 writes it anew)."""
+facts says what src/facts/facts.c does (NVNODECHECK_UPDATE=1 writes it anew)."""
 import json
 import os
 

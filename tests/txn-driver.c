@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "host.h"
+#include "host/host.h"
 #include "txn/txn.h"
 
 static unsigned int points, crash_at, stop_at;

@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 2000000		/* between looks at a child that is to end */
+#define LOOK_NS 2000000 /* between looks at a child that is to end */
 #define KILLED_LOOKS 50
-#define ENDING_MS 1000		/* from closing its pipe to its end, which is nothing but for a library
+#define ENDING_MS \
+	1000 /* from closing its pipe to its end, which is nothing but for a library
 				 * that closes what is not its own */
 
 int child_fork(struct child *c)

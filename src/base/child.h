@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 struct child {
-	pid_t pid;	/* 0: this process is it */
-	int fd;		/* a pipe that nobody writes to: its end is the child's */
+	pid_t pid; /* 0: this process is it */
+	int fd;	   /* a pipe that nobody writes to: its end is the child's */
 };
 
 /* 0 in both processes, or negative errno. */

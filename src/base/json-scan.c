@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "parse/utf8.h"
+#include "base/utf8.h"
 
 void json_scan_begin(struct json_scan *s, const char *text, size_t n, struct json_error *error)
 {
@@ -96,7 +96,9 @@ static bool scan_special(struct json_scan *s, struct json_raw *raw)
 
 /* ASCII that stands for itself in a string. */
 static const bool is_plain[256] = {
-	[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true,
+	[' ' ... '!'] = true,
+	['#' ... '['] = true,
+	[']' ... 0x7f] = true,
 };
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -265,7 +267,8 @@ bool json_scan_key(struct json_scan *s, struct json_raw *key)
 bool json_scan_once(struct json_scan *s, size_t first, uint64_t seen[4], struct span key)
 {
 	uint8_t looks =
-		key.n ? (uint8_t)(key.n * 31 + (uint8_t)key.p[0] * 7 + (uint8_t)key.p[key.n - 1]) : 0;
+		key.n ? (uint8_t)(key.n * 31 + (uint8_t)key.p[0] * 7 + (uint8_t)key.p[key.n - 1])
+		      : 0;
 
 	if (seen[looks / 64] >> looks % 64 & 1)
 		for (size_t i = first; i < s->keys_count; i++)
@@ -368,4 +371,25 @@ bool json_check(const char *text, size_t n, struct json_error *error)
 
 	json_scan_begin(&s, text, n, error);
 	return json_scan_value(&s) && json_scan_finish(&s);
+}
+
+const char *json_type_word(enum json_type type)
+{
+	switch (type) {
+	case json_type_null:
+		return "null";
+	case json_type_boolean:
+		return "true or false";
+	case json_type_int:
+		return "a number";
+	case json_type_double:
+		return "a fraction";
+	case json_type_string:
+		return "a string";
+	case json_type_array:
+		return "a list";
+	case json_type_object:
+		return "an object";
+	}
+	return "nothing";
 }

@@ -9,19 +9,49 @@
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
+#include <json-c/json_types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "parse/span.h"
+#include "base/cleanup.h"
+#include "base/span.h"
+
+/* Documents are not deeper. */
+#define JSON_DEPTH_MAX 16
+
+/* Of one object. Structs of facts have some forty; equal ones are looked for one by one. */
+#define JSON_KEYS_MAX 1024
+
+struct json_error {
+	char text[200];
+	size_t line; /* from 1 */
+};
+
+/* What is wrong at AT in TEXT. */
+void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
+		    ...) __attribute__((format(printf, 4, 5)));
+
+const char *json_type_word(enum json_type type);
+
+/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
+ * filled. */
+bool json_check(const char *text, size_t n, struct json_error *error);
+
+static inline bool json_is_blank(char c)
+{
+	return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+}
 
 struct json_scan {
-	const char *at;		/* where a value is to be read: its first character */
+	const char *at; /* where a value is to be read: its first character */
 	const char *end;
 	const char *text;
 	struct json_error *error;
-	bool wrong;		/* and ERROR says how */
-	unsigned int depth;	/* objects and lists that are open */
-	struct span *keys;	/* what json_scan_once() was given, of all objects that are open */
+	bool wrong;	    /* and ERROR says how */
+	unsigned int depth; /* objects and lists that are open */
+	struct span *keys;  /* what json_scan_once() was given, of all objects that are open */
 	size_t keys_count, keys_room;
 };
 
@@ -42,7 +72,8 @@ static inline void json_scan_blank(struct json_scan *s)
 /* Does MARK stand here, then one blank and something else? So it is mostly written. */
 static inline bool json_scan_is_near(const struct json_scan *s, char mark)
 {
-	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' && !json_is_blank(s->at[2]);
+	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' &&
+	       !json_is_blank(s->at[2]);
 }
 
 /* Is this just behind the bracket that an object or list begins with? */
@@ -54,7 +85,7 @@ static inline bool json_scan_is_first(const struct json_scan *s)
 /* What begins here, by its first characters; a number where it is nothing else. */
 enum json_type json_scan_type(const struct json_scan *s);
 
-bool json_scan_next_far(struct json_scan *s, char bracket);	/* the same, however it is written */
+bool json_scan_next_far(struct json_scan *s, char bracket); /* the same, however it is written */
 /* Over the bracket that an object or list begins with. Its members are taken in turn, each from its key or
  * value on: while (json_scan_next(s, '}')). Then the place is behind BRACKET, or the text is wrong. */
 static inline void json_scan_enter(struct json_scan *s)
@@ -102,7 +133,7 @@ static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_
 }
 /* Takes any key. */
 bool json_scan_key(struct json_scan *s, struct json_raw *key);
-bool json_scan_colon_far(struct json_scan *s);	/* the same, however it is written */
+bool json_scan_colon_far(struct json_scan *s); /* the same, however it is written */
 /* From behind a key to its value. */
 static inline bool json_scan_colon(struct json_scan *s)
 {
@@ -117,9 +148,9 @@ static inline bool json_scan_colon(struct json_scan *s)
 bool json_scan_once(struct json_scan *s, size_t first, uint64_t seen[4], struct span key);
 
 struct json_digits {
-	bool whole;		/* no fraction, no exponent */
+	bool whole; /* no fraction, no exponent */
 	bool negative;
-	uint64_t value;		/* of a whole one, without its sign */
+	uint64_t value; /* of a whole one, without its sign */
 };
 
 bool json_scan_number(struct json_scan *s, struct json_digits *number);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/json-scan.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json_tokener.h>
 #include <string.h>
 
-#include "parse/utf8.h"
-#include "version.h"
+#include "base/utf8.h"
+#include "base/version.h"
 
 struct json_object *json_parse(const char *text, size_t n, struct json_error *error)
 {
@@ -20,11 +20,11 @@ struct json_object *json_parse(const char *text, size_t n, struct json_error *er
 		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 		json = json_tokener_parse_ex(tokener, text, (int)n);
 		if (!json)
-			json_set_error(error, text, text + json_tokener_get_parse_end(tokener), "%s",
-				       json_tokener_get_error(tokener) == json_tokener_success
-					       ? "not a JSON object"
-					       : json_tokener_error_desc(
-							 json_tokener_get_error(tokener)));
+			json_set_error(
+				error, text, text + json_tokener_get_parse_end(tokener), "%s",
+				json_tokener_get_error(tokener) == json_tokener_success
+					? "not a JSON object"
+					: json_tokener_error_desc(json_tokener_get_error(tokener)));
 	}
 	json_tokener_free(tokener);
 	return json;
@@ -58,7 +58,8 @@ bool json_number(struct json_object *object, const char *key, uint64_t *value)
 
 void json_put(struct json_object *object, const char *key, struct json_object *value)
 {
-	memory_need(json_object_object_add_ex(object, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT) == 0
+	memory_need(json_object_object_add_ex(object, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT) ==
+				    0
 			    ? object
 			    : NULL);
 }
@@ -127,8 +128,9 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 
 	error->line = 1;
 	if (!found || strcmp(found, format) != 0) {
-		snprintf(error->text, sizeof(error->text), "\"format\" is %s%.60s%s, expected \"%s\"",
-			 found ? "\"" : "", found ? found : "missing", found ? "\"" : "", format);
+		snprintf(error->text, sizeof(error->text),
+			 "\"format\" is %s%.60s%s, expected \"%s\"", found ? "\"" : "",
+			 found ? found : "missing", found ? "\"" : "", format);
 		return -EINVAL;
 	}
 	if (!json_object_is_type(version, json_type_array) ||
@@ -175,25 +177,4 @@ struct json_object *json_head(const char *text, size_t n)
 				 json_parse(value, (size_t)(s.at - value), &error));
 	}
 	return head;
-}
-
-const char *json_type_word(enum json_type type)
-{
-	switch (type) {
-	case json_type_null:
-		return "null";
-	case json_type_boolean:
-		return "true or false";
-	case json_type_int:
-		return "a number";
-	case json_type_double:
-		return "a fraction";
-	case json_type_string:
-		return "a string";
-	case json_type_array:
-		return "a list";
-	case json_type_object:
-		return "an object";
-	}
-	return "nothing";
 }

@@ -6,32 +6,18 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <json-c/json_object.h>
+#include <json-c/linkhash.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <json-c/json_object.h>
-#include <json-c/linkhash.h>
 
-#include "base/cleanup.h"
+#include "base/json-scan.h"
 #include "base/memory.h"
 
 /* Numbers beyond this lose digits in readers that keep them as doubles. */
 #define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
 
-/* Documents are not deeper. */
-#define JSON_DEPTH_MAX 16
-
-/* Of one object. Structs of facts have some forty; equal ones are looked for one by one. */
-#define JSON_KEYS_MAX 1024
-
-struct json_error {
-	char text[200];
-	size_t line;		/* from 1 */
-};
-
-/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
- * filled. */
-bool json_check(const char *text, size_t n, struct json_error *error);
 /* As json-c's objects; NULL with ERROR filled. The caller owns the object. */
 struct json_object *json_parse(const char *text, size_t n, struct json_error *error);
 
@@ -79,17 +65,6 @@ const char *json_written(struct json_object *json, int flags);
 struct json_object *json_text(const char *s, size_t n);
 /* A number, or beyond JSON_EXACT_MAX the same as a string. */
 struct json_object *json_u64(uint64_t value);
-
-const char *json_type_word(enum json_type type);
-
-/* What is wrong at AT in TEXT. */
-void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
-		    ...) __attribute__((format(printf, 4, 5)));
-
-static inline bool json_is_blank(char c)
-{
-	return (unsigned char)c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
-}
 
 static inline void json_unref(struct json_object **object)
 {

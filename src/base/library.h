@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 struct library_symbol {
-	void *slot;		/* the function pointer that is to be set */
+	void *slot; /* the function pointer that is to be set */
 	const char *name;
-	const char *version;	/* of the symbol; NULL: the default one */
-	int optional;		/* its pointer is NULL where the library is too old for it */
+	const char *version; /* of the symbol; NULL: the default one */
+	int optional;	     /* its pointer is NULL where the library is too old for it */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exit-status.h"
+#include "base/exit-status.h"
 
 void *memory_need(void *memory)
 {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "base/message.h"
 
 const char *output_why(int error)
 {
@@ -69,7 +69,7 @@ int output_begin(struct output *output, const char *file, mode_t mode)
 		return 0;
 	output->file = file;
 	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output, st.st_mode)
-							    : make_temporary(output, mode);
+							   : make_temporary(output, mode);
 	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
 		rc = -errno;
 	return rc ? failed(output, -rc) : 0;

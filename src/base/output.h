@@ -7,18 +7,20 @@
 
 #include <limits.h>
 
-#include "cli.h"
+#include <sys/types.h>
+
+#include "base/exit-status.h"
 
 /* Why a file could not be opened with O_NOFOLLOW. */
 const char *output_why(int error);
 
 struct output {
 	const char *file;
-	char temporary[PATH_MAX];	/* empty: FILE itself is written to */
+	char temporary[PATH_MAX]; /* empty: FILE itself is written to */
 	int fd;
 };
 
-#define OUTPUT_MODE 0666	/* what others may read, as far as the caller's mask lets them */
+#define OUTPUT_MODE 0666 /* what others may read, as far as the caller's mask lets them */
 #define OUTPUT_OWN_MODE 0600
 
 /* FILE NULL or "-": standard output stays what it is. 0, or negative errno after saying why. */

@@ -52,10 +52,10 @@ static void redact_shapes(char *text, size_t n)
 {
 	static const struct {
 		const char *shape;
-		size_t keep;	/* bytes at the beginning that say what it is */
+		size_t keep; /* bytes at the beginning that say what it is */
 	} shapes[] = {
 		{ "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", 4 },
-		{ "xx:xx:xx:xx:xx:xx", 8 },	/* the vendor's half of a MAC address stays */
+		{ "xx:xx:xx:xx:xx:xx", 8 }, /* the vendor's half of a MAC address stays */
 	};
 
 	for (size_t i = 0; i < n; i++) {

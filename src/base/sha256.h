@@ -12,7 +12,7 @@
 
 struct sha256 {
 	void *handle;
-	int error;	/* the first one; sha256_end() returns it */
+	int error; /* the first one; sha256_end() returns it */
 };
 
 /* 0, or -ELIBACC: SHA256_MISSING. */

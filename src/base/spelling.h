@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 struct spelling {
-	const char *word;	/* what was typed */
-	const char *nearest;	/* of those offered; NULL: none is near enough */
+	const char *word;    /* what was typed */
+	const char *nearest; /* of those offered; NULL: none is near enough */
 	size_t least;
 };
 

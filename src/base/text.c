@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
-#include "parse/span.h"
+#include "base/span.h"
 
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN 40
@@ -68,7 +68,7 @@ static int terminal_rows(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_row;
 }
 
-void page_begin(struct page *page, const struct options *options)
+void page_begin(struct page *page, enum color color, bool pager)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 	const char *no_color = getenv("NO_COLOR");
@@ -78,10 +78,9 @@ void page_begin(struct page *page, const struct options *options)
 	*page = (struct page){ .out = stdout, .width = WIDTH_DEFAULT };
 	if (terminal)
 		page->width = terminal_width();
-	page->color = options->color == COLOR_ALWAYS ||
-		      (options->color == COLOR_AUTO && terminal && !dumb &&
-		       (!no_color || !*no_color));
-	page->pager = terminal && !dumb && !options->no_pager;
+	page->color = color == COLOR_ALWAYS ||
+		      (color == COLOR_AUTO && terminal && !dumb && (!no_color || !*no_color));
+	page->pager = terminal && !dumb && pager;
 	if (page->pager)
 		page->out = open_memstream(&page->text, &page->size);
 	if (!page->out) {
@@ -93,8 +92,9 @@ void page_begin(struct page *page, const struct options *options)
 const char *page_style(const struct page *page, enum style style)
 {
 	static const char *const codes[] = {
-		[STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m",	[STYLE_DIM] = "\033[2m",
-		[STYLE_RED] = "\033[1;31m", [STYLE_YELLOW] = "\033[1;33m", [STYLE_GREEN] = "\033[1;32m",
+		[STYLE_PLAIN] = "\033[0m",     [STYLE_BOLD] = "\033[1m",
+		[STYLE_DIM] = "\033[2m",       [STYLE_RED] = "\033[1;31m",
+		[STYLE_YELLOW] = "\033[1;33m", [STYLE_GREEN] = "\033[1;32m",
 		[STYLE_BLUE] = "\033[1;34m",
 	};
 

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli.h"
+#include "base/exit-status.h"
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Writes TEXT and a newline, broken at blanks so that lines end before WIDTH; every line is indented
  * to INDENT, the first from column AT on, where the caller already stands. Newlines in TEXT begin a
@@ -19,13 +21,14 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_
 struct page {
 	FILE *out;
 	bool color;
-	int width;		/* of a line */
-	char *text;		/* kept until the end, to see whether it fits the screen */
+	int width;  /* of a line */
+	char *text; /* kept until the end, to see whether it fits the screen */
 	size_t size;
 	bool pager;
 };
 
-void page_begin(struct page *page, const struct options *options);
+/* PAGER: long text may go through a pager where standard output is a terminal. */
+void page_begin(struct page *page, enum color color, bool pager);
 /* Escape sequences, or "" without colour. */
 const char *page_style(const struct page *page, enum style style);
 /* NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it; nothing without TEXT. */

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "judge/topology.h"
+#include "fixes/fix.h"
 #include "parse/nvidia.h"
-#include "plan/fix.h"
+#include "query/topology.h"
 
 /* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments
  * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* blacklist.c - modules that take GPUs away from the NVIDIA driver. */
-#include "plan/fix.h"
+#include "fixes/fix.h"
 
 /* "options nouveau modeset=0" beside it holds where something loads the module in spite of all. */
 static void block_nouveau(struct fixing *f)

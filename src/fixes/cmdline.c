@@ -2,9 +2,10 @@
 /* cmdline.c - kernel arguments added and removed. */
 #include <string.h>
 
-#include "judge/topology.h"
-#include "plan/cmdline-edit.h"
-#include "plan/fix.h"
+#include "fixes/cmdline-edit.h"
+#include "fixes/fix.h"
+#include "query/node-find.h"
+#include "query/topology.h"
 
 static bool is_live(const struct fixing *f, const char *key, const char *value)
 {
@@ -38,7 +39,9 @@ static void pass_through(struct fixing *f)
 {
 	if (node_is_grace(f->node) && lacks_ats(f)) {
 		remove_argument(f, "pci=noats");
-		fix_costs(f, "Devices may ask for translations and keep them, which pci=noats forbade to all.");
+		fix_costs(
+			f,
+			"Devices may ask for translations and keep them, which pci=noats forbade to all.");
 		return;
 	}
 	if (node_is_grace(f->node)) {

@@ -2,7 +2,7 @@
 /* depmod.c - the index of a kernel's modules. */
 #include <string.h>
 
-#include "plan/fix.h"
+#include "fixes/fix.h"
 
 #define FOLDER "/lib/modules/"
 

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/fix.h"
+#include "fixes/fix.h"
+#include "query/node-find.h"
 
 #define CONTROL_MINOR 255 /* nv.h, NV_MINOR_DEVICE_NUMBER_CONTROL_DEVICE */
 
@@ -60,7 +61,7 @@ static const struct device_node *find_there(const struct fixing *f, const char *
 }
 
 static bool has_number(const struct device_node *n, const struct device_major *major,
-			    const struct number *number)
+		       const struct number *number)
 {
 	return is_known(n->major) && n->major.value == major->major.value && is_known(n->minor) &&
 	       n->minor.value == number->minor;
@@ -82,7 +83,8 @@ static void plan(struct fixing *f)
 	if (!number_of(path, &number))
 		return;
 	if (there && !known_is(there->kind, NODE_CHARACTER)) {
-		fix_refuse(f, "%s is there and is no device: whoever put it there has to decide", path);
+		fix_refuse(f, "%s is there and is no device: whoever put it there has to decide",
+			   path);
 		return;
 	}
 	major = major_of(f, &number);
@@ -96,12 +98,16 @@ static void plan(struct fixing *f)
 		return;
 	}
 	if (there && has_number(there, major, &number) && strcmp(path, "/dev/gdrdrv") == 0) {
-		fix_refuse(f, "its number is right, and its mode is what somebody gave it: 'chmod 0666 /dev/gdrdrv', "
-			      "or a group that the jobs' users are in, is for them to decide");
+		fix_refuse(
+			f,
+			"its number is right, and its mode is what somebody gave it: 'chmod 0666 /dev/gdrdrv', "
+			"or a group that the jobs' users are in, is for them to decide");
 		return;
 	}
 	if (there && has_number(there, major, &number) && !is_for_all(f)) {
-		fix_refuse(f, "its number is right, and NVreg_DeviceFileMode gives it that mode at each boot");
+		fix_refuse(
+			f,
+			"its number is right, and NVreg_DeviceFileMode gives it that mode at each boot");
 		return;
 	}
 	fix_step(f, PLAN_DEVICE_NODE,

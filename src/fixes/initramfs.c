@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "judge/setting.h"
-#include "plan/fix.h"
+#include "fixes/fix.h"
+#include "query/setting.h"
 
 static void build(struct fixing *f, const struct initramfs_image *image)
 {

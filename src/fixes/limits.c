@@ -3,8 +3,8 @@
  * limits.conf, logins do, so both are written. */
 #include <string.h>
 
-#include "plan/fix.h"
-#include "readers/launchers.h"
+#include "fixes/fix.h"
+#include "probes/limit-launchers.h"
 
 struct limit {
 	const char *rule;
@@ -45,7 +45,8 @@ static const char *unit_of(const struct process_limits *p)
  * gets nothing by it. */
 static bool is_system_unit(const char *unit)
 {
-	size_t n = strspn(unit, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@-");
+	size_t n = strspn(unit,
+			  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@-");
 
 	return unit[n] == '\0' && unit[0] != '.' && unit[0] != '-' &&
 	       strncmp(unit, "user@", strlen("user@")) != 0;
@@ -144,7 +145,8 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 		return;
 	}
 	if (unit && !is_system_unit(unit)) {
-		fix_refuse(f, "%s runs in %s, which is not the system's to change", fix_subject(f), unit);
+		fix_refuse(f, "%s runs in %s, which is not the system's to change", fix_subject(f),
+			   unit);
 		return;
 	}
 	if (unit && !drop_in(f, limit, unit))

@@ -3,12 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "judge/gpus.h"
-#include "judge/module-find.h"
-#include "judge/option-value.h"
-#include "judge/setting.h"
+#include "fixes/fix.h"
 #include "parse/nvidia.h"
-#include "plan/fix.h"
+#include "query/gpus.h"
+#include "query/module-find.h"
+#include "query/node-find.h"
+#include "query/option-value.h"
+#include "query/setting.h"
 
 #define REGISTRY "NVreg_RegistryDwords"
 
@@ -53,9 +54,11 @@ static void set_resizable_bar(struct fixing *f)
 		return;
 	}
 	if (param && !str_is(param->value, "0")) {
-		fix_refuse(f, "NVreg_EnableResizableBar is %s already, and the driver found no room: only the "
-			      "firmware's settings can give it (Above 4G Decoding, Resizable BAR)",
-			   param->value.value);
+		fix_refuse(
+			f,
+			"NVreg_EnableResizableBar is %s already, and the driver found no room: only the "
+			"firmware's settings can give it (Above 4G Decoding, Resizable BAR)",
+			param->value.value);
 		return;
 	}
 	set_option(f, "NVreg_EnableResizableBar", "1");
@@ -101,11 +104,10 @@ static void set_power_management(struct fixing *f)
 /* The check is right on most platforms; what it keeps apart hangs where it is not. */
 static void refuse_topology(struct fixing *f)
 {
-	fix_refuse(
-		f,
-		"whether this platform carries such traffic only a test on it tells: use a NIC "
-		"below the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and "
-		"prove it");
+	fix_refuse(f,
+		   "whether this platform carries such traffic only a test on it tells: use a NIC "
+		   "below the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and "
+		   "prove it");
 }
 
 /* ---- taken out ---- */
@@ -151,7 +153,8 @@ static void take_out_nvlink_keys(struct fixing *f)
 	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
 		if (is_registry_key(f, nvlink_keys[i]) && !fix_registry(f, nvlink_keys[i], NULL))
 			return;
-	fix_does(f, ACTIVATION_REBOOT, "take the keys that switch NVLink off out of RegistryDwords");
+	fix_does(f, ACTIVATION_REBOOT,
+		 "take the keys that switch NVLink off out of RegistryDwords");
 }
 
 /* The subject is the option, NVreg_X, or a key of RegistryDwords. */
@@ -191,7 +194,8 @@ static void take_out_unknown(struct fixing *f)
 }
 
 /* The last value of the parameter that the kernel takes, or NULL. */
-static const char *good_value(const struct fixing *f, const struct module_file *file, const char *param)
+static const char *good_value(const struct fixing *f, const struct module_file *file,
+			      const char *param)
 {
 	const char *value = NULL;
 
@@ -212,8 +216,8 @@ static void take_out_refused(struct fixing *f)
 	if (!fix_option_remove(f, module, param, NULL) ||
 	    (value && !fix_option(f, module, param, value)))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "take %s out%s%s", param, value ? ", but for the value " : "",
-		 value ? value : "");
+	fix_does(f, ACTIVATION_REBOOT, "take %s out%s%s", param,
+		 value ? ", but for the value " : "", value ? value : "");
 }
 
 /* ---- made right ---- */
@@ -249,7 +253,7 @@ static bool is_unwanted(const struct fixing *f, const char *name)
 		param = setting_param_name(subject);
 		param = param ? param : subject;
 		if (strcmp(param, "RegistryDwords") == 0 ? is_nvlink_key(name)
-							  : strcasecmp(param, name) == 0)
+							 : strcasecmp(param, name) == 0)
 			return true;
 	}
 	return false;
@@ -269,8 +273,9 @@ static void keep_registry(struct fixing *f, const char *live)
 			return;
 	}
 	if (!f->effect)
-		fix_waits(f, ACTIVATION_REBOOT, "the keys that run and are not configured are not wanted: "
-						"they go with the next boot");
+		fix_waits(f, ACTIVATION_REBOOT,
+			  "the keys that run and are not configured are not wanted: "
+			  "they go with the next boot");
 	fix_does(f, ACTIVATION_NOW, "configure the keys of RegistryDwords that run");
 }
 

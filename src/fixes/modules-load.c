@@ -2,7 +2,7 @@
 /* modules-load.c - modules loaded, now and at every boot. */
 #include <string.h>
 
-#include "plan/fix.h"
+#include "fixes/fix.h"
 
 static const struct {
 	const char *rule;

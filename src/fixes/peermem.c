@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peermem.c - the old nv_peer_mem out, the driver's own nvidia-peermem in. */
-#include "plan/fix.h"
+#include "fixes/fix.h"
+#include "query/node-find.h"
 
 #define UNIT "nv_peer_mem.service"
 

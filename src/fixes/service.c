@@ -2,8 +2,9 @@
 /* service.c - services of the driver enabled and started. */
 #include <string.h>
 
-#include "judge/gpus.h"
-#include "plan/fix.h"
+#include "fixes/fix.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 #define PERSISTENCED "nvidia-persistenced.service"
@@ -29,7 +30,7 @@ static bool load_way_to_switches(struct fixing *f, bool *loads)
 {
 	static const char *const modules[] = { "mlx5_ib", "ib_umad" };
 
-	if (!gpu_nvswitch_is_nic(&f->node->pci) || !is_told(f->node->modules.loaded))
+	if (!gpu_nvswitch_is_nic(&f->node->pci) || !was_read(f->node->modules.loaded))
 		return true;
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
 		if (node_module(f->node, modules[i]))
@@ -57,7 +58,8 @@ static void set_going(struct fixing *f, const struct service *service, bool rest
 	if (enable)
 		fix_does(f, ACTIVATION_NOW, "have %s started at every boot", unit);
 	if (restart)
-		fix_does(f, ACTIVATION_NOW, "restart %s, which looks for NVSwitches only when it starts", unit);
+		fix_does(f, ACTIVATION_NOW,
+			 "restart %s, which looks for NVSwitches only when it starts", unit);
 	else if (start)
 		fix_does(f, ACTIVATION_NOW, "start %s", unit);
 }

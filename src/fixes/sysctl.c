@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl.c - kernel settings, now and at boot. */
 
-#include "plan/fix.h"
+#include "fixes/fix.h"
 
 static const struct {
 	const char *rule;

@@ -23,10 +23,8 @@ static void add_missing(struct diff *diff, struct diff_key *key, bool *here)
 		return;
 	memset(here, 0, diff->nodes * sizeof(*here));
 	for (size_t i = 0; i < above->count; i++)
-		for_each_node(node, &above->values[i].nodes)
-			here[node] = true;
-	for_each_node(node, &key->values[0].nodes)
-		here[node] = false;
+		for_each_node(node, &above->values[i].nodes) here[node] = true;
+	for_each_node(node, &key->values[0].nodes) here[node] = false;
 	for (uint32_t node = 0; node < diff->nodes; node++)
 		if (here[node])
 			node_set_add(&diff_value(key, MISSING)->nodes,
@@ -103,8 +101,7 @@ size_t *diff_odd(const struct diff *diff)
 
 		/* The first is the one that most have. */
 		for (size_t k = 1; most && k < key->count; k++)
-			for_each_node(node, &key->values[k].nodes)
-				odd[node]++;
+			for_each_node(node, &key->values[k].nodes) odd[node]++;
 	}
 	return odd;
 }

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "fact.h"
+#include "facts/facts.h"
 
 #define PATH_BYTES 512
 #define THERE "there"
@@ -122,7 +122,7 @@ struct diff_value *diff_value(struct diff_key *key, const char *text)
 
 struct walk {
 	struct diff *diff;
-	struct diff_key *at;	/* the last one that was met */
+	struct diff_key *at; /* the last one that was met */
 	struct node_run node;
 };
 
@@ -143,7 +143,10 @@ static struct diff_key *get_key(struct walk *w, const struct diff_key *above, co
 	size_t end;
 
 	if (!key || key->above != above || key->field != f || (item && !is_item(key, item))) {
-		snprintf(path, sizeof(path), item ? "%s[%s]" : *above->path ? "%s.%s" : "%s%s",
+		snprintf(path, sizeof(path),
+			 item		? "%s[%s]"
+			 : *above->path ? "%s.%s"
+					: "%s%s",
 			 above->path, item ? item : f->name);
 		key = diff_key(w->diff, path);
 		end = strlen(above->path);
@@ -277,7 +280,8 @@ static void walk_struct(struct walk *w, const struct diff_key *above, const stru
 
 void diff_add(struct diff *diff, size_t node, const struct node *facts)
 {
-	struct walk w = { .diff = diff, .at = &diff->root,
+	struct walk w = { .diff = diff,
+			  .at = &diff->root,
 			  .node = { (uint32_t)node, (uint32_t)node + 1 } };
 
 	walk_struct(&w, &diff->root, &node_desc, facts);

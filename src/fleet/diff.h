@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "facts/facts.h"
 #include "fleet/fleet.h"
 #include "fleet/node-set.h"
 
@@ -19,9 +20,9 @@ struct diff_value {
 
 struct diff_key {
 	char *path;
-	bool own;		/* not compared */
-	bool various;		/* more than DIFF_VALUES_MAX values */
-	bool presence;		/* an item of a list: who has it, "there" alone as value */
+	bool own;      /* not compared */
+	bool various;  /* more than DIFF_VALUES_MAX values */
+	bool presence; /* an item of a list: who has it, "there" alone as value */
 	struct diff_value *values;
 	size_t count;
 
@@ -30,20 +31,20 @@ struct diff_key {
 	const struct diff_key *above;
 	const struct field *field;
 	const char *item;
-	struct diff_key *next;	/* what came after it in the node before */
-	size_t last;		/* the value that was said last */
-	bool numbered;		/* it was a number: */
+	struct diff_key *next; /* what came after it in the node before */
+	size_t last;	       /* the value that was said last */
+	bool numbered;	       /* it was a number: */
 	uint64_t number;
 };
 
 struct diff {
-	size_t nodes;		/* files, by which nodes are numbered */
-	size_t unreadable;	/* of them: no node */
+	size_t nodes;	   /* files, by which nodes are numbered */
+	size_t unreadable; /* of them: no node */
 	struct diff_key **keys;
 	size_t count, room;
-	struct diff_key **index;	/* by the hash of the path */
+	struct diff_key **index; /* by the hash of the path */
 	size_t slots;
-	struct diff_key root;		/* above all others */
+	struct diff_key root; /* above all others */
 };
 
 void diff_init(struct diff *diff, size_t nodes);

@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/message.h"
+#include "base/span.h"
+
 #define FILES_BYTES (1u << 30) /* address space for names */
 #define FILES_PER_WORKER 4     /* fewer are not worth another process */
 #define NODE_BYTES (16 << 20)  /* a large node's file and report */
@@ -109,18 +112,6 @@ void fleet_close(struct fleet *fleet)
 	arena_free(fleet->arena);
 }
 
-enum exit_status fleet_read(struct source *source, const struct options *options, const char *file)
-{
-	struct options one = *options;
-	enum exit_status status;
-
-	one.from = file;
-	one.root = NULL;
-	source_forget(source);
-	status = source_open(source, &one);
-	return status ? status : source_observe(source, &one);
-}
-
 /* ---- workers ---- */
 
 static int start_one(struct workers *w, const struct fleet *fleet, size_t total, worker_run *run,
@@ -140,7 +131,7 @@ static int start_one(struct workers *w, const struct fleet *fleet, size_t total,
 		for (size_t i = 0; i < w->count; i++)
 			fclose(w->streams[i]);
 		close(fds[0]);
-		setlinebuf(stderr);	/* no line of it is mixed up with another worker's */
+		setlinebuf(stderr); /* no line of it is mixed up with another worker's */
 		/* What one node took is kept for the next one. */
 		mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
 		mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
@@ -197,7 +188,8 @@ bool workers_end(struct workers *w)
 static bool matches(const char *const *patterns, const char *path)
 {
 	for (size_t i = 0; patterns[i]; i++)
-		if ((*patterns[i] == '*' || *patterns[i] == *path) && fnmatch(patterns[i], path, 0) == 0)
+		if ((*patterns[i] == '*' || *patterns[i] == *path) &&
+		    fnmatch(patterns[i], path, 0) == 0)
 			return true;
 	return false;
 }
@@ -205,9 +197,20 @@ static bool matches(const char *const *patterns, const char *path)
 bool fleet_is_volatile(const char *path)
 {
 	static const char *const patterns[] = {
-		"probes*", "gaps*", "env*", "log*", "os.boot_id", "os.boot_time_s",
-		"rdma.devices*.counters*", "*.pid", "*mtime_s", "*.line", "*.refcnt",
-		"*.runtime_status", "limits.self*", NULL,
+		"probes*",
+		"gaps*",
+		"env*",
+		"log*",
+		"os.boot_id",
+		"os.boot_time_s",
+		"rdma.devices*.counters*",
+		"*.pid",
+		"*mtime_s",
+		"*.line",
+		"*.refcnt",
+		"*.runtime_status",
+		"limits.self*",
+		NULL,
 	};
 
 	return matches(patterns, path);
@@ -218,13 +221,28 @@ bool fleet_is_own(const char *path)
 	static const char *const patterns[] = {
 		/* A module that DKMS built says on which host and when; version, flavour and the
 		 * modules' srcversion are compared. */
-		"driver.banner", "driver.builder",
-		"os.hostname", "gpu.devices*.uuid", "gpu.devices*.minor", "rdma.devices*.node_guid",
-		"rdma.devices*.lid", "rdma.devices*.gids*", "net.interfaces*.addresses",
-		"net.routes*", "net.hostname_addresses", "initramfs.images*.size_bytes",
-		"iommu.devices*.group", "dev.nodes*", "dev.majors*", "dev.char_links",
-		"limits.shm_bytes", "cmdline.running", "pci.devices*.bars*.start",
-		"pci.devices*.window.start", "repairs*", NULL,
+		"driver.banner",
+		"driver.builder",
+		"os.hostname",
+		"gpu.devices*.uuid",
+		"gpu.devices*.minor",
+		"rdma.devices*.node_guid",
+		"rdma.devices*.lid",
+		"rdma.devices*.gids*",
+		"net.interfaces*.addresses",
+		"net.routes*",
+		"net.hostname_addresses",
+		"initramfs.images*.size_bytes",
+		"iommu.devices*.group",
+		"dev.nodes*",
+		"dev.majors*",
+		"dev.char_links",
+		"limits.shm_bytes",
+		"cmdline.running",
+		"pci.devices*.bars*.start",
+		"pci.devices*.window.start",
+		"repairs*",
+		NULL,
 	};
 
 	return fleet_is_volatile(path) || matches(patterns, path);

@@ -10,13 +10,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cmd.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/exit-status.h"
 
 /* Facts files and captures; a folder stands for those in it. */
 struct fleet {
 	struct arena *arena;
 	const char **files;
-	const char **names;	/* of the nodes: the file's name without its ending */
+	const char **names; /* of the nodes: the file's name without its ending */
 	size_t count;
 };
 
@@ -40,9 +42,6 @@ typedef void worker_run(const struct fleet *fleet, size_t worker, size_t workers
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
 /* Takes them in; false when one of them did not end well. */
 bool workers_end(struct workers *workers);
-
-/* Reads one of the files into SOURCE, whose arena may hold an earlier one. */
-enum exit_status fleet_read(struct source *source, const struct options *options, const char *file);
 
 /* Does this fact change by itself (a counter, a date), or with what stands above it in a file (the number
  * of a line)? */

@@ -13,13 +13,13 @@
 
 struct node_run {
 	uint32_t first;
-	uint32_t after;		/* the number behind the last one */
+	uint32_t after; /* the number behind the last one */
 };
 
 struct node_set {
-	struct node_run *runs;	/* in order, with gaps between them */
+	struct node_run *runs; /* in order, with gaps between them */
 	uint32_t count, room;
-	size_t nodes;		/* in all of them */
+	size_t nodes; /* in all of them */
 };
 
 /* No node of the run comes before the last one that is in already. */
@@ -27,9 +27,8 @@ void node_set_add(struct node_set *set, struct node_run run);
 bool node_set_is(const struct node_set *a, const struct node_set *b);
 void node_set_free(struct node_set *set);
 
-#define for_each_node(node, set)                                                             \
-	for (const struct node_run *run_ = (set)->runs; run_ < (set)->runs + (set)->count; \
-	     run_++)                                                                         \
+#define for_each_node(node, set)                                                                   \
+	for (const struct node_run *run_ = (set)->runs; run_ < (set)->runs + (set)->count; run_++) \
 		for (size_t node = run_->first; node < run_->after; node++)
 
 #endif

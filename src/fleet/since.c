@@ -2,7 +2,7 @@
 #include "fleet/since.h"
 
 #include "base/json.h"
-#include "facts.h"
+#include "facts/facts.h"
 #include "fleet/fleet.h"
 
 struct taking {
@@ -12,14 +12,14 @@ struct taking {
 
 static const char *text_of(struct arena *arena, struct json_object *json)
 {
-	return json ? arena_strdup(arena,
-				   json_object_to_json_string_ext(
-					   json, JSON_C_TO_STRING_PLAIN |
-							 JSON_C_TO_STRING_NOSLASHESCAPE))
+	return json ? arena_strdup(arena, json_object_to_json_string_ext(
+						  json, JSON_C_TO_STRING_PLAIN |
+								JSON_C_TO_STRING_NOSLASHESCAPE))
 		    : NULL;
 }
 
-static void take(void *user, const char *path, struct json_object *before, struct json_object *after)
+static void take(void *user, const char *path, struct json_object *before,
+		 struct json_object *after)
 {
 	struct taking *t = user;
 	struct change *change;

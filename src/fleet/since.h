@@ -3,13 +3,13 @@
 #ifndef SINCE_H
 #define SINCE_H
 
-#include "fact.h"
+#include "facts/fact.h"
 
 struct node;
 
 struct change {
 	const char *fact;
-	const char *before;	/* JSON; NULL: was not there, or not known */
+	const char *before; /* JSON; NULL: was not there, or not known */
 	const char *after;
 };
 

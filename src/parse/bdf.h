@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 bool bdf_is(struct span name);
 /* The last part of a device's path that is a PCI address: the function that the device is, or sits

@@ -8,7 +8,7 @@
 #define PARSE_BLS_H
 
 #include "base/arena.h"
-#include "parse/span.h"
+#include "base/span.h"
 
 enum bls_reader { BLS_GRUB, BLS_SYSTEMD };
 

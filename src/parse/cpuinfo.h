@@ -4,7 +4,7 @@
 #ifndef PARSE_CPUINFO_H
 #define PARSE_CPUINFO_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* Enough for one processor: its entry is under 3 KiB. */
 #define CPUINFO_HEAD 8192

@@ -3,7 +3,7 @@
 #ifndef PARSE_CPULIST_H
 #define PARSE_CPULIST_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 struct cpulist {
 	uint64_t count;

@@ -3,7 +3,7 @@
 #ifndef PARSE_FIELD_H
 #define PARSE_FIELD_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* The value of the first line NAME SEPARATOR VALUE, without blanks round either. */
 bool field_find(struct span text, char separator, const char *name, struct span *value);

@@ -4,7 +4,7 @@
 #ifndef PARSE_GID_H
 #define PARSE_GID_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 struct gid {
 	uint8_t raw[16];

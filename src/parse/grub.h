@@ -10,8 +10,8 @@
 #define PARSE_GRUB_H
 
 #include "base/arena.h"
-#include "fact.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "facts/fact.h"
 
 #define GRUB_ENTRIES_MAX 256
 #define GRUB_VARIABLES_MAX 256

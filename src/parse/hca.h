@@ -6,7 +6,7 @@
 #ifndef PARSE_HCA_H
 #define PARSE_HCA_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 #define HCA_ANY_PORT (-1)
 

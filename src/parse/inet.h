@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
-#define INET4_TEXT 19	/* 255.255.255.255/32 and its NUL */
-#define INET6_TEXT 50	/* eight groups, /128 and a NUL */
+#define INET4_TEXT 19 /* 255.255.255.255/32 and its NUL */
+#define INET6_TEXT 50 /* eight groups, /128 and a NUL */
 
 /* "192.0.2.0/24"; PREFIX is at most 32. */
 void inet4_format(char text[INET4_TEXT], uint32_t address, unsigned int prefix);
@@ -21,10 +21,10 @@ void inet6_format(char text[INET6_TEXT], const uint8_t address[16], unsigned int
 /* A line of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): the main table's routes,
  * without broadcast and multicast ones. */
 struct inet_route {
-	struct span interface;	/* empty: none, the route refuses */
+	struct span interface; /* empty: none, the route refuses */
 	uint32_t destination;
 	unsigned int prefix;
-	uint32_t gateway;	/* 0: on the link */
+	uint32_t gateway; /* 0: on the link */
 	uint32_t metric;
 };
 

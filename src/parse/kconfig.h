@@ -3,7 +3,7 @@
 #ifndef PARSE_KCONFIG_H
 #define PARSE_KCONFIG_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* Finds N options in one pass: VALUES[i] is that of NAMES[i], with .p NULL where it is not set.
  * False when TEXT has no option at all, and so is not such a file. */

@@ -3,7 +3,7 @@
 #ifndef PARSE_KMSG_H
 #define PARSE_KMSG_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* A record as /dev/kmsg gives it, one a read (Documentation/ABI/testing/dev-kmsg):
  *   6,339,5140900,-;NVRM: loading ...

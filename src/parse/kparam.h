@@ -6,7 +6,7 @@
 #ifndef PARSE_KPARAM_H
 #define PARSE_KPARAM_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 struct kparam {
 	struct span name; /* as written: dash and underscore are the same to the kernel */

@@ -3,7 +3,7 @@
 #ifndef PARSE_LIMITS_H
 #define PARSE_LIMITS_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 #define LIMIT_UNLIMITED UINT64_MAX
 

@@ -12,7 +12,7 @@
 #ifndef PARSE_MODINFO_H
 #define PARSE_MODINFO_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 #define MODINFO_REACH (32u << 10) /* most bytes of the row on either side of vermagic */
 #define MODINFO_VERSION_MAX 64

@@ -3,7 +3,7 @@
 #ifndef PARSE_MODNAME_H
 #define PARSE_MODNAME_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /*
  * GPU drivers, their peer-memory modules, RDMA, and what can take a GPU away from its driver:

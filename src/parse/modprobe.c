@@ -22,10 +22,10 @@ bool modprobe_is_config(struct span name)
 bool modprobe_is_set_aside(struct span name)
 {
 	static const char *const ends[] = {
-		"~",	     ".bak",	  ".backup",   ".old",	   ".orig",	 ".save",
-		".saved",    ".disabled", ".disable",  ".off",	   ".example",	 ".sample",
+		"~",	     ".bak",	  ".backup",	".old",	     ".orig",	     ".save",
+		".saved",    ".disabled", ".disable",	".off",	     ".example",     ".sample",
 		".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-remove", ".dpkg-backup",
-		".ucf-old",  ".ucf-new",  ".ucf-dist", ".rpmsave", ".rpmnew",	 ".rpmorig",
+		".ucf-old",  ".ucf-new",  ".ucf-dist",	".rpmsave",  ".rpmnew",	     ".rpmorig",
 		".pacnew",   ".pacsave",  ".swp",
 	};
 

@@ -11,8 +11,8 @@
 #ifndef PARSE_MODPROBE_H
 #define PARSE_MODPROBE_H
 
-#include "facts.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "facts/facts.h"
 
 /* Of more than that in all files together, some ten times what distributions ship, lines that name none of our
  * modules (modname.h) are left out; of those that do, no more is kept than that. */

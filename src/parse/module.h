@@ -4,7 +4,7 @@
 #ifndef PARSE_MODULE_H
 #define PARSE_MODULE_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* include/linux/moduleparam.h: MODULE_NAME_LEN is 64 less the size of a pointer. */
 #define MODULE_NAME_MAX 64

@@ -3,10 +3,10 @@
 #ifndef PARSE_MOUNTINFO_H
 #define PARSE_MOUNTINFO_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 struct mountinfo {
-	struct span point, type, source;	/* as the kernel writes them: see mountinfo_unescape() */
+	struct span point, type, source; /* as the kernel writes them: see mountinfo_unescape() */
 	struct span mount_options, super_options;
 };
 

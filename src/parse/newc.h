@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 struct newc_source {
 	/* The next bytes, valid until the next call: 1, 0 at the end, or negative errno. */

@@ -107,7 +107,8 @@ bool registry_next(struct span *rest, struct registry_entry *entry)
 	if (entry->problem)
 		return true;
 	if (span_find(piece, '\'') < piece.n || span_find(piece, '"') < piece.n)
-		entry->problem = "has a quote in it: the driver takes it as part of the key or value";
+		entry->problem =
+			"has a quote in it: the driver takes it as part of the key or value";
 	else if (span_u64(entry->value, 0, &entry->number))
 		entry->problem = "has a value that is not a number: the driver takes it as 0";
 	return true;

@@ -6,16 +6,16 @@
 
 #include <stdbool.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* Line 1 of /proc/driver/nvidia/version:
  *   NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (u@h)  DATE
  *   NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Tue Feb 27 22:06:54 UTC 2024
  */
 struct nvidia_banner {
-	struct span line;	/* after "NVRM version: " */
+	struct span line; /* after "NVRM version: " */
 	struct span version;
-	struct span builder;	/* user@host; empty in the proprietary flavour */
+	struct span builder; /* user@host; empty in the proprietary flavour */
 	bool open;
 };
 
@@ -38,7 +38,7 @@ struct registry_entry {
 	struct span value;
 	uint64_t number;
 	const char *problem;
-	bool skipped;		/* the driver does not use the entry at all */
+	bool skipped; /* the driver does not use the entry at all */
 };
 
 bool registry_next(struct span *rest, struct registry_entry *entry);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* Bits of the type, on the 64-bit kernels that there are drivers for. */
 static const struct number {
@@ -13,9 +13,9 @@ static const struct number {
 	unsigned int bits;
 	bool negative;
 } numbers[] = {
-	{ "byte", 8, false },	{ "short", 16, true }, { "ushort", 16, false },
-	{ "int", 32, true },	{ "uint", 32, false }, { "hexint", 32, false },
-	{ "long", 64, true },	{ "ulong", 64, false }, { "ullong", 64, false },
+	{ "byte", 8, false }, { "short", 16, true },  { "ushort", 16, false },
+	{ "int", 32, true },  { "uint", 32, false },  { "hexint", 32, false },
+	{ "long", 64, true }, { "ulong", 64, false }, { "ullong", 64, false },
 };
 
 static const char *refuses_number(const struct number *n, struct span s)
@@ -64,9 +64,7 @@ const char *param_refuses(const char *type, const char *value)
 
 	/* KERNEL_PARAM_OPS_FL_NOARG: those that are true by being named. */
 	if (!value)
-		return strcmp(type, "bool") == 0 || strcmp(type, "bint") == 0
-			       ? NULL
-			       : "is missing";
+		return strcmp(type, "bool") == 0 || strcmp(type, "bint") == 0 ? NULL : "is missing";
 	if (strncmp(type, array, strlen(array)) != 0)
 		return refuses(span_of(type), span_of(value));
 	do {

@@ -3,7 +3,7 @@
 #ifndef PARSE_PASSWD_H
 #define PARSE_PASSWD_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* The home of the first line for UID, as getpwuid() has it. False when there is none, or it has no home. */
 bool passwd_home(struct span text, uint64_t uid, struct span *home);

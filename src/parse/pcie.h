@@ -6,7 +6,7 @@
 #ifndef PARSE_PCIE_H
 #define PARSE_PCIE_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 #define PCI_CLASS_MAX 0xffffff
 

@@ -4,7 +4,7 @@
 #ifndef PARSE_PE_H
 #define PARSE_PE_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* As much of a file's beginning as its headers can take. */
 #define PE_HEAD_SIZE 8192

@@ -27,8 +27,9 @@ bool process_uids(struct span status, uint64_t *real, uint64_t *effective)
 	struct span value, first, second;
 
 	/* And saved, and of the file system. */
-	return field(status, "Uid:", &value) && span_word(&value, &first) && span_word(&value, &second) &&
-	       span_u64(first, 10, real) == 0 && span_u64(second, 10, effective) == 0;
+	return field(status, "Uid:", &value) && span_word(&value, &first) &&
+	       span_word(&value, &second) && span_u64(first, 10, real) == 0 &&
+	       span_u64(second, 10, effective) == 0;
 }
 
 bool process_capabilities(struct span status, uint64_t *capabilities)

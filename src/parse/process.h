@@ -3,7 +3,7 @@
 #ifndef PARSE_PROCESS_H
 #define PARSE_PROCESS_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
 #define PROCESS_ENVIRON_MAX (4u << 20)

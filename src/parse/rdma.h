@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* "4: ACTIVE", "5: LinkUp", "1: CA". 0 or -EINVAL. */
 int rdma_word_parse(struct span text, uint64_t *number, struct span *word);

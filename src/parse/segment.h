@@ -7,7 +7,7 @@
 #ifndef PARSE_SEGMENT_H
 #define PARSE_SEGMENT_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* Reads up to N bytes at OFFSET, fewer only at the end of the image; or negative errno. */
 struct segment_image {

@@ -9,10 +9,11 @@
 #define PARSE_SHELLVARS_H
 
 #include "base/arena.h"
-#include "fact.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "facts/fact.h"
 
-#define SHELL_VALUE_MAX 4096 /* longer than any kernel command line; longer ones stay as written \
+#define SHELL_VALUE_MAX \
+	4096 /* longer than any kernel command line; longer ones stay as written \
 			      */
 #define SHELL_VARIABLES_MAX 256
 

@@ -3,7 +3,7 @@
 #ifndef PARSE_UNIT_H
 #define PARSE_UNIT_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /*
  * The next assignment of a file in systemd's INI syntax (systemd.syntax(7)): [Section], KEY=VALUE,

@@ -4,7 +4,7 @@
 #ifndef PARSE_VERSION_H
 #define PARSE_VERSION_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* libnccl.so.2.28.9 with STEM libnccl.so: "2.28.9". False for another library. A bare libnccl.so
  * has an empty version. */

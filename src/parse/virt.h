@@ -6,7 +6,7 @@
 #ifndef PARSE_VIRT_H
 #define PARSE_VIRT_H
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /*
  * A hypervisor by a DMI string: product, system vendor, board vendor, BIOS vendor, product version.

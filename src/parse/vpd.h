@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "parse/span.h"
+#include "base/span.h"
 
 /* The VALUE of "KEY=VALUE" between colons in any field; false when there is none. VPD may be cut. */
 bool vpd_find(struct span vpd, const char *key, struct span *value);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "parse/inet.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define ROUTES "/proc/net/route"
 #define TRIE "/proc/net/fib_trie"
@@ -168,7 +168,7 @@ static int read_inet6(struct probe_context *ctx)
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, INET6);
 
 	if (rc)
-		return rc == -ENOENT ? 0 : rc;	/* IPv6 is switched off */
+		return rc == -ENOENT ? 0 : rc; /* IPv6 is switched off */
 	rest = text_span(&text);
 	while (count++ < NET_ADDRESSES_MAX && inet6_address_next(&rest, &found, &bad)) {
 		struct net_interface *interface = find_interface(&ctx->node->net, found.interface);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boot.c - the boot loader, its menu, and what it starts next time: kernel, initramfs and command
  * line. Also whether the distribution asks for a reboot. */
-#include "readers/boot.h"
+#include "probes/boot-find.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "parse/kparam.h"
 #include "parse/shellvars.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define SHELL_FILES_MAX (64u << 10) /* bytes of /etc/default/grub and what is sourced after it */
 #define SOURCES_MAX 64

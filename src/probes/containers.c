@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "parse/version.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define CONFIG_MAX (1u << 20)
 
@@ -79,7 +79,8 @@ static void read_toolkit(struct probe_context *ctx)
 	if (rc == -ENOENT)
 		answer.no_cgroups.state = FACT_ABSENT;
 	else if (!rc)
-		host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena, ask_toolkit, path);
+		host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena,
+			   ask_toolkit, path);
 	ctx->node->containers.no_cgroups = answer.no_cgroups;
 }
 
@@ -149,8 +150,8 @@ static int read_cdi_folder(struct probe_context *ctx, const char *folder)
 
 		if (!is_cdi_name(span_of(names.items[i])))
 			continue;
-		rc = host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena, ask_cdi,
-				path);
+		rc = host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena,
+				ask_cdi, path);
 		failed = rc ? rc : failed;
 		for_each(spec, &answer.cdi)
 			*LIST_ADD(ctx->arena, &containers->cdi) = *spec;
@@ -191,10 +192,9 @@ static int ask_config(struct host *host, void *facts, struct arena *arena, void 
 static int read_config(struct probe_context *ctx, char *path)
 {
 	struct containers_facts answer = { 0 };
-	int rc = host_exists(ctx->host, path)
-			 ? host_query(ctx->host, path, &containers_facts_desc, &answer, ctx->arena,
-				      ask_config, path)
-			 : 0;
+	int rc = host_exists(ctx->host, path) ? host_query(ctx->host, path, &containers_facts_desc,
+							   &answer, ctx->arena, ask_config, path)
+					      : 0;
 
 	for_each(config, &answer.configs)
 		*LIST_ADD(ctx->arena, &ctx->node->containers.configs) = *config;
@@ -209,7 +209,8 @@ static int read_config_folder(struct probe_context *ctx, const char *folder)
 	if (failed)
 		return failed == -ENOENT || failed == -ENODATA ? 0 : failed;
 	for (size_t i = 0; i < names.count; i++) {
-		int rc = read_config(ctx, arena_printf(ctx->arena, "%s/%s", folder, names.items[i]));
+		int rc = read_config(ctx,
+				     arena_printf(ctx->arena, "%s/%s", folder, names.items[i]));
 
 		failed = rc ? rc : failed;
 	}

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "probe.h"
+#include "probes/probe.h"
 
 /* IMEX has 2048 channels by default (nv-reg.h, ImexChannelCount). */
 #define NODES_MAX 4096

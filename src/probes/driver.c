@@ -5,7 +5,7 @@
  * view of what runs (open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c).
  */
 #include "parse/nvidia.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define VERSION_FILE "/proc/driver/nvidia/version"
 #define PARAMS_FILE "/proc/driver/nvidia/params"

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "parse/process.h"
-#include "probe.h"
-#include "readers/lines.h"
-#include "readers/nccl-conf.h"
-#include "readers/processes.h"
+#include "probes/env-nccl-conf.h"
+#include "probes/log-lines.h"
+#include "probes/probe.h"
+#include "probes/processes.h"
+#include "query/node-find.h"
 
 #define VARIABLES_MAX 1024
 
@@ -124,8 +125,8 @@ static bool map_line(void *user, struct span line)
 	struct span path = { line.p + span_find(line, '/'), line.n - span_find(line, '/') };
 
 	if (span_search(path, "/libnccl.so") && !is_listed(maps->answer, path))
-		*LIST_ADD(maps->arena, &maps->answer->nccl) =
-			fact_strn(maps->arena, path.p, path.n).value;
+		*LIST_ADD(maps->arena,
+			  &maps->answer->nccl) = fact_strn(maps->arena, path.p, path.n).value;
 	return true;
 }
 

@@ -16,7 +16,7 @@
 #include <sys/time.h>
 
 #include "base/cleanup.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define ANSWER_MAX 8192
 #define ANSWER_SECONDS 1

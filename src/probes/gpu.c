@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "parse/field.h"
-#include "probe.h"
+#include "probes/probe.h"
+#include "query/node-find.h"
 
 #define PCI "/sys/bus/pci/devices"
 #define GPUS "/proc/driver/nvidia/gpus"

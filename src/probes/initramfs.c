@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "probe.h"
-#include "readers/image.h"
+#include "probes/initramfs-image.h"
+#include "probes/probe.h"
 
 /* Two images of 100 MB and more, the slowest compressor, a slow disk. */
 #define DEADLINE_MS 20000

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "parse/pcie.h"
-#include "probe.h"
-#include "readers/pci-config.h"
+#include "probes/pci-config.h"
+#include "probes/probe.h"
+#include "query/node-find.h"
 
 #define UNITS "/sys/class/iommu"
 #define GROUPS "/sys/kernel/iommu_groups"

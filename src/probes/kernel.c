@@ -5,7 +5,7 @@
 
 #include "base/library.h"
 #include "parse/kconfig.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
 /* Distribution kernels have 250 to 300 KiB. */

@@ -12,9 +12,9 @@
 #include "base/json.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
-#include "probe.h"
-#include "readers/conf-d.h"
-#include "readers/launchers.h"
+#include "probes/conf-d.h"
+#include "probes/limit-launchers.h"
+#include "probes/probe.h"
 
 /* The first error that leaves the list incomplete. That a tree has no /usr, the vendors' part of
  * it, is told as a gap and hides nothing that an administrator wrote. */
@@ -217,8 +217,8 @@ static int read_docker(struct probe_context *ctx)
 
 	if (!host_exists(ctx->host, DAEMON_JSON))
 		return 0;
-	rc = host_query(ctx->host, "limits in " DAEMON_JSON, &limits_facts_desc, &answer, ctx->arena,
-			ask_docker, NULL);
+	rc = host_query(ctx->host, "limits in " DAEMON_JSON, &limits_facts_desc, &answer,
+			ctx->arena, ask_docker, NULL);
 
 	for_each(s, &answer.settings)
 		*LIST_ADD(ctx->arena, &ctx->node->limits.settings) = *s;

@@ -11,9 +11,9 @@
 #include "parse/field.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
-#include "probe.h"
-#include "readers/launchers.h"
-#include "readers/processes.h"
+#include "probes/limit-launchers.h"
+#include "probes/probe.h"
+#include "probes/processes.h"
 
 #define LAUNCHERS_MAX 4096 /* processes that have such a name */
 #define SHM_FOLDER "/dev/shm"

@@ -12,10 +12,10 @@
 
 #include "base/clock.h"
 #include "parse/kmsg.h"
-#include "probe.h"
-#include "readers/journal.h"
-#include "readers/lines.h"
-#include "readers/log-scan.h"
+#include "probes/log-journal.h"
+#include "probes/log-lines.h"
+#include "probes/log-scan.h"
+#include "probes/probe.h"
 
 #define KMSG_DEVICE "/dev/kmsg"
 /* kernel/printk/internal.h: PRINTKRB_RECORD_MAX is 1024, and a record can grow fourfold by its
@@ -364,10 +364,11 @@ static void run(struct probe_context *ctx)
 	if (is_unknown(log->source))
 		read_files(ctx);
 	if (is_unknown(log->source))
-		host_gap_note(ctx->host, KMSG_DEVICE, rc ? rc : -ENODATA,
-			      rc == -EPERM || rc == -EACCES
-				      ? "may not be read, and no journal or log file either"
-				      : "not there, and no journal or log file of the kernel either");
+		host_gap_note(
+			ctx->host, KMSG_DEVICE, rc ? rc : -ENODATA,
+			rc == -EPERM || rc == -EACCES
+				? "may not be read, and no journal or log file either"
+				: "not there, and no journal or log file of the kernel either");
 }
 
 const struct probe probe_log = {

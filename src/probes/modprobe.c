@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 
 #include "parse/links.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 struct reading {
 	struct probe_context *ctx;
 	LIST(struct modprobe_input) inputs;
 	LIST(const char *) folders; /* where those read so far really are */
-	bool unknown;		    /* a folder or a link that may lead to files could not be read ... */
-	bool etc_unknown;	    /* ... that of /etc, or a link */
+	bool unknown;	  /* a folder or a link that may lead to files could not be read ... */
+	bool etc_unknown; /* ... that of /etc, or a link */
 };
 
 static int link_on_host(void *user, const char *path, char target[PATH_MAX])
@@ -54,8 +54,7 @@ static bool is_null_device(struct reading *r, const char *path)
 	char target[PATH_MAX], real[PATH_MAX];
 
 	return link_on_host(r, path, target) == 0 &&
-	       links_resolve(path, real, link_on_host, r) == 0 &&
-	       strcmp(real, "/dev/null") == 0;
+	       links_resolve(path, real, link_on_host, r) == 0 && strcmp(real, "/dev/null") == 0;
 }
 
 static struct modprobe_input *add_input(struct reading *r, const char *path)
@@ -142,8 +141,9 @@ static void tell_left_out(struct reading *r)
 	for_each(input, &r->inputs)
 		total += input->masked_by ? 0 : input->text.n;
 	if (total > MODPROBE_BYTES_MAX)
-		host_gap_note(r->ctx->host, modprobe_folders[0], -EFBIG,
-			      "more than 96 KiB of files: lines that name no GPU or RDMA module are left out");
+		host_gap_note(
+			r->ctx->host, modprobe_folders[0], -EFBIG,
+			"more than 96 KiB of files: lines that name no GPU or RDMA module are left out");
 }
 
 /* Those that count first: the limit is for all. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "parse/module.h"
-#include "probe.h"
-#include "readers/lines.h"
-#include "readers/module-info.h"
+#include "probes/log-lines.h"
+#include "probes/module-info.h"
+#include "probes/probe.h"
 
 #define KERNELS_MAX 64
 #define FILES_MAX 1024
@@ -231,8 +231,8 @@ static void set_states(struct probe_context *ctx, int rc)
 
 	if (probe_hides_host(ctx, "/lib/modules"))
 		return;
-	modules->kernels.state = modules->files.state =
-		rc == 0 || rc == -ENOENT ? FACT_KNOWN : FACT_UNKNOWN;
+	modules->kernels.state = modules->files.state = rc == 0 || rc == -ENOENT ? FACT_KNOWN
+										 : FACT_UNKNOWN;
 }
 
 /* ---- details ---- */

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "parse/module.h"
-#include "probe.h"
-#include "readers/conf-d.h"
+#include "probes/conf-d.h"
+#include "probes/probe.h"
+#include "query/node-find.h"
 
 #define LOADED_FILE "/proc/modules"
 #define SYS_MODULE "/sys/module"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "parse/mountinfo.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define OWN_MOUNTS "/proc/self/mountinfo"
 #define INIT_MOUNTS "/proc/1/mountinfo"
@@ -17,9 +17,11 @@
 static bool is_of_containers(const char *point, struct span type)
 {
 	static const char *const places[] = {
-		"/var/lib/docker/", "/var/lib/containerd/", "/var/lib/containers/", "/var/lib/kubelet/",
-		"/run/containerd/", "/run/docker/",	    "/run/netns/",	    "/run/user/",
-		"/var/snap/",	    "/snap/",
+		"/var/lib/docker/",	"/var/lib/containerd/",
+		"/var/lib/containers/", "/var/lib/kubelet/",
+		"/run/containerd/",	"/run/docker/",
+		"/run/netns/",		"/run/user/",
+		"/var/snap/",		"/snap/",
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -98,7 +100,8 @@ static int ask_mounts(struct host *host, void *facts, struct arena *arena, void 
 static void read_mounts(struct probe_context *ctx)
 {
 	struct os_facts answer = { 0 };
-	int rc = host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts, NULL);
+	int rc = host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts,
+			    NULL);
 
 	/* Nothing that a node can be without: fstab is only what should be. */
 	if (rc) {

@@ -8,7 +8,7 @@
 
 #include "parse/bdf.h"
 #include "parse/inet.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define INTERFACES "/sys/class/net"
 #define ROUTES "/proc/net/route"
@@ -50,8 +50,8 @@ static void find_function(struct probe_context *ctx, struct net_interface *inter
 
 /* NAME's links upper_bond0 and their like (net/core/dev.c, netdev_adjacent_sysfs_add), and those of
  * what they lead to: a VLAN over a bond. */
-static void find_uppers(struct probe_context *ctx, struct net_interface *interface, const char *name,
-			unsigned int depth)
+static void find_uppers(struct probe_context *ctx, struct net_interface *interface,
+			const char *name, unsigned int depth)
 {
 	_cleanup_names_ struct names names = { 0 };
 	int rc = host_list(ctx->host, &names, INTERFACES "/%s", name);
@@ -87,8 +87,10 @@ static void find_virtual_driver(struct probe_context *ctx, struct net_interface 
 	} kinds[] = { { "bonding", "bonding" }, { "bridge", "bridge" } };
 	struct host_stat stat;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !is_known(interface->driver); i++)
-		if (host_stat(ctx->host, &stat, INTERFACES "/%s/%s", interface->name.value, kinds[i].folder) == 0)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !is_known(interface->driver);
+	     i++)
+		if (host_stat(ctx->host, &stat, INTERFACES "/%s/%s", interface->name.value,
+			      kinds[i].folder) == 0)
 			interface->driver = fact_str(ctx->arena, kinds[i].driver);
 }
 

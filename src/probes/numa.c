@@ -3,7 +3,7 @@
  * (Documentation/ABI/stable/sysfs-devices-node). */
 #include "parse/cpulist.h"
 #include "parse/field.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define SYSTEM "/sys/devices/system"
 #define NODES SYSTEM "/node"

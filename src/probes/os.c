@@ -6,7 +6,7 @@
 #include "parse/cpuinfo.h"
 #include "parse/cpulist.h"
 #include "parse/field.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define CPUINFO_FILE "/proc/cpuinfo"
 #define CPUINFO_MAX (32u << 20)

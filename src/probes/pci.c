@@ -6,12 +6,13 @@
 #include <pci/header.h>
 #include <string.h>
 
-#include "judge/gpus.h"
 #include "parse/field.h"
 #include "parse/pcie.h"
-#include "probe.h"
-#include "readers/pci-brief.h"
-#include "readers/pci-config.h"
+#include "probes/pci-brief.h"
+#include "probes/pci-config.h"
+#include "probes/probe.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
 
 #define DEVICES PCI_DEVICES
 /* A server has some hundreds. */
@@ -68,8 +69,9 @@ static int find_functions(struct probe_context *ctx)
 	int rc = host_list(ctx->host, &names, DEVICES);
 
 	/* A kernel without PCI has no such folder. */
-	pci->devices.state = host_kind(ctx->host) == HOST_LIVE ? probe_state(rc)
-							       : probe_state_always(ctx, rc, DEVICES);
+	pci->devices.state = host_kind(ctx->host) == HOST_LIVE
+				     ? probe_state(rc)
+				     : probe_state_always(ctx, rc, DEVICES);
 	for (size_t i = 0; i < names.count; i++) {
 		struct pci_device *d;
 
@@ -368,7 +370,8 @@ static void note_config(struct probe_context *ctx, const struct pci_device *d)
 			 (unsigned int)stat.size);
 		note(ctx, bdf, "/config", -EACCES, why);
 	} else if (bytes >= CONFIG_MAX) {
-		note(ctx, bdf, "/config", -EBADMSG, "a capability leads out of configuration space");
+		note(ctx, bdf, "/config", -EBADMSG,
+		     "a capability leads out of configuration space");
 	} else {
 		snprintf(why, sizeof(why), "only %u bytes of configuration space are there", bytes);
 		note(ctx, bdf, "/config", -ENODATA, why);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "parse/rdma.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define PROVIDERS "/etc/libibverbs.d"
 
@@ -21,8 +21,8 @@ static const char *const library_folders[] = {
 
 struct libraries {
 	struct names files[LIBRARY_FOLDERS];
-	bool any;	/* one of the folders is there */
-	bool unread;	/* something could not be read: a provider may be missing from the list */
+	bool any;    /* one of the folders is there */
+	bool unread; /* something could not be read: a provider may be missing from the list */
 };
 
 static void note_error(struct libraries *libraries, int rc)
@@ -45,8 +45,7 @@ static bool names_have_library(const struct names *files, struct span provider)
 }
 
 /* NAME is "mlx5", or a path without its end: /opt/x/libmlx5. */
-static bool find_library(struct probe_context *ctx, struct libraries *libraries,
-			 struct span *name)
+static bool find_library(struct probe_context *ctx, struct libraries *libraries, struct span *name)
 {
 	_cleanup_names_ struct names files = { 0 };
 	const char *slash = name->n ? memrchr(name->p, '/', name->n) : NULL;

@@ -7,7 +7,8 @@
 
 #include "parse/bdf.h"
 #include "parse/rdma.h"
-#include "probe.h"
+#include "probes/probe.h"
+#include "query/node-find.h"
 
 #define DEVICES "/sys/class/infiniband"
 #define VERBS "/sys/class/infiniband_verbs"
@@ -96,12 +97,12 @@ static void read_rate(struct probe_context *ctx, const struct port_path *at, str
 
 /* A copy has no file for an entry that the kernel does not answer for (-EINVAL): of one that it always does,
  * or where the whole folder is missing, that says nothing. */
-static void read_gid_attribute(struct probe_context *ctx, const struct port_path *at, unsigned int index,
-			       const char *attribute, struct fact_str *fact)
+static void read_gid_attribute(struct probe_context *ctx, const struct port_path *at,
+			       unsigned int index, const char *attribute, struct fact_str *fact)
 {
 	_cleanup_text_ struct text text = { 0 };
-	const char *folder = arena_printf(ctx->arena, DEVICES "/%s/ports/%s/gid_attrs/%s", at->device,
-					  at->port, attribute);
+	const char *folder = arena_printf(ctx->arena, DEVICES "/%s/ports/%s/gid_attrs/%s",
+					  at->device, at->port, attribute);
 	int rc = host_read_entry(ctx->host, &text, VALUE_MAX, "%s/%u", folder, index);
 
 	if (rc == 0)
@@ -376,7 +377,8 @@ static enum fact_state state_of_devices(struct probe_context *ctx, int rc)
 	if (rc != -ENOENT || ctx->brief)
 		return probe_state(rc);
 	if (host_read(ctx->host, &modules, HOST_FILE_MAX, "/proc/modules") == 0 &&
-	    !span_starts(text_span(&modules), "ib_core ") && !span_search(text_span(&modules), "\nib_core "))
+	    !span_starts(text_span(&modules), "ib_core ") &&
+	    !span_search(text_span(&modules), "\nib_core "))
 		return FACT_ABSENT;
 	return probe_state_always(ctx, rc, DEVICES);
 }

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "own-files.h"
-#include "probe.h"
+#include "facts/own-files.h"
+#include "probes/probe.h"
 
 #define RECORD_MAX (16u << 20)
 #define JOURNAL_MAX (4u << 20)

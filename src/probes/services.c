@@ -6,11 +6,12 @@
  */
 #include <string.h>
 
-#include "judge/gpus.h"
 #include "parse/unit.h"
-#include "probe.h"
-#include "readers/processes.h"
-#include "readers/units.h"
+#include "probes/probe.h"
+#include "probes/processes.h"
+#include "probes/units.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
 
 #define MANAGER_FOLDER "/run/systemd/system" /* sd_booted(3) */
 

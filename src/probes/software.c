@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "parse/process.h"
-#include "probe.h"
-#include "readers/processes.h"
-#include "readers/software.h"
+#include "probes/probe.h"
+#include "probes/processes.h"
+#include "probes/software.h"
+#include "query/node-find.h"
 
 #define FOLDERS_MAX 256
 #define LINKS_MAX 8
@@ -20,12 +21,12 @@ struct places {
 	const char *seen[FOLDERS_MAX];
 	size_t count;
 	bool lib_is_link;
-	bool unread; /* one of them could not be looked into */
-	bool hidden_program;	/* a folder of PATH cannot be looked into */
+	bool unread;	     /* one of them could not be looked into */
+	bool hidden_program; /* a folder of PATH cannot be looked into */
 };
 
 /* Was it there, to be looked into? */
-static bool was_read(struct places *p, int rc)
+static bool is_done(struct places *p, int rc)
 {
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
 		p->unread = true;
@@ -84,8 +85,8 @@ static void look_into(struct places *p, const char *folder, host_ask *ask)
 
 	folder = settle(p, folder);
 	if (!is_new(p, folder) ||
-	    !was_read(p, host_query(p->ctx->host, folder, &software_facts_desc, &answer,
-				    p->ctx->arena, ask, (void *)folder)))
+	    !is_done(p, host_query(p->ctx->host, folder, &software_facts_desc, &answer,
+				   p->ctx->arena, ask, (void *)folder)))
 		return;
 	for_each(item, &answer.items)
 		software_add(p->ctx->arena, &p->ctx->node->software, item);
@@ -119,7 +120,7 @@ static void read_python(struct places *p, const char *lib)
 	_cleanup_names_ struct names names = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (!was_read(p, host_list(p->ctx->host, &names, "%s", lib)))
+	if (!is_done(p, host_list(p->ctx->host, &names, "%s", lib)))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		if (strncmp(names.items[i], "python3", strlen("python3")) != 0)
@@ -230,7 +231,7 @@ static void read_local(struct places *p)
 	_cleanup_names_ struct names names = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (!was_read(p, host_list(p->ctx->host, &names, "/usr/local")))
+	if (!is_done(p, host_list(p->ctx->host, &names, "/usr/local")))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		const char *home = arena_printf(arena, "/usr/local/%s", names.items[i]);
@@ -251,7 +252,7 @@ static void read_opt(struct places *p)
 	_cleanup_names_ struct names names = { 0 }, nvidia = { 0 };
 	struct arena *arena = p->ctx->arena;
 
-	if (!was_read(p, host_list(p->ctx->host, &names, "/opt")))
+	if (!is_done(p, host_list(p->ctx->host, &names, "/opt")))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		if (strcmp(names.items[i], "nvidia") == 0 ||
@@ -263,7 +264,7 @@ static void read_opt(struct places *p)
 		read_python(p, arena_printf(arena, "/opt/%s/lib", names.items[i]));
 		read_python(p, arena_printf(arena, "/opt/%s/.venv/lib", names.items[i]));
 	}
-	if (!was_read(p, host_list(p->ctx->host, &nvidia, "/opt/nvidia")))
+	if (!is_done(p, host_list(p->ctx->host, &nvidia, "/opt/nvidia")))
 		return;
 	for (size_t i = 0; i < nvidia.count; i++)
 		read_home(p, arena_printf(arena, "/opt/nvidia/%s", nvidia.items[i]));
@@ -324,8 +325,8 @@ static void read_process(struct places *p)
 	struct probe_context *ctx = p->ctx;
 
 	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
-		host_gap_note(ctx->host, arena_printf(ctx->arena, "/proc/%d/root", (int)ctx->pid), -EXDEV,
-			      PROCESS_IS_ELSEWHERE);
+		host_gap_note(ctx->host, arena_printf(ctx->arena, "/proc/%d/root", (int)ctx->pid),
+			      -EXDEV, PROCESS_IS_ELSEWHERE);
 		p->unread = true;
 		p->hidden_program = true;
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topology.c - what follows from the sections pci, rdma and net: nothing is read here. */
-#include "judge/topology.h"
+#include "query/topology.h"
 
-#include "probe.h"
+#include "probes/probe.h"
 
 static void run(struct probe_context *ctx)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "probe.h"
-#include "readers/libverbs.h"
+#include "probes/probe.h"
+#include "probes/verbs-library.h"
 
 #define NODES "/dev/infiniband"
 #define NOT_LIVE "only a running host can be asked through verbs"
@@ -142,8 +142,8 @@ static bool has_node(struct host *host, const struct rdma_device *device, struct
 	return host_exists(host, arena_printf(arena, NODES "/%s", device->uverbs.value));
 }
 
-static int ask_device(struct host *host, const struct question *question, struct rdma_device *answer,
-		      struct arena *arena)
+static int ask_device(struct host *host, const struct question *question,
+		      struct rdma_device *answer, struct arena *arena)
 {
 	struct verbs *v = question->verbs;
 	struct ibv_device *device;

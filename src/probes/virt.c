@@ -3,10 +3,10 @@
  * virt.c - the hypervisor and the container that this system runs in, if any: what firmware, kernel
  * and container managers show of them in files. CPUID would say more, of this machine only.
  */
+#include "parse/virt.h"
 #include "parse/cpuinfo.h"
 #include "parse/process.h"
-#include "parse/virt.h"
-#include "probe.h"
+#include "probes/probe.h"
 
 #define CPUINFO_FILE "/proc/cpuinfo"
 #define DMI_FOLDER "/sys/class/dmi/id/"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dmabuf.c - does the driver export GPU memory as a DMA-BUF? */
-#include "prove/gpu-memory.h"
+#include "provers/gpu-memory.h"
 
 static size_t steps(const struct proving *p)
 {
@@ -27,8 +27,8 @@ static void run(struct proving *p, size_t step)
 
 static void lost(struct proving *p, size_t step, const char *why)
 {
-	prove_fails(p, prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL), NULL, "%s",
-		    why);
+	prove_fails(p, prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL), NULL,
+		    "%s", why);
 }
 
 const struct prover prover_dmabuf = {

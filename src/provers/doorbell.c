@@ -18,7 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/library.h"
-#include "prove/prove.h"
+#include "provers/prove.h"
 
 #define FLAGS (CU_HOST_REGISTER_IOMEMORY | CU_HOST_REGISTER_DEVICEMAP | CU_HOST_REGISTER_PORTABLE)
 
@@ -52,7 +52,8 @@ static void try_page(struct proving *p, struct proof_try *try, void *page)
 	const struct cuda *c = &p->child.cuda;
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 	cu_result rc = c->host_register(page, bytes, FLAGS);
-	const char *who = p->group == PROVE_JOB ? "without capabilities" : "with the caller's rights";
+	const char *who = p->group == PROVE_JOB ? "without capabilities"
+						: "with the caller's rights";
 
 	if (rc == CU_SUCCESS) {
 		c->host_unregister(page);
@@ -118,7 +119,8 @@ static void try_uar(struct proving *p, const struct rdma_device *device)
 		{ &m.alloc_uar, "mlx5dv_devx_alloc_uar", NULL, 0 },
 		{ &m.free_uar, "mlx5dv_devx_free_uar", NULL, 0 },
 	};
-	struct proof_try *try = prove_try(p, uar_kind(p), prove_bdf(p, 0), device->name.value, NULL);
+	struct proof_try *try = prove_try(p, uar_kind(p), prove_bdf(p, 0), device->name.value,
+					  NULL);
 	struct verbs *v = &p->child.verbs;
 	struct ibv_device *found;
 	struct ibv_context *context;
@@ -131,8 +133,8 @@ static void try_uar(struct proving *p, const struct rdma_device *device)
 	errno = ENODEV;
 	context = found ? v->open_device(found) : NULL;
 	if (!context) {
-		prove_unknown(p, try, strerrorname_np(errno), "the RDMA device could not be opened: %s",
-			      strerror(errno));
+		prove_unknown(p, try, strerrorname_np(errno),
+			      "the RDMA device could not be opened: %s", strerror(errno));
 		return;
 	}
 	try_uar_of(p, try, &m, context);

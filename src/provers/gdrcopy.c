@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/library.h"
-#include "prove/gpu-memory.h"
-#include "prove/pattern.h"
+#include "provers/gpu-memory.h"
+#include "provers/pattern.h"
 
 #define BYTES GPU_MEMORY_TRIED
 
@@ -30,9 +30,12 @@ struct gdrapi {
 static int open_library(struct gdrapi *a)
 {
 	const struct library_symbol symbols[] = {
-		{ &a->open, "gdr_open", NULL, 0 },	 { &a->close, "gdr_close", NULL, 0 },
-		{ &a->pin, "gdr_pin_buffer", NULL, 0 },	 { &a->unpin, "gdr_unpin_buffer", NULL, 0 },
-		{ &a->map, "gdr_map", NULL, 0 },	 { &a->unmap, "gdr_unmap", NULL, 0 },
+		{ &a->open, "gdr_open", NULL, 0 },
+		{ &a->close, "gdr_close", NULL, 0 },
+		{ &a->pin, "gdr_pin_buffer", NULL, 0 },
+		{ &a->unpin, "gdr_unpin_buffer", NULL, 0 },
+		{ &a->map, "gdr_map", NULL, 0 },
+		{ &a->unmap, "gdr_unmap", NULL, 0 },
 		{ &a->copy, "gdr_copy_to_mapping", NULL, 0 },
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
-#include "prove/prove.h"
+#include "provers/prove.h"
 
 /* Of one link that is up: GPUs before Hopper tell only what is common to them all. */
 static void put_speed(const struct nvml *nvml, nvml_device device, unsigned int link,
@@ -43,7 +43,8 @@ static void add_peers(struct proving *p, const struct nvml *nvml, const nvml_dev
 
 		if (i != gpu && devices[i] &&
 		    nvml->p2p_status(devices[gpu], devices[i], NVML_P2P_NVLINK, &status) ==
-			    NVML_SUCCESS && status == NVML_P2P_OK)
+			    NVML_SUCCESS &&
+		    status == NVML_P2P_OK)
 			*LIST_ADD(p->arena, &g->nvlink_peers) = prove_bdf(p, i);
 	}
 }

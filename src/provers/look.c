@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "prove/prove.h"
+#include "provers/prove.h"
 
 #define PROCESSES_MAX 1024
 
@@ -21,7 +21,8 @@ static struct fact_str comm_of(struct proving *p, unsigned int pid)
 	return fact_strn(p->arena, name, strcspn(name, "\n"));
 }
 
-static bool add_users(struct proving *p, nvml_processes *list, nvml_device device, unsigned int index)
+static bool add_users(struct proving *p, nvml_processes *list, nvml_device device,
+		      unsigned int index)
 {
 	struct nvml_process processes[PROCESSES_MAX];
 	unsigned int count = PROCESSES_MAX;

@@ -8,15 +8,16 @@
  */
 #include <string.h>
 
-#include "judge/topology.h"
-#include "prove/pattern.h"
-#include "prove/prove.h"
+#include "provers/pattern.h"
+#include "provers/prove.h"
+#include "query/node-find.h"
+#include "query/topology.h"
 
 #define BYTES_QUICK (UINT64_C(32) << 20)
 #define BYTES (UINT64_C(256) << 20)
 /* A small copy takes another way through the driver; this one is no multiple of a page or a line. */
 #define SMALL_WORDS 1237
-#define REPEATS 4	/* of the copies that are timed */
+#define REPEATS 4 /* of the copies that are timed */
 
 /* A link's worth in 10^6 bytes a second: 128b/130b encoding from 8 GT/s on (PCIe 6.0, 4.2.2). */
 static uint64_t link_mb_per_s(const struct pci_link *link)
@@ -298,7 +299,8 @@ static void run(struct proving *p, size_t step)
 	cu_stream stream = NULL;
 	cu_result rc = prove_use(p, pair.from) ? try_copies(p, &pair, &stream, copy) : CU_NO_DEVICE;
 
-	copy->error = rc == CU_SUCCESS ? FACT_NONE(fact_str) : fact_str(p->arena, cuda_error(c, rc));
+	copy->error = rc == CU_SUCCESS ? FACT_NONE(fact_str)
+				       : fact_str(p->arena, cuda_error(c, rc));
 	/* That a part arrived whole does not tell that all did. */
 	if (rc != CU_SUCCESS && known_is(copy->bad_bytes, 0))
 		copy->bad_bytes = (struct fact_u64){ 0 };

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "prove/gpu-memory.h"
-#include "prove/pattern.h"
+#include "provers/gpu-memory.h"
+#include "provers/pattern.h"
 
 #define BYTES GPU_MEMORY_TRIED
-#define PSN 0x1234	/* any number: the same for both directions of one queue pair */
-#define WAIT_MS 1000	/* a write inside the adapter takes microseconds; two fit the quick deadline */
+#define PSN 0x1234   /* any number: the same for both directions of one queue pair */
+#define WAIT_MS 1000 /* a write inside the adapter takes microseconds; two fit the quick deadline */
 
 struct link {
 	const struct rdma_handle *h;
@@ -85,8 +85,8 @@ static int to_init(const struct link *l)
 				 .port_num = l->port,
 				 .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
 
-	return l->h->v->modify_qp(l->qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-						     IBV_QP_ACCESS_FLAGS);
+	return l->h->v->modify_qp(
+		l->qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
 /* The queue pair is its own peer. */
@@ -103,7 +103,9 @@ static int to_ready(const struct link *l)
 		.ah_attr = { .dlid = l->attributes.lid,
 			     .is_global = ethernet,
 			     .port_num = l->port,
-			     .grh = { .dgid = l->gid, .sgid_index = l->gid_index, .hop_limit = 64 } },
+			     .grh = { .dgid = l->gid,
+				      .sgid_index = l->gid_index,
+				      .hop_limit = 64 } },
 	};
 
 	return l->h->v->modify_qp(l->qp, &a,
@@ -130,9 +132,10 @@ static int to_send(const struct link *l)
 /* 0, or errno. */
 static int connect_link(struct link *l)
 {
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
-					 .cap = { .max_send_wr = 1, .max_recv_wr = 1,
-						  .max_send_sge = 1, .max_recv_sge = 1 } };
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 }
+	};
 	int rc;
 
 	errno = EIO;
@@ -219,8 +222,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 	}
 	rc = write_to(l, data, m->address, l->gpu->rkey);
 	if (rc)
-		prove_fails(p, try, strerrorname_np(rc), "writing %s fails: %s", how,
-			    strerror(rc));
+		prove_fails(p, try, strerrorname_np(rc), "writing %s fails: %s", how, strerror(rc));
 	else
 		gpu_memory_judge(m, try, how);
 }
@@ -257,9 +259,10 @@ static void lost(struct proving *p, size_t step, const char *why)
 	size_t gpu;
 
 	if (prove_pair(p, step, &gpu, &device))
-		prove_fails(p, prove_try(p, PROOF_RDMA_WRITE, prove_bdf(p, gpu), device->name.value,
-					 NULL),
-			    NULL, "the NIC's write: %s", why);
+		prove_fails(
+			p,
+			prove_try(p, PROOF_RDMA_WRITE, prove_bdf(p, gpu), device->name.value, NULL),
+			NULL, "the NIC's write: %s", why);
 }
 
 const struct prover prover_rdma_write = {

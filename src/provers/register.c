@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "prove/gpu-memory.h"
+#include "provers/gpu-memory.h"
 
 static void put_result(struct proving *p, struct proof_try *try, const struct rdma_handle *h,
 		       struct ibv_mr *mr, const char *how)
@@ -34,7 +34,8 @@ static void try_both(struct proving *p, const struct rdma_handle *h, struct proo
 		prove_unknown(p, peermem, cuda_error(c, rc), "no memory could be had on the GPU");
 		return;
 	}
-	put_result(p, peermem, h, rdma_register_address(h, &m), "registration by address (peermem)");
+	put_result(p, peermem, h, rdma_register_address(h, &m),
+		   "registration by address (peermem)");
 	rc = gpu_memory_export(&m);
 	if (rc != CU_SUCCESS)
 		prove_fails(p, dmabuf, cuda_error(c, rc), "there is no DMA-BUF to register");
@@ -54,8 +55,10 @@ static void run(struct proving *p, size_t step)
 		return;
 	/* Made one after the other: a list that grows moves its items. */
 	prove_try(p, PROOF_DMABUF_REGISTRATION, prove_bdf(p, gpu), device->name.value, NULL);
-	peermem = prove_try(p, PROOF_PEERMEM_REGISTRATION, prove_bdf(p, gpu), device->name.value, NULL);
-	dmabuf = prove_try(p, PROOF_DMABUF_REGISTRATION, prove_bdf(p, gpu), device->name.value, NULL);
+	peermem = prove_try(p, PROOF_PEERMEM_REGISTRATION, prove_bdf(p, gpu), device->name.value,
+			    NULL);
+	dmabuf = prove_try(p, PROOF_DMABUF_REGISTRATION, prove_bdf(p, gpu), device->name.value,
+			   NULL);
 	rc = prove_use(p, gpu) ? rdma_open(&h, p, device) : -ENODEV;
 	if (rc == 0) {
 		try_both(p, &h, dmabuf, peermem);
@@ -69,7 +72,8 @@ static void run(struct proving *p, size_t step)
 
 static void lost(struct proving *p, size_t step, const char *why)
 {
-	static const char *const kinds[] = { PROOF_PEERMEM_REGISTRATION, PROOF_DMABUF_REGISTRATION };
+	static const char *const kinds[] = { PROOF_PEERMEM_REGISTRATION,
+					     PROOF_DMABUF_REGISTRATION };
 	const struct rdma_device *device;
 	size_t gpu;
 
@@ -77,8 +81,8 @@ static void lost(struct proving *p, size_t step, const char *why)
 		return;
 	/* The one that was at work is the first without a result. */
 	for (size_t i = 0; i < 2; i++) {
-		struct proof_try *try =
-			prove_try(p, kinds[i], prove_bdf(p, gpu), device->name.value, NULL);
+		struct proof_try *try = prove_try(p, kinds[i], prove_bdf(p, gpu),
+						  device->name.value, NULL);
 
 		if (is_known(try->works))
 			continue;

@@ -7,28 +7,32 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "prove/prove.h"
+#include "provers/prove.h"
 
 #define VALUE UINT64_C(0x6e766e6f64650001)
-#define WAIT_MS 1000	/* a wait for a value that is already there takes microseconds */
+#define WAIT_MS 1000 /* a wait for a value that is already there takes microseconds */
 
 struct operation {
 	const char *kind, *what;
-	int version;		/* index in struct cuda */
+	int version; /* index in struct cuda */
 	bool wide, wait;
 };
 
 static const struct operation operations[] = {
-	{ PROOF_STREAM_V1, "write32", 0, false, false }, { PROOF_STREAM_V1, "wait32", 0, false, true },
-	{ PROOF_STREAM_V1, "write64", 0, true, false },	 { PROOF_STREAM_V1, "wait64", 0, true, true },
-	{ PROOF_STREAM_V2, "write32", 1, false, false }, { PROOF_STREAM_V2, "wait32", 1, false, true },
-	{ PROOF_STREAM_V2, "write64", 1, true, false },	 { PROOF_STREAM_V2, "wait64", 1, true, true },
+	{ PROOF_STREAM_V1, "write32", 0, false, false },
+	{ PROOF_STREAM_V1, "wait32", 0, false, true },
+	{ PROOF_STREAM_V1, "write64", 0, true, false },
+	{ PROOF_STREAM_V1, "wait64", 0, true, true },
+	{ PROOF_STREAM_V2, "write32", 1, false, false },
+	{ PROOF_STREAM_V2, "wait32", 1, false, true },
+	{ PROOF_STREAM_V2, "write64", 1, true, false },
+	{ PROOF_STREAM_V2, "wait64", 1, true, true },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
 struct bench {
 	cu_stream stream;
-	cu_address cell;	/* of 64 bits */
+	cu_address cell; /* of 64 bits */
 };
 
 /* CU_NOT_SUPPORTED where the library is older than the call. */
@@ -128,8 +132,8 @@ static void run(struct proving *p, size_t step)
 static void lost(struct proving *p, size_t step, const char *why)
 {
 	const struct operation *op = &operations[step % OPERATIONS];
-	struct proof_try *try =
-		prove_try(p, op->kind, prove_bdf(p, step / OPERATIONS), NULL, op->what);
+	struct proof_try *try = prove_try(p, op->kind, prove_bdf(p, step / OPERATIONS), NULL,
+					  op->what);
 
 	prove_fails(p, try, NULL, "%s", why);
 }

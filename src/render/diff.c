@@ -39,7 +39,7 @@ static void put_heading(const struct diff *diff)
 
 struct row {
 	const struct diff_key *key;
-	char pattern[512];	/* pci.devices[*].mps_bytes */
+	char pattern[512]; /* pci.devices[*].mps_bytes */
 	size_t items;
 };
 
@@ -100,9 +100,8 @@ static void list_nodes(const struct fleet *fleet, const struct node_set *nodes)
 {
 	size_t n = 0;
 
-	for_each_node(node, nodes)
-		if (n++ < LISTED)
-			printf("%s%s", n > 1 ? ", " : "", fleet->names[node]);
+	for_each_node(node, nodes) if (n++ < LISTED)
+		printf("%s%s", n > 1 ? ", " : "", fleet->names[node]);
 	if (n > LISTED)
 		printf(" and %zu more", n - LISTED);
 }
@@ -196,9 +195,8 @@ static struct json_object *value_json(const struct fleet *fleet, const struct di
 
 	json_put_string(json, "value", value->text);
 	json_put_number(json, "count", value->nodes.nodes);
-	for_each_node(node, names ? &value->nodes : &none)
-		json_object_array_add(nodes, json_text(fleet->names[node],
-						       strlen(fleet->names[node])));
+	for_each_node(node, names ? &value->nodes : &none) json_object_array_add(
+		nodes, json_text(fleet->names[node], strlen(fleet->names[node])));
 	json_put(json, "nodes", nodes);
 	return json;
 }
@@ -218,10 +216,9 @@ static struct json_object *diff_json(const struct diff *diff, const struct fleet
 
 		/* Most nodes are named by their absence from the other values. */
 		for (size_t k = 0; k < key->count; k++)
-			json_object_array_add(values,
-					      value_json(fleet, &key->values[k],
-							 &key->values[k] != most ||
-								 diff->nodes <= LISTED));
+			json_object_array_add(values, value_json(fleet, &key->values[k],
+								 &key->values[k] != most ||
+									 diff->nodes <= LISTED));
 		json_put_string(one, "fact", key->path);
 		json_put_string(one, "most", most ? most->text : NULL);
 		json_put(one, "various", json_object_new_boolean(key->various));
@@ -321,7 +318,8 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 		printf("</td><td class=\"n\">%zu</td><td>", value->nodes.nodes);
 		if (is_most)
 			fputs("most", stdout);
-		for_each_node(node, is_most ? &none : &value->nodes) {
+		for_each_node(node, is_most ? &none : &value->nodes)
+		{
 			fputs(comma, stdout);
 			put_html(fleet->names[node]);
 			comma = ", ";
@@ -370,7 +368,7 @@ static void put_page(const struct diff *diff, const struct fleet *fleet)
 }
 
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
-			     const struct options *options, enum exit_status status)
+			     const struct render_options *options, enum exit_status status)
 {
 	_cleanup_json_ struct json_object *json = NULL;
 

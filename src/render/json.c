@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* json.c - the report and the rules as documents; docs/formats/ has their schemas. */
+#include <json-c/json_tokener.h>
 #include <stdio.h>
 #include <string.h>
-#include <json-c/json_tokener.h>
 
 #include "base/json.h"
 #include "base/output.h"
 #include "fleet/since.h"
+#include "query/node-find.h"
 #include "render/render.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
@@ -43,9 +44,9 @@ struct json_object *render_node(const struct node *node)
 	put_str(json, "machine", node->os.machine);
 	put_str(json, "kernel", node->os.kernel);
 	put_str(json, "driver", node->driver.version);
-	json_put(json, "gpus", is_told(node->pci.devices) ? json_u64(gpus) : NULL);
+	json_put(json, "gpus", was_read(node->pci.devices) ? json_u64(gpus) : NULL);
 	json_put(json, "rdma_devices",
-		 is_told(node->rdma.devices) ? json_u64(node->rdma.devices.count) : NULL);
+		 was_read(node->rdma.devices) ? json_u64(node->rdma.devices.count) : NULL);
 	put_str(json, "os", node->os.name);
 	put_str(json, "hypervisor", node->os.hypervisor);
 	return json;
@@ -87,12 +88,12 @@ static struct json_object *evidence_json(const struct report *report, const char
 
 static struct json_object *fix_json(const struct finding *f)
 {
-	enum activation activation =
-		f->answer.activation ? f->answer.activation : f->rule->activation;
+	enum activation activation = f->answer.activation ? f->answer.activation
+							  : f->rule->activation;
 	struct json_object *json;
 
-	if (!f->rule->fix || (f->answer.verdict != VERDICT_FAIL &&
-			      f->answer.verdict != VERDICT_PENDING))
+	if (!f->rule->fix ||
+	    (f->answer.verdict != VERDICT_FAIL && f->answer.verdict != VERDICT_PENDING))
 		return NULL;
 	json = json_object_new_object();
 	json_put_string(json, "id", f->rule->fix);

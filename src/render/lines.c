@@ -99,7 +99,10 @@ const char *render_reason(const struct report *r, const struct finding *f)
 static int rank(const struct finding *f)
 {
 	static const int verdicts[] = {
-		[VERDICT_FAIL] = 1, [VERDICT_PENDING] = 2, [VERDICT_UNKNOWN] = 3, [VERDICT_NOT_APPLICABLE] = 0,
+		[VERDICT_FAIL] = 1,
+		[VERDICT_PENDING] = 2,
+		[VERDICT_UNKNOWN] = 3,
+		[VERDICT_NOT_APPLICABLE] = 0,
 	};
 	int verdict = verdicts[f->answer.verdict];
 
@@ -119,7 +122,8 @@ const struct finding *render_next(const struct report *r, const struct finding *
 	do {
 		next = NULL;
 		for_each(f, &r->findings)
-			if (rank(f) && (!after || is_behind(f, after)) && (!next || is_behind(next, f)))
+			if (rank(f) && (!after || is_behind(f, after)) &&
+			    (!next || is_behind(next, f)))
 				next = f;
 		after = next;
 	} while (next && !is_first(r, next));

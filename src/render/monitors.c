@@ -15,7 +15,7 @@ enum nagios { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 /* A folder that was mounted elsewhere, say: neither the kernel nor the PCI bus is there to be looked at. */
 static bool saw_nothing(const struct report *r)
 {
-	return is_unknown(r->node->os.kernel) && !is_told(r->node->pci.devices);
+	return is_unknown(r->node->os.kernel) && !was_read(r->node->pci.devices);
 }
 
 static enum nagios nagios_status(const struct report *r, enum exit_status status)
@@ -104,7 +104,7 @@ enum exit_status render_report_npd(const struct report *r, enum exit_status stat
 
 /* ---- what could not be done ---- */
 
-enum exit_status render_failure(const struct options *options, enum exit_status status)
+enum exit_status render_failure(const struct render_options *options, enum exit_status status)
 {
 	bool nagios = options->format == FORMAT_NAGIOS;
 
@@ -112,10 +112,10 @@ enum exit_status render_failure(const struct options *options, enum exit_status 
 		return status;
 	if (!options->quiet && nagios) {
 		printf("NVNODECHECK UNKNOWN - ");
-		put_plain(cli_complaint());
+		put_plain(last_complaint());
 		putchar('\n');
 	} else if (!options->quiet) {
-		put_message(cli_complaint());
+		put_message(last_complaint());
 	}
 	fflush(stdout);
 	return nagios ? (enum exit_status)NAGIOS_UNKNOWN : (enum exit_status)NPD_UNKNOWN;

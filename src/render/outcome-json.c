@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "outcome.h"
 #include "render/render.h"
+#include "txn/outcome.h"
 
 static struct json_object *strings(const void *list)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "outcome.h"
 #include "render/render.h"
+#include "txn/outcome.h"
 
 #define INDENT 4
 
@@ -99,12 +99,12 @@ static void items(FILE *out, const struct outcome *o, int width)
 	}
 }
 
-enum exit_status render_outcome_text(const struct outcome *o, const struct options *options,
+enum exit_status render_outcome_text(const struct outcome *o, const struct render_options *options,
 				     enum exit_status status)
 {
 	struct page page;
 
-	page_begin(&page, options);
+	page_begin(&page, options->color, options->pager);
 	for_each(text, &o->txn->recovered)
 		text_wrap(page.out, *text, 0, 0, page.width);
 	/* Apart from what stands above: the plan, or what was taken back first. */
@@ -143,11 +143,11 @@ static void entry_text(FILE *out, const struct txn_entry *entry)
 }
 
 enum exit_status render_entries_text(const struct txn_entries *entries,
-				     const struct options *options)
+				     const struct render_options *options)
 {
 	struct page page;
 
-	page_begin(&page, options);
+	page_begin(&page, options->color, options->pager);
 	for_each(entry, &entries->entries)
 		entry_text(page.out, entry);
 	if (entries->entries.count == 0)

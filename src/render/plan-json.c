@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "plan/unified.h"
+#include "fixes/unified.h"
 #include "render/render.h"
 
 static struct json_object *list_json(const char *const *list)

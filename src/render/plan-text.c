@@ -2,8 +2,8 @@
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
 
-#include "plan/plan-make.h"
-#include "plan/unified.h"
+#include "fixes/plan-make.h"
+#include "fixes/unified.h"
 #include "render/render.h"
 
 #define INDENT 5
@@ -202,10 +202,10 @@ static bool any_refused(const struct plan *plan)
 
 /* Of the answers that were asked for: what is unknown may need a repair as well. */
 static const char *nothing_text(struct view *v, const struct report *report,
-				const struct options *options)
+				const struct render_options *options)
 {
 	size_t unknown = report->count[VERDICT_UNKNOWN];
-	const char *more = options->all || options->args_count
+	const char *more = options->all
 				   ? ""
 				   : " With --all, what is less than an error is repaired too.";
 
@@ -214,33 +214,36 @@ static const char *nothing_text(struct view *v, const struct report *report,
 					    : "There is nothing to change.";
 	if (!unknown)
 		return arena_printf(v->plan->arena, "Nothing needs a repair.%s", more);
-	return arena_printf(v->plan->arena,
-			    "Nothing that was found needs a repair; %zu answer%s unknown, and 'nvnodecheck "
-			    "doctor' says what would make %s known.%s",
-			    unknown, unknown == 1 ? " is" : "s are", unknown == 1 ? "it" : "them", more);
+	return arena_printf(
+		v->plan->arena,
+		"Nothing that was found needs a repair; %zu answer%s unknown, and 'nvnodecheck "
+		"doctor' says what would make %s known.%s",
+		unknown, unknown == 1 ? " is" : "s are", unknown == 1 ? "it" : "them", more);
 }
 
-static void foot(struct view *v, const struct report *report, const struct options *options)
+static void foot(struct view *v, const struct report *report, const struct render_options *options)
 {
-	const char *what = options->apply ? ""
-			   : options->from
-				   ? " Nothing has been changed."
-				   : " Nothing has been changed: the same command with --apply, as root, "
-				     "does it, 'undo' takes it back.";
+	const char *what =
+		options->apply ? ""
+		: options->from
+			? " Nothing has been changed."
+			: " Nothing has been changed: the same command with --apply, as root, "
+			  "does it, 'undo' takes it back.";
 
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);
 	else
-		text_wrap(v->page.out, arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what),
-			  0, 0, v->page.width);
+		text_wrap(v->page.out,
+			  arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what), 0, 0,
+			  v->page.width);
 }
 
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
-				  const struct options *options, enum exit_status status)
+				  const struct render_options *options, enum exit_status status)
 {
 	struct view v = { .plan = plan };
 
-	page_begin(&v.page, options);
+	page_begin(&v.page, options->color, options->pager);
 	text_wrap(v.page.out,
 		  arena_printf(plan->arena, "Profiles %s (%s)",
 			       profiles_text(plan->arena, report->profiles),

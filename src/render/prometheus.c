@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "base/output.h"
-#include "judge/topology.h"
+#include "base/version.h"
+#include "query/topology.h"
 #include "render/render.h"
-#include "version.h"
 
 static void family(const char *name, const char *help)
 {
@@ -54,11 +54,11 @@ static void put_node(const struct report *r)
 	putchar(',');
 	label("profiles", profiles_text(r->arena, r->profiles));
 	puts("} 1");
-	if (is_told(node->pci.devices)) {
+	if (was_read(node->pci.devices)) {
 		family("gpus", "NVIDIA GPUs on the PCI bus.");
 		printf("nvnodecheck_gpus %zu\n", topology_gpus(node));
 	}
-	if (!is_told(node->rdma.devices))
+	if (!was_read(node->rdma.devices))
 		return;
 	for_each(d, &node->rdma.devices)
 		for_each(p, &d->ports)
@@ -135,7 +135,8 @@ static void put_probes(const struct report *r)
 {
 	if (!r->node->probes.count)
 		return;
-	family("probe_ok", "1: the probe read all that it wanted or said what it could not; 0: it hung or crashed.");
+	family("probe_ok",
+	       "1: the probe read all that it wanted or said what it could not; 0: it hung or crashed.");
 	for_each(p, &r->node->probes)
 		printf("nvnodecheck_probe_ok{probe=\"%s\"} %d\n", p->name.value,
 		       !known_is(p->state, PROBE_TIMED_OUT) && !known_is(p->state, PROBE_FAILED));

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "proof-document.h"
 #include "render/render.h"
 
 #define LABEL 22
@@ -107,8 +106,11 @@ static bool show_kind(struct view *v, const char *kind, const char *label)
 			continue;
 		line(v, any ? "" : label,
 		     arena_printf(v->report->arena, "%s%s%s  %s: %s", page_style(&v->page, style),
-				  is_unknown(t->works) ? "?" : t->works.value ? "yes" : "no",
-				  page_style(&v->page, STYLE_PLAIN), where(v, t), with_error(v, t)));
+				  is_unknown(t->works) ? "?"
+				  : t->works.value     ? "yes"
+						       : "no",
+				  page_style(&v->page, STYLE_PLAIN), where(v, t),
+				  with_error(v, t)));
 		any = true;
 	}
 	return any;
@@ -135,8 +137,9 @@ static void show_tries(struct view *v)
 	heading(v, "Does the NIC reach GPU memory?");
 	show_kind(v, PROOF_DMABUF_EXPORT, "export as DMA-BUF");
 	if (!any_of(v, PROOF_DMABUF_REGISTRATION))
-		line(v, "registration", is_known(v->proof->stopped) ? "it was not tried"
-							      : "no RDMA device here to try it with");
+		line(v, "registration",
+		     is_known(v->proof->stopped) ? "it was not tried"
+						 : "no RDMA device here to try it with");
 	show_kind(v, PROOF_DMABUF_REGISTRATION, "register DMA-BUF");
 	show_kind(v, PROOF_PEERMEM_REGISTRATION, "register address");
 	show_kind(v, PROOF_RDMA_WRITE, "RDMA write");
@@ -195,8 +198,8 @@ static const char *paths_text(struct view *v)
 		if (strstr(text, path))
 			continue;
 		for_each(other, &v->proof->copies)
-			n += strcmp(is_known(other->path) ? other->path.value : "unknown path", path) ==
-			     0;
+			n += strcmp(is_known(other->path) ? other->path.value : "unknown path",
+				    path) == 0;
 		text = arena_printf(v->report->arena, "%s%s%zu over %s", text, *text ? ", " : "", n,
 				    path);
 	}
@@ -221,8 +224,9 @@ static void show_copies(struct view *v)
 		fputc('\n', v->page.out);
 	}
 	line(v, "paths", paths_text(v));
-	line(v, "marks", "* through the host, for want of peer access; < less than half of what it should "
-			 "be; bad: damaged data; none: it did not come to an end");
+	line(v, "marks",
+	     "* through the host, for want of peer access; < less than half of what it should "
+	     "be; bad: damaged data; none: it did not come to an end");
 }
 
 /* ---- the two settings that people ask about ---- */
@@ -249,8 +253,9 @@ static void show_settings(struct view *v)
 	static const char *const doorbell[] = {
 		[PROOF_SILENT] = "not told: the mapping could not be tried",
 		[PROOF_GOOD] = "not needed, or set: an ordinary job may map a doorbell",
-		[PROOF_BAD] = ("needed, where jobs without CAP_SYS_ADMIN use GPU-initiated networking "
-			       "(NVSHMEM IBGDA, DeepEP)"),
+		[PROOF_BAD] =
+			("needed, where jobs without CAP_SYS_ADMIN use GPU-initiated networking "
+			 "(NVSHMEM IBGDA, DeepEP)"),
 	};
 	enum verdict second = verdict_of(v, "proof/stream-memops");
 	enum proof_word first = word_of(v, "driver/stream-memops");
@@ -277,20 +282,20 @@ static void show_findings(struct view *v)
 	while ((f = render_next(v->report, f))) {
 		if (f->answer.verdict != VERDICT_FAIL)
 			continue;
-		fprintf(v->page.out, "\n%s%-5s%s", page_style(&v->page, STYLE_RED), tags[f->severity],
-			page_style(&v->page, STYLE_PLAIN));
+		fprintf(v->page.out, "\n%s%-5s%s", page_style(&v->page, STYLE_RED),
+			tags[f->severity], page_style(&v->page, STYLE_PLAIN));
 		text_wrap(v->page.out, render_reason(v->report, f), 5, 5, v->page.width);
 		line(v, "impact", f->rule->impact);
 		line(v, "do", f->rule->remedy);
 	}
 }
 
-enum exit_status render_proof_text(const struct report *report, const struct options *options,
-				   enum exit_status status)
+enum exit_status render_proof_text(const struct report *report,
+				   const struct render_options *options, enum exit_status status)
 {
 	struct view v = { .report = report, .proof = &report->node->proof };
 
-	page_begin(&v.page, options);
+	page_begin(&v.page, options->color, options->pager);
 	head(&v);
 	show_tries(&v);
 	show_copies(&v);
@@ -302,9 +307,36 @@ enum exit_status render_proof_text(const struct report *report, const struct opt
 	return page_end(&v.page, status);
 }
 
+static struct json_object *finding_json(const struct finding *f)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "rule", f->rule->id);
+	json_put_string(json, "verdict", verdict_words[f->answer.verdict]);
+	json_put_string(json, "severity", severity_words[f->severity]);
+	json_put_string(json, "subject", f->answer.subject);
+	json_put_string(json, "observed", f->answer.observed);
+	json_put_string(json, "expected", f->answer.expected);
+	return json;
+}
+
+static struct json_object *proof_json(const struct report *report)
+{
+	struct json_object *json = json_document(PROOF_FORMAT);
+	struct json_object *findings = json_object_new_array();
+
+	json_put(json, "node", render_node(report->node));
+	json_put_string(json, "verdict", verdict_words[report->verdict]);
+	for_each(f, &report->findings)
+		json_object_array_add(findings, finding_json(f));
+	json_put(json, "findings", findings);
+	json_put(json, "proof", fact_to_json(&proof_facts_desc, &report->node->proof));
+	return json;
+}
+
 enum exit_status render_proof_json(const struct report *report, enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = proof_document_make(report);
+	_cleanup_json_ struct json_object *json = proof_json(report);
 
 	return render_json(json, status);
 }

@@ -4,9 +4,11 @@
 #ifndef RENDER_H
 #define RENDER_H
 
+#include "base/message.h"
 #include "base/text.h"
-#include "plan/plan.h"
-#include "report.h"
+#include "evaluate/report.h"
+#include "render/options.h"
+#include "txn/plan.h"
 
 struct json_object;
 struct diff;
@@ -14,8 +16,8 @@ struct fleet;
 struct outcome;
 struct txn_entries;
 
-enum exit_status render_report_text(const struct report *report, const struct options *options,
-				    enum exit_status status);
+enum exit_status render_report_text(const struct report *report,
+				    const struct render_options *options, enum exit_status status);
 enum exit_status render_report_json(const struct report *report, enum exit_status status);
 /* The same on one line. */
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
@@ -26,33 +28,33 @@ enum exit_status render_report_nagios(const struct report *report, enum exit_sta
 enum exit_status render_report_npd(const struct report *report, enum exit_status status);
 /* STATUS as such a consumer has it where nothing could be found out. It shows standard output, so what
  * complain() said goes there too. */
-enum exit_status render_failure(const struct options *options, enum exit_status status);
+enum exit_status render_failure(const struct render_options *options, enum exit_status status);
 /* By --format, --output, --journal and --quiet; LINES: text is a line for each finding. */
-enum exit_status render_report(const struct report *report, const struct options *options,
+enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
-enum exit_status render_proof_text(const struct report *report, const struct options *options,
-				   enum exit_status status);
+enum exit_status render_proof_text(const struct report *report,
+				   const struct render_options *options, enum exit_status status);
 enum exit_status render_proof_json(const struct report *report, enum exit_status status);
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
-				   const struct options *options);
+				   const struct render_options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
-enum exit_status render_rule_text(const struct rule *rule, const struct options *options);
+enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
-			     const struct options *options, enum exit_status status);
+			     const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
-				  const struct options *options, enum exit_status status);
+				  const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
 				  enum exit_status status);
-enum exit_status render_outcome_text(const struct outcome *outcome, const struct options *options,
-				     enum exit_status status);
+enum exit_status render_outcome_text(const struct outcome *outcome,
+				     const struct render_options *options, enum exit_status status);
 /* The plan's document with its outcome; an undo's. */
 enum exit_status render_applied_json(const struct outcome *outcome, const struct report *report,
 				     enum exit_status status);
 enum exit_status render_undone_json(const struct outcome *outcome, enum exit_status status);
 enum exit_status render_entries_text(const struct txn_entries *entries,
-				     const struct options *options);
+				     const struct render_options *options);
 enum exit_status render_entries_json(const struct txn_entries *entries);
 /* New objects: a plan as a document; what each document says of its node; words by their bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);

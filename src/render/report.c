@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "journal-send.h"
+#include "render/journal-send.h"
 #include "render/render.h"
 
-static enum exit_status render(const struct report *report, const struct options *options,
+static enum exit_status render(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines)
 {
-	switch ((enum format)options->format) {
+	switch (options->format) {
 	case FORMAT_JSON:
 		return render_report_json(report, status);
 	case FORMAT_JSONL:
@@ -31,7 +31,7 @@ static enum exit_status render(const struct report *report, const struct options
 		     : render_report_text(report, options, status);
 }
 
-enum exit_status render_report(const struct report *report, const struct options *options,
+enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines)
 {
 	struct output output;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "base/version.h"
 #include "render/render.h"
-#include "version.h"
 
 /* One character as roff writes it: a plain "-" would come out as a hyphen, a plain quote as a curly
  * one, and commands are there to be copied (groff_man_style(7), portability). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rules.c - the rules as a list, and one of them in full. */
 
-#include "plan/fix.h"
+#include "fixes/fix.h"
 #include "render/render.h"
 
 #define INDENT 4
@@ -36,12 +36,12 @@ const char *activation_text(enum activation activation)
 }
 
 enum exit_status render_rules_text(const struct rule *const *rules, size_t count,
-				   const struct options *options)
+				   const struct render_options *options)
 {
 	struct page page;
 	char buffer[64];
 
-	page_begin(&page, options);
+	page_begin(&page, options->color, options->pager);
 	fprintf(page.out, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
 	for (size_t i = 0; i < count; i++)
 		fprintf(page.out, "%-38s %-4s %-16s%s\n", rules[i]->id,
@@ -59,13 +59,13 @@ static void section(struct page *page, const char *title, const char *text)
 	text_wrap(page->out, text, INDENT, 0, page->width);
 }
 
-enum exit_status render_rule_text(const struct rule *rule, const struct options *options)
+enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options)
 {
 	struct page page;
 	const struct fix *fix = fix_find(rule->fix);
 	char buffer[64], text[512];
 
-	page_begin(&page, options);
+	page_begin(&page, options->color, options->pager);
 	fprintf(page.out, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
 		page_style(&page, STYLE_PLAIN));
 	text_wrap(page.out, rule->title, INDENT, 0, page.width);

@@ -5,11 +5,12 @@
 
 #include "base/json.h"
 #include "fleet/since.h"
-#include "judge/gpus.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
 #include "render/render.h"
 #include "render/topo.h"
 
-#define LABEL 10	/* width of "observed " and its like */
+#define LABEL 10 /* width of "observed " and its like */
 #define INDENT 5
 #define SUBJECTS_SHOWN 4
 
@@ -49,7 +50,7 @@ static const char *gpus_text(struct view *v)
 	const struct node *node = v->report->node;
 	const char *text = "";
 
-	if (!is_told(node->pci.devices))
+	if (!was_read(node->pci.devices))
 		return "unknown";
 	for_each(d, &node->pci.devices) {
 		const char *name = gpu_name(node, d);
@@ -76,7 +77,7 @@ static const char *nics_text(struct view *v)
 	const struct node *node = v->report->node;
 	size_t active = 0, ports = 0;
 
-	if (!is_told(node->rdma.devices))
+	if (!was_read(node->rdma.devices))
 		return "unknown";
 	if (node->rdma.devices.count == 0)
 		return "no RDMA device";
@@ -101,9 +102,8 @@ static const char *driver_text(struct view *v)
 		return "unknown";
 	return arena_printf(v->report->arena, "%s%s%s%s", driver->version.value,
 			    is_known(driver->flavour) ? " (" : "",
-			    is_known(driver->flavour)
-				    ? driver_flavour_words[driver->flavour.value]
-				    : "",
+			    is_known(driver->flavour) ? driver_flavour_words[driver->flavour.value]
+						      : "",
 			    is_known(driver->flavour) ? " kernel modules)" : "");
 }
 
@@ -147,8 +147,9 @@ static void head(struct view *v)
 	head_line(v, "Driver", driver_text(v));
 	head_line(v, "GPUs", gpus_text(v));
 	head_line(v, "NICs", nics_text(v));
-	head_line(v, "Profiles", arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
-					      r->profiles_reason));
+	head_line(v, "Profiles",
+		  arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
+			       r->profiles_reason));
 	if (repairs_text(v))
 		head_line(v, "Repairs", repairs_text(v));
 }
@@ -219,8 +220,7 @@ static const char *places(struct view *v, const struct finding *f)
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place;
 
-		if (report_find(r, f->answer.evidence[i], &ref) ||
-		    !ref.source)
+		if (report_find(r, f->answer.evidence[i], &ref) || !ref.source)
 			continue;
 		place = ref.line ? arena_printf(r->arena, "%s:%llu", ref.source,
 						(unsigned long long)ref.line)
@@ -233,8 +233,7 @@ static const char *places(struct view *v, const struct finding *f)
 
 static const char *repair_text(const struct finding *f)
 {
-	return activation_text(f->answer.activation ? f->answer.activation
-						    : f->rule->activation);
+	return activation_text(f->answer.activation ? f->answer.activation : f->rule->activation);
 }
 
 static void title_line(struct view *v, const struct finding *f, const char *tag, enum style style)
@@ -284,8 +283,8 @@ static void show_short(struct view *v, const struct finding *f)
 	bool pass = f->answer.verdict == VERDICT_PASS;
 	const char *text = f->answer.observed;
 
-	fprintf(v->page.out, "%s%-*s%s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM), INDENT,
-		pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id);
+	fprintf(v->page.out, "%s%-*s%s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM),
+		INDENT, pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id);
 	if (f->answer.subject)
 		fprintf(v->page.out, " %s", subjects(v, f));
 	fputc('\n', v->page.out);
@@ -341,7 +340,8 @@ static void show_overruled(struct view *v)
 			continue;
 		if (!any)
 			fprintf(v->page.out, "\n%sProved otherwise%s\n",
-				page_style(&v->page, STYLE_BOLD), page_style(&v->page, STYLE_PLAIN));
+				page_style(&v->page, STYLE_BOLD),
+				page_style(&v->page, STYLE_PLAIN));
 		any = true;
 		show_short(v, f);
 	}
@@ -363,9 +363,9 @@ static void show_changes(struct view *v)
 
 	if (!changes)
 		return;
-	fprintf(v->page.out, "\n%s%u fact%s changed since then%s\n", page_style(&v->page, STYLE_BOLD),
-		changes->items.count, changes->items.count == 1 ? "" : "s",
-		page_style(&v->page, STYLE_PLAIN));
+	fprintf(v->page.out, "\n%s%u fact%s changed since then%s\n",
+		page_style(&v->page, STYLE_BOLD), changes->items.count,
+		changes->items.count == 1 ? "" : "s", page_style(&v->page, STYLE_PLAIN));
 	for_each(c, &changes->items) {
 		fprintf(v->page.out, "%*s%s\n", INDENT, "", c->fact);
 		label(v, "before", c->before ? c->before : "not there");
@@ -383,10 +383,11 @@ static void what_next(struct view *v)
 	if (!count_failed(v->report))
 		return;
 	fputc('\n', v->page.out);
-	text_wrap(v->page.out,
-		  "Why, and how to check by hand: 'nvnodecheck explain RULE'. What can be repaired: "
-		  "'nvnodecheck fix', with the same --profile.",
-		  0, 0, v->page.width);
+	text_wrap(
+		v->page.out,
+		"Why, and how to check by hand: 'nvnodecheck explain RULE'. What can be repaired: "
+		"'nvnodecheck fix', with the same --profile.",
+		0, 0, v->page.width);
 }
 
 static void last_line(struct view *v)
@@ -395,10 +396,14 @@ static void last_line(struct view *v)
 	size_t failed = count_failed(r);
 
 	fputc('\n', v->page.out);
-	styled(v, failed ? STYLE_RED : r->count[VERDICT_PENDING] ? STYLE_YELLOW : STYLE_GREEN,
+	styled(v,
+	       failed			   ? STYLE_RED
+	       : r->count[VERDICT_PENDING] ? STYLE_YELLOW
+					   : STYLE_GREEN,
 	       arena_printf(r->arena, "%zu failed", failed));
-	fprintf(v->page.out, ", %zu pending, %zu for information, %zu unknown, %zu passed, "
-			"%zu not applicable",
+	fprintf(v->page.out,
+		", %zu pending, %zu for information, %zu unknown, %zu passed, "
+		"%zu not applicable",
 		r->count[VERDICT_PENDING], r->info, r->count[VERDICT_UNKNOWN],
 		r->count[VERDICT_PASS], r->count[VERDICT_NOT_APPLICABLE]);
 	if (r->off)
@@ -406,12 +411,12 @@ static void last_line(struct view *v)
 	fputc('\n', v->page.out);
 }
 
-enum exit_status render_report_text(const struct report *report, const struct options *options,
-				    enum exit_status status)
+enum exit_status render_report_text(const struct report *report,
+				    const struct render_options *options, enum exit_status status)
 {
 	struct view v = { .report = report, .verbose = options->verbose };
 
-	page_begin(&v.page, options);
+	page_begin(&v.page, options->color, options->pager);
 	head(&v);
 	show_all(&v, chosen_fail, show_bad);
 	show_all(&v, chosen_pending, show_bad);

@@ -74,7 +74,7 @@ static void put_device(struct json_object *json, const struct topo *topo,
 	if (item->kind == TOPO_GPU || item->kind == TOPO_NIC) {
 		struct fact_str iommu = topo_iommu(topo, d);
 
-		if (is_told(iommu))
+		if (was_read(iommu))
 			json_put_string(json, "iommu", is_known(iommu) ? iommu.value : NULL);
 	}
 	if (item->kind == TOPO_NIC) {

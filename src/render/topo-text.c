@@ -318,11 +318,11 @@ void render_topo_part(struct page *page, const struct topo *topo)
 		print_legend(&d);
 }
 
-enum exit_status render_topo_text(const struct topo *topo, const struct options *options)
+enum exit_status render_topo_text(const struct topo *topo, const struct render_options *options)
 {
 	struct page page;
 
-	page_begin(&page, options);
+	page_begin(&page, options->color, options->pager);
 	if (topo_is_empty(topo))
 		fprintf(page.out, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
 	render_topo_part(&page, topo);

@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gpus.h"
-#include "judge/topology.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
+#include "query/topology.h"
 
 const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",
 					"gpu",	"nic",	     "nvswitch",    "data-direct", NULL };
@@ -306,7 +307,7 @@ struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *dev
 	for_each(d, &topo->node->iommu.devices)
 		if (is_known(d->bdf) && str_is(device->bdf, d->bdf.value))
 			return is_known(d->type) ? d->type : (struct fact_str){ 0 };
-	return is_told(topo->node->iommu.devices) ? FACT_NONE(fact_str) : (struct fact_str){ 0 };
+	return was_read(topo->node->iommu.devices) ? FACT_NONE(fact_str) : (struct fact_str){ 0 };
 }
 
 const char *topo_iommu_text(const struct topo *topo, const struct pci_device *device)
@@ -354,7 +355,7 @@ void topo_ports(const struct topo *topo, const struct pci_device *device, struct
 				lines->text[lines->count++] = port_text(topo, d, p);
 	}
 	if (!any)
-		lines->text[lines->count++] = is_told(topo->node->rdma.devices)
+		lines->text[lines->count++] = was_read(topo->node->rdma.devices)
 						      ? "no RDMA device"
 						      : "RDMA devices unknown";
 }

@@ -7,21 +7,30 @@
 #ifndef RENDER_TOPO_H
 #define RENDER_TOPO_H
 
-#include "facts.h"
+#include "facts/facts.h"
 #include "render/render.h"
 
-#define TOPO_LINES_MAX 8	/* a NIC has a port or two */
+#define TOPO_LINES_MAX 8 /* a NIC has a port or two */
 
-enum topo_kind { TOPO_NODE, TOPO_NUMA, TOPO_HOST_BRIDGE, TOPO_PORT, TOPO_SWITCH, TOPO_GPU, TOPO_NIC,
-		 TOPO_NVSWITCH, TOPO_DATA_DIRECT };
+enum topo_kind {
+	TOPO_NODE,
+	TOPO_NUMA,
+	TOPO_HOST_BRIDGE,
+	TOPO_PORT,
+	TOPO_SWITCH,
+	TOPO_GPU,
+	TOPO_NIC,
+	TOPO_NVSWITCH,
+	TOPO_DATA_DIRECT
+};
 extern const char *const topo_kind_words[];
 
 struct topo_item {
 	enum topo_kind kind;
-	const char *id;			/* BDF, pci0000:15, number of the NUMA node; NULL: none */
-	const char *name;		/* GPU0, NIC3; else NULL */
-	const char *label;		/* what it is: ConnectX-7, switch, root port */
-	const struct pci_device *device;	/* NULL: not a function */
+	const char *id;			 /* BDF, pci0000:15, number of the NUMA node; NULL: none */
+	const char *name;		 /* GPU0, NIC3; else NULL */
+	const char *label;		 /* what it is: ConnectX-7, switch, root port */
+	const struct pci_device *device; /* NULL: not a function */
 	const struct numa_node *numa;
 	struct topo_item *parent, *next, *first, *last;
 };
@@ -40,13 +49,13 @@ struct topo_seen {
 struct topo {
 	const struct node *node;
 	struct arena *arena;
-	const struct topology_facts *table;	/* GPUs and NICs are named in its order */
+	const struct topology_facts *table; /* GPUs and NICs are named in its order */
 	struct topo_item *root;
 };
 
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena);
 bool topo_is_empty(const struct topo *topo);
-bool topo_has_matrix(const struct topo *topo);	/* there is a path between two ends */
+bool topo_has_matrix(const struct topo *topo); /* there is a path between two ends */
 
 /* GPU0, NIC3, by BDF; NULL when the table has no such end. */
 const char *topo_name(const struct topo *topo, const char *bdf);
@@ -60,24 +69,24 @@ bool topo_is_end(const struct topo_item *item);
 bool topo_redirects(const struct pci_device *device);
 /* "Gen5 x16", "Gen1 x16 of Gen5 x16"; "" where there is no link of its own. */
 const char *topo_link(const struct topo *topo, const struct pci_device *device);
-bool topo_link_is_narrow(const struct pci_device *device);	/* fewer lanes than the device has */
+bool topo_link_is_narrow(const struct pci_device *device); /* fewer lanes than the device has */
 /* The type of its IOMMU group; absent: in none. */
 struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device);
 const char *topo_iommu_text(const struct topo *topo, const struct pci_device *device);
 const char *topo_driver(const struct pci_device *device);
 /* "mlx5_0 InfiniBand 400 Gb/s ACTIVE", a line for each port of a NIC's RDMA devices. */
 void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines);
-const char *topo_role(const struct topo *topo, const char *bdf);	/* compute, ...; "" unknown */
+const char *topo_role(const struct topo *topo, const char *bdf); /* compute, ...; "" unknown */
 /* From GPU to another GPU or a NIC; NULL to itself. */
 const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf);
 void topo_look(const struct topo *topo, struct topo_seen *seen);
-extern const char *const topo_class_help[];	/* by enum path_class */
+extern const char *const topo_class_help[]; /* by enum path_class */
 /* What has to be known to read the matrix, a sentence each. */
 void topo_notes(const struct topo *topo, struct topo_lines *lines);
 /* "NIC3 mlx5_3, compute" */
 const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu);
 
-enum exit_status render_topo_text(const struct topo *topo, const struct options *options);
+enum exit_status render_topo_text(const struct topo *topo, const struct render_options *options);
 enum exit_status render_topo_svg(const struct topo *topo);
 enum exit_status render_topo_json(const struct topo *topo);
 /* Tree and matrix on a page that is already begun; nothing for a node without GPU and NIC. */

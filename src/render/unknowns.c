@@ -9,12 +9,12 @@
 #define INDENT 5
 
 struct reason {
-	const char *path;	/* what could not be read; NULL: the reason says it */
-	bool others;		/* and more of its kind, for the same reason */
+	const char *path; /* what could not be read; NULL: the reason says it */
+	bool others;	  /* and more of its kind, for the same reason */
 	const char *why;
-	const char *to_know;	/* NULL: nothing that is known would help */
-	const char *rules;	/* that it leaves open, with commas */
-	const struct rule *last;	/* of those */
+	const char *to_know;	 /* NULL: nothing that is known would help */
+	const char *rules;	 /* that it leaves open, with commas */
+	const struct rule *last; /* of those */
 };
 
 struct reasons {
@@ -83,7 +83,7 @@ static void collect(const struct report *report, struct reasons *reasons)
 			r = LIST_ADD(report->arena, &reasons->items);
 			*r = like;
 		}
-		if (r->last == f->rule)	/* about another subject */
+		if (r->last == f->rule) /* about another subject */
 			continue;
 		r->rules = r->rules ? arena_printf(report->arena, "%s, %s", r->rules, f->rule->id)
 				    : f->rule->id;

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
+#include "query/gpus.h"
+#include "query/topology.h"
 
 /* ---- NUMA nodes per socket ---- */
 
@@ -43,40 +43,45 @@ static size_t processor_nodes(const struct node *node)
 	return n;
 }
 
-static void judge_nps(struct judge *j)
+static void check_nps(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	size_t per_socket;
 
-	if (gate_no_gpu(j) || gate_no_rdma(j))
+	if (skip_without_gpu(ctx) || skip_without_rdma(ctx))
 		return;
 	if (node_is_vm(node)) {
-		NOT_APPLICABLE(j, .observed = "a virtual machine", .evidence = { "os.hypervisor" });
+		NOT_APPLICABLE(ctx, .observed = "a virtual machine",
+			       .evidence = { "os.hypervisor" });
 		return;
 	}
 	if (is_unknown(node->os.cpu_model)) {
-		UNKNOWN(j, .evidence = { "os.cpu_model" });
+		UNKNOWN(ctx, .evidence = { "os.cpu_model" });
 		return;
 	}
 	if (!str_is(node->os.cpu_vendor, "AuthenticAMD") ||
 	    (is_known(node->os.cpu_model) && !strstr(node->os.cpu_model.value, "EPYC"))) {
-		NOT_APPLICABLE(j, .observed = "no EPYC processor", .evidence = { "os.cpu_model" });
+		NOT_APPLICABLE(ctx, .observed = "no EPYC processor",
+			       .evidence = { "os.cpu_model" });
 		return;
 	}
 	if (!sockets_known(node)) {
-		UNKNOWN(j, .evidence = { "numa.nodes" });
+		UNKNOWN(ctx, .evidence = { "numa.nodes" });
 		return;
 	}
 	per_socket = processor_nodes(node) / sockets(node);
 	if (per_socket == 1)
-		FAIL(j, .observed = "one NUMA node a socket (NPS1)",
+		FAIL(ctx, .observed = "one NUMA node a socket (NPS1)",
 		     .expected = "what the system's vendor recommends for GPUs; often NPS4",
 		     .evidence = { "numa.nodes", "os.cpu_model" });
 	else if (per_socket > 4)
-		FAIL(j, .observed = say(j, "%zu NUMA nodes a socket: each L3 cache is one", per_socket),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%zu NUMA nodes a socket: each L3 cache is one",
+					     per_socket),
 		     .expected = "NPS4 at most", .evidence = { "numa.nodes", "os.cpu_model" });
 	else
-		PASS(j, .observed = say(j, "NPS%zu", per_socket), .evidence = { "numa.nodes" });
+		PASS(ctx, .observed = text_printf(ctx, "NPS%zu", per_socket),
+		     .evidence = { "numa.nodes" });
 }
 
 /* ---- where the BARs lie ---- */
@@ -101,42 +106,45 @@ static bool beyond(const struct pci_bar *bar, uint64_t bits)
 	return bits && bits < 64 && bar->start.value + bar->size_bytes.value > UINT64_C(1) << bits;
 }
 
-static void judge_bar(struct judge *j, const struct pci_device *d, uint64_t bits)
+static void check_bar(struct rule_context *ctx, const struct pci_device *d, uint64_t bits)
 {
 	const struct pci_bar *bar = gpu_bar1(d);
-	const char *fact = bar ? say(j, "pci.devices[%s].bars[%" PRIu64 "].start", d->bdf.value,
-				     bar->index.value)
-			       : say_fact(j, "pci.devices", d->bdf.value, "bars");
+	const char *fact = bar ? text_printf(ctx, "pci.devices[%s].bars[%" PRIu64 "].start",
+					     d->bdf.value, bar->index.value)
+			       : fact_path(ctx->arena, "pci.devices", d->bdf.value, "bars");
 
 	if (!bar || !is_known(bar->start) || !is_known(bar->size_bytes))
-		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 	else if (bar->start.value == 0)
-		NOT_APPLICABLE(j, .subject = d->bdf.value,
+		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 			       .observed = "no address at all: see pci/bar1-unassigned",
 			       .evidence = { fact });
 	else if (beyond(bar, bits))
-		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "BAR1 at 0x%" PRIx64 ", and a GPU reaches %" PRIu64 " bits",
-				     bar->start.value, bits),
-		     .expected = say(j, "below 0x%" PRIx64, UINT64_C(1) << bits), .evidence = { fact });
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(
+			     ctx, "BAR1 at 0x%" PRIx64 ", and a GPU reaches %" PRIu64 " bits",
+			     bar->start.value, bits),
+		     .expected = text_printf(ctx, "below 0x%" PRIx64, UINT64_C(1) << bits),
+		     .evidence = { fact });
 	else if (bar->start.value >= MMIO_HIGH)
-		FAIL_AS(j, SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = say(j, "BAR1 at 0x%" PRIx64 ", above 56 TB", bar->start.value),
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = text_printf(ctx, "BAR1 at 0x%" PRIx64 ", above 56 TB",
+						bar->start.value),
 			.expected = "lower, where virtual machines or GPUDirect RDMA fail",
 			.evidence = { fact });
 	else
-		PASS(j, .subject = d->bdf.value, .evidence = { fact });
+		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 }
 
-static void judge_mmio_base(struct judge *j)
+static void check_mmio_base(struct rule_context *ctx)
 {
-	uint64_t bits = reach_bits(j->node);
+	uint64_t bits = reach_bits(ctx->node);
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &j->node->pci.devices)
+	for_each(d, &ctx->node->pci.devices)
 		if (pci_is_gpu(d))
-			judge_bar(j, d, bits);
+			check_bar(ctx, d, bits);
 }
 
 static const struct rule bios_rules[] = {
@@ -145,11 +153,13 @@ static const struct rule bios_rules[] = {
 		.title = "The number of NUMA nodes a socket is worth a look",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.judge = judge_nps,
-		.impact = "Bandwidth between NIC and host memory, and between sockets, can be far below what the "
-			  "links give.",
-		.remedy = "Compare NPS1 and NPS4 in the firmware's setup (AMD CBS, DF Common Options) with "
-			  "nccl-tests, and keep what is faster.",
+		.evaluate = check_nps,
+		.impact =
+			"Bandwidth between NIC and host memory, and between sockets, can be far below what the "
+			"links give.",
+		.remedy =
+			"Compare NPS1 and NPS4 in the firmware's setup (AMD CBS, DF Common Options) with "
+			"nccl-tests, and keep what is faster.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "NUMA nodes and sockets under /sys/devices/system, on EPYC processors.",
 		.why = "Two reports have NPS4 several times faster for two nodes with PCIe GPUs; vendors of HGX "
@@ -165,21 +175,26 @@ static const struct rule bios_rules[] = {
 		.title = "The firmware placed GPU memory at addresses that peers may not reach",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_mmio_base,
-		.impact = "Peer transfers fail with remote access errors (perftest: syndrome 0x51) or virtual "
-			  "machines with the GPU do not start.",
-		.remedy = "In the firmware's setup lower \"memory mapped I/O base\", on Dell systems from 56 TB to "
-			  "12 TB.",
+		.evaluate = check_mmio_base,
+		.impact =
+			"Peer transfers fail with remote access errors (perftest: syndrome 0x51) or virtual "
+			"machines with the GPU do not start.",
+		.remedy =
+			"In the firmware's setup lower \"memory mapped I/O base\", on Dell systems from 56 TB to "
+			"12 TB.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Where BAR1 of each GPU lies, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
+		.reads =
+			"Where BAR1 of each GPU lies, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "A device can only reach addresses of its own width: a BAR beyond that is out of reach for "
 		       "its peers. Above 56 TB there is a report of failing transfers that the maintainer suspected "
 		       "the address for, and one of virtual machines that do not start; bare metal mostly works "
 		       "there, so that alone is information.",
-		.check = "lspci -vd 10de: | grep 64-bit; grep -r 'DMA Size' /proc/driver/nvidia/gpus",
-		.sources = "github.com/linux-rdma/perftest/issues/173\n"
-			   "dell.com/support: virtual machines fail to power on when system BIOS has MMIO set to 56 "
-			   "TB\nopen-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c, DMA Size",
+		.check =
+			"lspci -vd 10de: | grep 64-bit; grep -r 'DMA Size' /proc/driver/nvidia/gpus",
+		.sources =
+			"github.com/linux-rdma/perftest/issues/173\n"
+			"dell.com/support: virtual machines fail to power on when system BIOS has MMIO set to 56 "
+			"TB\nopen-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c, DMA Size",
 	},
 };
 

@@ -2,16 +2,16 @@
 /* boot.c - modprobe.d as it is written, and the initramfs that has its own copy of it. */
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/setting.h"
+#include "evaluate/skip.h"
 #include "parse/kparam.h"
+#include "query/setting.h"
 
 /* ---- the initramfs ---- */
 
-static const char *image_fact(struct judge *j, const struct initramfs_image *image,
+static const char *image_fact(struct rule_context *ctx, const struct initramfs_image *image,
 			      const char *field)
 {
-	return say_fact(j, "initramfs.images", image->path.value, field);
+	return fact_path(ctx->arena, "initramfs.images", image->path.value, field);
 }
 
 static bool is_about_gpus(const char *module)
@@ -26,7 +26,7 @@ static bool is_about_gpus(const char *module)
 
 /* The values that one set of files gives and the other does not, of NVIDIA's modules inside. Of a DISK that
  * was not read whole, another file may give what the image has. */
-static const char *differing_option(struct judge *j, const struct modprobe_facts *disk,
+static const char *differing_option(struct rule_context *ctx, const struct modprobe_facts *disk,
 				    const struct modprobe_facts *image)
 {
 	for_each(a, &disk->assignments) {
@@ -37,12 +37,13 @@ static const char *differing_option(struct judge *j, const struct modprobe_facts
 			continue;
 		b = setting_assignment(image, a->module.value, a->param.value);
 		if (!b)
-			return say(j, "%s=\"%s\" is not in it", a->param.value,
-				   is_known(a->value) ? a->value.value : "");
+			return text_printf(ctx, "%s=\"%s\" is not in it", a->param.value,
+					   is_known(a->value) ? a->value.value : "");
 		if (is_known(a->value) && !str_is(b->value, a->value.value) &&
 		    (known_is(disk->complete, true) || str_is(b->file, a->file.value)))
-			return say(j, "%s is \"%s\" in it and \"%s\" on disk", a->param.value,
-				   is_known(b->value) ? b->value.value : "", a->value.value);
+			return text_printf(ctx, "%s is \"%s\" in it and \"%s\" on disk",
+					   a->param.value, is_known(b->value) ? b->value.value : "",
+					   a->value.value);
 	}
 	if (!known_is(disk->complete, true))
 		return NULL;
@@ -50,8 +51,9 @@ static const char *differing_option(struct judge *j, const struct modprobe_facts
 		if (known_is(b->effective, true) && is_about_gpus(b->module.value) &&
 		    !str_is(b->file, "/proc/cmdline") &&
 		    !setting_assignment(disk, b->module.value, b->param.value))
-			return say(j, "%s=\"%s\" is in it and no longer on disk", b->param.value,
-				   is_known(b->value) ? b->value.value : "");
+			return text_printf(ctx, "%s=\"%s\" is in it and no longer on disk",
+					   b->param.value,
+					   is_known(b->value) ? b->value.value : "");
 	return NULL;
 }
 
@@ -67,19 +69,19 @@ static bool blocks(const struct modprobe_facts *modprobe, const char *module)
 	return false;
 }
 
-static const char *differing_block(struct judge *j, const struct node *node,
+static const char *differing_block(struct rule_context *ctx, const struct node *node,
 				   const struct initramfs_image *image)
 {
 	for_each(m, &image->modules)
 		if (is_about_gpus(m->name.value) && blocks(&node->modprobe, m->name.value) &&
 		    !blocks(&image->modprobe, m->name.value))
-			return say(j, "%s is in it without the blacklist that is on disk",
-				   m->name.value);
+			return text_printf(ctx, "%s is in it without the blacklist that is on disk",
+					   m->name.value);
 	return NULL;
 }
 
 /* An nvidia.ko of another version than the one on disk for the same kernel. */
-static const char *differing_version(struct judge *j, const struct node *node,
+static const char *differing_version(struct rule_context *ctx, const struct node *node,
 				     const struct initramfs_image *image)
 {
 	for_each(m, &image->modules) {
@@ -90,8 +92,8 @@ static const char *differing_version(struct judge *j, const struct node *node,
 			    str_is(m->name, f->file_name.value) && is_known(image->kernel) &&
 			    str_is(f->kernel, image->kernel.value) && is_known(f->version) &&
 			    strcmp(f->version.value, m->version.value) != 0)
-				return say(j, "%s %s is in it, %s on disk", m->name.value,
-					   m->version.value, f->version.value);
+				return text_printf(ctx, "%s %s is in it, %s on disk", m->name.value,
+						   m->version.value, f->version.value);
 	}
 	return NULL;
 }
@@ -110,103 +112,109 @@ static const char *newer_file(const struct node *node, const struct initramfs_im
 		if (is_known(f->mtime_s) && is_known(image->mtime_s) &&
 		    f->mtime_s.value > image->mtime_s.value && !is_known(f->masked_by))
 			for_each(o, &node->modprobe.options)
-				if (str_is(o->file, f->path.value) && is_about_gpus(o->module.value))
+				if (str_is(o->file, f->path.value) &&
+				    is_about_gpus(o->module.value))
 					return f->path.value;
 	return NULL;
 }
 
-static void judge_image(struct judge *j, const struct initramfs_image *image)
+static void check_image(struct rule_context *ctx, const struct initramfs_image *image)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const char *subject = image->path.value;
 	const char *stale = NULL, *newer;
-	bool told = is_told(image->modprobe.assignments) && is_told(image->modprobe.blacklist);
+	bool told = was_read(image->modprobe.assignments) && was_read(image->modprobe.blacklist);
 	bool complete = told && known_is(image->complete, true);
 
 	if (has_gpu_module(image)) {
-		stale = differing_version(j, node, image);
+		stale = differing_version(ctx, node, image);
 		if (!stale && told)
-			stale = differing_block(j, node, image);
+			stale = differing_block(ctx, node, image);
 		if (!stale && complete)
-			stale = differing_option(j, &node->modprobe, &image->modprobe);
+			stale = differing_option(ctx, &node->modprobe, &image->modprobe);
 	}
 	newer = newer_file(node, image);
 	if (stale)
-		FAIL(j, .subject = subject, .observed = stale,
+		FAIL(ctx, .subject = subject, .observed = stale,
 		     .expected = "what modprobe.d and /lib/modules hold now",
-		     .evidence = { image_fact(j, image, "modules"),
-				   image_fact(j, image, "modprobe.assignments"),
+		     .evidence = { image_fact(ctx, image, "modules"),
+				   image_fact(ctx, image, "modprobe.assignments"),
 				   "modprobe.assignments" });
 	else if (!complete && newer)
-		FAIL_AS(j, SEVERITY_WARN, .subject = subject,
-			.observed = say(j, "it could not be read whole, and %s is newer", newer),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = subject,
+			.observed = text_printf(ctx, "it could not be read whole, and %s is newer",
+						newer),
 			.expected = "an image made after the last change",
-			.evidence = { image_fact(j, image, "problem"),
-				      image_fact(j, image, "mtime_s") });
+			.evidence = { image_fact(ctx, image, "problem"),
+				      image_fact(ctx, image, "mtime_s") });
 	else if (!complete)
-		UNKNOWN(j, .subject = subject,
+		UNKNOWN(ctx, .subject = subject,
 			.observed = is_known(image->problem) ? image->problem.value : NULL,
-			.evidence = { image_fact(j, image, "complete") });
+			.evidence = { image_fact(ctx, image, "complete") });
 	else if (has_gpu_module(image) && !known_is(node->modprobe.complete, true))
-		UNKNOWN(j, .subject = subject, .evidence = { "modprobe.complete" });
+		UNKNOWN(ctx, .subject = subject, .evidence = { "modprobe.complete" });
 	else
-		PASS(j, .subject = subject,
-		     .observed = has_gpu_module(image)
+		PASS(ctx, .subject = subject,
+		     .observed =
+			     has_gpu_module(image)
 				     ? "it holds what is on disk"
 				     : "no GPU module is in it: only the root file system counts",
-		     .evidence = { image_fact(j, image, "modules") });
+		     .evidence = { image_fact(ctx, image, "modules") });
 }
 
-static void judge_stale(struct judge *j)
+static void check_stale(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 
-	if (gate_no_modprobe(j))
+	if (skip_without_modprobe(ctx))
 		return;
-	if (!is_told(node->initramfs.images)) {
-		UNKNOWN(j, .evidence = { "initramfs.images" });
+	if (!was_read(node->initramfs.images)) {
+		UNKNOWN(ctx, .evidence = { "initramfs.images" });
 		return;
 	}
 	if (node->initramfs.images.count == 0) {
-		NOT_APPLICABLE(j, .observed = "this node boots without an initramfs",
+		NOT_APPLICABLE(ctx, .observed = "this node boots without an initramfs",
 			       .evidence = { "initramfs.images" });
 		return;
 	}
 	for_each(image, &node->initramfs.images)
-		judge_image(j, image);
+		check_image(ctx, image);
 }
 
 /* ---- modprobe.d ---- */
 
-static void judge_shadowed(struct judge *j)
+static void check_shadowed(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_modprobe(j))
+	if (skip_without_modprobe(ctx))
 		return;
-	for_each(f, &j->node->modprobe.files) {
-		if (!is_known(f->masked_by) || (is_told(f->lost) && f->lost.count == 0))
+	for_each(f, &ctx->node->modprobe.files) {
+		if (!is_known(f->masked_by) || (was_read(f->lost) && f->lost.count == 0))
 			continue;
-		if (!is_told(f->lost)) {
-			UNKNOWN(j, .subject = f->path.value,
-				.evidence = { say_fact(j, "modprobe.files", f->path.value, "lost") });
+		if (!was_read(f->lost)) {
+			UNKNOWN(ctx, .subject = f->path.value,
+				.evidence = { fact_path(ctx->arena, "modprobe.files", f->path.value,
+							"lost") });
 			continue;
 		}
-		FAIL(j, .subject = f->path.value,
-		     .observed = say(j, "%s stands in for it, without: %s", f->masked_by.value,
-				     f->lost.items[0]),
+		FAIL(ctx, .subject = f->path.value,
+		     .observed = text_printf(ctx, "%s stands in for it, without: %s",
+					     f->masked_by.value, f->lost.items[0]),
 		     .expected = "both in effect, under different names",
-		     .evidence = { say_fact(j, "modprobe.files", f->path.value, "masked_by"),
-				   say_fact(j, "modprobe.files", f->path.value, "lost") });
+		     .evidence = {
+			     fact_path(ctx->arena, "modprobe.files", f->path.value, "masked_by"),
+			     fact_path(ctx->arena, "modprobe.files", f->path.value, "lost") });
 	}
-	if (j->findings->count == before && !gate_modprobe_unread(j))
-		PASS(j, .evidence = { "modprobe.files" });
+	if (ctx->findings->count == before && !skip_unless_modprobe_whole(ctx))
+		PASS(ctx, .evidence = { "modprobe.files" });
 }
 
 /* A line that nobody reads matters when it is about the modules that this program is about. */
 static bool is_ours(const char *text)
 {
-	static const char *const words[] = { "nvidia", "NVreg", "nouveau", "peer", "gdrdrv", "mlx", "ib_" };
+	static const char *const words[] = { "nvidia", "NVreg", "nouveau", "peer",
+					     "gdrdrv", "mlx",	"ib_" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(text, words[i]))
@@ -215,47 +223,51 @@ static bool is_ours(const char *text)
 }
 
 /* systemd takes each line there as one module's name (modules-load.d(5)). */
-static void judge_load_lines(struct judge *j)
+static void check_load_lines(struct rule_context *ctx)
 {
-	for_each(m, &j->node->modules.at_boot) {
+	for_each(m, &ctx->node->modules.at_boot) {
 		if (!strpbrk(m->name.value, " \t") || !is_ours(m->name.value))
 			continue;
-		FAIL(j, .subject = say(j, "%s:%llu", m->file.value,
-				       (unsigned long long)m->line.value),
-		     .observed = say(j, "no module has such a name, and options are not read there: "
-					"%.80s",
-				     m->name.value),
+		FAIL(ctx,
+		     .subject = text_printf(ctx, "%s:%llu", m->file.value,
+					    (unsigned long long)m->line.value),
+		     .observed = text_printf(
+			     ctx,
+			     "no module has such a name, and options are not read there: "
+			     "%.80s",
+			     m->name.value),
 		     .expected = "options in modprobe.d, and a module's name alone here",
-		     .evidence = { say(j, "modules.at_boot[#%zu].name",
-				       (size_t)(m - j->node->modules.at_boot.items)) });
+		     .evidence = { text_printf(ctx, "modules.at_boot[#%zu].name",
+					       (size_t)(m - ctx->node->modules.at_boot.items)) });
 	}
 }
 
-static void judge_syntax(struct judge *j)
+static void check_syntax(struct rule_context *ctx)
 {
-	const struct modprobe_facts *modprobe = &j->node->modprobe;
-	size_t before = j->findings->count;
+	const struct modprobe_facts *modprobe = &ctx->node->modprobe;
+	size_t before = ctx->findings->count;
 
-	judge_load_lines(j);
-	if (gate_no_modprobe(j))
+	check_load_lines(ctx);
+	if (skip_without_modprobe(ctx))
 		return;
 	for_each(b, &modprobe->bad_lines) {
 		bool ours = is_ours(b->text.value) || is_ours(b->file.value);
 		bool whole = !is_known(b->line) || b->line.value == 0; /* the file itself */
 
-		FAIL_AS(j, ours ? SEVERITY_ERR : SEVERITY_WARN,
+		FAIL_AS(ctx, ours ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = whole ? b->file.value
-					 : say(j, "%s:%llu", b->file.value,
-					       (unsigned long long)b->line.value),
+					 : text_printf(ctx, "%s:%llu", b->file.value,
+						       (unsigned long long)b->line.value),
 			.observed = whole ? b->why.value
-					  : say(j, "%s: %.80s", b->why.value, b->text.value),
+					  : text_printf(ctx, "%s: %.80s", b->why.value,
+							b->text.value),
 			.expected = whole ? "a file that modprobe reads"
 					  : "a line that modprobe understands",
-			.evidence = { say(j, "modprobe.bad_lines[#%zu].why",
-					  (size_t)(b - modprobe->bad_lines.items)) });
+			.evidence = { text_printf(ctx, "modprobe.bad_lines[#%zu].why",
+						  (size_t)(b - modprobe->bad_lines.items)) });
 	}
-	if (j->findings->count == before && !gate_modprobe_unread(j))
-		PASS(j, .evidence = { "modprobe.bad_lines" });
+	if (ctx->findings->count == before && !skip_unless_modprobe_whole(ctx))
+		PASS(ctx, .evidence = { "modprobe.bad_lines" });
 }
 
 /* ---- names that no module has ---- */
@@ -288,47 +300,52 @@ static bool is_sister(const struct node *node, const char *name)
 }
 
 /* Only names of NVIDIA's modules: what other modules exist is not in the facts. */
-static void judge_wrong_name(struct judge *j)
+static void check_wrong_name(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
-	size_t before = j->findings->count, seen = 0;
-	bool files = is_told(node->modules.files) && node->modules.files.count;
+	const struct node *node = ctx->node;
+	size_t before = ctx->findings->count, seen = 0;
+	bool files = was_read(node->modules.files) && node->modules.files.count;
 
-	if (gate_no_modprobe(j))
+	if (skip_without_modprobe(ctx))
 		return;
 	for_each(o, &node->modprobe.options) {
 		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
 			continue;
 		seen++;
 		/* The lines of one module are one answer. */
-		if (judge_has_answered(j, o->module.value))
+		if (rule_has_answered(ctx, o->module.value))
 			continue;
 		if (strstr(o->text.value, "NVreg_") && is_sister(node, o->module.value))
-			FAIL(j, .subject = o->module.value,
-			     .observed = say(j, "options that begin with NVreg_ are the driver's own, and %s has "
-						"none such", o->module.value),
+			FAIL(ctx, .subject = o->module.value,
+			     .observed = text_printf(
+				     ctx,
+				     "options that begin with NVreg_ are the driver's own, and %s has "
+				     "none such",
+				     o->module.value),
 			     .expected = "options nvidia NVreg_...",
-			     .evidence = { say(j, "modprobe.options[#%zu].text",
-					       (size_t)(o - node->modprobe.options.items)) });
+			     .evidence = {
+				     text_printf(ctx, "modprobe.options[#%zu].text",
+						 (size_t)(o - node->modprobe.options.items)) });
 		if (leads_somewhere(node, o->module.value))
 			continue;
 		/* An alias or install line that was not read may lead somewhere. */
 		if (!files || !known_is(node->modprobe.complete, true))
-			UNKNOWN(j, .subject = o->module.value,
+			UNKNOWN(ctx, .subject = o->module.value,
 				.evidence = { files ? "modprobe.complete" : "modules.files" });
 		else
-			FAIL(j, .subject = o->module.value,
+			FAIL(ctx, .subject = o->module.value,
 			     .observed = "no module, alias or install line has this name",
 			     .expected = "the name of a module that is installed",
-			     .evidence = { say(j, "modprobe.options[#%zu].module",
-					       (size_t)(o - node->modprobe.options.items)) });
+			     .evidence = {
+				     text_printf(ctx, "modprobe.options[#%zu].module",
+						 (size_t)(o - node->modprobe.options.items)) });
 	}
-	if (j->findings->count > before || gate_modprobe_unread(j))
+	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
 		return;
 	if (seen)
-		PASS(j, .evidence = { "modprobe.options" });
+		PASS(ctx, .evidence = { "modprobe.options" });
 	else
-		NOT_APPLICABLE(j, .observed = "no option of an NVIDIA module is configured",
+		NOT_APPLICABLE(ctx, .observed = "no option of an NVIDIA module is configured",
 			       .evidence = { "modprobe.options" });
 }
 
@@ -338,20 +355,24 @@ static const struct rule boot_rules[] = {
 		.title = "The initramfs does not hold what is on disk",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_stale,
-		.impact = "The next boot loads the GPU driver with old options, an old version, or nouveau "
-			  "instead of it.",
-		.remedy = "Rebuild it: update-initramfs -u, dracut --force or mkinitcpio -P. With dracut and "
-			  "hostonly=no modprobe.d is not copied: add the file by install_items in "
-			  "/etc/dracut.conf.d. Then reboot.",
+		.evaluate = check_stale,
+		.impact =
+			"The next boot loads the GPU driver with old options, an old version, or nouveau "
+			"instead of it.",
+		.remedy =
+			"Rebuild it: update-initramfs -u, dracut --force or mkinitcpio -P. With dracut and "
+			"hostonly=no modprobe.d is not copied: add the file by install_items in "
+			"/etc/dracut.conf.d. Then reboot.",
 		.fix = "initramfs",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Modules, modprobe.d files and their options inside the image of the kernel that runs "
-			 "and of the one that boots next, against those on the root file system.",
+		.reads =
+			"Modules, modprobe.d files and their options inside the image of the kernel that runs "
+			"and of the one that boots next, against those on the root file system.",
 		.why = "A module that the initramfs loads gets the options that the initramfs holds. An image "
 		       "without GPU modules is not stale whatever options it carries: then only the root file "
 		       "system counts.",
-		.check = "lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
+		.check =
+			"lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
 		.cost = "None, but for a minute and room in /boot.",
 		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md\n"
 			   "github.com/gpudirect/libgdsync issue 58\n"
@@ -362,13 +383,16 @@ static const struct rule boot_rules[] = {
 		.title = "A modprobe.d file stands in for another of the same name",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_shadowed,
-		.impact = "What the other file says is not in effect: a nouveau blacklist, driver options.",
-		.remedy = "Give your file another name, such as zz-local.conf, so that both are read.",
+		.evaluate = check_shadowed,
+		.impact =
+			"What the other file says is not in effect: a nouveau blacklist, driver options.",
+		.remedy =
+			"Give your file another name, such as zz-local.conf, so that both are read.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Files of one name in /etc, /run, /usr/local/lib, /usr/lib and /lib modprobe.d, and the "
-			 "lines about GPU and RDMA modules that are lost.",
+		.reads =
+			"Files of one name in /etc, /run, /usr/local/lib, /usr/lib and /lib modprobe.d, and the "
+			"lines about GPU and RDMA modules that are lost.",
 		.why = "modprobe reads only the copy in the first of these folders. /etc/modprobe.d/nvidia.conf "
 		       "hides the file of that name that NVIDIA's packages put into /usr/lib.",
 		.check = "ls /etc/modprobe.d /usr/lib/modprobe.d | sort | uniq -d",
@@ -379,12 +403,14 @@ static const struct rule boot_rules[] = {
 		.title = "modprobe.d holds a line or file that modprobe does not understand",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_syntax,
+		.evaluate = check_syntax,
 		.impact = "The line is ignored.",
-		.remedy = "Correct it; 'modprobe -c > /dev/null' names what it does not understand.",
+		.remedy =
+			"Correct it; 'modprobe -c > /dev/null' names what it does not understand.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Every line of modprobe.d, files there whose name does not end in .conf, and option "
-			 "lines that stand in modules-load.d.",
+		.reads =
+			"Every line of modprobe.d, files there whose name does not end in .conf, and option "
+			"lines that stand in modules-load.d.",
 		.why = "Commands are lower case; a # begins a comment in the first column only; an options line "
 		       "needs a module and an option; a file must be called *.conf.",
 		.check = "modprobe -c > /dev/null",
@@ -392,17 +418,20 @@ static const struct rule boot_rules[] = {
 	},
 	{
 		.id = "boot/options-wrong-module-name",
-		.title = "Options are written for a module that does not exist, or does not have them",
+		.title =
+			"Options are written for a module that does not exist, or does not have them",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_wrong_name,
+		.evaluate = check_wrong_name,
 		.impact = "The options never reach the driver.",
-		.remedy = "Write them for the name that the driver's module has on disk: nvidia (Debian: "
-			  "nvidia-current).",
+		.remedy =
+			"Write them for the name that the driver's module has on disk: nvidia (Debian: "
+			"nvidia-current).",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Options lines for NVIDIA's modules, against the modules on disk, aliases and install "
-			 "lines.",
+		.reads =
+			"Options lines for NVIDIA's modules, against the modules on disk, aliases and install "
+			"lines.",
 		.why = "Distributions rename the modules. On Debian 'options nvidia' is right too: an install "
 		       "line passes it on to nvidia-current. Parameters called NVreg_ are nvidia.ko's; another "
 		       "module logs \"unknown parameter ... ignored\".",

@@ -2,11 +2,11 @@
 /* driver-cuda.c - the CUDA releases that are installed against the driver that is loaded. */
 #include <string.h>
 
-#include "judge/cuda.h"
-#include "judge/driver-files.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/cuda.h"
+#include "query/driver-files.h"
+#include "query/gpus.h"
 
 static bool older(const char *a, const char *b)
 {
@@ -65,7 +65,7 @@ static bool compat_in_use(const struct node *node)
 struct newest {
 	const struct software_item *item;
 	const struct cuda_release *release;
-	bool another_runs;		/* an older one that this driver is new enough for */
+	bool another_runs; /* an older one that this driver is new enough for */
 };
 
 static struct newest newest_release(const struct node *node)
@@ -86,60 +86,70 @@ static struct newest newest_release(const struct node *node)
 	return n;
 }
 
-static void judge_release(struct judge *j, const struct newest *n)
+static void check_release(struct rule_context *ctx, const struct newest *n)
 {
-	const char *driver = j->node->driver.version.value;
-	const struct software_item *compat = newest_compat(j->node);
-	const char *fact = say_fact(j, "software.items", n->item->path.value, "version");
-	const char *seen = say(j, "CUDA %u.%u, driver %s", n->release->major, n->release->minor, driver);
+	const char *driver = ctx->node->driver.version.value;
+	const struct software_item *compat = newest_compat(ctx->node);
+	const char *fact = fact_path(ctx->arena, "software.items", n->item->path.value, "version");
+	const char *seen = text_printf(ctx, "CUDA %u.%u, driver %s", n->release->major,
+				       n->release->minor, driver);
 
 	if (!older(driver, n->release->own))
-		PASS(j, .observed = seen, .evidence = { fact, "driver.version" });
+		PASS(ctx, .observed = seen, .evidence = { fact, "driver.version" });
 	else if (!older(driver, n->release->minimum))
-		FAIL_AS(j, SEVERITY_INFO, .observed = seen,
-			.expected = say(j, "%s for everything; from %s on most programs run",
-					n->release->own, n->release->minimum),
-			.impact = "Programs run by minor version compatibility. What is newer than the driver "
-				  "fails: PTX that is compiled at run time (error 222), new API.",
+		FAIL_AS(ctx, SEVERITY_INFO, .observed = seen,
+			.expected = text_printf(ctx,
+						"%s for everything; from %s on most programs run",
+						n->release->own, n->release->minimum),
+			.impact =
+				"Programs run by minor version compatibility. What is newer than the driver "
+				"fails: PTX that is compiled at run time (error 222), new API.",
 			.evidence = { fact, "driver.version" });
-	else if (compat && !older(compat->version.value, n->release->minimum) && !all_geforce(j->node))
-		PASS(j, .observed = say(j, "%s, with forward compatibility (%s)", seen,
-					compat->path.value),
+	else if (compat && !older(compat->version.value, n->release->minimum) &&
+		 !all_geforce(ctx->node))
+		PASS(ctx,
+		     .observed = text_printf(ctx, "%s, with forward compatibility (%s)", seen,
+					     compat->path.value),
 		     .evidence = { fact, "driver.version" });
 	else
-		FAIL_AS(j, n->another_runs ? SEVERITY_WARN : SEVERITY_ERR, .observed = seen,
-			.expected = say(j, "driver %s or later", n->release->minimum),
+		FAIL_AS(ctx, n->another_runs ? SEVERITY_WARN : SEVERITY_ERR, .observed = seen,
+			.expected = text_printf(ctx, "driver %s or later", n->release->minimum),
 			.evidence = { fact, "driver.version" });
 }
 
-static void judge_too_old(struct judge *j)
+static void check_too_old(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct software_item *compat = newest_compat(node);
 	struct newest n;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	if (!is_told(node->software.items)) {
-		UNKNOWN(j, .evidence = { "software.items" });
+	if (!was_read(node->software.items)) {
+		UNKNOWN(ctx, .evidence = { "software.items" });
 		return;
 	}
 	n = newest_release(node);
 	if (compat && all_geforce(node) && compat_in_use(node) &&
 	    older(node->driver.version.value, compat->version.value))
-		FAIL(j, .observed = say(j, "driver %s, forward-compatibility libcuda %s on a GeForce",
-					node->driver.version.value, compat->version.value),
-		     .expected = say(j, "driver %s or later", compat->version.value),
-		     .impact = "CUDA does not start: \"forward compatibility was attempted on non supported "
-			       "HW\" (804).",
-		     .remedy = "Install a driver that is as new as the image's CUDA, or use an image that is "
-			       "as old as the driver, or take the folder compat out of LD_LIBRARY_PATH.",
-		     .evidence = { say_fact(j, "software.items", compat->path.value, "version"),
-				   "driver.version" });
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "driver %s, forward-compatibility libcuda %s on a GeForce",
+			     node->driver.version.value, compat->version.value),
+		     .expected = text_printf(ctx, "driver %s or later", compat->version.value),
+		     .impact =
+			     "CUDA does not start: \"forward compatibility was attempted on non supported "
+			     "HW\" (804).",
+		     .remedy =
+			     "Install a driver that is as new as the image's CUDA, or use an image that is "
+			     "as old as the driver, or take the folder compat out of LD_LIBRARY_PATH.",
+		     .evidence = {
+			     fact_path(ctx->arena, "software.items", compat->path.value, "version"),
+			     "driver.version" });
 	else if (n.release)
-		judge_release(j, &n);
+		check_release(ctx, &n);
 	else
-		NOT_APPLICABLE(j, .observed = "no CUDA toolkit or runtime was found on this node",
+		NOT_APPLICABLE(ctx, .observed = "no CUDA toolkit or runtime was found on this node",
 			       .evidence = { "software.items" });
 }
 
@@ -149,14 +159,17 @@ static const struct rule driver_cuda_rules[] = {
 		.title = "The driver is older than the installed CUDA needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_too_old,
-		.impact = "CUDA programs do not start: \"CUDA driver version is insufficient for CUDA runtime "
-			  "version\" (35).",
-		.remedy = "Install a newer driver, or an older CUDA; on data-centre GPUs the cuda-compat "
-			  "package of the newer CUDA does instead.",
+		.evaluate = check_too_old,
+		.impact =
+			"CUDA programs do not start: \"CUDA driver version is insufficient for CUDA runtime "
+			"version\" (35).",
+		.remedy =
+			"Install a newer driver, or an older CUDA; on data-centre GPUs the cuda-compat "
+			"package of the newer CUDA does instead.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder "
-			 "and the loaded driver's version. The newest release found counts.",
+		.reads =
+			"version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder "
+			"and the loaded driver's version. The newest release found counts.",
 		.why = "Every release has an oldest driver; from 11.0 on it is one for all releases of a major "
 		       "version. Below the driver that a release came with, programs still run but not all of "
 		       "them: information. Forward-compatibility libraries lift the limit on data-centre GPUs; "

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-fork.c - GeForce cards, which the stock driver shuts out of GPUDirect, and the builds that
  * are patched for peer-to-peer. */
-#include "judge/driver-files.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
+#include "query/driver-files.h"
+#include "query/gpus.h"
+#include "query/topology.h"
 
 #include <string.h>
 
-static const char *library_fact(struct judge *j, const struct software_item *item)
+static const char *library_fact(struct rule_context *ctx, const struct software_item *item)
 {
-	return say_fact(j, "software.items", item->path.value, "version");
+	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
 static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
 {
-	static const char *const builders[] = { "dvs-builder@", "buildd@", "mockbuild@", "abuild@",
-						"root@localhost", "builder@" };
+	static const char *const builders[] = { "dvs-builder@", "buildd@",	  "mockbuild@",
+						"abuild@",	"root@localhost", "builder@" };
 
 	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
 		if (str_starts(driver->builder, builders[i]))
@@ -40,7 +40,7 @@ static const struct pci_device *large_geforce(const struct node *node)
 /* Could a GeForce with a large BAR1 have been overlooked? */
 static bool bars_are_unread(const struct node *node)
 {
-	if (!is_told(node->pci.devices))
+	if (!was_read(node->pci.devices))
 		return true;
 	for_each(d, &node->pci.devices)
 		if (is_unknown(d->vendor_id) || is_unknown(d->class_id) ||
@@ -51,7 +51,7 @@ static bool bars_are_unread(const struct node *node)
 
 /* The forks report the stock version, so there is only circumstantial evidence (how many of the
  * three signs were seen, 0 to 3). */
-static int fork_signs(const struct node *node, const char **signs, struct judge *j)
+static int fork_signs(const struct node *node, const char **signs, struct rule_context *ctx)
 {
 	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
 	int count = 0;
@@ -62,13 +62,14 @@ static int fork_signs(const struct node *node, const char **signs, struct judge 
 		count++;
 	}
 	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
-		*signs = say(j, "%s%sbuilt by %s", *signs, count ? "; " : "",
-			     node->driver.builder.value);
+		*signs = text_printf(ctx, "%s%sbuilt by %s", *signs, count ? "; " : "",
+				     node->driver.builder.value);
 		count++;
 	}
 	if (large_geforce(node) && rebar && str_is(rebar->value, "0")) {
-		*signs = say(j, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
-			     *signs, count ? "; " : "");
+		*signs = text_printf(
+			ctx, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
+			*signs, count ? "; " : "");
 		count++;
 	}
 	return count;
@@ -76,60 +77,61 @@ static int fork_signs(const struct node *node, const char **signs, struct judge 
 
 /* Is it one? Two signs are enough, or the log's alone. Where one is there, and another was not looked for, that
  * is unknown: then this answers the rule, and is true. */
-static bool fork_is_untold(struct judge *j, bool *fork, const char **signs)
+static bool fork_is_untold(struct rule_context *ctx, bool *fork, const char **signs)
 {
-	const struct node *node = j->node;
-	int seen = fork_signs(node, signs, j), unread = 0;
+	const struct node *node = ctx->node;
+	int seen = fork_signs(node, signs, ctx), unread = 0;
 
 	*fork = seen >= 2 || node_log(node, "bar1-bus-address");
 	unread += !is_known(node->driver.builder);
-	unread += bars_are_unread(node) || !is_told(node->driver.params);
+	unread += bars_are_unread(node) || !was_read(node->driver.params);
 	if (*fork || !unread || seen + unread < 2)
 		return false;
-	UNKNOWN(j, .observed = "whether the driver is a patched build could not be told",
+	UNKNOWN(ctx, .observed = "whether the driver is a patched build could not be told",
 		.evidence = { "driver.params", "pci.devices" });
 	return true;
 }
 
-static void judge_fork(struct judge *j)
+static void check_fork(struct rule_context *ctx)
 {
 	const char *signs;
 	bool fork;
 
-	if (gate_no_driver(j) || fork_is_untold(j, &fork, &signs))
+	if (skip_without_driver(ctx) || fork_is_untold(ctx, &fork, &signs))
 		return;
 	if (fork)
-		FAIL(j, .observed = say(j, "probably a patched build: %s", signs),
-		     .expected = "nothing; for your information",
-		     .evidence = { "driver.banner" });
+		FAIL(ctx, .observed = text_printf(ctx, "probably a patched build: %s", signs),
+		     .expected = "nothing; for your information", .evidence = { "driver.banner" });
 	else
-		PASS(j, .observed = "no sign of a patched build", .evidence = { "driver.banner" });
+		PASS(ctx, .observed = "no sign of a patched build",
+		     .evidence = { "driver.banner" });
 }
 
-static void judge_fork_userspace(struct judge *j)
+static void check_fork_userspace(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	struct driver_libraries found;
 	const char *signs;
 	bool fork;
 
-	if (gate_no_driver(j) || fork_is_untold(j, &fork, &signs))
+	if (skip_without_driver(ctx) || fork_is_untold(ctx, &fork, &signs))
 		return;
 	if (!fork) {
-		NOT_APPLICABLE(j, .observed = "no sign of a patched build");
+		NOT_APPLICABLE(ctx, .observed = "no sign of a patched build");
 		return;
 	}
 	found = driver_libraries(node);
 	if (found.other)
-		FAIL(j, .observed = say(j, "patched kernel module %s, %s %s",
-					node->driver.version.value, found.other->name.value,
-					found.other->version.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "patched kernel module %s, %s %s",
+					     node->driver.version.value, found.other->name.value,
+					     found.other->version.value),
 		     .expected = "user space of exactly the version the patch was made for",
-		     .evidence = { library_fact(j, found.other), "driver.version" });
+		     .evidence = { library_fact(ctx, found.other), "driver.version" });
 	else if (found.same)
-		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
+		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
 	else
-		UNKNOWN(j, .observed = "no libcuda or libnvidia-ml was found",
+		UNKNOWN(ctx, .observed = "no libcuda or libnvidia-ml was found",
 			.evidence = { "software.items" });
 }
 
@@ -146,9 +148,10 @@ static bool is_geforce(const struct pci_device *device)
  * before, the stock driver allows it over PCIe (NVIDIA's product pages; tinygrad's README). */
 static bool has_nvlink_connector(const struct gpu_model *model)
 {
-	static const char *const names[] = { "TITAN RTX", "GeForce RTX 2080 Ti",
-					     "GeForce RTX 2080 SUPER", "GeForce RTX 2080",
-					     "GeForce RTX 3090", "GeForce RTX 3090 Ti" };
+	static const char *const names[] = {
+		"TITAN RTX",	    "GeForce RTX 2080 Ti", "GeForce RTX 2080 SUPER",
+		"GeForce RTX 2080", "GeForce RTX 3090",	   "GeForce RTX 3090 Ti"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(model->name, names[i]) == 0)
@@ -165,49 +168,58 @@ static const struct log_line *turned_away(const struct node *node)
 	return line && strstr(line->last.value, "-22") ? line : NULL;
 }
 
-static void judge_geforce_rdma(struct judge *j, const struct pci_device *d, bool fork)
+static void check_geforce_rdma(struct rule_context *ctx, const struct pci_device *d, bool fork)
 {
-	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "device_id");
-	const struct log_line *line = turned_away(j->node);
+	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
+	const struct log_line *line = turned_away(ctx->node);
 	const char *name = gpu_model(d)->name;
 
 	if (line)
-		FAIL(j, .subject = d->bdf.value, .observed = say(j, "%s: %s", name, line->last.value),
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s: %s", name, line->last.value),
 		     .expected = "a data-centre or RTX professional GPU",
-		     .evidence = { fact, say_fact(j, "log.lines", line->pattern.value, "last") });
+		     .evidence = { fact, fact_path(ctx->arena, "log.lines", line->pattern.value,
+						   "last") });
 	else if (fork)
-		UNKNOWN(j, .subject = d->bdf.value,
-			.observed = say(j, "%s with a probably patched driver: libcuda decides, and "
-					   "nothing on disk tells", name),
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"%s with a probably patched driver: libcuda decides, and "
+				"nothing on disk tells",
+				name),
 			.remedy = "Try it: ib_write_bw --use_cuda, or gdrcopy_sanity.",
 			.evidence = { fact, "driver.banner" });
 	else
-		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "%s with the stock driver: no GPUDirect RDMA", name),
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s with the stock driver: no GPUDirect RDMA",
+					     name),
 		     .expected = "a data-centre or RTX professional GPU", .evidence = { fact });
 }
 
-static void judge_geforce_p2p(struct judge *j, const struct pci_device *d, bool fork)
+static void check_geforce_p2p(struct rule_context *ctx, const struct pci_device *d, bool fork)
 {
-	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "device_id");
+	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
 	const struct gpu_model *model = gpu_model(d);
 
 	if (fork || gpu_is_before_turing(d))
-		PASS(j, .subject = d->bdf.value,
-		     .observed = say(j, "%s%s", model->name,
-				     fork ? ", with a probably patched driver" : ""),
+		PASS(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s%s", model->name,
+					     fork ? ", with a probably patched driver" : ""),
 		     .evidence = { fact, "driver.banner" });
 	else if (has_nvlink_connector(model))
-		FAIL_AS(j, SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = say(j, "%s: over an NVLink bridge only", model->name),
-			.expected = "an NVLink bridge between the cards, or copies through the host",
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = text_printf(ctx, "%s: over an NVLink bridge only", model->name),
+			.expected =
+				"an NVLink bridge between the cards, or copies through the host",
 			.evidence = { fact });
 	else
-		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "%s with the stock driver: no peer-to-peer", model->name),
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s with the stock driver: no peer-to-peer",
+					     model->name),
 		     .expected = "a data-centre or RTX professional GPU",
-		     .impact = "Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
-			       "says no.",
+		     .impact =
+			     "Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
+			     "says no.",
 		     .evidence = { fact });
 }
 
@@ -220,53 +232,53 @@ static size_t count_geforce(const struct node *node)
 	return n;
 }
 
-static void judge_geforce(struct judge *j)
+static void check_geforce(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
-	bool p2p = asked_for(j, PROFILE_P2P) && topology_gpus(node) > 1;
-	bool rdma = asked_for(j, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !p2p), fork;
+	const struct node *node = ctx->node;
+	bool p2p = is_asked_for(ctx, PROFILE_P2P) && topology_gpus(node) > 1;
+	bool rdma = is_asked_for(ctx, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !p2p), fork;
 	const char *signs;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (count_geforce(node) == 0) {
-		NOT_APPLICABLE(j, .observed = "no GeForce", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "no GeForce", .evidence = { "pci.devices" });
 		return;
 	}
-	if ((rdma && gate_no_rdma(j)) || gate_no_params(j))
+	if ((rdma && skip_without_rdma(ctx)) || skip_without_params(ctx))
 		return;
 	if (!rdma && !p2p) {
-		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	if (fork_is_untold(j, &fork, &signs))
+	if (fork_is_untold(ctx, &fork, &signs))
 		return;
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d) || !is_geforce(d))
 			continue;
 		if (rdma)
-			judge_geforce_rdma(j, d, fork);
+			check_geforce_rdma(ctx, d, fork);
 		else
-			judge_geforce_p2p(j, d, fork);
+			check_geforce_p2p(ctx, d, fork);
 	}
 }
 
 /* ---- alignment ---- */
 
-static void judge_alignment(struct judge *j)
+static void check_alignment(struct rule_context *ctx)
 {
-	const struct log_line *line = node_log(j->node, "peer-dma-unaligned");
+	const struct log_line *line = node_log(ctx->node, "peer-dma-unaligned");
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (line)
-		FAIL(j, .observed = line->last.value,
+		FAIL(ctx, .observed = line->last.value,
 		     .expected = "peer addresses at multiples of 512 MiB",
 		     .evidence = { "log.lines[peer-dma-unaligned].last" });
-	else if (topology_gpus(j->node) < 2)
-		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
-	else if (!gate_no_log(j))
-		PASS(j, .evidence = { "log.lines" });
+	else if (topology_gpus(ctx->node) < 2)
+		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
+	else if (!skip_without_whole_log(ctx))
+		PASS(ctx, .evidence = { "log.lines" });
 }
 
 static const struct rule driver_fork_rules[] = {
@@ -275,12 +287,15 @@ static const struct rule driver_fork_rules[] = {
 		.title = "The driver is probably a build patched for peer-to-peer",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
-		.judge = judge_fork,
-		.impact = "None by itself: peer-to-peer works with such a build as far as its patch goes.",
-		.remedy = "Keep user space at exactly this version, and know that a package upgrade "
-			  "replaces the patched modules.",
-		.reads = "The builder in the NVRM version line, EnableResizableBar against the size of "
-			 "BAR1, and the kernel log.",
+		.evaluate = check_fork,
+		.impact =
+			"None by itself: peer-to-peer works with such a build as far as its patch goes.",
+		.remedy =
+			"Keep user space at exactly this version, and know that a package upgrade "
+			"replaces the patched modules.",
+		.reads =
+			"The builder in the NVRM version line, EnableResizableBar against the size of "
+			"BAR1, and the kernel log.",
 		.why = "The patched drivers carry the version of the stock driver, so there are only "
 		       "signs: a builder that is neither NVIDIA nor a distribution, a large BAR1 on a "
 		       "GeForce without EnableResizableBar, a log line of the 550 branch. A DKMS build "
@@ -294,10 +309,11 @@ static const struct rule driver_fork_rules[] = {
 		.title = "A patched driver runs with user space of another version",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_ERR,
-		.judge = judge_fork_userspace,
+		.evaluate = check_fork_userspace,
 		.impact = "CUDA does not start: \"Driver/library version mismatch\".",
-		.remedy = "Install the user space (.run) of exactly the version the patch was made for, "
-			  "and hold the packages.",
+		.remedy =
+			"Install the user space (.run) of exactly the version the patch was made for, "
+			"and hold the packages.",
 		.reads = "As driver/p2p-fork-heuristic and driver/library-mismatch.",
 		.why = "The patched modules are built from one release; distributions offer neighbours "
 		       "of it.",
@@ -309,12 +325,14 @@ static const struct rule driver_fork_rules[] = {
 		.title = "GeForce cards are shut out of GPUDirect",
 		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
 		.severity = SEVERITY_ERR,
-		.judge = judge_geforce,
-		.impact = "No NIC can read or write GPU memory: nvidia_p2p_get_pages() answers -EINVAL and "
-			  "libcuda exports no DMA-BUF. NCCL and UCX copy through host memory; NVSHMEM and "
-			  "gdrcopy do not start.",
-		.remedy = "Use a data-centre or RTX professional GPU. For copies between GPUs, not for RDMA, "
-			  "there are patched kernel modules, which NVIDIA does not support.",
+		.evaluate = check_geforce,
+		.impact =
+			"No NIC can read or write GPU memory: nvidia_p2p_get_pages() answers -EINVAL and "
+			"libcuda exports no DMA-BUF. NCCL and UCX copy through host memory; NVSHMEM and "
+			"gdrcopy do not start.",
+		.remedy =
+			"Use a data-centre or RTX professional GPU. For copies between GPUs, not for RDMA, "
+			"there are patched kernel modules, which NVIDIA does not support.",
 		.activation = ACTIVATION_NONE,
 		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the signs of "
 			 "driver/p2p-fork-heuristic.",
@@ -332,10 +350,12 @@ static const struct rule driver_fork_rules[] = {
 		.title = "The driver refused to map a peer's memory: its address is not aligned",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
-		.judge = judge_alignment,
-		.impact = "cudaDeviceEnablePeerAccess fails: \"mapping of buffer object failed\" (205).",
-		.remedy = "Have the IOMMU not translate (iommu=pt, or off in the firmware): the addresses that "
-			  "it hands out are the ones not aligned. See iommu/translation-enabled.",
+		.evaluate = check_alignment,
+		.impact =
+			"cudaDeviceEnablePeerAccess fails: \"mapping of buffer object failed\" (205).",
+		.remedy =
+			"Have the IOMMU not translate (iommu=pt, or off in the firmware): the addresses that "
+			"it hands out are the ones not aligned. See iommu/translation-enabled.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "\"The peer DMA address ... is not aligned at\" in the kernel log.",
@@ -344,8 +364,9 @@ static const struct rule driver_fork_rules[] = {
 		       "IOMMU need not be. Cards that carry such traffic by default, and patched drivers, "
 		       "show it.",
 		.check = "dmesg | grep 'is not aligned at'",
-		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
-			   "github.com/tinygrad/open-gpu-kernel-modules/issues/44",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
+			"github.com/tinygrad/open-gpu-kernel-modules/issues/44",
 	},
 };
 

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <strings.h>
 
-#include "judge/bootargs.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/setting.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/bootargs.h"
+#include "query/gpus.h"
+#include "query/setting.h"
+#include "query/topology.h"
 
 struct option {
-	const char *name;		/* in params */
+	const char *name; /* in params */
 	setting_wanted *wanted;
 	const char *expected;
 	enum severity severity;
@@ -23,52 +23,56 @@ static const char *text_or_default(const char *value)
 	return value ? value : "the default";
 }
 
-static void judge_wrong_option(struct judge *j, const struct option *option,
+static void check_wrong_option(struct rule_context *ctx, const struct option *option,
 			       const struct setting *s, const struct setting_outcome *o)
 {
 	if (o->pending)
-		PENDING(j, .subject = s->name,
-			.observed = say(j, "live \"%s\"; put right after the boot", s->running.value),
+		PENDING(ctx, .subject = s->name,
+			.observed = text_printf(ctx, "live \"%s\"; put right after the boot",
+						s->running.value),
 			.expected = option->expected, .remedy = "Reboot, or reload the driver.",
 			.evidence = { s->running.fact, s->configured.fact });
 	else
-		FAIL_AS(j, option->severity, .subject = s->name,
-			.observed = say(j, "live \"%s\"", s->running.value),
+		FAIL_AS(ctx, option->severity, .subject = s->name,
+			.observed = text_printf(ctx, "live \"%s\"", s->running.value),
 			.expected = option->expected,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 }
 
 /* True when there was an answer that is not a pass. The caller has asked gate_no_params(). */
-static bool judge_option(struct judge *j, const struct option *option)
+static bool check_option(struct rule_context *ctx, const struct option *option)
 {
-	struct setting s = setting_nvreg(j->node, option->name, j->arena);
+	struct setting s = setting_nvreg(ctx->node, option->name, ctx->arena);
 	struct setting_outcome o = setting_compare(&s, option->wanted, NULL);
 	const struct setting_value *boot = s.early_counts ? &s.early : &s.configured;
 
 	if (s.running.state != FACT_KNOWN)
 		return false;
 	if (!o.running_right) {
-		judge_wrong_option(j, option, &s, &o);
+		check_wrong_option(ctx, option, &s, &o);
 		return true;
 	}
 	if (boot->state != FACT_KNOWN || o.boot_right)
 		return false;
-	FAIL_AS(j, option->severity, .subject = s.name,
-		.observed = say(j, "live \"%s\", but the next load sets \"%s\"", s.running.value,
-				text_or_default(boot->value)),
+	FAIL_AS(ctx, option->severity, .subject = s.name,
+		.observed = text_printf(ctx, "live \"%s\", but the next load sets \"%s\"",
+					s.running.value, text_or_default(boot->value)),
 		.expected = option->expected, .evidence = { boot->fact, s.running.fact });
 	return true;
 }
 
 /* One option that has to keep its value. */
-static void judge_single(struct judge *j, const struct option *option)
+static void check_single(struct rule_context *ctx, const struct option *option)
 {
-	if (gate_no_params(j) || judge_option(j, option))
+	if (skip_without_params(ctx) || check_option(ctx, option))
 		return;
-	if (node_param(j->node, option->name))
-		PASS(j, .evidence = { say_fact(j, "driver.params", option->name, "value") });
+	if (node_param(ctx->node, option->name))
+		PASS(ctx,
+		     .evidence = { fact_path(ctx->arena, "driver.params", option->name, "value") });
 	else
-		NOT_APPLICABLE(j, .observed = say(j, "this driver has no parameter %s", option->name),
+		NOT_APPLICABLE(ctx,
+			       .observed = text_printf(ctx, "this driver has no parameter %s",
+						       option->name),
 			       .evidence = { "driver.params" });
 }
 
@@ -101,29 +105,31 @@ static bool is_empty(const char *value, const void *user)
 /* drivers/pci/pci.c, pci_setup(): no driver of this node gets message-signalled interrupts. */
 static bool is_nomsi(const struct node *node)
 {
-	return is_known(node->cmdline.running) && bootargs_find(node->cmdline.running.value, "pci", "nomsi");
+	return is_known(node->cmdline.running) &&
+	       bootargs_find(node->cmdline.running.value, "pci", "nomsi");
 }
 
-static void judge_msi(struct judge *j)
+static void check_msi(struct rule_context *ctx)
 {
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
-	if (is_nomsi(j->node))
-		FAIL(j, .observed = "pci=nomsi is on the kernel command line",
+	if (is_nomsi(ctx->node))
+		FAIL(ctx, .observed = "pci=nomsi is on the kernel command line",
 		     .expected = "no such argument",
-		     .impact = "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
-			       "not start at all.",
+		     .impact =
+			     "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
+			     "not start at all.",
 		     .remedy = "Take pci=nomsi off the kernel command line and reboot.",
 		     .evidence = { "cmdline.running" });
 	else
-		judge_single(j, &(struct option){ "EnableMSI", is_not_zero,
-						  "EnableMSI=1, the default", SEVERITY_WARN });
+		check_single(ctx, &(struct option){ "EnableMSI", is_not_zero,
+						    "EnableMSI=1, the default", SEVERITY_WARN });
 }
 
-static void judge_register(struct judge *j)
+static void check_register(struct rule_context *ctx)
 {
-	judge_single(j, &(struct option){ "RegisterPCIDriver", is_not_zero,
-					  "RegisterPCIDriver=1, the default", SEVERITY_ERR });
+	check_single(ctx, &(struct option){ "RegisterPCIDriver", is_not_zero,
+					    "RegisterPCIDriver=1, the default", SEVERITY_ERR });
 }
 
 /* ---- GSP firmware ---- */
@@ -135,45 +141,46 @@ static bool firmware_on(const char *value, const void *user)
 	return (number_of(value, 0x12) & 0xf) != 0;
 }
 
-static void judge_firmware_off(struct judge *j)
+static void check_firmware_off(struct rule_context *ctx)
 {
-	const struct driver_facts *driver = &j->node->driver;
+	const struct driver_facts *driver = &ctx->node->driver;
 	struct option option = { "EnableGpuFirmware", firmware_on,
 				 "EnableGpuFirmware=18, the default", SEVERITY_ERR };
 
-	if (gate_no_params(j))
+	if (skip_without_params(ctx))
 		return;
 	if (!is_known(driver->flavour)) {
-		UNKNOWN(j, .evidence = { "driver.flavour" });
+		UNKNOWN(ctx, .evidence = { "driver.flavour" });
 		return;
 	}
 	if (driver->flavour.value == FLAVOUR_PROPRIETARY)
 		option.severity = SEVERITY_INFO;
-	judge_single(j, &option);
+	check_single(ctx, &option);
 }
 
 /* ---- excluded GPUs ---- */
 
-static void judge_excluded(struct judge *j)
+static void check_excluded(struct rule_context *ctx)
 {
 	static const struct option options[] = {
 		{ "ExcludedGpus", is_empty, "no GPU excluded", SEVERITY_WARN },
 		{ "GpuBlacklist", is_empty, "no GPU excluded", SEVERITY_WARN },
 		{ "ExcludeAllGpus", is_zero, "no GPU excluded", SEVERITY_WARN },
 	};
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j) || gate_no_params(j))
+	if (skip_without_gpu(ctx) || skip_without_params(ctx))
 		return;
-	for_each(g, &j->node->gpu.devices)
+	for_each(g, &ctx->node->gpu.devices)
 		if (known_is(g->excluded, true))
-			FAIL(j, .subject = g->bdf.value, .observed = "GPU Excluded: Yes",
+			FAIL(ctx, .subject = g->bdf.value, .observed = "GPU Excluded: Yes",
 			     .expected = "every GPU in use",
-			     .evidence = { say_fact(j, "gpu.devices", g->bdf.value, "excluded") });
+			     .evidence = { fact_path(ctx->arena, "gpu.devices", g->bdf.value,
+						     "excluded") });
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		judge_option(j, &options[i]);
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "driver.params[ExcludedGpus].value", "gpu.devices" });
+		check_option(ctx, &options[i]);
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "driver.params[ExcludedGpus].value", "gpu.devices" });
 }
 
 /* ---- NVLink ---- */
@@ -227,7 +234,7 @@ static enum severity severity_without_nvlink(const struct node *node)
 	return data_centre > 1 ? SEVERITY_ERR : SEVERITY_INFO;
 }
 
-static void judge_nvlink_disabled(struct judge *j)
+static void check_nvlink_disabled(struct rule_context *ctx)
 {
 	struct option options[] = {
 		{ "NvLinkDisable", is_zero, "NVLink not switched off", SEVERITY_ERR },
@@ -239,20 +246,20 @@ static void judge_nvlink_disabled(struct judge *j)
 		{ "RmNvlinkBandwidthLinkCount", is_zero, "0, the default: all links",
 		  SEVERITY_WARN },
 	};
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j) || gate_no_params(j))
+	if (skip_without_gpu(ctx) || skip_without_params(ctx))
 		return;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		enum severity most = severity_without_nvlink(j->node);
+		enum severity most = severity_without_nvlink(ctx->node);
 
 		if (options[i].severity > most)
 			options[i].severity = most;
-		judge_option(j, &options[i]);
+		check_option(ctx, &options[i]);
 	}
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "driver.params[NvLinkDisable].value",
-				      "driver.params[RegistryDwords].value" });
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "driver.params[NvLinkDisable].value",
+					"driver.params[RegistryDwords].value" });
 }
 
 /* ---- how peers are mapped ---- */
@@ -260,8 +267,9 @@ static void judge_nvlink_disabled(struct judge *j)
 static const struct iommu_device *translated(const struct node *node)
 {
 	for_each(i, &node->iommu.devices) {
-		const struct pci_device *d =
-			str_starts(i->type, "DMA") ? node_pci(node, i->bdf.value) : NULL;
+		const struct pci_device *d = str_starts(i->type, "DMA")
+						     ? node_pci(node, i->bdf.value)
+						     : NULL;
 
 		if (d && (pci_is_gpu(d) || topology_is_nic(node, d)))
 			return i;
@@ -269,20 +277,20 @@ static const struct iommu_device *translated(const struct node *node)
 	return NULL;
 }
 
-static void judge_remap(struct judge *j)
+static void check_remap(struct rule_context *ctx)
 {
-	const struct iommu_device *group = translated(j->node);
+	const struct iommu_device *group = translated(ctx->node);
 	struct option option = { "DmaRemapPeerMmio", is_not_zero, "DmaRemapPeerMmio=1, the default",
 				 SEVERITY_ERR };
 
-	if (gate_no_params(j))
+	if (skip_without_params(ctx))
 		return;
 	if (!group)
 		option.severity = SEVERITY_INFO;
-	if (!group && !is_told(j->node->iommu.devices) && judge_option(j, &option))
-		UNKNOWN(j, .subject = "IOMMU", .evidence = { "iommu.devices" });
+	if (!group && !was_read(ctx->node->iommu.devices) && check_option(ctx, &option))
+		UNKNOWN(ctx, .subject = "IOMMU", .evidence = { "iommu.devices" });
 	else
-		judge_single(j, &option);
+		check_single(ctx, &option);
 }
 
 /* Overrides: 0 checks, 1 always allows, 2 always denies (nv-pci.c,
@@ -293,30 +301,32 @@ static bool does_not_deny(const char *value, const void *user)
 	return number_of(value, 0) != 2;
 }
 
-static void judge_topology_check(struct judge *j)
+static void check_topology_check(struct rule_context *ctx)
 {
-	const struct driver_param *param = node_param(j->node, "GrdmaPciTopoCheckOverride");
-	const struct log_line *refused = node_log(j->node, "dmabuf-attach-failed");
+	const struct driver_param *param = node_param(ctx->node, "GrdmaPciTopoCheckOverride");
+	const struct log_line *refused = node_log(ctx->node, "dmabuf-attach-failed");
 	struct option option = { "GrdmaPciTopoCheckOverride", does_not_deny,
 				 "GrdmaPciTopoCheckOverride=0, the default", SEVERITY_ERR };
 
-	if (gate_no_params(j))
+	if (skip_without_params(ctx))
 		return;
 	if (param && number_of(param->value.value, 0) == 0 && refused &&
-	    str_is(j->node->os.machine, "aarch64"))
-		FAIL_AS(j, SEVERITY_WARN, .subject = "NVreg_GrdmaPciTopoCheckOverride",
-			.observed = say(j, "0, and the driver refused: %s", refused->last.value),
+	    str_is(ctx->node->os.machine, "aarch64"))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NVreg_GrdmaPciTopoCheckOverride",
+			.observed = text_printf(ctx, "0, and the driver refused: %s",
+						refused->last.value),
 			.expected = "GPU and NIC below one PCIe switch, or the check overridden",
 			.remedy = "On Grace, where the path is known to work, set "
 				  "NVreg_GrdmaPciTopoCheckOverride=1 and load the driver again.",
 			.evidence = { "driver.params[GrdmaPciTopoCheckOverride].value",
 				      "log.lines[dmabuf-attach-failed].last" });
 	else
-		judge_single(j, &option);
+		check_single(ctx, &option);
 }
 
-#define OPTION_CHECK(name) "grep " name " /proc/driver/nvidia/params; modprobe -c | grep NVreg_" name
-#define OPTION_READS                                                                              \
+#define OPTION_CHECK(name) \
+	"grep " name " /proc/driver/nvidia/params; modprobe -c | grep NVreg_" name
+#define OPTION_READS                                                                                \
 	"/proc/driver/nvidia/params for what is live; modprobe.d, the kernel command line and the " \
 	"initramfs for what the next load gets."
 #define OPTION_REMEDY "Remove the option from modprobe.d, rebuild the initramfs and reboot."
@@ -327,9 +337,10 @@ static const struct rule driver_options_rules[] = {
 		.title = "Message-signalled interrupts of the GPUs are switched off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_msi,
-		.impact = "GPUs share wired interrupts with other devices: slow completions, \"Can't find an "
-			  "IRQ\" and GPUs that do not start.",
+		.evaluate = check_msi,
+		.impact =
+			"GPUs share wired interrupts with other devices: slow completions, \"Can't find an "
+			"IRQ\" and GPUs that do not start.",
 		.remedy = OPTION_REMEDY,
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
@@ -344,7 +355,7 @@ static const struct rule driver_options_rules[] = {
 		.title = "The driver is told not to bind any GPU",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_register,
+		.evaluate = check_register,
 		.impact = "The module loads and no GPU is there: \"No devices were found\".",
 		.remedy = OPTION_REMEDY,
 		.fix = "modprobe-option",
@@ -352,14 +363,15 @@ static const struct rule driver_options_rules[] = {
 		.reads = OPTION_READS,
 		.why = "RegisterPCIDriver=0 is for platforms whose GPU is not a PCI device.",
 		.check = OPTION_CHECK("RegisterPCIDriver"),
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, RegisterPCIDriver",
+		.sources =
+			"open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, RegisterPCIDriver",
 	},
 	{
 		.id = "driver/gpu-firmware-off",
 		.title = "The GPU's firmware is switched off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_firmware_off,
+		.evaluate = check_firmware_off,
 		.impact = "With the open kernel modules no GPU initialises: RmInitAdapter failed.",
 		.remedy = OPTION_REMEDY,
 		.fix = "modprobe-option",
@@ -376,26 +388,32 @@ static const struct rule driver_options_rules[] = {
 		.title = "A GPU is excluded from use",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_excluded,
-		.impact = "CUDA sees fewer GPUs than the node has, and the numbers of the others shift.",
-		.remedy = "If the GPU was excluded because it was broken and has been replaced, remove the "
-			  "option, rebuild the initramfs and reboot.",
+		.evaluate = check_excluded,
+		.impact =
+			"CUDA sees fewer GPUs than the node has, and the numbers of the others shift.",
+		.remedy =
+			"If the GPU was excluded because it was broken and has been replaced, remove the "
+			"option, rebuild the initramfs and reboot.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = OPTION_READS " And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
+		.reads = OPTION_READS
+		" And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "ExcludedGpus names UUIDs: it outlives the repair that made it unnecessary. GpuBlacklist "
 		       "is its old name; ExcludeAllGpus takes all of them.",
-		.check = "grep -r 'GPU Excluded' /proc/driver/nvidia/gpus/; " OPTION_CHECK("ExcludedGpus"),
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ExcludedGpus; nv-procfs.c",
+		.check = "grep -r 'GPU Excluded' /proc/driver/nvidia/gpus/; " OPTION_CHECK(
+			"ExcludedGpus"),
+		.sources =
+			"open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ExcludedGpus; nv-procfs.c",
 	},
 	{
 		.id = "driver/nvlink-disabled-regkey",
 		.title = "NVLink is switched off, wholly or in part, by a driver option",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_nvlink_disabled,
-		.impact = "GPUs talk over PCIe or through host memory; DeepEP's intra-node kernels, NVLS and "
-			  "multi-GPU boards with NVSwitch do not work.",
+		.evaluate = check_nvlink_disabled,
+		.impact =
+			"GPUs talk over PCIe or through host memory; DeepEP's intra-node kernels, NVLS and "
+			"multi-GPU boards with NVSwitch do not work.",
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
@@ -403,36 +421,42 @@ static const struct rule driver_options_rules[] = {
 		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks and "
 		       "RMNvLinkEnable, are meant for bring-up and measurements, and stay behind. On a node "
 		       "without NVSwitch and with less than two data-centre GPUs it is information.",
-		.check = "grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
-		.sources = "open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h, RMNvLink*; "
-			   "osinit.c\ngithub.com/NVIDIA/nccl-tests/issues/250",
+		.check =
+			"grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h, RMNvLink*; "
+			"osinit.c\ngithub.com/NVIDIA/nccl-tests/issues/250",
 	},
 	{
 		.id = "driver/dma-remap-peer-mmio",
 		.title = "The driver does not map peers' memory through the IOMMU",
 		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
 		.severity = SEVERITY_ERR,
-		.judge = judge_remap,
-		.impact = "With a translating IOMMU, transfers between GPU and NIC or GPU and GPU fault, or "
-			  "deliver zeros.",
+		.evaluate = check_remap,
+		.impact =
+			"With a translating IOMMU, transfers between GPU and NIC or GPU and GPU fault, or "
+			"deliver zeros.",
 		.remedy = OPTION_REMEDY,
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the type of the IOMMU groups of GPUs and NICs.",
 		.why = "With DmaRemapPeerMmio=0 the driver hands out raw bus addresses of a peer's BAR. That is "
 		       "right where nothing translates (then this is information) and wrong elsewhere.",
-		.check = OPTION_CHECK("DmaRemapPeerMmio") "; cat /sys/kernel/iommu_groups/*/type | sort | "
-							  "uniq -c",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c, nv_dma_map_peer(); nv-reg.h",
+		.check = OPTION_CHECK(
+			"DmaRemapPeerMmio") "; cat /sys/kernel/iommu_groups/*/type | sort | "
+					    "uniq -c",
+		.sources =
+			"open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c, nv_dma_map_peer(); nv-reg.h",
 	},
 	{
 		.id = "driver/grdma-topo-override",
 		.title = "The driver refuses GPUDirect RDMA for the path between GPU and NIC",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_topology_check,
-		.impact = "Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
-			  "supported\".",
+		.evaluate = check_topology_check,
+		.impact =
+			"Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
+			"supported\".",
 		.remedy = OPTION_REMEDY,
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
@@ -442,7 +466,8 @@ static const struct rule driver_options_rules[] = {
 		       "GPU and NIC need a switch in common; 1 allows all. Whether such a platform's path works "
 		       "is not known from here: only what the driver said in the log counts. The parameter "
 		       "exists since 570.86.",
-		.check = OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
+		.check =
+			OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c, "
 			   "nv_grdma_pci_topology_supported(); osinit.c, _checkP2pChipsetSupport()",
 	},

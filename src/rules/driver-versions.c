@@ -4,14 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/driver-files.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/setting.h"
+#include "evaluate/skip.h"
+#include "query/driver-files.h"
+#include "query/gpus.h"
+#include "query/setting.h"
 
-static const char *version_fact(struct judge *j, const struct software_item *item)
+static const char *version_fact(struct rule_context *ctx, const struct software_item *item)
 {
-	return say_fact(j, "software.items", item->path.value, "version");
+	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
 /* ---- Blackwell ---- */
@@ -34,9 +34,9 @@ static bool may_be_blackwell(const struct pci_device *device)
 }
 
 /* The loaded driver's flavour; where none is loaded, that of the module on disk. */
-static struct fact_enum flavour(struct judge *j, const char **fact)
+static struct fact_enum flavour(struct rule_context *ctx, const char **fact)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct module_file *file;
 
 	*fact = "driver.banner";
@@ -47,46 +47,50 @@ static struct fact_enum flavour(struct judge *j, const char **fact)
 		return (struct fact_enum){ 0 };
 	file = driver_file(node, node->os.kernel.value);
 	if (!file || !is_known(file->license))
-		return (struct fact_enum){ .state = file ? FACT_UNKNOWN : node->modules.files.state };
-	*fact = say_fact(j, "modules.files", file->path.value, "license");
+		return (struct fact_enum){ .state = file ? FACT_UNKNOWN
+							 : node->modules.files.state };
+	*fact = fact_path(ctx->arena, "modules.files", file->path.value, "license");
 	return fact_enum(str_is(file->license, "NVIDIA") ? FLAVOUR_PROPRIETARY : FLAVOUR_OPEN);
 }
 
-static void judge_one_blackwell(struct judge *j, const struct pci_device *d, struct fact_enum found,
-				const char *fact)
+static void check_one_blackwell(struct rule_context *ctx, const struct pci_device *d,
+				struct fact_enum found, const char *fact)
 {
-	const char *id = say_fact(j, "pci.devices", d->bdf.value, "device_id");
+	const char *id = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
 
 	if (!is_known(found))
-		UNKNOWN(j, .subject = d->bdf.value, .evidence = { fact });
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 	else if (found.value == FLAVOUR_OPEN)
-		PASS(j, .subject = d->bdf.value, .evidence = { fact, id });
+		PASS(ctx, .subject = d->bdf.value, .evidence = { fact, id });
 	else if (is_blackwell(d))
-		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "%s with the proprietary kernel modules", gpu_model(d)->name),
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s with the proprietary kernel modules",
+					     gpu_model(d)->name),
 		     .expected = "the open kernel modules", .evidence = { fact, id });
 	else
-		UNKNOWN(j, .subject = d->bdf.value,
-			.observed = say(j, "the proprietary kernel modules, and a GPU (%04" PRIx64
-					   ") that is newer than this program",
-					d->device_id.value),
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed =
+				text_printf(ctx,
+					    "the proprietary kernel modules, and a GPU (%04" PRIx64
+					    ") that is newer than this program",
+					    d->device_id.value),
 			.evidence = { id });
 }
 
-static void judge_blackwell(struct judge *j)
+static void check_blackwell(struct rule_context *ctx)
 {
 	struct fact_enum found;
 	const char *fact;
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	found = flavour(j, &fact);
-	for_each(d, &j->node->pci.devices)
+	found = flavour(ctx, &fact);
+	for_each(d, &ctx->node->pci.devices)
 		if (pci_is_gpu(d) && (is_blackwell(d) || may_be_blackwell(d)))
-			judge_one_blackwell(j, d, found, fact);
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no Blackwell GPU", .evidence = { "pci.devices" });
+			check_one_blackwell(ctx, d, found, fact);
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no Blackwell GPU", .evidence = { "pci.devices" });
 }
 
 /* ---- firmware ---- */
@@ -108,34 +112,40 @@ static bool firmware_elsewhere(const struct node *node)
 	return false;
 }
 
-static void judge_gsp_firmware(struct judge *j)
+static void check_gsp_firmware(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct log_line *line = node_log(node, "gsp-firmware-missing");
 	const struct gpu *running = gpu_with_firmware(node);
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
-		NOT_APPLICABLE(j, .observed = "the proprietary modules go on without it",
+		NOT_APPLICABLE(ctx, .observed = "the proprietary modules go on without it",
 			       .evidence = { "driver.flavour" });
 	else if (running)
-		PASS(j, .subject = NULL,
-		     .observed = say(j, "firmware %s is running", running->firmware.value),
-		     .evidence = { say_fact(j, "gpu.devices", running->bdf.value, "firmware") });
+		PASS(ctx, .subject = NULL,
+		     .observed = text_printf(ctx, "firmware %s is running",
+					     running->firmware.value),
+		     .evidence = { fact_path(ctx->arena, "gpu.devices", running->bdf.value,
+					     "firmware") });
 	else if (line)
-		FAIL(j, .observed = line->last.value, .expected = "the firmware of the loaded version",
+		FAIL(ctx, .observed = line->last.value,
+		     .expected = "the firmware of the loaded version",
 		     .evidence = { "log.lines[gsp-firmware-missing].last", "driver.gsp_firmware" });
 	else if (node->driver.gsp_firmware.count)
-		PASS(j, .evidence = { "driver.gsp_firmware" });
-	else if (!is_told(node->driver.gsp_firmware))
-		UNKNOWN(j, .evidence = { "driver.gsp_firmware" });
+		PASS(ctx, .evidence = { "driver.gsp_firmware" });
+	else if (!was_read(node->driver.gsp_firmware))
+		UNKNOWN(ctx, .evidence = { "driver.gsp_firmware" });
 	else if (firmware_elsewhere(node) || is_known(node->os.container))
-		UNKNOWN(j, .observed = "the kernel takes its firmware from a place that was not looked at",
+		UNKNOWN(ctx,
+			.observed =
+				"the kernel takes its firmware from a place that was not looked at",
 			.evidence = { "driver.gsp_firmware" });
 	else
-		FAIL(j, .observed = say(j, "no gsp_*.bin in /lib/firmware/nvidia/%s",
-					node->driver.version.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "no gsp_*.bin in /lib/firmware/nvidia/%s",
+					     node->driver.version.value),
 		     .expected = "the firmware of the loaded version",
 		     .evidence = { "driver.gsp_firmware", "driver.version" });
 }
@@ -149,23 +159,24 @@ struct next_load {
 
 /* The module that the next boot brings: from its initramfs where nvidia.ko is inside, else from
  * /lib/modules. */
-static bool find_next(struct judge *j, const char *kernel, struct next_load *next)
+static bool find_next(struct rule_context *ctx, const char *kernel, struct next_load *next)
 {
-	const struct initramfs_image *image = setting_next_image(j->node);
-	const struct module_file *file = driver_file(j->node, kernel);
+	const struct initramfs_image *image = setting_next_image(ctx->node);
+	const struct module_file *file = driver_file(ctx->node, kernel);
 
 	for (uint32_t i = 0; image && i < image->modules.count; i++)
 		if (str_is(image->modules.items[i].name, "nvidia") &&
 		    is_known(image->modules.items[i].version)) {
 			next->version = image->modules.items[i].version.value;
-			next->fact = say(j, "initramfs.images[%s].modules[%s].version",
-					 image->path.value, image->modules.items[i].path.value);
+			next->fact = text_printf(ctx, "initramfs.images[%s].modules[%s].version",
+						 image->path.value,
+						 image->modules.items[i].path.value);
 			return true;
 		}
 	if (!file || !is_known(file->version))
 		return false;
 	next->version = file->version.value;
-	next->fact = say_fact(j, "modules.files", file->path.value, "version");
+	next->fact = fact_path(ctx->arena, "modules.files", file->path.value, "version");
 	return true;
 }
 
@@ -186,87 +197,101 @@ static const struct software_item *library_of(const struct node *node, const cha
 	return NULL;
 }
 
-static void compare_next(struct judge *j, const struct next_load *next)
+static void compare_next(struct rule_context *ctx, const struct next_load *next)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	struct driver_libraries libraries = driver_libraries(node);
-	const struct software_item *manager =
-		has_nvswitch(node) ? node_software(node, "fabricmanager") : NULL;
+	const struct software_item *manager = has_nvswitch(node)
+						      ? node_software(node, "fabricmanager")
+						      : NULL;
 
 	if (!libraries.same && libraries.other)
-		NOT_APPLICABLE(j, .observed = "the versions differ already: see driver/library-mismatch",
-			       .evidence = { version_fact(j, libraries.other), "driver.version" });
+		NOT_APPLICABLE(
+			ctx, .observed = "the versions differ already: see driver/library-mismatch",
+			.evidence = { version_fact(ctx, libraries.other), "driver.version" });
 	else if (strcmp(next->version, node->driver.version.value) == 0)
-		PASS(j, .evidence = { next->fact, "driver.version" });
+		PASS(ctx, .evidence = { next->fact, "driver.version" });
 	else if (libraries.same && !library_of(node, next->version))
-		FAIL(j, .subject = "user space",
-		     .observed = say(j, "the next load brings %s; %s is %s", next->version,
-				     libraries.same->name.value, libraries.same->version.value),
+		FAIL(ctx, .subject = "user space",
+		     .observed = text_printf(ctx, "the next load brings %s; %s is %s",
+					     next->version, libraries.same->name.value,
+					     libraries.same->version.value),
 		     .expected = "one version of kernel module and user space after the next load",
-		     .evidence = { next->fact, version_fact(j, libraries.same), "driver.version" });
+		     .evidence = { next->fact, version_fact(ctx, libraries.same),
+				   "driver.version" });
 	else if (manager && is_known(manager->version) && !str_is(manager->version, next->version))
-		FAIL(j, .subject = "fabric manager",
-		     .observed = say(j, "the next load brings %s; the fabric manager is %s",
-				     next->version, manager->version.value),
+		FAIL(ctx, .subject = "fabric manager",
+		     .observed = text_printf(ctx,
+					     "the next load brings %s; the fabric manager is %s",
+					     next->version, manager->version.value),
 		     .expected = "a fabric manager of exactly the driver's version",
-		     .impact = "The fabric manager does not start: CUDA fails with \"system not yet "
-			       "initialized\" (802).",
-		     .evidence = { next->fact, version_fact(j, manager), "driver.version" });
+		     .impact =
+			     "The fabric manager does not start: CUDA fails with \"system not yet "
+			     "initialized\" (802).",
+		     .evidence = { next->fact, version_fact(ctx, manager), "driver.version" });
 	else
-		PASS(j, .observed = say(j, "the next load brings %s, and so does user space",
-					next->version),
+		PASS(ctx,
+		     .observed = text_printf(ctx, "the next load brings %s, and so does user space",
+					     next->version),
 		     .evidence = { next->fact });
 }
 
-static void judge_next_load(struct judge *j)
+static void check_next_load(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct boot_facts *boot = &node->boot;
 	const char *kernel = is_known(boot->next_kernel) ? boot->next_kernel.value
 			     : is_known(node->os.kernel) ? node->os.kernel.value
 							 : NULL;
 	struct next_load next;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
 	if (!kernel)
-		UNKNOWN(j, .evidence = { "os.kernel" });
-	else if (!is_told(node->modules.files))
-		UNKNOWN(j, .evidence = { "modules.files" });
-	else if (!is_told(node->software.items))
-		UNKNOWN(j, .evidence = { "software.items" });
-	else if (find_next(j, kernel, &next))
-		compare_next(j, &next);
+		UNKNOWN(ctx, .evidence = { "os.kernel" });
+	else if (!was_read(node->modules.files))
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	else if (!was_read(node->software.items))
+		UNKNOWN(ctx, .evidence = { "software.items" });
+	else if (find_next(ctx, kernel, &next))
+		compare_next(ctx, &next);
 	else if (driver_file(node, kernel))
-		UNKNOWN(j, .evidence = { say_fact(j, "modules.files",
-						  driver_file(node, kernel)->path.value,
-						  "version") });
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "modules.files",
+						     driver_file(node, kernel)->path.value,
+						     "version") });
 	else
-		NOT_APPLICABLE(j, .observed = say(j, "no nvidia.ko for %s under /lib/modules", kernel),
+		NOT_APPLICABLE(ctx,
+			       .observed = text_printf(
+				       ctx, "no nvidia.ko for %s under /lib/modules", kernel),
 			       .evidence = { "modules.files" });
 }
 
 /* ---- persistence ---- */
 
-static void judge_persistence(struct judge *j)
+static void check_persistence(struct rule_context *ctx)
 {
-	const struct service *service = node_service(j->node, "nvidia-persistenced.service");
+	const struct service *service = node_service(ctx->node, "nvidia-persistenced.service");
 	bool data_centre = false;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	for_each(d, &j->node->pci.devices)
+	for_each(d, &ctx->node->pci.devices)
 		data_centre |= pci_is_gpu(d) && gpu_is_data_centre(d);
 	if (!data_centre)
-		NOT_APPLICABLE(j, .observed = "no data-centre GPU", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "no data-centre GPU",
+			       .evidence = { "pci.devices" });
 	else if (!service || is_unknown(service->active))
-		UNKNOWN(j, .evidence = { service ? "services.units[nvidia-persistenced.service].active"
-						 : "services.units" });
+		UNKNOWN(ctx,
+			.evidence = { service ? "services.units[nvidia-persistenced.service].active"
+					      : "services.units" });
 	else if (str_is(service->active, "active"))
-		PASS(j, .evidence = { "services.units[nvidia-persistenced.service].active" });
+		PASS(ctx, .evidence = { "services.units[nvidia-persistenced.service].active" });
 	else
-		FAIL(j, .observed = say(j, "nvidia-persistenced is %s", service->active.value),
-		     .expected = "nvidia-persistenced running, or another program that keeps the GPUs open",
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "nvidia-persistenced is %s",
+					     service->active.value),
+		     .expected =
+			     "nvidia-persistenced running, or another program that keeps the GPUs open",
 		     .evidence = { "services.units[nvidia-persistenced.service].active" });
 }
 
@@ -276,13 +301,15 @@ static const struct rule driver_versions_rules[] = {
 		.title = "A Blackwell GPU has the proprietary kernel modules",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
-		.judge = judge_blackwell,
-		.impact = "The GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
+		.evaluate = check_blackwell,
+		.impact =
+			"The GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
 		.remedy = "Install the open kernel modules of the same version (nvidia-open, "
 			  "nvidia-driver-NNN-server-open).",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the flavour of the loaded "
-			 "driver; where none is loaded, the licence of nvidia.ko on disk.",
+		.reads =
+			"PCI device ids, in NVIDIA's list of supported GPUs, and the flavour of the loaded "
+			"driver; where none is loaded, the licence of nvidia.ko on disk.",
 		.why = "Blackwell and later GPUs have a system processor that only the open modules drive. An id "
 		       "that is not in the table and higher than Blackwell's first is unknown, not wrong.",
 		.check = "head -1 /proc/driver/nvidia/version; lspci -nnd 10de:",
@@ -295,49 +322,59 @@ static const struct rule driver_versions_rules[] = {
 		.title = "The GPU firmware of the loaded driver version is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_gsp_firmware,
-		.impact = "No GPU initialises: \"No firmware image found\" or \"GSP firmware image version "
-			  "mismatch\", RmInitAdapter failed.",
-		.remedy = "Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
-			  "exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
+		.evaluate = check_gsp_firmware,
+		.impact =
+			"No GPU initialises: \"No firmware image found\" or \"GSP firmware image version "
+			"mismatch\", RmInitAdapter failed.",
+		.remedy =
+			"Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
+			"exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
 		.activation = ACTIVATION_RELOAD,
 		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
 			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",
 		.why = "The open kernel modules start the GPU with firmware of their own version. It may stand "
 		       "in the initramfs only, so a GPU that runs it is no finding, and a kernel with "
 		       "firmware_class.path= looks elsewhere first.",
-		.check = "ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware image'",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; kernel_gsp.c; "
-			   "kernel-open/nvidia/nv-procfs.c",
+		.check =
+			"ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware image'",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; kernel_gsp.c; "
+			"kernel-open/nvidia/nv-procfs.c",
 	},
 	{
 		.id = "driver/next-load-skew",
 		.title = "The versions fit now, and will not after the next load of the driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_next_load,
-		.impact = "After the next boot or reload nvidia-smi and CUDA fail: \"Driver/library version "
-			  "mismatch\".",
-		.remedy = "Bring kernel module, user space and fabric manager to one version before the next "
-			  "boot: finish or take back the half-done update, and rebuild the initramfs.",
+		.evaluate = check_next_load,
+		.impact =
+			"After the next boot or reload nvidia-smi and CUDA fail: \"Driver/library version "
+			"mismatch\".",
+		.remedy =
+			"Bring kernel module, user space and fabric manager to one version before the next "
+			"boot: finish or take back the half-done update, and rebuild the initramfs.",
 		.activation = ACTIVATION_NONE,
-		.reads = "The version of nvidia.ko that the next boot loads (in the initramfs, else under "
-			 "/lib/modules for the kernel that boots next), of libcuda and libnvidia-ml, and on "
-			 "nodes with NVSwitch of the fabric manager.",
+		.reads =
+			"The version of nvidia.ko that the next boot loads (in the initramfs, else under "
+			"/lib/modules for the kernel that boots next), of libcuda and libnvidia-ml, and on "
+			"nodes with NVSwitch of the fabric manager.",
 		.why = "Everything works until the node reboots at night, because only then the module on disk "
 		       "replaces the one in memory.",
-		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API mismatch)\n"
-			   "NVIDIA Fabric Manager user guide, version requirement",
+		.check =
+			"modinfo -F version nvidia; cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API mismatch)\n"
+			"NVIDIA Fabric Manager user guide, version requirement",
 	},
 	{
 		.id = "driver/persistence",
 		.title = "Nothing keeps the driver's state between jobs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
-		.judge = judge_persistence,
-		.impact = "The first use after an idle time takes seconds; settings and clocks that were set with "
-			  "nvidia-smi are lost in between.",
+		.evaluate = check_persistence,
+		.impact =
+			"The first use after an idle time takes seconds; settings and clocks that were set with "
+			"nvidia-smi are lost in between.",
 		.remedy = "systemctl enable --now nvidia-persistenced",
 		.fix = "service",
 		.activation = ACTIVATION_NOW,

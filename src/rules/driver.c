@@ -3,23 +3,24 @@
  * file on disk and its user space. */
 #include <string.h>
 
-#include "judge/driver-files.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/module-block.h"
-#include "judge/refusal.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/driver-files.h"
+#include "query/gpus.h"
+#include "query/module-block.h"
+#include "query/refusal.h"
+#include "query/topology.h"
 
 /* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
 #define VERSION_FLOOR "510.40.3"
 
 /* The module on disk is of no branch for any GPU here. */
-static bool is_wrong_branch(struct judge *j, struct refusal *refusal)
+static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 {
-	const struct node *node = j->node;
-	const struct module_file *file =
-		is_known(node->os.kernel) ? driver_file(node, node->os.kernel.value) : NULL;
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
 	bool wrong = false;
 
 	if (!file || !is_known(file->version))
@@ -27,8 +28,10 @@ static bool is_wrong_branch(struct judge *j, struct refusal *refusal)
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d))
 			continue;
-		wrong = refusal_by_branch(j, d, file->version.value,
-					  say_fact(j, "modules.files", file->path.value, "version"), refusal);
+		wrong = refusal_by_branch(
+			ctx->arena, d, file->version.value,
+			fact_path(ctx->arena, "modules.files", file->path.value, "version"),
+			refusal);
 		if (!wrong)
 			break;
 	}
@@ -36,48 +39,49 @@ static bool is_wrong_branch(struct judge *j, struct refusal *refusal)
 }
 
 /* What is known to keep the driver away; NULL: nothing. */
-static const char *why_not_loaded(struct judge *j, const char **remedy, const char **fact)
+static const char *why_not_loaded(struct rule_context *ctx, const char **remedy, const char **fact)
 {
-	const char *block = say_module_block(j, "nvidia", fact);
+	const char *block = module_block_find(ctx->arena, ctx->node, "nvidia", fact);
 	struct refusal refusal;
 
 	if (block) {
-		*remedy = "Take that line or argument away (where it is in the initramfs too, rebuild that), then "
-			  "modprobe nvidia.";
+		*remedy =
+			"Take that line or argument away (where it is in the initramfs too, rebuild that), then "
+			"modprobe nvidia.";
 		return block;
 	}
-	if (!is_wrong_branch(j, &refusal) && !refusal_of_driver(j, &refusal))
+	if (!is_wrong_branch(ctx, &refusal) && !refusal_of_driver(ctx->arena, ctx->node, &refusal))
 		return NULL;
 	*remedy = refusal.remedy;
 	*fact = refusal.fact;
 	return refusal.text;
 }
 
-static void fail_loaded(struct judge *j)
+static void fail_loaded(struct rule_context *ctx)
 {
-	size_t gpus = topology_gpus(j->node);
+	size_t gpus = topology_gpus(ctx->node);
 	const char *fact = NULL, *remedy = NULL;
-	const char *why = why_not_loaded(j, &remedy, &fact);
+	const char *why = why_not_loaded(ctx, &remedy, &fact);
 
-	FAIL(j,
-	     .observed = say(j, "%zu NVIDIA GPU%s, no driver%s%s", gpus, gpus == 1 ? "" : "s",
-			     why ? ": " : "", why ? why : ""),
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%zu NVIDIA GPU%s, no driver%s%s", gpus,
+				     gpus == 1 ? "" : "s", why ? ": " : "", why ? why : ""),
 	     .expected = "the nvidia kernel module loaded", .remedy = remedy,
 	     .evidence = { "driver.loaded", fact });
 }
 
-static void judge_loaded(struct judge *j)
+static void check_loaded(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 
 	if (known_is(node->driver.loaded, true))
-		PASS(j, .evidence = { "driver.version", "driver.loaded" });
-	else if (gate_no_gpu(j))
+		PASS(ctx, .evidence = { "driver.version", "driver.loaded" });
+	else if (skip_without_gpu(ctx))
 		return;
 	else if (!is_known(node->driver.loaded))
-		UNKNOWN(j, .evidence = { "driver.loaded" });
+		UNKNOWN(ctx, .evidence = { "driver.loaded" });
 	else
-		fail_loaded(j);
+		fail_loaded(ctx);
 }
 
 /* No GPU here is one that the open modules take. */
@@ -97,49 +101,53 @@ static enum fact_state is_all_before_turing(const struct node *node, bool *old)
 	return *old && (unread || !gpus) ? FACT_UNKNOWN : FACT_KNOWN;
 }
 
-static void judge_flavour(struct judge *j)
+static void check_flavour(struct rule_context *ctx)
 {
-	const struct driver_facts *driver = &j->node->driver;
+	const struct driver_facts *driver = &ctx->node->driver;
 	bool old;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
 	if (!is_known(driver->flavour))
-		UNKNOWN(j, .evidence = { "driver.flavour" });
+		UNKNOWN(ctx, .evidence = { "driver.flavour" });
 	else if (driver->flavour.value == FLAVOUR_OPEN)
-		PASS(j, .evidence = { "driver.banner" });
-	else if (is_all_before_turing(j->node, &old) != FACT_KNOWN)
-		UNKNOWN(j, .observed = "proprietary kernel modules; whether the GPUs could have others was not "
-				       "read",
+		PASS(ctx, .evidence = { "driver.banner" });
+	else if (is_all_before_turing(ctx->node, &old) != FACT_KNOWN)
+		UNKNOWN(ctx,
+			.observed =
+				"proprietary kernel modules; whether the GPUs could have others was not "
+				"read",
 			.evidence = { "pci.devices" });
 	else if (old)
-		NOT_APPLICABLE(j, .observed = "GPUs before Turing, which the open kernel modules do not take",
-			       .evidence = { "driver.banner", "pci.devices" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "GPUs before Turing, which the open kernel modules do not take",
+			.evidence = { "driver.banner", "pci.devices" });
 	else
-		FAIL(j, .observed = "proprietary kernel modules", .expected = "open kernel modules",
-		     .evidence = { "driver.banner" });
+		FAIL(ctx, .observed = "proprietary kernel modules",
+		     .expected = "open kernel modules", .evidence = { "driver.banner" });
 }
 
-static void judge_version_floor(struct judge *j)
+static void check_version_floor(struct rule_context *ctx)
 {
-	const struct driver_facts *driver = &j->node->driver;
+	const struct driver_facts *driver = &ctx->node->driver;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
 	if (version_compare(driver->version.value, VERSION_FLOOR) >= 0)
-		PASS(j, .evidence = { "driver.version" });
+		PASS(ctx, .evidence = { "driver.version" });
 	else
-		FAIL(j, .observed = say(j, "%s is older than " VERSION_FLOOR,
-					driver->version.value),
-		     .expected = VERSION_FLOOR " or later",
-		     .evidence = { "driver.version" });
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%s is older than " VERSION_FLOOR,
+					     driver->version.value),
+		     .expected = VERSION_FLOOR " or later", .evidence = { "driver.version" });
 }
 
 /* ---- user space ---- */
 
-static const char *library_fact(struct judge *j, const struct software_item *item)
+static const char *library_fact(struct rule_context *ctx, const struct software_item *item)
 {
-	return say_fact(j, "software.items", item->path.value, "version");
+	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
 static bool is_stub(const struct software_item *item)
@@ -153,29 +161,32 @@ static bool has_libcuda(const struct node *node, struct span folder)
 	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
 		folder.n--;
 	for_each(item, &node->software.items)
-		if (str_is(item->name, "libcuda") && !is_stub(item) && strlen(item->path.value) > folder.n &&
+		if (str_is(item->name, "libcuda") && !is_stub(item) &&
+		    strlen(item->path.value) > folder.n &&
 		    strncmp(item->path.value, folder.p, folder.n) == 0 &&
-		    strchr(item->path.value + folder.n + 1, '/') == NULL && item->path.value[folder.n] == '/')
+		    strchr(item->path.value + folder.n + 1, '/') == NULL &&
+		    item->path.value[folder.n] == '/')
 			return true;
 	return false;
 }
 
 /* A toolkit's stub is for linking. Programs that open libcuda.so by that name take the one of the first folder. */
-static const char *stub_folder(struct judge *j)
+static const char *stub_folder(struct rule_context *ctx)
 {
-	const char *path = node_env(j->node, "LD_LIBRARY_PATH");
+	const char *path = node_env(ctx->node, "LD_LIBRARY_PATH");
 	struct span rest = span_of(path ? path : ""), folder;
 
-	while (span_cut(&rest, ':', &folder) && !has_libcuda(j->node, folder))
+	while (span_cut(&rest, ':', &folder) && !has_libcuda(ctx->node, folder))
 		if (span_ends(folder, "/stubs") || span_ends(folder, "/stubs/"))
-			return say(j, "%.*s", SPAN_FMT(folder));
+			return text_printf(ctx, "%.*s", SPAN_FMT(folder));
 	return NULL;
 }
 
 /* Such a folder is only looked into where the loader is told of it: in LD_LIBRARY_PATH or in ld.so.conf.d. */
 static const struct software_item *loader_stub(const struct node *node)
 {
-	for (const char *at = node_env(node, "LD_LIBRARY_PATH"); at && (at = strstr(at, "/stubs")); at++)
+	for (const char *at = node_env(node, "LD_LIBRARY_PATH"); at && (at = strstr(at, "/stubs"));
+	     at++)
 		if (!at[6] || strchr("/:", at[6]))
 			return NULL;
 	for_each(item, &node->software.items)
@@ -184,68 +195,79 @@ static const struct software_item *loader_stub(const struct node *node)
 	return NULL;
 }
 
-static void fail_loader_stub(struct judge *j, const struct software_item *stub)
+static void fail_loader_stub(struct rule_context *ctx, const struct software_item *stub)
 {
 	bool soname = strstr(stub->path.value, "/libcuda.so.1");
 
-	if (!is_told(j->node->env.variables)) {
-		UNKNOWN(j, .observed = say(j, "the loader is told of the folder of %s; whether another comes "
-					      "before it was not read",
-					   stub->path.value),
-			.evidence = { "env.variables", library_fact(j, stub) });
+	if (!was_read(ctx->node->env.variables)) {
+		UNKNOWN(ctx,
+			.observed = text_printf(
+				ctx,
+				"the loader is told of the folder of %s; whether another comes "
+				"before it was not read",
+				stub->path.value),
+			.evidence = { "env.variables", library_fact(ctx, stub) });
 		return;
 	}
-	FAIL_AS(j, SEVERITY_WARN, .subject = "ld.so.conf.d",
-		.observed = say(j, "the loader is told of the folder of %s, which is for linking",
-				stub->path.value),
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = "ld.so.conf.d",
+		.observed = text_printf(
+			ctx, "the loader is told of the folder of %s, which is for linking",
+			stub->path.value),
 		.expected = "no folder of stubs in /etc/ld.so.conf.d",
-		.impact = soname ? "Where it comes before the driver's, every CUDA program gets the stub: \"CUDA "
-				   "driver is a stub library\" (34), or no device."
-				 : "Programs that load libcuda.so by that name can get the stub: \"CUDA driver is "
-				   "a stub library\" (34). The next ldconfig makes a libcuda.so.1 of it.",
-		.remedy = soname ? "Take the line out of /etc/ld.so.conf.d, remove the link libcuda.so.1 from the "
-				   "folder of stubs, and run ldconfig. ldconfig -p shows which comes first."
-				 : "Take the line out of /etc/ld.so.conf.d and run ldconfig; for linking there is "
-				   "LIBRARY_PATH.",
-		.evidence = { library_fact(j, stub) });
+		.impact =
+			soname ? "Where it comes before the driver's, every CUDA program gets the stub: \"CUDA "
+				 "driver is a stub library\" (34), or no device."
+			       : "Programs that load libcuda.so by that name can get the stub: \"CUDA driver is "
+				 "a stub library\" (34). The next ldconfig makes a libcuda.so.1 of it.",
+		.remedy =
+			soname ? "Take the line out of /etc/ld.so.conf.d, remove the link libcuda.so.1 from the "
+				 "folder of stubs, and run ldconfig. ldconfig -p shows which comes first."
+			       : "Take the line out of /etc/ld.so.conf.d and run ldconfig; for linking there is "
+				 "LIBRARY_PATH.",
+		.evidence = { library_fact(ctx, stub) });
 }
 
-static void judge_library_mismatch(struct judge *j)
+static void check_library_mismatch(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	struct driver_libraries found;
 	const struct software_item *stub;
 	const char *stubs;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
 	found = driver_libraries(node);
-	stubs = stub_folder(j);
+	stubs = stub_folder(ctx);
 	stub = loader_stub(node);
 	if (found.other)
-		FAIL(j, .observed = say(j, "%s %s, kernel module %s", found.other->name.value,
-					found.other->version.value, node->driver.version.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%s %s, kernel module %s",
+					     found.other->name.value, found.other->version.value,
+					     node->driver.version.value),
 		     .expected = "the same version in the kernel and in user space",
-		     .evidence = { library_fact(j, found.other), "driver.version" });
+		     .evidence = { library_fact(ctx, found.other), "driver.version" });
 	else if (stubs)
-		FAIL_AS(j, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
-			.observed = say(j, "it has %s, where the toolkit keeps a libcuda.so to link with",
-					stubs),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
+			.observed = text_printf(
+				ctx, "it has %s, where the toolkit keeps a libcuda.so to link with",
+				stubs),
 			.expected = "no such folder where programs run",
-			.impact = "Programs that load libcuda.so by that name get the stub: \"CUDA driver is a stub "
-				  "library\" (34). Those that load libcuda.so.1 do not.",
-			.remedy = "Take it out of LD_LIBRARY_PATH; for linking there is LIBRARY_PATH.",
+			.impact =
+				"Programs that load libcuda.so by that name get the stub: \"CUDA driver is a stub "
+				"library\" (34). Those that load libcuda.so.1 do not.",
+			.remedy =
+				"Take it out of LD_LIBRARY_PATH; for linking there is LIBRARY_PATH.",
 			.evidence = { "env.variables[LD_LIBRARY_PATH].value" });
 	else if (stub)
-		fail_loader_stub(j, stub);
+		fail_loader_stub(ctx, stub);
 	else if (found.same)
-		PASS(j, .evidence = { library_fact(j, found.same), "driver.version" });
+		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
 	else if (node_log(node, "api-mismatch"))
-		FAIL(j, .observed = node_log(node, "api-mismatch")->last.value,
+		FAIL(ctx, .observed = node_log(node, "api-mismatch")->last.value,
 		     .expected = "the same version in the kernel and in user space",
 		     .evidence = { "log.lines[api-mismatch].last", "driver.version" });
-	else if (!gate_no_software(j))
-		NOT_APPLICABLE(j, .observed = "no libcuda or libnvidia-ml was found on this node",
+	else if (!skip_unless_software_whole(ctx))
+		NOT_APPLICABLE(ctx, .observed = "no libcuda or libnvidia-ml was found on this node",
 			       .evidence = { "software.items" });
 }
 
@@ -258,65 +280,74 @@ static bool same_build(const struct module_file *file, const struct module *load
 	return true;
 }
 
-static void judge_module_on_disk(struct judge *j)
+static void check_module_on_disk(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
-	const struct module_file *file =
-		is_known(node->os.kernel) ? driver_file(node, node->os.kernel.value) : NULL;
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
 	const struct module *loaded = node_module(node, "nvidia");
 	const char *fact;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
-	if (!file && is_told(node->modules.files)) {
-		NOT_APPLICABLE(j, .observed = "no nvidia.ko for this kernel under /lib/modules",
+	if (!file && was_read(node->modules.files)) {
+		NOT_APPLICABLE(ctx, .observed = "no nvidia.ko for this kernel under /lib/modules",
 			       .evidence = { "modules.files" });
 		return;
 	}
 	if (!file || !is_known(file->version)) {
-		UNKNOWN(j, .evidence = { file ? say_fact(j, "modules.files", file->path.value, "version")
-					      : "modules.files" });
+		UNKNOWN(ctx, .evidence = { file ? fact_path(ctx->arena, "modules.files",
+							    file->path.value, "version")
+						: "modules.files" });
 		return;
 	}
-	fact = say_fact(j, "modules.files", file->path.value, "version");
+	fact = fact_path(ctx->arena, "modules.files", file->path.value, "version");
 	if (strcmp(file->version.value, node->driver.version.value) != 0)
-		FAIL(j, .observed = say(j, "%s on disk, %s loaded", file->version.value,
-					node->driver.version.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%s on disk, %s loaded", file->version.value,
+					     node->driver.version.value),
 		     .expected = "the loaded driver's own file on disk",
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
-		FAIL(j, .observed = say(j, "another build of %s on disk (srcversion %s, loaded %s)",
-					file->version.value, file->srcversion.value,
-					loaded->srcversion.value),
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "another build of %s on disk (srcversion %s, loaded %s)",
+			     file->version.value, file->srcversion.value, loaded->srcversion.value),
 		     .expected = "the loaded driver's own file on disk",
-		     .evidence = { say_fact(j, "modules.files", file->path.value, "srcversion"),
-				   "modules.loaded[nvidia].srcversion" });
+		     .evidence = {
+			     fact_path(ctx->arena, "modules.files", file->path.value, "srcversion"),
+			     "modules.loaded[nvidia].srcversion" });
 	else
-		PASS(j, .evidence = { fact, "driver.version" });
+		PASS(ctx, .evidence = { fact, "driver.version" });
 }
 
-static void judge_proprietary_no_dmabuf(struct judge *j)
+static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 
-	if (gate_no_driver(j))
+	if (skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_OPEN))
-		NOT_APPLICABLE(j, .observed = "open kernel modules", .evidence = { "driver.flavour" });
-	else if (!is_known(node->driver.flavour) || !is_told(node->modules.loaded))
-		UNKNOWN(j, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
-									: "driver.flavour" });
+		NOT_APPLICABLE(ctx, .observed = "open kernel modules",
+			       .evidence = { "driver.flavour" });
+	else if (!is_known(node->driver.flavour) || !was_read(node->modules.loaded))
+		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
+									  : "driver.flavour" });
 	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
-		FAIL_AS(j, SEVERITY_INFO,
-			.observed = "peer memory is the only way: it takes cudaMalloc memory, and not that of "
-				    "cuMemCreate (CUDA virtual memory management)",
+		FAIL_AS(ctx, SEVERITY_INFO,
+			.observed =
+				"peer memory is the only way: it takes cudaMalloc memory, and not that of "
+				"cuMemCreate (CUDA virtual memory management)",
 			.expected = "nothing, unless a program registers such memory",
-			.impact = "Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
-				  "fails.",
+			.impact =
+				"Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
+				"fails.",
 			.remedy = "The open kernel modules export DMA-BUF, which takes both.",
 			.evidence = { "driver.flavour", "modules.loaded" });
 	else
-		FAIL(j, .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
+		FAIL(ctx,
+		     .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
 		     .expected = "nvidia_peermem loaded, or the open kernel modules",
 		     .evidence = { "driver.flavour", "modules.loaded" });
 }
@@ -327,15 +358,17 @@ static const struct rule driver_rules[] = {
 		.title = "The NVIDIA driver is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
-		.judge = judge_loaded,
+		.evaluate = check_loaded,
 		.impact = "No CUDA program can see a GPU.",
-		.remedy = "modprobe nvidia, and read what the kernel log says about it. If there is "
-			  "no module for this kernel, install or rebuild the driver.",
+		.remedy =
+			"modprobe nvidia, and read what the kernel log says about it. If there is "
+			"no module for this kernel, install or rebuild the driver.",
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
-			 "display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
-			 "the version of nvidia.ko on disk.",
+		.reads =
+			"/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
+			"display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
+			"the version of nvidia.ko on disk.",
 		.why = "Every other answer about the driver depends on it.",
 		.check = "cat /proc/driver/nvidia/version; lspci -d 10de:",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c",
@@ -345,10 +378,12 @@ static const struct rule driver_rules[] = {
 		.title = "The proprietary kernel modules are loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_flavour,
-		.impact = "No DMA-BUF export: GPUDirect RDMA works through nvidia-peermem only, and "
-			  "Blackwell GPUs do not work at all.",
-		.remedy = "Install the open kernel modules (Turing and later), the default since 560.",
+		.evaluate = check_flavour,
+		.impact =
+			"No DMA-BUF export: GPUDirect RDMA works through nvidia-peermem only, and "
+			"Blackwell GPUs do not work at all.",
+		.remedy =
+			"Install the open kernel modules (Turing and later), the default since 560.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The NVRM version line in /proc/driver/nvidia/version.",
 		.why = "Only the open kernel modules export GPU memory as DMA-BUF, which NCCL, UCX and "
@@ -363,12 +398,13 @@ static const struct rule driver_rules[] = {
 		.title = "The driver is older than GPU-initiated networking supports",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_version_floor,
+		.evaluate = check_version_floor,
 		.impact = "NVSHMEM IBGDA and NCCL GIN do not start.",
 		.remedy = "Install driver " VERSION_FLOOR " or later.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The version in /proc/driver/nvidia/version.",
-		.why = "nvidia.ko " VERSION_FLOOR " is the floor that NVSHMEM's installation guide and "
+		.why = "nvidia.ko " VERSION_FLOOR
+		       " is the floor that NVSHMEM's installation guide and "
 		       "NCCL's device API documentation give.",
 		.check = "cat /sys/module/nvidia/version",
 		.sources = "NVSHMEM installation guide, host requirements\n"
@@ -379,15 +415,18 @@ static const struct rule driver_rules[] = {
 		.title = "User space and the loaded kernel module have different versions",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_library_mismatch,
-		.impact = "nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
-		.remedy = "Reboot, or unload and load the kernel modules with nothing using the GPUs. If "
-			  "the mismatch comes back, the file under /lib/modules or the initramfs is the "
-			  "old one: see driver/module-on-disk-differs and boot/initramfs-stale.",
+		.evaluate = check_library_mismatch,
+		.impact =
+			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
+		.remedy =
+			"Reboot, or unload and load the kernel modules with nothing using the GPUs. If "
+			"the mismatch comes back, the file under /lib/modules or the initramfs is the "
+			"old one: see driver/module-on-disk-differs and boot/initramfs-stale.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The loaded version, and the version suffix of libcuda.so and libnvidia-ml.so "
-			 "in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH or "
-			 "/etc/ld.so.conf.d.",
+		.reads =
+			"The loaded version, and the version suffix of libcuda.so and libnvidia-ml.so "
+			"in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH or "
+			"/etc/ld.so.conf.d.",
 		.why = "The kernel module refuses clients of another version. An upgrade of the packages "
 		       "changes user space at once and the loaded module only at the next load.",
 		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
@@ -400,13 +439,15 @@ static const struct rule driver_rules[] = {
 		.title = "The module on disk is not the one that is loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_module_on_disk,
-		.impact = "The next boot or reload brings another driver, perhaps one that user space "
-			  "does not fit.",
+		.evaluate = check_module_on_disk,
+		.impact =
+			"The next boot or reload brings another driver, perhaps one that user space "
+			"does not fit.",
 		.remedy = "Reboot at a time of your choosing, before it happens at another.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Version and srcversion of nvidia.ko for the running kernel, and of the loaded "
-			 "module in /sys/module/nvidia.",
+		.reads =
+			"Version and srcversion of nvidia.ko for the running kernel, and of the loaded "
+			"module in /sys/module/nvidia.",
 		.why = "/proc/driver/nvidia/version and /sys/module/nvidia/version both show the loaded "
 		       "module; comparing these two proves nothing about the disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
@@ -417,10 +458,11 @@ static const struct rule driver_rules[] = {
 		.title = "These kernel modules do not export GPU memory as a DMA-BUF",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_proprietary_no_dmabuf,
+		.evaluate = check_proprietary_no_dmabuf,
 		.impact = "NCCL, UCX and NVSHMEM copy through host memory, or do not start.",
-		.remedy = "modprobe nvidia-peermem and have it loaded at boot, or install the open kernel "
-			  "modules.",
+		.remedy =
+			"modprobe nvidia-peermem and have it loaded at boot, or install the open kernel "
+			"modules.",
 		.fix = "modules-load",
 		.activation = ACTIVATION_NOW,
 		.reads = "The flavour of the driver and the loaded modules.",

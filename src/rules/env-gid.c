@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/job-env.h"
-#include "judge/ports.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/job-env.h"
+#include "query/ports.h"
 
 /* Without a setting these and later releases look for the GID themselves; before, index 0 counts.
  * NCCL: commit ab2b89c4 (2.21.5); NVSHMEM: release notes 3.1. */
@@ -34,9 +34,10 @@ static const struct user users[] = {
 	{ "Mooncake", "MC_GID_INDEX", NULL, NULL, NULL, NULL, NULL, false },
 };
 
-static struct job_value value_of(struct judge *j, const struct user *u, const char *name)
+static struct job_value value_of(struct rule_context *ctx, const struct user *u, const char *name)
 {
-	return u->nvshmem ? job_env(j, name) : job_nccl(j, name);
+	return u->nvshmem ? job_env(ctx->arena, ctx->node, name)
+			  : job_nccl(ctx->arena, ctx->node, name);
 }
 
 /* ---- the search ---- */
@@ -50,13 +51,13 @@ struct search {
 	bool range_ignored; /* it is none for that family */
 };
 
-static struct search search_of(struct judge *j, const struct user *u)
+static struct search search_of(struct rule_context *ctx, const struct user *u)
 {
 	struct search s = { .version = 2 };
 
-	s.family_value = value_of(j, u, u->family);
-	s.range_value = value_of(j, u, u->range);
-	s.version_value = value_of(j, u, u->version);
+	s.family_value = value_of(ctx, u, u->family);
+	s.range_value = value_of(ctx, u, u->range);
+	s.version_value = value_of(ctx, u, u->version);
 	s.ipv6 = s.family_value.value && strcmp(s.family_value.value, "AF_INET6") == 0;
 	job_number(&s.version_value, &s.version);
 	if (!s.range_value.value)
@@ -109,7 +110,7 @@ static const struct rdma_gid *search_gid(const struct rdma_port *p, const struct
 
 /* ---- one port ---- */
 
-static const char *what_is_wrong(struct judge *j, const struct rdma_gid *g)
+static const char *what_is_wrong(struct rule_context *ctx, const struct rdma_gid *g)
 {
 	struct gid address;
 
@@ -118,11 +119,12 @@ static const char *what_is_wrong(struct judge *j, const struct rdma_gid *g)
 	if (gid_is_link_local(&address))
 		return "is link-local, which does not route";
 	if (!str_is(g->type, "RoCE v2"))
-		return say(j, "is %s", is_known(g->type) ? g->type.value : "of an unknown type");
+		return text_printf(ctx, "is %s",
+				   is_known(g->type) ? g->type.value : "of an unknown type");
 	return NULL;
 }
 
-static const char *say_better(struct judge *j, const struct rdma_port *p)
+static const char *say_better(struct rule_context *ctx, const struct rdma_port *p)
 {
 	const struct rdma_gid *good = port_usable_gid(p);
 	char text[GID_TEXT];
@@ -132,18 +134,22 @@ static const char *say_better(struct judge *j, const struct rdma_port *p)
 		return "a RoCE v2 GID that routes; this port has none";
 	gid_parse(span_of(good->gid.value), &address);
 	gid_format(text, &address);
-	return say(j, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
+	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
 }
 
 /* Wrong at INDEX, which is that of a variable, of an old release or of a search. */
-static void fail_gid(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-		     const char *who, const struct rdma_gid *g, uint64_t index, const char *fact)
+static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
+		     const struct rdma_port *p, const char *who, const struct rdma_gid *g,
+		     uint64_t index, const char *fact)
 {
-	FAIL(j, .subject = say_port(j, d, p),
-	     .observed = say(j, "%s: entry %" PRIu64 " %s", who, index, what_is_wrong(j, g)),
-	     .expected = say_better(j, p),
-	     .evidence = { fact, g ? gid_fact(j, d, p, g, "gid") : port_fact(j, d, p, "gids"),
-			   g ? gid_fact(j, d, p, g, "type") : NULL });
+	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
+	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
+				     what_is_wrong(ctx, g)),
+	     .expected = say_better(ctx, p),
+	     .evidence = { fact,
+			   g ? gid_fact(ctx->arena, d, p, g, "gid")
+			     : port_fact(ctx->arena, d, p, "gids"),
+			   g ? gid_fact(ctx->arena, d, p, g, "type") : NULL });
 }
 
 static bool entry_is_unknown(const struct rdma_gid *g)
@@ -151,78 +157,87 @@ static bool entry_is_unknown(const struct rdma_gid *g)
 	return g && (is_unknown(g->type) || is_unknown(g->gid));
 }
 
-static bool judge_index(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-			const char *who, uint64_t index, const char *fact)
+static bool check_index(struct rule_context *ctx, const struct rdma_device *d,
+			const struct rdma_port *p, const char *who, uint64_t index,
+			const char *fact)
 {
 	const struct rdma_gid *g = port_gid(p, index);
 
 	if (entry_is_unknown(g))
-		UNKNOWN(j, .subject = say_port(j, d, p),
-			.evidence = { gid_fact(j, d, p, g, is_unknown(g->gid) ? "gid" : "type") });
-	else if (what_is_wrong(j, g))
-		fail_gid(j, d, p, who, g, index, fact);
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { gid_fact(ctx->arena, d, p, g,
+					       is_unknown(g->gid) ? "gid" : "type") });
+	else if (what_is_wrong(ctx, g))
+		fail_gid(ctx, d, p, who, g, index, fact);
 	else
 		return false;
 	return true;
 }
 
-static bool judge_search(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-			 const struct user *u)
+static bool check_search(struct rule_context *ctx, const struct rdma_device *d,
+			 const struct rdma_port *p, const struct user *u)
 {
-	struct search s = search_of(j, u);
+	struct search s = search_of(ctx, u);
 	const struct rdma_gid *g = search_gid(p, &s);
 	const struct job_value *set = s.range_value.value     ? &s.range_value
 				      : s.family_value.value  ? &s.family_value
 				      : s.version_value.value ? &s.version_value
 							      : NULL;
-	const char *who = set ? say(j, "%s with %s finds no other", u->name, say_value(j, set))
-			      : say(j, "%s by itself finds no other", u->name);
+	const char *who = set ? text_printf(ctx, "%s with %s finds no other", u->name,
+					    job_value_text(ctx->arena, ctx->node, set))
+			      : text_printf(ctx, "%s by itself finds no other", u->name);
 
 	/* Without any GID that routes it is rdma/no-rocev2-gid that speaks. */
 	if (!port_usable_gid(p))
 		return false;
 	if (s.range_ignored && set) {
-		FAIL_AS(j, SEVERITY_WARN, .subject = say_port(j, d, p),
-			.observed = say(j, "%s is no range of %s: %s ignores it", say_value(j, set),
-					s.ipv6 ? "IPv6" : "IPv4", u->name),
-			.expected = say(j, "ADDRESS/BITS of the family that %s names", u->family),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
+			.observed = text_printf(ctx, "%s is no range of %s: %s ignores it",
+						job_value_text(ctx->arena, ctx->node, set),
+						s.ipv6 ? "IPv6" : "IPv4", u->name),
+			.expected = text_printf(ctx, "ADDRESS/BITS of the family that %s names",
+						u->family),
 			.evidence = { set->fact });
 		return true;
 	}
-	if (!what_is_wrong(j, g) || entry_is_unknown(g))
+	if (!what_is_wrong(ctx, g) || entry_is_unknown(g))
 		return false;
-	fail_gid(j, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
+	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
 	return true;
 }
 
 /* ---- one user ---- */
 
-static bool is_old(struct judge *j, const struct user *u, const struct software_item **item)
+static bool is_old(struct rule_context *ctx, const struct user *u,
+		   const struct software_item **item)
 {
-	*item = u->software ? node_software(j->node, u->software) : NULL;
+	*item = u->software ? node_software(ctx->node, u->software) : NULL;
 	return *item && version_compare((*item)->version.value, u->since) < 0;
 }
 
-static bool judge_user_port(struct judge *j, const struct user *u, const struct job_value *index,
-			    const struct rdma_device *d, const struct rdma_port *p)
+static bool check_user_port(struct rule_context *ctx, const struct user *u,
+			    const struct job_value *index, const struct rdma_device *d,
+			    const struct rdma_port *p)
 {
 	const struct software_item *item;
 	long number = -1;
 
 	if (index->value && job_number(index, &number) && number >= 0)
-		return judge_index(j, d, p, say_value(j, index), (uint64_t)number, index->fact);
-	if (is_old(j, u, &item) && port_usable_gid(p))
-		return judge_index(j, d, p,
-				   say(j, "%s %s takes index 0 where %s is not set", u->name,
-				       item->version.value, u->index),
-				   0, say_fact(j, "software.items", item->path.value, "version"));
-	return u->family && judge_search(j, d, p, u);
+		return check_index(ctx, d, p, job_value_text(ctx->arena, ctx->node, index),
+				   (uint64_t)number, index->fact);
+	if (is_old(ctx, u, &item) && port_usable_gid(p))
+		return check_index(
+			ctx, d, p,
+			text_printf(ctx, "%s %s takes index 0 where %s is not set", u->name,
+				    item->version.value, u->index),
+			0, fact_path(ctx->arena, "software.items", item->path.value, "version"));
+	return u->family && check_search(ctx, d, p, u);
 }
 
-static bool is_asked(struct judge *j, const struct user *u, const struct job_value *index)
+static bool is_asked(struct rule_context *ctx, const struct user *u, const struct job_value *index)
 {
 	if (u->nvshmem)
-		return index->value || asked_for(j, PROFILE_DEEPEP);
+		return index->value || is_asked_for(ctx, PROFILE_DEEPEP);
 	return index->value || u->family;
 }
 
@@ -230,45 +245,45 @@ struct tally {
 	size_t ports, bad;
 };
 
-static void judge_user(struct judge *j, const struct user *u, struct tally *t)
+static void check_user(struct rule_context *ctx, const struct user *u, struct tally *t)
 {
-	struct job_value index = value_of(j, u, u->index);
-	struct hca_list list = job_nic_list(j, u->nvshmem);
+	struct job_value index = value_of(ctx, u, u->index);
+	struct hca_list list = job_nic_list(ctx->arena, ctx->node, u->nvshmem);
 	bool chosen = list.entries.n > 0;
 
-	if (!is_asked(j, u, &index))
+	if (!is_asked(ctx, u, &index))
 		return;
-	for_each_port(d, p, j->node) {
-		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(j, d))
+	for_each_port(d, p, ctx->node) {
+		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(ctx->endpoints, d))
 			continue;
 		if (!hca_list_takes(&list, d->name.value, (int)p->port.value) ||
-		    (!chosen && !is_job_nic(j, d)))
+		    (!chosen && !is_job_nic(ctx->endpoints, d)))
 			continue;
 		t->ports++;
 		if (is_known(p->gids)) {
-			t->bad += judge_user_port(j, u, &index, d, p);
+			t->bad += check_user_port(ctx, u, &index, d, p);
 			continue;
 		}
 		t->bad++;
-		UNKNOWN(j, .subject = say_port(j, d, p),
-			.evidence = { port_fact(j, d, p, "gids") });
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}
 }
 
-static void judge_gid_index(struct judge *j)
+static void check_gid_index(struct rule_context *ctx)
 {
 	struct tally t = { 0 };
 
-	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
+	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
 		return;
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
-		judge_user(j, &users[i], &t);
+		check_user(ctx, &users[i], &t);
 	if (t.bad)
 		return;
 	if (t.ports)
-		PASS(j, .evidence = { "env.variables", "rdma.devices" });
+		PASS(ctx, .evidence = { "env.variables", "rdma.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "no active Ethernet port that jobs use",
+		NOT_APPLICABLE(ctx, .observed = "no active Ethernet port that jobs use",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -278,7 +293,7 @@ static const struct rule env_gid_rules[] = {
 		.title = "A job sends from a GID that does not route",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_gid_index,
+		.evaluate = check_gid_index,
 		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error "
 			  "12\", NVSHMEM \"connect EPS failed\", ibv_modify_qp errors 22 and 110.",
 		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "judge/gate.h"
-#include "judge/job-env.h"
-#include "judge/ports.h"
+#include "evaluate/skip.h"
+#include "query/job-env.h"
+#include "query/ports.h"
 
 /* ---- is a port of use? ---- */
 
@@ -68,39 +68,44 @@ static struct entry_answer ask_entry(const struct node *node, const struct hca_l
 	return a;
 }
 
-static const char *entry_fact(struct judge *j, const struct entry_answer *a)
+static const char *entry_fact(struct rule_context *ctx, const struct entry_answer *a)
 {
-	return a->count[USABLE_NO_NODE] ? say_fact(j, "rdma.devices", a->device->name.value, "uverbs")
-					: port_fact(j, a->device, a->port, "state");
+	return a->count[USABLE_NO_NODE]
+		       ? fact_path(ctx->arena, "rdma.devices", a->device->name.value, "uverbs")
+		       : port_fact(ctx->arena, a->device, a->port, "state");
 }
 
-static const char *say_entry(struct judge *j, const struct hca_entry *entry)
+static const char *say_entry(struct rule_context *ctx, const struct hca_entry *entry)
 {
 	if (entry->port == HCA_ANY_PORT)
-		return say(j, "%.*s", SPAN_FMT(entry->name));
-	return say(j, "%.*s:%d", SPAN_FMT(entry->name), entry->port);
+		return text_printf(ctx, "%.*s", SPAN_FMT(entry->name));
+	return text_printf(ctx, "%.*s:%d", SPAN_FMT(entry->name), entry->port);
 }
 
 /* What is wrong with an entry that takes no port of use. */
-static void fail_entry(struct judge *j, const struct job_value *v, const struct hca_entry *entry,
-		       const struct entry_answer *a)
+static void fail_entry(struct rule_context *ctx, const struct job_value *v,
+		       const struct hca_entry *entry, const struct entry_answer *a)
 {
-	const char *name = say_entry(j, entry);
+	const char *name = say_entry(ctx, entry);
 	const char *hint = "";
 
 	if (!a->ports && strcspn(name, " \t") < strlen(name))
 		hint = " (the blank counts)";
 	else if (!a->ports && (name[0] == '=' || name[0] == '^'))
 		hint = " (the sign counts as part of the name here)";
-	FAIL(j, .subject = v->name,
-	     .observed = !a->ports ? say(j, "%s: there is no %s%s", say_value(j, v), name, hint)
-			 : a->count[USABLE_NO_NODE]
-				 ? say(j,
+	FAIL(ctx, .subject = v->name,
+	     .observed =
+		     !a->ports ? text_printf(ctx, "%s: there is no %s%s",
+					     job_value_text(ctx->arena, ctx->node, v), name, hint)
+		     : a->count[USABLE_NO_NODE]
+			     ? text_printf(
+				       ctx,
 				       "%s: %s cannot be opened, it has no node in /dev/infiniband",
-				       say_value(j, v), name)
-				 : say(j, "%s: no port of %s is active", say_value(j, v), name),
+				       job_value_text(ctx->arena, ctx->node, v), name)
+			     : text_printf(ctx, "%s: no port of %s is active",
+					   job_value_text(ctx->arena, ctx->node, v), name),
 	     .expected = "NICs that are there, can be opened and are active",
-	     .evidence = { v->fact, a->ports ? entry_fact(j, a) : "rdma.devices" });
+	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
 /* A device that the entry means, and whose ports were not read. */
@@ -108,33 +113,36 @@ static const struct rdma_device *unread_device(const struct node *node, const st
 					       const struct hca_entry *entry)
 {
 	for_each(d, &node->rdma.devices)
-		if (is_unknown(d->ports) && hca_entry_fits(list, entry, d->name.value, HCA_ANY_PORT))
+		if (is_unknown(d->ports) &&
+		    hca_entry_fits(list, entry, d->name.value, HCA_ANY_PORT))
 			return d;
 	return NULL;
 }
 
 /* Of the entries of a list that takes, the first one that is wrong; true when there is one, or one
  * that cannot be told. */
-static bool judge_entries(struct judge *j, const struct job_value *v, const struct hca_list *list)
+static bool check_entries(struct rule_context *ctx, const struct job_value *v,
+			  const struct hca_list *list)
 {
 	struct span rest = list->entries;
 	struct hca_entry entry;
 
 	while (hca_entry_next(&rest, &entry)) {
-		struct entry_answer a = ask_entry(j->node, list, &entry);
+		struct entry_answer a = ask_entry(ctx->node, list, &entry);
 		const struct rdma_device *unread;
 
 		if (a.count[USABLE_YES])
 			continue;
-		unread = unread_device(j->node, list, &entry);
+		unread = unread_device(ctx->node, list, &entry);
 		if (unread)
-			UNKNOWN(j, .subject = v->name,
-				.evidence = { say_fact(j, "rdma.devices", unread->name.value, "ports") });
+			UNKNOWN(ctx, .subject = v->name,
+				.evidence = { fact_path(ctx->arena, "rdma.devices",
+							unread->name.value, "ports") });
 		else if (a.count[USABLE_UNKNOWN])
-			UNKNOWN(j, .subject = v->name,
-				.evidence = { port_fact(j, a.device, a.port, "state") });
+			UNKNOWN(ctx, .subject = v->name,
+				.evidence = { port_fact(ctx->arena, a.device, a.port, "state") });
 		else
-			fail_entry(j, v, &entry, &a);
+			fail_entry(ctx, v, &entry, &a);
 		return true;
 	}
 	return false;
@@ -192,12 +200,13 @@ static bool has_laggards(const struct choice *c)
 	return c->slowest != c->fastest && 2 * c->at_fastest > c->ports;
 }
 
-static const char *say_mix(struct judge *j, const struct choice *c)
+static const char *say_mix(struct rule_context *ctx, const struct choice *c)
 {
 	if (c->infiniband && c->ethernet)
-		return say(j, "%zu InfiniBand and %zu Ethernet ports", c->infiniband, c->ethernet);
-	return say(j, "ports of %" PRIu64 " and of %" PRIu64 " Gb/s", c->slowest / 1000,
-		   c->fastest / 1000);
+		return text_printf(ctx, "%zu InfiniBand and %zu Ethernet ports", c->infiniband,
+				   c->ethernet);
+	return text_printf(ctx, "ports of %" PRIu64 " and of %" PRIu64 " Gb/s", c->slowest / 1000,
+			   c->fastest / 1000);
 }
 
 /* A beginning that is a NIC's whole name and others' too: mlx5_1 takes mlx5_10. */
@@ -224,40 +233,46 @@ static const struct rdma_device *taken_along(const struct node *node, const stru
 	return NULL;
 }
 
-static void judge_choice(struct judge *j, const struct job_value *v, const struct hca_list *list)
+static void check_choice(struct rule_context *ctx, const struct job_value *v,
+			 const struct hca_list *list)
 {
-	struct choice c = choose(j->node, list);
-	const struct rdma_device *along = taken_along(j->node, list);
+	struct choice c = choose(ctx->node, list);
+	const struct rdma_device *along = taken_along(ctx->node, list);
 
 	if (!c.ports && !c.unknown)
-		FAIL(j, .subject = v->name,
-		     .observed = say(j, "%s leaves no active port", say_value(j, v)),
+		FAIL(ctx, .subject = v->name,
+		     .observed = text_printf(ctx, "%s leaves no active port",
+					     job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "NICs that are there, can be opened and are active",
 		     .evidence = { v->fact, "rdma.devices" });
 	else if (c.unknown)
-		UNKNOWN(j, .subject = v->name, .observed = "the state of a port is not known",
+		UNKNOWN(ctx, .subject = v->name, .observed = "the state of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (along)
-		FAIL_AS(j, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
-			.observed = say(j, "%s takes %s along: names are beginnings",
-					say_value(j, v), along->name.value),
-			.expected = say(j, "%s==..., for whole names", v->name),
+		FAIL_AS(ctx, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
+			.observed = text_printf(ctx, "%s takes %s along: names are beginnings",
+						job_value_text(ctx->arena, ctx->node, v),
+						along->name.value),
+			.expected = text_printf(ctx, "%s==..., for whole names", v->name),
 			.evidence = { v->fact, "rdma.devices" });
 	else if (is_mixed(&c))
-		FAIL_AS(j,
+		FAIL_AS(ctx,
 			(c.infiniband && c.ethernet) || has_laggards(&c) ? SEVERITY_WARN
 									 : SEVERITY_INFO,
 			.subject = v->name,
-			.observed = say(j, "%s takes %s", say_value(j, v), say_mix(j, &c)),
-			.expected = "NICs of one fabric, all at its rate", .evidence = { v->fact, "rdma.devices" });
+			.observed = text_printf(ctx, "%s takes %s",
+						job_value_text(ctx->arena, ctx->node, v),
+						say_mix(ctx, &c)),
+			.expected = "NICs of one fabric, all at its rate",
+			.evidence = { v->fact, "rdma.devices" });
 	else
-		PASS(j, .subject = v->name, .evidence = { v->fact });
+		PASS(ctx, .subject = v->name, .evidence = { v->fact });
 }
 
-static void judge_list(struct judge *j, const struct job_value *v, struct hca_list list)
+static void check_list(struct rule_context *ctx, const struct job_value *v, struct hca_list list)
 {
-	if (list.exclude || !judge_entries(j, v, &list))
-		judge_choice(j, v, &list);
+	if (list.exclude || !check_entries(ctx, v, &list))
+		check_choice(ctx, v, &list);
 }
 
 /* ---- UCX: whole names with their port, interfaces among them, or "all" ---- */
@@ -267,18 +282,23 @@ static bool is_resource(const struct node *node, const struct hca_entry *entry)
 	for_each(interface, &node->net.interfaces)
 		if (span_is(entry->name, interface->name.value))
 			return true;
-	return !is_told(node->net.interfaces);
+	return !was_read(node->net.interfaces);
 }
 
 /* Information: where NCCL carries the data, sites have MPI start jobs over TCP on purpose. */
-static void fail_ucx_tcp(struct judge *j, const struct job_value *v, const char *observed, const char *expected)
+static void fail_ucx_tcp(struct rule_context *ctx, const struct job_value *v, const char *observed,
+			 const char *expected)
 {
-	FAIL_AS(j, SEVERITY_INFO, .subject = v->name, .observed = say(j, "%s: %s", say_value(j, v), observed),
+	FAIL_AS(ctx, SEVERITY_INFO, .subject = v->name,
+		.observed = text_printf(ctx, "%s: %s", job_value_text(ctx->arena, ctx->node, v),
+					observed),
 		.expected = expected,
-		.impact = "What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
-			  "a tenth of the speed, or not at all.",
-		.remedy = "Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
-			  "jobs' environment.",
+		.impact =
+			"What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
+			"a tenth of the speed, or not at all.",
+		.remedy =
+			"Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
+			"jobs' environment.",
 		.evidence = { v->fact, "rdma.devices" });
 }
 
@@ -299,15 +319,16 @@ static bool takes_rdma(struct span rest)
 	return false;
 }
 
-static void judge_ucx_transports(struct judge *j)
+static void check_ucx_transports(struct rule_context *ctx)
 {
-	struct job_value v = job_env(j, "UCX_TLS");
+	struct job_value v = job_env(ctx->arena, ctx->node, "UCX_TLS");
 	/* What is left out by "^" leaves the others. */
 	if (v.value && v.value[0] != '^' && !takes_rdma(span_of(v.value)))
-		fail_ucx_tcp(j, &v, "UCX opens no RDMA device", "UCX_TLS not set, or rc or dc in it");
+		fail_ucx_tcp(ctx, &v, "UCX opens no RDMA device",
+			     "UCX_TLS not set, or rc or dc in it");
 }
 
-static void judge_ucx(struct judge *j, const struct job_value *v)
+static void check_ucx(struct rule_context *ctx, const struct job_value *v)
 {
 	struct hca_list list = { .exact = true, .entries = span_of(v->value) };
 	struct span rest = list.entries;
@@ -318,28 +339,29 @@ static void judge_ucx(struct judge *j, const struct job_value *v)
 	if (strcspn(v->value, "^*?[") < strlen(v->value) || strcmp(v->value, "all") == 0)
 		return;
 	while (hca_entry_next(&rest, &entry)) {
-		struct entry_answer a = ask_entry(j->node, &list, &entry);
+		struct entry_answer a = ask_entry(ctx->node, &list, &entry);
 
 		if (a.count[USABLE_YES] && entry.port == HCA_ANY_PORT) {
-			FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
-				.observed = say(j, "%s: %s has no port", say_value(j, v),
-						say_entry(j, &entry)),
-				.expected = say(j, "%s:%" PRIu64, say_entry(j, &entry),
-						a.port->port.value),
+			FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
+				.observed = text_printf(ctx, "%s: %s has no port",
+							job_value_text(ctx->arena, ctx->node, v),
+							say_entry(ctx, &entry)),
+				.expected = text_printf(ctx, "%s:%" PRIu64, say_entry(ctx, &entry),
+							a.port->port.value),
 				.evidence = { v->fact });
 			return;
 		}
 		nics += a.count[USABLE_YES] + a.count[USABLE_UNKNOWN];
 		if (a.count[USABLE_YES] || a.count[USABLE_UNKNOWN] ||
-		    (entry.port == HCA_ANY_PORT && is_resource(j->node, &entry)))
+		    (entry.port == HCA_ANY_PORT && is_resource(ctx->node, &entry)))
 			continue;
-		fail_entry(j, v, &entry, &a);
+		fail_entry(ctx, v, &entry, &a);
 		return;
 	}
-	if (nics || !is_told(j->node->net.interfaces))
-		PASS(j, .subject = v->name, .evidence = { v->fact });
+	if (nics || !was_read(ctx->node->net.interfaces))
+		PASS(ctx, .subject = v->name, .evidence = { v->fact });
 	else
-		fail_ucx_tcp(j, v, "network interfaces, which UCX uses with TCP alone",
+		fail_ucx_tcp(ctx, v, "network interfaces, which UCX uses with TCP alone",
 			     "RDMA devices with their port (mlx5_0:1) in UCX_NET_DEVICES");
 }
 
@@ -358,110 +380,119 @@ static size_t count_entries(const struct hca_list *list)
 
 /* What NVSHMEM has besides IBGDA, which it opens by a variable of its own whatever this one says, and which
  * DeepEP asks for itself (NVSHMEM: src/host/transport/transport.cpp). */
-static void judge_transport(struct judge *j)
+static void check_transport(struct rule_context *ctx)
 {
 	static const char *const names[] = { "ibrc", "ucx", "libfabric", "ibdevx" };
-	struct job_value v = job_env(j, "NVSHMEM_REMOTE_TRANSPORT");
-	struct job_value ibgda = job_env(j, "NVSHMEM_IB_ENABLE_IBGDA");
+	struct job_value v = job_env(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
+	struct job_value ibgda = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
 
 	if (!v.value)
 		return;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcasecmp(v.value, names[i]) == 0)
 			return;
-	FAIL_AS(j, asked_for(j, PROFILE_DEEPEP) || job_is_on(&ibgda) ? SEVERITY_INFO : SEVERITY_WARN,
+	FAIL_AS(ctx,
+		is_asked_for(ctx, PROFILE_DEEPEP) || job_is_on(&ibgda) ? SEVERITY_INFO
+								       : SEVERITY_WARN,
 		.subject = v.name,
-		.observed = say(j, "%s: NVSHMEM opens no RDMA device but by IBGDA", say_value(j, &v)),
+		.observed = text_printf(ctx, "%s: NVSHMEM opens no RDMA device but by IBGDA",
+					job_value_text(ctx->arena, ctx->node, &v)),
 		.expected = "not set, or ibrc, ucx, libfabric, ibdevx",
-		.impact = "NVSHMEM reaches no other node (\"Unable to initialize any transports\"), unless IBGDA is "
-			  "asked for and starts.",
+		.impact =
+			"NVSHMEM reaches no other node (\"Unable to initialize any transports\"), unless IBGDA is "
+			"asked for and starts.",
 		.remedy = "Unset NVSHMEM_REMOTE_TRANSPORT: what is used by itself is ibrc.",
 		.evidence = { v.fact });
 }
 
-static void judge_nvshmem(struct judge *j)
+static void check_nvshmem(struct rule_context *ctx)
 {
-	struct job_value list = job_env(j, "NVSHMEM_HCA_LIST");
-	struct job_value mapping = job_env(j, "NVSHMEM_HCA_PE_MAPPING");
-	struct job_value by_pe = job_env(j, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
-	struct hca_list taken = job_nic_list(j, true);
+	struct job_value list = job_env(ctx->arena, ctx->node, "NVSHMEM_HCA_LIST");
+	struct job_value mapping = job_env(ctx->arena, ctx->node, "NVSHMEM_HCA_PE_MAPPING");
+	struct job_value by_pe = job_env(ctx->arena, ctx->node, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
+	struct hca_list taken = job_nic_list(ctx->arena, ctx->node, true);
 
 	if (list.value)
-		judge_list(j, &list, taken);
+		check_list(ctx, &list, taken);
 	if (mapping.value && list.value)
-		FAIL_AS(j, SEVERITY_WARN, .subject = mapping.name,
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = mapping.name,
 			.observed = "set together with NVSHMEM_HCA_LIST, so NVSHMEM ignores it",
 			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
 	else if (mapping.value)
-		judge_list(j, &mapping, taken);
+		check_list(ctx, &mapping, taken);
 	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry.
 	 */
-	if (asked_for(j, PROFILE_DEEPEP) && job_is_on(&by_pe) && count_entries(&taken) != 1)
-		FAIL_AS(j, SEVERITY_WARN, .subject = by_pe.name,
-			.observed =
-				say(j,
-				    "%s: with DeepEP's normal kernels every rank is the first of "
-				    "its team, and all take the first NIC",
-				    say_value(j, &by_pe)),
+	if (is_asked_for(ctx, PROFILE_DEEPEP) && job_is_on(&by_pe) && count_entries(&taken) != 1)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = by_pe.name,
+			.observed = text_printf(
+				ctx,
+				"%s: with DeepEP's normal kernels every rank is the first of "
+				"its team, and all take the first NIC",
+				job_value_text(ctx->arena, ctx->node, &by_pe)),
 			.expected = "not set, or a list of one NIC for each rank",
 			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
 }
 
 /* ---- nothing is set ---- */
 
-static void judge_all(struct judge *j)
+static void check_all(struct rule_context *ctx)
 {
 	struct choice c = { 0 };
 
-	for_each_port(d, p, j->node) {
-		enum usable usable = port_usable(j->node, d, p);
+	for_each_port(d, p, ctx->node) {
+		enum usable usable = port_usable(ctx->node, d, p);
 
-		if (is_management(j, d) || is_virtual_function(j, d))
+		if (is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d))
 			continue;
 		if (usable == USABLE_YES)
 			add_choice(&c, p);
 		c.unknown += usable == USABLE_UNKNOWN;
 	}
 	if (is_mixed(&c))
-		FAIL_AS(j, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
-			.observed = say(j, "not set, and there are active %s", say_mix(j, &c)),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
+			.observed = text_printf(ctx, "not set, and there are active %s",
+						say_mix(ctx, &c)),
 			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
 				    "jobs' fabric",
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
-		UNKNOWN(j, .observed = "not set; the state of a port is not known",
+		UNKNOWN(ctx, .observed = "not set; the state of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (!c.ports)
-		NOT_APPLICABLE(j, .observed = "no list is set, and no port is active",
+		NOT_APPLICABLE(ctx, .observed = "no list is set, and no port is active",
 			       .evidence = { "env.variables", "rdma.devices" });
 	else
-		PASS(j, .observed = "not set, and the active NICs are alike",
+		PASS(ctx, .observed = "not set, and the active NICs are alike",
 		     .evidence = { "env.variables", "rdma.devices" });
 }
 
 /* ---- NCCL is told to take none ---- */
 
-static void fail_switched_off(struct judge *j, const struct job_value *v, const char *what)
+static void fail_switched_off(struct rule_context *ctx, const struct job_value *v, const char *what)
 {
-	FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
-		.observed = say(j, "%s: %s", say_value(j, v), what),
-		.expected = say(j, "%s not set", v->name),
-		.impact = "NCCL copies through host memory, or over sockets at a tenth of the speed, and says so "
-			  "only with NCCL_DEBUG=INFO.",
-		.remedy = say(j, "Take %s out of the jobs' environment and of nccl.conf, unless it is meant.",
-			      v->name),
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
+		.observed = text_printf(ctx, "%s: %s", job_value_text(ctx->arena, ctx->node, v),
+					what),
+		.expected = text_printf(ctx, "%s not set", v->name),
+		.impact =
+			"NCCL copies through host memory, or over sockets at a tenth of the speed, and says so "
+			"only with NCCL_DEBUG=INFO.",
+		.remedy = text_printf(
+			ctx,
+			"Take %s out of the jobs' environment and of nccl.conf, unless it is meant.",
+			v->name),
 		.evidence = { v->fact, "rdma.devices" });
 }
 
 /* LOC is 0: no NIC is near enough (NCCL: src/graph/paths.cc, ncclTopoCheckGdr()). */
-static void judge_gdr_level(struct judge *j)
+static void check_gdr_level(struct rule_context *ctx)
 {
-	struct job_value level = job_nccl(j, "NCCL_NET_GDR_LEVEL");
+	struct job_value level = job_nccl(ctx->arena, ctx->node, "NCCL_NET_GDR_LEVEL");
 	long number;
 
-	if (level.value && (strcmp(level.value, "LOC") == 0 ||
-			    (job_number(&level, &number) && number == 0)))
-		fail_switched_off(j, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
+	if (level.value &&
+	    (strcmp(level.value, "LOC") == 0 || (job_number(&level, &number) && number == 0)))
+		fail_switched_off(ctx, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
 }
 
 static const struct software_item *net_plugin(const struct node *node)
@@ -475,68 +506,75 @@ static const struct software_item *net_plugin(const struct node *node)
 /* NCCL has nets of these names itself; others come with a plugin, which is a library in the loader's folders or
  * what NCCL_NET_PLUGIN names (src/plugin/net.cc, ncclNetInit()). A blank or quote at the end is
  * env/nccl-conf-line's matter. */
-static void judge_net(struct judge *j, const struct job_value *net)
+static void check_net(struct rule_context *ctx, const struct job_value *net)
 {
-	struct job_value plugin = job_nccl(j, "NCCL_NET_PLUGIN");
+	struct job_value plugin = job_nccl(ctx->arena, ctx->node, "NCCL_NET_PLUGIN");
 
-	if (!net->value || strcasecmp(net->value, "IB") == 0 || strcasecmp(net->value, "Socket") == 0 ||
-	    !*net->value || strchr(" \t\"'", net->value[strlen(net->value) - 1]) || plugin.value ||
-	    net_plugin(j->node))
+	if (!net->value || strcasecmp(net->value, "IB") == 0 ||
+	    strcasecmp(net->value, "Socket") == 0 || !*net->value ||
+	    strchr(" \t\"'", net->value[strlen(net->value) - 1]) || plugin.value ||
+	    net_plugin(ctx->node))
 		return;
-	if (!known_is(j->node->software.complete, true))
-		UNKNOWN(j, .subject = net->name,
-			.observed = say(j, "%s; whether a plugin brings that was not read", say_value(j, net)),
+	if (!known_is(ctx->node->software.complete, true))
+		UNKNOWN(ctx, .subject = net->name,
+			.observed = text_printf(ctx,
+						"%s; whether a plugin brings that was not read",
+						job_value_text(ctx->arena, ctx->node, net)),
 			.evidence = { "software.complete", net->fact });
 	else
 		/* An environment of conda's may have it where only its own libnccl looks. */
-		FAIL_AS(j, SEVERITY_WARN, .subject = net->name,
-			.observed = say(j, "%s: no libnccl-net.so that could bring it was found", say_value(j, net)),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = net->name,
+			.observed = text_printf(
+				ctx, "%s: no libnccl-net.so that could bring it was found",
+				job_value_text(ctx->arena, ctx->node, net)),
 			.expected = "NCCL_NET not set, or its plugin where the loader finds it",
-			.impact = "NCCL does not start: \"Failed to initialize any NET plugin\", or \"network not "
-				  "found\" of releases before.",
-			.remedy = "Unset NCCL_NET, or install the plugin that has a net of this name and put its "
-				  "folder into LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
+			.impact =
+				"NCCL does not start: \"Failed to initialize any NET plugin\", or \"network not "
+				"found\" of releases before.",
+			.remedy =
+				"Unset NCCL_NET, or install the plugin that has a net of this name and put its "
+				"folder into LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
 			.evidence = { net->fact, "software.items" });
 }
 
 /* True when NCCL opens no RDMA device, so that no list of them matters to it. */
-static bool is_switched_off(struct judge *j)
+static bool is_switched_off(struct rule_context *ctx)
 {
-	struct job_value disable = job_nccl(j, "NCCL_IB_DISABLE");
-	struct job_value net = job_nccl(j, "NCCL_NET");
+	struct job_value disable = job_nccl(ctx->arena, ctx->node, "NCCL_IB_DISABLE");
+	struct job_value net = job_nccl(ctx->arena, ctx->node, "NCCL_NET");
 	bool disabled, socket;
 	long number;
 
 	disabled = disable.value && job_number(&disable, &number) && number != 0;
 	socket = net.value && strcasecmp(net.value, "Socket") == 0;
 	if (disabled)
-		fail_switched_off(j, &disable, "NCCL opens no RDMA device");
+		fail_switched_off(ctx, &disable, "NCCL opens no RDMA device");
 	else if (socket)
-		fail_switched_off(j, &net, "NCCL opens no RDMA device");
-	judge_net(j, &net);
+		fail_switched_off(ctx, &net, "NCCL opens no RDMA device");
+	check_net(ctx, &net);
 	return disabled || socket;
 }
 
-static void judge_selection(struct judge *j)
+static void check_selection(struct rule_context *ctx)
 {
 	struct job_value nccl, ucx;
 	size_t before;
 
-	if (gate_no_rdma_device(j) || gate_no_nccl_variables(j))
+	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
 		return;
-	before = j->findings->count;
-	nccl = job_nccl(j, "NCCL_IB_HCA");
-	ucx = job_env(j, "UCX_NET_DEVICES");
-	judge_gdr_level(j);
-	if (!is_switched_off(j) && nccl.value)
-		judge_list(j, &nccl, hca_list_nccl(nccl.value));
-	judge_transport(j);
-	judge_nvshmem(j);
+	before = ctx->findings->count;
+	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_IB_HCA");
+	ucx = job_env(ctx->arena, ctx->node, "UCX_NET_DEVICES");
+	check_gdr_level(ctx);
+	if (!is_switched_off(ctx) && nccl.value)
+		check_list(ctx, &nccl, hca_list_nccl(nccl.value));
+	check_transport(ctx);
+	check_nvshmem(ctx);
 	if (ucx.value)
-		judge_ucx(j, &ucx);
-	if (j->findings->count == before)
-		judge_all(j);
-	judge_ucx_transports(j);
+		check_ucx(ctx, &ucx);
+	if (ctx->findings->count == before)
+		check_all(ctx);
+	check_ucx_transports(ctx);
 }
 
 static const struct rule env_hca_rules[] = {
@@ -545,7 +583,7 @@ static const struct rule env_hca_rules[] = {
 		.title = "A job takes the wrong NICs",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_selection,
+		.evaluate = check_selection,
 		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or "
 			  "connections between fabrics that hang and fail.",
 		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the "
@@ -553,11 +591,12 @@ static const struct rule env_hca_rules[] = {
 			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads "
 			  "/etc/nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL "
-			 "(these five also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
-			 "NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, UCX_TLS and "
-			 "UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
-			 "and nodes; network interfaces; NCCL's network plugins on disk.",
+		.reads =
+			"NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL "
+			"(these five also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
+			"NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, UCX_TLS and "
+			"UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
+			"and nodes; network interfaces; NCCL's network plugins on disk.",
 		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
 		       "that a list that is right on one node names nothing, or a storage NIC, on "
 		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "

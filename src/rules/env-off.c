@@ -5,63 +5,64 @@
 #include <string.h>
 #include <strings.h>
 
-#include "judge/ends.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/job-env.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/endpoints.h"
+#include "query/gpus.h"
+#include "query/job-env.h"
 
 /* ---- env/p2p-disabled ---- */
 
 /* Consumer GPUs have no peer access but by a patched driver: there it takes nothing away. */
-static enum severity severity_without_p2p(const struct judge *j)
+static enum severity severity_without_p2p(const struct rule_context *ctx)
 {
-	for_each(gpu, &j->ends->gpus)
+	for_each(gpu, &ctx->endpoints->gpus)
 		if (gpu_is_data_centre(gpu->chain.device))
 			return SEVERITY_WARN;
 	return SEVERITY_INFO;
 }
 
-static void fail_p2p(struct judge *j, const struct job_value *v, const char *whose)
+static void fail_p2p(struct rule_context *ctx, const struct job_value *v, const char *whose)
 {
-	FAIL_AS(j, severity_without_p2p(j), .subject = v->name,
-		.observed = say(j, "%s: %s copies between GPUs through host memory", say_value(j, v), whose),
-		.expected = say(j, "%s not set", v->name), .evidence = { v->fact });
+	FAIL_AS(ctx, severity_without_p2p(ctx), .subject = v->name,
+		.observed = text_printf(ctx, "%s: %s copies between GPUs through host memory",
+					job_value_text(ctx->arena, ctx->node, v), whose),
+		.expected = text_printf(ctx, "%s not set", v->name), .evidence = { v->fact });
 }
 
 /* NCCL: src/graph/paths.cc, ncclGetLevel(): DISABLE counts before LEVEL, and only as 1. */
-static void judge_nccl_p2p(struct judge *j)
+static void check_nccl_p2p(struct rule_context *ctx)
 {
-	struct job_value disable = job_nccl(j, "NCCL_P2P_DISABLE");
-	struct job_value level = job_nccl(j, "NCCL_P2P_LEVEL");
+	struct job_value disable = job_nccl(ctx->arena, ctx->node, "NCCL_P2P_DISABLE");
+	struct job_value level = job_nccl(ctx->arena, ctx->node, "NCCL_P2P_LEVEL");
 	long number;
 
 	if (job_number(&disable, &number) && number == 1)
-		fail_p2p(j, &disable, "NCCL");
-	else if (level.value && (strcmp(level.value, "LOC") == 0 ||
-				 (job_number(&level, &number) && number == 0)))
-		fail_p2p(j, &level, "NCCL");
+		fail_p2p(ctx, &disable, "NCCL");
+	else if (level.value &&
+		 (strcmp(level.value, "LOC") == 0 || (job_number(&level, &number) && number == 0)))
+		fail_p2p(ctx, &level, "NCCL");
 }
 
-static void judge_p2p(struct judge *j)
+static void check_p2p(struct rule_context *ctx)
 {
 	struct job_value nvshmem;
 	size_t before;
 
-	if (gate_no_gpu(j) || gate_no_nccl_variables(j))
+	if (skip_without_gpu(ctx) || skip_without_nccl_variables(ctx))
 		return;
-	if (j->ends->gpus.count < 2) {
-		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+	if (ctx->endpoints->gpus.count < 2) {
+		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	before = j->findings->count;
-	judge_nccl_p2p(j);
-	nvshmem = job_env(j, "NVSHMEM_DISABLE_P2P");
+	before = ctx->findings->count;
+	check_nccl_p2p(ctx);
+	nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_P2P");
 	/* DeepEP sets this one itself, as its kernels want it. */
-	if (job_is_on(&nvshmem) && !asked_for(j, PROFILE_DEEPEP))
-		fail_p2p(j, &nvshmem, "NVSHMEM");
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "env.variables" });
+	if (job_is_on(&nvshmem) && !is_asked_for(ctx, PROFILE_DEEPEP))
+		fail_p2p(ctx, &nvshmem, "NVSHMEM");
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "env.variables" });
 }
 
 /* ---- env/nccl-conf-line ---- */
@@ -121,42 +122,46 @@ static bool takes_crlf(const struct software_item *nccl)
 	return nccl && version_compare(nccl->version.value, NCCL_TAKES_CRLF) >= 0;
 }
 
-static void judge_line(struct judge *j, const struct env_setting *s, const char *fact)
+static void check_line(struct rule_context *ctx, const struct env_setting *s, const char *fact)
 {
-	const struct software_item *nccl = node_software(j->node, "nccl");
+	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	const char *fault = name_fault(s->name.value);
 	size_t n = strlen(s->value.value);
-	const char *where = say(j, "%s:%" PRIu64, s->file.value, s->line.value);
+	const char *where = text_printf(ctx, "%s:%" PRIu64, s->file.value, s->line.value);
 
 	fault = fault ? fault : value_fault(s->value.value);
 	if (fault)
-		FAIL(j, .subject = where, .observed = fault, .expected = "NAME=VALUE and nothing else",
-		     .evidence = { fact });
-	else if (n && s->value.value[n - 1] == '\r' && !is_number(s->value.value) && !takes_crlf(nccl))
-		FAIL_AS(j, nccl ? SEVERITY_WARN : SEVERITY_INFO, .subject = where,
-			.observed = "the line ends with a carriage return, which NCCL before " NCCL_TAKES_CRLF
-				    " takes for part of the value",
+		FAIL(ctx, .subject = where, .observed = fault,
+		     .expected = "NAME=VALUE and nothing else", .evidence = { fact });
+	else if (n && s->value.value[n - 1] == '\r' && !is_number(s->value.value) &&
+		 !takes_crlf(nccl))
+		FAIL_AS(ctx, nccl ? SEVERITY_WARN : SEVERITY_INFO, .subject = where,
+			.observed =
+				"the line ends with a carriage return, which NCCL before " NCCL_TAKES_CRLF
+				" takes for part of the value",
 			.expected = "lines that end as on Unix",
-			.evidence = { fact, nccl ? say_fact(j, "software.items", nccl->path.value, "version")
+			.evidence = { fact, nccl ? fact_path(ctx->arena, "software.items",
+							     nccl->path.value, "version")
 						 : NULL });
 }
 
-static void judge_conf(struct judge *j)
+static void check_conf(struct rule_context *ctx)
 {
 	size_t before, i = 0;
 
 	/* Which files there are the environment says: NCCL_CONF_FILE, HOME; or passwd. */
-	if (gate_no_nccl_variables(j))
+	if (skip_without_nccl_variables(ctx))
 		return;
-	if (is_absent(j->node->env.nccl_conf)) {
-		NOT_APPLICABLE(j, .observed = "there is no nccl.conf", .evidence = { "env.nccl_conf" });
+	if (is_absent(ctx->node->env.nccl_conf)) {
+		NOT_APPLICABLE(ctx, .observed = "there is no nccl.conf",
+			       .evidence = { "env.nccl_conf" });
 		return;
 	}
-	before = j->findings->count;
-	for_each(s, &j->node->env.nccl_conf)
-		judge_line(j, s, say(j, "env.nccl_conf[#%zu].value", i++));
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "env.nccl_conf" });
+	before = ctx->findings->count;
+	for_each(s, &ctx->node->env.nccl_conf)
+		check_line(ctx, s, text_printf(ctx, "env.nccl_conf[#%zu].value", i++));
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "env.nccl_conf" });
 }
 
 static const struct rule env_off_rules[] = {
@@ -165,36 +170,44 @@ static const struct rule env_off_rules[] = {
 		.title = "A job's environment keeps its GPUs from reaching each other",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_p2p,
-		.impact = "Copies within the node go through host memory, past NVLink: a fraction of the bandwidth, "
-			  "and nothing says so but NCCL_DEBUG=INFO.",
-		.remedy = "Take the variable out of the jobs' environment and of nccl.conf, unless it is meant: as a "
-			  "rule it was set in the search for a hang and stayed.",
+		.evaluate = check_p2p,
+		.impact =
+			"Copies within the node go through host memory, past NVLink: a fraction of the bandwidth, "
+			"and nothing says so but NCCL_DEBUG=INFO.",
+		.remedy =
+			"Take the variable out of the jobs' environment and of nccl.conf, unless it is meant: as a "
+			"rule it was set in the search for a hang and stayed.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also of nccl.conf) and NVSHMEM_DISABLE_P2P of the "
-			 "process asked about; the GPUs.",
+		.reads =
+			"NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also of nccl.conf) and NVSHMEM_DISABLE_P2P of the "
+			"process asked about; the GPUs.",
 		.why = "A warning where a GPU is of the data centre, for which NCCL would take NVLink or PCIe; "
 		       "information for others, which mostly have no peer access. In the deepep profile "
 		       "NVSHMEM_DISABLE_P2P is left to DeepEP, which sets it itself.",
-		.check = "env | grep -E 'NCCL_P2P|NVSHMEM_DISABLE_P2P'; grep P2P /etc/nccl.conf ~/.nccl.conf",
-		.sources = "NCCL: docs/userguide/source/env.rst; src/graph/paths.cc, ncclGetUserP2pLevel()\n"
-			   "NVSHMEM: src/host/transport/transport.cpp\n"
-			   "github.com/NVIDIA/nccl issues 1199, 1608",
+		.check =
+			"env | grep -E 'NCCL_P2P|NVSHMEM_DISABLE_P2P'; grep P2P /etc/nccl.conf ~/.nccl.conf",
+		.sources =
+			"NCCL: docs/userguide/source/env.rst; src/graph/paths.cc, ncclGetUserP2pLevel()\n"
+			"NVSHMEM: src/host/transport/transport.cpp\n"
+			"github.com/NVIDIA/nccl issues 1199, 1608",
 	},
 	{
 		.id = "env/nccl-conf-line",
 		.title = "A line of nccl.conf does not set what it seems to",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_conf,
-		.impact = "NCCL goes by its defaults, or by a value that fits nothing, without a word.",
-		.remedy = "Write NAME=VALUE: no blanks, no quotes, no \"export\", comments on lines of their own.",
+		.evaluate = check_conf,
+		.impact =
+			"NCCL goes by its defaults, or by a value that fits nothing, without a word.",
+		.remedy =
+			"Write NAME=VALUE: no blanks, no quotes, no \"export\", comments on lines of their own.",
 		.activation = ACTIVATION_NOW,
-		.reads = "$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on "
-			 "disk.",
+		.reads =
+			"$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on "
+			"disk.",
 		.why = "NCCL cuts each line at the first \"=\" and takes both sides as they stand; \"#\" begins a "
-		       "comment only as a line's first character. Of numbers it reads the beginning. NCCL before "
-		       NCCL_TAKES_CRLF " keeps the carriage return of files that were written elsewhere: a warning "
+		       "comment only as a line's first character. Of numbers it reads the beginning. NCCL before " NCCL_TAKES_CRLF
+		       " keeps the carriage return of files that were written elsewhere: a warning "
 		       "where such a release is found, information where none is.",
 		.check = "cat -A /etc/nccl.conf ~/.nccl.conf",
 		.sources = "NCCL: src/misc/param.cc, setEnvFile()",

@@ -2,9 +2,10 @@
 /* env-socket.c - the interfaces that jobs meet over (rule env/socket-ifname). */
 #include <string.h>
 
-#include "judge/job-env.h"
-#include "judge/ports.h"
+#include "evaluate/skip.h"
 #include "parse/gid.h"
+#include "query/job-env.h"
+#include "query/ports.h"
 
 /* ---- what an interface is good for ---- */
 
@@ -31,7 +32,7 @@ static bool is_container_interface(const char *name)
 
 static bool has_gateway(const struct node *node, const char *interface)
 {
-	if (!is_told(node->net.routes))
+	if (!was_read(node->net.routes))
 		return true; /* not known: nothing is held against it */
 	for_each(r, &node->net.routes)
 		if (is_known(r->gateway) && str_is(r->interface, interface))
@@ -101,81 +102,83 @@ struct taken {
 	bool any_name;			    /* of whatever state */
 };
 
-static struct taken take(struct judge *j, const struct hca_list *list)
+static struct taken take(struct rule_context *ctx, const struct hca_list *list)
 {
 	struct taken t = { .poor = "" };
 
-	for_each(interface, &j->node->net.interfaces) {
+	for_each(interface, &ctx->node->net.interfaces) {
 		const char *name = interface->name.value;
 		enum reach reach;
 
 		if (!hca_list_takes(list, name, HCA_ANY_PORT))
 			continue;
 		t.any_name = true;
-		reach = reach_of(j->node, interface);
+		reach = reach_of(ctx->node, interface);
 		t.count[reach]++;
 		if (!t.names[reach])
 			t.names[reach] = name;
 		if (reach != REACH_HOST && reach != REACH_NEIGHBOUR)
 			continue;
-		t.poor = say(j, "%s%s%s", t.poor, *t.poor ? ", " : "", name);
+		t.poor = text_printf(ctx, "%s%s%s", t.poor, *t.poor ? ", " : "", name);
 		t.poor_ipv4 |= has_ipv4(interface);
 	}
 	return t;
 }
 
-static const char *interface_fact(struct judge *j, const char *name)
+static const char *interface_fact(struct rule_context *ctx, const char *name)
 {
-	return name ? say_fact(j, "net.interfaces", name, "addresses") : "net.interfaces";
+	return name ? fact_path(ctx->arena, "net.interfaces", name, "addresses") : "net.interfaces";
 }
 
-static void judge_taken(struct judge *j, const struct job_value *v, const struct taken *t)
+static void check_taken(struct rule_context *ctx, const struct job_value *v, const struct taken *t)
 {
 	const char *bad = t->names[REACH_NOTHING];
 
 	if (t->count[REACH_NODES] && !*t->poor)
-		PASS(j, .subject = v->name,
-		     .evidence = { v->fact, interface_fact(j, t->names[REACH_NODES]) });
+		PASS(ctx, .subject = v->name,
+		     .evidence = { v->fact, interface_fact(ctx, t->names[REACH_NODES]) });
 	else if (t->count[REACH_UNKNOWN])
-		UNKNOWN(j, .subject = v->name,
-			.evidence = { interface_fact(j, t->names[REACH_UNKNOWN]) });
+		UNKNOWN(ctx, .subject = v->name,
+			.evidence = { interface_fact(ctx, t->names[REACH_UNKNOWN]) });
 	else if (*t->poor)
-		FAIL_AS(j, SEVERITY_WARN, .subject = v->name,
-			.observed = say(j, "%s takes %s, which reach%s no other node",
-					say_value(j, v), t->poor,
-					t->count[REACH_HOST] + t->count[REACH_NEIGHBOUR] == 1 ? "es"
-											      : ""),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
+			.observed = text_printf(
+				ctx, "%s takes %s, which reach%s no other node",
+				job_value_text(ctx->arena, ctx->node, v), t->poor,
+				t->count[REACH_HOST] + t->count[REACH_NEIGHBOUR] == 1 ? "es" : ""),
 			.expected = "only interfaces over which the nodes reach each other",
 			.evidence = {
 				v->fact,
-				interface_fact(j,
+				interface_fact(ctx,
 					       t->names[t->count[REACH_HOST] ? REACH_HOST
 									     : REACH_NEIGHBOUR]) });
 	else
-		FAIL(j, .subject = v->name,
-		     .observed = bad ? say(j, "%s: %s is down or has no address", say_value(j, v),
-					   bad)
-				     : say(j, "%s fits no interface", say_value(j, v)),
+		FAIL(ctx, .subject = v->name,
+		     .observed = bad ? text_printf(ctx, "%s: %s is down or has no address",
+						   job_value_text(ctx->arena, ctx->node, v), bad)
+				     : text_printf(ctx, "%s fits no interface",
+						   job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "an interface that is up and has an address",
-		     .evidence = { v->fact, bad ? say_fact(j, "net.interfaces", bad, "state")
-						: "net.interfaces" });
+		     .evidence = { v->fact,
+				   bad ? fact_path(ctx->arena, "net.interfaces", bad, "state")
+				       : "net.interfaces" });
 }
 
 /* ---- the variables ---- */
 
-static void judge_list(struct judge *j, const struct job_value *v)
+static void check_list(struct rule_context *ctx, const struct job_value *v)
 {
 	struct hca_list list = hca_list_nccl(v->value);
 	struct taken t;
 
 	if (strlen(v->value) < 2) /* NCCL takes it for none */
 		return;
-	t = take(j, &list);
-	judge_taken(j, v, &t);
+	t = take(ctx, &list);
+	check_taken(ctx, v, &t);
 }
 
 /* PyTorch: whole names with commas between them, and each must do (ProcessGroupGloo.cpp). */
-static void judge_gloo(struct judge *j, const struct job_value *v)
+static void check_gloo(struct rule_context *ctx, const struct job_value *v)
 {
 	struct span rest = span_of(v->value);
 	struct taken worst = { .poor = "" }, t;
@@ -185,7 +188,7 @@ static void judge_gloo(struct judge *j, const struct job_value *v)
 	while (hca_entry_next(&rest, &entry)) {
 		struct hca_list one = { .exact = true, .entries = entry.name };
 
-		t = take(j, &one);
+		t = take(ctx, &one);
 		if (!any || !t.count[REACH_NODES])
 			worst = t;
 		any = true;
@@ -193,7 +196,7 @@ static void judge_gloo(struct judge *j, const struct job_value *v)
 			break;
 	}
 	if (any)
-		judge_taken(j, v, &worst);
+		check_taken(ctx, v, &worst);
 }
 
 /* Jobs of a Kubernetes node have a network of their own, unless they ask for the host's: the bridges and
@@ -208,60 +211,63 @@ static bool is_kubernetes(const struct node *node)
 
 /* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*,
  * lo* and virbr*. Only whoever has IPv4 can come first. */
-static void judge_automatic(struct judge *j)
+static void check_automatic(struct rule_context *ctx)
 {
 	struct hca_list list = hca_list_nccl("ib");
-	struct taken t = take(j, &list);
+	struct taken t = take(ctx, &list);
 
 	if (t.count[REACH_NODES] + t.count[REACH_HOST] + t.count[REACH_NEIGHBOUR] == 0) {
 		list = hca_list_nccl("^docker,lo,virbr");
-		t = take(j, &list);
+		t = take(ctx, &list);
 	}
 	if (t.count[REACH_UNKNOWN])
-		UNKNOWN(j, .evidence = { interface_fact(j, t.names[REACH_UNKNOWN]) });
+		UNKNOWN(ctx, .evidence = { interface_fact(ctx, t.names[REACH_UNKNOWN]) });
 	else if (*t.poor)
-		FAIL_AS(j, t.poor_ipv4 && !is_kubernetes(j->node) ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(ctx,
+			t.poor_ipv4 && !is_kubernetes(ctx->node) ? SEVERITY_WARN : SEVERITY_INFO,
 			.subject = "NCCL_SOCKET_IFNAME",
-			.observed = say(
-				j,
+			.observed = text_printf(
+				ctx,
 				"not set: NCCL takes %s too, over which no other node is reached",
 				t.poor),
 			.expected = "NCCL_SOCKET_IFNAME names the interface between the nodes",
-			.evidence = { "env.variables",
-				      interface_fact(
-					      j, t.names[t.count[REACH_HOST] ? REACH_HOST
-									     : REACH_NEIGHBOUR]) });
+			.evidence = {
+				"env.variables",
+				interface_fact(ctx,
+					       t.names[t.count[REACH_HOST] ? REACH_HOST
+									   : REACH_NEIGHBOUR]) });
 	else if (t.count[REACH_NODES])
-		PASS(j,
-		     .observed = say(j, "not set; NCCL takes %s by itself", t.names[REACH_NODES]),
-		     .evidence = { "env.variables", interface_fact(j, t.names[REACH_NODES]) });
+		PASS(ctx,
+		     .observed = text_printf(ctx, "not set; NCCL takes %s by itself",
+					     t.names[REACH_NODES]),
+		     .evidence = { "env.variables", interface_fact(ctx, t.names[REACH_NODES]) });
 	else
-		NOT_APPLICABLE(j,
+		NOT_APPLICABLE(ctx,
 			       .observed = "not set, and no interface has an address that routes",
 			       .evidence = { "net.interfaces" });
 }
 
-static void judge_socket(struct judge *j)
+static void check_socket(struct rule_context *ctx)
 {
 	struct job_value nccl, nvshmem, gloo;
 
-	if (gate_no_nccl_variables(j))
+	if (skip_without_nccl_variables(ctx))
 		return;
-	if (!is_known(j->node->net.interfaces)) {
-		UNKNOWN(j, .evidence = { "net.interfaces" });
+	if (!is_known(ctx->node->net.interfaces)) {
+		UNKNOWN(ctx, .evidence = { "net.interfaces" });
 		return;
 	}
-	nccl = job_nccl(j, "NCCL_SOCKET_IFNAME");
-	nvshmem = job_env(j, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
-	gloo = job_env(j, "GLOO_SOCKET_IFNAME");
+	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
+	nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
+	gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	if (nccl.value && strlen(nccl.value) > 1)
-		judge_list(j, &nccl);
+		check_list(ctx, &nccl);
 	else
-		judge_automatic(j);
+		check_automatic(ctx);
 	if (nvshmem.value)
-		judge_list(j, &nvshmem);
+		check_list(ctx, &nvshmem);
 	if (gloo.value)
-		judge_gloo(j, &gloo);
+		check_gloo(ctx, &gloo);
 }
 
 static const struct rule env_socket_rules[] = {
@@ -270,7 +276,7 @@ static const struct rule env_socket_rules[] = {
 		.title = "A job looks for its peers over the wrong network interface",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_socket,
+		.evaluate = check_socket,
 		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
 			  "other for ever.",
 		.remedy = "Name the interface between the nodes: NCCL_SOCKET_IFNAME=bond0 (a "

@@ -3,9 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "judge/job-env.h"
+#include "evaluate/rule.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
-#include "rule.h"
+#include "query/job-env.h"
 
 static const char *const nvshmem_names[] = {
 #include "nvshmem-variables.inc"
@@ -50,24 +51,25 @@ static const char *nearest(const char *name)
 #define NVSHMEM_UNLISTED "3.6"
 
 /* A name that is nearly one of the list is wrong in any release; another may have come since. */
-static enum severity severity_unknown(struct judge *j, const char *name)
+static enum severity severity_unknown(struct rule_context *ctx, const char *name)
 {
-	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 
-	return nvshmem && !nearest(name) && version_compare(nvshmem->version.value, NVSHMEM_UNLISTED) >= 0
+	return nvshmem && !nearest(name) &&
+			       version_compare(nvshmem->version.value, NVSHMEM_UNLISTED) >= 0
 		       ? SEVERITY_INFO
 		       : SEVERITY_WARN;
 }
 
-static void judge_unknown_variable(struct judge *j)
+static void check_unknown_variable(struct rule_context *ctx)
 {
-	size_t right = 0, before = j->findings->count;
+	size_t right = 0, before = ctx->findings->count;
 
-	if (!is_told(j->node->env.variables)) {
-		UNKNOWN(j, .evidence = { "env.variables" });
+	if (!was_read(ctx->node->env.variables)) {
+		UNKNOWN(ctx, .evidence = { "env.variables" });
 		return;
 	}
-	for_each(v, &j->node->env.variables) {
+	for_each(v, &ctx->node->env.variables) {
 		const char *name = v->name.value;
 
 		if (!span_starts(span_of(name), "NVSHMEM_"))
@@ -76,19 +78,20 @@ static void judge_unknown_variable(struct judge *j)
 			right++;
 			continue;
 		}
-		FAIL_AS(j, severity_unknown(j, name + strlen("NVSHMEM_")), .subject = name,
+		FAIL_AS(ctx, severity_unknown(ctx, name + strlen("NVSHMEM_")), .subject = name,
 			.observed = "NVSHMEM has no such variable",
 			.expected = nearest(name + strlen("NVSHMEM_"))
-					    ? say(j, "NVSHMEM_%s", nearest(name + strlen("NVSHMEM_")))
+					    ? text_printf(ctx, "NVSHMEM_%s",
+							  nearest(name + strlen("NVSHMEM_")))
 					    : "a name that nvshmem-info -a lists",
-			.evidence = { say_fact(j, "env.variables", name, "value") });
+			.evidence = { fact_path(ctx->arena, "env.variables", name, "value") });
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (right)
-		PASS(j, .evidence = { "env.variables" });
+		PASS(ctx, .evidence = { "env.variables" });
 	else
-		NOT_APPLICABLE(j, .observed = "no NVSHMEM variable is set",
+		NOT_APPLICABLE(ctx, .observed = "no NVSHMEM variable is set",
 			       .evidence = { "env.variables" });
 }
 
@@ -142,86 +145,93 @@ static bool override_is_set(const struct node *node)
 	return false;
 }
 
-static void judge_gpu_handler(struct judge *j, const struct job_value *v)
+static void check_gpu_handler(struct rule_context *ctx, const struct job_value *v)
 {
-	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 	bool falls_back = nvshmem &&
 			  version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) >= 0;
 
-	if (override_is_set(j->node))
-		PASS(j, .subject = v->name,
+	if (override_is_set(ctx->node))
+		PASS(ctx, .subject = v->name,
 		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
-	else if (is_privileged(j->node))
-		PASS(j, .subject = v->name, .observed = "this process has CAP_SYS_ADMIN",
+	else if (is_privileged(ctx->node))
+		PASS(ctx, .subject = v->name, .observed = "this process has CAP_SYS_ADMIN",
 		     .evidence = { v->fact, "env.capabilities" });
-	else if (!is_known(j->node->driver.params))
-		UNKNOWN(j, .subject = v->name, .evidence = { "driver.params" });
+	else if (!is_known(ctx->node->driver.params))
+		UNKNOWN(ctx, .subject = v->name, .evidence = { "driver.params" });
 	else
-		FAIL(j, .subject = v->name,
-		     .observed = say(j, "%s, without PeerMappingOverride: %s", say_value(j, v),
-				     falls_back ? "NVSHMEM falls back to the CPU"
-						: "NVSHMEM passes over every NIC"),
+		FAIL(ctx, .subject = v->name,
+		     .observed = text_printf(ctx, "%s, without PeerMappingOverride: %s",
+					     job_value_text(ctx->arena, ctx->node, v),
+					     falls_back ? "NVSHMEM falls back to the CPU"
+							: "NVSHMEM passes over every NIC"),
 		     .expected = "PeerMappingOverride=1: see driver/peer-mapping-override",
 		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
 }
 
-static void judge_cpu_handler(struct judge *j, const struct job_value *v)
+static void check_cpu_handler(struct rule_context *ctx, const struct job_value *v)
 {
-	struct job_value off = job_env(j, "NVSHMEM_DISABLE_GDRCOPY");
+	struct job_value off = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_GDRCOPY");
 
 	if (job_is_on(&off))
-		FAIL(j, .subject = v->name,
-		     .observed = say(j, "%s together with %s", say_value(j, v), say_value(j, &off)),
+		FAIL(ctx, .subject = v->name,
+		     .observed = text_printf(ctx, "%s together with %s",
+					     job_value_text(ctx->arena, ctx->node, v),
+					     job_value_text(ctx->arena, ctx->node, &off)),
 		     .expected = "cpu_host_memory, or GDRCopy left on",
 		     .evidence = { v->fact, off.fact });
-	else if (!is_told(j->node->modules.loaded))
-		UNKNOWN(j, .subject = v->name, .evidence = { "modules.loaded" });
-	else if (!node_module(j->node, "gdrdrv"))
-		FAIL(j, .subject = v->name,
-		     .observed = say(j, "%s, and gdrdrv is not loaded", say_value(j, v)),
+	else if (!was_read(ctx->node->modules.loaded))
+		UNKNOWN(ctx, .subject = v->name, .evidence = { "modules.loaded" });
+	else if (!node_module(ctx->node, "gdrdrv"))
+		FAIL(ctx, .subject = v->name,
+		     .observed = text_printf(ctx, "%s, and gdrdrv is not loaded",
+					     job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "gdrdrv of GDRCopy", .evidence = { v->fact, "modules.loaded" });
 	else
-		PASS(j, .subject = v->name,
+		PASS(ctx, .subject = v->name,
 		     .evidence = { v->fact, "modules.loaded[gdrdrv].state" });
 }
 
-static void judge_handler(struct judge *j)
+static void check_handler(struct rule_context *ctx)
 {
-	const struct software_item *nvshmem = node_software(j->node, "nvshmem");
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 	struct job_value v;
 
-	if (gate_no_variables(j))
+	if (skip_without_variables(ctx))
 		return;
-	v = job_env(j, "NVSHMEM_IBGDA_NIC_HANDLER");
+	v = job_env(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	if (!v.value) {
-		NOT_APPLICABLE(j, .observed = "NVSHMEM_IBGDA_NIC_HANDLER is not set: NVSHMEM tries",
+		NOT_APPLICABLE(ctx,
+			       .observed = "NVSHMEM_IBGDA_NIC_HANDLER is not set: NVSHMEM tries",
 			       .evidence = { "env.variables" });
 		return;
 	}
 	switch (handler_of(v.value)) {
 	case HANDLER_GPU:
-		judge_gpu_handler(j, &v);
+		check_gpu_handler(ctx, &v);
 		return;
 	case HANDLER_CPU:
-		judge_cpu_handler(j, &v);
+		check_cpu_handler(ctx, &v);
 		return;
 	case HANDLER_CPU_HOST_MEMORY:
 		if (nvshmem && version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) < 0)
-			FAIL(j, .subject = v.name,
-			     .observed = say(j, "%s, which NVSHMEM %s does not know",
-					     say_value(j, &v), nvshmem->version.value),
+			FAIL(ctx, .subject = v.name,
+			     .observed = text_printf(ctx, "%s, which NVSHMEM %s does not know",
+						     job_value_text(ctx->arena, ctx->node, &v),
+						     nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
-			     .evidence = { v.fact, say_fact(j, "software.items",
-							    nvshmem->path.value, "version") });
+			     .evidence = { v.fact, fact_path(ctx->arena, "software.items",
+							     nvshmem->path.value, "version") });
 		else
-			PASS(j, .subject = v.name, .evidence = { v.fact });
+			PASS(ctx, .subject = v.name, .evidence = { v.fact });
 		return;
 	case HANDLER_AUTO:
-		PASS(j, .subject = v.name, .evidence = { v.fact });
+		PASS(ctx, .subject = v.name, .evidence = { v.fact });
 		return;
 	case HANDLER_NONE:
-		FAIL(j, .subject = v.name,
-		     .observed = say(j, "%s: NVSHMEM refuses to start", say_value(j, &v)),
+		FAIL(ctx, .subject = v.name,
+		     .observed = text_printf(ctx, "%s: NVSHMEM refuses to start",
+					     job_value_text(ctx->arena, ctx->node, &v)),
 		     .expected = "auto, gpu, cpu or cpu_host_memory", .evidence = { v.fact });
 	}
 }
@@ -232,12 +242,12 @@ static void judge_handler(struct judge *j)
 #define NCCL_GIN "2.28.7"
 
 /* Why GPU-initiated networking is not in use, or NULL. */
-static const char *without_gin(struct judge *j)
+static const char *without_gin(struct rule_context *ctx)
 {
-	const struct software_item *nccl = node_software(j->node, "nccl");
-	struct job_value enable = job_nccl(j, "NCCL_GIN_ENABLE");
-	struct job_value type = job_nccl(j, "NCCL_GIN_TYPE");
-	struct job_value off = job_env(j, "EP_DISABLE_GIN");
+	const struct software_item *nccl = node_software(ctx->node, "nccl");
+	struct job_value enable = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_ENABLE");
+	struct job_value type = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_TYPE");
+	struct job_value off = job_env(ctx->arena, ctx->node, "EP_DISABLE_GIN");
 	long number;
 
 	if (job_number(&enable, &number) && number == 0)
@@ -245,29 +255,30 @@ static const char *without_gin(struct judge *j)
 	if (job_is_on(&off))
 		return "EP_DISABLE_GIN is set";
 	if (nccl && version_compare(nccl->version.value, NCCL_GIN) < 0)
-		return say(j, "NCCL %s has no GPU-initiated networking", nccl->version.value);
-	if (!asked_for(j, PROFILE_DEEPEP) && !type.value)
+		return text_printf(ctx, "NCCL %s has no GPU-initiated networking",
+				   nccl->version.value);
+	if (!is_asked_for(ctx, PROFILE_DEEPEP) && !type.value)
 		return "nothing here asks for GPU-initiated networking";
 	return NULL;
 }
 
-static void judge_cross_nic(struct judge *j)
+static void check_cross_nic(struct rule_context *ctx)
 {
 	struct job_value v;
 	const char *without;
 	long number;
 
-	if (gate_no_nccl_variables(j))
+	if (skip_without_nccl_variables(ctx))
 		return;
-	v = job_nccl(j, "NCCL_CROSS_NIC");
-	without = without_gin(j);
+	v = job_nccl(ctx->arena, ctx->node, "NCCL_CROSS_NIC");
+	without = without_gin(ctx);
 	if (without)
-		NOT_APPLICABLE(j, .observed = without, .evidence = { "env.variables" });
+		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
 	else if (job_number(&v, &number) && number == 0)
-		FAIL(j, .subject = v.name, .observed = say_value(j, &v),
+		FAIL(ctx, .subject = v.name, .observed = job_value_text(ctx->arena, ctx->node, &v),
 		     .expected = "1 or 2 (the default)", .evidence = { v.fact });
 	else
-		PASS(j, .evidence = { v.value ? v.fact : "env.variables" });
+		PASS(ctx, .evidence = { v.value ? v.fact : "env.variables" });
 }
 
 static const struct rule env_rules[] = {
@@ -276,7 +287,7 @@ static const struct rule env_rules[] = {
 		.title = "An NVSHMEM variable is set that NVSHMEM does not have",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_unknown_variable,
+		.evaluate = check_unknown_variable,
 		.impact = "The setting does nothing.",
 		.remedy = "Correct the name: NVSHMEM_IBGDA_QP_DEPTH, for one, is NVSHMEM_QP_DEPTH.",
 		.activation = ACTIVATION_NOW,
@@ -292,46 +303,54 @@ static const struct rule env_rules[] = {
 		.title = "NVSHMEM_IBGDA_NIC_HANDLER asks for what this node does not allow",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_handler,
-		.impact = "IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires "
-			  "GDRCopy\"), or works through the CPU without saying so, with which DeepEP was seen to "
-			  "hang.",
-		.remedy = "Unset NVSHMEM_IBGDA_NIC_HANDLER, or bring what the value needs: PeerMappingOverride "
-			  "for gpu, gdrdrv for cpu.",
+		.evaluate = check_handler,
+		.impact =
+			"IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires "
+			"GDRCopy\"), or works through the CPU without saying so, with which DeepEP was seen to "
+			"hang.",
+		.remedy =
+			"Unset NVSHMEM_IBGDA_NIC_HANDLER, or bring what the value needs: PeerMappingOverride "
+			"for gpu, gdrdrv for cpu.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the process asked about, "
-			 "its capabilities, the driver's RegistryDwords, whether gdrdrv is loaded, NVSHMEM on "
-			 "disk.",
+		.reads =
+			"NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the process asked about, "
+			"its capabilities, the driver's RegistryDwords, whether gdrdrv is loaded, NVSHMEM on "
+			"disk.",
 		.why = "gpu: the GPU writes to the doorbell, which the driver maps for callers with "
-		       "CAP_SYS_ADMIN in the first user namespace or under PeerMappingOverride; NVSHMEM "
-		       NVSHMEM_FALLS_BACK " falls back to the CPU where it is refused, earlier ones pass over "
-		       "the NIC. cpu: the CPU does it through GDRCopy. cpu_host_memory came with "
-		       NVSHMEM_FALLS_BACK ".",
+		       "CAP_SYS_ADMIN in the first user namespace or under PeerMappingOverride; NVSHMEM " NVSHMEM_FALLS_BACK
+		       " falls back to the CPU where it is refused, earlier ones pass over "
+		       "the NIC. cpu: the CPU does it through GDRCopy. cpu_host_memory came with " NVSHMEM_FALLS_BACK
+		       ".",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params; lsmod | grep gdrdrv; "
 			 "NVSHMEM_DEBUG=INFO shows \"NIC handler will be\"",
-		.sources = "NVSHMEM: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
-			   "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
-			   "github.com/deepseek-ai/DeepEP issue 509, pull 677",
+		.sources =
+			"NVSHMEM: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
+			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
+			"github.com/deepseek-ai/DeepEP issue 509, pull 677",
 	},
 	{
 		.id = "env/cross-nic-with-gin",
 		.title = "NCCL_CROSS_NIC=0 takes away what GPU-initiated networking needs",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_cross_nic,
-		.impact = "NCCL offers GIN within a rail alone, or not at all: DeepEP V2 stops with \"NCCL GIN is "
-			  "unavailable\".",
-		.remedy = "Unset NCCL_CROSS_NIC, or set it to 1 or 2, on every node and in nccl.conf.",
+		.evaluate = check_cross_nic,
+		.impact =
+			"NCCL offers GIN within a rail alone, or not at all: DeepEP V2 stops with \"NCCL GIN is "
+			"unavailable\".",
+		.remedy =
+			"Unset NCCL_CROSS_NIC, or set it to 1 or 2, on every node and in nccl.conf.",
 		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_CROSS_NIC, NCCL_GIN_ENABLE, NCCL_GIN_TYPE (also of nccl.conf) and EP_DISABLE_GIN "
-			 "of the process asked about; NCCL on disk.",
+		.reads =
+			"NCCL_CROSS_NIC, NCCL_GIN_ENABLE, NCCL_GIN_TYPE (also of nccl.conf) and EP_DISABLE_GIN "
+			"of the process asked about; NCCL on disk.",
 		.why = "GIN needs every NIC to reach every other. One rank with 0 is enough to take it away "
-		       "from all. Judged in the deepep profile, and where NCCL_GIN_TYPE is set; NCCL before "
-		       NCCL_GIN " has no GIN. Later releases can do with rails where the program asks for "
+		       "from all. Judged in the deepep profile, and where NCCL_GIN_TYPE is set; NCCL before " NCCL_GIN
+		       " has no GIN. Later releases can do with rails where the program asks for "
 		       "it.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
-		.sources = "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements; src/init.cc "
-			   "(globalCrossNicSupport); src/graph/search.cc, ncclTopoCheckCrossNicSupport()",
+		.sources =
+			"NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements; src/init.cc "
+			"(globalCrossNicSupport); src/graph/search.cc, ncclTopoCheckCrossNicSupport()",
 	},
 };
 

@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/topology.h"
-#include "parse/span.h"
-#include "settings.h"
+#include "base/span.h"
+#include "evaluate/settings.h"
+#include "evaluate/skip.h"
+#include "query/gpus.h"
+#include "query/topology.h"
 
 #define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
 
@@ -49,19 +49,22 @@ static const struct log_line *logged(const struct node *node, const char *const 
  * Nothing was logged: that is no proof. With the whole log read there is nothing more that could be known
  * without the device, so this is no gap that has to be closed, and weighs as information.
  */
-static void nothing_logged(struct judge *j, const char *what)
+static void nothing_logged(struct rule_context *ctx, const char *what)
 {
-	const struct log_facts *log = &j->node->log;
+	const struct log_facts *log = &ctx->node->log;
 
-	if (!is_told(log->lines))
-		UNKNOWN(j, .observed = NOT_ASKED " could not be read", .evidence = { "log.lines" });
+	if (!was_read(log->lines))
+		UNKNOWN(ctx, .observed = NOT_ASKED " could not be read",
+			.evidence = { "log.lines" });
 	else if (!known_is(log->complete, true))
-		UNKNOWN(j, .observed = say(j, NOT_ASKED " does not reach back to the boot and names no %s",
-					   what),
+		UNKNOWN(ctx,
+			.observed = text_printf(
+				ctx, NOT_ASKED " does not reach back to the boot and names no %s",
+				what),
 			.evidence = { "log.complete" });
 	else
-		UNKNOWN(j, .graded = true, .severity = SEVERITY_INFO,
-			.observed = say(j, NOT_ASKED " names no %s since the boot", what),
+		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
+			.observed = text_printf(ctx, NOT_ASKED " names no %s since the boot", what),
 			.remedy = "nvidia-smi -q, at a time when no job runs.",
 			.evidence = { "log.lines" });
 }
@@ -83,36 +86,41 @@ static bool has_ecc(const struct pci_device *device)
 	return pci_is_gpu(device) && (!model || model->kind != GPU_GEFORCE);
 }
 
-static void judge_ecc(struct judge *j)
+static void check_ecc(struct rule_context *ctx)
 {
-	size_t before = j->findings->count, candidates = 0;
+	size_t before = ctx->findings->count, candidates = 0;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct log_line *failed, *pending;
 
 		if (!has_ecc(d))
 			continue;
 		candidates++;
-		failed = logged(j->node, memory_failed, d->bdf.value);
-		pending = logged(j->node, memory_pending, d->bdf.value);
+		failed = logged(ctx->node, memory_failed, d->bdf.value);
+		pending = logged(ctx->node, memory_pending, d->bdf.value);
 		if (failed)
-			FAIL(j, .subject = d->bdf.value, .observed = failed->last.value,
+			FAIL(ctx, .subject = d->bdf.value, .observed = failed->last.value,
 			     .expected = "no failed retirement or remap",
-			     .remedy = "Take the GPU out of service and have it examined: its spare memory is "
-				       "used up or could not be written down.",
+			     .remedy =
+				     "Take the GPU out of service and have it examined: its spare memory is "
+				     "used up or could not be written down.",
 			     .activation = ACTIVATION_NONE,
-			     .evidence = { say_fact(j, "log.lines", failed->pattern.value, "last") });
+			     .evidence = { fact_path(ctx->arena, "log.lines", failed->pattern.value,
+						     "last") });
 		else if (pending)
-			FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = pending->last.value,
+			FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
+				.observed = pending->last.value,
 				.expected = "no memory error since the last reset",
-				.evidence = { say_fact(j, "log.lines", pending->pattern.value, "last") });
+				.evidence = { fact_path(ctx->arena, "log.lines",
+							pending->pattern.value, "last") });
 	}
 	if (!candidates)
-		NOT_APPLICABLE(j, .observed = "no GPU with ECC memory", .evidence = { "pci.devices" });
-	else if (j->findings->count == before)
-		nothing_logged(j, "memory error");
+		NOT_APPLICABLE(ctx, .observed = "no GPU with ECC memory",
+			       .evidence = { "pci.devices" });
+	else if (ctx->findings->count == before)
+		nothing_logged(ctx, "memory error");
 }
 
 /* ---- NVLink ---- */
@@ -141,100 +149,108 @@ static bool may_have_nvlink(const struct node *node)
 	return nvswitches(node) > 0 || data_centre > 1;
 }
 
-static void judge_nvlink(struct judge *j)
+static void check_nvlink(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct log_line *fabric = node_log(node, "fabric-out-of-sync");
 	const struct log_line *sxid = fatal_switch_error(node);
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	for_each(d, &node->pci.devices) {
-		const struct log_line *line =
-			pci_is_gpu(d) ? logged(node, nvlink_errors, d->bdf.value) : NULL;
+		const struct log_line *line = pci_is_gpu(d)
+						      ? logged(node, nvlink_errors, d->bdf.value)
+						      : NULL;
 
 		if (line)
-			FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
+			FAIL(ctx, .subject = d->bdf.value, .observed = line->last.value,
 			     .expected = "no NVLink errors",
-			     .evidence = { say_fact(j, "log.lines", line->pattern.value, "last") });
+			     .evidence = { fact_path(ctx->arena, "log.lines", line->pattern.value,
+						     "last") });
 	}
 	if (fabric)
-		FAIL(j, .subject = "fabric", .observed = fabric->last.value,
+		FAIL(ctx, .subject = "fabric", .observed = fabric->last.value,
 		     .expected = "driver and fabric manager of one mind about the fabric",
-		     .remedy = "Restart the fabric manager with no job running; if that does not help, reboot.",
+		     .remedy =
+			     "Restart the fabric manager with no job running; if that does not help, reboot.",
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
-		FAIL(j, .subject = "NVSwitch", .observed = sxid->last.value,
+		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
 		     .expected = "no fatal NVSwitch errors",
-		     .evidence = { say_fact(j, "log.lines", sxid->pattern.value, "last") });
-	if (j->findings->count > before)
+		     .evidence = {
+			     fact_path(ctx->arena, "log.lines", sxid->pattern.value, "last") });
+	if (ctx->findings->count > before)
 		return;
 	if (!may_have_nvlink(node))
-		NOT_APPLICABLE(j, .observed = "no NVSwitch, and not two data-centre GPUs",
+		NOT_APPLICABLE(ctx, .observed = "no NVSwitch, and not two data-centre GPUs",
 			       .evidence = { "pci.devices" });
 	else
-		nothing_logged(j, "NVLink error");
+		nothing_logged(ctx, "NVLink error");
 }
 
 /* ---- MIG ---- */
 
-static void judge_mig(struct judge *j)
+static void check_mig(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	for_each(g, &j->node->gpu.devices) {
-		const char *fact = say_fact(j, "gpu.devices", g->bdf.value, "mig_instances");
+	for_each(g, &ctx->node->gpu.devices) {
+		const char *fact = fact_path(ctx->arena, "gpu.devices", g->bdf.value,
+					     "mig_instances");
 
 		if (is_unknown(g->mig_instances))
-			UNKNOWN(j, .subject = g->bdf.value, .evidence = { fact });
+			UNKNOWN(ctx, .subject = g->bdf.value, .evidence = { fact });
 		else if (is_known(g->mig_instances) && g->mig_instances.value)
-			FAIL(j, .subject = g->bdf.value,
-			     .observed = say(j, "%" PRIu64 " GPU instances", g->mig_instances.value),
+			FAIL(ctx, .subject = g->bdf.value,
+			     .observed = text_printf(ctx, "%" PRIu64 " GPU instances",
+						     g->mig_instances.value),
 			     .expected = "no GPU instances", .evidence = { fact });
 	}
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "gpu.devices" });
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "gpu.devices" });
 }
 
 /* ---- displays ---- */
 
-static const char *join(struct judge *j, const struct gpu *g)
+static const char *join(struct rule_context *ctx, const struct gpu *g)
 {
 	const char *text = "";
 
 	for_each(name, &g->displays)
-		text = say(j, "%s%s%s", text, *text ? ", " : "", *name);
+		text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "", *name);
 	return text;
 }
 
-static void judge_display(struct judge *j)
+static void check_display(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	if (topology_gpus(j->node) < 2) {
-		NOT_APPLICABLE(j, .observed = "one GPU", .evidence = { "pci.devices" });
+	if (topology_gpus(ctx->node) < 2) {
+		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	for_each(g, &j->node->gpu.devices) {
-		const struct pci_device *d = node_pci(j->node, g->bdf.value);
+	for_each(g, &ctx->node->gpu.devices) {
+		const struct pci_device *d = node_pci(ctx->node, g->bdf.value);
 		bool console = d && known_is(d->boot_vga, true);
 
 		if (!console && !g->displays.count)
 			continue;
-		FAIL(j, .subject = g->bdf.value,
-		     .observed = g->displays.count ? say(j, "a display is connected: %s", join(j, g))
+		FAIL(ctx, .subject = g->bdf.value,
+		     .observed = g->displays.count ? text_printf(ctx, "a display is connected: %s",
+								 join(ctx, g))
 						   : "the firmware's console is on this GPU",
 		     .expected = "GPUs that only compute",
-		     .evidence = { say_fact(j, "pci.devices", g->bdf.value, "boot_vga"),
-				   say_fact(j, "gpu.devices", g->bdf.value, "displays") });
+		     .evidence = {
+			     fact_path(ctx->arena, "pci.devices", g->bdf.value, "boot_vga"),
+			     fact_path(ctx->arena, "gpu.devices", g->bdf.value, "displays") });
 	}
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "gpu.devices", "pci.devices" });
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "gpu.devices", "pci.devices" });
 }
 
 /* ---- how many ---- */
@@ -242,48 +258,55 @@ static void judge_display(struct judge *j)
 /* HGX boards with NVSwitch have eight GPUs, HGX-2 sixteen. */
 #define BOARD_GPUS 8
 
-static void judge_usual_count(struct judge *j, size_t gpus)
+static void check_usual_count(struct rule_context *ctx, size_t gpus)
 {
-	size_t switches = nvswitches(j->node);
+	size_t switches = nvswitches(ctx->node);
 
-	if (node_is_vm(j->node))
-		NOT_APPLICABLE(j, .observed = "a virtual machine has as many as it was given, and [expect] "
-					      "gpu-count is not set",
-			       .evidence = { "os.hypervisor" });
+	if (node_is_vm(ctx->node))
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "a virtual machine has as many as it was given, and [expect] "
+				    "gpu-count is not set",
+			.evidence = { "os.hypervisor" });
 	else if (switches && gpus % BOARD_GPUS)
-		FAIL_AS(j, SEVERITY_WARN,
-			.observed = say(j, "%zu GPUs with %zu NVSwitches", gpus, switches),
-			.expected = say(j, "%d GPUs on a board with NVSwitches", BOARD_GPUS),
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "%zu GPUs with %zu NVSwitches", gpus,
+						switches),
+			.expected = text_printf(ctx, "%d GPUs on a board with NVSwitches",
+						BOARD_GPUS),
 			.evidence = { "pci.devices" });
 	else if (gpus > 2 && gpus % 2)
-		FAIL_AS(j, SEVERITY_WARN, .observed = say(j, "%zu GPUs, an odd number", gpus),
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "%zu GPUs, an odd number", gpus),
 			.expected = "an even number", .evidence = { "pci.devices" });
 	else if (switches)
-		PASS(j, .evidence = { "pci.devices" });
+		PASS(ctx, .evidence = { "pci.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "[expect] gpu-count is not set, and nothing else tells",
+		NOT_APPLICABLE(ctx,
+			       .observed = "[expect] gpu-count is not set, and nothing else tells",
 			       .evidence = { "pci.devices" });
 }
 
-static void judge_count(struct judge *j)
+static void check_count(struct rule_context *ctx)
 {
-	const struct expectation *e =
-		j->settings ? settings_expect(j->settings, "gpu-count") : NULL;
-	size_t gpus = topology_gpus(j->node);
+	const struct expectation *e = ctx->settings ? settings_expect(ctx->settings, "gpu-count")
+						    : NULL;
+	size_t gpus = topology_gpus(ctx->node);
 	uint64_t wanted;
 
-	if (!is_told(j->node->pci.devices)) {
-		UNKNOWN(j, .evidence = { "pci.devices" });
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
 	if (!e || span_u64(span_of(e->value), 10, &wanted)) {
-		if (!gate_no_gpu(j))
-			judge_usual_count(j, gpus);
+		if (!skip_without_gpu(ctx))
+			check_usual_count(ctx, gpus);
 	} else if (gpus != wanted) {
-		FAIL(j, .observed = say(j, "%zu", gpus),
-		     .expected = say(j, "%s (%s)", e->value, e->file), .evidence = { "pci.devices" });
+		FAIL(ctx, .observed = text_printf(ctx, "%zu", gpus),
+		     .expected = text_printf(ctx, "%s (%s)", e->value, e->file),
+		     .evidence = { "pci.devices" });
 	} else {
-		PASS(j, .evidence = { "pci.devices" });
+		PASS(ctx, .evidence = { "pci.devices" });
 	}
 }
 
@@ -293,13 +316,16 @@ static const struct rule gpu_rules[] = {
 		.title = "A GPU has memory errors that wait for a reset, or that it cannot mend",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_ecc,
-		.impact = "Jobs die on the next access to the same memory, or with the reset when it comes.",
-		.remedy = "Drain the node and reset the GPU (nvidia-smi -r), or reboot: only then the memory is "
-			  "retired or remapped.",
+		.evaluate = check_ecc,
+		.impact =
+			"Jobs die on the next access to the same memory, or with the reset when it comes.",
+		.remedy =
+			"Drain the node and reset the GPU (nvidia-smi -r), or reboot: only then the memory is "
+			"retired or remapped.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Xids about memory errors in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
-			 "160, 161, 171, 172.",
+		.reads =
+			"Xids about memory errors in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
+			"160, 161, 171, 172.",
 		.why = "What the GPU keeps about its memory (pending rows, remap failures of earlier boots) is "
 		       "seen through NVML, which opens the device: nvnodecheck does not, so without such a line the "
 		       "answer is unknown and never a pass. A GPU that was reset since the line is shown as pending "
@@ -313,13 +339,16 @@ static const struct rule gpu_rules[] = {
 		.title = "NVLink connections failed",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_nvlink,
-		.impact = "NCCL and NVSHMEM lose bandwidth or hang; DeepEP's intra-node kernels need every link.",
-		.remedy = "Drain the node and reset all GPUs of the board; if it comes back, have board and cables "
-			  "examined.",
+		.evaluate = check_nvlink,
+		.impact =
+			"NCCL and NVSHMEM lose bandwidth or hang; DeepEP's intra-node kernels need every link.",
+		.remedy =
+			"Drain the node and reset all GPUs of the board; if it comes back, have board and cables "
+			"examined.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
-			 "kernel log since the boot.",
+		.reads =
+			"Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
+			"kernel log since the boot.",
 		.why = "Which links are up is seen through NVML, which opens the device: nvnodecheck does not. Links "
 		       "that never came up leave no line, so without one the answer is unknown.",
 		.check = "nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
@@ -332,9 +361,11 @@ static const struct rule gpu_rules[] = {
 		.title = "A GPU is divided into MIG instances",
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_mig,
-		.impact = "No peer-to-peer between GPUs over PCIe or NVLink, no NVLS: NCCL copies through the host.",
-		.remedy = "nvidia-smi mig -dci, -dgi, then nvidia-smi -mig 0, with no job on the GPU.",
+		.evaluate = check_mig,
+		.impact =
+			"No peer-to-peer between GPUs over PCIe or NVLink, no NVLS: NCCL copies through the host.",
+		.remedy =
+			"nvidia-smi mig -dci, -dgi, then nvidia-smi -mig 0, with no job on the GPU.",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig.",
 		.why = "MIG and multi-GPU work exclude each other. A GPU in MIG mode without instances is not seen "
@@ -349,37 +380,44 @@ static const struct rule gpu_rules[] = {
 		.title = "A GPU that takes part in peer-to-peer also drives a display",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
-		.judge = judge_display,
-		.impact = "The console takes part of BAR1: where BAR1 is no larger than the memory, the driver does "
-			  "not map the whole memory through it, and peer-to-peer through BAR1 to this GPU fails.",
+		.evaluate = check_display,
+		.impact =
+			"The console takes part of BAR1: where BAR1 is no larger than the memory, the driver does "
+			"not map the whole memory through it, and peer-to-peer through BAR1 to this GPU fails.",
 		.remedy = "Use the board's own graphics, or another GPU, for the display.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "boot_vga of the PCI function, and the state of its connectors below /sys/class/drm.",
+		.reads =
+			"boot_vga of the PCI function, and the state of its connectors below /sys/class/drm.",
 		.why = "It matters for patched drivers and for GPUs whose peer-to-peer goes through BAR1, and only "
 		       "if memory and reserve do not both fit. Without nvidia_drm's modesetting the connectors are "
 		       "not visible.",
 		.check = "cat /sys/bus/pci/devices/*/boot_vga; grep -H . /sys/class/drm/*/status",
-		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c\n"
-			   "github.com/aikitoria/open-gpu-kernel-modules/pull/34",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c\n"
+			"github.com/aikitoria/open-gpu-kernel-modules/pull/34",
 	},
 	{
 		.id = "gpu/count-unexpected",
 		.title = "The node has another number of GPUs than it should",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_count,
-		.impact = "Jobs that ask for all GPUs of the node do not start, or start with fewer.",
-		.remedy = "Look for the one that is missing: the firmware's log, power, riser, \"fallen off the "
-			  "bus\" in the kernel log. A cold boot brings some back.",
+		.evaluate = check_count,
+		.impact =
+			"Jobs that ask for all GPUs of the node do not start, or start with fewer.",
+		.remedy =
+			"Look for the one that is missing: the firmware's log, power, riser, \"fallen off the "
+			"bus\" in the kernel log. A cold boot brings some back.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.reads = "NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
-			 "configuration.",
+		.reads =
+			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
+			"configuration.",
 		.why = "A GPU that fails early is not on the bus at all, so nothing else misses it. Without an "
 		       "expectation only an odd number of several, or one that does not fit a board with "
 		       "NVSwitches, is a reason to look, as a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
-		.sources = "NVIDIA HGX platform documentation; node health checks of GPU clusters (Azure azurehpc-"
-			   "health-checks, NVIDIA DCGM)",
+		.sources =
+			"NVIDIA HGX platform documentation; node health checks of GPU clusters (Azure azurehpc-"
+			"health-checks, NVIDIA DCGM)",
 	},
 };
 

@@ -3,9 +3,9 @@
  * command line or the log: both say "enabled" where nothing is translated. */
 #include <string.h>
 
-#include "judge/bootargs.h"
-#include "judge/gate.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
+#include "query/bootargs.h"
+#include "query/topology.h"
 
 static bool translates(const struct iommu_device *i)
 {
@@ -21,150 +21,166 @@ static bool is_staged(const struct node *node)
 	       !bootargs_passthrough(node->cmdline.running.value);
 }
 
-static void judge_translating(struct judge *j, const struct pci_device *d, const char *type,
-			      const char *fact)
+static void check_translating(struct rule_context *ctx, const struct pci_device *d,
+			      const char *type, const char *fact)
 {
-	if (is_staged(j->node))
-		PENDING(j, .subject = d->bdf.value,
-			.observed = say(j, "%s: addresses are translated; the next boot asks for passthrough",
-					type),
+	if (is_staged(ctx->node))
+		PENDING(ctx, .subject = d->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"%s: addresses are translated; the next boot asks for passthrough",
+				type),
 			.expected = "identity (passthrough), or no IOMMU", .remedy = "Reboot.",
 			.evidence = { fact, "cmdline.staged.text" });
 	else
-		FAIL_AS(j, asked_for(j, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = d->bdf.value,
-			.observed = say(j, "%s: addresses are translated", type),
+			.observed = text_printf(ctx, "%s: addresses are translated", type),
 			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
 }
 
 /* A Grace superchip's GPU walks the processor's page tables by ATS. pci=noats keeps the kernel from switching
  * it on (drivers/pci/ats.c), in spite of the IOMMU that translates. */
-static void judge_ats(struct judge *j, const struct pci_device *d, const char *type_fact)
+static void check_ats(struct rule_context *ctx, const struct pci_device *d, const char *type_fact)
 {
-	const char *fact = say_fact(j, "pci.devices", d->bdf.value, "ats_enabled");
-	const char *running = is_known(j->node->cmdline.running) ? j->node->cmdline.running.value : NULL;
+	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "ats_enabled");
+	const char *running = is_known(ctx->node->cmdline.running)
+				      ? ctx->node->cmdline.running.value
+				      : NULL;
 	bool asked = running && bootargs_find(running, "pci", "noats");
 
 	if (pci_is_gpu(d) && known_is(d->ats_enabled, false))
-		FAIL_AS(j, asked ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = asked ? "ATS is off: pci=noats on the kernel command line"
-					  : "ATS is off, and pci=noats is not on the kernel command line",
-			.expected = "ATS on: on Grace the GPU translates by the processor's page tables",
-			.impact = "The GPU does not reach the processor's memory by its own addresses: what relies "
-				  "on that (malloc, mmap) is copied or fails.",
-			.remedy = asked ? "Remove noats from pci= on the kernel command line, and reboot."
-					: "See whether the firmware's IORT table lets the root complex use ATS.",
+		FAIL_AS(ctx, asked ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
+			.observed =
+				asked ? "ATS is off: pci=noats on the kernel command line"
+				      : "ATS is off, and pci=noats is not on the kernel command line",
+			.expected =
+				"ATS on: on Grace the GPU translates by the processor's page tables",
+			.impact =
+				"The GPU does not reach the processor's memory by its own addresses: what relies "
+				"on that (malloc, mmap) is copied or fails.",
+			.remedy =
+				asked ? "Remove noats from pci= on the kernel command line, and reboot."
+				      : "See whether the firmware's IORT table lets the root complex use ATS.",
 			.evidence = { fact, "cmdline.running" });
 	else
-		PASS(j, .subject = d->bdf.value, .observed = "translation is right on Grace",
+		PASS(ctx, .subject = d->bdf.value, .observed = "translation is right on Grace",
 		     .evidence = { type_fact });
 }
 
-static void judge_group(struct judge *j, const struct pci_device *d, const struct iommu_device *i)
+static void check_group(struct rule_context *ctx, const struct pci_device *d,
+			const struct iommu_device *i)
 {
-	const char *fact = say_fact(j, "iommu.devices", d->bdf.value, "type");
-	bool grace = node_is_grace(j->node);
+	const char *fact = fact_path(ctx->arena, "iommu.devices", d->bdf.value, "type");
+	bool grace = node_is_grace(ctx->node);
 
 	if (!is_known(i->type))
-		UNKNOWN(j, .subject = d->bdf.value,
-			.observed = is_absent(i->type) ? "this kernel does not show the type of IOMMU groups"
-						       : NULL,
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = is_absent(i->type)
+					    ? "this kernel does not show the type of IOMMU groups"
+					    : NULL,
 			.evidence = { fact });
 	else if (grace && translates(i))
-		judge_ats(j, d, fact);
+		check_ats(ctx, d, fact);
 	else if (grace && str_is(i->type, "identity"))
-		FAIL_AS(j, SEVERITY_WARN, .subject = d->bdf.value, .observed = "identity, on Grace",
-			.expected = "translation: DMA or DMA-FQ",
-			.remedy = "Remove iommu.passthrough=1 or iommu=pt from the kernel command line.",
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
+			.observed = "identity, on Grace", .expected = "translation: DMA or DMA-FQ",
+			.remedy =
+				"Remove iommu.passthrough=1 or iommu=pt from the kernel command line.",
 			.evidence = { fact });
 	else if (translates(i))
-		judge_translating(j, d, i->type.value, fact);
+		check_translating(ctx, d, i->type.value, fact);
 	else
-		PASS(j, .subject = d->bdf.value, .observed = i->type.value, .evidence = { fact });
+		PASS(ctx, .subject = d->bdf.value, .observed = i->type.value, .evidence = { fact });
 }
 
-static void judge_translation(struct judge *j)
+static void check_translation(struct rule_context *ctx)
 {
-	size_t before = j->findings->count, free = 0;
+	size_t before = ctx->findings->count, free = 0;
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	if (!is_told(j->node->iommu.devices)) {
-		UNKNOWN(j, .evidence = { "iommu.devices" });
+	if (!was_read(ctx->node->iommu.devices)) {
+		UNKNOWN(ctx, .evidence = { "iommu.devices" });
 		return;
 	}
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct iommu_device *i;
 
-		if (!pci_is_gpu(d) && !(asked_for(j, PROFILE_RDMA_ANY) && topology_is_nic(j->node, d)))
+		if (!pci_is_gpu(d) &&
+		    !(is_asked_for(ctx, PROFILE_RDMA_ANY) && topology_is_nic(ctx->node, d)))
 			continue;
-		i = topology_iommu(j->node, d);
+		i = topology_iommu(ctx->node, d);
 		if (i)
-			judge_group(j, d, i);
+			check_group(ctx, d, i);
 		else
 			free++;
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
-	if (node_is_vm(j->node))
-		NOT_APPLICABLE(j, .observed = "a virtual machine without an IOMMU of its own: the host's "
-					      "decides",
+	if (node_is_vm(ctx->node))
+		NOT_APPLICABLE(ctx,
+			       .observed =
+				       "a virtual machine without an IOMMU of its own: the host's "
+				       "decides",
 			       .evidence = { "os.hypervisor", "iommu.devices" });
 	else if (free)
-		PASS(j, .observed = "no GPU or NIC is behind an IOMMU",
+		PASS(ctx, .observed = "no GPU or NIC is behind an IOMMU",
 		     .evidence = { "iommu.devices", "iommu.units" });
 }
 
 /* The driver could not have the IOMMU map a peer's registers; the line names none. */
-static void judge_refused_map(struct judge *j)
+static void check_refused_map(struct rule_context *ctx)
 {
-	const struct log_line *line = node_log(j->node, "peer-mmio-map-failed");
+	const struct log_line *line = node_log(ctx->node, "peer-mmio-map-failed");
 
 	if (line)
-		FAIL(j, .observed = line->last.value, .expected = "peers that the IOMMU maps, or passthrough",
+		FAIL(ctx, .observed = line->last.value,
+		     .expected = "peers that the IOMMU maps, or passthrough",
 		     .evidence = { "log.lines[peer-mmio-map-failed].last",
 				   "log.lines[peer-mmio-map-failed].count" });
 }
 
-static void judge_faults(struct judge *j)
+static void check_faults(struct rule_context *ctx)
 {
 	static const char *const patterns[] = { "io-page-fault", "dmar-fault", "smmu-fault" };
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-		const struct log_line *line = node_log(j->node, patterns[i]);
+		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
 		for (uint32_t k = 0; line && k < line->devices.count; k++) {
-			const struct pci_device *d = node_pci(j->node, line->devices.items[k]);
+			const struct pci_device *d = node_pci(ctx->node, line->devices.items[k]);
 
-			if (d && (pci_is_gpu(d) || topology_is_nic(j->node, d)))
-				FAIL(j, .subject = d->bdf.value, .observed = line->last.value,
+			if (d && (pci_is_gpu(d) || topology_is_nic(ctx->node, d)))
+				FAIL(ctx, .subject = d->bdf.value, .observed = line->last.value,
 				     .expected = "no faults of a GPU or NIC",
-				     .evidence = { say_fact(j, "log.lines", patterns[i], "last") });
+				     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i],
+							     "last") });
 		}
 	}
-	judge_refused_map(j);
-	if (j->findings->count == before)
-		gate_log_clean(j);
+	check_refused_map(ctx);
+	if (ctx->findings->count == before)
+		pass_if_log_whole(ctx);
 }
 
 /* ---- arguments that do nothing ---- */
 
 struct inert {
 	const char *key;
-	const char *value;	/* one of the comma-separated values of the key */
+	const char *value; /* one of the comma-separated values of the key */
 	const char *instead;
-	bool harmless_with_pt;	/* iommu=pt beside it does what was meant */
+	bool harmless_with_pt; /* iommu=pt beside it does what was meant */
 };
 
 /* Values that the kernel's parsers know: drivers/pci/pci.c pci_setup(), drivers/iommu/amd/init.c
  * parse_amd_iommu_options(), drivers/iommu/intel/iommu.c intel_iommu_setup(),
  * arch/x86/kernel/pci-dma.c iommu_setup(). These are none of them. */
 static const struct inert inert[] = {
-	{ "pci", "noacs", "pci=disable_acs_redir=BDF clears redirection; no argument is called noacs",
-	  false },
+	{ "pci", "noacs",
+	  "pci=disable_acs_redir=BDF clears redirection; no argument is called noacs", false },
 	{ "amd_iommu", "on", "the AMD IOMMU is on by default; iommu=pt sets passthrough", true },
 	{ "amd_iommu", "pt", "iommu=pt sets passthrough", true },
 	{ "intel_iommu", "pt", "iommu=pt sets passthrough", true },
@@ -173,7 +189,8 @@ static const struct inert inert[] = {
 #define INERT (sizeof(inert) / sizeof(inert[0]))
 
 /* A command line has each of them once, or several times the same. */
-static void judge_arguments(struct judge *j, const char *text, const char *fact, bool said[])
+static void check_arguments(struct rule_context *ctx, const char *text, const char *fact,
+			    bool said[])
 {
 	bool passthrough = bootargs_passthrough(text);
 
@@ -183,29 +200,30 @@ static void judge_arguments(struct judge *j, const char *text, const char *fact,
 		if (said[i] || !bootargs_find(text, inert[i].key, inert[i].value))
 			continue;
 		said[i] = true;
-		FAIL_AS(j, harmless ? SEVERITY_INFO : SEVERITY_WARN,
-			.subject = say(j, "%s=%s", inert[i].key, inert[i].value),
-			.observed = say(j, "the kernel knows no such value%s",
-					harmless ? "; iommu=pt beside it does what was meant" : ""),
+		FAIL_AS(ctx, harmless ? SEVERITY_INFO : SEVERITY_WARN,
+			.subject = text_printf(ctx, "%s=%s", inert[i].key, inert[i].value),
+			.observed = text_printf(
+				ctx, "the kernel knows no such value%s",
+				harmless ? "; iommu=pt beside it does what was meant" : ""),
 			.expected = inert[i].instead, .evidence = { fact });
 	}
 }
 
-static void judge_inert(struct judge *j)
+static void check_inert(struct rule_context *ctx)
 {
-	const struct cmdline_facts *cmdline = &j->node->cmdline;
-	size_t before = j->findings->count;
+	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
+	size_t before = ctx->findings->count;
 	bool said[INERT] = { false };
 
-	if (!is_told(cmdline->running)) {
-		UNKNOWN(j, .evidence = { "cmdline.running" });
+	if (!was_read(cmdline->running)) {
+		UNKNOWN(ctx, .evidence = { "cmdline.running" });
 		return;
 	}
-	judge_arguments(j, cmdline->running.value, "cmdline.running", said);
+	check_arguments(ctx, cmdline->running.value, "cmdline.running", said);
 	if (is_known(cmdline->staged.text))
-		judge_arguments(j, cmdline->staged.text.value, "cmdline.staged.text", said);
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "cmdline.running" });
+		check_arguments(ctx, cmdline->staged.text.value, "cmdline.staged.text", said);
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "cmdline.running" });
 }
 
 static const struct rule iommu_rules[] = {
@@ -214,20 +232,24 @@ static const struct rule iommu_rules[] = {
 		.title = "The IOMMU translates the addresses of GPUs or NICs",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_translation,
-		.impact = "Peer copies over PCIe fail, or deliver zeros without an error with the patched "
-			  "drivers; GPUDirect RDMA is slow or fails.",
-		.remedy = "Add iommu=pt to the kernel command line (it keeps the IOMMU on, which more than 255 "
-			  "CPUs need) and reboot.",
+		.evaluate = check_translation,
+		.impact =
+			"Peer copies over PCIe fail, or deliver zeros without an error with the patched "
+			"drivers; GPUDirect RDMA is slow or fails.",
+		.remedy =
+			"Add iommu=pt to the kernel command line (it keeps the IOMMU on, which more than 255 "
+			"CPUs need) and reboot.",
 		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/sys/kernel/iommu_groups/*/type of every GPU and NIC; on Grace also the ATS control of the "
-			 "GPUs.",
+		.reads =
+			"/sys/kernel/iommu_groups/*/type of every GPU and NIC; on Grace also the ATS control of the "
+			"GPUs.",
 		.why = "A type of DMA or DMA-FQ is translation, identity is passthrough, no group is no IOMMU. "
 		       "The stock driver maps peers through the IOMMU, so GPUDirect RDMA can work in spite of "
 		       "it; copies between GPUs are unsupported on bare metal. On Grace it is the other way "
 		       "round: translation is wanted, and ATS, by which the GPU uses it.",
-		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
+		.check =
+			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "With passthrough a faulty device can write anywhere in memory.",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
 			   "GPUDirect Storage installation guide; NIM documentation, IOMMU\n"
@@ -239,13 +261,15 @@ static const struct rule iommu_rules[] = {
 		.title = "The IOMMU stopped accesses of a GPU or NIC",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_faults,
+		.evaluate = check_faults,
 		.impact = "The transfers failed, or read zeros.",
-		.remedy = "See iommu/translation-enabled. With passthrough in place, look for a driver that "
-			  "is patched or of the wrong version.",
+		.remedy =
+			"See iommu/translation-enabled. With passthrough in place, look for a driver that "
+			"is patched or of the wrong version.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log that "
-			 "name a GPU or NIC, and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
+		.reads =
+			"IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log that "
+			"name a GPU or NIC, and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
 		.why = "It is what peer copies look like when addresses are translated and nobody mapped the "
 		       "peer.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
@@ -257,7 +281,7 @@ static const struct rule iommu_rules[] = {
 		.title = "A kernel argument does nothing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_inert,
+		.evaluate = check_inert,
 		.impact = "What somebody meant to switch is not switched.",
 		.remedy = "Remove it, and use what works.",
 		.fix = "cmdline",
@@ -266,9 +290,10 @@ static const struct rule iommu_rules[] = {
 		.why = "Recipes copy pci=noacs, amd_iommu=on and the like; the kernel ignores them, at best with "
 		       "a line in the log (AMD-Vi: Unknown option - 'on').",
 		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",
-		.sources = "Linux: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
-			   "arch/x86/kernel/pci-dma.c\n"
-			   "github.com/NVIDIA/nccl issue 2079",
+		.sources =
+			"Linux: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
+			"arch/x86/kernel/pci-dma.c\n"
+			"github.com/NVIDIA/nccl issue 2079",
 	},
 };
 

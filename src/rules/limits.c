@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "parse/span.h"
-#include "rule.h"
+#include "base/span.h"
+#include "evaluate/rule.h"
 
 /* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
@@ -26,25 +26,30 @@ static const struct limit_setting *who_sets(const struct node *node, const char 
 	return found;
 }
 
-static const char *say_layer(struct judge *j, const struct process_limits *p)
+static const char *say_layer(struct rule_context *ctx, const struct process_limits *p)
 {
-	const struct limit_setting *own = NULL, *users = who_sets(j->node, NULL);
+	const struct limit_setting *own = NULL, *users = who_sets(ctx->node, NULL);
 
-	if (p == &j->node->limits.self && is_known(j->node->os.container))
-		return say(j, "; the container (%s) was given no more", j->node->os.container.value);
+	if (p == &ctx->node->limits.self && is_known(ctx->node->os.container))
+		return text_printf(ctx, "; the container (%s) was given no more",
+				   ctx->node->os.container.value);
 	/* A login's session: pam_limits and the shell have set it. */
 	if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".scope"))
 		return "";
 	if (is_known(p->unit))
-		own = who_sets(j->node, p->unit.value);
+		own = who_sets(ctx->node, p->unit.value);
 	if (own)
-		return say(j, "; %s:%" PRIu64 " sets it", own->file.value, own->line.value);
+		return text_printf(ctx, "; %s:%" PRIu64 " sets it", own->file.value,
+				   own->line.value);
 	if (is_known(p->unit) && users)
-		return say(j, "; systemd's default, since %s has no LimitMEMLOCK= (%s does not reach "
-			      "services)",
-			   p->unit.value, users->file.value);
+		return text_printf(
+			ctx,
+			"; systemd's default, since %s has no LimitMEMLOCK= (%s does not reach "
+			"services)",
+			p->unit.value, users->file.value);
 	if (is_known(p->unit))
-		return say(j, "; systemd's default, since %s has no LimitMEMLOCK=", p->unit.value);
+		return text_printf(
+			ctx, "; systemd's default, since %s has no LimitMEMLOCK=", p->unit.value);
 	return "";
 }
 
@@ -87,32 +92,36 @@ static bool has_scheduler(const struct node *node)
 	return false;
 }
 
-static void judge_login(struct judge *j, const struct process_limits *p, const char *fact,
+static void check_login(struct rule_context *ctx, const struct process_limits *p, const char *fact,
 			uint64_t limit)
 {
-	const struct limit_setting *raised = pam_raises(j->node);
+	const struct limit_setting *raised = pam_raises(ctx->node);
 	uint64_t own = limit;
 	/* What systemd gives every service is no sign that somebody meant logins to have it. */
-	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(j->node);
+	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(ctx->node);
 	enum severity severity;
 
-	limit = after_login(j->node, limit);
+	limit = after_login(ctx->node, limit);
 	severity = usual && limit == own	 ? SEVERITY_INFO
 		   : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
 						 : SEVERITY_WARN;
 
 	if (raised)
-		PASS(j, .subject = p->name.value,
-		     .observed = say(j, "%s, and %s:%" PRIu64 " raises it for who logs in",
-				     say_bytes(j, limit), raised->file.value, raised->line.value),
-		     .evidence = { fact, say(j, "limits.settings[#%zu].value",
-					     (size_t)(raised - j->node->limits.settings.items)) });
-	else if (!is_told(j->node->limits.settings))
-		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
+		PASS(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx,
+					     "%s, and %s:%" PRIu64 " raises it for who logs in",
+					     format_bytes(ctx->arena, limit), raised->file.value,
+					     raised->line.value),
+		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
+						     (size_t)(raised -
+							      ctx->node->limits.settings.items)) });
+	else if (!was_read(ctx->node->limits.settings))
+		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
-		FAIL_AS(j, severity, .subject = p->name.value,
-			.observed = say(j, "%s for who logs in, and limits.conf %s", say_bytes(j, limit),
-					limit == own ? "does not raise it" : "says so"),
+		FAIL_AS(ctx, severity, .subject = p->name.value,
+			.observed = text_printf(ctx, "%s for who logs in, and limits.conf %s",
+						format_bytes(ctx->arena, limit),
+						limit == own ? "does not raise it" : "says so"),
 			.expected = "unlimited, where jobs are started over ssh",
 			.evidence = { fact, "limits.settings" });
 }
@@ -123,24 +132,28 @@ static void judge_login(struct judge *j, const struct process_limits *p, const c
 
 /* Whoever has CAP_IPC_LOCK registers as much as they like (Linux: drivers/infiniband/core/umem.c). True where
  * that answers for the job's process, or cannot be told. */
-static bool judge_capability(struct judge *j, const struct process_limits *p, const char *fact)
+static bool check_capability(struct rule_context *ctx, const struct process_limits *p,
+			     const char *fact)
 {
-	static const char capabilities[] = "env.capabilities", namespace[] = "env.initial_user_namespace";
-	const struct env_facts *env = &j->node->env;
+	static const char capabilities[] = "env.capabilities",
+			  namespace[] = "env.initial_user_namespace";
+	const struct env_facts *env = &ctx->node->env;
 
 	if (known_is(env->initial_user_namespace, false) ||
 	    (is_known(env->capabilities) && !(env->capabilities.value >> CAP_IPC_LOCK_BIT & 1)))
 		return false;
 	if (is_known(env->capabilities) && is_known(env->initial_user_namespace))
-		PASS(j, .subject = p->name.value,
-		     .observed = say(j, "%s, which does not bind it: it has CAP_IPC_LOCK",
-				     say_bytes(j, p->memlock_soft_bytes.value)),
+		PASS(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx, "%s, which does not bind it: it has CAP_IPC_LOCK",
+					     format_bytes(ctx->arena, p->memlock_soft_bytes.value)),
 		     .evidence = { fact, capabilities, namespace });
 	else
-		UNKNOWN(j, .subject = p->name.value,
-			.observed = say(j, "%s, and whether it has CAP_IPC_LOCK was not read",
-					say_bytes(j, p->memlock_soft_bytes.value)),
-			.evidence = { is_known(env->capabilities) ? namespace : capabilities, fact });
+		UNKNOWN(ctx, .subject = p->name.value,
+			.observed =
+				text_printf(ctx, "%s, and whether it has CAP_IPC_LOCK was not read",
+					    format_bytes(ctx->arena, p->memlock_soft_bytes.value)),
+			.evidence = { is_known(env->capabilities) ? namespace : capabilities,
+				      fact });
 	return true;
 }
 
@@ -167,95 +180,101 @@ static const struct limit_setting *docker_gives(const struct node *node)
 	const struct limit_setting *found = NULL;
 
 	for_each(s, &node->limits.settings)
-		if (str_is(s->scope, "docker") && str_is(s->item, "memlock") && str_is(s->kind, "soft"))
+		if (str_is(s->scope, "docker") && str_is(s->item, "memlock") &&
+		    str_is(s->kind, "soft"))
 			found = s;
 	return found;
 }
 
 /* True where Docker's configuration answers for P, or cannot be told. */
-static bool judge_docker(struct judge *j, const struct process_limits *p, const char *fact)
+static bool check_docker(struct rule_context *ctx, const struct process_limits *p, const char *fact)
 {
-	const struct limit_setting *given = docker_gives(j->node);
+	const struct limit_setting *given = docker_gives(ctx->node);
 	const char *setting;
 	uint64_t bytes;
 
-	if (!starts_for_docker(j->node, p))
+	if (!starts_for_docker(ctx->node, p))
 		return false;
-	if (!is_told(j->node->limits.settings)) {
-		UNKNOWN(j, .subject = p->name.value, .evidence = { "limits.settings", fact });
+	if (!was_read(ctx->node->limits.settings)) {
+		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 		return true;
 	}
 	if (!given)
 		return false;
-	setting = say(j, "limits.settings[#%zu].value",
-		      (size_t)(given - j->node->limits.settings.items));
+	setting = text_printf(ctx, "limits.settings[#%zu].value",
+			      (size_t)(given - ctx->node->limits.settings.items));
 	if (span_u64(span_of(given->value.value), 10, &bytes))
-		PASS(j, .subject = p->name.value,
-		     .observed = say(j, "%s gives containers all", given->file.value),
+		PASS(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx, "%s gives containers all", given->file.value),
 		     .evidence = { setting, fact });
 	else
-		FAIL_AS(j, bytes <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+		FAIL_AS(ctx, bytes <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,
-			.observed = say(j, "default-ulimits in %s gives containers %s", given->file.value,
-					say_bytes(j, bytes)),
+			.observed = text_printf(ctx, "default-ulimits in %s gives containers %s",
+						given->file.value, format_bytes(ctx->arena, bytes)),
 			.expected = "memlock -1 in default-ulimits",
-			.remedy = "Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1, and restart "
-				  "docker; or start containers with --ulimit memlock=-1 or --cap-add=IPC_LOCK.",
+			.remedy =
+				"Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1, and restart "
+				"docker; or start containers with --ulimit memlock=-1 or --cap-add=IPC_LOCK.",
 			.evidence = { setting, fact });
 	return true;
 }
 
-static void judge_process(struct judge *j, const struct process_limits *p, const char *path)
+static void check_process(struct rule_context *ctx, const struct process_limits *p,
+			  const char *path)
 {
-	const char *fact = say(j, "%s.memlock_soft_bytes", path);
-	bool job = p == &j->node->limits.self &&
-		   (is_known(j->node->env.pid) || is_known(j->node->os.container));
+	const char *fact = text_printf(ctx, "%s.memlock_soft_bytes", path);
+	bool job = p == &ctx->node->limits.self &&
+		   (is_known(ctx->node->env.pid) || is_known(ctx->node->os.container));
 	uint64_t limit;
 
 	if (!is_known(p->memlock_soft_bytes)) {
-		UNKNOWN(j, .subject = p->name.value, .evidence = { fact });
+		UNKNOWN(ctx, .subject = p->name.value, .evidence = { fact });
 		return;
 	}
 	limit = p->memlock_soft_bytes.value;
-	if (judge_docker(j, p, fact) || (job && limit != FACT_UNLIMITED && judge_capability(j, p, fact)))
+	if (check_docker(ctx, p, fact) ||
+	    (job && limit != FACT_UNLIMITED && check_capability(ctx, p, fact)))
 		return;
 	if (limit == FACT_UNLIMITED)
-		PASS(j, .subject = p->name.value, .evidence = { fact });
+		PASS(ctx, .subject = p->name.value, .evidence = { fact });
 	else if (str_is(p->name, "sshd"))
-		judge_login(j, p, fact, limit);
+		check_login(ctx, p, fact, limit);
 	else
-		FAIL_AS(j, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,
-			.observed = say(j, "%s%s", say_bytes(j, limit), say_layer(j, p)),
+			.observed = text_printf(ctx, "%s%s", format_bytes(ctx->arena, limit),
+						say_layer(ctx, p)),
 			.expected = "unlimited", .evidence = { fact });
 }
 
-static void judge_memlock(struct judge *j)
+static void check_memlock(struct rule_context *ctx)
 {
-	const struct limits_facts *limits = &j->node->limits;
-	bool jobs = is_known(j->node->env.pid) || is_known(j->node->os.container);
+	const struct limits_facts *limits = &ctx->node->limits;
+	bool jobs = is_known(ctx->node->env.pid) || is_known(ctx->node->os.container);
 
-	if (is_told(j->node->rdma.devices) && j->node->rdma.devices.count == 0) {
-		NOT_APPLICABLE(j, .observed = "no RDMA device", .evidence = { "rdma.devices" });
+	if (was_read(ctx->node->rdma.devices) && ctx->node->rdma.devices.count == 0) {
+		NOT_APPLICABLE(ctx, .observed = "no RDMA device", .evidence = { "rdma.devices" });
 		return;
 	}
-	if (!is_told(limits->launchers) && !is_known(limits->self.memlock_soft_bytes)) {
-		UNKNOWN(j, .evidence = { "limits.launchers" });
+	if (!was_read(limits->launchers) && !is_known(limits->self.memlock_soft_bytes)) {
+		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 		return;
 	}
-	if (!is_told(j->node->rdma.devices)) {
-		UNKNOWN(j, .evidence = { "rdma.devices" });
+	if (!was_read(ctx->node->rdma.devices)) {
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 		return;
 	}
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
-			judge_process(j, p, say(j, "limits.launchers[%s]", p->name.value));
+			check_process(ctx, p,
+				      text_printf(ctx, "limits.launchers[%s]", p->name.value));
 	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
 	 * container was given. */
-	if (!is_told(limits->launchers) && !jobs)
-		UNKNOWN(j, .evidence = { "limits.launchers" });
+	if (!was_read(limits->launchers) && !jobs)
+		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 	else if (jobs || limits->launchers.count == 0)
-		judge_process(j, &limits->self, "limits.self");
+		check_process(ctx, &limits->self, "limits.self");
 }
 
 /* ---- limits/nofile ---- */
@@ -264,36 +283,38 @@ static void judge_memlock(struct judge *j)
  * gives a number. */
 #define NOFILE_WANTED 65536
 
-static void judge_files_of(struct judge *j, const struct process_limits *p, const char *path)
+static void check_files_of(struct rule_context *ctx, const struct process_limits *p,
+			   const char *path)
 {
-	const char *fact = say(j, "%s.nofile_soft", path);
+	const char *fact = text_printf(ctx, "%s.nofile_soft", path);
 
 	if (!is_known(p->nofile_soft))
-		UNKNOWN(j, .subject = p->name.value, .evidence = { fact });
+		UNKNOWN(ctx, .subject = p->name.value, .evidence = { fact });
 	else if (p->nofile_soft.value >= NOFILE_WANTED)
-		PASS(j, .subject = p->name.value, .evidence = { fact });
+		PASS(ctx, .subject = p->name.value, .evidence = { fact });
 	else
-		FAIL(j, .subject = p->name.value,
-		     .observed = say(j, "%" PRIu64 " open files", p->nofile_soft.value),
+		FAIL(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx, "%" PRIu64 " open files", p->nofile_soft.value),
 		     .expected = "65536 or more, for jobs of many ranks", .evidence = { fact });
 }
 
-static void judge_nofile(struct judge *j)
+static void check_nofile(struct rule_context *ctx)
 {
-	const struct limits_facts *limits = &j->node->limits;
-	size_t before = j->findings->count;
+	const struct limits_facts *limits = &ctx->node->limits;
+	size_t before = ctx->findings->count;
 
-	if (!is_told(limits->launchers) && !is_known(limits->self.nofile_soft)) {
-		UNKNOWN(j, .evidence = { "limits.launchers" });
+	if (!was_read(limits->launchers) && !is_known(limits->self.nofile_soft)) {
+		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 		return;
 	}
 	for_each(p, &limits->launchers)
 		if (hands_on(p))
-			judge_files_of(j, p, say(j, "limits.launchers[%s]", p->name.value));
-	if (is_known(j->node->env.pid))
-		judge_files_of(j, &limits->self, "limits.self");
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "nothing that starts jobs runs here; no --pid",
+			check_files_of(ctx, p,
+				       text_printf(ctx, "limits.launchers[%s]", p->name.value));
+	if (is_known(ctx->node->env.pid))
+		check_files_of(ctx, &limits->self, "limits.self");
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "nothing that starts jobs runs here; no --pid",
 			       .evidence = { "limits.launchers" });
 }
 
@@ -303,21 +324,22 @@ static void judge_nofile(struct judge *j)
 #define SHM_FAIL_BYTES (UINT64_C(64) << 20)
 #define SHM_WANTED_BYTES (UINT64_C(1) << 30)
 
-static void judge_shm(struct judge *j)
+static void check_shm(struct rule_context *ctx)
 {
-	struct fact_u64 bytes = j->node->limits.shm_bytes;
+	struct fact_u64 bytes = ctx->node->limits.shm_bytes;
 
 	if (is_absent(bytes))
-		FAIL(j, .observed = "there is no /dev/shm", .expected = "1 GiB or more",
+		FAIL(ctx, .observed = "there is no /dev/shm", .expected = "1 GiB or more",
 		     .evidence = { "limits.shm_bytes" });
 	else if (!is_known(bytes))
-		UNKNOWN(j, .evidence = { "limits.shm_bytes" });
+		UNKNOWN(ctx, .evidence = { "limits.shm_bytes" });
 	else if (bytes.value < SHM_WANTED_BYTES)
-		FAIL_AS(j, bytes.value <= SHM_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
-			.observed = say_bytes(j, bytes.value), .expected = "1 GiB or more",
-			.evidence = { "limits.shm_bytes" });
+		FAIL_AS(ctx, bytes.value <= SHM_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed = format_bytes(ctx->arena, bytes.value),
+			.expected = "1 GiB or more", .evidence = { "limits.shm_bytes" });
 	else
-		PASS(j, .observed = say_bytes(j, bytes.value), .evidence = { "limits.shm_bytes" });
+		PASS(ctx, .observed = format_bytes(ctx->arena, bytes.value),
+		     .evidence = { "limits.shm_bytes" });
 }
 
 static const struct rule limits_rules[] = {
@@ -326,17 +348,20 @@ static const struct rule limits_rules[] = {
 		.title = "What starts jobs may not lock enough memory",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_memlock,
-		.impact = "Registering memory fails: ibv_reg_mr \"Cannot allocate memory\", NCCL and MPI do "
-			  "not start.",
-		.remedy = "LimitMEMLOCK=infinity in a drop-in of the launcher's unit, then restart it; "
-			  "limits.conf only reaches logins. In Docker: --ulimit memlock=-1, or default-ulimits in "
-			  "daemon.json; in Kubernetes the capability IPC_LOCK.",
+		.evaluate = check_memlock,
+		.impact =
+			"Registering memory fails: ibv_reg_mr \"Cannot allocate memory\", NCCL and MPI do "
+			"not start.",
+		.remedy =
+			"LimitMEMLOCK=infinity in a drop-in of the launcher's unit, then restart it; "
+			"limits.conf only reaches logins. In Docker: --ulimit memlock=-1, or default-ulimits in "
+			"daemon.json; in Kubernetes the capability IPC_LOCK.",
 		.fix = "limits",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
-			 "sshd, ...) and of --pid; unit files, drop-ins, limits.conf and default-ulimits of "
-			 "/etc/docker/daemon.json for who sets it; the capabilities of a job's process.",
+		.reads =
+			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
+			"sshd, ...) and of --pid; unit files, drop-ins, limits.conf and default-ulimits of "
+			"/etc/docker/daemon.json for who sets it; the capabilities of a job's process.",
 		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
 		       "it counts, which is this process's own. systemd services do not read "
 		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd. Docker's "
@@ -344,19 +369,21 @@ static const struct rule limits_rules[] = {
 		       "use RDMA mostly do, is not bound by it.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
-		.sources = "rdma-core: libibverbs/init.c\nNCCL user guide, troubleshooting\n"
-			   "systemd.exec(5), LimitMEMLOCK=; limits.conf(5); dockerd(8), default-ulimits\n"
-			   "Linux: drivers/infiniband/core/umem.c, ib_umem_get()",
+		.sources =
+			"rdma-core: libibverbs/init.c\nNCCL user guide, troubleshooting\n"
+			"systemd.exec(5), LimitMEMLOCK=; limits.conf(5); dockerd(8), default-ulimits\n"
+			"Linux: drivers/infiniband/core/umem.c, ib_umem_get()",
 	},
 	{
 		.id = "limits/nofile",
 		.title = "What starts jobs may open few files",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
-		.judge = judge_nofile,
+		.evaluate = check_nofile,
 		.impact = "Large jobs fail with \"Too many open files\" when they connect.",
-		.remedy = "LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it; in Docker "
-			  "--ulimit nofile=1048576.",
+		.remedy =
+			"LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it; in Docker "
+			"--ulimit nofile=1048576.",
 		.fix = "limits",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/PID/limits of the launchers that run and of --pid.",
@@ -373,21 +400,25 @@ static const struct rule limits_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
-		.judge = judge_shm,
-		.impact = "NCCL fails to start within the node (\"unhandled system error\", \"posix_fallocate "
-			  "failed: No space left on device\"); PyTorch data loaders end with a bus error.",
-		.remedy = "In Docker --shm-size=1g or --ipc=host; in Kubernetes an emptyDir with medium: "
-			  "Memory on /dev/shm; on a host mount -o remount,size=50% /dev/shm and the line in "
-			  "/etc/fstab.",
+		.evaluate = check_shm,
+		.impact =
+			"NCCL fails to start within the node (\"unhandled system error\", \"posix_fallocate "
+			"failed: No space left on device\"); PyTorch data loaders end with a bus error.",
+		.remedy =
+			"In Docker --shm-size=1g or --ipc=host; in Kubernetes an emptyDir with medium: "
+			"Memory on /dev/shm; on a host mount -o remount,size=50% /dev/shm and the line in "
+			"/etc/fstab.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The size of the file system at /dev/shm; in a tree size= in its mount table.",
+		.reads =
+			"The size of the file system at /dev/shm; in a tree size= in its mount table.",
 		.why = "Ranks of one node talk through files there: several MiB for each pair of GPUs. 64 MiB "
 		       "is Docker's default and too little for four GPUs, hence an error; 1 GiB is what "
 		       "NCCL's documentation asks for. The host's own size says nothing of a container's: "
 		       "run this within it.",
 		.check = "df -h /dev/shm",
-		.sources = "NCCL: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
-			   "Linux: Documentation/filesystems/tmpfs.rst",
+		.sources =
+			"NCCL: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
+			"Linux: Documentation/filesystems/tmpfs.rst",
 	},
 };
 

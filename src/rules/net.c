@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/job-env.h"
-#include "judge/ports.h"
+#include "evaluate/skip.h"
 #include "parse/gid.h"
+#include "query/job-env.h"
+#include "query/ports.h"
 
 /* ---- net/hostname-loopback ---- */
 
@@ -40,71 +40,72 @@ static const char *other_service(const struct node *node)
 	return NULL;
 }
 
-static void fail_loopback(struct judge *j, const char *observed)
+static void fail_loopback(struct rule_context *ctx, const char *observed)
 {
-	struct job_value nccl = job_nccl(j, "NCCL_SOCKET_IFNAME");
+	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
 
 	/* That one does not help Gloo, which is what looks the name up. A node that is known to have no
 	 * RDMA device mostly has no peers either. */
-	bool alone = is_told(j->node->rdma.devices) && j->node->rdma.devices.count == 0;
+	bool alone = was_read(ctx->node->rdma.devices) && ctx->node->rdma.devices.count == 0;
 
-	FAIL_AS(j, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
+	FAIL_AS(ctx, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
 		.expected = "an address that the other nodes reach, or GLOO_SOCKET_IFNAME",
 		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
 			      nccl.fact });
 }
 
 /* The name is not in /etc/hosts, or that is not looked at. */
-static void judge_elsewhere(struct judge *j)
+static void check_elsewhere(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const char *service = other_service(node);
 
 	if (is_absent(node->net.hosts_order))
 		service = "dns"; /* glibc's default without the line: files dns */
 	if (service && strcmp(service, "myhostname") == 0)
-		PASS(j, .observed = "nss-myhostname answers with the node's own addresses",
+		PASS(ctx, .observed = "nss-myhostname answers with the node's own addresses",
 		     .evidence = { "net.hosts_order" });
 	else if (service)
-		UNKNOWN(j,
-			.observed = say(j, "%s is not in /etc/hosts, and \"%s\" is not asked here",
-					is_known(node->os.hostname) ? node->os.hostname.value
-								    : "the node's name",
-					service),
+		UNKNOWN(ctx,
+			.observed = text_printf(
+				ctx, "%s is not in /etc/hosts, and \"%s\" is not asked here",
+				is_known(node->os.hostname) ? node->os.hostname.value
+							    : "the node's name",
+				service),
 			.remedy = "getent ahosts $(hostname)", .evidence = { "net.hosts_order" });
 	else
-		fail_loopback(j, "the node's own name is in no file, and nothing else is asked");
+		fail_loopback(ctx, "the node's own name is in no file, and nothing else is asked");
 }
 
-static void judge_hostname(struct judge *j)
+static void check_hostname(struct rule_context *ctx)
 {
-	const struct net_facts *net = &j->node->net;
-	struct job_value gloo = job_env(j, "GLOO_SOCKET_IFNAME");
+	const struct net_facts *net = &ctx->node->net;
+	struct job_value gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	size_t loopback = 0;
 
 	if (gloo.value) {
-		NOT_APPLICABLE(j, .observed = "GLOO_SOCKET_IFNAME names the interface",
+		NOT_APPLICABLE(ctx, .observed = "GLOO_SOCKET_IFNAME names the interface",
 			       .evidence = { gloo.fact });
 		return;
 	}
-	if (!is_told(net->hostname_addresses) || !is_told(net->hosts_order)) {
-		UNKNOWN(j, .evidence = { is_told(net->hosts_order) ? "net.hostname_addresses"
-								   : "net.hosts_order" });
+	if (!was_read(net->hostname_addresses) || !was_read(net->hosts_order)) {
+		UNKNOWN(ctx, .evidence = { was_read(net->hosts_order) ? "net.hostname_addresses"
+								      : "net.hosts_order" });
 		return;
 	}
 	for (uint32_t i = 0; i < net->hostname_addresses.count; i++)
 		loopback += is_loopback(net->hostname_addresses.items[i]);
 	if (!net->hostname_addresses.count ||
-	    (is_known(net->hosts_order) && position(j->node, "files") == net->hosts_order.count))
-		judge_elsewhere(j);
-	else if (position(j->node, "myhostname") < position(j->node, "files"))
-		PASS(j, .observed = "nss-myhostname stands before the file",
+	    (is_known(net->hosts_order) && position(ctx->node, "files") == net->hosts_order.count))
+		check_elsewhere(ctx);
+	else if (position(ctx->node, "myhostname") < position(ctx->node, "files"))
+		PASS(ctx, .observed = "nss-myhostname stands before the file",
 		     .evidence = { "net.hosts_order" });
 	else if (loopback == net->hostname_addresses.count)
-		fail_loopback(j, say(j, "the node's own name is %s in /etc/hosts",
-				     net->hostname_addresses.items[0]));
+		fail_loopback(ctx, text_printf(ctx, "the node's own name is %s in /etc/hosts",
+					       net->hostname_addresses.items[0]));
 	else
-		PASS(j, .evidence = { "net.hostname_addresses" });
+		PASS(ctx, .evidence = { "net.hostname_addresses" });
 }
 
 /* ---- several interfaces in one subnet ---- */
@@ -137,30 +138,31 @@ static const struct net_route *rival_of(const struct node *node, const struct ne
 	return NULL;
 }
 
-static void judge_duplicates(struct judge *j)
+static void check_duplicates(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (!is_known(j->node->net.routes)) {
-		UNKNOWN(j, .evidence = { "net.routes" });
+	if (!is_known(ctx->node->net.routes)) {
+		UNKNOWN(ctx, .evidence = { "net.routes" });
 		return;
 	}
-	for_each(route, &j->node->net.routes) {
+	for_each(route, &ctx->node->net.routes) {
 		const struct net_route *rival;
 
-		if (!is_on_link(route) || !is_in_use(j->node, route))
+		if (!is_on_link(route) || !is_in_use(ctx->node, route))
 			continue;
-		rival = rival_of(j->node, route);
-		if (rival && !judge_has_answered(j, route->interface.value))
-			FAIL(j, .subject = route->interface.value,
-			     .observed = say(j, "%s and %s both have %s with metric %" PRIu64,
-					     rival->interface.value, route->interface.value,
-					     route->destination.value, route->metric.value),
+		rival = rival_of(ctx->node, route);
+		if (rival && !rule_has_answered(ctx, route->interface.value))
+			FAIL(ctx, .subject = route->interface.value,
+			     .observed = text_printf(ctx,
+						     "%s and %s both have %s with metric %" PRIu64,
+						     rival->interface.value, route->interface.value,
+						     route->destination.value, route->metric.value),
 			     .expected = "one interface a subnet, or different metrics",
 			     .evidence = { "net.routes" });
 	}
-	if (j->findings->count == before)
-		PASS(j, .evidence = { "net.routes" });
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "net.routes" });
 }
 
 /* ---- net/arp-flux ---- */
@@ -206,85 +208,88 @@ static uint64_t with_all(const struct node *node, const char *name, struct fact_
 	return own.value;
 }
 
-static void judge_arp_of(struct judge *j, const struct net_interface *interface, const char *subnet)
+static void check_arp_of(struct rule_context *ctx, const struct net_interface *interface,
+			 const char *subnet)
 {
 	const char *name = interface->name.value;
-	const char *ignore = say_fact(j, "net.interfaces", name, "arp_ignore");
-	const char *announce = say_fact(j, "net.interfaces", name, "arp_announce");
+	const char *ignore = fact_path(ctx->arena, "net.interfaces", name, "arp_ignore");
+	const char *announce = fact_path(ctx->arena, "net.interfaces", name, "arp_announce");
 	uint64_t i, a;
 
 	if (!is_known(interface->arp_ignore) || !is_known(interface->arp_announce)) {
-		UNKNOWN(j, .subject = name,
+		UNKNOWN(ctx, .subject = name,
 			.evidence = { is_known(interface->arp_ignore) ? announce : ignore });
 		return;
 	}
-	i = with_all(j->node, "net.ipv4.conf.all.arp_ignore", interface->arp_ignore);
-	a = with_all(j->node, "net.ipv4.conf.all.arp_announce", interface->arp_announce);
+	i = with_all(ctx->node, "net.ipv4.conf.all.arp_ignore", interface->arp_ignore);
+	a = with_all(ctx->node, "net.ipv4.conf.all.arp_announce", interface->arp_announce);
 	if (i && a)
-		PASS(j, .subject = name, .evidence = { ignore, announce });
+		PASS(ctx, .subject = name, .evidence = { ignore, announce });
 	else
-		FAIL(j, .subject = name,
-		     .observed = say(j,
-				     "shares %s with another RoCE port; arp_ignore %" PRIu64
-				     ", arp_announce %" PRIu64,
-				     subnet, i, a),
+		FAIL(ctx, .subject = name,
+		     .observed = text_printf(ctx,
+					     "shares %s with another RoCE port; arp_ignore %" PRIu64
+					     ", arp_announce %" PRIu64,
+					     subnet, i, a),
 		     .expected = "arp_ignore 1 and arp_announce 2, or a subnet for each port",
 		     .evidence = { ignore, announce, "net.routes" });
 }
 
-static void judge_arp(struct judge *j)
+static void check_arp(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	if (!is_known(j->node->net.routes)) {
-		UNKNOWN(j, .evidence = { "net.routes" });
+	if (!is_known(ctx->node->net.routes)) {
+		UNKNOWN(ctx, .evidence = { "net.routes" });
 		return;
 	}
-	before = j->findings->count;
-	for_each(interface, &j->node->net.interfaces) {
+	before = ctx->findings->count;
+	for_each(interface, &ctx->node->net.interfaces) {
 		const char *subnet;
 
-		if (!carries_roce(j->node, interface->name.value) ||
+		if (!carries_roce(ctx->node, interface->name.value) ||
 		    (is_known(interface->state) && !interface_is_up(interface)))
 			continue;
-		subnet = shared_subnet(j->node, interface->name.value);
+		subnet = shared_subnet(ctx->node, interface->name.value);
 		if (subnet)
-			judge_arp_of(j, interface, subnet);
+			check_arp_of(ctx, interface, subnet);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no two RoCE ports share a subnet",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no two RoCE ports share a subnet",
 			       .evidence = { "net.routes" });
 }
 
 /* ---- net/firewall-on ---- */
 
-static void judge_firewall(struct judge *j)
+static void check_firewall(struct rule_context *ctx)
 {
 	static const char unit[] = "firewalld.service";
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct service *firewalld = node_service(node, unit);
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
 	if (is_known(node->os.container))
-		NOT_APPLICABLE(j, .observed = "inside a container", .evidence = { "os.container" });
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
 	else if (firewalld && str_is(firewalld->active, "active"))
-		FAIL(j, .subject = unit, .observed = "it runs; what it lets in is not read",
-		     .remedy = "firewall-cmd --permanent --zone=trusted --add-source=SUBNET for the networks "
-			       "of the job's nodes, then firewall-cmd --reload.",
-		     .evidence = { say_fact(j, "services.units", unit, "active") });
+		FAIL(ctx, .subject = unit, .observed = "it runs; what it lets in is not read",
+		     .remedy =
+			     "firewall-cmd --permanent --zone=trusted --add-source=SUBNET for the networks "
+			     "of the job's nodes, then firewall-cmd --reload.",
+		     .evidence = { fact_path(ctx->arena, "services.units", unit, "active") });
 	else if (known_is(node->net.ufw, true))
-		FAIL(j, .subject = "ufw", .observed = "it is on; what it lets in is not read",
+		FAIL(ctx, .subject = "ufw", .observed = "it is on; what it lets in is not read",
 		     .remedy = "ufw allow from SUBNET, for the networks of the job's nodes.",
 		     .evidence = { "net.ufw" });
-	else if (!is_told(node->services.units) || (firewalld && is_unknown(firewalld->active)))
-		UNKNOWN(j, .evidence = { "services.units" });
-	else if (!is_told(node->net.ufw))
-		UNKNOWN(j, .evidence = { "net.ufw" });
+	else if (!was_read(node->services.units) || (firewalld && is_unknown(firewalld->active)))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!was_read(node->net.ufw))
+		UNKNOWN(ctx, .evidence = { "net.ufw" });
 	else
-		PASS(j, .observed = "neither firewalld nor ufw; other rules were not read",
+		PASS(ctx, .observed = "neither firewalld nor ufw; other rules were not read",
 		     .evidence = { "services.units", "net.ufw" });
 }
 
@@ -294,7 +299,7 @@ static const struct rule net_rules[] = {
 		.title = "The node's own name leads to itself alone",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_hostname,
+		.evaluate = check_hostname,
 		.impact = "Gloo, Ray and others tell their peers 127.0.0.1: \"connectFullMesh "
 			  "failed\", remote=[127.0.0.1], or a hang at the start.",
 		.remedy = "Give the name the node's address in /etc/hosts (Debian writes "
@@ -319,7 +324,7 @@ static const struct rule net_rules[] = {
 		.title = "Two interfaces claim the same subnet",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_duplicates,
+		.evaluate = check_duplicates,
 		.impact = "Which one a connection leaves by depends on the order in which they "
 			  "came up: NCCL connects over another interface than the one that is "
 			  "named.",
@@ -338,7 +343,7 @@ static const struct rule net_rules[] = {
 		.title = "RoCE ports in one subnet answer ARP for each other",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.judge = judge_arp,
+		.evaluate = check_arp,
 		.impact = "A peer sends to the wrong port: connections time out, or all traffic "
 			  "takes one port.",
 		.remedy =
@@ -364,10 +369,11 @@ static const struct rule net_rules[] = {
 		.title = "A firewall stands between this node and its peers",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.judge = judge_firewall,
-		.impact = "Where it does not let the other nodes in, jobs of several nodes hang at the "
-			  "start, or NCCL says \"Connect to ... failed : No route to host\" or \"Connection "
-			  "timed out\", though ping, and RDMA itself, work.",
+		.evaluate = check_firewall,
+		.impact =
+			"Where it does not let the other nodes in, jobs of several nodes hang at the "
+			"start, or NCCL says \"Connect to ... failed : No route to host\" or \"Connection "
+			"timed out\", though ping, and RDMA itself, work.",
 		.remedy = "Let the networks of the job's nodes in, all ports.",
 		.activation = ACTIVATION_NOW,
 		.reads = "Whether firewalld runs; /etc/ufw/ufw.conf.",

@@ -2,29 +2,32 @@
 /* node.c - the node as a whole: what its administrator expects of it, and whether it answered. */
 #include <inttypes.h>
 
-#include "settings.h"
+#include "evaluate/rule.h"
+#include "evaluate/settings.h"
 
 /* ---- [expect] ---- */
 
 struct expected {
-	struct judge *j;
+	struct rule_context *ctx;
 	const struct expectation *e;
 	struct expect_look look;
 };
 
 static void differs(struct expected *x, const char *subject, const char *seen, const char *fact)
 {
-	FAIL(x->j, .subject = subject ? say(x->j, "%s %s", x->e->key, subject) : x->e->key,
-	     .observed = seen, .expected = say(x->j, "%s (%s)", x->e->value, x->e->file),
+	FAIL(x->ctx,
+	     .subject = subject ? text_printf(x->ctx, "%s %s", x->e->key, subject) : x->e->key,
+	     .observed = seen, .expected = text_printf(x->ctx, "%s (%s)", x->e->value, x->e->file),
 	     .evidence = { fact });
 }
 
-static bool judge_one(struct expected *x, const struct expect_seen *seen)
+static bool check_one(struct expected *x, const struct expect_seen *seen)
 {
 	if (seen->state == FACT_UNKNOWN)
-		UNKNOWN(x->j,
-			.subject = seen->subject ? say(x->j, "%s %s", x->e->key, seen->subject)
-						 : x->e->key,
+		UNKNOWN(x->ctx,
+			.subject = seen->subject
+					   ? text_printf(x->ctx, "%s %s", x->e->key, seen->subject)
+					   : x->e->key,
 			.evidence = { seen->fact });
 	else if (seen->state == FACT_ABSENT)
 		differs(x, seen->subject, "not there", seen->fact);
@@ -36,7 +39,7 @@ static bool judge_one(struct expected *x, const struct expect_seen *seen)
 }
 
 /* "8 x 400, 2 x 100": all fit, but are they so many? */
-static bool judge_count(struct expected *x, size_t which)
+static bool check_count(struct expected *x, size_t which)
 {
 	uint64_t wanted, count = 0;
 	size_t fits;
@@ -47,69 +50,72 @@ static bool judge_count(struct expected *x, size_t which)
 		count += expect_fits(x->e->row, seen->value, x->e->value, &fits) && fits == which;
 	if (count == wanted)
 		return true;
-	differs(x, NULL, say(x->j, "%" PRIu64 " that are as the %" PRIu64 " wanted", count, wanted),
+	differs(x, NULL,
+		text_printf(x->ctx, "%" PRIu64 " that are as the %" PRIu64 " wanted", count,
+			    wanted),
 		x->e->row->reads);
 	return false;
 }
 
-static void judge_key(struct expected *x)
+static void check_key(struct expected *x)
 {
 	size_t right = 0, alternatives = 1;
 
-	expect_look_at(x->e->row, x->e->argument, x->j->node, x->j->arena, &x->look);
+	expect_look_at(x->e->row, x->e->argument, x->ctx->node, x->ctx->arena, &x->look);
 	if (!x->look.seen.count) {
 		differs(x, NULL, x->look.none ? x->look.none : "nothing", x->e->row->reads);
 		return;
 	}
 	for_each(seen, &x->look.seen)
-		right += judge_one(x, seen);
+		right += check_one(x, seen);
 	if (right < x->look.seen.count)
 		return;
 	for (const char *p = x->e->value; *p; p++)
 		alternatives += *p == ',';
 	for (size_t i = 0; i < alternatives; i++)
-		if (!judge_count(x, i))
+		if (!check_count(x, i))
 			return;
-	PASS(x->j, .subject = x->e->key,
-	     .evidence = { x->look.seen.count == 1 ? x->look.seen.items[0].fact : x->e->row->reads });
+	PASS(x->ctx, .subject = x->e->key,
+	     .evidence = { x->look.seen.count == 1 ? x->look.seen.items[0].fact
+						   : x->e->row->reads });
 }
 
-static void judge_expectation(struct judge *j)
+static void check_expectation(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	for_each(e, &j->settings->expect) {
-		struct expected x = { .j = j, .e = e };
+	for_each(e, &ctx->settings->expect) {
+		struct expected x = { .ctx = ctx, .e = e };
 
-		if (settings_expect(j->settings, e->key) == e)
-			judge_key(&x);
+		if (settings_expect(ctx->settings, e->key) == e)
+			check_key(&x);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "the configuration has no [expect] section");
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "the configuration has no [expect] section");
 }
 
 /* ---- probes ---- */
 
-static void judge_timed_out(struct judge *j)
+static void check_timed_out(struct rule_context *ctx)
 {
 	size_t bad = 0;
 
-	for_each(p, &j->node->probes) {
+	for_each(p, &ctx->node->probes) {
 		bool timed_out = known_is(p->state, PROBE_TIMED_OUT);
 
 		if (!timed_out && !known_is(p->state, PROBE_FAILED))
 			continue;
 		bad++;
-		FAIL(j, .subject = p->name.value,
+		FAIL(ctx, .subject = p->name.value,
 		     .observed = !timed_out ? "the probe was ended before it was done"
 				 : is_known(p->stuck_at)
-					 ? say(j, "no answer from %s", p->stuck_at.value)
+					 ? text_printf(ctx, "no answer from %s", p->stuck_at.value)
 					 : "no answer in time",
 		     .expected = "an answer within the probe's deadline",
-		     .evidence = { say_fact(j, "probes", p->name.value, "state") });
+		     .evidence = { fact_path(ctx->arena, "probes", p->name.value, "state") });
 	}
 	if (!bad)
-		PASS(j, .evidence = { "probes" });
+		PASS(ctx, .evidence = { "probes" });
 }
 
 static const struct rule node_rules[] = {
@@ -118,10 +124,12 @@ static const struct rule node_rules[] = {
 		.title = "The node is not what its configuration expects",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_expectation,
-		.impact = "Something is missing, was exchanged or has another version than on its peers.",
-		.remedy = "Repair the node, or correct the [expect] section; 'nvnodecheck expect' prints one "
-			  "made from a node that is right.",
+		.evaluate = check_expectation,
+		.impact =
+			"Something is missing, was exchanged or has another version than on its peers.",
+		.remedy =
+			"Repair the node, or correct the [expect] section; 'nvnodecheck expect' prints one "
+			"made from a node that is right.",
 		.activation = ACTIVATION_NONE,
 		.reads = "Every key of the [expect] section against the facts.",
 		.why = "A GPU that fell off the bus leaves seven that work: only an expectation tells. A key "
@@ -135,10 +143,11 @@ static const struct rule node_rules[] = {
 		.title = "A part of the node gave no answer",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_timed_out,
+		.evaluate = check_timed_out,
 		.impact = "A read that hangs here hangs jobs too: a wedged GPU or driver.",
-		.remedy = "Look at the file that is named, and at the kernel log; a process stuck in the kernel "
-			  "only goes with a reboot.",
+		.remedy =
+			"Look at the file that is named, and at the kernel log; a process stuck in the kernel "
+			"only goes with a reboot.",
 		.reads = "What each probe reported: its state, and the file that it was reading.",
 		.why = "Every probe has a deadline (2 s, the initramfs 20 s). One that passes it, crashes or is "
 		       "ended by a library costs its own section, which is then unknown.",

@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/ends.h"
-#include "judge/gate.h"
-#include "judge/gpus.h"
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+#include "query/gpus.h"
 
-#define FACT(j, d, field) say_fact(j, "pci.devices", (d)->bdf.value, field)
+#define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
-static const char *bar1_fact(struct judge *j, const struct pci_device *gpu)
+static const char *bar1_fact(struct rule_context *ctx, const struct pci_device *gpu)
 {
 	const struct pci_bar *bar = gpu_bar1(gpu);
 
-	return bar ? say(j, "pci.devices[%s].bars[%" PRIu64 "].size_bytes", gpu->bdf.value,
-			 bar->index.value)
-		   : FACT(j, gpu, "bars");
+	return bar ? text_printf(ctx, "pci.devices[%s].bars[%" PRIu64 "].size_bytes",
+				 gpu->bdf.value, bar->index.value)
+		   : FACT(ctx, gpu, "bars");
 }
 
 static const struct pci_rebar *gpu_rebar(const struct pci_device *gpu)
@@ -37,67 +37,73 @@ static bool is_unassigned(const struct pci_bar *bar)
 	return known_is(bar->start, 0) || known_is(bar->size_bytes, 0);
 }
 
-static void judge_small_bar1(struct judge *j, const struct pci_device *gpu,
+static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
 			     const struct gpu_model *model, uint64_t size)
 {
 	uint64_t memory = (uint64_t)model->memory_gib << 30;
 	bool by_design = model->bar1 == GPU_BAR1_SMALL;
-	enum severity severity = by_design		     ? SEVERITY_INFO
-				 : asked_for(j, PROFILE_P2P) ? SEVERITY_ERR
-							     : SEVERITY_WARN;
+	enum severity severity = by_design			  ? SEVERITY_INFO
+				 : is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR
+								  : SEVERITY_WARN;
 
-	if (size == memory && asked_for(j, PROFILE_P2P))
-		FAIL_AS(j, SEVERITY_INFO, .subject = gpu->bdf.value,
-			.observed = say(j, "%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
-					   "than the whole for peers",
-					say_bytes(j, size), model->memory_gib),
+	if (size == memory && is_asked_for(ctx, PROFILE_P2P))
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = gpu->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
+				"than the whole for peers",
+				format_bytes(ctx->arena, size), model->memory_gib),
 			.expected = "nothing; the next size is offered by few boards",
-			.evidence = { bar1_fact(j, gpu) });
+			.evidence = { bar1_fact(ctx, gpu) });
 	else if (size >= memory)
-		PASS(j, .subject = gpu->bdf.value,
-		     .observed = say(j, "%s for %u GiB of memory", say_bytes(j, size),
-				     model->memory_gib),
-		     .evidence = { bar1_fact(j, gpu) });
+		PASS(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(ctx, "%s for %u GiB of memory",
+					     format_bytes(ctx->arena, size), model->memory_gib),
+		     .evidence = { bar1_fact(ctx, gpu) });
 	else
-		FAIL_AS(j, severity, .subject = gpu->bdf.value,
-			.observed = say(j, "%s: %s for %u GiB of memory%s", model->name,
-					say_bytes(j, size), model->memory_gib,
-					by_design ? "; this GPU has no larger one" : ""),
-			.expected = say(j, "at least %u GiB", model->memory_gib),
-			.remedy = is_known(j->node->os.hypervisor)
-					  ? "The machine has what its host has: switch on Above 4G Decoding and Resizable "
-					    "BAR in the host's firmware, and look at BAR1 there."
-					  : NULL,
-			.evidence = { bar1_fact(j, gpu) });
+		FAIL_AS(ctx, severity, .subject = gpu->bdf.value,
+			.observed = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
+						format_bytes(ctx->arena, size), model->memory_gib,
+						by_design ? "; this GPU has no larger one" : ""),
+			.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
+			.remedy =
+				is_known(ctx->node->os.hypervisor)
+					? "The machine has what its host has: switch on Above 4G Decoding and Resizable "
+					  "BAR in the host's firmware, and look at BAR1 there."
+					: NULL,
+			.evidence = { bar1_fact(ctx, gpu) });
 }
 
-static void judge_bar1_size(struct judge *j)
+static void check_bar1_size(struct rule_context *ctx)
 {
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct gpu_model *model = gpu_model(d);
 		const struct pci_bar *bar = gpu_bar1(d);
 
 		if (!pci_is_gpu(d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes))
-			UNKNOWN(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
 		else if (is_unassigned(bar))
-			NOT_APPLICABLE(j, .subject = d->bdf.value,
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "BAR1 has no address: see pci/bar1-unassigned");
-		else if (gpu_is_vgpu(j->node, d))
-			NOT_APPLICABLE(j, .subject = d->bdf.value,
+		else if (gpu_is_vgpu(ctx->node, d))
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "a vGPU: see virt/vgpu",
-				       .evidence = { say_fact(j, "gpu.devices", d->bdf.value, "model") });
+				       .evidence = { fact_path(ctx->arena, "gpu.devices",
+							       d->bdf.value, "model") });
 		else if (!model || !model->memory_gib)
-			UNKNOWN(j, .subject = d->bdf.value,
-				.observed = say(j, "BAR1 is %s; how much memory this GPU has cannot be "
-						   "told from its PCI id",
-						say_bytes(j, bar->size_bytes.value)),
-				.evidence = { bar1_fact(j, d), FACT(j, d, "device_id") });
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.observed = text_printf(
+					ctx,
+					"BAR1 is %s; how much memory this GPU has cannot be "
+					"told from its PCI id",
+					format_bytes(ctx->arena, bar->size_bytes.value)),
+				.evidence = { bar1_fact(ctx, d), FACT(ctx, d, "device_id") });
 		else
-			judge_small_bar1(j, d, model, bar->size_bytes.value);
+			check_small_bar1(ctx, d, model, bar->size_bytes.value);
 	}
 }
 
@@ -132,62 +138,65 @@ static const struct log_line *no_room(const struct node *node, const struct pci_
 	return NULL;
 }
 
-static const char *no_room_fact(struct judge *j, const struct log_line *line)
+static const char *no_room_fact(struct rule_context *ctx, const struct log_line *line)
 {
-	return line ? say_fact(j, "log.lines", line->pattern.value, "last") : NULL;
+	return line ? fact_path(ctx->arena, "log.lines", line->pattern.value, "last") : NULL;
 }
 
-static void judge_bar1_unassigned(struct judge *j)
+static void check_bar1_unassigned(struct rule_context *ctx)
 {
-	const struct log_line *line = node_log(j->node, "bar-invalid");
+	const struct log_line *line = node_log(ctx->node, "bar-invalid");
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_bar *bar = gpu_bar1(d);
 
 		if (!pci_is_gpu(d))
 			continue;
 		if (!is_known(d->bars))
-			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "bars") });
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "bars") });
 		else if (!bar || is_unassigned(bar))
-			FAIL(j, .subject = d->bdf.value,
+			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = "BAR1 has no address on the bus",
 			     .expected = "BAR1 assigned by the firmware or the kernel",
-			     .evidence = { bar1_fact(j, d),
+			     .evidence = { bar1_fact(ctx, d),
 					   line ? "log.lines[bar-invalid].last"
-					: no_room_fact(j, no_room(j->node, d)) });
+						: no_room_fact(ctx, no_room(ctx->node, d)) });
 		else
-			PASS(j, .subject = d->bdf.value,
-			     .evidence = { say(j, "pci.devices[%s].bars[%" PRIu64 "].start",
-					       d->bdf.value, bar->index.value) });
+			PASS(ctx, .subject = d->bdf.value,
+			     .evidence = { text_printf(ctx,
+						       "pci.devices[%s].bars[%" PRIu64 "].start",
+						       d->bdf.value, bar->index.value) });
 	}
 }
 
-static void judge_rebar(struct judge *j)
+static void check_rebar(struct rule_context *ctx)
 {
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);
 
 		if (!pci_is_gpu(d))
 			continue;
 		if (is_unknown(d->rebar))
-			UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "rebar") });
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, d, "rebar") });
 		else if (!rebar || !is_known(rebar->size_max_bytes) || !is_known(rebar->size_bytes))
-			NOT_APPLICABLE(j, .subject = d->bdf.value,
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "no Resizable BAR capability for BAR1",
-				       .evidence = { FACT(j, d, "rebar") });
+				       .evidence = { FACT(ctx, d, "rebar") });
 		else if (rebar->size_bytes.value < rebar->size_max_bytes.value)
-			FAIL(j, .subject = d->bdf.value,
-			     .observed = say(j, "BAR1 is %s, the GPU offers %s",
-					     say_bytes(j, rebar->size_bytes.value),
-					     say_bytes(j, rebar->size_max_bytes.value)),
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = text_printf(
+				     ctx, "BAR1 is %s, the GPU offers %s",
+				     format_bytes(ctx->arena, rebar->size_bytes.value),
+				     format_bytes(ctx->arena, rebar->size_max_bytes.value)),
 			     .expected = "BAR1 resized to the largest size",
-			     .evidence = { FACT(j, d, "rebar") });
+			     .evidence = { FACT(ctx, d, "rebar") });
 		else
-			PASS(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "rebar") });
+			PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "rebar") });
 	}
 }
 
@@ -214,48 +223,56 @@ static const struct pci_device *tightest(const struct node *node, const struct p
 	return found;
 }
 
-static void judge_window_of(struct judge *j, const struct pci_device *gpu, uint64_t now,
+static void check_window_of(struct rule_context *ctx, const struct pci_device *gpu, uint64_t now,
 			    uint64_t wanted)
 {
-	const struct log_line *said = no_room(j->node, gpu);
+	const struct log_line *said = no_room(ctx->node, gpu);
 	const struct pci_device *bridge;
 	bool unknown;
 	uint64_t size = 0;
 
-	bridge = tightest(j->node, gpu, &size, &unknown);
+	bridge = tightest(ctx->node, gpu, &size, &unknown);
 	if (bridge && size < wanted)
-		FAIL(j, .subject = gpu->bdf.value,
-		     .observed = say(j, "BAR1 is %s; a bridge above it passes %s, the GPU offers %s",
-				     say_bytes(j, now), say_bytes(j, size),
-				     say_bytes(j, wanted)),
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(
+			     ctx, "BAR1 is %s; a bridge above it passes %s, the GPU offers %s",
+			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, size),
+			     format_bytes(ctx->arena, wanted)),
 		     .expected = "a window as large as the BAR",
-		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
-				   bar1_fact(j, gpu), no_room_fact(j, said) });
+		     .evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
+					     "window.size_bytes"),
+				   bar1_fact(ctx, gpu), no_room_fact(ctx, said) });
 	else if (said)
-		FAIL(j, .subject = gpu->bdf.value,
-		     .observed = say(j, "BAR1 is %s, the GPU offers %s, and there was no room for it: %s",
-				     say_bytes(j, now), say_bytes(j, wanted), said->last.value),
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(
+			     ctx, "BAR1 is %s, the GPU offers %s, and there was no room for it: %s",
+			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
+			     said->last.value),
 		     .expected = "address space for the largest size",
-		     .evidence = { no_room_fact(j, said), bar1_fact(j, gpu) });
+		     .evidence = { no_room_fact(ctx, said), bar1_fact(ctx, gpu) });
 	else if (bridge && !unknown)
-		FAIL(j, .subject = gpu->bdf.value,
-		     .observed = say(j, "BAR1 is %s, the GPU offers %s, and the bridges above pass %s: the "
-					"firmware or driver did not resize it",
-				     say_bytes(j, now), say_bytes(j, wanted), say_bytes(j, size)),
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(
+			     ctx,
+			     "BAR1 is %s, the GPU offers %s, and the bridges above pass %s: the "
+			     "firmware or driver did not resize it",
+			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
+			     format_bytes(ctx->arena, size)),
 		     .expected = "BAR1 resized to the largest size",
-		     .evidence = { say_fact(j, "pci.devices", bridge->bdf.value, "window.size_bytes"),
-				   bar1_fact(j, gpu) });
+		     .evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
+					     "window.size_bytes"),
+				   bar1_fact(ctx, gpu) });
 	else
-		UNKNOWN(j, .subject = gpu->bdf.value,
+		UNKNOWN(ctx, .subject = gpu->bdf.value,
 			.observed = bridge || unknown ? NULL : "no bridge above the GPU is visible",
-			.evidence = { FACT(j, gpu, "window") });
+			.evidence = { FACT(ctx, gpu, "window") });
 }
 
-static void judge_window(struct judge *j)
+static void check_window(struct rule_context *ctx)
 {
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);
 		const struct pci_bar *bar = gpu_bar1(d);
 		const struct gpu_model *model = gpu_model(d);
@@ -264,7 +281,7 @@ static void judge_window(struct judge *j)
 		if (!pci_is_gpu(d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes)) {
-			UNKNOWN(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
 			continue;
 		}
 		now = bar->size_bytes.value;
@@ -272,9 +289,9 @@ static void judge_window(struct judge *j)
 		if (rebar && is_known(rebar->size_max_bytes))
 			wanted = rebar->size_max_bytes.value;
 		if (now >= wanted && now)
-			PASS(j, .subject = d->bdf.value, .evidence = { bar1_fact(j, d) });
+			PASS(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
 		else
-			judge_window_of(j, d, now, wanted);
+			check_window_of(ctx, d, now, wanted);
 	}
 }
 
@@ -292,10 +309,10 @@ static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct
 }
 
 /* What both ends can do is what can be expected: a x16 board in a x8 slot is not degraded. */
-static void judge_link_of(struct judge *j, const struct pci_device *d)
+static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 {
-	const struct pci_device *parent =
-		is_known(d->parent) ? node_pci(j->node, d->parent.value) : NULL;
+	const struct pci_device *parent = is_known(d->parent) ? node_pci(ctx->node, d->parent.value)
+							      : NULL;
 	const struct pci_link none = { 0 };
 	const struct pci_link *up = parent ? &parent->link : &none;
 	uint64_t width = 0, speed = 0;
@@ -303,73 +320,81 @@ static void judge_link_of(struct judge *j, const struct pci_device *d)
 	if (!is_known(d->link) || !is_known(d->link.width) || is_unknown(d->parent) ||
 	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
 	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
-		UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "link") });
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "link") });
 	} else if (d->link.width.value && d->link.width.value < width) {
-		FAIL(j, .subject = d->bdf.value,
-		     .observed = say(j, "x%" PRIu64 " of x%" PRIu64, d->link.width.value, width),
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "x%" PRIu64 " of x%" PRIu64, d->link.width.value,
+					     width),
 		     .expected = "the width that both ends have",
-		     .evidence = { FACT(j, d, "link.width"), FACT(j, d, "link.width_max") });
+		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.width_max") });
 	} else if (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed) {
 		/* GPUs lower the speed when idle; NICs do not. */
-		FAIL_AS(j, pci_is_gpu(d) ? SEVERITY_INFO : SEVERITY_WARN, .subject = d->bdf.value,
-			.observed = say(j, "%g of %g GT/s%s", (double)d->link.speed_mts.value / 1000,
-					(double)speed / 1000,
-					pci_is_gpu(d) ? ", as an idle GPU may; measure under load" : ""),
+		FAIL_AS(ctx, pci_is_gpu(d) ? SEVERITY_INFO : SEVERITY_WARN, .subject = d->bdf.value,
+			.observed = text_printf(
+				ctx, "%g of %g GT/s%s", (double)d->link.speed_mts.value / 1000,
+				(double)speed / 1000,
+				pci_is_gpu(d) ? ", as an idle GPU may; measure under load" : ""),
 			.expected = "the speed that both ends have",
-			.evidence = { FACT(j, d, "link.speed_mts"), FACT(j, d, "link.speed_max_mts") });
+			.evidence = { FACT(ctx, d, "link.speed_mts"),
+				      FACT(ctx, d, "link.speed_max_mts") });
 	} else if (!is_known(d->link.speed_mts)) {
-		UNKNOWN(j, .subject = d->bdf.value, .evidence = { FACT(j, d, "link.speed_mts") });
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.evidence = { FACT(ctx, d, "link.speed_mts") });
 	} else {
-		PASS(j, .subject = d->bdf.value,
-		     .evidence = { FACT(j, d, "link.width"), FACT(j, d, "link.speed_mts") });
+		PASS(ctx, .subject = d->bdf.value,
+		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.speed_mts") });
 	}
 }
 
-static void judge_link(struct judge *j)
+static void check_link(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (!is_told(j->node->pci.devices)) {
-		UNKNOWN(j, .evidence = { "pci.devices" });
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		/* A virtual function and an NVSwitch's management function have no link of their own. */
 		if (!pci_is_gpu(d) && !(pci_is_mlx(d) && !is_known(d->physical_function)))
 			continue;
-		judge_link_of(j, d);
+		check_link_of(ctx, d);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "neither a GPU nor an NVIDIA NIC on the PCI bus",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "neither a GPU nor an NVIDIA NIC on the PCI bus",
 			       .evidence = { "pci.devices" });
 }
 
 /* ---- distance ---- */
 
-static void judge_affinity(struct judge *j)
+static void check_affinity(struct rule_context *ctx)
 {
-	if (gate_no_gpu(j) || gate_vm(j, "how far GPUs and NICs are apart is not visible here"))
+	if (skip_without_gpu(ctx) ||
+	    skip_in_vm(ctx, "how far GPUs and NICs are apart is not visible here"))
 		return;
-	for_each(gpu, &j->ends->gpus) {
+	for_each(gpu, &ctx->endpoints->gpus) {
 		const struct pci_device *d = gpu->chain.device, *nic = gpu->nic;
 
 		if (!nic)
-			NOT_APPLICABLE(j, .subject = d->bdf.value, .observed = "no RDMA NIC");
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value, .observed = "no RDMA NIC");
 		else if (gpu->path.class == PATH_UNKNOWN)
-			UNKNOWN(j, .subject = d->bdf.value,
-				.evidence = { FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, d, "numa_node"),
+					      FACT(ctx, nic, "numa_node") });
 		else if (gpu->path.class == PATH_SYS)
-			FAIL(j, .subject = d->bdf.value,
-			     .observed = say(j, "the nearest NIC %s is on another NUMA node (SYS)",
-					     nic->bdf.value),
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = text_printf(
+				     ctx, "the nearest NIC %s is on another NUMA node (SYS)",
+				     nic->bdf.value),
 			     .expected = "a NIC below the same switch or host bridge",
-			     .evidence = { FACT(j, d, "parent"), FACT(j, nic, "parent"),
-					   FACT(j, d, "numa_node"), FACT(j, nic, "numa_node") });
+			     .evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
+					   FACT(ctx, d, "numa_node"),
+					   FACT(ctx, nic, "numa_node") });
 		else
-			PASS(j, .subject = d->bdf.value,
-			     .observed = say(j, "%s: %s", nic->bdf.value,
-				     path_class_words[gpu->path.class]),
-			     .evidence = { FACT(j, d, "parent"), FACT(j, nic, "parent") });
+			PASS(ctx, .subject = d->bdf.value,
+			     .observed = text_printf(ctx, "%s: %s", nic->bdf.value,
+						     path_class_words[gpu->path.class]),
+			     .evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent") });
 	}
 }
 
@@ -379,16 +404,19 @@ static const struct rule pci_rules[] = {
 		.title = "BAR1 is smaller than the GPU's memory",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_ERR,
-		.judge = judge_bar1_size,
-		.impact = "Peer-to-peer over BAR1 does not work; NICs can register what fits only (some 230 "
-			  "MiB of 256).",
-		.remedy = "Switch on Above 4G Decoding and Resizable BAR in the firmware. Boards that offer "
-			  "no Resizable BAR may be helped by NVreg_EnableResizableBar=1 (driver 535 and "
-			  "later).",
+		.evaluate = check_bar1_size,
+		.impact =
+			"Peer-to-peer over BAR1 does not work; NICs can register what fits only (some 230 "
+			"MiB of 256).",
+		.remedy =
+			"Switch on Above 4G Decoding and Resizable BAR in the firmware. Boards that offer "
+			"no Resizable BAR may be helped by NVreg_EnableResizableBar=1 (driver 535 and "
+			"later).",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The size of the GPU's second memory BAR (NVIDIA's BAR1; PCI register 1 or 2), and "
-			 "the GPU's memory by its PCI id.",
+		.reads =
+			"The size of the GPU's second memory BAR (NVIDIA's BAR1; PCI register 1 or 2), and "
+			"the GPU's memory by its PCI id.",
 		.why = "The patched drivers and the driver's own BAR1 peer-to-peer map the whole memory "
 		       "through BAR1; GPUDirect RDMA pins through it. Data-centre GPUs from Ampere on come "
 		       "with a large BAR1, a T4 and earlier consumer GPUs cannot have one. The memory is "
@@ -404,13 +432,15 @@ static const struct rule pci_rules[] = {
 		.title = "BAR1 has no address on the bus",
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
-		.judge = judge_bar1_unassigned,
+		.evaluate = check_bar1_unassigned,
 		.impact = "The driver refuses the GPU.",
-		.remedy = "Switch on Above 4G Decoding in the firmware, raise its MMIO window, update it; "
-			  "pci=realloc on the kernel command line can help where the firmware cannot.",
+		.remedy =
+			"Switch on Above 4G Decoding in the firmware, raise its MMIO window, update it; "
+			"pci=realloc on the kernel command line can help where the firmware cannot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to "
-			 "your NVIDIA device is invalid\" in the kernel log.",
+		.reads =
+			"The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to "
+			"your NVIDIA device is invalid\" in the kernel log.",
 		.why = "The firmware gave the bridge above less address space than the GPU asks for.",
 		.check = "lspci -vv -s BDF; dmesg | grep -E \"BAR|can't assign\"",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c\n"
@@ -421,9 +451,11 @@ static const struct rule pci_rules[] = {
 		.title = "The GPU offers a larger BAR1 than it was given",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
-		.judge = judge_rebar,
-		.impact = "Peer-to-peer and large pinned buffers do not work, though the hardware could.",
-		.remedy = "Switch on Resizable BAR in the firmware, or try NVreg_EnableResizableBar=1.",
+		.evaluate = check_rebar,
+		.impact =
+			"Peer-to-peer and large pinned buffers do not work, though the hardware could.",
+		.remedy =
+			"Switch on Resizable BAR in the firmware, or try NVreg_EnableResizableBar=1.",
 		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The Resizable BAR extended capability (0x15) of the GPU.",
@@ -436,30 +468,35 @@ static const struct rule pci_rules[] = {
 		.title = "The address window above the GPU explains the small BAR1",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
-		.judge = judge_window,
+		.evaluate = check_window,
 		.impact = "See pci/bar1-too-small.",
-		.remedy = "If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
-			  "high size, fewer devices. If it is not, Resizable BAR is off.",
+		.remedy =
+			"If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
+			"high size, fewer devices. If it is not, Resizable BAR is off.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The prefetchable windows of the bridges above the GPU, the largest size that the GPU "
-			 "offers, and what kernel and driver say in the log of space that was not there.",
+		.reads =
+			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU "
+			"offers, and what kernel and driver say in the log of space that was not there.",
 		.why = "It tells a board's limit from a firmware setting.",
 		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
-		.sources = "PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit\n"
-			   "Linux: drivers/pci/setup-res.c\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
+		.sources =
+			"PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit\n"
+			"Linux: drivers/pci/setup-res.c\n"
+			"open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
 	},
 	{
 		.id = "pci/link-degraded",
 		.title = "A PCIe link runs below what both its ends can do",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.judge = judge_link,
+		.evaluate = check_link,
 		.impact = "Bandwidth is lost on every copy over this link.",
-		.remedy = "Reseat the board, check riser and cable, look for correctable errors; then the "
-			  "firmware's link settings.",
-		.reads = "Current and maximum width and speed of GPUs and NICs, and the maximum of the port "
-			 "above each.",
+		.remedy =
+			"Reseat the board, check riser and cable, look for correctable errors; then the "
+			"firmware's link settings.",
+		.reads =
+			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port "
+			"above each.",
 		.why = "A lower width is a fault wherever it is seen. A lower speed is not, on an idle GPU: "
 		       "it rises under load.",
 		.check = "lspci -vv -s BDF | grep -E 'LnkCap|LnkSta'",
@@ -470,15 +507,18 @@ static const struct rule pci_rules[] = {
 		.title = "A GPU's nearest NIC is on another NUMA node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_affinity,
-		.impact = "GPUDirect RDMA crosses the fabric between NUMA nodes, mostly the link between "
-			  "sockets: slow, on some platforms not supported.",
-		.remedy = "Move the NIC to a slot of the same NUMA node, or use the GPUs near the NICs.",
+		.evaluate = check_affinity,
+		.impact =
+			"GPUDirect RDMA crosses the fabric between NUMA nodes, mostly the link between "
+			"sockets: slow, on some platforms not supported.",
+		.remedy =
+			"Move the NIC to a slot of the same NUMA node, or use the GPUs near the NICs.",
 		.reads = "The PCI tree and NUMA nodes.",
 		.why = "GPU and NIC should be below one switch (PIX, PXB); below one host bridge (PHB) is "
 		       "what NCCL still uses by default.",
 		.check = "lspci -tv; nvidia-smi topo -m",
-		.sources = "GPUDirect RDMA documentation, supported systems\nNCCL user guide, NCCL_NET_GDR_LEVEL",
+		.sources =
+			"GPUDirect RDMA documentation, supported systems\nNCCL user guide, NCCL_NET_GDR_LEVEL",
 	},
 };
 

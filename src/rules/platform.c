@@ -2,50 +2,55 @@
 /* platform.c - whole platforms on which GPUDirect works otherwise, or not at all. */
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/gpus.h"
+#include "query/topology.h"
 
 /* ---- unsupported ---- */
 
 /* DMI product names of systems whose GPU is part of the processor. */
 static const char *integrated_product(const struct node *node)
 {
-	static const char *const products[] = { "DGX Spark", "DGX_Spark", "GB10", "Jetson", "Tegra" };
+	static const char *const products[] = { "DGX Spark", "DGX_Spark", "GB10", "Jetson",
+						"Tegra" };
 
-	for (size_t i = 0; is_known(node->os.product) && i < sizeof(products) / sizeof(products[0]); i++)
+	for (size_t i = 0; is_known(node->os.product) && i < sizeof(products) / sizeof(products[0]);
+	     i++)
 		if (strstr(node->os.product.value, products[i]))
 			return node->os.product.value;
 	return NULL;
 }
 
-static void judge_unsupported(struct judge *j)
+static void check_unsupported(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const char *product = integrated_product(node);
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	if (!is_told(node->pci.devices) && !product) {
-		UNKNOWN(j, .evidence = { "pci.devices" });
+	if (!was_read(node->pci.devices) && !product) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
 	for_each(d, &node->pci.devices) {
 		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
 
 		if (model && model->kind == GPU_INTEGRATED)
-			FAIL(j, .subject = d->bdf.value,
-			     .observed = say(j, "%s: a GPU that shares the processor's memory", model->name),
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = text_printf(ctx,
+						     "%s: a GPU that shares the processor's memory",
+						     model->name),
 			     .expected = "a GPU with memory of its own",
-			     .evidence = { say_fact(j, "pci.devices", d->bdf.value, "device_id") });
+			     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+						     "device_id") });
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (product)
-		FAIL(j, .observed = product, .expected = "a GPU with memory of its own",
+		FAIL(ctx, .observed = product, .expected = "a GPU with memory of its own",
 		     .evidence = { "os.product" });
-	else if (!gate_no_gpu(j))
-		PASS(j, .evidence = { "pci.devices" });
+	else if (!skip_without_gpu(ctx))
+		PASS(ctx, .evidence = { "pci.devices" });
 }
 
 /* ---- Grace with ConnectX-8 ---- */
@@ -54,7 +59,7 @@ static void judge_unsupported(struct judge *j)
  * for these systems asks for its own kernel from 6.14 on. */
 #define DATA_DIRECT_KERNEL "6.12"
 #define DATA_DIRECT_NVIDIA_KERNEL "6.14"
-#define DATA_DIRECT_ID 0x2100	/* rdma-core, kernel-boot/rdma_topo: "ConnectX-8 DMA Controller" */
+#define DATA_DIRECT_ID 0x2100 /* rdma-core, kernel-boot/rdma_topo: "ConnectX-8 DMA Controller" */
 
 static bool is_data_direct(const struct pci_device *d)
 {
@@ -73,27 +78,29 @@ static size_t count_connectx8(const struct node *node)
 	return n;
 }
 
-static void judge_kernel(struct judge *j, const char *kernel)
+static void check_kernel(struct rule_context *ctx, const char *kernel)
 {
 	if (version_compare(kernel, DATA_DIRECT_KERNEL) < 0)
-		FAIL(j, .subject = "kernel", .observed = kernel,
+		FAIL(ctx, .subject = "kernel", .observed = kernel,
 		     .expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
 		     .evidence = { "os.kernel" });
-	else if (!strstr(kernel, "nvidia") || version_compare(kernel, DATA_DIRECT_NVIDIA_KERNEL) < 0)
-		FAIL_AS(j, SEVERITY_INFO, .subject = "kernel",
-			.observed = say(j, "%s: has Data Direct, and is not NVIDIA's own build", kernel),
+	else if (!strstr(kernel, "nvidia") ||
+		 version_compare(kernel, DATA_DIRECT_NVIDIA_KERNEL) < 0)
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = "kernel",
+			.observed = text_printf(
+				ctx, "%s: has Data Direct, and is not NVIDIA's own build", kernel),
 			.expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
 			.evidence = { "os.kernel" });
 	else
-		PASS(j, .subject = "kernel", .evidence = { "os.kernel" });
+		PASS(ctx, .subject = "kernel", .evidence = { "os.kernel" });
 }
 
-static void judge_functions(struct judge *j, size_t nics)
+static void check_functions(struct rule_context *ctx, size_t nics)
 {
 	size_t bound = 0, unbound = 0, unread = 0;
 	const struct pci_device *first = NULL;
 
-	for_each(d, &j->node->pci.devices) {
+	for_each(d, &ctx->node->pci.devices) {
 		if (!is_data_direct(d))
 			continue;
 		if (str_is(d->driver, "mlx5_core"))
@@ -104,39 +111,43 @@ static void judge_functions(struct judge *j, size_t nics)
 			first = d;
 	}
 	if (unbound)
-		FAIL(j, .subject = first->bdf.value,
-		     .observed = say(j, "%zu Data Direct functions without mlx5_core", unbound),
+		FAIL(ctx, .subject = first->bdf.value,
+		     .observed = text_printf(ctx, "%zu Data Direct functions without mlx5_core",
+					     unbound),
 		     .expected = "mlx5_core bound to each",
-		     .evidence = { say_fact(j, "pci.devices", first->bdf.value, "driver") });
+		     .evidence = {
+			     fact_path(ctx->arena, "pci.devices", first->bdf.value, "driver") });
 	else if (unread)
-		UNKNOWN(j, .subject = "functions",
+		UNKNOWN(ctx, .subject = "functions",
 			.observed = "which driver a Data Direct function has was not read",
 			.evidence = { "pci.devices" });
 	else if (!bound)
-		FAIL_AS(j, SEVERITY_INFO, .subject = "functions",
-			.observed = say(j, "%zu ConnectX-8 functions, no Data Direct function", nics),
-			.expected = "a 15b3:2100 function for each, where the board has the second PCIe path",
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = "functions",
+			.observed = text_printf(
+				ctx, "%zu ConnectX-8 functions, no Data Direct function", nics),
+			.expected =
+				"a 15b3:2100 function for each, where the board has the second PCIe path",
 			.evidence = { "pci.devices" });
 	else
-		PASS(j, .subject = "functions", .evidence = { "pci.devices" });
+		PASS(ctx, .subject = "functions", .evidence = { "pci.devices" });
 }
 
-static void judge_data_direct(struct judge *j)
+static void check_data_direct(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	size_t nics = count_connectx8(node);
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
 	if (!node_is_grace(node))
-		NOT_APPLICABLE(j, .observed = "no Grace processor", .evidence = { "os.product" });
+		NOT_APPLICABLE(ctx, .observed = "no Grace processor", .evidence = { "os.product" });
 	else if (!nics)
-		NOT_APPLICABLE(j, .observed = "no ConnectX-8", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "no ConnectX-8", .evidence = { "pci.devices" });
 	else if (!is_known(node->os.kernel))
-		UNKNOWN(j, .evidence = { "os.kernel" });
+		UNKNOWN(ctx, .evidence = { "os.kernel" });
 	else {
-		judge_kernel(j, node->os.kernel.value);
-		judge_functions(j, nics);
+		check_kernel(ctx, node->os.kernel.value);
+		check_functions(ctx, nics);
 	}
 }
 
@@ -146,13 +157,16 @@ static const struct rule platform_rules[] = {
 		.title = "This platform has no GPUDirect RDMA",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_unsupported,
-		.impact = "nvidia-peermem, DMA-BUF and GDRCopy do not work: NCCL must go through host memory, "
-			  "NVSHMEM IBGDA and DeepEP do not run.",
-		.remedy = "Allocate communication buffers with cudaHostAlloc and register them as ordinary memory; "
-			  "for GPUDirect use a node with a discrete GPU.",
+		.evaluate = check_unsupported,
+		.impact =
+			"nvidia-peermem, DMA-BUF and GDRCopy do not work: NCCL must go through host memory, "
+			"NVSHMEM IBGDA and DeepEP do not run.",
+		.remedy =
+			"Allocate communication buffers with cudaHostAlloc and register them as ordinary memory; "
+			"for GPUDirect use a node with a discrete GPU.",
 		.activation = ACTIVATION_NONE,
-		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the DMI product name.",
+		.reads =
+			"PCI device ids, in NVIDIA's list of supported GPUs, and the DMI product name.",
 		.why = "On DGX Spark (GB10) the GPU's allocations are system memory that devices cannot reach "
 		       "coherently, says NVIDIA. On Jetson there is a GPUDirect RDMA with interfaces of its own, "
 		       "which no NIC driver here speaks. A new system of this kind that is not in the tables is not "
@@ -165,20 +179,25 @@ static const struct rule platform_rules[] = {
 		.title = "ConnectX-8 does not use its direct path to the GPU on this Grace node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_data_direct,
-		.impact = "Traffic between NIC and GPU goes through the processor: about half of the bandwidth.",
-		.remedy = "Boot linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later with mlx5_core bound to the Data "
+		.evaluate = check_data_direct,
+		.impact =
+			"Traffic between NIC and GPU goes through the processor: about half of the bandwidth.",
+		.remedy = "Boot linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL
+			  " or later with mlx5_core bound to the Data "
 			  "Direct functions; rdma_topo check shows whether the ACS bits fit.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The kernel's release, and the ConnectX-8 Data Direct functions (15b3:2100) with their "
-			 "driver.",
+		.reads =
+			"The kernel's release, and the ConnectX-8 Data Direct functions (15b3:2100) with their "
+			"driver.",
 		.why = "A ConnectX-8 beside a Grace superchip has a second PCIe path of its own to the GPU. Which "
 		       "release is enough is uncertain: NVIDIA's guide names its own 6.14, mainline has the driver "
-		       "from " DATA_DIRECT_KERNEL " on (then this is information). Whether a board has the second "
+		       "from " DATA_DIRECT_KERNEL
+		       " on (then this is information). Whether a board has the second "
 		       "path is not known from here.",
 		.check = "uname -r; lspci -nnkd 15b3:2100; rdma_topo topology",
-		.sources = "Linux: drivers/infiniband/hw/mlx5/data_direct.c\n"
-			   "rdma-core: kernel-boot/rdma_topo\nNVIDIA multi-node NVLink systems guide",
+		.sources =
+			"Linux: drivers/infiniband/hw/mlx5/data_direct.c\n"
+			"rdma-core: kernel-boot/rdma_topo\nNVIDIA multi-node NVLink systems guide",
 	},
 };
 

@@ -2,63 +2,64 @@
 /* proof.c - what trials on the hardware showed (nvnodecheck prove). Without a proof none of these applies. */
 #include <string.h>
 
-#include "rule.h"
+#include "evaluate/rule.h"
 
-static bool gate_no_proof(struct judge *j)
+static bool skip_without_proof(struct rule_context *ctx)
 {
-	if (j->node->proof.state == FACT_KNOWN)
+	if (ctx->node->proof.state == FACT_KNOWN)
 		return false;
-	NOT_APPLICABLE(j, .observed = "nothing was proved");
+	NOT_APPLICABLE(ctx, .observed = "nothing was proved");
 	return true;
 }
 
-static const char *evidence(struct judge *j, const struct proof_try *try)
+static const char *evidence(struct rule_context *ctx, const struct proof_try *try)
 {
-	return say_fact(j, "proof.tries", try->id.value, "works");
+	return fact_path(ctx->arena, "proof.tries", try->id.value, "works");
 }
 
-static const char *with_error(struct judge *j, const struct proof_try *try)
+static const char *with_error(struct rule_context *ctx, const struct proof_try *try)
 {
-	return is_known(try->error) ? say(j, "%s (%s)", try->seen.value, try->error.value)
+	return is_known(try->error) ? text_printf(ctx, "%s (%s)", try->seen.value, try->error.value)
 				    : try->seen.value;
 }
 
 /* One answer for each trial of KIND; returns how many there are. SUBJECT: a GPU, "GPU DEVICE", "GPU write32". */
-static size_t judge_tries(struct judge *j, const char *kind, const char *expected)
+static size_t check_tries(struct rule_context *ctx, const char *kind, const char *expected)
 {
 	size_t n = 0;
 
-	for_each(t, &j->node->proof.tries) {
+	for_each(t, &ctx->node->proof.tries) {
 		const char *subject = t->gpu.value;
 
 		if (!str_is(t->kind, kind))
 			continue;
 		n++;
 		if (is_known(t->device))
-			subject = say(j, "%s %s", t->gpu.value, t->device.value);
+			subject = text_printf(ctx, "%s %s", t->gpu.value, t->device.value);
 		else if (is_known(t->what))
-			subject = say(j, "%s %s", t->gpu.value, t->what.value);
+			subject = text_printf(ctx, "%s %s", t->gpu.value, t->what.value);
 		if (is_unknown(t->works))
-			UNKNOWN(j, .subject = subject, .observed = with_error(j, t),
-				.evidence = { evidence(j, t) });
+			UNKNOWN(ctx, .subject = subject, .observed = with_error(ctx, t),
+				.evidence = { evidence(ctx, t) });
 		else if (t->works.value)
-			PASS(j, .subject = subject, .observed = t->seen.value,
-			     .evidence = { evidence(j, t) });
+			PASS(ctx, .subject = subject, .observed = t->seen.value,
+			     .evidence = { evidence(ctx, t) });
 		else
-			FAIL(j, .subject = subject, .observed = with_error(j, t),
-			     .expected = expected, .evidence = { evidence(j, t) });
+			FAIL(ctx, .subject = subject, .observed = with_error(ctx, t),
+			     .expected = expected, .evidence = { evidence(ctx, t) });
 	}
 	return n;
 }
 
-static void not_tried(struct judge *j, const char *fact)
+static void not_tried(struct rule_context *ctx, const char *fact)
 {
-	const struct proof_facts *proof = &j->node->proof;
+	const struct proof_facts *proof = &ctx->node->proof;
 
 	if (is_known(proof->stopped))
-		UNKNOWN(j, .observed = proof->stopped.value, .evidence = { "proof.stopped", fact });
+		UNKNOWN(ctx, .observed = proof->stopped.value,
+			.evidence = { "proof.stopped", fact });
 	else
-		NOT_APPLICABLE(j, .observed = "there is nothing here to try it on");
+		NOT_APPLICABLE(ctx, .observed = "there is nothing here to try it on");
 }
 
 /* ---- the doorbell ---- */
@@ -71,138 +72,141 @@ static const struct proof_try *first_try(const struct node *node, const char *ki
 	return NULL;
 }
 
-static const char *caller_says(struct judge *j)
+static const char *caller_says(struct rule_context *ctx)
 {
-	const struct proof_try *caller = first_try(j->node, PROOF_DOORBELL_CALLER);
+	const struct proof_try *caller = first_try(ctx->node, PROOF_DOORBELL_CALLER);
 
 	if (!caller || !is_known(caller->works))
 		return "";
-	return say(j, "; with the rights of whoever asked (uid %llu, %s CAP_SYS_ADMIN) it is %s",
-		   (unsigned long long)j->node->proof.uid.value,
-		   known_is(j->node->proof.sys_admin, true) ? "with" : "without",
-		   caller->works.value ? "allowed" : "refused");
+	return text_printf(
+		ctx, "; with the rights of whoever asked (uid %llu, %s CAP_SYS_ADMIN) it is %s",
+		(unsigned long long)ctx->node->proof.uid.value,
+		known_is(ctx->node->proof.sys_admin, true) ? "with" : "without",
+		caller->works.value ? "allowed" : "refused");
 }
 
-static void judge_doorbell(struct judge *j)
+static void check_doorbell(struct rule_context *ctx)
 {
 	const struct proof_try *job;
 
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
 	/* The page of a real NIC, where there is one, speaks before the stand-in. */
-	job = first_try(j->node, PROOF_UAR_JOB);
+	job = first_try(ctx->node, PROOF_UAR_JOB);
 	if (!job || !is_known(job->works))
-		job = first_try(j->node, PROOF_DOORBELL_JOB);
+		job = first_try(ctx->node, PROOF_DOORBELL_JOB);
 	if (!job)
-		not_tried(j, "proof.tries");
+		not_tried(ctx, "proof.tries");
 	else if (is_unknown(job->works))
-		UNKNOWN(j, .observed = with_error(j, job), .evidence = { evidence(j, job) });
+		UNKNOWN(ctx, .observed = with_error(ctx, job), .evidence = { evidence(ctx, job) });
 	else if (job->works.value)
-		PASS(j, .observed = say(j, "%s%s", job->seen.value, caller_says(j)),
-		     .evidence = { evidence(j, job) });
+		PASS(ctx, .observed = text_printf(ctx, "%s%s", job->seen.value, caller_says(ctx)),
+		     .evidence = { evidence(ctx, job) });
 	else
 		/* The driver's default, and in nobody's way but for such networking. */
-		FAIL_AS(j, asked_for(j, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
-			.observed = say(j, "%s%s", with_error(j, job), caller_says(j)),
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
+			.observed = text_printf(ctx, "%s%s", with_error(ctx, job),
+						caller_says(ctx)),
 			.expected = "the mapping allowed to a job without CAP_SYS_ADMIN",
-			.evidence = { evidence(j, job) });
+			.evidence = { evidence(ctx, job) });
 }
 
 /* ---- stream memory operations ---- */
 
-static void judge_stream(struct judge *j)
+static void check_stream(struct rule_context *ctx)
 {
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
-	if (!judge_tries(j, PROOF_STREAM_V2, "the value written, and the wait ended"))
-		not_tried(j, "proof.tries");
+	if (!check_tries(ctx, PROOF_STREAM_V2, "the value written, and the wait ended"))
+		not_tried(ctx, "proof.tries");
 }
 
 /* ---- copies ---- */
 
-static const char *pair_of(struct judge *j, const struct proof_copy *c)
+static const char *pair_of(struct rule_context *ctx, const struct proof_copy *c)
 {
-	return say(j, "%s to %s", c->from.value, c->to.value);
+	return text_printf(ctx, "%s to %s", c->from.value, c->to.value);
 }
 
-static const char *copy_fact(struct judge *j, const struct proof_copy *c, const char *field)
+static const char *copy_fact(struct rule_context *ctx, const struct proof_copy *c,
+			     const char *field)
 {
-	return say_fact(j, "proof.copies", c->id.value, field);
+	return fact_path(ctx->arena, "proof.copies", c->id.value, field);
 }
 
-static void judge_bad_copy(struct judge *j, const struct proof_copy *c)
+static void check_bad_copy(struct rule_context *ctx, const struct proof_copy *c)
 {
-	FAIL(j, .subject = pair_of(j, c),
-	     .observed = say(j, "%llu of %llu bytes are wrong from byte %llu on: %s",
-			     (unsigned long long)c->bad_bytes.value,
-			     (unsigned long long)c->bytes.value,
-			     (unsigned long long)c->first_bad_byte.value,
-			     proof_damage_words[c->damage.value]),
+	FAIL(ctx, .subject = pair_of(ctx, c),
+	     .observed = text_printf(ctx, "%llu of %llu bytes are wrong from byte %llu on: %s",
+				     (unsigned long long)c->bad_bytes.value,
+				     (unsigned long long)c->bytes.value,
+				     (unsigned long long)c->first_bad_byte.value,
+				     proof_damage_words[c->damage.value]),
 	     .expected = "every byte as it was sent",
-	     .evidence = { copy_fact(j, c, "bad_bytes"), copy_fact(j, c, "damage"),
-			   copy_fact(j, c, "path") });
+	     .evidence = { copy_fact(ctx, c, "bad_bytes"), copy_fact(ctx, c, "damage"),
+			   copy_fact(ctx, c, "path") });
 }
 
-static void judge_copies(struct judge *j)
+static void check_copies(struct rule_context *ctx)
 {
-	const struct proof_facts *proof = &j->node->proof;
-	size_t before = j->findings->count, whole = 0;
+	const struct proof_facts *proof = &ctx->node->proof;
+	size_t before = ctx->findings->count, whole = 0;
 
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
 	for_each(c, &proof->copies) {
 		if (is_known(c->bad_bytes) && c->bad_bytes.value)
-			judge_bad_copy(j, c);
+			check_bad_copy(ctx, c);
 		else if (is_known(c->error))
-			FAIL_AS(j, SEVERITY_ERR, .subject = pair_of(j, c),
+			FAIL_AS(ctx, SEVERITY_ERR, .subject = pair_of(ctx, c),
 				.observed = c->error.value, .expected = "the copy done",
-				.evidence = { copy_fact(j, c, "error") });
+				.evidence = { copy_fact(ctx, c, "error") });
 		else if (is_known(c->bad_bytes))
 			whole++;
 		else
-			UNKNOWN(j, .subject = pair_of(j, c), .observed = "it was not tried",
-				.evidence = { copy_fact(j, c, "bad_bytes") });
+			UNKNOWN(ctx, .subject = pair_of(ctx, c), .observed = "it was not tried",
+				.evidence = { copy_fact(ctx, c, "bad_bytes") });
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (whole)
-		PASS(j, .observed = say(j, "%zu copies arrived whole", whole),
+		PASS(ctx, .observed = text_printf(ctx, "%zu copies arrived whole", whole),
 		     .evidence = { "proof.copies" });
 	else
-		not_tried(j, "proof.copies");
+		not_tried(ctx, "proof.copies");
 }
 
-static void judge_slow_copy(struct judge *j, const struct proof_copy *c, uint64_t usual)
+static void check_slow_copy(struct rule_context *ctx, const struct proof_copy *c, uint64_t usual)
 {
-	FAIL(j, .subject = pair_of(j, c),
-	     .observed = say(j, "%.1f GB/s over %s", (double)c->mb_per_s.value / 1e3,
-			     is_known(c->path) ? c->path.value : "an unknown path"),
-	     .expected = say(j, "about %.1f GB/s", (double)usual / 1e3),
-	     .evidence = { copy_fact(j, c, "mb_per_s"), copy_fact(j, c, "path") });
+	FAIL(ctx, .subject = pair_of(ctx, c),
+	     .observed = text_printf(ctx, "%.1f GB/s over %s", (double)c->mb_per_s.value / 1e3,
+				     is_known(c->path) ? c->path.value : "an unknown path"),
+	     .expected = text_printf(ctx, "about %.1f GB/s", (double)usual / 1e3),
+	     .evidence = { copy_fact(ctx, c, "mb_per_s"), copy_fact(ctx, c, "path") });
 }
 
-static void judge_speed(struct judge *j)
+static void check_speed(struct rule_context *ctx)
 {
-	const struct proof_facts *proof = &j->node->proof;
-	size_t before = j->findings->count, measured = 0;
+	const struct proof_facts *proof = &ctx->node->proof;
+	size_t before = ctx->findings->count, measured = 0;
 
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
 	for_each(c, &proof->copies) {
 		uint64_t usual = 0;
 
 		measured += is_known(c->mb_per_s);
 		if (proof_copy_is_slow(proof, c, &usual))
-			judge_slow_copy(j, c, usual);
+			check_slow_copy(ctx, c, usual);
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (measured)
-		PASS(j, .evidence = { "proof.copies" });
+		PASS(ctx, .evidence = { "proof.copies" });
 	else if (proof->copies.count)
-		UNKNOWN(j, .observed = "no copy came to an end", .evidence = { "proof.copies" });
+		UNKNOWN(ctx, .observed = "no copy came to an end", .evidence = { "proof.copies" });
 	else
-		not_tried(j, "proof.copies");
+		not_tried(ctx, "proof.copies");
 }
 
 /* ---- GPU memory and the NIC ---- */
@@ -223,54 +227,55 @@ static bool failed(const struct proof_try *try)
 }
 
 /* One of the two ways is enough. */
-static void judge_registration(struct judge *j)
+static void check_registration(struct rule_context *ctx)
 {
 	size_t n = 0;
 
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
-	for_each(dmabuf, &j->node->proof.tries) {
+	for_each(dmabuf, &ctx->node->proof.tries) {
 		const struct proof_try *peermem;
 		const char *subject;
 
 		if (!str_is(dmabuf->kind, PROOF_DMABUF_REGISTRATION))
 			continue;
 		n++;
-		subject = say(j, "%s %s", dmabuf->gpu.value, dmabuf->device.value);
-		peermem = try_of(j->node, PROOF_PEERMEM_REGISTRATION, dmabuf);
+		subject = text_printf(ctx, "%s %s", dmabuf->gpu.value, dmabuf->device.value);
+		peermem = try_of(ctx->node, PROOF_PEERMEM_REGISTRATION, dmabuf);
 		if (known_is(dmabuf->works, true) || (peermem && known_is(peermem->works, true)))
-			PASS(j, .subject = subject,
-			     .observed = say(j, "%s%s%s", dmabuf->seen.value, peermem ? "; " : "",
-					     peermem ? peermem->seen.value : ""),
-			     .evidence = { evidence(j, dmabuf) });
+			PASS(ctx, .subject = subject,
+			     .observed = text_printf(ctx, "%s%s%s", dmabuf->seen.value,
+						     peermem ? "; " : "",
+						     peermem ? peermem->seen.value : ""),
+			     .evidence = { evidence(ctx, dmabuf) });
 		else if (failed(dmabuf) && failed(peermem))
-			FAIL(j, .subject = subject,
-			     .observed = say(j, "%s; %s", with_error(j, dmabuf),
-					     with_error(j, peermem)),
+			FAIL(ctx, .subject = subject,
+			     .observed = text_printf(ctx, "%s; %s", with_error(ctx, dmabuf),
+						     with_error(ctx, peermem)),
 			     .expected = "one of the two",
-			     .evidence = { evidence(j, dmabuf), evidence(j, peermem) });
+			     .evidence = { evidence(ctx, dmabuf), evidence(ctx, peermem) });
 		else
-			UNKNOWN(j, .subject = subject, .observed = with_error(j, dmabuf),
-				.evidence = { evidence(j, dmabuf) });
+			UNKNOWN(ctx, .subject = subject, .observed = with_error(ctx, dmabuf),
+				.evidence = { evidence(ctx, dmabuf) });
 	}
 	if (!n)
-		not_tried(j, "proof.tries");
+		not_tried(ctx, "proof.tries");
 }
 
-static void judge_rdma_write(struct judge *j)
+static void check_rdma_write(struct rule_context *ctx)
 {
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
-	if (!judge_tries(j, PROOF_RDMA_WRITE, "the data in GPU memory"))
-		not_tried(j, "proof.tries");
+	if (!check_tries(ctx, PROOF_RDMA_WRITE, "the data in GPU memory"))
+		not_tried(ctx, "proof.tries");
 }
 
-static void judge_gdrcopy(struct judge *j)
+static void check_gdrcopy(struct rule_context *ctx)
 {
-	if (gate_no_proof(j))
+	if (skip_without_proof(ctx))
 		return;
-	if (!judge_tries(j, PROOF_GDRCOPY, "the data in GPU memory"))
-		not_tried(j, "proof.tries");
+	if (!check_tries(ctx, PROOF_GDRCOPY, "the data in GPU memory"))
+		not_tried(ctx, "proof.tries");
 }
 
 #define READS "The document of nvnodecheck prove (doctor --with), or the trial itself."
@@ -281,10 +286,12 @@ static const struct rule proof_rules[] = {
 		.title = "An ordinary job was refused the mapping of a doorbell page",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
-		.judge = judge_doorbell,
-		.impact = "NVSHMEM IBGDA with the GPU as NIC handler, and so DeepEP, does not work for jobs "
-			  "without CAP_SYS_ADMIN; in a privileged container it does.",
-		.remedy = "Set PeerMappingOverride=1: nvnodecheck fix driver/peer-mapping-override shows how.",
+		.evaluate = check_doorbell,
+		.impact =
+			"NVSHMEM IBGDA with the GPU as NIC handler, and so DeepEP, does not work for jobs "
+			"without CAP_SYS_ADMIN; in a privileged container it does.",
+		.remedy =
+			"Set PeerMappingOverride=1: nvnodecheck fix driver/peer-mapping-override shows how.",
 		.reads = READS,
 		.why = "A process without capabilities registers a page that is not memory with the GPU: the "
 		       "page with which the kernel gives every process the time, mapped by page frame number "
@@ -301,11 +308,12 @@ static const struct rule proof_rules[] = {
 		.title = "A stream memory operation does not work on the GPU",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_stream,
+		.evaluate = check_stream,
 		.impact = "Programs that order work between GPU and NIC by cuStreamWriteValue and "
 			  "cuStreamWaitValue fail or wait for ever.",
-		.remedy = "Update the driver. NVreg_EnableStreamMemOPs switches the first version only, "
-			  "which is not judged here: driver/stream-memops.",
+		.remedy =
+			"Update the driver. NVreg_EnableStreamMemOPs switches the first version only, "
+			"which is not judged here: driver/stream-memops.",
 		.reads = READS,
 		.why = "The second version of the interface, from CUDA 11.7 on, is what current components "
 		       "use. A value is written by the GPU's front end and read back; a wait for a value that "
@@ -318,12 +326,14 @@ static const struct rule proof_rules[] = {
 		.title = "A copy between two GPUs did not bring what was sent",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
-		.judge = judge_copies,
-		.impact = "Results are wrong without any error: NCCL and every program that copies between "
-			  "GPUs deliver zeros or old data.",
-		.remedy = "Zeros and old data: a translating IOMMU or ACS redirection below a driver that was "
-			  "patched for P2P; boot with iommu=pt, or turn P2P off (NCCL_P2P_DISABLE=1) until "
-			  "then. Other damage: take the node out of service and test the GPUs (dcgmi diag).",
+		.evaluate = check_copies,
+		.impact =
+			"Results are wrong without any error: NCCL and every program that copies between "
+			"GPUs deliver zeros or old data.",
+		.remedy =
+			"Zeros and old data: a translating IOMMU or ACS redirection below a driver that was "
+			"patched for P2P; boot with iommu=pt, or turn P2P off (NCCL_P2P_DISABLE=1) until "
+			"then. Other damage: take the node out of service and test the GPUs (dcgmi diag).",
 		.reads = READS,
 		.why = "Each GPU's own pattern is copied onto memory that holds something else, and read back "
 		       "through the host. Peer copies succeed whether the data arrives or not.",
@@ -336,10 +346,11 @@ static const struct rule proof_rules[] = {
 		.title = "Copies between two GPUs reach less than half of what they should",
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_speed,
+		.evaluate = check_speed,
 		.impact = "Collective operations run at the speed of the slowest pair.",
-		.remedy = "Compare the links of the two GPUs (nvnodecheck topo, nvidia-smi nvlink -s), and look "
-			  "for another process on them.",
+		.remedy =
+			"Compare the links of the two GPUs (nvnodecheck topo, nvidia-smi nvlink -s), and look "
+			"for another process on them.",
 		.reads = READS,
 		.why = "Wanted is what NVLink (links that are up, by NVML) or the PCI Express links below one "
 		       "switch carry, and what the other pairs with the same kind of path reach. A host "
@@ -353,11 +364,13 @@ static const struct rule proof_rules[] = {
 		.title = "GPU memory could not be registered with a NIC near it",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_registration,
-		.impact = "GPUDirect RDMA does not work: NCCL and NVSHMEM copy through the host, or fail.",
-		.remedy = "By the errors: EOPNOTSUPP of a DMA-BUF is the kernel's RDMA driver, EFAULT of an "
-			  "address is nvidia-peermem not loaded. See rdma/dmabuf-unsupported and "
-			  "modules/peermem-not-loaded.",
+		.evaluate = check_registration,
+		.impact =
+			"GPUDirect RDMA does not work: NCCL and NVSHMEM copy through the host, or fail.",
+		.remedy =
+			"By the errors: EOPNOTSUPP of a DMA-BUF is the kernel's RDMA driver, EFAULT of an "
+			"address is nvidia-peermem not loaded. See rdma/dmabuf-unsupported and "
+			"modules/peermem-not-loaded.",
 		.reads = READS,
 		.why = "There are two ways, and one is enough: ibv_reg_dmabuf_mr with what the open kernel "
 		       "modules export, and ibv_reg_mr with nvidia-peermem.",
@@ -370,10 +383,11 @@ static const struct rule proof_rules[] = {
 		.title = "The NIC's write into GPU memory did not arrive",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_CRIT,
-		.judge = judge_rdma_write,
+		.evaluate = check_rdma_write,
 		.impact = "GPUDirect RDMA delivers wrong data or none.",
-		.remedy = "A translating IOMMU, ACS redirection or a bridge between GPU and NIC that does not "
-			  "forward: nvnodecheck topo shows the path.",
+		.remedy =
+			"A translating IOMMU, ACS redirection or a bridge between GPU and NIC that does not "
+			"forward: nvnodecheck topo shows the path.",
 		.reads = READS,
 		.why = "An RDMA device that is connected with itself writes a pattern into GPU memory, which is "
 		       "read back through the host.",
@@ -386,10 +400,12 @@ static const struct rule proof_rules[] = {
 		.title = "Writing into GPU memory through gdrdrv did not work",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_gdrcopy,
-		.impact = "NVSHMEM and UCX take a slower way for small messages, or deliver wrong data.",
-		.remedy = "Build gdrdrv for this kernel and driver, and load it: modules/gdrdrv-not-loaded, "
-			  "modules/gdrdrv-build-mismatch.",
+		.evaluate = check_gdrcopy,
+		.impact =
+			"NVSHMEM and UCX take a slower way for small messages, or deliver wrong data.",
+		.remedy =
+			"Build gdrdrv for this kernel and driver, and load it: modules/gdrdrv-not-loaded, "
+			"modules/gdrdrv-build-mismatch.",
 		.reads = READS,
 		.why = "A pattern is written by the CPU through the mapping of gdrdrv, and read back by a copy.",
 		.check = "nvnodecheck prove",

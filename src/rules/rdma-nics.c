@@ -3,10 +3,10 @@
  * firmware and user space have to bring along for them. */
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/ports.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/ports.h"
+#include "query/topology.h"
 
 /* ---- rdma/device-missing ---- */
 
@@ -52,7 +52,7 @@ static bool bond_is_untold(const struct node *node, const struct pci_device *nic
 	for_each(d, &node->rdma.devices) {
 		if (!is_known(d->bdf) || !is_same_slot(nic->bdf.value, d->bdf.value))
 			continue;
-		if (!is_told(node->net.interfaces) || !is_told(d->ports))
+		if (!was_read(node->net.interfaces) || !was_read(d->ports))
 			return true;
 		for_each(p, &d->ports)
 			if (is_unknown(p->gids))
@@ -80,65 +80,66 @@ static const struct rdma_device *unplaced(const struct node *node)
 	return NULL;
 }
 
-static void judge_nic(struct judge *j, const struct pci_device *nic, size_t *good)
+static void check_nic(struct rule_context *ctx, const struct pci_device *nic, size_t *good)
 {
-	const char *fact = say_fact(j, "pci.devices", nic->bdf.value, "driver");
+	const char *fact = fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver");
 	bool bound = str_is(nic->driver, "mlx5_core");
 
-	if (device_of(j->node, nic) || is_in_bond(j->node, nic)) {
+	if (device_of(ctx->node, nic) || is_in_bond(ctx->node, nic)) {
 		(*good)++;
 		return;
 	}
 	if (is_unknown(nic->driver))
-		UNKNOWN(j, .subject = nic->bdf.value, .evidence = { fact });
-	else if (unplaced(j->node))
-		UNKNOWN(j, .subject = nic->bdf.value,
-			.evidence = { say_fact(j, "rdma.devices", unplaced(j->node)->name.value, "bdf") });
-	else if (bound && bond_is_untold(j->node, nic))
-		UNKNOWN(j, .subject = nic->bdf.value,
+		UNKNOWN(ctx, .subject = nic->bdf.value, .evidence = { fact });
+	else if (unplaced(ctx->node))
+		UNKNOWN(ctx, .subject = nic->bdf.value,
+			.evidence = { fact_path(ctx->arena, "rdma.devices",
+						unplaced(ctx->node)->name.value, "bdf") });
+	else if (bound && bond_is_untold(ctx->node, nic))
+		UNKNOWN(ctx, .subject = nic->bdf.value,
 			.observed =
 				"it has no RDMA device; whether it is in a bond with the NIC's other port was "
 				"not read",
 			.evidence = { "net.interfaces", fact });
 	else if (bound)
-		FAIL(j, .subject = nic->bdf.value,
+		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "mlx5_core drives it, and it has no RDMA device",
 		     .expected = "an entry in /sys/class/infiniband", .evidence = { fact });
-	else if (is_absent(nic->driver) && has_working_peer(j->node, nic))
-		FAIL(j, .subject = nic->bdf.value,
+	else if (is_absent(nic->driver) && has_working_peer(ctx->node, nic))
+		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed =
 			     "no driver is bound to it; NICs of the same model have RDMA devices",
 		     .expected = "mlx5_core", .evidence = { fact });
 	/* Else it was given away: vfio-pci, or an old mlx4. */
 }
 
-static void judge_missing(struct judge *j)
+static void check_missing(struct rule_context *ctx)
 {
 	size_t good = 0, before;
 
-	if (!is_told(j->node->pci.devices)) {
-		UNKNOWN(j, .evidence = { "pci.devices" });
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
-	if (!is_told(j->node->rdma.devices)) {
-		UNKNOWN(j, .evidence = { "rdma.devices" });
+	if (!was_read(ctx->node->rdma.devices)) {
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 		return;
 	}
-	if (!j->node->rdma.devices.count) {
-		NOT_APPLICABLE(j, .observed = "no RDMA device at all: see rdma/no-devices",
+	if (!ctx->node->rdma.devices.count) {
+		NOT_APPLICABLE(ctx, .observed = "no RDMA device at all: see rdma/no-devices",
 			       .evidence = { "rdma.devices" });
 		return;
 	}
-	before = j->findings->count;
-	for_each(nic, &j->node->pci.devices)
-		if (pci_is_mlx(nic) && topology_is_nic(j->node, nic))
-			judge_nic(j, nic, &good);
-	if (j->findings->count > before)
+	before = ctx->findings->count;
+	for_each(nic, &ctx->node->pci.devices)
+		if (pci_is_mlx(nic) && topology_is_nic(ctx->node, nic))
+			check_nic(ctx, nic, &good);
+	if (ctx->findings->count > before)
 		return;
 	if (good)
-		PASS(j, .evidence = { "rdma.devices", "pci.devices" });
+		PASS(ctx, .evidence = { "rdma.devices", "pci.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "no NVIDIA NIC that mlx5_core drives",
+		NOT_APPLICABLE(ctx, .observed = "no NVIDIA NIC that mlx5_core drives",
 			       .evidence = { "pci.devices" });
 }
 
@@ -157,29 +158,30 @@ static bool is_same_board(const struct rdma_device *a, const struct rdma_device 
 }
 
 /* A virtual function has its parent's firmware. */
-static bool has_firmware(const struct judge *j, const struct rdma_device *d)
+static bool has_firmware(const struct rule_context *ctx, const struct rdma_device *d)
 {
-	return !is_virtual_function(j, d) && !is_management(j, d) && is_known(d->firmware);
+	return !is_virtual_function(ctx->endpoints, d) && !is_management(ctx->endpoints, d) &&
+	       is_known(d->firmware);
 }
 
 /* The firmware that most NICs of the model have. */
-static const struct rdma_device *usual(const struct judge *j, const struct rdma_device *device,
-				       bool boards)
+static const struct rdma_device *usual(const struct rule_context *ctx,
+				       const struct rdma_device *device, bool boards)
 {
 	const struct rdma_device *best = NULL;
 	size_t most = 0;
 
-	for_each(a, &j->node->rdma.devices) {
+	for_each(a, &ctx->node->rdma.devices) {
 		size_t n = 0;
 
-		if (!has_firmware(j, a) || !is_same_model(a, device) ||
+		if (!has_firmware(ctx, a) || !is_same_model(a, device) ||
 		    (boards && !is_same_board(a, device)))
 			continue;
 		/* Those were counted already. */
 		if (best && strcmp(a->firmware.value, best->firmware.value) == 0)
 			continue;
-		for_each(b, &j->node->rdma.devices)
-			n += has_firmware(j, b) && is_same_model(a, b) &&
+		for_each(b, &ctx->node->rdma.devices)
+			n += has_firmware(ctx, b) && is_same_model(a, b) &&
 			     (!boards || is_same_board(a, b)) &&
 			     strcmp(a->firmware.value, b->firmware.value) == 0;
 		if (n > most) {
@@ -190,10 +192,9 @@ static const struct rdma_device *usual(const struct judge *j, const struct rdma_
 	return best;
 }
 
-static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
+static void check_firmware_of(struct rule_context *ctx, const struct rdma_device *d)
 {
-	const struct rdma_device *board = usual(j, d, true),
-				 *model = usual(j, d, false);
+	const struct rdma_device *board = usual(ctx, d, true), *model = usual(ctx, d, false);
 	const struct rdma_device *other = board ? board : model;
 
 	if (board && strcmp(board->firmware.value, d->firmware.value) == 0)
@@ -201,38 +202,40 @@ static void judge_firmware_of(struct judge *j, const struct rdma_device *d)
 	if (!other || strcmp(other->firmware.value, d->firmware.value) == 0)
 		return;
 	/* Boards of another maker are released at another time. */
-	FAIL_AS(j, other == board || !is_known(d->board_id) ? SEVERITY_WARN : SEVERITY_INFO,
+	FAIL_AS(ctx, other == board || !is_known(d->board_id) ? SEVERITY_WARN : SEVERITY_INFO,
 		.subject = d->name.value,
-		.observed = say(j, "%s %s has %s, %s has %s", d->hca_type.value, d->name.value,
-				d->firmware.value, other->name.value, other->firmware.value),
+		.observed = text_printf(ctx, "%s %s has %s, %s has %s", d->hca_type.value,
+					d->name.value, d->firmware.value, other->name.value,
+					other->firmware.value),
 		.expected = "one firmware version for NICs of one model",
-		.evidence = { say_fact(j, "rdma.devices", d->name.value, "firmware"),
-			      say_fact(j, "rdma.devices", other->name.value, "firmware") });
+		.evidence = {
+			fact_path(ctx->arena, "rdma.devices", d->name.value, "firmware"),
+			fact_path(ctx->arena, "rdma.devices", other->name.value, "firmware") });
 }
 
-static void judge_firmware(struct judge *j)
+static void check_firmware(struct rule_context *ctx)
 {
 	size_t known = 0, unknown = 0, before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each(d, &j->node->rdma.devices) {
+	before = ctx->findings->count;
+	for_each(d, &ctx->node->rdma.devices) {
 		unknown += is_unknown(d->firmware) || is_unknown(d->hca_type);
-		if (!has_firmware(j, d))
+		if (!has_firmware(ctx, d))
 			continue;
 		known++;
-		judge_firmware_of(j, d);
+		check_firmware_of(ctx, d);
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (unknown)
-		UNKNOWN(j, .observed = "the firmware or the model of a NIC is not known",
+		UNKNOWN(ctx, .observed = "the firmware or the model of a NIC is not known",
 			.evidence = { "rdma.devices" });
 	else if (known > 1)
-		PASS(j, .evidence = { "rdma.devices" });
+		PASS(ctx, .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "not two NICs to compare",
+		NOT_APPLICABLE(ctx, .observed = "not two NICs to compare",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -241,7 +244,8 @@ static void judge_firmware(struct judge *j)
 /* Nobody gave it one: "ip link set PF vf N node_guid", a plug-in of the container engine. */
 static bool has_no_guid(const struct rdma_device *d)
 {
-	return is_known(d->node_guid) && strspn(d->node_guid.value, "0:") == strlen(d->node_guid.value);
+	return is_known(d->node_guid) &&
+	       strspn(d->node_guid.value, "0:") == strlen(d->node_guid.value);
 }
 
 /* Idle virtual functions have none by right. */
@@ -253,32 +257,35 @@ static bool is_used_without_guid(const struct rdma_device *d)
 	return false;
 }
 
-static void judge_vf(struct judge *j)
+static void check_vf(struct rule_context *ctx)
 {
 	size_t n = 0;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	if (!is_told(j->node->pci.devices)) {
-		UNKNOWN(j, .evidence = { "pci.devices" });
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
-	for_each(d, &j->node->rdma.devices) {
-		if (!is_virtual_function(j, d))
+	for_each(d, &ctx->node->rdma.devices) {
+		if (!is_virtual_function(ctx->endpoints, d))
 			continue;
 		n++;
-		FAIL_AS(j, is_used_without_guid(d) ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(ctx, is_used_without_guid(d) ? SEVERITY_WARN : SEVERITY_INFO,
 			.subject = d->name.value,
-			.observed = say(j, "a virtual function of %s%s",
-					node_pci(j->node, d->bdf.value)->physical_function.value,
-					is_used_without_guid(d) ? ", active and without a node GUID" : ""),
+			.observed = text_printf(
+				ctx, "a virtual function of %s%s",
+				node_pci(ctx->node, d->bdf.value)->physical_function.value,
+				is_used_without_guid(d) ? ", active and without a node GUID" : ""),
 			.expected = "a physical function, where NVSHMEM or DeepEP run over it",
-			.evidence = { say_fact(j, "pci.devices", d->bdf.value, "physical_function"),
-				      say_fact(j, "rdma.devices", d->name.value, "node_guid") });
+			.evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+						"physical_function"),
+				      fact_path(ctx->arena, "rdma.devices", d->name.value,
+						"node_guid") });
 	}
 	if (!n)
-		PASS(j,
-		     .observed = node_is_vm(j->node)
+		PASS(ctx,
+		     .observed = node_is_vm(ctx->node)
 					 ? "none that this virtual machine could tell for one"
 					 : "none",
 		     .evidence = { "rdma.devices", "pci.devices" });
@@ -288,95 +295,100 @@ static void judge_vf(struct judge *j)
 
 #define KERNEL_GDAKI "6.1"
 
-static void judge_gdaki(struct judge *j)
+static void check_gdaki(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	bool peermem = node_module(node, "nvidia_peermem");
 	bool ofed = node_software(node, "ofed") || node_software(node, "doca");
 
-	if (gate_no_rdma(j))
+	if (skip_without_rdma(ctx))
 		return;
 	if (!is_known(node->os.kernel))
-		UNKNOWN(j, .evidence = { "os.kernel" });
+		UNKNOWN(ctx, .evidence = { "os.kernel" });
 	else if (peermem)
-		PASS(j, .observed = "nvidia_peermem is loaded",
+		PASS(ctx, .observed = "nvidia_peermem is loaded",
 		     .evidence = { "modules.loaded[nvidia_peermem].state" });
-	else if (!is_told(node->modules.loaded))
-		UNKNOWN(j, .evidence = { "modules.loaded" });
+	else if (!was_read(node->modules.loaded))
+		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (!is_known(node->driver.loaded))
-		UNKNOWN(j, .evidence = { "driver.loaded" });
+		UNKNOWN(ctx, .evidence = { "driver.loaded" });
 	else if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
-		FAIL(j,
+		FAIL(ctx,
 		     .observed = "proprietary kernel modules, which export no DMA-BUF, and no "
 				 "nvidia_peermem",
 		     .expected = "nvidia_peermem, or the open modules with Linux " KERNEL_GDAKI,
 		     .evidence = { "driver.flavour", "modules.loaded" });
 	else if (version_compare(node->os.kernel.value, KERNEL_GDAKI) >= 0)
-		PASS(j, .observed = say(j, "Linux %s", node->os.kernel.value),
+		PASS(ctx, .observed = text_printf(ctx, "Linux %s", node->os.kernel.value),
 		     .evidence = { "os.kernel" });
 	else if (ofed)
-		FAIL_AS(j, SEVERITY_INFO,
-			.observed = say(j, "Linux %s with an OFED stack, no nvidia_peermem",
-					node->os.kernel.value),
+		FAIL_AS(ctx, SEVERITY_INFO,
+			.observed = text_printf(ctx,
+						"Linux %s with an OFED stack, no nvidia_peermem",
+						node->os.kernel.value),
 			.expected = "Linux " KERNEL_GDAKI
 				    " or nvidia_peermem; OFED may bring what it takes",
 			.evidence = { "os.kernel", "modules.loaded" });
-	else if (!is_told(node->software.items))
-		UNKNOWN(j, .observed = "whether an OFED stack is installed was not read",
+	else if (!was_read(node->software.items))
+		UNKNOWN(ctx, .observed = "whether an OFED stack is installed was not read",
 			.evidence = { "software.items" });
 	else
-		FAIL(j, .observed = say(j, "Linux %s and no nvidia_peermem", node->os.kernel.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "Linux %s and no nvidia_peermem",
+					     node->os.kernel.value),
 		     .expected = "Linux " KERNEL_GDAKI " or nvidia_peermem",
 		     .evidence = { "os.kernel", "modules.loaded" });
 }
 
 /* ---- rdma/pci-atomic-mode ---- */
 
-static void judge_atomic(struct judge *j)
+static void check_atomic(struct rule_context *ctx)
 {
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	for_each(d, &j->node->rdma.devices)
+	for_each(d, &ctx->node->rdma.devices)
 		if (str_is(d->driver, "mlx5_core")) {
 			/* It never is: that says nothing about this node. */
-			UNKNOWN(j, .graded = true, .severity = SEVERITY_INFO,
-				.observed = "a firmware setting that only mlxconfig shows; nothing here "
-					    "starts other programs",
+			UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
+				.observed =
+					"a firmware setting that only mlxconfig shows; nothing here "
+					"starts other programs",
 				.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
 				.evidence = { "rdma.devices" });
 			return;
 		}
-	NOT_APPLICABLE(j, .observed = "no RDMA device of mlx5_core",
+	NOT_APPLICABLE(ctx, .observed = "no RDMA device of mlx5_core",
 		       .evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/netns-exclusive ---- */
 
-static void judge_netns(struct judge *j)
+static void check_netns(struct rule_context *ctx)
 {
 	const char *runtime = NULL;
 	enum fact_state containers;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	containers = container_runtime(j->node, &runtime);
-	if (!is_known(j->node->rdma.netns_mode) && is_told(j->node->rdma.netns_mode))
-		NOT_APPLICABLE(j, .observed = "ib_core has no such mode",
+	containers = container_runtime(ctx->node, &runtime);
+	if (!is_known(ctx->node->rdma.netns_mode) && was_read(ctx->node->rdma.netns_mode))
+		NOT_APPLICABLE(ctx, .observed = "ib_core has no such mode",
 			       .evidence = { "rdma.netns_mode" });
-	else if (!is_known(j->node->rdma.netns_mode))
-		UNKNOWN(j, .evidence = { "rdma.netns_mode" });
-	else if (!str_is(j->node->rdma.netns_mode, "exclusive"))
-		PASS(j, .evidence = { "rdma.netns_mode" });
-	else if (containers == FACT_KNOWN || is_known(j->node->os.container))
-		FAIL(j,
-		     .observed = runtime ? say(j, "exclusive, and %s runs", runtime)
+	else if (!is_known(ctx->node->rdma.netns_mode))
+		UNKNOWN(ctx, .evidence = { "rdma.netns_mode" });
+	else if (!str_is(ctx->node->rdma.netns_mode, "exclusive"))
+		PASS(ctx, .evidence = { "rdma.netns_mode" });
+	else if (containers == FACT_KNOWN || is_known(ctx->node->os.container))
+		FAIL(ctx,
+		     .observed = runtime ? text_printf(ctx, "exclusive, and %s runs", runtime)
 					 : "exclusive, within a container",
 		     .expected = "shared, where containers share RDMA devices",
-		     .evidence = { "rdma.netns_mode",
-				   runtime ? say_fact(j, "limits.launchers", runtime, "pid")
-					   : "os.container" });
+		     .evidence = {
+			     "rdma.netns_mode",
+			     runtime ? fact_path(ctx->arena, "limits.launchers", runtime, "pid")
+				     : "os.container" });
 	else
-		FAIL_AS(j, SEVERITY_INFO,
+		FAIL_AS(ctx, SEVERITY_INFO,
 			.observed = containers == FACT_ABSENT
 					    ? "exclusive; no container runtime runs"
 					    : "exclusive; whether containers run here is not known",
@@ -390,7 +402,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "A NIC has no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_missing,
+		.evaluate = check_missing,
 		.impact = "The GPUs next to it go through another NIC, or jobs that name it do "
 			  "not start.",
 		.remedy = "Look in the kernel log for mlx5_core at this address; then unbind and "
@@ -414,7 +426,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "NICs of one model have different firmware",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_firmware,
+		.evaluate = check_firmware,
 		.impact = "Rails that behave differently: other defaults, other bugs, hangs on "
 			  "some of the NICs.",
 		.remedy =
@@ -436,7 +448,7 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
-		.judge = judge_vf,
+		.evaluate = check_vf,
 		.impact = "Nothing as such; DeepEP was reported to hang over virtual functions.",
 		.remedy = "Give the job physical functions, or try without DeepEP before looking "
 			  "elsewhere.",
@@ -454,7 +466,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "The kernel cannot register what GPU-initiated NCCL needs",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
-		.judge = judge_gdaki,
+		.evaluate = check_gdaki,
 		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP V2 uses.",
 		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or "
 			  "Linux " KERNEL_GDAKI " and later with the open kernel modules.",
@@ -475,7 +487,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "The NIC's firmware may not offer atomic operations",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.judge = judge_atomic,
+		.evaluate = check_atomic,
 		.impact = "NVSHMEM passes over the NIC: \"does not support all necessary atomic "
 			  "operations\".",
 		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset "
@@ -497,7 +509,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "RDMA devices belong to one network namespace only",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_netns,
+		.evaluate = check_netns,
 		.impact = "Containers with a network of their own see no RDMA device; the shared "
 			  "device plugin of Kubernetes does not start.",
 		.remedy = "rdma system set netns shared before any container runs, and options "

@@ -4,57 +4,60 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/ports.h"
-#include "settings.h"
+#include "evaluate/settings.h"
+#include "evaluate/skip.h"
+#include "query/ports.h"
 
 /* ---- rdma/port-init-no-sm ---- */
 
-static void judge_init(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+static void check_init(struct rule_context *ctx, const struct rdma_device *d,
+		       const struct rdma_port *p)
 {
-	const char *state = port_fact(j, d, p, "state"), *sm = port_fact(j, d, p, "sm_lid");
+	const char *state = port_fact(ctx->arena, d, p, "state"),
+		   *sm = port_fact(ctx->arena, d, p, "sm_lid");
 
 	if (known_is(p->sm_lid, 0))
-		FAIL(j, .subject = say_port(j, d, p),
+		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 		     .observed = "INIT: the link is up, and no subnet manager is known (sm_lid 0)",
 		     .expected = "ACTIVE", .evidence = { state, sm });
 	else if (is_known(p->sm_lid))
-		FAIL_AS(j, SEVERITY_WARN, .subject = say_port(j, d, p),
-			.observed = say(j,
-					"INIT; the subnet manager at LID %" PRIu64
-					" has not configured it, or not yet",
-					p->sm_lid.value),
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
+			.observed = text_printf(ctx,
+						"INIT; the subnet manager at LID %" PRIu64
+						" has not configured it, or not yet",
+						p->sm_lid.value),
 			.expected = "ACTIVE", .evidence = { state, sm });
 	else
-		UNKNOWN(j, .subject = say_port(j, d, p), .evidence = { sm });
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { sm });
 }
 
-static void judge_no_sm(struct judge *j)
+static void check_no_sm(struct rule_context *ctx)
 {
 	size_t good = 0, seen = 0, before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node) {
-		if (port_is_ethernet(p) || is_management(j, d))
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
+		if (port_is_ethernet(p) || is_management(ctx->endpoints, d))
 			continue;
 		seen++;
 		if (!is_known(p->state) || !is_known(p->link_layer))
-			UNKNOWN(j, .subject = say_port(j, d, p),
-				.evidence = { port_fact(
-					j, d, p, is_known(p->state) ? "link_layer" : "state") });
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = {
+					port_fact(ctx->arena, d, p,
+						  is_known(p->state) ? "link_layer" : "state") });
 		else if (p->state.value == RDMA_PORT_INIT && port_is_infiniband(p))
-			judge_init(j, d, p);
+			check_init(ctx, d, p);
 		else
 			good++;
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (good)
-		PASS(j, .evidence = { "rdma.devices" });
+		PASS(ctx, .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = seen ? "no port" : "no InfiniBand port",
+		NOT_APPLICABLE(ctx, .observed = seen ? "no port" : "no InfiniBand port",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -68,9 +71,10 @@ static bool is_link_counter(const struct rdma_counter *c)
 	       str_is(c->name, "link_error_recovery");
 }
 
-static void judge_counters(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+static void check_counters(struct rule_context *ctx, const struct rdma_device *d,
+			   const struct rdma_port *p)
 {
-	uint64_t limit = j->settings ? j->settings->link_errors_max : 0, most = 0;
+	uint64_t limit = ctx->settings ? ctx->settings->link_errors_max : 0, most = 0;
 	const char *seen = "", *fact = NULL;
 	bool unread = false;
 
@@ -78,44 +82,47 @@ static void judge_counters(struct judge *j, const struct rdma_device *d, const s
 		unread |= is_link_counter(c) && is_unknown(c->value);
 		if (!is_link_counter(c) || !is_known(c->value) || c->value.value == 0)
 			continue;
-		seen = say(j, "%s%s%s %" PRIu64, seen, *seen ? ", " : "", c->name.value,
-			   c->value.value);
+		seen = text_printf(ctx, "%s%s%s %" PRIu64, seen, *seen ? ", " : "", c->name.value,
+				   c->value.value);
 		if (c->value.value < most)
 			continue;
 		most = c->value.value;
-		fact = say(j, "%s[%s].value", port_fact(j, d, p, "counters"), c->name.value);
+		fact = text_printf(ctx, "%s[%s].value", port_fact(ctx->arena, d, p, "counters"),
+				   c->name.value);
 	}
 	if (!fact && unread)
-		UNKNOWN(j, .subject = say_port(j, d, p),
-			.evidence = { port_fact(j, d, p, "counters") });
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { port_fact(ctx->arena, d, p, "counters") });
 	else if (!fact)
-		PASS(j, .subject = say_port(j, d, p),
-		     .evidence = { port_fact(j, d, p, "counters") });
+		PASS(ctx, .subject = port_name(ctx->arena, d, p),
+		     .evidence = { port_fact(ctx->arena, d, p, "counters") });
 	else
-		FAIL_AS(j, limit && most > limit ? SEVERITY_WARN : SEVERITY_INFO,
-			.subject = say_port(j, d, p), .observed = seen,
-			.expected = limit ? say(j, "at most %" PRIu64 " each", limit) : "none",
+		FAIL_AS(ctx, limit && most > limit ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = port_name(ctx->arena, d, p), .observed = seen,
+			.expected = limit ? text_printf(ctx, "at most %" PRIu64 " each", limit)
+					  : "none",
 			.evidence = { fact });
 }
 
-static void judge_flapping(struct judge *j)
+static void check_flapping(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node) {
-		if (is_management(j, d) || is_absent(p->counters))
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
+		if (is_management(ctx->endpoints, d) || is_absent(p->counters))
 			continue;
 		if (is_unknown(p->counters))
-			UNKNOWN(j, .subject = say_port(j, d, p),
-				.evidence = { port_fact(j, d, p, "counters") });
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = { port_fact(ctx->arena, d, p, "counters") });
 		else
-			judge_counters(j, d, p);
+			check_counters(ctx, d, p);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no port has counters of its own (virtual functions)",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx,
+			       .observed = "no port has counters of its own (virtual functions)",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -126,12 +133,12 @@ struct layers {
 };
 
 /* Of the ports that are in use; with JOBS of those that jobs run over. */
-static struct layers count_layers(const struct judge *j, bool jobs)
+static struct layers count_layers(const struct rule_context *ctx, bool jobs)
 {
 	struct layers n = { 0 };
 
-	for_each_port(d, p, j->node) {
-		if (is_management(j, d) || (jobs && !is_job_nic(j, d)))
+	for_each_port(d, p, ctx->node) {
+		if (is_management(ctx->endpoints, d) || (jobs && !is_job_nic(ctx->endpoints, d)))
 			continue;
 		if (!port_is_active(p) && is_known(p->state))
 			continue;
@@ -142,25 +149,26 @@ static struct layers count_layers(const struct judge *j, bool jobs)
 	return n;
 }
 
-static void judge_mixed(struct judge *j)
+static void check_mixed(struct rule_context *ctx)
 {
 	struct layers jobs, all;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	jobs = count_layers(j, true);
-	all = count_layers(j, false);
+	jobs = count_layers(ctx, true);
+	all = count_layers(ctx, false);
 	if (jobs.infiniband && jobs.ethernet)
-		FAIL(j,
-		     .observed = say(j,
-				     "%zu InfiniBand and %zu Ethernet ports are active among the "
-				     "NICs that jobs use",
-				     jobs.infiniband, jobs.ethernet),
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%zu InfiniBand and %zu Ethernet ports are active among the "
+			     "NICs that jobs use",
+			     jobs.infiniband, jobs.ethernet),
 		     .expected = "one link layer", .evidence = { "rdma.devices" });
 	else if (all.infiniband && all.ethernet)
-		FAIL_AS(j, SEVERITY_INFO,
-			.observed = say(
-				j,
+		FAIL_AS(ctx, SEVERITY_INFO,
+			.observed = text_printf(
+				ctx,
 				"%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
 				"the GPUs are all %s",
 				all.infiniband, all.ethernet,
@@ -168,26 +176,26 @@ static void judge_mixed(struct judge *j)
 			.expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
 			.evidence = { "rdma.devices" });
 	else if (all.unknown)
-		UNKNOWN(j, .observed = "state or link layer of a port is not known",
+		UNKNOWN(ctx, .observed = "state or link layer of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (all.infiniband || all.ethernet)
-		PASS(j, .observed = all.ethernet ? "all Ethernet" : "all InfiniBand",
+		PASS(ctx, .observed = all.ethernet ? "all Ethernet" : "all InfiniBand",
 		     .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "no active port", .evidence = { "rdma.devices" });
+		NOT_APPLICABLE(ctx, .observed = "no active port", .evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/link-type-eth ---- */
 
 /* Ports of devices of the same model, that one among them. */
-static struct layers peers_of(const struct judge *j, const struct rdma_device *device)
+static struct layers peers_of(const struct rule_context *ctx, const struct rdma_device *device)
 {
 	struct layers n = { 0 };
 
-	for_each_port(d, p, j->node) {
+	for_each_port(d, p, ctx->node) {
 		if (!is_known(d->hca_type) || !is_known(device->hca_type) ||
 		    strcmp(d->hca_type.value, device->hca_type.value) != 0 ||
-		    is_management(j, d))
+		    is_management(ctx->endpoints, d))
 			continue;
 		n.infiniband += port_is_infiniband(p);
 		n.ethernet += port_is_ethernet(p);
@@ -195,43 +203,45 @@ static struct layers peers_of(const struct judge *j, const struct rdma_device *d
 	return n;
 }
 
-static void judge_type(struct judge *j)
+static void check_type(struct rule_context *ctx)
 {
-	const struct expectation *expected = j->settings
-						     ? settings_expect(j->settings, "link-layer")
+	const struct expectation *expected = ctx->settings
+						     ? settings_expect(ctx->settings, "link-layer")
 						     : NULL;
 	bool wanted = expected && strcmp(expected->value, "InfiniBand") == 0;
 	size_t infiniband = 0, unknown = 0, before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node) {
-		struct layers peers = peers_of(j, d);
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
+		struct layers peers = peers_of(ctx, d);
 
 		infiniband += port_is_infiniband(p);
 		unknown += !is_known(p->link_layer);
-		if (!port_is_ethernet(p) || is_management(j, d) ||
+		if (!port_is_ethernet(p) || is_management(ctx->endpoints, d) ||
 		    (!wanted && peers.infiniband <= peers.ethernet))
 			continue;
-		FAIL(j, .subject = say_port(j, d, p),
+		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 		     .observed =
 			     wanted ? "Ethernet"
-				    : say(j, "Ethernet; %zu ports of the same model are InfiniBand",
-					  peers.infiniband),
-		     .expected = wanted ? say(j, "InfiniBand, says %s", expected->file)
+				    : text_printf(
+					      ctx,
+					      "Ethernet; %zu ports of the same model are InfiniBand",
+					      peers.infiniband),
+		     .expected = wanted ? text_printf(ctx, "InfiniBand, says %s", expected->file)
 					: "InfiniBand like its peers",
-		     .evidence = { port_fact(j, d, p, "link_layer") });
+		     .evidence = { port_fact(ctx->arena, d, p, "link_layer") });
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
 	if (unknown)
-		UNKNOWN(j, .observed = "the link layer of a port is not known",
+		UNKNOWN(ctx, .observed = "the link layer of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (infiniband)
-		PASS(j, .evidence = { "rdma.devices" });
+		PASS(ctx, .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(j, .observed = "no InfiniBand port, and none is expected",
+		NOT_APPLICABLE(ctx, .observed = "no InfiniBand port, and none is expected",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -259,12 +269,12 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 }
 
 /* What the asked process sets. NCCL_IB_PKEY is an index; the others are keys. */
-static bool wanted_pkey(struct judge *j, uint64_t *pkey, const char **name)
+static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **name)
 {
 	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = node_env(j->node, names[i]);
+		const char *value = node_env(ctx->node, names[i]);
 
 		if (value && span_u64(span_of(value), 0, pkey) == 0) {
 			*name = names[i];
@@ -274,64 +284,70 @@ static bool wanted_pkey(struct judge *j, uint64_t *pkey, const char **name)
 	return false;
 }
 
-static void judge_port_pkey(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *d,
+			    const struct rdma_port *p)
 {
-	const char *fact = port_fact(j, d, p, "pkeys"), *subject = say_port(j, d, p);
-	const char *index = node_env(j->node, "NCCL_IB_PKEY"), *name = NULL;
+	const char *fact = port_fact(ctx->arena, d, p, "pkeys"),
+		   *subject = port_name(ctx->arena, d, p);
+	const char *index = node_env(ctx->node, "NCCL_IB_PKEY"), *name = NULL;
 	uint64_t pkey = PKEY_DEFAULT, number;
-	bool set = wanted_pkey(j, &pkey, &name);
+	bool set = wanted_pkey(ctx, &pkey, &name);
 	int member = membership(p, pkey);
 
 	if (index && span_u64(span_of(index), 0, &number) == 0 && number >= p->pkeys.count)
-		FAIL(j, .subject = subject,
-		     .observed = say(j, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set",
-				     number, p->pkeys.count),
+		FAIL(ctx, .subject = subject,
+		     .observed = text_printf(
+			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
+			     p->pkeys.count),
 		     .expected = "the index of an entry",
 		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
 	else if (set && !member)
-		FAIL(j, .subject = subject,
-		     .observed = say(j, "no entry for 0x%" PRIx64 ", which %s names", pkey, name),
+		FAIL(ctx, .subject = subject,
+		     .observed = text_printf(ctx, "no entry for 0x%" PRIx64 ", which %s names",
+					     pkey, name),
 		     .expected = "the partition key that the job uses",
-		     .evidence = { fact, say_fact(j, "env.variables", name, "value") });
+		     .evidence = { fact, fact_path(ctx->arena, "env.variables", name, "value") });
 	else if (!set && !p->pkeys.count)
-		FAIL(j, .subject = subject, .observed = "no partition key at all",
+		FAIL(ctx, .subject = subject, .observed = "no partition key at all",
 		     .expected = "0xffff, or the partition's own", .evidence = { fact });
 	else if (!set && !member)
-		FAIL(j, .subject = subject,
-		     .observed = say(j, "no default partition key; the first is %s",
-				     p->pkeys.items[0]),
+		FAIL(ctx, .subject = subject,
+		     .observed = text_printf(ctx, "no default partition key; the first is %s",
+					     p->pkeys.items[0]),
 		     .expected = "0xffff, or a setting that names the partition's own",
 		     .evidence = { fact });
 	else if (member == 1)
-		FAIL_AS(j, SEVERITY_INFO, .subject = subject,
-			.observed = say(
-				j, "limited member of 0x%" PRIx64 ": it reaches full members alone",
-				pkey & PKEY_DEFAULT),
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = subject,
+			.observed = text_printf(ctx,
+						"limited member of 0x%" PRIx64
+						": it reaches full members alone",
+						pkey & PKEY_DEFAULT),
 			.expected = "full membership, where nodes talk to each other",
 			.evidence = { fact });
 	else
-		PASS(j, .subject = subject, .evidence = { fact });
+		PASS(ctx, .subject = subject, .evidence = { fact });
 }
 
-static void judge_pkey(struct judge *j)
+static void check_pkey(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node) {
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
 		/* Until it is ACTIVE the subnet manager has not filled the table. */
-		if (!port_is_infiniband(p) || !port_is_active(p) || is_management(j, d))
+		if (!port_is_infiniband(p) || !port_is_active(p) ||
+		    is_management(ctx->endpoints, d))
 			continue;
 		if (!is_known(p->pkeys))
-			UNKNOWN(j, .subject = say_port(j, d, p),
-				.evidence = { port_fact(j, d, p, "pkeys") });
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = { port_fact(ctx->arena, d, p, "pkeys") });
 		else
-			judge_port_pkey(j, d, p);
+			check_port_pkey(ctx, d, p);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no active InfiniBand port",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no active InfiniBand port",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -341,7 +357,7 @@ static const struct rule rdma_ports_rules[] = {
 		.title = "An InfiniBand port waits for a subnet manager",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
-		.judge = judge_no_sm,
+		.evaluate = check_no_sm,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
 		.remedy = "Start a subnet manager on the fabric (opensm, or that of a managed "
 			  "switch), or look why it does not reach or does not accept this port.",
@@ -359,7 +375,7 @@ static const struct rule rdma_ports_rules[] = {
 		.title = "An RDMA link had errors or went down since the counters were reset",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_flapping,
+		.evaluate = check_flapping,
 		.impact = "Retransmissions at best; a job hangs or ends when the link goes down "
 			  "under it.",
 		.remedy = "Look whether they still rise. If so, clean or replace cable and "
@@ -381,7 +397,7 @@ static const struct rule rdma_ports_rules[] = {
 		.title = "InfiniBand and Ethernet ports are active side by side",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_mixed,
+		.evaluate = check_mixed,
 		.impact = "A job that takes all NICs connects InfiniBand with Ethernet: NCCL ends "
 			  "with ibv_modify_qp \"Invalid argument\", or hangs.",
 		.remedy = "Name the NICs of one kind in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all "
@@ -400,7 +416,7 @@ static const struct rule rdma_ports_rules[] = {
 		.title = "A port is set to Ethernet where InfiniBand is expected",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_type,
+		.evaluate = check_type,
 		.impact = "The port does not join the InfiniBand fabric.",
 		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), "
 			  "then reboot or mlxfwreset.",
@@ -420,7 +436,7 @@ static const struct rule rdma_ports_rules[] = {
 		.title = "A port's partition table lacks the key that jobs use",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_pkey,
+		.evaluate = check_pkey,
 		.impact = "Queue pairs cannot be made, or packets are dropped without a word.",
 		.remedy = "Make the port a member in the subnet manager's partitions.conf, or set "
 			  "NCCL_IB_PKEY (an index) or UCX_IB_PKEY (a key) to what is there.",

@@ -3,8 +3,8 @@
  * size and a fabric that does not drop them. */
 #include <inttypes.h>
 
-#include "judge/gate.h"
-#include "judge/ports.h"
+#include "evaluate/skip.h"
+#include "query/ports.h"
 
 /* ---- rdma/mtu-small ---- */
 
@@ -24,109 +24,113 @@ static const struct net_interface *roce_interface(const struct node *node,
 	return gid && is_known(gid->netdev) ? node_interface(node, gid->netdev.value) : NULL;
 }
 
-static void judge_port_mtu(struct judge *j, const struct rdma_device *d, const struct rdma_port *p,
-			   enum severity severity)
+static void check_port_mtu(struct rule_context *ctx, const struct rdma_device *d,
+			   const struct rdma_port *p, enum severity severity)
 {
-	const struct net_interface *interface = port_is_ethernet(p) ? roce_interface(j->node, p)
+	const struct net_interface *interface = port_is_ethernet(p) ? roce_interface(ctx->node, p)
 								    : NULL;
-	const char *verbs = port_fact(j, d, p, "active_mtu_bytes");
-	const char *netdev =
-		interface ? say_fact(j, "net.interfaces", interface->name.value, "mtu_bytes") : NULL;
+	const char *verbs = port_fact(ctx->arena, d, p, "active_mtu_bytes");
+	const char *netdev = interface ? fact_path(ctx->arena, "net.interfaces",
+						   interface->name.value, "mtu_bytes")
+				       : NULL;
 	bool mtu = interface && is_known(interface->mtu_bytes);
 
 	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS)
-		FAIL_AS(j, severity, .subject = say_port(j, d, p),
-			.observed = say(j, "active MTU %" PRIu64 "%s%s%s",
-					p->active_mtu_bytes.value, mtu ? ", MTU " : "",
-					mtu ? say(j, "%" PRIu64, interface->mtu_bytes.value) : "",
-					mtu ? say(j, " of %s", interface->name.value) : ""),
+		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
+			.observed = text_printf(
+				ctx, "active MTU %" PRIu64 "%s%s%s", p->active_mtu_bytes.value,
+				mtu ? ", MTU " : "",
+				mtu ? text_printf(ctx, "%" PRIu64, interface->mtu_bytes.value) : "",
+				mtu ? text_printf(ctx, " of %s", interface->name.value) : ""),
 			.expected = "4096", .evidence = { verbs, netdev });
 	else if (is_known(p->active_mtu_bytes))
-		PASS(j, .subject = say_port(j, d, p), .evidence = { verbs });
+		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
 	else if (!mtu)
-		UNKNOWN(j, .subject = say_port(j, d, p), .evidence = { verbs });
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
 	else if (interface->mtu_bytes.value < MTU_NETDEV)
-		FAIL_AS(j, severity, .subject = say_port(j, d, p),
-			.observed = say(j, "%s has MTU %" PRIu64, interface->name.value,
-					interface->mtu_bytes.value),
+		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
+			.observed = text_printf(ctx, "%s has MTU %" PRIu64, interface->name.value,
+						interface->mtu_bytes.value),
 			.expected = "at least 4200, for an RDMA MTU of 4096",
 			.evidence = { netdev });
 	else
-		PASS(j, .subject = say_port(j, d, p), .evidence = { netdev });
+		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { netdev });
 }
 
-static void judge_mtu(struct judge *j)
+static void check_mtu(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node) {
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
 		enum severity severity = SEVERITY_INFO;
 
-		if (!port_is_active(p) || is_management(j, d))
+		if (!port_is_active(p) || is_management(ctx->endpoints, d))
 			continue;
 		/* The MTU of InfiniBand is the subnet manager's, that of a link of neither kind (EFA) the
 		 * device's own: only verbs tell it. */
-		if (!port_is_ethernet(p) && is_known(p->link_layer) && !is_known(p->active_mtu_bytes))
+		if (!port_is_ethernet(p) && is_known(p->link_layer) &&
+		    !is_known(p->active_mtu_bytes))
 			continue;
-		if (port_is_ethernet(p) && is_job_nic(j, d))
+		if (port_is_ethernet(p) && is_job_nic(ctx->endpoints, d))
 			severity = SEVERITY_WARN;
-		judge_port_mtu(j, d, p, severity);
+		check_port_mtu(ctx, d, p, severity);
 	}
-	if (j->findings->count == before)
-		NOT_APPLICABLE(j, .observed = "no active Ethernet port",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no active Ethernet port",
 			       .evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/flow-control-off ---- */
 
-static void judge_flow(struct judge *j, const struct rdma_device *d, const struct rdma_port *p)
+static void check_flow(struct rule_context *ctx, const struct rdma_device *d,
+		       const struct rdma_port *p)
 {
-	const struct net_interface *interface = roce_interface(j->node, p);
+	const struct net_interface *interface = roce_interface(ctx->node, p);
 	const char *pfc, *pause;
 
 	if (!interface) {
-		UNKNOWN(j, .subject = say_port(j, d, p),
-			.evidence = { port_fact(j, d, p, "gids") });
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { port_fact(ctx->arena, d, p, "gids") });
 		return;
 	}
-	pfc = say_fact(j, "net.interfaces", interface->name.value, "pfc_priorities");
-	pause = say_fact(j, "net.interfaces", interface->name.value, "pause");
+	pfc = fact_path(ctx->arena, "net.interfaces", interface->name.value, "pfc_priorities");
+	pause = fact_path(ctx->arena, "net.interfaces", interface->name.value, "pause");
 	if (known_not(interface->pfc_priorities, 0))
-		PASS(j, .subject = say_port(j, d, p),
-		     .observed = say(j, "PFC for priorities 0x%" PRIx64,
-				     interface->pfc_priorities.value),
+		PASS(ctx, .subject = port_name(ctx->arena, d, p),
+		     .observed = text_printf(ctx, "PFC for priorities 0x%" PRIx64,
+					     interface->pfc_priorities.value),
 		     .evidence = { pfc });
 	else if (known_is(interface->pause, true))
-		PASS(j, .subject = say_port(j, d, p), .observed = "global pause",
+		PASS(ctx, .subject = port_name(ctx->arena, d, p), .observed = "global pause",
 		     .evidence = { pause });
 	else if (known_is(interface->pfc_priorities, 0) && known_is(interface->pause, false))
-		FAIL(j, .subject = say_port(j, d, p),
-		     .observed = say(j, "%s has neither PFC nor global pause",
-				     interface->name.value),
+		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
+		     .observed = text_printf(ctx, "%s has neither PFC nor global pause",
+					     interface->name.value),
 		     .expected = "one of them, unless the fabric is meant to be lossy with ECN",
 		     .evidence = { pfc, pause });
 	else
-		UNKNOWN(j, .subject = say_port(j, d, p),
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 			.evidence = { is_known(interface->pfc_priorities) ? pause : pfc });
 }
 
-static void judge_flow_control(struct judge *j)
+static void check_flow_control(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (gate_no_rdma_device(j))
+	if (skip_without_rdma_device(ctx))
 		return;
-	before = j->findings->count;
-	for_each_port(d, p, j->node)
-		if (port_is_ethernet(p) && port_is_active(p) && is_job_nic(j, d) &&
-		    !is_virtual_function(j, d))
-			judge_flow(j, d, p);
-	if (j->findings->count == before)
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node)
+		if (port_is_ethernet(p) && port_is_active(p) && is_job_nic(ctx->endpoints, d) &&
+		    !is_virtual_function(ctx->endpoints, d))
+			check_flow(ctx, d, p);
+	if (ctx->findings->count == before)
 		NOT_APPLICABLE(
-			j, .observed = "no active Ethernet port of a physical NIC that jobs use",
+			ctx, .observed = "no active Ethernet port of a physical NIC that jobs use",
 			.evidence = { "rdma.devices" });
 }
 
@@ -136,7 +140,7 @@ static const struct rule rdma_roce_rules[] = {
 		.title = "An RDMA port works with small packets",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_mtu,
+		.evaluate = check_mtu,
 		.impact = "Bandwidth is lost to headers; with a peer of another MTU connections "
 			  "may fail.",
 		.remedy = "Set the interface's MTU to 4200 or more (9000 is usual) on every node, "
@@ -159,7 +163,7 @@ static const struct rule rdma_roce_rules[] = {
 		.title = "A RoCE port has neither priority flow control nor pause frames",
 		.profiles = PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
-		.judge = judge_flow_control,
+		.evaluate = check_flow_control,
 		.impact = "Under load the fabric drops packets: \"transport retry counter "
 			  "exceeded\", or bandwidth that falls to a fraction.",
 		.remedy = "Configure PFC on NICs and switches for the priority that RoCE uses "

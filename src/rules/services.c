@@ -2,10 +2,10 @@
 /* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/gpus.h"
+#include "query/topology.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 
@@ -43,45 +43,47 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 }
 
 /* True when the rule has been answered. BDF is a switch, or a GPU of a board with switches. */
-static bool gate_no_switches(struct judge *j, enum switches *switches, const char **bdf)
+static bool skip_without_switches(struct rule_context *ctx, enum switches *switches,
+				  const char **bdf)
 {
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return true;
-	*switches = find_switches(j->node, bdf);
+	*switches = find_switches(ctx->node, bdf);
 	if (*switches != SWITCHES_NONE)
 		return false;
 	NOT_APPLICABLE(
-		j, .observed = "no NVSwitch on this node: fabric manager has nothing to do here",
+		ctx, .observed = "no NVSwitch on this node: fabric manager has nothing to do here",
 		.evidence = { "pci.devices" });
 	return true;
 }
 
 /* ---- is it running? ---- */
 
-static const char *state_of(struct judge *j, const struct service *s)
+static const char *state_of(struct rule_context *ctx, const struct service *s)
 {
 	if (!s || str_is(s->load, "not-found"))
 		return "nvidia-fabricmanager is not installed";
 	if (str_is(s->load, "masked") || str_is(s->enabled, "masked"))
 		return "nvidia-fabricmanager is masked";
-	return say(j, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
-		   is_known(s->enabled) ? s->enabled.value : "not enabled");
+	return text_printf(ctx, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
+			   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
 /* NVSwitches behind ConnectX functions are managed by MADs: fabric manager needs mlx5_ib and ib_umad, else it
  * finds no switch and gives up. True when one is missing, and that was said. */
-static bool lacks_way_to_switches(struct judge *j)
+static bool lacks_way_to_switches(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	bool mlx5 = node_module(node, "mlx5_ib"), umad = node_module(node, "ib_umad");
 
-	if (!gpu_nvswitch_is_nic(&node->pci) || !is_told(node->modules.loaded) || (mlx5 && umad))
+	if (!gpu_nvswitch_is_nic(&node->pci) || !was_read(node->modules.loaded) || (mlx5 && umad))
 		return false;
-	FAIL(j,
-	     .observed = say(j, "the NVSwitches are managed through InfiniBand, and %s not loaded",
-			     mlx5   ? "ib_umad is"
-			     : umad ? "mlx5_ib is"
-				    : "mlx5_ib and ib_umad are"),
+	FAIL(ctx,
+	     .observed = text_printf(
+		     ctx, "the NVSwitches are managed through InfiniBand, and %s not loaded",
+		     mlx5   ? "ib_umad is"
+		     : umad ? "mlx5_ib is"
+			    : "mlx5_ib and ib_umad are"),
 	     .expected = "mlx5_ib and ib_umad loaded before nvidia-fabricmanager starts",
 	     .remedy = "modprobe -a mlx5_ib ib_umad, name both in /etc/modules-load.d, and start "
 		       "nvidia-fabricmanager again. On Ubuntu they are in linux-modules-extra.",
@@ -89,55 +91,56 @@ static bool lacks_way_to_switches(struct judge *j)
 	return true;
 }
 
-static void judge_running(struct judge *j, const struct service *s, const char *device)
+static void check_running(struct rule_context *ctx, const struct service *s, const char *device)
 {
 	const char *active = "services.units[" FABRIC_MANAGER "].active";
 	const char *enabled = "services.units[" FABRIC_MANAGER "].enabled";
 
 	if (str_is(s->load, "not-found"))
-		PASS(j, .observed = "its process runs, from a container",
+		PASS(ctx, .observed = "its process runs, from a container",
 		     .evidence = { active, device });
 	else if (str_is(s->enabled, "disabled") || str_is(s->enabled, "masked"))
-		FAIL_AS(j, SEVERITY_WARN,
-			.observed = say(j, "running, but %s: the next boot does not start it",
-					s->enabled.value),
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx,
+						"running, but %s: the next boot does not start it",
+						s->enabled.value),
 			.expected = "nvidia-fabricmanager enabled",
 			.evidence = { enabled, active });
 	else
-		PASS(j, .evidence = { active, device });
+		PASS(ctx, .evidence = { active, device });
 }
 
-static void judge_down(struct judge *j)
+static void check_down(struct rule_context *ctx)
 {
-	const struct services_facts *services = &j->node->services;
-	const struct service *s = node_service(j->node, FABRIC_MANAGER);
+	const struct services_facts *services = &ctx->node->services;
+	const struct service *s = node_service(ctx->node, FABRIC_MANAGER);
 	enum switches switches;
 	const char *bdf = NULL, *device;
 
-	if (gate_no_switches(j, &switches, &bdf))
+	if (skip_without_switches(ctx, &switches, &bdf))
 		return;
-	device = say_fact(j, "pci.devices", bdf, "device_id");
-	if (switches == SWITCHES_YES && lacks_way_to_switches(j))
+	device = fact_path(ctx->arena, "pci.devices", bdf, "device_id");
+	if (switches == SWITCHES_YES && lacks_way_to_switches(ctx))
 		return;
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
-		judge_running(j, s, device);
-	else if (!is_told(services->units) || (s && is_unknown(s->active)))
-		UNKNOWN(j,
-			.observed = is_known(j->node->os.container)
+		check_running(ctx, s, device);
+	else if (!was_read(services->units) || (s && is_unknown(s->active)))
+		UNKNOWN(ctx,
+			.observed = is_known(ctx->node->os.container)
 					    ? "a container does not see the services of its host"
 					    : NULL,
 			.evidence = { "services.units" });
 	else if (switches == SWITCHES_MAYBE)
-		UNKNOWN(j,
+		UNKNOWN(ctx,
 			.observed = "not running in this virtual machine; it is needed here only "
 				    "if the NVSwitches were passed through as well",
 			.evidence = { "os.hypervisor", device });
 	else if (s && str_is(s->active, "activating"))
-		FAIL_AS(j, SEVERITY_WARN, .observed = "nvidia-fabricmanager is starting",
+		FAIL_AS(ctx, SEVERITY_WARN, .observed = "nvidia-fabricmanager is starting",
 			.expected = "nvidia-fabricmanager active",
 			.evidence = { "services.units[" FABRIC_MANAGER "].active", device });
 	else
-		FAIL(j, .observed = state_of(j, s), .expected = "nvidia-fabricmanager active",
+		FAIL(ctx, .observed = state_of(ctx, s), .expected = "nvidia-fabricmanager active",
 		     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active"
 				     : "services.units",
 				   device });
@@ -156,36 +159,36 @@ static const struct software_item *find_program(const struct node *node)
 	return found;
 }
 
-static void judge_version(struct judge *j)
+static void check_version(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct software_item *found = find_program(node);
 	enum switches switches;
 	const char *bdf = NULL, *fact;
 
-	if (gate_no_switches(j, &switches, &bdf) || gate_no_driver(j))
+	if (skip_without_switches(ctx, &switches, &bdf) || skip_without_driver(ctx))
 		return;
 	if (!found || !is_known(found->version)) {
 		if (found)
-			UNKNOWN(j, .observed = "nv-fabricmanager does not tell its version",
-				.evidence = {
-					say_fact(j, "software.items", found->path.value, "version") });
-		else if (is_known(node->os.container) || !is_told(node->software.items))
-			UNKNOWN(j, .evidence = { "software.items" });
+			UNKNOWN(ctx, .observed = "nv-fabricmanager does not tell its version",
+				.evidence = { fact_path(ctx->arena, "software.items",
+							found->path.value, "version") });
+		else if (is_known(node->os.container) || !was_read(node->software.items))
+			UNKNOWN(ctx, .evidence = { "software.items" });
 		else
-			NOT_APPLICABLE(j,
+			NOT_APPLICABLE(ctx,
 				       .observed = "no fabric manager is installed: see "
 						   "services/fabricmanager-down",
 				       .evidence = { "software.items" });
 		return;
 	}
-	fact = say_fact(j, "software.items", found->path.value, "version");
+	fact = fact_path(ctx->arena, "software.items", found->path.value, "version");
 	if (version_compare(found->version.value, node->driver.version.value) == 0)
-		PASS(j, .evidence = { fact, "driver.version" });
+		PASS(ctx, .evidence = { fact, "driver.version" });
 	else
-		FAIL(j,
-		     .observed = say(j, "fabric manager %s, driver %s", found->version.value,
-				     node->driver.version.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "fabric manager %s, driver %s",
+					     found->version.value, node->driver.version.value),
 		     .expected = "exactly the driver's version",
 		     .evidence = { fact, "driver.version" });
 }
@@ -199,29 +202,30 @@ static bool is_fatal(const struct log_line *line)
 	       (strstr(line->first.value, ", Fatal") || strstr(line->last.value, ", Fatal"));
 }
 
-static bool judge_fatal_sxids(struct judge *j)
+static bool check_fatal_sxids(struct rule_context *ctx)
 {
-	size_t before = j->findings->count;
+	size_t before = ctx->findings->count;
 
-	for_each(line, &j->node->log.lines) {
+	for_each(line, &ctx->node->log.lines) {
 		const char *text = line->last.value;
 
 		if (!is_fatal(line))
 			continue;
 		if (!strstr(text, ", Fatal"))
 			text = line->first.value;
-		FAIL(j, .subject = line->pattern.value, .observed = text,
+		FAIL(ctx, .subject = line->pattern.value, .observed = text,
 		     .expected = "no fatal error of an NVSwitch",
 		     .remedy = "Drain the node and reset all GPUs and NVSwitches together "
 			       "(nvidia-smi -r), or reboot. If it comes again, the vendor has to "
 			       "look at the board.",
-		     .evidence = { say_fact(j, "log.lines", line->pattern.value, "last"),
-				   say_fact(j, "log.lines", line->pattern.value, "count") });
+		     .evidence = {
+			     fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
+			     fact_path(ctx->arena, "log.lines", line->pattern.value, "count") });
 	}
-	return j->findings->count > before;
+	return ctx->findings->count > before;
 }
 
-static void judge_fabric_state(struct judge *j)
+static void check_fabric_state(struct rule_context *ctx)
 {
 	static const char *const patterns[] = { "fabric-out-of-sync", "fabric-not-ready" };
 	enum switches switches;
@@ -229,20 +233,20 @@ static void judge_fabric_state(struct judge *j)
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-		const struct log_line *line = node_log(j->node, patterns[i]);
+		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
 		if (!line)
 			continue;
 		found = true;
-		FAIL(j, .subject = patterns[i], .observed = line->last.value,
+		FAIL(ctx, .subject = patterns[i], .observed = line->last.value,
 		     .expected = "the NVLink fabric as the driver has it in mind",
-		     .evidence = { say_fact(j, "log.lines", patterns[i], "last"),
-				   say_fact(j, "log.lines", patterns[i], "count"),
+		     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i], "last"),
+				   fact_path(ctx->arena, "log.lines", patterns[i], "count"),
 				   "services.units[" FABRIC_MANAGER "].active" });
 	}
-	found |= judge_fatal_sxids(j);
-	if (!found && !gate_no_switches(j, &switches, &bdf))
-		gate_log_clean(j);
+	found |= check_fatal_sxids(ctx);
+	if (!found && !skip_without_switches(ctx, &switches, &bdf))
+		pass_if_log_whole(ctx);
 }
 
 #define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
@@ -253,7 +257,7 @@ static const struct rule services_rules[] = {
 		.title = "Fabric manager does not run on a node with NVSwitches",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_down,
+		.evaluate = check_down,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
 		.remedy = "Install nvidia-fabricmanager in the driver's version (on HGX B200 and "
 			  "B300 with nvlsm beside it), then systemctl enable --now "
@@ -280,7 +284,7 @@ static const struct rule services_rules[] = {
 		.title = "Fabric manager and driver are of different versions",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_version,
+		.evaluate = check_version,
 		.impact = "Fabric manager refuses to start: CUDA fails with error 802.",
 		.remedy = "Install nvidia-fabricmanager in exactly the version of the driver, and "
 			  "hold both against separate upgrades.",
@@ -299,7 +303,7 @@ static const struct rule services_rules[] = {
 		.title = "The NVLink fabric is not as the driver takes it to be",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.judge = judge_fabric_state,
+		.evaluate = check_fabric_state,
 		.impact = "Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
 			  "an unhandled CUDA error; with a fatal error of a switch, all traffic "
 			  "through it.",

@@ -2,8 +2,8 @@
 /* sysctl.c - settings of the running kernel. */
 #include <inttypes.h>
 
-#include "judge/gate.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "evaluate/skip.h"
 
 /* Documentation/admin-guide/sysctl/kernel.rst, numa_balancing: bit 0 balances, bit 1 moves pages
  * between tiers of memory only. */
@@ -17,27 +17,28 @@ static const struct sysctl *find_sysctl(const struct node *node, const char *nam
 	return NULL;
 }
 
-static void judge_numa_balancing(struct judge *j)
+static void check_numa_balancing(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.numa_balancing].value";
-	const struct sysctl *sysctl = find_sysctl(j->node, "kernel.numa_balancing");
+	const struct sysctl *sysctl = find_sysctl(ctx->node, "kernel.numa_balancing");
 	uint64_t value;
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
-	if (is_told(j->node->numa.nodes) && j->node->numa.nodes.count < 2)
-		NOT_APPLICABLE(j, .observed = "one NUMA node", .evidence = { "numa.nodes" });
+	if (was_read(ctx->node->numa.nodes) && ctx->node->numa.nodes.count < 2)
+		NOT_APPLICABLE(ctx, .observed = "one NUMA node", .evidence = { "numa.nodes" });
 	else if (!sysctl || is_unknown(sysctl->value))
-		UNKNOWN(j, .evidence = { sysctl ? fact : "os.sysctls" });
+		UNKNOWN(ctx, .evidence = { sysctl ? fact : "os.sysctls" });
 	else if (is_absent(sysctl->value))
-		PASS(j, .observed = "this kernel has no NUMA balancing", .evidence = { fact });
+		PASS(ctx, .observed = "this kernel has no NUMA balancing", .evidence = { fact });
 	else if (span_u64(span_of(sysctl->value.value), 10, &value))
-		UNKNOWN(j, .observed = say(j, "\"%s\" is not a number", sysctl->value.value),
+		UNKNOWN(ctx,
+			.observed = text_printf(ctx, "\"%s\" is not a number", sysctl->value.value),
 			.evidence = { fact });
 	else if (value & NUMA_BALANCING_NORMAL)
-		FAIL(j, .observed = sysctl->value.value, .expected = "0", .evidence = { fact });
+		FAIL(ctx, .observed = sysctl->value.value, .expected = "0", .evidence = { fact });
 	else
-		PASS(j, .evidence = { fact });
+		PASS(ctx, .evidence = { fact });
 }
 
 /* ---- sysctl/ptrace-scope ---- */
@@ -52,42 +53,49 @@ static bool may_trace(const struct node *node)
 	       (node->env.capabilities.value >> CAP_SYS_PTRACE_BIT & 1);
 }
 
-static void judge_scope(struct judge *j, uint64_t scope, const char *fact)
+static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fact)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 
 	if (!scope && is_known(node->os.container) && !may_trace(node))
-		UNKNOWN(j, .observed = "a container's seccomp filter can forbid it; that is not read",
+		UNKNOWN(ctx,
+			.observed = "a container's seccomp filter can forbid it; that is not read",
 			.evidence = { "os.container", "env.capabilities" });
 	else if (!scope)
-		PASS(j, .evidence = { fact });
+		PASS(ctx, .evidence = { fact });
 	else if (scope >= PTRACE_SCOPE_NOBODY)
-		FAIL(j, .observed = say(j, "%" PRIu64 ": for nobody, until the next boot", scope),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%" PRIu64 ": for nobody, until the next boot",
+					     scope),
 		     .expected = "0, or 1 with CAP_SYS_PTRACE", .evidence = { fact });
 	else if (may_trace(node))
-		PASS(j, .observed = "this process has CAP_SYS_PTRACE", .evidence = { "env.capabilities", fact });
+		PASS(ctx, .observed = "this process has CAP_SYS_PTRACE",
+		     .evidence = { "env.capabilities", fact });
 	else if (!is_known(node->env.capabilities))
-		UNKNOWN(j, .evidence = { "env.capabilities", fact });
+		UNKNOWN(ctx, .evidence = { "env.capabilities", fact });
 	else
-		FAIL(j, .observed = say(j, "%" PRIu64 ", and this process has no CAP_SYS_PTRACE", scope),
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "%" PRIu64 ", and this process has no CAP_SYS_PTRACE", scope),
 		     .expected = "0, or CAP_SYS_PTRACE", .evidence = { fact, "env.capabilities" });
 }
 
-static void judge_ptrace(struct judge *j)
+static void check_ptrace(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.yama.ptrace_scope].value";
-	const struct sysctl *sysctl = find_sysctl(j->node, "kernel.yama.ptrace_scope");
+	const struct sysctl *sysctl = find_sysctl(ctx->node, "kernel.yama.ptrace_scope");
 	uint64_t scope = 0;
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
 	if (!sysctl || is_unknown(sysctl->value))
-		UNKNOWN(j, .evidence = { sysctl ? fact : "os.sysctls" });
+		UNKNOWN(ctx, .evidence = { sysctl ? fact : "os.sysctls" });
 	else if (is_known(sysctl->value) && span_u64(span_of(sysctl->value.value), 10, &scope))
-		UNKNOWN(j, .observed = say(j, "\"%s\" is not a number", sysctl->value.value),
+		UNKNOWN(ctx,
+			.observed = text_printf(ctx, "\"%s\" is not a number", sysctl->value.value),
 			.evidence = { fact });
 	else
-		judge_scope(j, scope, fact);
+		check_scope(ctx, scope, fact);
 }
 
 static const struct rule sysctl_rules[] = {
@@ -96,10 +104,12 @@ static const struct rule sysctl_rules[] = {
 		.title = "Automatic NUMA balancing is on",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
-		.judge = judge_numa_balancing,
-		.impact = "Threads that poll the GPU or the NIC are stopped for up to tens of milliseconds; DeepEP's "
-			  "internode dispatch was seen with 16 to 31 ms more.",
-		.remedy = "sysctl -w kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
+		.evaluate = check_numa_balancing,
+		.impact =
+			"Threads that poll the GPU or the NIC are stopped for up to tens of milliseconds; DeepEP's "
+			"internode dispatch was seen with 16 to 31 ms more.",
+		.remedy =
+			"sysctl -w kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
 		.fix = "sysctl",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/sys/kernel/numa_balancing, and how many NUMA nodes there are.",
@@ -115,23 +125,27 @@ static const struct rule sysctl_rules[] = {
 		.title = "Processes may not take GPU memory's file descriptors from each other",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
-		.judge = judge_ptrace,
-		.impact = "\"pidfd_getfd: Operation not permitted\": of PyTorch with expandable_segments where a "
-			  "tensor goes to another process (verl, ROLL), of FlashInfer's all-to-all on x86, and of "
-			  "DeepEP 2 where its buffer takes host memory, too.",
-		.remedy = "--cap-add=SYS_PTRACE for the container (securityContext.capabilities.add: [SYS_PTRACE]); or "
-			  "expandable_segments:False; or sysctl -w kernel.yama.ptrace_scope=0.",
+		.evaluate = check_ptrace,
+		.impact =
+			"\"pidfd_getfd: Operation not permitted\": of PyTorch with expandable_segments where a "
+			"tensor goes to another process (verl, ROLL), of FlashInfer's all-to-all on x86, and of "
+			"DeepEP 2 where its buffer takes host memory, too.",
+		.remedy =
+			"--cap-add=SYS_PTRACE for the container (securityContext.capabilities.add: [SYS_PTRACE]); or "
+			"expandable_segments:False; or sysctl -w kernel.yama.ptrace_scope=0.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/sys/kernel/yama/ptrace_scope; the capabilities of the process asked about.",
+		.reads =
+			"/proc/sys/kernel/yama/ptrace_scope; the capabilities of the process asked about.",
 		.why = "Memory that is shared by file descriptor is fetched with pidfd_getfd(2), which asks for what a "
 		       "debugger needs; Yama refuses it between processes of which none started the other. CUDA's "
 		       "older IPC handles do without, and NCCL and NVSHMEM send descriptors over sockets: where "
 		       "jobs start, this says nothing new. 1 is Ubuntu's own setting.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all others of its user.",
-		.sources = "Linux: Documentation/admin-guide/LSM/Yama.rst; pidfd_getfd(2)\n"
-			   "DeepEP: csrc/kernels/backend/symmetric.hpp\n"
-			   "github.com/verl-project/verl/issues/2846, github.com/flashinfer-ai/flashinfer/issues/2394",
+		.sources =
+			"Linux: Documentation/admin-guide/LSM/Yama.rst; pidfd_getfd(2)\n"
+			"DeepEP: csrc/kernels/backend/symmetric.hpp\n"
+			"github.com/verl-project/verl/issues/2846, github.com/flashinfer-ai/flashinfer/issues/2394",
 	},
 };
 

@@ -2,23 +2,24 @@
 /* virt.c - what a virtual machine changes. */
 #include <string.h>
 
-#include "judge/gate.h"
-#include "judge/gpus.h"
-#include "judge/job-env.h"
-#include "judge/topology.h"
+#include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/gpus.h"
+#include "query/job-env.h"
+#include "query/topology.h"
 
-static void judge_hypervisor(struct judge *j)
+static void check_hypervisor(struct rule_context *ctx)
 {
-	const struct os_facts *os = &j->node->os;
+	const struct os_facts *os = &ctx->node->os;
 
 	if (is_known(os->hypervisor))
-		FAIL(j, .observed = say(j, "a virtual machine (%s)", os->hypervisor.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "a virtual machine (%s)", os->hypervisor.value),
 		     .expected = "nothing; for your information", .evidence = { "os.hypervisor" });
 	else if (is_absent(os->hypervisor))
-		PASS(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		PASS(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else
-		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 }
 
 /* ---- topology ---- */
@@ -40,83 +41,98 @@ static bool has_nic(const struct node *node)
 }
 
 /* NCCL goes on without it, and says so with NCCL_DEBUG=INFO alone. */
-static void judge_named(struct judge *j, const struct job_value *named)
+static void check_named(struct rule_context *ctx, const struct job_value *named)
 {
-	if (is_absent(j->node->env.nccl_topology))
-		FAIL_AS(j, SEVERITY_WARN, .subject = "NCCL_TOPO_FILE",
-			.observed = say(j, "%s: there is no such file here", say_value(j, named)),
-			.expected = "the topology file of this kind of machine, where the job sees it",
-			.remedy = "Bring the provider's file to that path, also into the image or by a mount into "
-				  "the container, or unset NCCL_TOPO_FILE.",
+	if (is_absent(ctx->node->env.nccl_topology))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_TOPO_FILE",
+			.observed = text_printf(ctx, "%s: there is no such file here",
+						job_value_text(ctx->arena, ctx->node, named)),
+			.expected =
+				"the topology file of this kind of machine, where the job sees it",
+			.remedy =
+				"Bring the provider's file to that path, also into the image or by a mount into "
+				"the container, or unset NCCL_TOPO_FILE.",
 			.evidence = { named->fact, "env.nccl_topology" });
 	else
-		UNKNOWN(j, .observed = say(j, "%s: whether it is there was not read", say_value(j, named)),
+		UNKNOWN(ctx,
+			.observed = text_printf(ctx, "%s: whether it is there was not read",
+						job_value_text(ctx->arena, ctx->node, named)),
 			.evidence = { "env.nccl_topology", named->fact });
 }
 
-static void judge_passthrough(struct judge *j)
+static void check_passthrough(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
-	struct job_value named = job_nccl(j, "NCCL_TOPO_FILE");
+	const struct node *node = ctx->node;
+	struct job_value named = job_nccl(ctx->arena, ctx->node, "NCCL_TOPO_FILE");
 
-	if (gate_no_gpu(j))
+	if (skip_without_gpu(ctx))
 		return;
 	if (is_unknown(node->os.hypervisor))
-		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (!node_is_vm(node))
-		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else if (!has_nic(node) && topology_gpus(node) < 2)
-		NOT_APPLICABLE(j, .observed = "one GPU and no RDMA NIC", .evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "one GPU and no RDMA NIC",
+			       .evidence = { "pci.devices" });
 	else if (is_known(node->env.nccl_topology))
-		PASS(j, .observed = say(j, "%s gives the topology", node->env.nccl_topology.value),
+		PASS(ctx,
+		     .observed = text_printf(ctx, "%s gives the topology",
+					     node->env.nccl_topology.value),
 		     .evidence = { "env.nccl_topology" });
 	else if (named.value)
-		judge_named(j, &named);
+		check_named(ctx, &named);
 	else if (has_switch(node))
-		PASS(j, .observed = "the hypervisor shows PCIe switches", .evidence = { "pci.devices" });
+		PASS(ctx, .observed = "the hypervisor shows PCIe switches",
+		     .evidence = { "pci.devices" });
 	else if (is_unknown(node->env.nccl_topology))
-		UNKNOWN(j, .observed = "a flat topology; whether NCCL has a file with another was not read",
+		UNKNOWN(ctx,
+			.observed =
+				"a flat topology; whether NCCL has a file with another was not read",
 			.evidence = { "env.nccl_topology", "pci.devices" });
 	else
-		FAIL(j, .observed = say(j, "a flat topology in a virtual machine (%s)",
-					node->os.hypervisor.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "a flat topology in a virtual machine (%s)",
+					     node->os.hypervisor.value),
 		     .expected = "PCIe switches as on the host, or NCCL_TOPO_FILE",
 		     .evidence = { "os.hypervisor", "pci.devices" });
 }
 
 /* ---- vGPU ---- */
 
-static void judge_vgpu(struct judge *j)
+static void check_vgpu(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	size_t before, unread = 0;
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (is_unknown(node->os.hypervisor)) {
-		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 		return;
 	}
 	if (!node_is_vm(node)) {
-		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 		return;
 	}
-	before = j->findings->count;
+	before = ctx->findings->count;
 	for_each(g, &node->gpu.devices) {
 		const struct pci_device *d = node_pci(node, g->bdf.value);
 
 		unread += is_unknown(g->model);
 		if (d && gpu_is_vgpu(node, d))
-			FAIL(j, .subject = g->bdf.value, .observed = say(j, "%s: a vGPU", g->model.value),
-			     .expected = "nothing, unless copies between GPUs or GPUDirect are wanted",
-			     .evidence = { say_fact(j, "gpu.devices", g->bdf.value, "model") });
+			FAIL(ctx, .subject = g->bdf.value,
+			     .observed = text_printf(ctx, "%s: a vGPU", g->model.value),
+			     .expected =
+				     "nothing, unless copies between GPUs or GPUDirect are wanted",
+			     .evidence = {
+				     fact_path(ctx->arena, "gpu.devices", g->bdf.value, "model") });
 	}
-	if (j->findings->count > before)
+	if (ctx->findings->count > before)
 		return;
-	if (unread || !is_told(node->gpu.devices))
-		UNKNOWN(j, .evidence = { "gpu.devices" });
+	if (unread || !was_read(node->gpu.devices))
+		UNKNOWN(ctx, .evidence = { "gpu.devices" });
 	else
-		PASS(j, .observed = "whole GPUs, passed through", .evidence = { "gpu.devices" });
+		PASS(ctx, .observed = "whole GPUs, passed through", .evidence = { "gpu.devices" });
 }
 
 /* ---- confidential computing ---- */
@@ -150,68 +166,79 @@ static const struct log_line *encrypted_guest(const struct node *node)
 {
 	const struct log_line *line = node_log(node, "memory-encryption");
 
-	return line && (strstr(line->last.value, "SEV") || strstr(line->last.value, "TDX")) ? line : NULL;
+	return line && (strstr(line->last.value, "SEV") || strstr(line->last.value, "TDX")) ? line
+											    : NULL;
 }
 
-static void judge_confidential(struct judge *j)
+static void check_confidential(struct rule_context *ctx)
 {
-	const struct node *node = j->node;
+	const struct node *node = ctx->node;
 	const struct log_line *line = encrypted_guest(node);
 
-	if (gate_no_gpu(j) || gate_no_driver(j))
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (asked_of_driver(node))
-		FAIL(j, .observed = "RmConfidentialCompute is set", .expected = "confidential computing off",
+		FAIL(ctx, .observed = "RmConfidentialCompute is set",
+		     .expected = "confidential computing off",
 		     .evidence = { "driver.params[RegistryDwords].value" });
 	else if (is_absent(node->os.hypervisor))
-		NOT_APPLICABLE(j, .observed = "bare metal", .evidence = { "os.hypervisor" });
+		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else if (is_unknown(node->os.hypervisor))
-		UNKNOWN(j, .evidence = { "os.hypervisor" });
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (line)
-		FAIL(j, .observed = line->last.value, .expected = "a virtual machine without encrypted memory",
+		FAIL(ctx, .observed = line->last.value,
+		     .expected = "a virtual machine without encrypted memory",
 		     .evidence = { "log.lines[memory-encryption].last" });
 	else if (guest_module(node))
-		FAIL(j, .observed = say(j, "%s is loaded", guest_module(node)->name.value),
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%s is loaded", guest_module(node)->name.value),
 		     .expected = "a virtual machine without encrypted memory",
-		     .evidence = { say_fact(j, "modules.loaded", guest_module(node)->name.value,
-					    "state") });
-	else if (!gate_no_modules(j) && !gate_no_log(j))
-		PASS(j, .evidence = { "log.lines", "modules.loaded" });
+		     .evidence = { fact_path(ctx->arena, "modules.loaded",
+					     guest_module(node)->name.value, "state") });
+	else if (!skip_without_modules(ctx) && !skip_without_whole_log(ctx))
+		PASS(ctx, .evidence = { "log.lines", "modules.loaded" });
 }
 
 /* ---- privileges ---- */
 
-#define CAP_SYS_ADMIN_BIT 21	/* include/uapi/linux/capability.h */
+#define CAP_SYS_ADMIN_BIT 21 /* include/uapi/linux/capability.h */
 
 static bool override_is_set(const struct node *node)
 {
 	const struct driver_param *dwords = node_param(node, "RegistryDwords");
 	struct registry_entry entry;
 
-	return dwords && registry_find(span_of(dwords->value.value), "PeerMappingOverride", &entry) &&
+	return dwords &&
+	       registry_find(span_of(dwords->value.value), "PeerMappingOverride", &entry) &&
 	       entry.number != 0;
 }
 
-static void judge_privileged(struct judge *j)
+static void check_privileged(struct rule_context *ctx)
 {
-	const struct env_facts *env = &j->node->env;
+	const struct env_facts *env = &ctx->node->env;
 
-	if (gate_no_params(j))
+	if (skip_without_params(ctx))
 		return;
 	if (!is_known(env->capabilities) || !is_known(env->initial_user_namespace))
-		UNKNOWN(j, .evidence = { is_known(env->capabilities) ? "env.initial_user_namespace"
-								     : "env.capabilities" });
-	else if (override_is_set(j->node))
-		PASS(j, .observed = "PeerMappingOverride is set: privileges make no difference",
+		UNKNOWN(ctx,
+			.evidence = { is_known(env->capabilities) ? "env.initial_user_namespace"
+								  : "env.capabilities" });
+	else if (override_is_set(ctx->node))
+		PASS(ctx, .observed = "PeerMappingOverride is set: privileges make no difference",
 		     .evidence = { "driver.params[RegistryDwords].value" });
-	else if (env->initial_user_namespace.value && env->capabilities.value >> CAP_SYS_ADMIN_BIT & 1)
-		FAIL(j, .observed = "CAP_SYS_ADMIN in the initial user namespace: the driver lets this process "
-				    "map a NIC's doorbell, and nobody else",
+	else if (env->initial_user_namespace.value &&
+		 env->capabilities.value >> CAP_SYS_ADMIN_BIT & 1)
+		FAIL(ctx,
+		     .observed =
+			     "CAP_SYS_ADMIN in the initial user namespace: the driver lets this process "
+			     "map a NIC's doorbell, and nobody else",
 		     .expected = "a test with the privileges that jobs have",
 		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 	else
-		PASS(j, .observed = "no CAP_SYS_ADMIN in the initial user namespace: what works here works for "
-				    "jobs",
+		PASS(ctx,
+		     .observed =
+			     "no CAP_SYS_ADMIN in the initial user namespace: what works here works for "
+			     "jobs",
 		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 }
 
@@ -221,11 +248,13 @@ static const struct rule virt_rules[] = {
 		.title = "This is a virtual machine",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
-		.judge = judge_hypervisor,
-		.impact = "ACS, IOMMU and the distance between GPUs and NICs are the host's and cannot be "
-			  "judged from here.",
-		.remedy = "Run nvnodecheck on the host as well. In the machine, ATS on the NIC and ACS with "
-			  "DirectTrans on the host are what keep peer traffic short.",
+		.evaluate = check_hypervisor,
+		.impact =
+			"ACS, IOMMU and the distance between GPUs and NICs are the host's and cannot be "
+			"judged from here.",
+		.remedy =
+			"Run nvnodecheck on the host as well. In the machine, ATS on the NIC and ACS with "
+			"DirectTrans on the host are what keep peer traffic short.",
 		.reads = "The hypervisor flag in /proc/cpuinfo and the DMI strings.",
 		.why = "A guest sees the topology that its hypervisor made up.",
 		.check = "systemd-detect-virt",
@@ -233,19 +262,23 @@ static const struct rule virt_rules[] = {
 	},
 	{
 		.id = "virt/passthrough-topology",
-		.title = "The distance between GPU and NIC cannot be judged in this virtual machine",
+		.title =
+			"The distance between GPU and NIC cannot be judged in this virtual machine",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
-		.judge = judge_passthrough,
-		.impact = "NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
-			  "without GPUDirect RDMA.",
-		.remedy = "Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
-			  "(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans. Under QEMU the "
-			  "driver allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
+		.evaluate = check_passthrough,
+		.impact =
+			"NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
+			"without GPUDirect RDMA.",
+		.remedy =
+			"Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
+			"(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans. Under QEMU the "
+			"driver allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
 		.activation = ACTIVATION_NONE,
-		.reads = "The hypervisor, PCIe switches among the functions, the asked process's NCCL_TOPO_FILE (also "
-			 "of nccl.conf), and whether that file is there.",
+		.reads =
+			"The hypervisor, PCIe switches among the functions, the asked process's NCCL_TOPO_FILE (also "
+			"of nccl.conf), and whether that file is there.",
 		.why = "Passed-through devices hang below root ports that the hypervisor made up. Which of them "
 		       "share a switch is known to the host alone. Where NCCL_TOPO_FILE names a file that is not "
 		       "there NCCL goes on without a word: a warning.",
@@ -259,57 +292,68 @@ static const struct rule virt_rules[] = {
 		.title = "A GPU is lent by the host's vGPU manager",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.judge = judge_vgpu,
-		.impact = "No copies between GPUs over PCIe; over NVLink, and with a NIC (GPUDirect RDMA), for some "
-			  "types alone.",
-		.remedy = "For such work pass whole GPUs through, or take time-sliced C types with all of the GPU's "
-			  "memory, on GPUs with NVLink; for GPUDirect RDMA the open kernel modules in the machine.",
+		.evaluate = check_vgpu,
+		.impact =
+			"No copies between GPUs over PCIe; over NVLink, and with a NIC (GPUDirect RDMA), for some "
+			"types alone.",
+		.remedy =
+			"For such work pass whole GPUs through, or take time-sliced C types with all of the GPU's "
+			"memory, on GPUs with NVLink; for GPUDirect RDMA the open kernel modules in the machine.",
 		.activation = ACTIVATION_NONE,
-		.reads = "The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the hypervisor.",
+		.reads =
+			"The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the hypervisor.",
 		.why = "A vGPU's name ends in its memory in GiB and its series. Which types can do what is in "
 		       "NVIDIA's tables, which change with the release: so this is information.",
 		.check = "nvidia-smi -L; nvidia-smi topo -p2p r",
-		.sources = "docs.nvidia.com: AI Enterprise, vGPU, Peer-to-Peer CUDA Transfers; GPUDirect RDMA and "
-			   "GPUDirect Storage",
+		.sources =
+			"docs.nvidia.com: AI Enterprise, vGPU, Peer-to-Peer CUDA Transfers; GPUDirect RDMA and "
+			"GPUDirect Storage",
 	},
 	{
 		.id = "virt/confidential-compute",
 		.title = "Confidential computing is on",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.judge = judge_confidential,
-		.impact = "No static BAR1, no peer-to-peer over PCIe; GPUDirect RDMA only where the platform's "
-			  "guide says so; a gdrdrv built for the proprietary modules fails.",
-		.remedy = "Use a virtual machine and GPUs without confidential computing for multi-GPU and RDMA "
-			  "work.",
+		.evaluate = check_confidential,
+		.impact =
+			"No static BAR1, no peer-to-peer over PCIe; GPUDirect RDMA only where the platform's "
+			"guide says so; a gdrdrv built for the proprietary modules fails.",
+		.remedy =
+			"Use a virtual machine and GPUs without confidential computing for multi-GPU and RDMA "
+			"work.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.reads = "RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
-			 "kernel log, and sev_guest and tdx_guest among the modules.",
+		.reads =
+			"RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
+			"kernel log, and sev_guest and tdx_guest among the modules.",
 		.why = "The GPU's own mode is asked through NVML, which opens the device: only the virtual "
 		       "machine's side is seen here. Encrypted memory of the machine does not prove that the GPU "
 		       "takes part, so this is a warning.",
 		.check = "nvidia-smi conf-compute -f; dmesg | grep 'Memory Encryption'",
-		.sources = "open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c; "
-			   "nvrm_registry.h, RmConfidentialCompute\nLinux: arch/x86/mm/mem_encrypt.c",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c; "
+			"nvrm_registry.h, RmConfidentialCompute\nLinux: arch/x86/mm/mem_encrypt.c",
 	},
 	{
 		.id = "virt/privileged-context",
 		.title = "This process may do what jobs may not",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
-		.judge = judge_privileged,
-		.impact = "DeepEP and NVSHMEM tests that are started from here pass, and the same job of a user "
-			  "fails.",
+		.evaluate = check_privileged,
+		.impact =
+			"DeepEP and NVSHMEM tests that are started from here pass, and the same job of a user "
+			"fails.",
 		.remedy = "Test as the user and in the container that the job runs in, or set "
 			  "PeerMappingOverride: see driver/peer-mapping-override.",
 		.activation = ACTIVATION_NONE,
-		.reads = "CapEff in /proc/PID/status and /proc/PID/uid_map, of --pid or of nvnodecheck itself.",
+		.reads =
+			"CapEff in /proc/PID/status and /proc/PID/uid_map, of --pid or of nvnodecheck itself.",
 		.why = "The driver asks for CAP_SYS_ADMIN in the initial user namespace before it looks at the "
 		       "override. Root in a container without that capability, or in a user namespace, does not "
 		       "have it; a privileged container does. It says nothing about other processes.",
 		.check = "grep CapEff /proc/self/status; cat /proc/self/uid_map",
-		.sources = "open-gpu-kernel-modules: kernel-open/common/inc/nv-linux.h, NV_IS_SUSER; "
-			   "src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
+		.sources =
+			"open-gpu-kernel-modules: kernel-open/common/inc/nv-linux.h, NV_IS_SUSER; "
+			"src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
 	},
 };
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "readers/processes.h"
+#include "probes/processes.h"
 
 #define SHOWN_MAX 8
 

@@ -3,7 +3,7 @@
 #ifndef DRIVER_HOLDERS_H
 #define DRIVER_HOLDERS_H
 
-#include "host.h"
+#include "host/host.h"
 
 /* The driver's own modules in the order in which they can be unloaded; ends with NULL. */
 extern const char *const driver_modules[];

@@ -13,24 +13,24 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "host.h"
+#include "host/host.h"
 
 /* A generic dracut image takes a minute on two slow cores, on a large server several. */
 #define RUN_IMAGE_TIMEOUT_S 1800
 #define RUN_TIMEOUT_S 300
-#define RUN_OUTPUT_MAX 8192	/* the end of it is kept */
+#define RUN_OUTPUT_MAX 8192 /* the end of it is kept */
 
 struct run {
-	const char *const *argv;	/* argv[0] absolute, NULL-terminated */
-	const char *root;		/* chroot there first; NULL: this host's root */
+	const char *const *argv; /* argv[0] absolute, NULL-terminated */
+	const char *root;	 /* chroot there first; NULL: this host's root */
 	unsigned int timeout_s;
-	int lock;	/* stays open in the program, so that the lock lasts as long; -1: none */
-	bool stubborn;	/* goes on when a signal to end has come: something is being taken back */
+	int lock;      /* stays open in the program, so that the lock lasts as long; -1: none */
+	bool stubborn; /* goes on when a signal to end has come: something is being taken back */
 	struct arena *arena;
 
-	int status;		/* exit status; -1: it did not exit by itself */
-	const char *output;	/* the end of standard output and standard error */
-	const char *why;	/* one line when run_program() is not 0 */
+	int status;	    /* exit status; -1: it did not exit by itself */
+	const char *output; /* the end of standard output and standard error */
+	const char *why;    /* one line when run_program() is not 0 */
 };
 
 /* 0 when the program exited with status 0; -EIO with another one; -ENOENT when it is not there,

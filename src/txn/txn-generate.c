@@ -66,8 +66,10 @@ int generate_check_place(struct txn *t, const char *path)
 		if (place.n < 2 || strncmp(path, place.p, place.n) != 0 || path[place.n] != '/')
 			continue;
 		if (!has_word(options, "noauto") && !is_mounted(t, place))
-			return txn_fail(t, -ENODEV, "%.*s is not mounted, and /etc/fstab says that it "
-					"should be", SPAN_FMT(place));
+			return txn_fail(t, -ENODEV,
+					"%.*s is not mounted, and /etc/fstab says that it "
+					"should be",
+					SPAN_FMT(place));
 	}
 	return 0;
 }

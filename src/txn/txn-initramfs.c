@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "parse/field.h"
 #include "parse/kparam.h"
-#include "readers/image.h"
+#include "probes/initramfs-image.h"
 
 #define HOOKS "/etc/initramfs/post-update.d"
 #define POLICY_FILE "/etc/initramfs-tools/update-initramfs.conf"

@@ -43,8 +43,10 @@ static int refuse_lock(struct txn *t, int rc, const char *why)
 	const char *root = t->options->root;
 
 	if (root && !t->w.refused && (rc == -EACCES || rc == -EPERM))
-		return txn_fail(t, rc, "only root, or who owns %s and all below it, can change it "
-				"(%s)", root, why);
+		return txn_fail(t, rc,
+				"only root, or who owns %s and all below it, can change it "
+				"(%s)",
+				root, why);
 	return txn_fail(t, rc, "%s", why);
 }
 

@@ -9,7 +9,7 @@
 #ifndef TXN_PRIVATE_H
 #define TXN_PRIVATE_H
 
-#include "host.h"
+#include "host/host.h"
 #include "txn/run.h"
 #include "txn/txn.h"
 #include "txn/write.h"
@@ -23,15 +23,15 @@ struct kept {
 	struct file_seen before;
 	/* What the transaction made of it, as the journal says before it is renamed. */
 	bool after_known;
-	struct file_seen after;	/* there and sha256 alone */
+	struct file_seen after; /* there and sha256 alone */
 };
 
 struct txn_file {
 	struct kept kept;
-	struct span bytes;	/* to be written; only while applying */
-	uint32_t mode;		/* of a new file */
-	LIST(const char *) folders;	/* that were not there either, outermost first */
-	bool begun;		/* the journal says so */
+	struct span bytes;	    /* to be written; only while applying */
+	uint32_t mode;		    /* of a new file */
+	LIST(const char *) folders; /* that were not there either, outermost first */
+	bool begun;		    /* the journal says so */
 };
 
 struct txn_step {
@@ -42,7 +42,7 @@ struct txn_step {
 	const char *const *argv;
 	const char *const *must_hold;
 	const char *was;	/* a unit's or module's state, a sysctl's value before; or NULL */
-	LIST(struct kept) kept;	/* the files that it writes */
+	LIST(struct kept) kept; /* the files that it writes */
 	const char *left;	/* why it is not done, or NULL */
 	bool begun, ended;	/* the journal says so */
 };
@@ -54,14 +54,14 @@ struct txn {
 	struct host *host;
 	struct writer w;
 	int lock;
-	int folder;		/* the state folder; -1 */
-	int journal;		/* -1 */
-	bool taking_back;	/* signals wait until that is done */
-	bool again;		/* a file could not be put back: the next run has to try */
+	int folder;	  /* the state folder; -1 */
+	int journal;	  /* -1 */
+	bool taking_back; /* signals wait until that is done */
+	bool again;	  /* a file could not be put back: the next run has to try */
 
 	const char *id;
 	const char *plan_id;
-	const char *boot_id;	/* or NULL */
+	const char *boot_id; /* or NULL */
 	const char *who;
 	uint64_t time_s;
 	unsigned int kept_count;
@@ -71,13 +71,13 @@ struct txn {
 
 	/* What the journal says. */
 	bool begun, committed, undoing, ended;
-	enum txn_status status;	/* when ended */
+	enum txn_status status; /* when ended */
 
-	const char *why;	/* of the last failure */
-	const char *output;	/* of the program that failed; or NULL */
+	const char *why;    /* of the last failure */
+	const char *output; /* of the program that failed; or NULL */
 };
 
-/* txn.c */
+/* txn-handle.c */
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
 	     struct txn_outcome *outcome);
 void txn_close(struct txn *t);
@@ -99,13 +99,13 @@ int txn_lock(struct txn *t);
 int txn_check_packages(struct txn *t);
 
 /* txn-journal.c: the state folder. */
-int state_create(struct txn *t);	/* an empty one, with an id of its own */
-void state_discard(struct txn *t);	/* of a transaction that never began */
-int state_save(struct txn *t);		/* plan.json, fsynced */
+int state_create(struct txn *t);   /* an empty one, with an id of its own */
+void state_discard(struct txn *t); /* of a transaction that never began */
+int state_save(struct txn *t);	   /* plan.json, fsynced */
 /* plan.json and the journal; -ENOENT when it never began. */
 int state_load(struct txn *t, const char *id);
-int state_open(struct txn *t);		/* the journal, for more events */
-int state_names(struct txn *t, struct names *names);	/* all ids, the oldest first */
+int state_open(struct txn *t);			     /* the journal, for more events */
+int state_names(struct txn *t, struct names *names); /* all ids, the oldest first */
 /* One line, fsynced. */
 int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps PATH as it is now: the next before.NUMBER. */
@@ -134,20 +134,20 @@ void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
 
 /* What a kind of step does; NULL functions: nothing to do there. */
 struct step_kind {
-	const char *title;	/* %s is the subject */
-	bool live;		/* only a running host has it */
-	bool program;		/* a program is run for it */
+	const char *title; /* %s is the subject */
+	bool live;	   /* only a running host has it */
+	bool program;	   /* a program is run for it */
 	int (*prepare)(struct txn *t, struct txn_step *step);
 	int (*run)(struct txn *t, struct txn_step *step, struct txn_item *item);
 	void (*undo)(struct txn *t, struct txn_step *step, struct txn_item *item);
 	void (*redo)(struct txn *t, struct txn_step *step, struct txn_item *item);
 };
-extern const struct step_kind step_initramfs, step_boot_loader;	/* one file each */
+extern const struct step_kind step_initramfs, step_boot_loader; /* one file each */
 extern const struct step_kind step_daemon_reload, step_unit_enable, step_unit_disable,
-	step_unit_start, step_unit_stop;	/* txn-units.c */
+	step_unit_start, step_unit_stop; /* txn-units.c */
 extern const struct step_kind step_load_module, step_unload_module, step_sysctl,
-	step_device_node;			/* txn-kernel.c */
-extern const struct step_kind step_reload_driver;	/* txn-reload.c */
+	step_device_node;			  /* txn-kernel.c */
+extern const struct step_kind step_reload_driver; /* txn-reload.c */
 
 /* txn-kernel.c: 0, or a failure in t->why. */
 int txn_load_module(struct txn *t, const char *name);

@@ -164,7 +164,7 @@ static int xattrs_from_json(struct txn *t, struct json_object *json, struct file
 {
 	if (!json_object_is_type(json, json_type_object))
 		return -EBADMSG;
-	json_object_object_foreach (json, name, value) {
+	json_object_object_foreach(json, name, value) {
 		const char *text = json_object_is_type(value, json_type_string)
 					   ? json_object_get_string(value)
 					   : NULL;

@@ -65,7 +65,7 @@ static const char *path_in_root(struct txn *t, int fd)
 	if (n <= 0 || m <= 0)
 		return NULL;
 	if (n == 1)
-		n = 0;	/* "/" */
+		n = 0; /* "/" */
 	path[m] = '\0';
 	return m > n && memcmp(root, path, (size_t)n) == 0 && path[n] == '/'
 		       ? arena_strdup(t->arena, path + n)

@@ -34,49 +34,49 @@
 #ifndef TXN_H
 #define TXN_H
 
-#include "own-files.h"
-#include "plan/plan.h"
+#include "facts/own-files.h"
+#include "txn/plan.h"
 
 #define TXN_STATE_FOLDER OWN_TRANSACTIONS
 #define TXN_LOCK_FILE "/run/nvnodecheck/fix.lock"
 
 enum txn_result {
-	TXN_APPLIED,	/* all done, and the check afterwards agreed */
-	TXN_REFUSED,	/* nothing was changed: TEXT says why */
+	TXN_APPLIED,	 /* all done, and the check afterwards agreed */
+	TXN_REFUSED,	 /* nothing was changed: TEXT says why */
 	TXN_ROLLED_BACK, /* something went wrong; the node is as it was */
-	TXN_UNDONE,	/* txn_undo(): the node is as it was before the transaction */
+	TXN_UNDONE,	 /* txn_undo(): the node is as it was before the transaction */
 	/* Rolled back or undone but for what somebody changed since, or what failed: see items in
 	 * state TXN_KEPT and TXN_FAILED. */
 	TXN_PARTLY,
-	TXN_NOTHING,	/* an empty plan, nothing to undo, nothing that was interrupted */
+	TXN_NOTHING, /* an empty plan, nothing to undo, nothing that was interrupted */
 };
 extern const char *const txn_result_words[];
 
 enum txn_item_state {
 	TXN_NOT_REACHED,
-	TXN_DONE,	/* changed, run, or found to be so already */
-	TXN_RESTORED,	/* as it was before */
-	TXN_REBUILT,	/* undo: made anew, because it had changed since */
-	TXN_KEPT,	/* a conflict: somebody changed it since, so it was left alone */
-	TXN_LEFT,	/* not done on purpose: remains for the user (TEXT has the command) */
+	TXN_DONE,     /* changed, run, or found to be so already */
+	TXN_RESTORED, /* as it was before */
+	TXN_REBUILT,  /* undo: made anew, because it had changed since */
+	TXN_KEPT,     /* a conflict: somebody changed it since, so it was left alone */
+	TXN_LEFT,     /* not done on purpose: remains for the user (TEXT has the command) */
 	TXN_FAILED,
-	TXN_STAYS,	/* cannot be undone; TEXT says why */
+	TXN_STAYS, /* cannot be undone; TEXT says why */
 };
 extern const char *const txn_item_words[];
 
 struct txn_item {
-	bool step;		/* else a file */
-	const char *subject;	/* the file, or the step: "initramfs of 6.1.0-9-amd64" */
+	bool step;	     /* else a file */
+	const char *subject; /* the file, or the step: "initramfs of 6.1.0-9-amd64" */
 	enum txn_item_state state;
-	const char *text;	/* one line about how it went, or NULL */
-	const char *output;	/* of a program that failed: its last lines; or NULL */
+	const char *text;   /* one line about how it went, or NULL */
+	const char *output; /* of a program that failed: its last lines; or NULL */
 };
 
 struct txn_outcome {
 	enum txn_result result;
-	const char *id;		/* of the transaction; NULL when none was begun */
-	const char *text;	/* one line: why it was refused, rolled back, ...; or NULL */
-	LIST(struct txn_item) items;	/* files, then steps, as in the plan */
+	const char *id;		     /* of the transaction; NULL when none was begun */
+	const char *text;	     /* one line: why it was refused, rolled back, ...; or NULL */
+	LIST(struct txn_item) items; /* files, then steps, as in the plan */
 	LIST(const char *) notes;
 	/* What an earlier, interrupted transaction was found in and brought to: one line each. */
 	LIST(const char *) recovered;
@@ -92,7 +92,7 @@ struct txn_options {
 	bool no_regenerate;	/* no program is run: what is left to do is in TXN_LEFT items */
 	unsigned int wait_s;	/* for another transaction to end; 0: refuse at once */
 	txn_verify *verify;	/* or NULL */
-	txn_progress *progress;	/* or NULL */
+	txn_progress *progress; /* or NULL */
 	void *user;		/* of both */
 };
 
@@ -120,15 +120,15 @@ enum txn_status {
 	TXN_IS_APPLIED,
 	TXN_IS_UNDONE,
 	TXN_IS_ROLLED_BACK,
-	TXN_IS_PARTLY,		/* undone or rolled back with conflicts */
-	TXN_IS_INTERRUPTED,	/* the next transaction will roll it back */
-	TXN_IS_DAMAGED,		/* its record cannot be read */
+	TXN_IS_PARTLY,	    /* undone or rolled back with conflicts */
+	TXN_IS_INTERRUPTED, /* the next transaction will roll it back */
+	TXN_IS_DAMAGED,	    /* its record cannot be read */
 };
 extern const char *const txn_status_words[];
 
-struct txn_repair {		/* of struct plan_repair: what was not refused */
+struct txn_repair { /* of struct plan_repair: what was not refused */
 	const char *rule;
-	const char *subject;	/* or NULL */
+	const char *subject; /* or NULL */
 	const char *what;
 	enum activation activation;
 };
@@ -137,15 +137,15 @@ struct txn_entry {
 	const char *id;
 	const char *plan_id;
 	enum txn_status status;
-	uint64_t time_s;	/* Unix time of its beginning */
-	const char *boot_id;	/* what waits for a reboot waits for this one to change; or NULL */
-	const char *who;	/* "root through sudo by uid 1000 (login uid 1000)" */
-	LIST(const char *) files;	/* that were written or removed */
+	uint64_t time_s;     /* Unix time of its beginning */
+	const char *boot_id; /* what waits for a reboot waits for this one to change; or NULL */
+	const char *who;     /* "root through sudo by uid 1000 (login uid 1000)" */
+	LIST(const char *) files; /* that were written or removed */
 	LIST(struct txn_repair) repairs;
 };
 
 struct txn_entries {
-	LIST(struct txn_entry) entries;	/* the newest first */
+	LIST(struct txn_entry) entries; /* the newest first */
 };
 
 /* Changes nothing and takes no lock. 0, also when nothing was ever done; negative errno, -EACCES

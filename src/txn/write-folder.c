@@ -18,46 +18,6 @@
 
 void (*txn_test_point)(const char *what);
 
-__attribute__((format(printf, 3, 0))) static void
-set_why(struct writer *w, const char *path, const char *format, va_list ap)
-{
-	size_t n = (size_t)snprintf(w->why, sizeof(w->why), "%s: %s", path,
-				    w->refused ? "refused: " : "");
-
-	if (n < sizeof(w->why))
-		vsnprintf(w->why + n, sizeof(w->why) - n, format, ap);
-}
-
-int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
-{
-	va_list ap;
-
-	w->refused = true;
-	va_start(ap, format);
-	set_why(w, path, format, ap);
-	va_end(ap);
-	return error;
-}
-
-int write_fail(struct writer *w, int error, const char *path, const char *format, ...)
-{
-	va_list ap;
-
-	w->refused = false;
-	va_start(ap, format);
-	set_why(w, path, format, ap);
-	va_end(ap);
-	return error;
-}
-
-int write_failed(struct writer *w, const char *path, const char *what)
-{
-	int error = errno ? errno : EIO;
-
-	return write_fail(w, -error, path, "%s: %s%s", what, strerror(error),
-			  error == EPERM ? " (is it immutable? lsattr shows that)" : "");
-}
-
 int writer_open(struct writer *w, const char *root, struct arena *arena)
 {
 	*w = (struct writer){ .arena = arena, .live = !root };

@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 #include "base/sha256.h"
-#include "fact.h"
-#include "parse/span.h"
+#include "base/span.h"
+#include "facts/fact.h"
 
 /* Temporary files are PREFIX and six characters, those that generators write PREFIX and a name. */
 #define WRITE_PREFIX ".nvnodecheck."
@@ -30,12 +30,12 @@ struct xattr {
 };
 
 struct file_meta {
-	uint32_t mode;		/* permissions */
+	uint32_t mode; /* permissions */
 	uid_t uid;
 	gid_t gid;
 	int64_t mtime_s;
 	uint32_t mtime_ns;
-	LIST(struct xattr) xattrs;	/* by name; also labels and ACLs */
+	LIST(struct xattr) xattrs; /* by name; also labels and ACLs */
 };
 
 /* A file as it was found; not there: all zero. */
@@ -47,11 +47,11 @@ struct file_seen {
 };
 
 struct writer {
-	int root;		/* a folder */
-	bool live;		/* this host's own root, whose policy labels what is new */
-	struct arena *arena;	/* for what file_seen holds */
+	int root;	     /* a folder */
+	bool live;	     /* this host's own root, whose policy labels what is new */
+	struct arena *arena; /* for what file_seen holds */
 	char why[WRITE_WHY];
-	bool refused;		/* the last failure: there is something that must not be replaced */
+	bool refused; /* the last failure: there is something that must not be replaced */
 };
 
 int writer_open(struct writer *w, const char *root, struct arena *arena);
@@ -68,12 +68,12 @@ bool write_same(const struct file_seen *a, const struct file_seen *b);
 
 struct write_request {
 	const char *path;
-	struct span bytes;	/* the content, or: */
-	int from;		/* a file that has it; -1 */
-	const struct file_meta *meta;	/* NULL: a new file of root's, with MODE */
+	struct span bytes;	      /* the content, or: */
+	int from;		      /* a file that has it; -1 */
+	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
-	bool exact;		/* META belongs to these very bytes: time and signatures as well */
-	const struct file_seen *expected;	/* what is replaced: -ESTALE when it is not that */
+	bool exact; /* META belongs to these very bytes: time and signatures as well */
+	const struct file_seen *expected; /* what is replaced: -ESTALE when it is not that */
 };
 
 int write_put(struct writer *w, const struct write_request *request);

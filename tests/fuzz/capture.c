@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "probe.h"
+#include "probes/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	assert(node_observe(host, arena, node, &(struct observation){ 0 }) == 0);
 	host_close(host);
-	fact_settle(&node_desc, node);
+	fact_close_holes(&node_desc, node);
 	node_check_json(arena, node);
 	node_judge(arena, node, (uint8_t)size);
 	return 0;

@@ -3,8 +3,8 @@
  * line is a value that is compared. */
 #include "fuzz.h"
 
-#include "settings.h"
-#include "report.h"
+#include "evaluate/report.h"
+#include "evaluate/settings.h"
 
 static void compare(const struct expectation *e, const char *value)
 {

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "readers/decompress.h"
+#include "probes/initramfs-decompress.h"
 
 #define OUTPUT_MAX (1u << 20)
 
@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text = fuzz_span(data, size);
 	const char *compressor = compressors[fuzz_byte(&text) % COMPRESSORS];
 	size_t block = 1 + fuzz_byte(&text);
-	struct output whole = run(compressor, text, text.n + 1), parts = run(compressor, text, block);
+	struct output whole = run(compressor, text, text.n + 1),
+		      parts = run(compressor, text, block);
 
 	assert(whole.rc <= 1 && whole.rc != -ENOMEM);
 	if (whole.rc || parts.rc || whole.cut || parts.cut)

@@ -3,8 +3,8 @@
  * as they were, and taking it out again gives the old words. */
 #include "fuzz.h"
 
+#include "fixes/cmdline-edit.h"
 #include "parse/kparam.h"
-#include "plan/cmdline-edit.h"
 
 #define WORD "iommu=pt"
 

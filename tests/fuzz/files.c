@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "host-private.h"
-#include "probe.h"
+#include "host/host-private.h"
+#include "probes/probe.h"
 
 #define FILES_MAX 256
 
@@ -133,7 +133,8 @@ static int stat_file(struct host *host, const char *path, struct host_stat *st)
 	if (!file && !is_folder(path))
 		return -ENOENT;
 	*st = (struct host_stat){ .mode = file ? S_IFREG | 0644 : S_IFDIR | 0755,
-				  .size = file ? file->text.n : 0, .mtime_s = 1735689600 };
+				  .size = file ? file->text.n : 0,
+				  .mtime_s = 1735689600 };
 	return 0;
 }
 
@@ -157,8 +158,12 @@ static int ask(struct host *host, const char *key, const struct desc *desc, void
 	return -ENODATA;
 }
 
-static const struct host_ops ops = { .read = read_file, .head = read_head, .list = list_folder,
-				     .stat = stat_file, .link = read_link, .query = ask };
+static const struct host_ops ops = { .read = read_file,
+				     .head = read_head,
+				     .list = list_folder,
+				     .stat = stat_file,
+				     .link = read_link,
+				     .query = ask };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -170,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(node_observe(&host, arena, node, &(struct observation){ 0 }) == 0);
 	for_each(probe, &node->probes)
 		assert(probe->state.value == PROBE_OK || probe->state.value == PROBE_PARTIAL);
-	fact_settle(&node_desc, node);
+	fact_close_holes(&node_desc, node);
 	node_check_json(arena, node);
 	node_judge(arena, node, (uint8_t)size);
 	return 0;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "parse/span.h"
+#include "base/span.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "readers/image.h"
+#include "probes/initramfs-image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "facts.h"
+#include "base/utf8.h"
+#include "facts/facts.h"
 #include "fuzz.h"
 #include "parse/base64.h"
-#include "parse/utf8.h"
 
 /* What is not a right text is not taken, whatever it says. */
 static void check_facts(struct span text, bool right)
@@ -32,8 +32,8 @@ static void check_series(struct span text, uint8_t change)
 	struct fact_error error;
 	char *like = arena_strndup(arena, text.p, text.n);
 
-	(void)fact_series_read(&series, &node_desc, arena_alloc(arena, sizeof(struct node)), text, change & 1,
-			       &error);
+	(void)fact_series_read(&series, &node_desc, arena_alloc(arena, sizeof(struct node)), text,
+			       change & 1, &error);
 	if (text.n)
 		like[change * 31 % text.n] ^= (char)(change >> 4);
 	for (int lenient = 0; lenient < 2; lenient++) {

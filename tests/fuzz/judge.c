@@ -16,8 +16,22 @@ static const char *const names[] = { "rtx4090-p2p", "grace-gh200-cx8", "vm-h200-
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static const char *const words[] = {
-	"", "0", "N/A", "mlx5_0", "nvidia", "0000:1b:00.0", "99999999999999999999", "%s%n%s", "\n",
-	"a,b=c;d=\"", "/", "=", "18446744073709551615", "-1", "\xef\xbf\xbd", "580.999",
+	"",
+	"0",
+	"N/A",
+	"mlx5_0",
+	"nvidia",
+	"0000:1b:00.0",
+	"99999999999999999999",
+	"%s%n%s",
+	"\n",
+	"a,b=c;d=\"",
+	"/",
+	"=",
+	"18446744073709551615",
+	"-1",
+	"\xef\xbf\xbd",
+	"580.999",
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -138,8 +152,8 @@ static struct node *load(const char *name)
 	fclose(file);
 	json_object_object_del(json, "format");
 	json_object_object_del(json, "format_version");
-	assert(fact_from_json(&node_desc, node, span_of(json_object_to_json_string(json)), arena, true,
-			      &error) == 0);
+	assert(fact_from_json(&node_desc, node, span_of(json_object_to_json_string(json)), arena,
+			      true, &error) == 0);
 	return node;
 }
 

@@ -6,7 +6,7 @@
 
 #include "parse/modinfo.h"
 #include "parse/version.h"
-#include "readers/module-info.h"
+#include "probes/module-info.h"
 
 #define PATH "/lib/modules/6.1/nvidia.ko"
 
@@ -36,7 +36,7 @@ static void ask(struct arena *arena, const char *path)
 
 	if (module_info_ask(host, &file, arena, &info) == 0) {
 		assert(str_is(file.path, path));
-		assert(is_told(file.version) && is_told(file.license));
+		assert(was_read(file.version) && was_read(file.license));
 		assert(is_known(file.depends) && is_known(file.parameters));
 	}
 	module_info_close(&info);

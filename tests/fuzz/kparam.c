@@ -8,7 +8,8 @@
 
 static void check_value(struct span value)
 {
-	static const char *const wider[] = { "byte", "ushort", "uint", "ullong", "array of ullong", "charp" };
+	static const char *const wider[] = { "byte",   "ushort",	  "uint",
+					     "ullong", "array of ullong", "charp" };
 	char text[32];
 	bool taken = false;
 
@@ -22,7 +23,8 @@ static void check_value(struct span value)
 		taken = !param_refuses(wider[i], text);
 	}
 	assert(param_refuses("short", text) || !param_refuses("int", text));
-	assert(param_refuses("bool", text) || !param_refuses("array of bool", text) || strchr(text, ','));
+	assert(param_refuses("bool", text) || !param_refuses("array of bool", text) ||
+	       strchr(text, ','));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd.h"
-#include "facts.h"
-#include "plan/plan-make.h"
+#include "cli/cmd.h"
+#include "evaluate/report.h"
+#include "facts/facts.h"
+#include "fixes/plan-make.h"
 #include "render/render.h"
 #include "render/topo.h"
-#include "report.h"
 
 /* Facts written as JSON and read are the same facts. */
 static inline void node_check_json(struct arena *arena, const struct node *node)
@@ -23,8 +23,8 @@ static inline void node_check_json(struct arena *arena, const struct node *node)
 	struct node *copy = arena_alloc(arena, sizeof(*copy));
 	struct fact_error error;
 
-	assert(fact_from_json(&node_desc, copy, span_of(json_object_to_json_string(json)), arena, false,
-			      &error) == 0);
+	assert(fact_from_json(&node_desc, copy, span_of(json_object_to_json_string(json)), arena,
+			      false, &error) == 0);
 	again = fact_to_json(&node_desc, copy);
 	assert(json_object_equal(json, again));
 }
@@ -66,7 +66,7 @@ static inline void node_check_report(struct arena *arena, const struct report *r
 
 static inline void node_render(struct arena *arena, const struct report *report, uint8_t how)
 {
-	const struct options options = { .no_pager = true, .color = COLOR_NEVER, .all = how & 0x80 };
+	const struct render_options options = { .color = COLOR_NEVER, .all = how & 0x80 };
 	const struct plan_request request = { .report = report, .context = report, .all = true };
 	struct topo topo;
 
@@ -110,7 +110,7 @@ static inline void node_judge(struct arena *arena, struct node *node, uint8_t ho
 		assert(freopen("/dev/null", "w", stdout));
 	settings_init(&settings);
 	settings.profiles = PROFILE_BASE | PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP;
-	fact_settle(&node_desc, node);
+	fact_close_holes(&node_desc, node);
 	report = report_make(node, &settings, arena);
 	node_check_report(arena, report);
 	node_render(arena, report, how);

@@ -4,10 +4,10 @@
  * say alike. */
 #include "tree.h"
 
-#include "facts.h"
+#include "facts/facts.h"
 #include "parse/pcie.h"
-#include "readers/pci-brief.h"
-#include "readers/pci-config.h"
+#include "probes/pci-brief.h"
+#include "probes/pci-config.h"
 
 #define BRIDGE "0000:00:01.0"
 #define GPU "0000:01:00.0"
@@ -53,7 +53,8 @@ static void put_resource(const char *path, struct span *bytes)
 			numbers[k] <<= numbers[k] % 60;
 		}
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "0x%016llx 0x%016llx 0x%016llx\n",
-				      (unsigned long long)numbers[0], (unsigned long long)numbers[1],
+				      (unsigned long long)numbers[0],
+				      (unsigned long long)numbers[1],
 				      (unsigned long long)numbers[2]);
 	}
 	tree_put(path, text, n);
@@ -66,15 +67,14 @@ static void check_device(const struct pci_device *d)
 	for_each(bar, &d->bars)
 		assert(bar->index.value < 6);
 	for_each(rebar, &d->rebar)
-		assert(rebar->index.value < 6 &&
-		       rebar->size_bytes.value >= 1u << 20);
+		assert(rebar->index.value < 6 && rebar->size_bytes.value >= 1u << 20);
 	if (is_known(d->mps_bytes))
 		assert(d->mps_bytes.value >= 128 && d->mps_bytes.value <= 4096);
 }
 
 static void check_alike(const struct pci_device *a, const struct pci_device *b)
 {
-	assert(!is_told(a->acs) || !is_told(b->acs) || a->acs.state == b->acs.state);
+	assert(!was_read(a->acs) || !was_read(b->acs) || a->acs.state == b->acs.state);
 	if (is_known(a->acs) && is_known(b->acs))
 		assert(a->acs.control.value == b->acs.control.value);
 	assert(!is_known(a->port) || !is_known(b->port) || a->port.value == b->port.value);

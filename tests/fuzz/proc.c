@@ -38,9 +38,9 @@ static void write_cpulist(struct span bytes)
 	for (size_t i = 0; i + 1 < bytes.n && i < PROCESSORS; i += 2) {
 		uint64_t from = at + (uint8_t)bytes.p[i], to = from + (uint8_t)bytes.p[i + 1] % 8;
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, to > from ? "%s%llu-%llu" : "%s%llu",
-				      n ? "," : "", (unsigned long long)from,
-				      (unsigned long long)to);
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      to > from ? "%s%llu-%llu" : "%s%llu", n ? "," : "",
+				      (unsigned long long)from, (unsigned long long)to);
 		count += to - from + 1;
 		at = to + 1;
 	}

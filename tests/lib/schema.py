@@ -19,7 +19,7 @@ WORDS = re.compile(r"const char \*const (\w+)\[\] = \{(.*?)\};", re.S)
 def sources():
     """The text of the files that describe facts."""
     found = []
-    for path in sorted(glob.glob(os.path.join(TOP, "src", "*.c"))):
+    for path in sorted(glob.glob(os.path.join(TOP, "src", "*", "*.c"))):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         if DESC.search(text):

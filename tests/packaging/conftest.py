@@ -22,7 +22,7 @@ UNITS = {"nvnodecheck.service", "nvnodecheck-textfile.service", "nvnodecheck-tex
 
 
 def version():
-    with open(os.path.join(program.TOP, "src", "version.h"), encoding="utf-8") as file:
+    with open(os.path.join(program.TOP, "src", "base", "version.h"), encoding="utf-8") as file:
         return re.search(r'NVNODECHECK_VERSION "(.*)"', file.read()).group(1)
 
 

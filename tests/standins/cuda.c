@@ -37,7 +37,7 @@ typedef unsigned long long address;
 typedef int result;
 
 #define GPUS_MAX 16
-#define BYTES_PER_MS 300000000.0	/* 300 GB/s */
+#define BYTES_PER_MS 300000000.0 /* 300 GB/s */
 
 /* ---- faults ---- */
 
@@ -118,7 +118,7 @@ result cuGetErrorName(result code, const char **name)
 	static const struct {
 		result code;
 		const char *name;
-	} names[] = { { 1, "CUDA_ERROR_INVALID_VALUE" },  { 100, "CUDA_ERROR_NO_DEVICE" },
+	} names[] = { { 1, "CUDA_ERROR_INVALID_VALUE" },   { 100, "CUDA_ERROR_NO_DEVICE" },
 		      { 719, "CUDA_ERROR_LAUNCH_FAILED" }, { 800, "CUDA_ERROR_NOT_PERMITTED" },
 		      { 801, "CUDA_ERROR_NOT_SUPPORTED" }, { 999, "CUDA_ERROR_UNKNOWN" } };
 
@@ -294,8 +294,8 @@ result cuCtxEnablePeerAccess(void *peer, unsigned int flags)
 	return 0;
 }
 
-result cuMemcpyPeerAsync(address to, void *to_context, address from, void *from_context, size_t bytes,
-			 void *stream)
+result cuMemcpyPeerAsync(address to, void *to_context, address from, void *from_context,
+			 size_t bytes, void *stream)
 {
 	long f = (long)from_context - 1, t = (long)to_context - 1;
 	char *target = (char *)(uintptr_t)to;
@@ -398,12 +398,12 @@ static result value(address at, uint64_t number, size_t bytes, bool write, bool 
 	return 0;
 }
 
-#define OPERATION(name, type, write, first)                                           \
-	result name(void *stream, address at, type number, unsigned int flags)        \
-	{                                                                             \
-		(void)stream;                                                         \
-		(void)flags;                                                          \
-		return value(at, number, sizeof(number), write, first);               \
+#define OPERATION(name, type, write, first)                                    \
+	result name(void *stream, address at, type number, unsigned int flags) \
+	{                                                                      \
+		(void)stream;                                                  \
+		(void)flags;                                                   \
+		return value(at, number, sizeof(number), write, first);        \
 	}
 OPERATION(cuStreamWriteValue32, uint32_t, true, true)
 OPERATION(cuStreamWaitValue32, uint32_t, false, true)

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "cmocka-all.h"
-#include "facts.h"
+#include "facts/facts.h"
 
 /* Lists in lists in lists would be thousands of items; two of each are enough. */
 #define ITEMS 2
@@ -245,7 +245,7 @@ static void test_settle(void **state)
 	struct node node = { 0 };
 
 	(void)state;
-	fact_settle(&node_desc, &node);
+	fact_close_holes(&node_desc, &node);
 	assert_string_equal(node.os.hostname.value, "");
 	assert_int_equal(node.os.hostname.state, FACT_UNKNOWN);
 }

@@ -2,7 +2,7 @@
 /* Strict JSON: what json-c would let pass is refused, with the line. */
 #include <string.h>
 
-#include "base/json-scan.h"
+#include "base/json.h"
 #include "cmocka-all.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -162,7 +162,8 @@ static void test_strings(void **state)
 	check_meaning("\"\\u0041\\u00e4\\u20AC\"", "A\xc3\xa4\xe2\x82\xac");
 	check_meaning("\"\\ud83d\\ude00.\"", "\xf0\x9f\x98\x80.");
 	check_meaning("\"\\u0000\\ud800x\\udc00\"", "\xef\xbf\xbd\xef\xbf\xbdx\xef\xbf\xbd");
-	check_meaning("\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A");
+	check_meaning("\"\\ud800\\u0041\"", "\xef\xbf\xbd"
+					    "A");
 }
 
 /* Each byte at each place of the eight that are looked at together, and behind them. */
@@ -193,7 +194,14 @@ static void test_every_byte(void **state)
 static void test_pass(void **state)
 {
 	static const char *const values[] = {
-		"1", "-1.5e+3", "true", "null", "\"a\\\"}]\"", "[]", "{}", "[1, [2], {\"]\": \"[\"}]",
+		"1",
+		"-1.5e+3",
+		"true",
+		"null",
+		"\"a\\\"}]\"",
+		"[]",
+		"{}",
+		"[1, [2], {\"]\": \"[\"}]",
 		"{\"a\": {\"b\": [{}]}, \"}\": \"{\"}",
 	};
 
@@ -247,8 +255,7 @@ int main(void)
 		cmocka_unit_test(test_depth),	cmocka_unit_test(test_document),
 		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_pass),
-		cmocka_unit_test(test_agrees_with_json_c),
+		cmocka_unit_test(test_pass),	cmocka_unit_test(test_agrees_with_json_c),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);

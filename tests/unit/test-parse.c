@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/span.h"
+#include "base/utf8.h"
 #include "cmocka-all.h"
 #include "parse/base64.h"
 #include "parse/param-value.h"
-#include "parse/span.h"
-#include "parse/utf8.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -66,35 +66,59 @@ static void test_values(void **state)
 		const char *type, *value;
 		bool taken;
 	} rows[] = {
-		{ "int", "1", true },	       { "int", "-1", true },
-		{ "int", "+1", true },	       { "int", "0x1F", true },
-		{ "int", "017", true },	       { "int", "08", false },
-		{ "int", "", false },	       { "int", "-", false },
-		{ "int", "1 ", false },	       { "int", "1\n", true },
-		{ "int", "Y", false },	       { "int", NULL, false },
-		{ "int", "2147483647", true }, { "int", "2147483648", false },
-		{ "int", "-2147483648", true }, { "int", "-2147483649", false },
-		{ "int", "0xffffffff", false }, { "uint", "0xffffffff", true },
-		{ "uint", "-1", false },       { "uint", "4294967296", false },
-		{ "byte", "255", true },       { "byte", "256", false },
-		{ "short", "-32768", true },   { "short", "32768", false },
-		{ "long", "-9223372036854775808", true }, { "long", "9223372036854775808", false },
-		{ "ulong", "18446744073709551615", true }, { "ulong", "18446744073709551616", false },
-		{ "bool", "y", true },	       { "bool", "on", true },
-		{ "bool", "off", true },       { "bool", "o", false },
-		{ "bool", "2", false },	       { "bool", "", false },
-		{ "bool", NULL, true },	       { "bint", NULL, true },
-		{ "invbool", NULL, false },    { "charp", "", true },
-		{ "charp", NULL, false },      { "array of int", "1,-2,0x3", true },
-		{ "array of int", "", false }, { "array of int", "1,", false },
-		{ "array of int", "1,a", false }, { "array of charp", "a,b", true },
-		{ "something else", "1", true }, { "something else", NULL, false },
+		{ "int", "1", true },
+		{ "int", "-1", true },
+		{ "int", "+1", true },
+		{ "int", "0x1F", true },
+		{ "int", "017", true },
+		{ "int", "08", false },
+		{ "int", "", false },
+		{ "int", "-", false },
+		{ "int", "1 ", false },
+		{ "int", "1\n", true },
+		{ "int", "Y", false },
+		{ "int", NULL, false },
+		{ "int", "2147483647", true },
+		{ "int", "2147483648", false },
+		{ "int", "-2147483648", true },
+		{ "int", "-2147483649", false },
+		{ "int", "0xffffffff", false },
+		{ "uint", "0xffffffff", true },
+		{ "uint", "-1", false },
+		{ "uint", "4294967296", false },
+		{ "byte", "255", true },
+		{ "byte", "256", false },
+		{ "short", "-32768", true },
+		{ "short", "32768", false },
+		{ "long", "-9223372036854775808", true },
+		{ "long", "9223372036854775808", false },
+		{ "ulong", "18446744073709551615", true },
+		{ "ulong", "18446744073709551616", false },
+		{ "bool", "y", true },
+		{ "bool", "on", true },
+		{ "bool", "off", true },
+		{ "bool", "o", false },
+		{ "bool", "2", false },
+		{ "bool", "", false },
+		{ "bool", NULL, true },
+		{ "bint", NULL, true },
+		{ "invbool", NULL, false },
+		{ "charp", "", true },
+		{ "charp", NULL, false },
+		{ "array of int", "1,-2,0x3", true },
+		{ "array of int", "", false },
+		{ "array of int", "1,", false },
+		{ "array of int", "1,a", false },
+		{ "array of charp", "a,b", true },
+		{ "something else", "1", true },
+		{ "something else", NULL, false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!param_refuses(rows[i].type, rows[i].value) != rows[i].taken)
-			fail_msg("%s of %s", rows[i].value ? rows[i].value : "nothing", rows[i].type);
+			fail_msg("%s of %s", rows[i].value ? rows[i].value : "nothing",
+				 rows[i].type);
 }
 
 static void test_cut(void **state)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "plan/cmdline-edit.h"
-#include "plan/unified.h"
+#include "fixes/cmdline-edit.h"
+#include "fixes/unified.h"
 
 static struct arena *arena;
 
@@ -56,7 +56,7 @@ static const char *patched(const char *before, struct span diff)
 			}
 			continue;
 		}
-		if (mark == '\\') {	/* the line above, where it is one of the text after */
+		if (mark == '\\') { /* the line above, where it is one of the text after */
 			n -= last != '-';
 			continue;
 		}
@@ -98,9 +98,10 @@ static void test_forms(void **state)
 	assert_string_equal(diff_of("a\n1\n2\n3\n4\n5\n6\n7\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\nB\n"),
 			    "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n"
 			    "@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n");
-	assert_string_equal(diff_of("a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n"),
-			    "--- a/x\n+++ b/x\n@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n"
-			    "+B\n");
+	assert_string_equal(
+		diff_of("a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n"),
+		"--- a/x\n+++ b/x\n@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n"
+		"+B\n");
 }
 
 /* Texts of few different lines, so that much of them is alike. */
@@ -114,7 +115,7 @@ static const char *random_text(unsigned int *seed)
 		text[n++] = '\n';
 	}
 	if (n && rand_r(seed) % 4 == 0)
-		n--;	/* the last line is not ended */
+		n--; /* the last line is not ended */
 	text[n] = '\0';
 	return text;
 }
@@ -156,7 +157,8 @@ static void test_command_lines(void **state)
 		{ "X=\"pci=noacs\"", CMDLINE_SHELL, "pci=noacs", NULL, "X=\"\"" },
 		{ "pci=noacs,x", CMDLINE_PLAIN, "pci=noacs", NULL, NULL },
 		{ "X=\"pci=a\"", CMDLINE_SHELL, "pci=a", "pci=a,b;c", "X=\"\\\"pci=a,b;c\\\"\"" },
-		{ "X=\"\\\"p=a;b\\\"\"", CMDLINE_SHELL, "p=a;b", "p=a;b;c", "X=\"\\\"p=a;b;c\\\"\"" },
+		{ "X=\"\\\"p=a;b\\\"\"", CMDLINE_SHELL, "p=a;b", "p=a;b;c",
+		  "X=\"\\\"p=a;b;c\\\"\"" },
 	};
 
 	(void)state;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* span.h - a run of bytes in somebody else's buffer, and the few things every parser does to one.
+ * No function here allocates or reads past the span's end. */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct span {
+	const char *p;
+	size_t n;
+};
+
+#define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
+#define SPAN_FMT(s) (int)(s).n, (s).p /* for "%.*s" */
+
+struct span span_of(const char *string);
+bool span_is(struct span s, const char *string);
+bool span_starts(struct span s, const char *prefix);
+bool span_ends(struct span s, const char *suffix);
+/* Without blanks, tabs, CR and LF at both ends. */
+struct span span_trim(struct span s);
+/* The offset of C in S, or S.n. */
+size_t span_find(struct span s, char c);
+/* The first place of NEEDLE in S, or NULL. */
+const char *span_search(struct span s, const char *needle);
+
+/* Cuts the next piece that ends at DELIM (or at the end) off REST. False when REST is used up.
+ * "a,,b" has three pieces; an empty REST has none. */
+bool span_cut(struct span *rest, char delim, struct span *piece);
+/* Cuts the next word: blanks, tabs and newlines separate, and runs of them count once. */
+bool span_word(struct span *rest, struct span *word);
+
+/* The value of a hexadecimal digit, or -1; the table has one more. */
+extern const uint8_t span_digits[256];
+static inline int span_digit(char c)
+{
+	return span_digits[(unsigned char)c] - 1;
+}
+
+/* A whole unsigned number: base 10, 16 (with or without 0x) or 0 (as C writes it).
+ * 0, -EINVAL on anything else in the span, -ERANGE past 64 bits. */
+int span_u64(struct span s, int base, uint64_t *value);
+
+#endif

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/spelling.h"
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "evaluate/report.h"
+
+#define HELP_WIDTH 80
+#define HELP_COLUMN 22
+#define NAME_BYTES 64 /* of an option that is compared */
+
+#define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
+
+const struct verb verbs[] = {
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, REPORT_FORMATS,
+	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
+	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
+	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX, "text, json",
+	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
+	{ "undo", VERB_UNDO, "[ID]", 1, "text, json", "take back the last repair, or the one named",
+	  cmd_undo },
+	{ "prove", VERB_PROVE, "", 0, "text, json",
+	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
+	  "operations, copies between GPUs, GPU memory for the NIC",
+	  cmd_prove },
+	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
+	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
+	  cmd_explain },
+	{ "rules", VERB_RULES, "[PATTERN]", 1, "text, json, man",
+	  "the rules, with profiles, severity, and whether software can fix them", cmd_rules },
+	{ "facts", VERB_FACTS, "[PATH]", 1, NULL,
+	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
+	{ "capture", VERB_CAPTURE, "", 0, NULL,
+	  "record the node into one file that anyone can run doctor on", cmd_capture },
+	{ "topo", VERB_TOPO, "", 0, "text, json, svg",
+	  "the PCI tree of GPUs and NICs with links and ACS, and how near each is to each",
+	  cmd_topo },
+	{ "expect", VERB_EXPECT, "", 0, "text, json",
+	  "an [expect] section made from this node, to be kept as the site's baseline",
+	  cmd_expect },
+	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX, "text, json, html",
+	  "what differs between two or many nodes' facts files, and who is the odd one out",
+	  cmd_diff },
+	{ 0 },
+};
+
+#define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
+#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
+#define TEXT                                                                            \
+	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | \
+	 VERB_UNDO | VERB_PROVE)
+#define PAGE \
+	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO | VERB_PROVE)
+
+#define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
+
+const struct option_row option_rows[] = {
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
+	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
+	  "tree" },
+	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
+	  "read a capture or facts file instead of a machine; - is standard input. doctor: also a "
+	  "folder of them, and more FILEs" },
+	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
+	  "also say what has changed on this node since that facts file or capture" },
+	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
+	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
+	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
+	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE, "what the node is for, separated by commas" },
+	{ "format", 0, AT(WORD, format), "NAME",
+	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
+	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
+	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
+	  "the same as --format json" },
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE,
+	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
+	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
+	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE | VERB_FIX,
+	  "leave these rules out; shell patterns" },
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", JUDGE,
+	  "severity from which the exit status says so (err)" },
+	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
+	  "exit status 3 when something that counts is unknown" },
+	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE & ~VERB_TOPO,
+	  "judge that process's environment and limits" },
+	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX, "also repair what is less than an error" },
+	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "change the node; as root" },
+	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO, "do not ask" },
+	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
+	  "apply only if the plan is still the one with this id" },
+	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
+	  "run no program: files alone are changed, and what remains is said" },
+	{ "reload", 0, AT(FLAG, reload), NULL, NULL, VERB_FIX,
+	  "load the driver again rather than wait for a boot, if nothing holds it" },
+	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
+	{ "quick", 0, AT(FLAG, quick), NULL, NULL, VERB_PROVE,
+	  "small copies: a few seconds on eight GPUs" },
+	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
+	  "also where other processes use the GPUs" },
+	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
+	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
+	{ "output", 'o', AT(STRING, output), "FILE", NULL,
+	  (NODE & ~VERB_FIX) | VERB_DIFF | VERB_PROVE | VERB_RULES | VERB_EXPLAIN,
+	  "the file to write; - is standard output" },
+	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
+	  "also send the findings to the journal, with fields to select by" },
+	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
+	  "keep host name, GPU UUIDs and MAC addresses as they are" },
+	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
+	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
+	  "do not page long text on a terminal" },
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
+	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
+	  "also show what is well, what does not apply, and the tree that topo draws" },
+	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
+	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
+	{ 0 },
+};
+
+#define ROWS (sizeof(option_rows) / sizeof(option_rows[0]) - 1)
+
+static struct render_options render_options(const struct options *options)
+{
+	return (struct render_options){
+		.format = (enum format)options->format,
+		.color = (enum color)options->color,
+		.pager = !options->no_pager,
+		.verbose = options->verbose,
+		.quiet = options->quiet,
+		.journal = options->journal,
+		.output = options->output,
+		.root = options->root,
+		.from = options->from,
+		.apply = options->apply,
+		.all = options->all || options->args_count,
+	};
+}
+
+__attribute__((format(printf, 2, 3))) static int usage_error(const struct verb *verb,
+							     const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vcomplain(format, ap);
+	va_end(ap);
+	fprintf(stderr, "Try 'nvnodecheck %s%s--help'.\n", verb ? verb->name : "", verb ? " " : "");
+	return -EINVAL;
+}
+
+/* ---- values ---- */
+
+static int pick_word(const char *words, const char *value)
+{
+	struct span rest = span_of(words), word;
+
+	for (int i = 0; span_cut(&rest, ',', &word); i++)
+		if (span_is(span_trim(word), value))
+			return i;
+	return -1;
+}
+
+static int set_word(const struct verb *verb, const struct option_row *row, int *out,
+		    const char *value)
+{
+	*out = pick_word(row->words, value);
+	if (*out >= 0)
+		return 0;
+	return usage_error(verb, "--%s '%s' is none of %s", row->name, value, cli_words(row, verb));
+}
+
+static int set_profiles(const struct verb *verb, const struct option_row *row, unsigned int *out,
+			const char *value)
+{
+	struct span word;
+	unsigned int profiles = profiles_parse(value, &word);
+
+	*out |= profiles;
+	if (profiles)
+		return 0;
+	return usage_error(verb, "--profile '%.*s' is none of %s", SPAN_FMT(word), row->words);
+}
+
+static int set_list(const struct verb *verb, const struct option_row *row, const char **list,
+		    char *value)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	for (char *word = strtok(value, ","); word; word = strtok(NULL, ",")) {
+		if (n == LIST_OPTION_MAX)
+			return usage_error(verb, "--%s: more than %d patterns", row->name,
+					   LIST_OPTION_MAX);
+		list[n++] = word;
+	}
+	return 0;
+}
+
+static int set_pid(const struct verb *verb, pid_t *out, const char *value)
+{
+	uint64_t pid;
+
+	if (span_u64(span_of(value), 10, &pid) || pid == 0 || pid > INT_MAX)
+		return usage_error(verb, "--pid '%s' is not a process id", value);
+	*out = (pid_t)pid;
+	return 0;
+}
+
+/* "2.5"; at least a millisecond and at most a day. */
+static int set_seconds(const struct verb *verb, const struct option_row *row, unsigned int *out,
+		       const char *value)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end || !(seconds >= 0.001 && seconds <= 86400))
+		return usage_error(verb, "--%s '%s' is not a number of seconds", row->name, value);
+	*out = (unsigned int)(seconds * 1000);
+	return 0;
+}
+
+static int set_option(struct options *o, const struct option_row *row, char *value)
+{
+	void *out = (char *)o + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)out = true;
+		return 0;
+	case OPTION_STRING:
+		*(const char **)out = value;
+		return 0;
+	case OPTION_WORD:
+		return set_word(o->verb, row, out, value);
+	case OPTION_JSON:
+		*(int *)out = FORMAT_JSON;
+		return 0;
+	case OPTION_PROFILES:
+		return set_profiles(o->verb, row, out, value);
+	case OPTION_LIST:
+		return set_list(o->verb, row, out, value);
+	case OPTION_PID:
+		return set_pid(o->verb, out, value);
+	case OPTION_SECONDS:
+		return set_seconds(o->verb, row, out, value);
+	}
+	return 0;
+}
+
+/* ---- parsing ---- */
+
+/* getopt's tables from ours; a long option's value is its row's number plus 256. */
+static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
+{
+	size_t n = 0;
+
+	shorts[n++] = ':';
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		longs[i] = (struct option){ row->name, row->value ? required_argument : no_argument,
+					    NULL, 256 + (int)i };
+		if (row->letter) {
+			shorts[n++] = row->letter;
+			if (row->value)
+				shorts[n++] = ':';
+		}
+	}
+	longs[ROWS] = (struct option){ 0 };
+	shorts[n] = '\0';
+}
+
+static const struct option_row *find_row(int c)
+{
+	if (c >= 256)
+		return &option_rows[c - 256];
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->letter == c)
+			return row;
+	return NULL;
+}
+
+static const struct verb *find_verb(const char *word)
+{
+	for (const struct verb *v = verbs; v->name; v++)
+		if (strcmp(v->name, word) == 0)
+			return v;
+	return NULL;
+}
+
+/* The verb is the first word that is not an option; without one it is doctor. "help VERB" is "VERB --help".
+ * NULL: it is none that there is. */
+static const struct verb *take_verb(struct options *o, char **words, size_t count)
+{
+	if (count && strcmp(words[0], "help") == 0) {
+		o->help = true;
+		words++;
+		count--;
+	}
+	o->verb = count ? find_verb(words[0]) : &verbs[0];
+	o->args = count ? words + 1 : words;
+	o->args_count = count ? count - 1 : 0;
+	return o->verb;
+}
+
+static int refuse_verb(const char *word)
+{
+	struct spelling spelling;
+
+	spelling_begin(&spelling, word);
+	for (const struct verb *v = verbs; v->name; v++)
+		spelling_offer(&spelling, v->name);
+	if (spelling.nearest)
+		return usage_error(NULL, "unknown verb '%s'; did you mean %s?", word,
+				   spelling.nearest);
+	return usage_error(NULL, "unknown verb '%s'", word);
+}
+
+/* TYPED is the whole word, such as "--prfile=deepep"; of a letter or a known name getopt tells that. */
+static int refuse_option(const struct verb *verb, const char *typed)
+{
+	char name[NAME_BYTES];
+	struct spelling spelling;
+
+	if (optopt >= 256)
+		return usage_error(verb, "--%s takes no value", find_row(optopt)->name);
+	if (optopt)
+		return usage_error(verb, "unknown option '-%c'", optopt);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+	spelling_begin(&spelling, name);
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (!verb || row->verbs & verb->bit)
+			spelling_offer(&spelling, row->name);
+	if (spelling.nearest)
+		return usage_error(verb, "unknown option '%s'; did you mean --%s?", typed,
+				   spelling.nearest);
+	return usage_error(verb, "unknown option '%s'", typed);
+}
+
+const char *cli_words(const struct option_row *row, const struct verb *verb)
+{
+	bool is_format = row->kind == OPTION_WORD &&
+			 row->offset == offsetof(struct options, format);
+
+	return is_format && verb && verb->formats ? verb->formats : row->words;
+}
+
+static int check_format(const struct options *o)
+{
+	static const char *const names[] = {
+		[FORMAT_TEXT] = "text",	    [FORMAT_JSON] = "json",
+		[FORMAT_SVG] = "svg",	    [FORMAT_MAN] = "man",
+		[FORMAT_JSONL] = "jsonl",   [FORMAT_PROMETHEUS] = "prometheus",
+		[FORMAT_NAGIOS] = "nagios", [FORMAT_NPD] = "npd",
+		[FORMAT_HTML] = "html",
+	};
+
+	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
+		return 0;
+	return usage_error(o->verb, "--format '%s' is none of %s", names[o->format],
+			   o->verb->formats);
+}
+
+static int check_use(const struct options *o)
+{
+	if (o->help || o->version)
+		return 0;
+	if (check_format(o))
+		return -EINVAL;
+	if (o->args_count > o->verb->args_max)
+		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
+	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
+		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
+	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
+		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
+				   o->args[0]);
+	if (o->root && o->from)
+		return usage_error(o->verb, "--root and --from exclude each other");
+	if (o->quiet && o->output)
+		return usage_error(o->verb, "--quiet and --output exclude each other");
+	if (o->list && o->args_count)
+		return usage_error(o->verb, "--list shows all, and takes no ID");
+	return 0;
+}
+
+/* Of two values one would win without a word. A list grows, and a flag says the same again. */
+static int check_once(const struct verb *verb, const struct option_row *row, const bool used[ROWS])
+{
+	if (row->kind == OPTION_LIST || row->kind == OPTION_PROFILES)
+		return 0;
+	if (row->value && used[row - option_rows])
+		return usage_error(verb, "--%s is given twice", row->name);
+	for (size_t i = 0; i < ROWS; i++)
+		if (used[i] && &option_rows[i] != row && option_rows[i].offset == row->offset)
+			return usage_error(verb, "--%s and --%s exclude each other",
+					   option_rows[i].name, row->name);
+	return 0;
+}
+
+/* What any error is told with: the verb, whose words are offered, and the format, for those who read
+ * standard output alone. getopt moves words about, here those of a copy. */
+static void look_ahead(int argc, char **argv, const char *shorts, const struct option *longs,
+		       struct options *o)
+{
+	_cleanup_free_ char **words = memory_need(calloc((size_t)argc + 1, sizeof(*words)));
+	int c, word;
+
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	while ((c = getopt_long(argc, words, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = c == '?' || c == ':' ? NULL : find_row(c);
+
+		if (!row || row->offset != offsetof(struct options, format))
+			continue;
+		word = row->kind == OPTION_JSON ? FORMAT_JSON : pick_word(row->words, optarg);
+		o->format = word < 0 ? o->format : word;
+	}
+	take_verb(o, words + optind, (size_t)(argc - optind));
+	o->args = NULL;
+	optind = 0; /* getopt(3): begins anew */
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	struct option longs[ROWS + 1];
+	char shorts[2 * ROWS + 2];
+	bool used[ROWS] = { false };
+	int c, rc;
+
+	*o = (struct options){ .fail_on = -1 };
+	make_getopt(longs, shorts);
+	opterr = 0;
+	look_ahead(argc, argv, shorts, longs, o);
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = find_row(c);
+
+		if (c == ':')
+			return usage_error(o->verb, "%s needs a value", argv[optind - 1]);
+		if (!row || c == '?')
+			return refuse_option(o->verb, argv[optind - 1]);
+		if (o->verb && !(row->verbs & o->verb->bit))
+			return usage_error(o->verb, "--%s is not an option of %s", row->name,
+					   o->verb->name);
+		rc = check_once(o->verb, row, used);
+		used[row - option_rows] = true;
+		if (rc == 0)
+			rc = set_option(o, row, optarg);
+		if (rc)
+			return rc;
+	}
+	if (!take_verb(o, argv + optind, (size_t)(argc - optind)))
+		return refuse_verb(o->args[-1]);
+	return check_use(o);
+}
+
+/* ---- help ---- */
+
+static void help_row(const char *left, const char *right)
+{
+	int n = printf("  %s", left);
+
+	if (n > HELP_COLUMN - 2) {
+		putchar('\n');
+		n = 0;
+	}
+	text_wrap(stdout, right, HELP_COLUMN, n, HELP_WIDTH);
+}
+
+static void help_option(const struct option_row *row, const struct verb *verb)
+{
+	const char *words = cli_words(row, verb);
+	char left[64], right[256];
+
+	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
+		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
+		 row->value ? " " : "", row->value ? row->value : "");
+	snprintf(right, sizeof(right), "%s%s%s", row->help, words ? ": " : "", words ? words : "");
+	help_row(left, right);
+}
+
+void cli_help(const struct verb *verb)
+{
+	if (verb) {
+		printf("Usage: nvnodecheck %s%s%s [OPTIONS]\n\n", verb->name,
+		       *verb->args ? " " : "", verb->args);
+		text_wrap(stdout, verb->summary, 0, 0, HELP_WIDTH);
+	} else {
+		printf("Usage: nvnodecheck [VERB] [OPTIONS]\n\n"
+		       "Says what is wrong with a GPU/RDMA node, how it knows, and what to do.\n\n"
+		       "Verbs:\n");
+		for (const struct verb *v = verbs; v->name; v++)
+			help_row(v->name, v->summary);
+	}
+	printf("\nOptions:\n");
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (!verb || row->verbs & verb->bit)
+			help_option(row, verb);
+	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
+	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
+	       "confirmed. nvnodecheck(8)\n");
+}
+
+int cli_parse(int argc, char **argv, struct options *options)
+{
+	int rc = parse(argc, argv, options);
+
+	options->render = render_options(options);
+	return rc;
+}

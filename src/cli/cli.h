@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cli.h - the command line as two tables: verbs and options. Parsing, --help, completions and the
+ * option lists of the manual are all made from them.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/exit-status.h"
+#include "base/message.h"
+#include "base/text.h"
+#include "render/options.h"
+
+enum verb_bit {
+	VERB_DOCTOR = 1 << 0,
+	VERB_FACTS = 1 << 1,
+	VERB_CAPTURE = 1 << 2,
+	VERB_RULES = 1 << 3,
+	VERB_EXPLAIN = 1 << 4,
+	VERB_TOPO = 1 << 5,
+	VERB_EXPECT = 1 << 6,
+	VERB_PREFLIGHT = 1 << 16,
+	VERB_DIFF = 1 << 17,
+	VERB_FIX = 1 << 7,
+	VERB_UNDO = 1 << 8,
+	VERB_PROVE = 1 << 9,
+	VERB_ANY = -1,
+};
+
+#define LIST_OPTION_MAX 32
+
+struct options {
+	const struct verb *verb;
+	const char *root;
+	const char *from;
+	const char *config;
+	const char *output;
+	const char *since;
+	const char *with;
+	unsigned int profiles;
+	int format; /* enum format */
+	const char *only[LIST_OPTION_MAX + 1];
+	const char *skip[LIST_OPTION_MAX + 1];
+	int fail_on; /* enum severity; -1: not given */
+	bool strict;
+	bool all;
+	bool apply;
+	bool yes;
+	const char *plan; /* the id that was shown */
+	bool no_regenerate;
+	bool reload;
+	bool list;
+	bool quick;
+	bool in_use;
+	pid_t pid;
+	unsigned int timeout_ms; /* 0: not given */
+	int color;		 /* enum color */
+	bool no_pager;
+	bool no_redact;
+	bool quiet;
+	bool journal;
+	bool verbose;
+	bool help;
+	bool version;
+	char **args; /* what is left, after the verb */
+	size_t args_count;
+	struct render_options render; /* made of the others by cli_parse() */
+};
+
+struct verb {
+	const char *name;
+	unsigned int bit;
+	const char *args; /* how they are called in the usage line; "" for none */
+	size_t args_max;
+	const char *formats; /* that it can write, as in option_rows[]; NULL: no --format */
+	const char *summary;
+	enum exit_status (*run)(const struct options *options);
+};
+
+enum option_kind {
+	OPTION_FLAG,	 /* bool */
+	OPTION_STRING,	 /* const char * */
+	OPTION_WORD,	 /* an enum, by its place in words; int */
+	OPTION_JSON,	 /* sets an enum format */
+	OPTION_PROFILES, /* unsigned int */
+	OPTION_LIST,	 /* const char *[LIST_OPTION_MAX + 1] */
+	OPTION_PID,	 /* pid_t */
+	OPTION_SECONDS,	 /* unsigned int, in milliseconds */
+};
+
+struct option_row {
+	const char *name;
+	char letter; /* 0: none */
+	enum option_kind kind;
+	size_t offset;	    /* in struct options */
+	const char *value;  /* how it is called; NULL: takes none */
+	const char *words;  /* "text, json": the values there are; NULL: free */
+	unsigned int verbs; /* enum verb_bit */
+	const char *help;
+};
+
+extern const struct verb verbs[];	      /* ends with a NULL name */
+extern const struct option_row option_rows[]; /* ends with a NULL name */
+
+/* 0, or -EINVAL after one line and "Try ..." on standard error. Strings stay those of ARGV, the
+ * values of --only and --skip are cut apart in place. */
+int cli_parse(int argc, char **argv, struct options *options);
+void cli_help(const struct verb *verb);
+/* The words that VERB (NULL: any) takes for an option, or NULL: not every format is every verb's. */
+const char *cli_words(const struct option_row *row, const struct verb *verb);
+
+#endif

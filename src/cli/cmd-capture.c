@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "cli/cmd.h"
+
+static enum exit_status check_recorded(const struct host *host, const char *file)
+{
+	int rc = host_record_error(host);
+
+	if (rc == 0)
+		return EXIT_WELL;
+	/* As in finish_output(): whoever reads has seen enough. */
+	if (rc != -EPIPE)
+		complain("%s: %s", file, strerror(-rc));
+	return EXIT_CANNOT;
+}
+
+/* Probing children leave standard output alone, so what they record goes to a descriptor of its own. */
+static enum exit_status record(struct source *source, const struct options *options)
+{
+	_cleanup_close_ int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	struct settings settings;
+	enum exit_status status;
+	int rc;
+
+	if (fd < 0) {
+		complain("%s: %s", options->output, strerror(errno));
+		return EXIT_CANNOT;
+	}
+	rc = host_record(source->host, fd, !options->no_redact, source->arena);
+	if (rc) {
+		complain("the host's name, which a capture must not have: %s", strerror(-rc));
+		return EXIT_CANNOT;
+	}
+	/* The configuration belongs to the node: a report from the capture is then the same. */
+	status = source_settings(source, options, &settings);
+	if (!status)
+		status = source_observe(source, options);
+	return status ? status : check_recorded(source->host, options->output);
+}
+
+enum exit_status cmd_capture(const struct options *options)
+{
+	_cleanup_source_ struct source source = { 0 };
+	enum exit_status status;
+	struct output output;
+
+	if (!options->output) {
+		complain("capture needs -o FILE; - is standard output");
+		return EXIT_USAGE;
+	}
+	status = source_open(&source, options);
+	if (status)
+		return status;
+	/* It is for sending to others; until then it is the owner's. */
+	if (output_begin(&output, options->output, OUTPUT_OWN_MODE))
+		return EXIT_CANNOT;
+	status = record(&source, options);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
+}

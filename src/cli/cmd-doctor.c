@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/stat.h>
+
+#include "cli/cmd.h"
+#include "cli/proof-read.h"
+#include "evaluate/report.h"
+#include "evaluate/rule.h"
+#include "fleet/fleet.h"
+#include "fleet/since.h"
+#include "render/render.h"
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+enum exit_status cmd_doctor(const struct options *options)
+{
+	_cleanup_source_ struct source source = { 0 }, earlier = { 0 };
+	struct changes changes = { 0 };
+	const struct settings *settings;
+	struct report *report;
+	enum exit_status status;
+	char error[256];
+
+	status = check_patterns(options);
+	if (!status && (options->args_count || is_folder(options->from))) {
+		if (!options->with)
+			return cmd_fleet(options);
+		complain("--with is about one node");
+		return EXIT_USAGE;
+	}
+	if (!status)
+		status = source_open(&source, options);
+	if (!status)
+		status = source_look(&source, options, false, &settings);
+	if (status)
+		return render_failure(&options->render, status);
+	if (options->with && proof_read(source.node, source.arena, options->with, error)) {
+		complain("%s", error);
+		return render_failure(&options->render, EXIT_CANNOT);
+	}
+	report = report_make(source.node, settings, source.arena);
+	if (options->since) {
+		status = source_read(&earlier, options, options->since);
+		if (status)
+			return render_failure(&options->render, status);
+		since_compare(&changes, earlier.node, source.node, source.arena);
+		report->changes = &changes;
+	}
+	status = report_status(report, settings->strict);
+	return render_report(report, &options->render, status, false);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "base/output.h"
+#include "base/spelling.h"
+#include "cli/cmd.h"
+#include "evaluate/rule.h"
+#include "render/render.h"
+
+/* The rule whose id shares the most with what was typed; without an area any area's: "bar1-to-small" finds
+ * pci/bar1-too-small. */
+static const struct rule *nearest(const char *word)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+	const struct rule *found = NULL;
+	struct spelling spelling;
+
+	spelling_begin(&spelling, word);
+	for (size_t i = 0; i < count; i++) {
+		const char *id = rules[i]->id;
+
+		if (spelling_offer(&spelling, strchr(word, '/') ? id : strchr(id, '/') + 1))
+			found = rules[i];
+	}
+	return found;
+}
+
+enum exit_status refuse_rule(const char *id)
+{
+	const struct rule *other = nearest(id);
+
+	if (other)
+		complain("no rule is called '%s'; did you mean %s?", id, other->id);
+	else
+		complain("no rule is called '%s'; 'nvnodecheck rules' lists them", id);
+	return EXIT_USAGE;
+}
+
+enum exit_status cmd_explain(const struct options *options)
+{
+	const struct rule *rule = rule_find(options->args[0]);
+	struct output output;
+	enum exit_status status;
+
+	if (!rule)
+		return refuse_rule(options->args[0]);
+	if (output_begin(&output, options->output, OUTPUT_MODE))
+		return EXIT_CANNOT;
+	status = options->format == FORMAT_JSON ? render_rules_json(&rule, 1)
+						: render_rule_text(rule, &options->render);
+	return output_end(&output, !status) ? EXIT_CANNOT : status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-fix.c - plans the repairs and shows them; --apply hands the plan to a transaction. */
+#include <fnmatch.h>
+
+#include "cli/cmd.h"
+#include "cli/fix-apply.h"
+#include "render/render.h"
+
+static enum exit_status check_rules(const struct options *options)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; i < options->args_count; i++) {
+		size_t k = 0;
+
+		while (k < count && fnmatch(options->args[i], rules[k]->id, 0) != 0)
+			k++;
+		if (k == count)
+			return refuse_rule(options->args[i]);
+	}
+	return EXIT_WELL;
+}
+
+static enum exit_status check_use(const struct options *options)
+{
+	if (options->args_count && options->all) {
+		complain("--all and rules exclude each other");
+		return EXIT_USAGE;
+	}
+	if (options->apply && options->from) {
+		complain("--apply changes a machine: not with --from");
+		return EXIT_USAGE;
+	}
+	if (!options->apply && (options->yes || options->plan || options->no_regenerate)) {
+		complain("--yes, --plan and --no-regenerate go with --apply");
+		return EXIT_USAGE;
+	}
+	return check_rules(options);
+}
+
+static enum exit_status show(const struct plan *plan, const struct report *report,
+			     const struct options *options)
+{
+	enum exit_status status = plan->refused ? EXIT_CANNOT : EXIT_WELL;
+
+	return options->format == FORMAT_JSON
+		       ? render_plan_json(plan, report, status)
+		       : render_plan_text(plan, report, &options->render, status);
+}
+
+enum exit_status cmd_fix(const struct options *options)
+{
+	_cleanup_source_ struct source source = { 0 };
+	struct settings settings;
+	struct report *report;
+	struct plan *plan;
+	enum exit_status status = check_use(options);
+
+	if (!status)
+		status = source_open(&source, options);
+	if (!status)
+		status = source_settings(&source, options, &settings);
+	if (!status && options->apply)
+		status = fix_prepare(&source, options);
+	if (!status)
+		status = source_observe(&source, options);
+	if (status)
+		return status;
+	plan = fix_plan(&source, &settings, options, &report);
+	if (!options->apply)
+		return show(plan, report, options);
+	return fix_apply(&source, &settings, options, plan, report);
+}

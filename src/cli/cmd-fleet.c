@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-fleet.c - doctor over many nodes' files: a report a line in the order of the files, then a summary.
+ * A worker is at most one pipe ahead, so that memory does not grow with the number of files. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "cli/cmd.h"
+#include "evaluate/report.h"
+#include "fleet/fleet.h"
+#include "render/render.h"
+
+struct task {
+	const struct options *options;
+};
+
+/* What comes before each line that a worker writes. */
+struct head {
+	uint32_t bytes;
+	enum exit_status status;
+	enum verdict verdict;
+};
+
+/* The worst finding of those that make the verdict what it is, information left out; NULL for none. */
+static const struct finding *worst(const struct report *r)
+{
+	const struct finding *f = render_next(r, NULL);
+
+	while (f && f->answer.verdict != r->verdict)
+		f = render_next(r, f);
+	return f;
+}
+
+static void put_name(const char *name, const struct report *r)
+{
+	const struct finding *first = worst(r);
+	size_t failed = r->count[VERDICT_FAIL] - r->info;
+
+	/* The reason of what is unknown begins with that word itself. */
+	if (r->verdict == VERDICT_UNKNOWN && first)
+		printf("%s: %s", name, render_reason(r, first));
+	else if (first)
+		printf("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
+	else
+		printf("%s: %s", name, verdict_words[r->verdict]);
+	if (failed > 1)
+		printf(" (of %zu that failed)", failed);
+	putchar('\n');
+}
+
+/* Standard output is the record while this runs. */
+static struct head judge(struct source *source, const char *file, const char *name,
+			 const struct options *options)
+{
+	struct head head = { 0 };
+	struct settings settings;
+	struct report *report;
+	struct options one = *options;
+
+	head.status = source_read(source, options, file);
+	one.from = file;
+	if (!head.status)
+		head.status = source_settings(source, &one, &settings);
+	if (head.status)
+		return head;
+	settings.only_wrong = options->format == FORMAT_TEXT;
+	report = report_make(source->node, &settings, source->arena);
+	head.status = report_status(report, settings.strict);
+	head.verdict = report->verdict;
+	if (options->format == FORMAT_TEXT)
+		put_name(name, report);
+	else
+		render_report_jsonl(report, head.status);
+	return head;
+}
+
+static void judge_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
+			void *user)
+{
+	_cleanup_source_ struct source source = { 0 };
+	const struct task *task = user;
+	FILE *standard = stdout;
+
+	for (size_t i = worker; i < fleet->count && !ferror(out); i += workers) {
+		char *text = NULL;
+		size_t size = 0;
+		struct head head;
+
+		stdout = memory_need(open_memstream(&text, &size));
+		head = judge(&source, fleet->files[i], fleet->names[i], task->options);
+		fclose(stdout);
+		stdout = standard;
+		head.bytes = (uint32_t)size;
+		fwrite(&head, sizeof(head), 1, out);
+		fwrite(text, 1, size, out);
+		/* Lines go out in blocks; for the end of a long report the other workers would wait. */
+		if (size > BUFSIZ)
+			fflush(out);
+		free(text);
+	}
+}
+
+struct totals {
+	size_t verdicts[VERDICT_NOT_APPLICABLE + 1];
+	size_t judged;
+	size_t findings;
+	size_t incomplete;
+	size_t unreadable;
+};
+
+static int take_record(FILE *in, struct totals *totals, bool quiet)
+{
+	struct head head;
+	char block[65536];
+
+	if (fread(&head, sizeof(head), 1, in) != 1)
+		return -EIO;
+	if (head.status == EXIT_WELL || head.status == EXIT_FINDINGS ||
+	    head.status == EXIT_INCOMPLETE) {
+		totals->judged++;
+		totals->verdicts[head.verdict]++;
+	}
+	totals->findings += head.status == EXIT_FINDINGS;
+	totals->incomplete += head.status == EXIT_INCOMPLETE;
+	totals->unreadable += head.status == EXIT_CANNOT || head.status == EXIT_USAGE;
+	while (head.bytes) {
+		size_t n = head.bytes < sizeof(block) ? head.bytes : sizeof(block);
+
+		if (fread(block, 1, n, in) != n)
+			return -EIO;
+		if (!quiet && fwrite(block, 1, n, stdout) != n)
+			return -errno;
+		head.bytes -= (uint32_t)n;
+	}
+	return 0;
+}
+
+static void put_summary(const struct totals *t, const struct options *options)
+{
+	_cleanup_json_ struct json_object *json = NULL;
+
+	if (options->quiet)
+		return;
+	if (options->format == FORMAT_TEXT) {
+		printf("%zu node%s: %zu pass, %zu fail, %zu pending, %zu unknown", t->judged,
+		       t->judged == 1 ? "" : "s", t->verdicts[VERDICT_PASS],
+		       t->verdicts[VERDICT_FAIL], t->verdicts[VERDICT_PENDING],
+		       t->verdicts[VERDICT_UNKNOWN]);
+		printf(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
+		       t->unreadable == 1 ? "" : "s");
+		return;
+	}
+	json = json_document("nvnodecheck-summary");
+	json_put_number(json, "nodes", t->judged);
+	for (int v = VERDICT_PASS; v <= VERDICT_UNKNOWN; v++)
+		json_put_number(json, verdict_words[v], t->verdicts[v]);
+	json_put_number(json, "unreadable", t->unreadable);
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN));
+}
+
+static enum exit_status judge_all(const struct fleet *fleet, const struct options *options)
+{
+	struct task task = { options };
+	struct totals totals = { 0 };
+	struct workers workers;
+	int rc = workers_start(&workers, fleet, judge_share, &task);
+
+	for (size_t i = 0; rc == 0 && i < fleet->count; i++)
+		rc = take_record(workers.streams[i % workers.count], &totals, options->quiet);
+	if (!workers_end(&workers) && rc == 0)
+		rc = -EIO;
+	if (rc && ferror(stdout)) {
+		errno = -rc;
+		return finish_output(EXIT_CANNOT);
+	}
+	if (rc) {
+		complain("a process that judges did not end well: %s", strerror(-rc));
+		return EXIT_CANNOT;
+	}
+	put_summary(&totals, options);
+	return finish_output(totals.unreadable	 ? EXIT_CANNOT
+			     : totals.findings	 ? EXIT_FINDINGS
+			     : totals.incomplete ? EXIT_INCOMPLETE
+						 : EXIT_WELL);
+}
+
+/* What says something of one node alone, and was asked for; or NULL. */
+static const char *for_one_node(const struct options *options)
+{
+	if (options->since)
+		return "--since";
+	if (options->journal)
+		return "--journal";
+	switch ((enum format)options->format) {
+	case FORMAT_PROMETHEUS:
+		return "--format prometheus";
+	case FORMAT_NAGIOS:
+		return "--format nagios";
+	case FORMAT_NPD:
+		return "--format npd";
+	default:
+		return NULL;
+	}
+}
+
+enum exit_status cmd_fleet(const struct options *options)
+{
+	_cleanup_fleet_ struct fleet fleet = { 0 };
+	const char *single = for_one_node(options);
+	struct output output;
+	enum exit_status status;
+
+	if (single) {
+		complain("%s is for one node", single);
+		return render_failure(&options->render, EXIT_USAGE);
+	}
+	status = fleet_open(&fleet, options->from, options->args, options->args_count);
+	if (status)
+		return status;
+	if (output_begin(&output, options->output, OUTPUT_MODE))
+		return EXIT_CANNOT;
+	status = judge_all(&fleet, options);
+	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-node.c - from --root and --from to a node. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "probes/probe.h"
+
+/* A capture or facts file of one node; a fleet's files are many of them. */
+#define FROM_MAX (256u << 20)
+#define FROM_FIRST 65536
+
+#define FACTS_FORMAT "nvnodecheck-facts"
+
+/* The beginning of either format's first line. */
+static bool is_capture(const struct text *text)
+{
+	size_t n = text->size < 200 ? text->size : 200;
+
+	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
+}
+
+/* ROOM is what the file says of its size, a pipe nothing. */
+static int read_all(int fd, size_t room, struct text *text)
+{
+	text->data = malloc(room + 1);
+	while (text->data && text->size < FROM_MAX) {
+		ssize_t n = read(fd, text->data + text->size, room - text->size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text->size += (size_t)n;
+		text->data[text->size] = '\0';
+		if (n == 0)
+			return 0;
+		if (text->size == room) {
+			char *more = realloc(text->data, room * 2 + 1);
+
+			if (!more)
+				return -ENOMEM;
+			text->data = more;
+			room *= 2;
+		}
+	}
+	return text->data ? -EFBIG : -ENOMEM;
+}
+
+static enum exit_status read_from(struct source *source, const char *file)
+{
+	bool standard = strcmp(file, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	size_t room = FROM_FIRST;
+	struct stat st;
+	int rc = fd < 0 ? -errno : 0;
+
+	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
+		room = (size_t)st.st_size + 1;
+	if (rc == 0)
+		rc = read_all(fd, room, &source->file);
+	if (fd >= 0 && !standard)
+		close(fd);
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("%s: %s", file, strerror(-rc));
+	return EXIT_CANNOT;
+}
+
+static enum exit_status refuse_format(const struct text *text, const char *format, const char *file)
+{
+	struct json_error why;
+
+	if (!json_check(text->data, text->size, &why))
+		complain("%s:%zu: neither a facts file nor a capture: %s", file, why.line,
+			 why.text);
+	else if (format)
+		complain("%s:1: neither a facts file nor a capture: \"format\" is \"%.60s\"", file,
+			 format);
+	else
+		complain("%s:1: neither a facts file nor a capture: \"format\" is missing", file);
+	return EXIT_CANNOT;
+}
+
+/* A text that is not right is refused for that, whatever else is wrong with what it says. */
+static enum exit_status load_facts(struct source *source, const char *file)
+{
+	const struct text *text = &source->file;
+	_cleanup_json_ struct json_object *head = json_head(text->data, text->size);
+	const char *format = json_string(head, "format");
+	struct json_error why;
+	struct fact_error error;
+	bool later;
+
+	if (!format || strcmp(format, FACTS_FORMAT) != 0)
+		return refuse_format(text, format, file);
+	if (json_check_document(head, FACTS_FORMAT, &later, &why)) {
+		json_check(text->data, text->size, &why);
+		complain("%s:%zu: %s", file, why.line, why.text);
+		return EXIT_CANNOT;
+	}
+	if (!fact_series_read(&source->facts, &node_desc, source->node,
+			      (struct span){ text->data, text->size }, later, &error))
+		return EXIT_WELL;
+	if (json_check(text->data, text->size, &why))
+		complain("%s: %s", file, error.text);
+	else
+		complain("%s:%zu: %s", file, why.line, why.text);
+	return EXIT_CANNOT;
+}
+
+static enum exit_status open_from(struct source *source, const char *file)
+{
+	enum exit_status status = read_from(source, file);
+	char error[256];
+
+	if (status)
+		return status;
+	if (!is_capture(&source->file))
+		return load_facts(source, file);
+	source->host = host_open_capture(file, source->file.data, source->file.size, error);
+	if (source->host)
+		return EXIT_WELL;
+	complain("%s", error);
+	return EXIT_CANNOT;
+}
+
+enum exit_status source_open(struct source *source, const struct options *options)
+{
+	char error[256] = "out of memory";
+
+	if (!source->arena)
+		source->arena = arena_new(ARENA_BYTES);
+	if (!source->arena) {
+		complain("%s", error);
+		return EXIT_CANNOT;
+	}
+	source->node = arena_alloc(source->arena, sizeof(*source->node));
+	if (options->from)
+		return open_from(source, options->from);
+	source->host = options->root ? host_open_tree(options->root, error) : host_open_live();
+	if (source->host)
+		return EXIT_WELL;
+	complain("%s", error);
+	return EXIT_CANNOT;
+}
+
+static enum exit_status observe(struct source *source, const struct observation *how)
+{
+	struct host_stat stat;
+	int rc;
+
+	if (!source->host)
+		return EXIT_WELL;
+	if (how->pid && host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
+		complain("--pid %d: there is no such process", (int)how->pid);
+		return EXIT_USAGE;
+	}
+	rc = node_observe(source->host, source->arena, source->node, how);
+	fact_close_holes(&node_desc, source->node);
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("cannot start a probing process: %s", strerror(-rc));
+	return EXIT_CANNOT;
+}
+
+enum exit_status source_observe(struct source *source, const struct options *options)
+{
+	const struct observation how = { .pid = options->pid, .timeout_ms = options->timeout_ms };
+
+	return observe(source, &how);
+}
+
+/* ---- the configuration ---- */
+
+/* What the command line says stands over the configuration. */
+static void apply_options(struct settings *settings, const struct options *options)
+{
+	if (options->profiles) {
+		settings->profiles = options->profiles;
+		settings->profiles_from = NULL;
+	}
+	if (options->fail_on >= 0)
+		settings->fail_on = (enum severity)options->fail_on;
+	settings->strict |= options->strict;
+	settings->only = options->only[0] ? (const char **)options->only : NULL;
+	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;
+}
+
+/* RC of settings_read(). A tree's files are looked for in it, the one of --config too. */
+static enum exit_status refuse_settings(const struct options *options, int rc, const char *error)
+{
+	if (options->root && options->config && (rc == -ENOENT || rc == -ENODATA))
+		complain("--config %s is looked for below --root, and there is no %s%s%s",
+			 options->config, options->root, *options->config == '/' ? "" : "/",
+			 options->config);
+	else
+		complain("%s", error);
+	return EXIT_USAGE;
+}
+
+/* A capture holds the configuration of its own node; --config given with one is a file here. */
+enum exit_status source_settings(struct source *source, const struct options *options,
+				 struct settings *settings)
+{
+	struct host *host = source->host;
+	char error[512];
+	int rc = 0;
+
+	settings_init(settings);
+	if (options->from && options->config)
+		host = host_open_live();
+	if (host)
+		rc = settings_read(settings, host, options->config, source->arena, error);
+	if (host != source->host)
+		host_close(host);
+	if (rc)
+		return refuse_settings(options, rc, error);
+	apply_options(settings, options);
+	return EXIT_WELL;
+}
+
+/* Lies in the arena: the child fills it. */
+struct reading {
+	struct source *source;
+	const struct options *options;
+	struct settings settings;
+	char error[512];
+	int rc;
+};
+
+static void read_configuration(void *user)
+{
+	struct reading *r = user;
+
+	r->rc = settings_read(&r->settings, r->source->host, r->options->config, r->source->arena,
+			      r->error);
+}
+
+static bool is_expected(const void *user, const char *fact)
+{
+	const struct reading *r = user;
+
+	for_each(e, &r->settings.expect)
+		if (strcmp(e->row->reads, fact) == 0)
+			return true;
+	return false;
+}
+
+enum exit_status source_look(struct source *source, const struct options *options, bool brief,
+			     const struct settings **settings)
+{
+	struct reading *r = arena_alloc(source->arena, sizeof(*r));
+	struct observation how = { .pid = options->pid,
+				   .timeout_ms = options->timeout_ms,
+				   .brief = brief,
+				   .first = read_configuration,
+				   .expects = is_expected,
+				   .user = r };
+	enum exit_status status;
+
+	*settings = &r->settings;
+	if (options->from) {
+		how.first = NULL;
+		status = source_settings(source, options, &r->settings);
+		return status ? status : observe(source, &how);
+	}
+	*r = (struct reading){ .source = source, .options = options };
+	settings_init(&r->settings);
+	status = observe(source, &how);
+	if (r->rc)
+		return refuse_settings(options, r->rc, r->error);
+	apply_options(&r->settings, options);
+	return status;
+}
+
+/* ---- rules ---- */
+
+static enum exit_status check_list(const char *const *patterns, const char *option)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; patterns[i]; i++) {
+		size_t k = 0;
+
+		while (k < count && fnmatch(patterns[i], rules[k]->id, 0) != 0)
+			k++;
+		if (k == count) {
+			complain("%s '%s' matches no rule; 'nvnodecheck rules' lists them", option,
+				 patterns[i]);
+			return EXIT_USAGE;
+		}
+	}
+	return EXIT_WELL;
+}
+
+enum exit_status check_patterns(const struct options *options)
+{
+	enum exit_status status = check_list(options->only, "--only");
+
+	return status ? status : check_list(options->skip, "--skip");
+}
+
+void source_forget(struct source *source)
+{
+	host_close(source->host);
+	text_free(&source->file);
+	if (source->arena)
+		arena_reset(source->arena);
+	*source = (struct source){ .arena = source->arena, .facts = source->facts };
+}
+
+enum exit_status source_read(struct source *source, const struct options *options, const char *file)
+{
+	struct options one = *options;
+	enum exit_status status;
+
+	one.from = file;
+	one.root = NULL;
+	source_forget(source);
+	status = source_open(source, &one);
+	return status ? status : source_observe(source, &one);
+}
+
+void source_close(struct source *source)
+{
+	host_close(source->host);
+	text_free(&source->file);
+	fact_series_end(&source->facts);
+	arena_free(source->arena);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-undo.c - takes back what fix --apply did, or lists it. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/fix-apply.h"
+#include "render/render.h"
+#include "txn/outcome.h"
+
+static enum exit_status list(const struct options *options, struct arena *arena)
+{
+	struct txn_entries entries;
+	int rc = txn_list(options->root, arena, &entries);
+
+	if (rc == -EACCES || rc == -EPERM) {
+		complain("only root can read what was done on this host");
+		return EXIT_CANNOT;
+	}
+	if (rc) {
+		complain(TXN_STATE_FOLDER ": %s", strerror(-rc));
+		return EXIT_CANNOT;
+	}
+	return options->format == FORMAT_JSON ? render_entries_json(&entries)
+					      : render_entries_text(&entries, &options->render);
+}
+
+struct chosen {
+	const char *id;	   /* the one that is meant, or NULL */
+	const char *names; /* of all that would be taken back; "": none, and txn_undo() says so */
+};
+
+static bool is_meant(const struct txn_entry *entry, const char *id)
+{
+	if (!id)
+		return entry->status == TXN_IS_APPLIED;
+	return strcmp(entry->id, id) == 0 || (entry->plan_id && strcmp(entry->plan_id, id) == 0);
+}
+
+/* What was interrupted is taken back first, whatever is meant. */
+static struct chosen choose(const struct options *options, struct arena *arena)
+{
+	const char *id = options->args_count ? options->args[0] : NULL;
+	struct chosen chosen = { .id = NULL, .names = "" };
+	struct txn_entries entries;
+
+	if (txn_list(options->root, arena, &entries))
+		return chosen;
+	for_each(entry, &entries.entries) {
+		bool meant = !chosen.id && is_meant(entry, id);
+
+		if (meant)
+			chosen.id = entry->id;
+		if (meant || entry->status == TXN_IS_INTERRUPTED)
+			chosen.names = arena_printf(arena, "%s%s%s", chosen.names,
+						    *chosen.names ? " and " : "", entry->id);
+	}
+	return chosen;
+}
+
+static enum exit_status status_of(const struct txn_outcome *outcome)
+{
+	if (outcome->result == TXN_UNDONE || outcome->result == TXN_NOTHING)
+		return EXIT_WELL;
+	return outcome->result == TXN_REFUSED ? EXIT_CANNOT : EXIT_UNCONFIRMED;
+}
+
+static enum exit_status undo(const struct options *options, struct arena *arena)
+{
+	const struct txn_options txn = fix_txn_options(options);
+	const char *id = options->args_count ? options->args[0] : NULL;
+	const struct chosen chosen = choose(options, arena);
+	struct txn_outcome result;
+	const struct outcome outcome = { .txn = &result };
+
+	if (*chosen.names &&
+	    !fix_agreed(options, arena_printf(arena, "Take back %s?", chosen.names)))
+		return EXIT_CANNOT;
+	txn_undo(chosen.id ? chosen.id : id, &txn, arena, &result);
+	return options->format == FORMAT_JSON
+		       ? render_undone_json(&outcome, status_of(&result))
+		       : render_outcome_text(&outcome, &options->render, status_of(&result));
+}
+
+enum exit_status cmd_undo(const struct options *options)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	enum exit_status status;
+
+	if (!arena) {
+		complain("out of memory");
+		return EXIT_CANNOT;
+	}
+	status = options->list ? list(options, arena) : undo(options, arena);
+	arena_free(arena);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd.h - the verbs; each is one file, cmd-VERB.c: take options, call, print. cmd-node.c is what
+ * those of them share that look at a node. */
+#ifndef CMD_H
+#define CMD_H
+
+#include "cli/cli.h"
+#include "evaluate/settings.h"
+#include "facts/facts.h"
+#include "host/host.h"
+
+enum exit_status cmd_doctor(const struct options *options);
+enum exit_status cmd_preflight(const struct options *options);
+enum exit_status cmd_diff(const struct options *options);
+enum exit_status cmd_explain(const struct options *options);
+enum exit_status cmd_rules(const struct options *options);
+enum exit_status cmd_facts(const struct options *options);
+enum exit_status cmd_topo(const struct options *options);
+enum exit_status cmd_expect(const struct options *options);
+enum exit_status cmd_capture(const struct options *options);
+enum exit_status cmd_fix(const struct options *options);
+enum exit_status cmd_prove(const struct options *options);
+enum exit_status cmd_undo(const struct options *options);
+
+/* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
+struct source {
+	struct arena *arena;
+	struct host *host; /* NULL: facts were given */
+	struct node *node;
+	struct text file;	  /* of --from */
+	struct fact_series facts; /* one document, or many in turn */
+};
+
+/* EXIT_WELL, or another status after saying why on standard error. */
+enum exit_status source_open(struct source *source, const struct options *options);
+enum exit_status source_observe(struct source *source, const struct options *options);
+enum exit_status source_settings(struct source *source, const struct options *options,
+				 struct settings *settings);
+/* Both of the last two, the configuration read by the watched child as well; BRIEF: what preflight asks
+ * for. SETTINGS lies in the source's arena. */
+enum exit_status source_look(struct source *source, const struct options *options, bool brief,
+			     const struct settings **settings);
+/* Reads one of the files into SOURCE, whose arena may hold an earlier one. */
+enum exit_status source_read(struct source *source, const struct options *options,
+			     const char *file);
+/* Gives back what the node took but its memory, which the next one is read into. */
+void source_forget(struct source *source);
+void source_close(struct source *source);
+#define _cleanup_source_ _cleanup_(source_close)
+
+/* Reads the configuration through HOST; FILE instead of the standard ones unless it is NULL, and
+ * then it must be there. 0, or negative errno with ERROR filled: "file:line: ..." where it is -EINVAL, and
+ * what cannot be read is not that. */
+int settings_read(struct settings *settings, struct host *host, const char *file,
+		  struct arena *arena, char error[512]);
+
+/* A pattern of --only or --skip that selects nothing is a slip of the pen, not a node without
+ * findings. */
+enum exit_status check_patterns(const struct options *options);
+
+/* Says that no rule is called ID, and which one may be meant. */
+enum exit_status refuse_rule(const char *id);
+
+/* doctor over many files; see fleet.h. */
+enum exit_status cmd_fleet(const struct options *options);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/complete.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/output.h"
+#include "base/span.h"
+#include "cli/cli.h"
+#include "evaluate/rule.h"
+
+/* The command line as far as it is written. */
+struct line {
+	const struct verb *verb;	  /* NULL: none yet, which means doctor */
+	const struct option_row *pending; /* an option that waits for its value */
+	size_t args;			  /* words after the verb that are no options */
+	bool only_args;			  /* after "--" */
+};
+
+/* What is to be completed: OFFERs are whole words, which begin with what stands before PART. */
+struct word {
+	struct span before; /* "--only=pci/acs-redirect," */
+	struct span part;
+};
+
+static void offer(const struct word *word, struct span text, const char *help)
+{
+	if (text.n < word->part.n || strncmp(text.p, word->part.p, word->part.n) != 0)
+		return;
+	printf("%.*s%.*s", SPAN_FMT(word->before), SPAN_FMT(text));
+	if (help)
+		printf("\t%s", help);
+	putchar('\n');
+}
+
+/* ---- values, by what the tables call them ---- */
+
+static void offer_rules(const struct word *word)
+{
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; i < count; i++)
+		offer(word, span_of(rules[i]->id), rules[i]->title);
+}
+
+/* Sections of facts and what is in them; what lies deeper depends on the node. */
+static void offer_facts(const struct word *word)
+{
+	char path[64];
+
+	for (size_t i = 0; i < node_desc.count; i++) {
+		const struct field *section = &node_desc.fields[i];
+
+		offer(word, span_of(section->name), NULL);
+		for (size_t j = 0; section->type == FIELD_STRUCT && j < section->sub->count; j++) {
+			snprintf(path, sizeof(path), "%s.%s", section->name,
+				 section->sub->fields[j].name);
+			offer(word, span_of(path), NULL);
+		}
+	}
+}
+
+static void offer_files(const struct word *word)
+{
+	(void)word;
+	puts(":files");
+}
+
+static void offer_folders(const struct word *word)
+{
+	(void)word;
+	puts(":folders");
+}
+
+static const struct value_kind {
+	const char *name;
+	void (*offer)(const struct word *word);
+} value_kinds[] = {
+	{ "DIR", offer_folders },   { "FILE", offer_files }, { "PATH", offer_facts },
+	{ "PATTERN", offer_rules }, { "RULE", offer_rules }, { "RULES", offer_rules },
+};
+
+/* NAME as in a usage line: "[RULE...]". */
+static void offer_kind(const struct word *word, const char *name)
+{
+	size_t n;
+
+	name += strspn(name, "[");
+	n = strcspn(name, ".]");
+	for (size_t i = 0; i < sizeof(value_kinds) / sizeof(value_kinds[0]); i++)
+		if (span_is((struct span){ name, n }, value_kinds[i].name))
+			value_kinds[i].offer(word);
+}
+
+/* Of a list, what follows the last comma is completed. */
+static void skip_commas(struct word *word)
+{
+	const char *comma = memrchr(word->part.p, ',', word->part.n);
+	size_t n = comma ? (size_t)(comma + 1 - word->part.p) : 0;
+
+	word->before.n += n;
+	word->part.p += n;
+	word->part.n -= n;
+}
+
+static void offer_value(const struct option_row *row, const struct verb *verb, struct word word)
+{
+	const char *words = cli_words(row, verb);
+	struct span rest, one;
+
+	if (row->kind == OPTION_LIST || row->kind == OPTION_PROFILES)
+		skip_commas(&word);
+	if (!words) {
+		offer_kind(&word, row->value);
+		return;
+	}
+	rest = span_of(words);
+	while (span_cut(&rest, ',', &one))
+		offer(&word, span_trim(one), NULL);
+}
+
+/* ---- the line ---- */
+
+static const struct option_row *find_option(struct span text)
+{
+	for (const struct option_row *row = option_rows; row->name; row++) {
+		if (span_starts(text, "--") &&
+		    span_is((struct span){ text.p + 2, text.n - 2 }, row->name))
+			return row;
+		if (text.n == 2 && text.p[0] == '-' && row->letter && text.p[1] == row->letter)
+			return row;
+	}
+	return NULL;
+}
+
+static bool is_option(const char *text)
+{
+	return text[0] == '-' && text[1];
+}
+
+static void take_word(struct line *line, const char *text)
+{
+	if (line->pending) {
+		/* bash: --format = json */
+		if (strcmp(text, "=") != 0)
+			line->pending = NULL;
+	} else if (!line->only_args && strcmp(text, "--") == 0) {
+		line->only_args = true;
+	} else if (!line->only_args && is_option(text)) {
+		line->pending = find_option(span_of(text));
+		if (line->pending && !line->pending->value)
+			line->pending = NULL;
+	} else if (!line->verb) {
+		for (const struct verb *v = verbs; v->name; v++)
+			if (strcmp(v->name, text) == 0)
+				line->verb = v;
+	} else {
+		line->args++;
+	}
+}
+
+static void offer_options(const struct verb *verb, const struct word *word)
+{
+	char text[64];
+
+	for (const struct option_row *row = option_rows; row->name; row++) {
+		if (!(row->verbs & verb->bit))
+			continue;
+		snprintf(text, sizeof(text), "--%s", row->name);
+		offer(word, span_of(text), row->help);
+	}
+}
+
+static void offer_word(const struct line *line, const struct word *word)
+{
+	if (line->verb) {
+		if (line->args < line->verb->args_max)
+			offer_kind(word, line->verb->args);
+		return;
+	}
+	for (const struct verb *v = verbs; v->name; v++)
+		offer(word, span_of(v->name), v->summary);
+}
+
+enum exit_status complete(int count, char **words)
+{
+	struct line line = { 0 };
+	const char *last = count ? words[count - 1] : "", *equals;
+	struct word word = { { last, 0 }, span_of(last) };
+	const struct option_row *row;
+	const struct verb *verb;
+
+	for (int i = 0; i + 1 < count; i++)
+		take_word(&line, words[i]);
+	verb = line.verb ? line.verb : &verbs[0];
+	equals = strchr(last, '=');
+	if (line.pending) {
+		if (strcmp(last, "=") == 0)
+			word.part = SPAN("");
+		offer_value(line.pending, verb, word);
+	} else if (!line.only_args && is_option(last) && equals) {
+		word.before.n = (size_t)(equals + 1 - last);
+		word.part = span_of(equals + 1);
+		row = find_option((struct span){ last, (size_t)(equals - last) });
+		if (row && row->value)
+			offer_value(row, verb, word);
+	} else if (!line.only_args && *last == '-') {
+		offer_options(verb, &word);
+	} else {
+		offer_word(&line, &word);
+	}
+	return finish_output(EXIT_WELL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settings-read.c - the configuration files of a node. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+
+static int read_one(struct settings *settings, struct host *host, const char *file, bool wanted,
+		    struct arena *arena, char error[512])
+{
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", file);
+
+	/* No configuration is a configuration; one that cannot be read is not. */
+	if ((rc == -ENOENT || rc == -ENODATA) && !wanted)
+		return 0;
+	if (rc) {
+		snprintf(error, 512, "%s: %s", file, strerror(-rc));
+		return rc;
+	}
+	return settings_parse(settings, file, text.data, text.size, arena, error);
+}
+
+int settings_read(struct settings *settings, struct host *host, const char *file,
+		  struct arena *arena, char error[512])
+{
+	_cleanup_names_ struct names names = { 0 };
+	char path[PATH_MAX];
+	int rc;
+
+	if (file)
+		return read_one(settings, host, file, true, arena, error);
+	rc = read_one(settings, host, SETTINGS_FILE, false, arena, error);
+	if (rc == 0)
+		host_list(host, &names, SETTINGS_FOLDER);
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		if (!span_ends(span_of(names.items[i]), ".conf") || names.items[i][0] == '.')
+			continue;
+		snprintf(path, sizeof(path), SETTINGS_FOLDER "/%s", names.items[i]);
+		rc = read_one(settings, host, path, true, arena, error);
+	}
+	return rc;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * expect.h - what an [expect] section can say of a node. One table: node/expectation judges by it,
+ * `nvnodecheck expect` prints a section from it, and a test holds nvnodecheck.conf.example and
+ * nvnodecheck.conf(5) to it.
+ *
+ * A key looks at one or several values of the node (every GPU's model, every active port's rate).
+ * What is expected of them is one or several alternatives, separated by commas: each value has to
+ * fit one of them. An alternative that begins with "8 x " has to fit exactly eight values.
+ */
+#ifndef EXPECT_H
+#define EXPECT_H
+
+#include "facts/facts.h"
+
+enum expect_kind {
+	EXPECT_NUMBER,	 /* 8, >=8, 4..8 */
+	EXPECT_AT_LEAST, /* a number that the value must reach */
+	EXPECT_VERSION,	 /* 580.159.04, 580, 580.*, >=570 <590, 570..580 */
+	EXPECT_WORD,	 /* one of those that the key names */
+	EXPECT_TEXT,	 /* what the value contains */
+	EXPECT_MOUNT,	 /* TYPE [OPTION...] [from=SOURCE] */
+};
+extern const char *const expect_kind_help[]; /* how each is compared, for people */
+
+struct expect_seen {
+	const char *subject; /* GPU, RDMA device, port; NULL: the node */
+	enum fact_state state;
+	const char *value;
+	const char *fact; /* path */
+};
+
+struct expect_look {
+	const struct node *node;
+	struct arena *arena;
+	const char *argument; /* of a key such as sysctl.NAME */
+	LIST(struct expect_seen) seen;
+	const char *none; /* what to say when nothing is seen: "no RDMA device" */
+};
+
+struct expect_key {
+	const char *key; /* "sysctl.NAME": what follows the dot is its argument */
+	enum expect_kind kind;
+	const char *words;   /* EXPECT_WORD: those there are */
+	const char *example; /* KEY = VALUE, as in nvnodecheck.conf.example */
+	const char *reads;   /* path of the facts */
+	const char *help;
+	void (*look)(struct expect_look *look);
+	/* For keys with an argument: the next one worth expecting of this node, from I = 0 on; NULL at
+	 * the end. */
+	const char *(*argument)(const struct node *node, uint32_t *i, struct arena *arena);
+	/* 0 or why an argument is none. */
+	const char *(*refuse)(const char *argument);
+};
+extern const struct expect_key expect_keys[]; /* ends with a NULL key */
+
+/* The row of KEY as it stands in a configuration, and its argument or NULL. */
+const struct expect_key *expect_find(const char *key, const char **argument);
+/* NULL, or what should stand there instead of VALUE. */
+const char *expect_refuse(const struct expect_key *key, const char *value);
+void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
+		    struct arena *arena, struct expect_look *look);
+/* Does one value fit an alternative of WANTED? WHICH, unless it is NULL, gets its number. */
+bool expect_fits(const struct expect_key *key, const char *value, const char *wanted,
+		 size_t *which);
+/* How many values alternative WHICH has to fit; false: any number, or no such alternative. */
+bool expect_count(const char *wanted, size_t which, uint64_t *count);
+/* What a configuration could say so that exactly what is seen fits; NULL when something is unknown,
+ * when there is nothing, or when it cannot be said in a line. */
+const char *expect_value(const struct expect_key *key, const struct expect_look *look);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profiles.h - what a node is for. */
+#ifndef PROFILES_H
+#define PROFILES_H
+
+#include "base/arena.h"
+#include "base/span.h"
+
+enum profile {
+	PROFILE_BASE = 1 << 0,
+	PROFILE_P2P = 1 << 1,
+	PROFILE_RDMA = 1 << 2,	 /* gpudirect-rdma */
+	PROFILE_DEEPEP = 1 << 3, /* includes gpudirect-rdma */
+};
+#define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_DEEPEP)
+
+/* The profiles of a comma-separated list, what they include among them; 0 and WORD (the part that is
+ * none) when it is not right. */
+unsigned int profiles_parse(const char *list, struct span *word);
+/* "base, gpudirect-rdma" */
+const char *profiles_text(struct arena *arena, unsigned int profiles);
+extern const char *const profile_words[]; /* by bit */
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/report.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "query/endpoints.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
+#include "query/topology.h"
+
+/* The management function of an NVSwitch has an RDMA device too, which is no job's. */
+static size_t count_rdma(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->rdma.devices) {
+		const struct pci_device *own = is_known(d->bdf) ? node_pci(node, d->bdf.value)
+								: NULL;
+
+		n += !own || topology_is_nic(node, own);
+	}
+	return n;
+}
+
+#define CLASS_INFINIBAND 0x020700 /* PCI Code and ID Assignment 1.11: network, InfiniBand */
+
+/* An InfiniBand adapter is there for RDMA, also while a module is missing that would make its device. */
+static size_t count_infiniband(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += known_is(d->class_id, CLASS_INFINIBAND) && topology_is_nic(node, d) &&
+		     !pci_is_for_guest(d);
+	return n;
+}
+
+/* deepep is never assumed: only a person knows what the node is for. */
+static void pick_profiles(struct report *report)
+{
+	const struct node *node = report->node;
+	size_t rdma = count_rdma(node), gpus = 0, data_centre = 0, infiniband;
+
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		gpus++;
+		data_centre += gpu_is_data_centre(d);
+	}
+	infiniband = rdma ? 0 : count_infiniband(node);
+	if (infiniband && data_centre) {
+		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu InfiniBand adapter%s and %zu data-centre GPU%s",
+			infiniband, infiniband == 1 ? "" : "s", data_centre,
+			data_centre == 1 ? "" : "s");
+	} else if (rdma && data_centre) {
+		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu RDMA device%s and %zu data-centre GPU%s", rdma,
+			rdma == 1 ? "" : "s", data_centre, data_centre == 1 ? "" : "s");
+	} else if (gpus >= 2 && !rdma) {
+		report->profiles = PROFILE_BASE | PROFILE_P2P;
+		report->profiles_reason = arena_printf(report->arena, "%zu GPUs and no RDMA device",
+						       gpus);
+	} else if (is_unknown(node->pci.devices)) {
+		report->profiles = PROFILE_BASE;
+		report->profiles_reason = "what GPUs there are could not be read";
+	} else {
+		report->profiles = PROFILE_BASE;
+		report->profiles_reason =
+			arena_printf(report->arena, "%zu GPU%s and %zu RDMA device%s", gpus,
+				     gpus == 1 ? "" : "s", rdma, rdma == 1 ? "" : "s");
+	}
+}
+
+static void choose_profiles(struct report *report, const struct settings *settings)
+{
+	if (!settings->profiles) {
+		pick_profiles(report);
+		return;
+	}
+	report->profiles = settings->profiles;
+	report->profiles_reason = settings->profiles_from ? arena_printf(report->arena, "set in %s",
+									 settings->profiles_from)
+							  : "asked for";
+}
+
+/* ---- reasons ---- */
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n && folder[n - 1] == '/')
+		n--;
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The probe that fills the section a fact is in mostly has the section's name. */
+static bool is_about_section(const struct gap *gap, const char *fact)
+{
+	size_t n = strcspn(fact, ".[");
+
+	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
+}
+
+/* The gap at SOURCE, or at a folder above it. */
+static const struct gap *gap_at(const struct node *node, const char *source)
+{
+	for_each(g, &node->gaps)
+		if (is_below(source, g->path.value))
+			return g;
+	return NULL;
+}
+
+/* The same of the section's own probe, else one below SOURCE, else the first that it has. */
+static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
+				      bool any)
+{
+	const struct gap *first = NULL, *below = NULL;
+
+	for_each(g, &node->gaps) {
+		if (!is_about_section(g, fact))
+			continue;
+		if (source && is_below(source, g->path.value))
+			return g;
+		if (source && !below && is_below(g->path.value, source))
+			below = g;
+		first = first ? first : g;
+	}
+	return below || !any ? below : first;
+}
+
+/* Descriptions name the files of the process that looks; --pid names another. */
+static const char *of_process(const struct report *report, const char *source)
+{
+	static const char self[] = "/proc/self/";
+
+	if (!source || !is_known(report->node->env.pid) || strncmp(source, self, strlen(self)) != 0)
+		return source;
+	return arena_printf(report->arena, "/proc/%llu/%s",
+			    (unsigned long long)report->node->env.pid.value, source + strlen(self));
+}
+
+int report_find(const struct report *report, const char *fact, struct fact_ref *ref)
+{
+	int rc = fact_find(&node_desc, report->node, fact, report->arena, ref);
+
+	if (rc == 0)
+		ref->source = of_process(report, ref->source);
+	return rc;
+}
+
+/* The gap that is about the very source of the missing fact. */
+static const struct gap *near_gap(const struct report *report, const struct finding *finding)
+{
+	const char *fact = finding->answer.evidence[0];
+	const char *source = NULL;
+	const struct gap *gap;
+	struct fact_ref ref;
+
+	if (!fact || report->node->gaps.count == 0)
+		return NULL;
+	if (report_find(report, fact, &ref) == 0)
+		source = ref.source;
+	gap = gap_of_probe(report->node, source, fact, false);
+	return gap || !source ? gap : gap_at(report->node, source);
+}
+
+static const struct gap *find_gap(const struct report *report, const struct finding *finding)
+{
+	const struct gap *gap = near_gap(report, finding);
+	const char *fact = finding->answer.evidence[0];
+
+	return gap || !fact ? gap : gap_of_probe(report->node, NULL, fact, true);
+}
+
+/* ---- judging ---- */
+
+static bool matches(const char *const *patterns, const char *id)
+{
+	for (size_t i = 0; patterns && patterns[i]; i++)
+		if (fnmatch(patterns[i], id, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool is_selected(const struct report *report, const struct settings *settings,
+			const struct rule *rule)
+{
+	if (settings->only ? !matches(settings->only, rule->id)
+			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
+		return false;
+	return !matches(settings->skip, rule->id);
+}
+
+/* What was tried on the hardware outranks what was concluded from files. */
+static void weigh(struct report *report, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		enum proof_word word = proof_of_rule(report->node, f->rule->id, f->answer.subject,
+						     report->arena, &f->proved);
+
+		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
+			f->proved = NULL;
+			continue;
+		}
+		f->configured = f->answer.verdict;
+		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+	}
+}
+
+/* What the configuration says stands over the rule: off, or another severity. */
+static void grade(struct report *report, const struct settings *settings, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
+
+		if (!setting)
+			continue;
+		f->off = setting->off;
+		f->why_graded = setting->reason;
+		if (setting->graded)
+			f->severity = setting->severity;
+	}
+}
+
+/* The lowest severity that stops a job. */
+static enum severity preflight_floor(const struct settings *settings)
+{
+	return settings->fail_on < SEVERITY_ERR ? SEVERITY_ERR : settings->fail_on;
+}
+
+/* Half of the rules can say nothing that preflight would keep. */
+static bool may_stop_job(const struct settings *settings, const struct rule *rule)
+{
+	const struct rule_setting *setting = settings_rule(settings, rule->id);
+	enum severity most = rule_gravest(rule);
+
+	if (setting && setting->off)
+		return false;
+	if (setting && setting->graded)
+		most = setting->severity;
+	return most >= preflight_floor(settings);
+}
+
+/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
+ * machine, on an old kernel) stays so on this node. */
+static bool was_tried(const struct report *report, const struct finding *f)
+{
+	const char *fact = f->answer.evidence[0];
+	bool asked = false;
+
+	if (f->answer.observed || !fact)
+		return false;
+	for_each(p, &report->node->probes)
+		asked |= strncmp(fact, p->name.value, strcspn(fact, ".[")) == 0 &&
+			 p->name.value[strcspn(fact, ".[")] == '\0';
+	return asked && near_gap(report, f);
+}
+
+static bool is_kept(const struct report *report, const struct settings *settings, bool only_wrong,
+		    const struct finding *f)
+{
+	enum verdict verdict = f->answer.verdict;
+
+	if (only_wrong && (verdict == VERDICT_PASS || verdict == VERDICT_NOT_APPLICABLE))
+		return false;
+	return !settings->preflight || (!f->off && f->severity >= preflight_floor(settings) &&
+					(verdict != VERDICT_UNKNOWN || was_tried(report, f)));
+}
+
+/* Leaves out of the findings from FROM on what is not asked for. */
+static void keep(struct report *report, const struct settings *settings, bool only_wrong,
+		 size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < report->findings.count; i++)
+		if (is_kept(report, settings, only_wrong, &report->findings.items[i]))
+			report->findings.items[kept++] = report->findings.items[i];
+	memset(&report->findings.items[kept], 0,
+	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
+	report->findings.count = (uint32_t)kept;
+}
+
+static void count_finding(struct report *report, struct finding *f)
+{
+	enum verdict verdict = f->answer.verdict;
+
+	if (verdict == VERDICT_UNKNOWN)
+		f->gap = find_gap(report, f);
+	if (f->off) {
+		report->off++;
+		return;
+	}
+	report->count[verdict]++;
+	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
+		return;
+	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
+	if (!report->any_worst || f->severity > report->worst)
+		report->worst = f->severity;
+	report->any_worst = true;
+}
+
+static bool any_finding(const struct report *report, enum verdict verdict, enum severity from)
+{
+	for_each(f, &report->findings)
+		if (!f->off && f->answer.verdict == verdict && f->severity >= from)
+			return true;
+	return false;
+}
+
+/* Information changes the verdict only where --fail-on info asks for it. */
+static enum verdict overall(const struct report *report)
+{
+	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
+
+	if (any_finding(report, VERDICT_FAIL, from))
+		return VERDICT_FAIL;
+	if (any_finding(report, VERDICT_PENDING, from))
+		return VERDICT_PENDING;
+	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
+}
+
+struct report *report_make(const struct node *node, const struct settings *settings,
+			   struct arena *arena)
+{
+	struct report *report = arena_alloc(arena, sizeof(*report));
+	struct rule_context ctx = { .node = node,
+				    .endpoints = endpoints_find(node, arena),
+				    .settings = settings,
+				    .arena = arena };
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+	/* A trial on the hardware may say of what passes that it does not work. */
+	bool only_wrong = settings->only_wrong && !is_known(node->proof);
+
+	report->node = node;
+	report->arena = arena;
+	report->fail_on = settings->fail_on;
+	choose_profiles(report, settings);
+	ctx.profiles = report->profiles;
+	ctx.only_wrong = only_wrong;
+	ctx.findings = (struct fact_list *)&report->findings;
+	for (size_t i = 0; i < count; i++) {
+		size_t from = report->findings.count;
+
+		if (!is_selected(report, settings, rules[i]))
+			continue;
+		report->rules++;
+		if (settings->preflight && !may_stop_job(settings, rules[i]))
+			continue;
+		ctx.rule = rules[i];
+		rules[i]->evaluate(&ctx);
+		if (report->findings.count == from)
+			UNKNOWN(&ctx, .observed = "the rule gave no answer");
+		weigh(report, from);
+		grade(report, settings, from);
+		keep(report, settings, only_wrong, from);
+	}
+	for_each_mut(f, &report->findings)
+		count_finding(report, f);
+	report->verdict = overall(report);
+	return report;
+}
+
+/* What is pending is right on disk, and still not what a job would meet now. */
+enum exit_status report_status(const struct report *report, bool strict)
+{
+	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||
+	    any_finding(report, VERDICT_PENDING, report->fail_on))
+		return EXIT_FINDINGS;
+	if (strict && any_finding(report, VERDICT_UNKNOWN, report->fail_on))
+		return EXIT_INCOMPLETE;
+	return EXIT_WELL;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.h - a judged node: every rule's answer, counted, and what that means for the exit status. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "base/exit-status.h"
+#include "base/span.h"
+#include "evaluate/rule.h"
+#include "evaluate/settings.h"
+
+struct report {
+	const struct node *node;
+	struct arena *arena;
+	unsigned int profiles;
+	const char *profiles_reason;   /* why these */
+	LIST(struct finding) findings; /* by rule id, then in the rule's own order */
+	enum severity fail_on;
+	size_t rules; /* that were asked */
+	size_t count[VERDICT_NOT_APPLICABLE + 1];
+	size_t info; /* fails of severity info, counted in count[] too */
+	size_t off;  /* switched off by the configuration */
+	enum verdict verdict;
+	const struct changes *changes; /* NULL: not asked for */
+	bool any_worst;
+	enum severity worst; /* of the fails and pendings, when there is one */
+};
+
+/* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and so is
+ * an unknown of which nobody recorded why: its probe was not asked. With settings->only_wrong, what passes or
+ * does not apply is neither kept nor counted. The report and what it points to lie in ARENA. */
+struct report *report_make(const struct node *node, const struct settings *settings,
+			   struct arena *arena);
+
+/* EXIT_WELL, EXIT_FINDINGS or (with STRICT) EXIT_INCOMPLETE. */
+enum exit_status report_status(const struct report *report, bool strict);
+
+/* A fact that stands in evidence, and the file that it was read from. As fact_find(). */
+int report_find(const struct report *report, const char *fact, struct fact_ref *ref);
+
+#endif

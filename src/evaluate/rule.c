@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/rule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RULES_MAX 512
+
+const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
+const char *const verdict_words[] = {
+	"pass", "fail", "pending", "unknown", "not-applicable", NULL
+};
+const char *const activation_words[] = { "none", "now", "reload", "reboot", "power-cycle", NULL };
+
+#define RULE_TABLE_ENTRY(area) extern const struct rule_table rules_##area;
+#include "rules.inc"
+#undef RULE_TABLE_ENTRY
+
+static const struct rule_table *const tables[] = {
+#define RULE_TABLE_ENTRY(area) &rules_##area,
+#include "rules.inc"
+#undef RULE_TABLE_ENTRY
+};
+
+static int compare_rules(const void *a, const void *b)
+{
+	return strcmp((*(const struct rule *const *)a)->id, (*(const struct rule *const *)b)->id);
+}
+
+const struct rule *const *rule_all(size_t *count)
+{
+	static const struct rule *all[RULES_MAX];
+	static size_t n;
+
+	for (size_t t = 0; n == 0 || t; t++) {
+		if (t == sizeof(tables) / sizeof(tables[0])) {
+			qsort(all, n, sizeof(all[0]), compare_rules);
+			break;
+		}
+		for (size_t i = 0; i < tables[t]->count && n < RULES_MAX; i++)
+			all[n++] = &tables[t]->rules[i];
+	}
+	*count = n;
+	return all;
+}
+
+const struct rule *rule_find(const char *id)
+{
+	size_t count;
+	const struct rule *const *all = rule_all(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(all[i]->id, id) == 0)
+			return all[i];
+	return NULL;
+}
+
+const struct answer answer_bare[] = {
+	[VERDICT_PASS] = { .verdict = VERDICT_PASS },
+	[VERDICT_NOT_APPLICABLE] = { .verdict = VERDICT_NOT_APPLICABLE },
+};
+
+void rule_answer(struct rule_context *ctx, const struct answer *answer)
+{
+	struct finding *finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
+	enum severity severity = answer->graded ? answer->severity : ctx->rule->severity;
+	enum severity gravest = rule_gravest(ctx->rule);
+
+	finding->rule = ctx->rule;
+	finding->answer = *answer;
+	finding->severity = severity < gravest ? severity : gravest;
+	/* Judging functions name what they have: a path that is NULL takes no room. */
+	for (size_t i = 0; i < EVIDENCE_MAX; i++)
+		finding->answer.evidence[i] = NULL;
+	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
+		if (answer->evidence[i])
+			finding->answer.evidence[n++] = answer->evidence[i];
+}
+
+/* Its answers are the last ones. */
+bool rule_has_answered(const struct rule_context *ctx, const char *subject)
+{
+	const struct finding *findings = ctx->findings->items;
+
+	for (size_t i = ctx->findings->count; i > 0 && findings[i - 1].rule == ctx->rule; i--) {
+		const char *other = findings[i - 1].answer.subject;
+
+		if (other && strcmp(other, subject) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *text_printf(struct rule_context *ctx, const char *format, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = arena_vprintf(ctx->arena, format, ap);
+	va_end(ap);
+	return text;
+}
+
+const char *format_bytes(struct arena *arena, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	size_t unit = 0;
+
+	if (bytes == FACT_UNLIMITED)
+		return "unlimited";
+	while (bytes >= 1024 && bytes % 1024 == 0 && unit < 6) {
+		bytes /= 1024;
+		unit++;
+	}
+	/* A size that is no whole number of a large unit is still read best in it. */
+	if (bytes >= 10240 && unit < 6)
+		return arena_printf(arena, "%.1f %s", (double)bytes / 1024, units[unit + 1]);
+	return arena_printf(arena, "%llu %s", (unsigned long long)bytes, units[unit]);
+}

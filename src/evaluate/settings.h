@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * settings.h - what an administrator decided: nvnodecheck.conf and conf.d, then the command line.
+ * Every key is a row of settings_keys[], those of [expect] of expect_keys[]; the example
+ * configuration and nvnodecheck.conf(5) have the same rows because a test says so.
+ */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "evaluate/expect.h"
+#include "evaluate/rule.h"
+
+#define SETTINGS_FILE "/etc/nvnodecheck.conf"
+#define SETTINGS_FOLDER "/etc/nvnodecheck.conf.d"
+
+/* [rule ID]: a rule switched off or graded otherwise, with the reason that stays visible. */
+struct rule_setting {
+	const char *id; /* shell pattern */
+	bool off;
+	bool graded;
+	enum severity severity;
+	const char *reason;
+	const char *file;
+};
+
+/* [expect] KEY = VALUE */
+struct expectation {
+	const char *key;
+	const char *value;
+	const char *file;
+	const struct expect_key *row;
+	const char *argument; /* of a key such as sysctl.NAME; else NULL */
+};
+
+struct settings {
+	unsigned int profiles;	   /* 0: the node's hardware picks */
+	const char *profiles_from; /* the file that says so; NULL: the command line */
+	enum severity fail_on;
+	bool strict;
+	bool preflight;	   /* keep only what stops a job: report_make() */
+	bool only_wrong;   /* what passes or does not apply is not shown: the same */
+	const char **only; /* shell patterns, NULL-terminated; NULL: all */
+	const char **skip;
+	uint64_t link_errors_max; /* [limits] link-errors-max */
+	LIST(struct rule_setting) rules;
+	LIST(struct expectation) expect;
+};
+
+struct settings_key {
+	const char *section;
+	const char *key;
+	const char *value;    /* what may stand there, for people */
+	const char *standard; /* the value that counts without the line; NULL: none */
+	const char *help;
+};
+extern const struct settings_key settings_keys[]; /* ends with a NULL section */
+
+void settings_init(struct settings *settings);
+
+/* One file's TEXT. 0, or -EINVAL with ERROR filled: "file:line: ...". */
+int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
+		   struct arena *arena, char error[512]);
+
+/* The configuration's word on a rule, or NULL. The last one that matches counts. */
+const struct rule_setting *settings_rule(const struct settings *settings, const char *id);
+const struct expectation *settings_expect(const struct settings *settings, const char *key);
+
+#endif

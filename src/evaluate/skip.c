@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/skip.h"
+
+#include "query/endpoints.h"
+
+bool skip_without_gpu(struct rule_context *ctx)
+{
+	if (!was_read(ctx->node->pci.devices))
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+	else if (!ctx->endpoints->gpus.count)
+		NOT_APPLICABLE(ctx, .observed = "no NVIDIA GPU on the PCI bus",
+			       .evidence = { "pci.devices" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_driver(struct rule_context *ctx)
+{
+	if (known_is(ctx->node->driver.loaded, false))
+		NOT_APPLICABLE(ctx, .observed = "the NVIDIA driver is not loaded",
+			       .evidence = { "driver.loaded" });
+	else if (!is_known(ctx->node->driver.version))
+		UNKNOWN(ctx, .evidence = { "driver.version" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_params(struct rule_context *ctx)
+{
+	if (known_is(ctx->node->driver.loaded, false))
+		NOT_APPLICABLE(ctx, .observed = "the NVIDIA driver is not loaded",
+			       .evidence = { "driver.loaded" });
+	else if (!is_known(ctx->node->driver.params))
+		UNKNOWN(ctx, .evidence = { "driver.params" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_rdma_device(struct rule_context *ctx)
+{
+	if (!was_read(ctx->node->rdma.devices))
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
+	else if (ctx->node->rdma.devices.count == 0)
+		NOT_APPLICABLE(ctx, .observed = "no RDMA device", .evidence = { "rdma.devices" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_rdma(struct rule_context *ctx)
+{
+	if (known_is(ctx->node->driver.loaded, false))
+		NOT_APPLICABLE(ctx, .observed = "the NVIDIA driver is not loaded",
+			       .evidence = { "driver.loaded" });
+	else
+		return skip_without_rdma_device(ctx);
+	return true;
+}
+
+bool skip_without_modules(struct rule_context *ctx)
+{
+	if (was_read(ctx->node->modules.loaded))
+		return false;
+	UNKNOWN(ctx, .evidence = { "modules.loaded" });
+	return true;
+}
+
+bool skip_without_modprobe(struct rule_context *ctx)
+{
+	if (is_known(ctx->node->modprobe.options))
+		return false;
+	UNKNOWN(ctx, .evidence = { "modprobe.options" });
+	return true;
+}
+
+bool skip_unless_modprobe_whole(struct rule_context *ctx)
+{
+	if (known_is(ctx->node->modprobe.complete, true))
+		return false;
+	UNKNOWN(ctx, .evidence = { "modprobe.complete" });
+	return true;
+}
+
+bool skip_unless_software_whole(struct rule_context *ctx)
+{
+	if (known_is(ctx->node->software.complete, true))
+		return false;
+	UNKNOWN(ctx, .evidence = { was_read(ctx->node->software.items) ? "software.complete"
+								       : "software.items" });
+	return true;
+}
+
+bool skip_without_whole_log(struct rule_context *ctx)
+{
+	const struct log_facts *log = &ctx->node->log;
+
+	if (!was_read(log->lines))
+		UNKNOWN(ctx, .evidence = { "log.lines" });
+	else if (!known_is(log->complete, true))
+		UNKNOWN(ctx, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_in_vm(struct rule_context *ctx, const char *what)
+{
+	if (!node_is_vm(ctx->node))
+		return false;
+	UNKNOWN(ctx,
+		.observed = text_printf(ctx, "a virtual machine (%s): %s",
+					ctx->node->os.hypervisor.value, what),
+		.remedy = "look at the host that runs this machine",
+		.evidence = { "os.hypervisor" });
+	return true;
+}
+
+bool skip_without_module_files(struct rule_context *ctx)
+{
+	if (!is_known(ctx->node->os.kernel))
+		UNKNOWN(ctx, .evidence = { "os.kernel" });
+	else if (!was_read(ctx->node->modules.files))
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_variables(struct rule_context *ctx)
+{
+	if (was_read(ctx->node->env.variables))
+		return false;
+	UNKNOWN(ctx, .evidence = { "env.variables" });
+	return true;
+}
+
+bool skip_without_nccl_variables(struct rule_context *ctx)
+{
+	if (skip_without_variables(ctx))
+		return true;
+	if (was_read(ctx->node->env.nccl_conf))
+		return false;
+	UNKNOWN(ctx, .evidence = { "env.nccl_conf" });
+	return true;
+}
+
+void pass_if_log_whole(struct rule_context *ctx)
+{
+	if (!was_read(ctx->node->log.lines))
+		UNKNOWN(ctx, .evidence = { "log.lines" });
+	else if (!known_is(ctx->node->log.complete, true))
+		UNKNOWN(ctx, .observed = "the kernel log does not reach back to the boot",
+			.evidence = { "log.complete" });
+	else
+		PASS(ctx, .evidence = { "log.lines" });
+}

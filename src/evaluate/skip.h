@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate.h - the conditions under which most rules have nothing to say. Each answers the rule
+ * (not-applicable, or unknown when even that cannot be told) and returns true, or returns false and
+ * the rule goes on.
+ */
+#ifndef GATE_H
+#define GATE_H
+
+#include "evaluate/rule.h"
+
+bool skip_without_gpu(struct rule_context *ctx); /* no NVIDIA GPU on the PCI bus */
+bool skip_without_driver(
+	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
+bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */
+/* No RDMA device. Where ib_core is not loaded there is no folder of devices either: absent counts as none. */
+bool skip_without_rdma_device(struct rule_context *ctx);
+bool skip_without_rdma(struct rule_context *ctx);     /* nor a driver to use one with */
+bool skip_without_modules(struct rule_context *ctx);  /* the loaded modules are not known */
+bool skip_without_modprobe(struct rule_context *ctx); /* nothing of modprobe.d is known */
+bool skip_unless_modprobe_whole(
+	struct rule_context
+		*ctx); /* a file that counts is unread: what was not seen may be in it */
+/* What was not found in it may be in a folder that could not be read. */
+bool skip_unless_software_whole(struct rule_context *ctx);
+/* What is not in the log need not mean anything: it could not be read, or not back to the boot. */
+bool skip_without_whole_log(struct rule_context *ctx);
+/* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
+bool skip_without_module_files(
+	struct rule_context *ctx);		       /* the module files on disk are not known */
+bool skip_without_variables(struct rule_context *ctx); /* the job's environment is not known */
+bool skip_without_nccl_variables(struct rule_context *ctx); /* nor nccl.conf */
+bool skip_in_vm(struct rule_context *ctx, const char *what);
+
+/* Nothing bad is in the kernel log: a pass as far as it goes back to the boot, else unknown. */
+void pass_if_log_whole(struct rule_context *ctx);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "facts/fact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+bool str_starts(struct fact_str fact, const char *prefix)
+{
+	return fact.state == FACT_KNOWN && strncmp(fact.value, prefix, strlen(prefix)) == 0;
+}
+
+bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+struct fact_str fact_strn(struct arena *arena, const char *s, size_t n)
+{
+	char *copy = arena_alloc(arena, utf8_clean_size(s, n));
+
+	utf8_clean(copy, s, n);
+	return (struct fact_str){ FACT_KNOWN, copy };
+}
+
+struct fact_str fact_str(struct arena *arena, const char *s)
+{
+	return fact_strn(arena, s, strlen(s));
+}
+
+/* How many items a list of COUNT has room for. */
+static size_t room_for(size_t count)
+{
+	size_t room = 4;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+void *fact_list_room(struct arena *arena, size_t count, size_t item_size)
+{
+	return arena_alloc(arena, room_for(count) * item_size);
+}
+
+void *fact_list_add(struct arena *arena, void *list, size_t item_size)
+{
+	struct fact_list *l = list;
+	size_t room = room_for(l->count);
+
+	/* One that was emptied keeps what it has room for. */
+	if (!l->items || l->count == room) {
+		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
+
+		if (l->count)
+			memcpy(items, l->items, l->count * item_size);
+		l->items = items;
+	}
+	l->state = FACT_KNOWN;
+	return (char *)l->items + l->count++ * item_size;
+}
+
+void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *))
+{
+	struct fact_list *l = list;
+
+	if (l->count > 1)
+		qsort(l->items, l->count, item_size, compare);
+}
+
+static int compare_key(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct fact_str *)item)->value);
+}
+
+const void *fact_list_find(const void *list, size_t item_size, const char *key)
+{
+	const struct fact_list *l = list;
+	const struct fact_str *found =
+		l->count ? bsearch(key, l->items, l->count, item_size, compare_key) : NULL;
+
+	/* A document may have another order. */
+	for (uint32_t i = 0; i < l->count && !(found && is_known(*found)); i++) {
+		const struct fact_str *item = (const void *)((char *)l->items + i * item_size);
+
+		found = str_is(*item, key) ? item : NULL;
+	}
+	return found;
+}
+
+const struct field *desc_field(const struct desc *desc, const char *name, size_t n)
+{
+	for (size_t i = 0; i < desc->count; i++) {
+		const struct field *f = &desc->fields[i];
+
+		/* The first character tells nearly all apart. */
+		if (f->name[0] == *name && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
+			return f;
+	}
+	return NULL;
+}
+
+const char *fact_decimal(uint64_t number, char buffer[24])
+{
+	char *at = buffer + 23;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return at;
+}
+
+const char *desc_key(const struct desc *desc, const void *item, char buffer[24])
+{
+	const struct field *f = &desc->fields[0];
+	const void *value = (const char *)item + f->offset;
+
+	if (f->type == FIELD_STR && is_known(*(const struct fact_str *)value))
+		return ((const struct fact_str *)value)->value;
+	if (f->type == FIELD_U64 && is_known(*(const struct fact_u64 *)value))
+		return fact_decimal(((const struct fact_u64 *)value)->value, buffer);
+	return NULL;
+}
+
+const char *desc_name(const struct desc *desc, const void *item, char buffer[24])
+{
+	return desc->ordered && !desc->distinct ? NULL : desc_key(desc, item, buffer);
+}
+
+/* What was found of a list that then stayed unknown is not told either: JSON has no such state. */
+static void settle_list(const struct desc *desc, struct fact_list *list)
+{
+	if (list->state != FACT_KNOWN)
+		list->count = 0;
+	for (uint32_t i = 0; desc && i < list->count; i++)
+		fact_close_holes(desc, (char *)list->items + i * desc->size);
+}
+
+void field_close_holes(const struct field *field, void *value)
+{
+	if (field->type == FIELD_STR && !is_known(*(struct fact_str *)value))
+		((struct fact_str *)value)->value = "";
+	else if (field->type == FIELD_STRUCT)
+		fact_close_holes(field->sub, value);
+	else if (field->type == FIELD_LIST || field->type == FIELD_STRS)
+		settle_list(field->sub, value);
+}
+
+void fact_close_holes(const struct desc *desc, void *facts)
+{
+	for (size_t i = 0; i < desc->count; i++)
+		field_close_holes(&desc->fields[i], (char *)facts + desc->fields[i].offset);
+}
+
+enum fact_state field_state(const struct field *field, const void *value)
+{
+	/* A struct without a state of its own is there as soon as anything in it is. */
+	if (field->type == FIELD_STRUCT && !field->sub->optional) {
+		for (size_t i = 0; i < field->sub->count; i++) {
+			const struct field *f = &field->sub->fields[i];
+
+			if (field_state(f, (const char *)value + f->offset) != FACT_UNKNOWN)
+				return FACT_KNOWN;
+		}
+		return FACT_UNKNOWN;
+	}
+	return *(const enum fact_state *)value;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-env.h - the process that was asked about, or this one. Part of facts.h, which includes it. */
+#ifndef FACTS_ENV_H
+#define FACTS_ENV_H
+
+#include "facts/fact.h"
+
+/* ---- env: the process that was asked about ---- */
+
+struct env_variable {
+	struct fact_str name;  /* of the variable */
+	struct fact_str value; /* of the variable */
+};
+
+/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE or else ~/.nccl.conf, which is named so,
+ * and /etc/nccl.conf. What the environment has stands over it, and the first file over the second. ORDERED */
+struct env_setting {
+	struct fact_str name;  /* all that stands before the "=", blanks too */
+	struct fact_str value; /* as the file has it */
+	struct fact_str file;  /* that holds it */
+	struct fact_u64 line;  /* in that file */
+};
+
+struct env_facts {
+	struct fact_u64 pid;			 /* absent: this process */
+	struct fact_u64 uid;			 /* effective */
+	struct fact_u64 capabilities;		 /* effective; hexadecimal */
+	struct fact_bool initial_user_namespace; /* it is in no other one */
+	LIST(struct env_variable) variables;	 /* NCCL_*, NVSHMEM_*, ... */
+	LIST(const char *) nccl; /* files of libnccl that it has mapped; absent: this process */
+	LIST(struct env_setting) nccl_conf; /* absent: no such file */
+	/* From which NCCL takes the PCI topology: NCCL_TOPO_FILE's, else the one that a virtual machine's
+	 * nvidia-topologyd writes. Absent: there is none of that name. */
+	struct fact_str nccl_topology;
+};
+
+#endif

@@ -1,0 +1,755 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts.c - the descriptions of the structs in facts.h, innermost first. */
+#include "facts/facts.h"
+
+#include "facts/own-files.h"
+
+#define PCI "/sys/bus/pci/devices/{0}/"
+#define IB "/sys/class/infiniband/{0}/"
+
+const char *const pci_port_words[] = {
+	"endpoint", "root-port", "upstream-port", "downstream-port", "bridge", "root-complex", NULL
+};
+const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
+const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
+const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
+const char *const module_state_words[] = { "live", "loading", "unloading", "builtin", NULL };
+const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
+const char *const rdma_port_state_words[] = { "NOP",	"DOWN",		"INIT", "ARMED",
+					      "ACTIVE", "ACTIVE_DEFER", NULL };
+const char *const node_kind_words[] = { "character", "block", "file", "folder",
+					"link",	     "other", NULL };
+const char *const repair_file_state_words[] = { "kept", "changed", "gone", NULL };
+const char *const probe_state_words[] = { "ok", "partial", "failed", "timed-out", NULL };
+
+/* ---- os, numa ---- */
+
+static const struct field kernel_option_fields[] = {
+	F_STR(kernel_option, name, NULL),
+	F_STR(kernel_option, value, NULL),
+};
+static const struct desc kernel_option_desc = DESC(kernel_option);
+
+static const struct field sysctl_fields[] = {
+	F_STR(sysctl, name, NULL),
+	F_STR(sysctl, value, NULL),
+};
+static const struct desc sysctl_desc = DESC(sysctl);
+
+const char *const sysctl_names[] = { "kernel.numa_balancing",
+				     "kernel.yama.ptrace_scope",
+				     "net.core.rmem_max",
+				     "net.core.wmem_max",
+				     "net.ipv4.conf.all.arp_announce",
+				     "net.ipv4.conf.all.arp_ignore",
+				     "vm.max_map_count",
+				     "vm.nr_hugepages",
+				     "vm.overcommit_memory",
+				     "vm.zone_reclaim_mode",
+				     NULL };
+
+static const struct field hugepages_fields[] = {
+	F_U64(hugepages, size_bytes, NULL),
+	F_U64(hugepages, pages, "/sys/kernel/mm/hugepages"),
+};
+static const struct desc hugepages_desc = DESC(hugepages);
+
+static const struct field mount_point_fields[] = {
+	F_STR(mount_point, point, NULL),
+	F_STR(mount_point, type, "/proc/self/mountinfo"),
+	F_STR(mount_point, source, "/proc/self/mountinfo"),
+	F_STR(mount_point, options, "/proc/self/mountinfo"),
+};
+static const struct desc mount_point_desc = DESC(mount_point);
+
+static const struct field os_facts_fields[] = {
+	F_STR(os_facts, hostname, "/proc/sys/kernel/hostname"),
+	F_STR(os_facts, id, "/etc/os-release"),
+	F_STR(os_facts, version, "/etc/os-release"),
+	F_STR(os_facts, name, "/etc/os-release"),
+	F_STR(os_facts, kernel, "/proc/sys/kernel/osrelease"),
+	F_STR(os_facts, machine, "/proc/cpuinfo"),
+	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
+	F_U64(os_facts, boot_time_s, "/proc/stat"),
+	F_STR(os_facts, cpu_vendor, "/proc/cpuinfo"),
+	F_STR(os_facts, cpu_model, "/proc/cpuinfo"),
+	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
+	F_U64(os_facts, cpu_model_number, "/proc/cpuinfo"),
+	F_U64(os_facts, cpus, "/sys/devices/system/cpu/online"),
+	F_U64(os_facts, memory_bytes, "/proc/meminfo"),
+	F_STR(os_facts, hypervisor, "/proc/cpuinfo"),
+	F_STR(os_facts, product, "/sys/class/dmi/id/product_name"),
+	F_STR(os_facts, container, "/proc/1/environ"),
+	F_BOOL(os_facts, secure_boot,
+	       "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"),
+	F_STR(os_facts, lockdown, "/sys/kernel/security/lockdown"),
+	F_STR(os_facts, image_based, "/run/ostree-booted"),
+	F_LIST(os_facts, kernel_config, kernel_option_desc, "/boot"),
+	F_LIST(os_facts, sysctls, sysctl_desc, "/proc/sys"),
+	F_LIST(os_facts, hugepages, hugepages_desc, "/sys/kernel/mm/hugepages"),
+	F_LIST(os_facts, mounts, mount_point_desc, "/proc/self/mountinfo"),
+};
+const struct desc os_facts_desc = DESC(os_facts);
+
+static const struct field numa_node_fields[] = {
+	F_U64(numa_node, id, NULL),
+	F_STR(numa_node, cpus, "/sys/devices/system/node/node{0}/cpulist"),
+	F_U64(numa_node, memory_bytes, "/sys/devices/system/node/node{0}/meminfo"),
+	F_U64(numa_node, socket, "/sys/devices/system/cpu"),
+};
+static const struct desc numa_node_desc = DESC(numa_node);
+
+static const struct field numa_facts_fields[] = {
+	F_LIST(numa_facts, nodes, numa_node_desc, "/sys/devices/system/node"),
+};
+static const struct desc numa_facts_desc = DESC(numa_facts);
+
+/* ---- pci ---- */
+
+static const struct field pci_bar_fields[] = {
+	F_U64(pci_bar, index, NULL),	  F_HEX(pci_bar, start, NULL),
+	F_U64(pci_bar, size_bytes, NULL), F_BOOL(pci_bar, prefetchable, NULL),
+	F_BOOL(pci_bar, wide, NULL),	  F_BOOL(pci_bar, io, NULL),
+};
+static const struct desc pci_bar_desc = DESC(pci_bar);
+
+static const struct field pci_rebar_fields[] = {
+	F_U64(pci_rebar, index, NULL),
+	F_U64(pci_rebar, size_bytes, NULL),
+	F_U64(pci_rebar, size_max_bytes, NULL),
+};
+static const struct desc pci_rebar_desc = DESC(pci_rebar);
+
+static const struct field pci_link_fields[] = {
+	F_U64(pci_link, speed_mts, NULL),
+	F_U64(pci_link, speed_max_mts, NULL),
+	F_U64(pci_link, width, NULL),
+	F_U64(pci_link, width_max, NULL),
+};
+static const struct desc pci_link_desc = DESC(pci_link, .optional = true);
+
+static const struct field pci_acs_fields[] = {
+	F_HEX(pci_acs, capability, NULL),
+	F_HEX(pci_acs, control, NULL),
+};
+static const struct desc pci_acs_desc = DESC(pci_acs, .optional = true);
+
+static const struct field pci_window_fields[] = {
+	F_HEX(pci_window, start, NULL),
+	F_U64(pci_window, size_bytes, NULL),
+};
+static const struct desc pci_window_desc = DESC(pci_window, .optional = true);
+
+static const struct field pci_device_fields[] = {
+	F_STR(pci_device, bdf, NULL),
+	F_HEX(pci_device, vendor_id, PCI "vendor"),
+	F_HEX(pci_device, device_id, PCI "device"),
+	F_HEX(pci_device, subsystem_vendor_id, PCI "subsystem_vendor"),
+	F_HEX(pci_device, subsystem_device_id, PCI "subsystem_device"),
+	F_HEX(pci_device, class_id, PCI "class"),
+	F_HEX(pci_device, revision, PCI "revision"),
+	F_STR(pci_device, driver, PCI "driver"),
+	F_STR(pci_device, parent, PCI),
+	F_STR(pci_device, root, PCI),
+	F_ENUM(pci_device, port, pci_port_words, PCI "config"),
+	F_U64(pci_device, numa_node, PCI "numa_node"),
+	F_U64(pci_device, config_bytes, PCI "config"),
+	F_BOOL(pci_device, answers, PCI "config"),
+	F_BOOL(pci_device, memory_enabled, PCI "config"),
+	F_BOOL(pci_device, bus_master, PCI "config"),
+	F_LIST(pci_device, bars, pci_bar_desc, PCI "resource"),
+	F_LIST(pci_device, rebar, pci_rebar_desc, PCI "config"),
+	F_STRUCT(pci_device, link, pci_link_desc, PCI "config"),
+	F_U64(pci_device, mps_bytes, PCI "config"),
+	F_U64(pci_device, mps_max_bytes, PCI "config"),
+	F_U64(pci_device, mrrs_bytes, PCI "config"),
+	F_BOOL(pci_device, relaxed_ordering, PCI "config"),
+	F_STRUCT(pci_device, acs, pci_acs_desc, PCI "config"),
+	F_BOOL(pci_device, ats_enabled, PCI "config"),
+	F_STRUCT(pci_device, window, pci_window_desc, PCI "config"),
+	F_STR(pci_device, physical_function, PCI "physfn"),
+	F_U64(pci_device, virtual_functions, PCI "sriov_numvfs"),
+	F_BOOL(pci_device, boot_vga, PCI "boot_vga"),
+	F_STR(pci_device, sub_model, PCI "vpd"),
+	F_STR(pci_device, power_state, PCI "power_state"),
+	F_STR(pci_device, runtime_status, PCI "power/runtime_status"),
+};
+static const struct desc pci_device_desc = DESC(pci_device);
+
+static const struct field pci_facts_fields[] = {
+	F_LIST(pci_facts, devices, pci_device_desc, "/sys/bus/pci/devices"),
+};
+const struct desc pci_facts_desc = DESC(pci_facts);
+
+/* ---- topology, gpu ---- */
+
+static const struct field topology_path_fields[] = {
+	F_STR(topology_path, bdf, NULL),
+	F_ENUM(topology_path, class, path_class_words, NULL),
+	F_U64(topology_path, ports, NULL),
+	F_BOOL(topology_path, redirected, NULL),
+};
+static const struct desc topology_path_desc = DESC(topology_path);
+
+static const struct field topology_gpu_fields[] = {
+	F_STR(topology_gpu, bdf, NULL),
+	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
+	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STR(topology_gpu, nearest_nic, NULL),
+};
+static const struct desc topology_gpu_desc = DESC(topology_gpu);
+
+static const struct field topology_nic_fields[] = {
+	F_STR(topology_nic, bdf, NULL),
+	F_ENUM(topology_nic, role, nic_role_words, NULL),
+};
+static const struct desc topology_nic_desc = DESC(topology_nic);
+
+static const struct field topology_facts_fields[] = {
+	F_LIST(topology_facts, gpus, topology_gpu_desc, "/sys/bus/pci/devices"),
+	F_LIST(topology_facts, nics, topology_nic_desc, "/sys/bus/pci/devices"),
+};
+const struct desc topology_facts_desc = DESC(topology_facts);
+
+#define INFORMATION "/proc/driver/nvidia/gpus/{0}/information"
+
+static const struct field gpu_fields[] = {
+	F_STR(gpu, bdf, NULL),
+	F_STR(gpu, model, INFORMATION),
+	F_STR(gpu, uuid, INFORMATION),
+	F_U64(gpu, minor, INFORMATION),
+	F_STR(gpu, firmware, INFORMATION),
+	F_STR(gpu, video_bios, INFORMATION),
+	F_BOOL(gpu, excluded, INFORMATION),
+	F_U64(gpu, mig_instances, "/proc/driver/nvidia/capabilities"),
+	F_U64(gpu, dma_bits, "/proc/driver/nvidia/gpus/{0}/information"),
+	F_STRS(gpu, displays, PCI "drm"),
+};
+static const struct desc gpu_desc = DESC(gpu);
+
+static const struct field gpu_facts_fields[] = {
+	F_LIST(gpu_facts, devices, gpu_desc, "/sys/bus/pci/devices"),
+};
+static const struct desc gpu_facts_desc = DESC(gpu_facts);
+
+/* ---- driver, modules ---- */
+
+static const struct field driver_param_fields[] = {
+	F_STR(driver_param, name, NULL),
+	F_STR(driver_param, value, NULL),
+	F_U64(driver_param, line, NULL),
+};
+static const struct desc driver_param_desc = DESC(driver_param, .ordered = true, .distinct = true);
+
+static const struct field driver_facts_fields[] = {
+	F_BOOL(driver_facts, loaded, "/sys/module/nvidia"),
+	F_STR(driver_facts, version, "/proc/driver/nvidia/version"),
+	F_ENUM(driver_facts, flavour, driver_flavour_words, "/proc/driver/nvidia/version"),
+	F_STR(driver_facts, builder, "/proc/driver/nvidia/version"),
+	F_STR(driver_facts, banner, "/proc/driver/nvidia/version"),
+	F_LIST(driver_facts, params, driver_param_desc, "/proc/driver/nvidia/params"),
+	F_STRS(driver_facts, gsp_firmware, "/lib/firmware/nvidia"),
+};
+static const struct desc driver_facts_desc = DESC(driver_facts);
+
+static const struct field module_param_fields[] = {
+	F_STR(module_param, name, NULL),
+	F_STR(module_param, value, "/sys/module/{0}/parameters/{1}"),
+};
+static const struct desc module_param_desc = DESC(module_param);
+
+static const struct field module_fields[] = {
+	F_STR(module, name, NULL),
+	F_ENUM(module, state, module_state_words, "/proc/modules"),
+	F_U64(module, refcnt, "/proc/modules"),
+	F_STRS(module, holders, "/proc/modules"),
+	F_STR(module, version, "/sys/module/{0}/version"),
+	F_STR(module, srcversion, "/sys/module/{0}/srcversion"),
+	F_STR(module, taint, "/sys/module/{0}/taint"),
+	F_LIST(module, params, module_param_desc, "/sys/module/{0}/parameters"),
+};
+static const struct desc module_desc = DESC(module);
+
+static const struct field module_symbol_fields[] = {
+	F_STR(module_symbol, name, NULL),
+	F_HEX(module_symbol, crc, NULL),
+};
+static const struct desc module_symbol_desc = DESC(module_symbol);
+
+static const struct field module_file_fields[] = {
+	F_STR(module_file, path, NULL),
+	F_STR(module_file, name, "{0}"),
+	F_STR(module_file, file_name, "{0}"),
+	F_STR(module_file, kernel, "{0}"),
+	F_BOOL(module_file, indexed, "{0}"),
+	F_STR(module_file, version, "{0}"),
+	F_STR(module_file, srcversion, "{0}"),
+	F_STR(module_file, vermagic, "{0}"),
+	F_STR(module_file, license, "{0}"),
+	F_STR(module_file, description, "{0}"),
+	F_STR(module_file, signer, "{0}"),
+	F_STRS(module_file, depends, "{0}"),
+	F_STRS(module_file, parameters, "{0}"),
+	F_STRS(module_file, parameter_types, "{0}"),
+	F_LIST(module_file, imports, module_symbol_desc, "{0}"),
+	F_LIST(module_file, exports, module_symbol_desc, "{0}"),
+};
+const struct desc module_file_desc = DESC(module_file);
+
+static const struct field kernel_tree_fields[] = {
+	F_STR(kernel_tree, release, NULL),
+	F_BOOL(kernel_tree, indexed, "/lib/modules/{0}/modules.dep"),
+};
+static const struct desc kernel_tree_desc = DESC(kernel_tree);
+
+static const struct field module_at_boot_fields[] = {
+	F_STR(module_at_boot, name, NULL),
+	F_STR(module_at_boot, file, NULL),
+	F_U64(module_at_boot, line, NULL),
+};
+static const struct desc module_at_boot_desc = DESC(module_at_boot, .ordered = true);
+
+static const struct field modules_facts_fields[] = {
+	F_LIST(modules_facts, loaded, module_desc, "/proc/modules"),
+	F_LIST(modules_facts, kernels, kernel_tree_desc, "/lib/modules"),
+	F_LIST(modules_facts, files, module_file_desc, "/lib/modules"),
+	F_LIST(modules_facts, at_boot, module_at_boot_desc, "/etc/modules-load.d"),
+};
+const struct desc modules_facts_desc = DESC(modules_facts);
+
+/* ---- modprobe, initramfs ---- */
+
+static const struct field modprobe_file_fields[] = {
+	F_STR(modprobe_file, path, NULL),
+	F_STR(modprobe_file, masked_by, NULL),
+	F_STRS(modprobe_file, lost, NULL),
+	F_U64(modprobe_file, mtime_s, NULL),
+};
+static const struct desc modprobe_file_desc = DESC(modprobe_file, .ordered = true,
+						   .distinct = true);
+
+static const struct field modprobe_options_fields[] = {
+	F_STR(modprobe_options, module, NULL),
+	F_STR(modprobe_options, text, NULL),
+	F_STR(modprobe_options, file, NULL),
+	F_U64(modprobe_options, line, NULL),
+};
+static const struct desc modprobe_options_desc = DESC(modprobe_options, .ordered = true);
+
+static const struct field modprobe_assignment_fields[] = {
+	F_STR(modprobe_assignment, module, NULL), F_STR(modprobe_assignment, param, NULL),
+	F_STR(modprobe_assignment, value, NULL),  F_BOOL(modprobe_assignment, effective, NULL),
+	F_STR(modprobe_assignment, file, NULL),	  F_U64(modprobe_assignment, line, NULL),
+};
+static const struct desc modprobe_assignment_desc = DESC(modprobe_assignment, .ordered = true);
+
+static const struct field modprobe_command_fields[] = {
+	F_STR(modprobe_command, module, NULL),
+	F_STR(modprobe_command, text, NULL),
+	F_STR(modprobe_command, file, NULL),
+	F_U64(modprobe_command, line, NULL),
+};
+static const struct desc modprobe_command_desc = DESC(modprobe_command, .ordered = true);
+
+static const struct field modprobe_bad_line_fields[] = {
+	F_STR(modprobe_bad_line, text, NULL),
+	F_STR(modprobe_bad_line, why, NULL),
+	F_STR(modprobe_bad_line, file, NULL),
+	F_U64(modprobe_bad_line, line, NULL),
+};
+static const struct desc modprobe_bad_line_desc = DESC(modprobe_bad_line, .ordered = true);
+
+static const struct field modprobe_facts_fields[] = {
+	F_BOOL(modprobe_facts, complete, "/etc/modprobe.d"),
+	F_BOOL(modprobe_facts, etc_complete, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, files, modprobe_file_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, options, modprobe_options_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, assignments, modprobe_assignment_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, blacklist, modprobe_command_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, install, modprobe_command_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, remove, modprobe_command_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, alias, modprobe_command_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, softdep, modprobe_command_desc, "/etc/modprobe.d"),
+	F_LIST(modprobe_facts, bad_lines, modprobe_bad_line_desc, "/etc/modprobe.d"),
+};
+static const struct desc modprobe_facts_desc = DESC(modprobe_facts);
+
+static const struct field initramfs_module_fields[] = {
+	F_STR(initramfs_module, path, NULL),
+	F_STR(initramfs_module, name, NULL),
+	F_STR(initramfs_module, version, NULL),
+};
+static const struct desc initramfs_module_desc = DESC(initramfs_module);
+
+static const struct field initramfs_image_fields[] = {
+	F_STR(initramfs_image, path, NULL),
+	F_STR(initramfs_image, kernel, NULL),
+	F_BOOL(initramfs_image, running, NULL),
+	F_BOOL(initramfs_image, next, NULL),
+	F_U64(initramfs_image, size_bytes, NULL),
+	F_U64(initramfs_image, mtime_s, NULL),
+	F_STR(initramfs_image, generator, NULL),
+	F_STRS(initramfs_image, compressors, NULL),
+	F_BOOL(initramfs_image, complete, NULL),
+	F_STR(initramfs_image, problem, NULL),
+	F_LIST(initramfs_image, modules, initramfs_module_desc, NULL),
+	F_STRUCT(initramfs_image, modprobe, modprobe_facts_desc, NULL),
+};
+const struct desc initramfs_image_desc = DESC(initramfs_image, .archive = true);
+
+static const struct field initramfs_facts_fields[] = {
+	F_LIST(initramfs_facts, images, initramfs_image_desc, "/boot"),
+};
+static const struct desc initramfs_facts_desc = DESC(initramfs_facts);
+
+/* ---- cmdline, boot, iommu ---- */
+
+static const struct field cmdline_arg_fields[] = {
+	F_STR(cmdline_arg, key, NULL),
+	F_STR(cmdline_arg, value, NULL),
+};
+static const struct desc cmdline_arg_desc = DESC(cmdline_arg, .ordered = true);
+
+static const struct field cmdline_text_fields[] = {
+	F_STR(cmdline_text, kernel, NULL), F_STR(cmdline_text, variable, NULL),
+	F_STR(cmdline_text, text, NULL),   F_STR(cmdline_text, file, NULL),
+	F_U64(cmdline_text, line, NULL),
+};
+static const struct desc cmdline_text_desc = DESC(cmdline_text, .ordered = true);
+
+static const struct field cmdline_facts_fields[] = {
+	F_STR(cmdline_facts, running, "/proc/cmdline"),
+	F_LIST(cmdline_facts, args, cmdline_arg_desc, "/proc/cmdline"),
+	F_STRUCT(cmdline_facts, staged, cmdline_text_desc, "/boot"),
+	F_LIST(cmdline_facts, sources, cmdline_text_desc, "/etc/default/grub"),
+};
+static const struct desc cmdline_facts_desc = DESC(cmdline_facts);
+
+static const struct field boot_entry_fields[] = {
+	F_STR(boot_entry, id, NULL),	  F_STR(boot_entry, title, NULL),
+	F_STR(boot_entry, kernel, NULL),  F_STR(boot_entry, initrd, NULL),
+	F_STR(boot_entry, cmdline, NULL), F_STR(boot_entry, file, NULL),
+	F_U64(boot_entry, line, NULL),
+};
+const struct desc boot_entry_desc = DESC(boot_entry, .ordered = true);
+
+static const struct field boot_facts_fields[] = {
+	F_ENUM(boot_facts, loader, boot_loader_words, "/boot"),
+	F_LIST(boot_facts, entries, boot_entry_desc, "/boot"),
+	F_STR(boot_facts, next_entry, "/boot"),
+	F_STR(boot_facts, next_kernel, "/boot"),
+	F_STR(boot_facts, next_initrd, "/boot"),
+	F_BOOL(boot_facts, reboot_required, "/run/reboot-required"),
+};
+static const struct desc boot_facts_desc = DESC(boot_facts);
+
+static const struct field iommu_device_fields[] = {
+	F_STR(iommu_device, bdf, NULL),
+	F_U64(iommu_device, group, PCI "iommu_group"),
+	F_STR(iommu_device, type, PCI "iommu_group/type"),
+};
+static const struct desc iommu_device_desc = DESC(iommu_device);
+
+static const struct field iommu_facts_fields[] = {
+	F_STRS(iommu_facts, units, "/sys/class/iommu"),
+	F_LIST(iommu_facts, devices, iommu_device_desc, "/sys/kernel/iommu_groups"),
+};
+static const struct desc iommu_facts_desc = DESC(iommu_facts);
+
+/* ---- rdma, net ---- */
+
+static const struct field rdma_gid_fields[] = {
+	F_U64(rdma_gid, index, NULL),
+	F_STR(rdma_gid, gid, IB "ports/{1}/gids/{2}"),
+	F_STR(rdma_gid, type, IB "ports/{1}/gid_attrs/types/{2}"),
+	F_STR(rdma_gid, netdev, IB "ports/{1}/gid_attrs/ndevs/{2}"),
+};
+static const struct desc rdma_gid_desc = DESC(rdma_gid);
+
+static const struct field rdma_counter_fields[] = {
+	F_STR(rdma_counter, name, NULL),
+	F_U64(rdma_counter, value, IB "ports/{1}/counters/{2}"),
+};
+static const struct desc rdma_counter_desc = DESC(rdma_counter);
+
+static const struct field rdma_port_fields[] = {
+	F_U64(rdma_port, port, NULL),
+	F_ENUM(rdma_port, state, rdma_port_state_words, IB "ports/{1}/state"),
+	F_STR(rdma_port, physical_state, IB "ports/{1}/phys_state"),
+	F_STR(rdma_port, link_layer, IB "ports/{1}/link_layer"),
+	F_U64(rdma_port, rate_mbps, IB "ports/{1}/rate"),
+	F_U64(rdma_port, lid, IB "ports/{1}/lid"),
+	F_U64(rdma_port, sm_lid, IB "ports/{1}/sm_lid"),
+	F_U64(rdma_port, active_mtu_bytes, "/dev/infiniband"),
+	F_LIST(rdma_port, gids, rdma_gid_desc, IB "ports/{1}/gids"),
+	F_STRS(rdma_port, pkeys, IB "ports/{1}/pkeys"),
+	F_LIST(rdma_port, counters, rdma_counter_desc, IB "ports/{1}/counters"),
+};
+static const struct desc rdma_port_desc = DESC(rdma_port);
+
+static const struct field rdma_device_fields[] = {
+	F_STR(rdma_device, name, NULL),
+	F_STR(rdma_device, bdf, IB "device"),
+	F_STR(rdma_device, driver, IB "device/driver"),
+	F_STR(rdma_device, node_type, IB "node_type"),
+	F_STR(rdma_device, node_guid, IB "node_guid"),
+	F_STR(rdma_device, firmware, IB "fw_ver"),
+	F_STR(rdma_device, board_id, IB "board_id"),
+	F_STR(rdma_device, hca_type, IB "hca_type"),
+	F_STR(rdma_device, uverbs, "/sys/class/infiniband_verbs"),
+	F_BOOL(rdma_device, offered, "/dev/infiniband"),
+	F_BOOL(rdma_device, dmabuf, "/dev/infiniband"),
+	F_LIST(rdma_device, ports, rdma_port_desc, IB "ports"),
+};
+const struct desc rdma_device_desc = DESC(rdma_device);
+
+static const struct field rdma_facts_fields[] = {
+	F_LIST(rdma_facts, devices, rdma_device_desc, "/sys/class/infiniband"),
+	F_STR(rdma_facts, netns_mode, "/sys/module/ib_core/parameters/netns_mode"),
+	F_STRS(rdma_facts, providers, "/etc/libibverbs.d"),
+	F_STRS(rdma_facts, memory_peers, "/sys/kernel/mm/memory_peers"),
+};
+static const struct desc rdma_facts_desc = DESC(rdma_facts);
+
+static const struct field net_interface_fields[] = {
+	F_STR(net_interface, name, NULL),
+	F_STR(net_interface, state, "/sys/class/net/{0}/operstate"),
+	F_U64(net_interface, mtu_bytes, "/sys/class/net/{0}/mtu"),
+	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
+	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
+	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
+	F_U64(net_interface, arp_ignore, "/proc/sys/net/ipv4/conf/{0}/arp_ignore"),
+	F_U64(net_interface, arp_announce, "/proc/sys/net/ipv4/conf/{0}/arp_announce"),
+	F_HEX(net_interface, pfc_priorities, "flow control of {0}"),
+	F_BOOL(net_interface, pause, "flow control of {0}"),
+	F_STRS(net_interface, uppers, "/sys/class/net/{0}"),
+};
+static const struct desc net_interface_desc = DESC(net_interface);
+
+static const struct field net_route_fields[] = {
+	F_STR(net_route, destination, NULL),
+	F_STR(net_route, interface, NULL),
+	F_STR(net_route, gateway, NULL),
+	F_U64(net_route, metric, NULL),
+};
+static const struct desc net_route_desc = DESC(net_route, .ordered = true);
+
+static const struct field net_facts_fields[] = {
+	F_LIST(net_facts, interfaces, net_interface_desc, "/sys/class/net"),
+	F_LIST(net_facts, routes, net_route_desc, "/proc/net/route"),
+	F_STRS(net_facts, hostname_addresses, "/etc/hosts"),
+	F_STRS(net_facts, hosts_order, "/etc/nsswitch.conf"),
+	F_BOOL(net_facts, ufw, "/etc/ufw/ufw.conf"),
+};
+const struct desc net_facts_desc = DESC(net_facts);
+
+/* ---- dev, limits, services, software ---- */
+
+static const struct field device_node_fields[] = {
+	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
+	F_U64(device_node, major, NULL), F_U64(device_node, minor, NULL),
+	F_U64(device_node, mode, NULL),
+};
+static const struct desc device_node_desc = DESC(device_node);
+
+static const struct field device_major_fields[] = {
+	F_STR(device_major, name, NULL),
+	F_U64(device_major, major, NULL),
+};
+static const struct desc device_major_desc = DESC(device_major);
+
+static const struct field dev_facts_fields[] = {
+	F_LIST(dev_facts, nodes, device_node_desc, "/dev"),
+	F_LIST(dev_facts, majors, device_major_desc, "/proc/devices"),
+	F_STRS(dev_facts, char_links, "/dev/char"),
+};
+static const struct desc dev_facts_desc = DESC(dev_facts);
+
+static const struct field cdi_spec_fields[] = {
+	F_STR(cdi_spec, path, NULL),
+	F_STR(cdi_spec, driver_version, "{0}"),
+};
+static const struct desc cdi_spec_desc = DESC(cdi_spec);
+
+static const struct field engine_config_fields[] = {
+	F_STR(engine_config, path, NULL),
+	F_BOOL(engine_config, nvidia, "{0}"),
+};
+static const struct desc engine_config_desc = DESC(engine_config);
+
+static const struct field containers_facts_fields[] = {
+	F_STR(containers_facts, toolkit, "/usr/bin"),
+	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
+	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
+};
+const struct desc containers_facts_desc = DESC(containers_facts);
+
+static const struct field process_limits_fields[] = {
+	F_STR(process_limits, name, NULL),
+	F_U64(process_limits, pid, NULL),
+	F_LIMIT(process_limits, memlock_soft_bytes, NULL),
+	F_LIMIT(process_limits, memlock_hard_bytes, NULL),
+	F_LIMIT(process_limits, nofile_soft, NULL),
+	F_STR(process_limits, unit, NULL),
+};
+static const struct desc process_limits_desc = DESC(process_limits);
+
+static const struct field limit_setting_fields[] = {
+	F_STR(limit_setting, item, NULL), F_STR(limit_setting, scope, NULL),
+	F_STR(limit_setting, kind, NULL), F_STR(limit_setting, value, NULL),
+	F_STR(limit_setting, file, NULL), F_U64(limit_setting, line, NULL),
+};
+static const struct desc limit_setting_desc = DESC(limit_setting, .ordered = true);
+
+static const struct field limits_facts_fields[] = {
+	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
+	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
+	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
+	F_U64(limits_facts, shm_bytes, "/dev/shm"),
+};
+const struct desc limits_facts_desc = DESC(limits_facts);
+
+static const struct field service_fields[] = {
+	F_STR(service, unit, NULL),
+	F_STR(service, load, NULL),
+	F_STR(service, active, NULL),
+	F_STR(service, enabled, NULL),
+};
+static const struct desc service_desc = DESC(service);
+
+static const struct field services_facts_fields[] = {
+	F_BOOL(services_facts, manager, "/run/systemd/system"),
+	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
+};
+const struct desc services_facts_desc = DESC(services_facts);
+
+static const struct field software_item_fields[] = {
+	F_STR(software_item, path, NULL),
+	F_STR(software_item, name, "{0}"),
+	F_STR(software_item, version, "{0}"),
+};
+static const struct desc software_item_desc = DESC(software_item);
+
+static const struct field software_facts_fields[] = {
+	F_BOOL(software_facts, complete, "/usr/lib"),
+	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STRS(software_facts, programs, "/usr/sbin"),
+};
+const struct desc software_facts_desc = DESC(software_facts);
+
+/* ---- log, env, the node ---- */
+
+static const struct field log_line_fields[] = {
+	F_STR(log_line, pattern, NULL),	 F_U64(log_line, count, NULL),
+	F_STR(log_line, first, NULL),	 F_STR(log_line, last, NULL),
+	F_STRS(log_line, devices, NULL),
+};
+static const struct desc log_line_desc = DESC(log_line);
+
+static const struct field log_facts_fields[] = {
+	F_STR(log_facts, source, "/dev/kmsg"),
+	F_BOOL(log_facts, complete, "/dev/kmsg"),
+	F_LIST(log_facts, lines, log_line_desc, "/dev/kmsg"),
+};
+const struct desc log_facts_desc = DESC(log_facts);
+
+static const struct field env_variable_fields[] = {
+	F_STR(env_variable, name, NULL),
+	F_STR(env_variable, value, NULL),
+};
+static const struct desc env_variable_desc = DESC(env_variable);
+
+static const struct field env_setting_fields[] = {
+	F_STR(env_setting, name, NULL),
+	F_STR(env_setting, value, NULL),
+	F_STR(env_setting, file, NULL),
+	F_U64(env_setting, line, NULL),
+};
+static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
+
+static const struct field env_facts_fields[] = {
+	F_U64(env_facts, pid, NULL),
+	F_U64(env_facts, uid, "/proc/self/status"),
+	F_HEX(env_facts, capabilities, "/proc/self/status"),
+	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
+	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
+	F_STRS(env_facts, nccl, "/proc"),
+	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
+	F_STR(env_facts, nccl_topology, NULL),
+};
+const struct desc env_facts_desc = DESC(env_facts);
+
+static const struct field repair_fields[] = {
+	F_STR(repair, rule, NULL),
+	F_STR(repair, subject, NULL),
+	F_STR(repair, what, NULL),
+};
+static const struct desc repair_desc = DESC(repair, .ordered = true);
+
+static const struct field repair_file_fields[] = {
+	F_STR(repair_file, path, NULL),
+	F_ENUM(repair_file, state, repair_file_state_words, "{0}"),
+};
+static const struct desc repair_file_desc = DESC(repair_file);
+
+static const struct field transaction_fields[] = {
+	F_STR(transaction, id, NULL),
+	F_U64(transaction, time_s, NULL),
+	F_STR(transaction, boot_id, NULL),
+	F_LIST(transaction, repairs, repair_desc, OWN_TRANSACTIONS "/{0}/plan.json"),
+	F_LIST(transaction, files, repair_file_desc, OWN_TRANSACTIONS "/{0}/plan.json"),
+	F_STRS(transaction, kernels, OWN_TRANSACTIONS "/{0}/plan.json"),
+};
+static const struct desc transaction_desc = DESC(transaction);
+
+static const struct field repairs_facts_fields[] = {
+	F_LIST(repairs_facts, applied, transaction_desc, OWN_TRANSACTIONS),
+};
+const struct desc repairs_facts_desc = DESC(repairs_facts);
+
+static const struct field gap_fields[] = {
+	F_STR(gap, path, NULL),
+	F_STR(gap, error, NULL),
+	F_STR(gap, why, NULL),
+	F_STR(gap, probe, NULL),
+};
+static const struct desc gap_desc = DESC(gap);
+
+static const struct field probe_result_fields[] = {
+	F_STR(probe_result, name, NULL),
+	F_ENUM(probe_result, state, probe_state_words, NULL),
+	F_U64(probe_result, duration_us, NULL),
+	F_STR(probe_result, stuck_at, NULL),
+};
+static const struct desc probe_result_desc = DESC(probe_result, .ordered = true);
+
+static const struct field node_fields[] = {
+	F_STRUCT(node, os, os_facts_desc, NULL),
+	F_STRUCT(node, numa, numa_facts_desc, NULL),
+	F_STRUCT(node, pci, pci_facts_desc, NULL),
+	F_STRUCT(node, topology, topology_facts_desc, NULL),
+	F_STRUCT(node, gpu, gpu_facts_desc, NULL),
+	F_STRUCT(node, driver, driver_facts_desc, NULL),
+	F_STRUCT(node, modules, modules_facts_desc, NULL),
+	F_STRUCT(node, modprobe, modprobe_facts_desc, NULL),
+	F_STRUCT(node, initramfs, initramfs_facts_desc, NULL),
+	F_STRUCT(node, cmdline, cmdline_facts_desc, NULL),
+	F_STRUCT(node, boot, boot_facts_desc, NULL),
+	F_STRUCT(node, iommu, iommu_facts_desc, NULL),
+	F_STRUCT(node, rdma, rdma_facts_desc, NULL),
+	F_STRUCT(node, net, net_facts_desc, NULL),
+	F_STRUCT(node, dev, dev_facts_desc, NULL),
+	F_STRUCT(node, containers, containers_facts_desc, NULL),
+	F_STRUCT(node, limits, limits_facts_desc, NULL),
+	F_STRUCT(node, services, services_facts_desc, NULL),
+	F_STRUCT(node, software, software_facts_desc, NULL),
+	F_STRUCT(node, log, log_facts_desc, NULL),
+	F_STRUCT(node, env, env_facts_desc, NULL),
+	F_STRUCT(node, proof, proof_facts_desc, NULL),
+	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
+	F_LIST(node, gaps, gap_desc, NULL),
+	F_LIST(node, probes, probe_result_desc, NULL),
+};
+const struct desc node_desc = DESC(node);

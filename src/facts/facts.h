@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * facts.h - the data model: everything that is known about one node. Read this first.
+ *
+ * Probes fill it, rules read it, facts.c describes it field by field (JSON keys are the member
+ * names). Units are in the names. Strings and lists belong to the node's arena. Every value starts
+ * unknown; "absent" means that somebody looked and it is not there. Lists are sorted by the first
+ * member unless their order means something (ORDERED below).
+ *
+ * A path in facts is the path on the host, whatever root it was read through. */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include "facts/fact.h"
+#include "facts/proof.h"
+
+/* ---- os: the system, and what kind of machine it runs on ---- */
+
+struct kernel_option {
+	struct fact_str name;  /* CONFIG_PCI_P2PDMA */
+	struct fact_str value; /* y, m; absent: not set */
+};
+
+struct sysctl {
+	struct fact_str name;  /* kernel.numa_balancing */
+	struct fact_str value; /* as the file has it */
+};
+
+/* The sysctls that are read; NULL-terminated. */
+extern const char *const sysctl_names[];
+
+struct hugepages {
+	struct fact_u64 size_bytes; /* of one page */
+	struct fact_u64 pages;	    /* in the pool, used or not */
+};
+
+/* What is mounted, as the node's first process sees it; where that one cannot be seen, as this one does.
+ * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
+struct mount_point {
+	struct fact_str point;	 /* where it is mounted */
+	struct fact_str type;	 /* ext4, nfs4, lustre, hugetlbfs */
+	struct fact_str source;	 /* the device, or server and path */
+	struct fact_str options; /* rw,noatime,...: of the mount and of the file system */
+};
+
+struct os_facts {
+	struct fact_str hostname;	  /* its own name, as the kernel has it */
+	struct fact_str id;		  /* os-release ID: debian, ubuntu, rhel, ... */
+	struct fact_str version;	  /* os-release VERSION_ID */
+	struct fact_str name;		  /* os-release PRETTY_NAME */
+	struct fact_str kernel;		  /* release of the kernel that runs (uname -r) */
+	struct fact_str machine;	  /* x86_64, aarch64 */
+	struct fact_str boot_id;	  /* another one for each boot */
+	struct fact_u64 boot_time_s;	  /* Unix time of the boot, from /proc/stat */
+	struct fact_str cpu_vendor;	  /* GenuineIntel, AuthenticAMD, ARM */
+	struct fact_str cpu_model;	  /* the processor's name */
+	struct fact_u64 cpu_family;	  /* x86 only, as is the next */
+	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
+	struct fact_u64 cpus;		  /* logical processors that are online */
+	struct fact_u64 memory_bytes;	  /* that the kernel has, a little less than is built in */
+	/* Words of systemd-detect-virt(1), firecracker, or unknown-hypervisor; absent: bare metal. */
+	struct fact_str hypervisor;
+	struct fact_str product;      /* DMI product name */
+	struct fact_str container;    /* docker, podman, kubernetes, ...; absent: a host */
+	struct fact_bool secure_boot; /* absent: not booted through UEFI, or UEFI without it */
+	struct fact_str lockdown;     /* none, integrity, confidentiality; absent: no such LSM */
+	/* ostree, nixos, live, ...: files are not for editing; or absent */
+	struct fact_str image_based;
+	LIST(struct kernel_option) kernel_config; /* of the kernel that runs */
+	LIST(struct sysctl) sysctls;	  /* kernel settings, of those that are asked for by name */
+	LIST(struct hugepages) hugepages; /* absent: a kernel without them */
+	LIST(struct mount_point) mounts;
+};
+
+/* ---- numa ---- */
+
+struct numa_node {
+	struct fact_u64 id;	      /* the kernel's number */
+	struct fact_str cpus;	      /* cpulist: 0-31,64-95 */
+	struct fact_u64 memory_bytes; /* of this node alone */
+	struct fact_u64 socket;	      /* physical package of its first processor; or absent */
+};
+
+struct numa_facts {
+	LIST(struct numa_node) nodes; /* NUMA nodes that are online */
+};
+
+/* ---- pci ---- */
+
+enum pci_port {
+	PCI_ENDPOINT,
+	PCI_ROOT_PORT,
+	PCI_UPSTREAM_PORT,
+	PCI_DOWNSTREAM_PORT,
+	PCI_BRIDGE,	  /* PCI Express to PCI, PCI to PCI */
+	PCI_ROOT_COMPLEX, /* integrated endpoint, event collector */
+};
+extern const char *const pci_port_words[];
+
+/*
+ * A BAR without an address has start 0. Its size is then that of the kernel's resource (where the
+ * kernel kept it) or of the Resizable BAR capability, else unknown: the register tells that the BAR
+ * exists, and only writing to it would tell its size. A 32-bit one without an address cannot be
+ * told from one that does not exist, so it is not in the list.
+ */
+struct pci_bar {
+	struct fact_u64 index;	       /* of the register: a 64-bit BAR 2 is registers 2 and 3 */
+	struct fact_u64 start;	       /* bus address; hexadecimal. 0: not assigned */
+	struct fact_u64 size_bytes;    /* a power of two */
+	struct fact_bool prefetchable; /* reading has no side effects */
+	struct fact_bool wide;	       /* 64-bit */
+	struct fact_bool io;	       /* I/O ports: nothing that peers could reach */
+};
+
+/* Absent: not PCI Express, inside the root complex, or a virtual function. */
+struct pci_link {
+	enum fact_state state;
+	struct fact_u64 speed_mts;     /* megatransfers a second: 32000 is Gen5 */
+	struct fact_u64 speed_max_mts; /* what this end can do */
+	struct fact_u64 width;	       /* lanes; 0: no link */
+	struct fact_u64 width_max;     /* what this end can do */
+};
+
+/* Access Control Services: both registers as they stand (PCIe 6.0, 7.7.11). */
+struct pci_acs {
+	enum fact_state state;
+	struct fact_u64 capability; /* what it can do, in the bits of that section */
+	struct fact_u64 control;    /* what of it is switched on */
+};
+
+#define PCI_ACS_SV 0x01 /* source validation */
+#define PCI_ACS_TB 0x02 /* translation blocking */
+#define PCI_ACS_RR 0x04 /* P2P request redirect */
+#define PCI_ACS_CR 0x08 /* P2P completion redirect */
+#define PCI_ACS_UF 0x10 /* upstream forwarding */
+#define PCI_ACS_EC 0x20 /* P2P egress control */
+#define PCI_ACS_DT 0x40 /* direct translated P2P */
+
+struct pci_rebar {
+	struct fact_u64 index;		/* the BAR */
+	struct fact_u64 size_bytes;	/* now */
+	struct fact_u64 size_max_bytes; /* the largest that the device offers */
+};
+
+/* What a bridge passes down: the 64-bit prefetchable window that large BARs need. */
+struct pci_window {
+	enum fact_state state;
+	struct fact_u64 start;	    /* the first address passed down */
+	struct fact_u64 size_bytes; /* 0: closed */
+};
+
+/*
+ * Each register costs a bus transaction, and a server has hundreds of functions that say nothing
+ * about GPU or RDMA traffic. From the subsystem on, display, network and InfiniBand controllers,
+ * PCI-to-PCI bridges and NVSwitches have all fields; others have driver, parent, root and bars
+ * alone, and the rest stays unknown without a gap.
+ *
+ * A virtual function has no memory_enabled, MPS, MRRS, relaxed ordering or link of its own (PCIe
+ * 6.0, 9.3.5): they are absent there, and physical_function says where to look.
+ */
+struct pci_device {
+	struct fact_str bdf;		     /* 0000:1b:00.0 */
+	struct fact_u64 vendor_id;	     /* 0x10de is NVIDIA */
+	struct fact_u64 device_id;	     /* the model, by its vendor's count */
+	struct fact_u64 subsystem_vendor_id; /* whose board it is on */
+	struct fact_u64 subsystem_device_id; /* the board, by that vendor's count */
+	struct fact_u64 class_id;	     /* base class, sub-class, interface: 0x030200 */
+	struct fact_u64 revision;	     /* of the chip */
+	struct fact_str driver;		     /* absent: none bound */
+	struct fact_str parent;		     /* BDF of the bridge above; absent: on a root bus */
+	struct fact_str root;		     /* the host bridge: pci0000:00 */
+	struct fact_enum port;		     /* enum pci_port; absent: a conventional PCI device */
+	struct fact_u64 numa_node;	     /* absent: the firmware gave none */
+	struct fact_u64 config_bytes;	 /* of config space that could be read: 64 without root */
+	struct fact_bool answers;	 /* config space is not all ones: it is still on the bus */
+	struct fact_bool memory_enabled; /* it answers at the addresses of its BARs */
+	struct fact_bool bus_master;	 /* it may start transfers itself */
+	LIST(struct pci_bar) bars;	 /* those that exist, sized by the kernel */
+	LIST(struct pci_rebar) rebar;	 /* absent: no Resizable BAR capability */
+	struct pci_link link;		 /* to the port above */
+	struct fact_u64 mps_bytes;	 /* Max_Payload_Size in use */
+	struct fact_u64 mps_max_bytes;	 /* the largest Max_Payload_Size that it takes */
+	struct fact_u64 mrrs_bytes;	 /* Max_Read_Request_Size in use */
+	struct fact_bool relaxed_ordering; /* it may set the attribute in its requests */
+	struct pci_acs acs;		   /* absent: no such capability */
+	struct fact_bool ats_enabled;	   /* absent: no ATS capability */
+	struct pci_window window;	   /* absent: not a bridge */
+	struct fact_str physical_function; /* absent: not a virtual function */
+	struct fact_u64 virtual_functions; /* SR-IOV functions in use; absent: not capable */
+	struct fact_bool boot_vga;	   /* absent: not a VGA controller */
+	/* Of a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital
+	 * product data: SW_MNG is such a function and no NIC. Elsewhere unknown, and not missed. */
+	struct fact_str sub_model;
+	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are left alone */
+	struct fact_str runtime_status; /* active, suspended */
+};
+
+struct pci_facts {
+	LIST(struct pci_device) devices; /* every function on the bus */
+};
+
+/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
+
+/* As NCCL and nvidia-smi topo name them, nearest first. */
+enum path_class {
+	PATH_PIX,     /* one switch between them */
+	PATH_PXB,     /* several switches, no host bridge */
+	PATH_PHB,     /* through one host bridge: the CPU */
+	PATH_NODE,    /* between host bridges of one NUMA node */
+	PATH_SYS,     /* between NUMA nodes */
+	PATH_UNKNOWN, /* only in code: a fact is then unknown itself */
+};
+extern const char *const path_class_words[];
+
+enum nic_role { NIC_COMPUTE, NIC_STORAGE, NIC_MANAGEMENT };
+extern const char *const nic_role_words[];
+
+struct topology_path {
+	struct fact_str bdf;	     /* of the other end */
+	struct fact_enum class;	     /* enum path_class */
+	struct fact_u64 ports;	     /* bridges between them, the one above both not counted */
+	struct fact_bool redirected; /* ACS of one of those redirects requests upwards */
+};
+
+struct topology_gpu {
+	struct fact_str bdf;		 /* of the GPU */
+	LIST(struct topology_path) gpus; /* the other ones */
+	LIST(struct topology_path) nics; /* the NICs of this node */
+	struct fact_str nearest_nic;	 /* absent: this node has no NIC */
+};
+
+struct topology_nic {
+	struct fact_str bdf;   /* of the NIC */
+	struct fact_enum role; /* enum nic_role; unknown: nothing tells (topology.h) */
+};
+
+struct topology_facts {
+	LIST(struct topology_gpu) gpus; /* GPUs, and what lies between them and the rest */
+	LIST(struct topology_nic) nics; /* NICs, and what they are for */
+};
+
+/* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
+
+struct gpu {
+	struct fact_str bdf;	       /* as in pci.devices */
+	struct fact_str model;	       /* as the driver names it: NVIDIA H200 */
+	struct fact_str uuid;	       /* GPU- and the number that NVML knows it by */
+	struct fact_u64 minor;	       /* /dev/nvidiaN */
+	struct fact_str firmware;      /* GSP firmware version; absent: N/A, GSP not in use */
+	struct fact_str video_bios;    /* version of the VBIOS */
+	struct fact_bool excluded;     /* the driver was told to leave it alone */
+	struct fact_u64 mig_instances; /* GPU instances that exist; absent: no MIG entry */
+	struct fact_u64 dma_bits;      /* of the addresses that it can reach */
+	/* Connectors that a display is plugged into: HDMI-A-1. Absent: nvidia_drm shows none. */
+	LIST(const char *) displays;
+};
+
+struct gpu_facts {
+	LIST(struct gpu) devices; /* NVIDIA GPUs on the bus, whatever drives them */
+};
+
+/* ---- driver: the NVIDIA kernel driver that is loaded ---- */
+
+enum driver_flavour { FLAVOUR_OPEN, FLAVOUR_PROPRIETARY };
+extern const char *const driver_flavour_words[];
+
+struct driver_param {
+	struct fact_str name;  /* as in params: EnableStreamMemOPs, without NVreg_ */
+	struct fact_str value; /* strings without their quotes */
+	struct fact_u64 line;  /* in /proc/driver/nvidia/params */
+};
+
+struct driver_facts {
+	struct fact_bool loaded;	  /* the module nvidia is in the kernel */
+	struct fact_str version;	  /* 580.159.04 */
+	struct fact_enum flavour;	  /* enum driver_flavour */
+	struct fact_str builder;	  /* user@host that built the module */
+	struct fact_str banner;		  /* the whole NVRM version line */
+	LIST(struct driver_param) params; /* in the driver's order */
+	LIST(const char *) gsp_firmware;  /* files found for the loaded version */
+};
+
+/* ---- modules ---- */
+
+enum module_state { MODULE_LIVE, MODULE_LOADING, MODULE_UNLOADING, MODULE_BUILTIN };
+extern const char *const module_state_words[];
+
+struct module_param {
+	struct fact_str name;  /* without the module's */
+	struct fact_str value; /* as the kernel prints it */
+};
+
+struct module {
+	struct fact_str name;	    /* with underscores: nvidia_peermem */
+	struct fact_enum state;	    /* enum module_state */
+	struct fact_u64 refcnt;	    /* absent: the kernel does not count */
+	LIST(const char *) holders; /* modules that use it */
+	/* Only for the modules that this program is about: */
+	struct fact_str version;
+	struct fact_str srcversion;	  /* hash of its sources */
+	struct fact_str taint;		  /* letters: O out of tree, E not signed */
+	LIST(struct module_param) params; /* that sysfs shows */
+};
+
+struct module_symbol {
+	struct fact_str name; /* of the function or variable */
+	struct fact_u64 crc;  /* absent: the module has no symbol versions */
+};
+
+/* A .ko on disk, of the modules that this program is about. All fields for the kernel that runs; for
+ * others the version, and that of a large compressed file only where its kernel boots next. */
+struct module_file {
+	struct fact_str path;	       /* below /lib/modules */
+	struct fact_str name;	       /* of the module, with underscores */
+	struct fact_str file_name;     /* of the file, with underscores: nvidia_current */
+	struct fact_str kernel;	       /* the release under /lib/modules */
+	struct fact_bool indexed;      /* in that kernel's modules.dep */
+	struct fact_str version;       /* as the module says it */
+	struct fact_str srcversion;    /* hash of its sources */
+	struct fact_str vermagic;      /* the kernel that it was built for */
+	struct fact_str license;       /* Dual MIT/GPL, NVIDIA, ... */
+	struct fact_str description;   /* one line */
+	struct fact_str signer;	       /* absent: not signed */
+	LIST(const char *) depends;    /* modules that have to be there first */
+	LIST(const char *) parameters; /* their names */
+	/* NAME:TYPE as in parmtype, without int, which most are */
+	LIST(const char *) parameter_types;
+	LIST(struct module_symbol) imports; /* peer-memory and nvidia_p2p_ symbols that it wants */
+	LIST(struct module_symbol) exports; /* and those that it offers */
+};
+
+struct kernel_tree {
+	struct fact_str release;  /* the folder's name */
+	struct fact_bool indexed; /* modules.dep is there */
+};
+
+/* A module that something loads at boot by name: modules-load.d, /etc/modules. ORDERED */
+struct module_at_boot {
+	struct fact_str name; /* with underscores */
+	struct fact_str file; /* that names it */
+	struct fact_u64 line; /* in that file */
+};
+
+struct modules_facts {
+	LIST(struct module) loaded;	  /* in the kernel that runs */
+	LIST(struct kernel_tree) kernels; /* installed ones */
+	LIST(struct module_file) files;	  /* of all kernels */
+	LIST(struct module_at_boot) at_boot;
+};
+
+/* ---- modprobe: what the next load of a module would be told ----
+ *
+ * Names of modules and parameters have underscores, and are those that are written: where one module is reached
+ * through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps its own. When a folder
+ * or a file that counts could not be read, complete is false: what is missing may stand there, and an unread line
+ * may say otherwise. Of more than 96 KiB only lines that name a GPU or RDMA module are here, and a gap says so. In
+ * node.modprobe the running kernel's command line comes last, as far as it can be read; an image's facts have
+ * neither that nor times. */
+
+struct modprobe_file {
+	struct fact_str path;	   /* on the host, or in the image */
+	struct fact_str masked_by; /* the file of the same name that counts instead; or absent */
+	/* Lines about GPU and RDMA modules that the other file lacks; or absent. */
+	LIST(const char *) lost;
+	struct fact_u64 mtime_s; /* absent: in an image, or a link to /dev/null */
+};
+
+/* One line of options as it stands: MODULE TEXT. */
+struct modprobe_options {
+	struct fact_str module; /* that the line names */
+	struct fact_str text;	/* the rest of the line */
+	struct fact_str file;	/* /proc/cmdline for what the kernel command line adds */
+	struct fact_u64 line;	/* absent: it stands in /proc/cmdline */
+};
+
+/* One parameter, after all lines for its module were joined and taken apart as the kernel does. In the
+ * kernel's order for each module, the modules by name. */
+struct modprobe_assignment {
+	struct fact_str module;	    /* that the parameter belongs to */
+	struct fact_str param;	    /* its name */
+	struct fact_str value;	    /* absent: named without a value */
+	struct fact_bool effective; /* the last one for this parameter */
+	struct fact_str file;	    /* that holds it */
+	struct fact_u64 line;	    /* where it stands, also in a command of several lines */
+};
+
+/* install MODULE TEXT, remove MODULE TEXT, softdep MODULE TEXT, alias TEXT MODULE, blacklist MODULE. In
+ * blacklist, TEXT is absent for a line of a file, else the word of the command line that blocks the
+ * module: modprobe.blacklist, module_blacklist (the kernel itself), rd.driver.blacklist (dracut). */
+struct modprobe_command {
+	struct fact_str module; /* the first word */
+	struct fact_str text;	/* the rest of the line */
+	struct fact_str file;	/* that holds it */
+	struct fact_u64 line;	/* the command's first */
+};
+
+/* A line that modprobe passes over, or a whole file: then without text and line. */
+struct modprobe_bad_line {
+	struct fact_str text; /* the line */
+	struct fact_str why;  /* for people */
+	struct fact_str file; /* that holds it */
+	struct fact_u64 line; /* the command's last, which is the number that kmod reports */
+};
+
+/* ORDERED throughout: as modprobe reads it. */
+struct modprobe_facts {
+	struct fact_bool complete;	  /* every file that counts was read */
+	struct fact_bool etc_complete;	  /* those of /etc were, which packages leave alone */
+	LIST(struct modprobe_file) files; /* read, or masked by another */
+	LIST(struct modprobe_options) options;
+	LIST(struct modprobe_assignment) assignments;
+	LIST(struct modprobe_command) blacklist; /* lines of blacklist */
+	LIST(struct modprobe_command) install;	 /* lines of install */
+	LIST(struct modprobe_command) remove;	 /* lines of remove */
+	LIST(struct modprobe_command) alias;	 /* lines of alias */
+	LIST(struct modprobe_command) softdep;	 /* lines of softdep */
+	LIST(struct modprobe_bad_line) bad_lines;
+};
+
+/* ---- initramfs: what counts before the root file system is there ---- */
+
+struct initramfs_module {
+	struct fact_str path;	 /* in the image, links followed */
+	struct fact_str name;	 /* with underscores */
+	struct fact_str version; /* absent: the module has none */
+};
+
+struct initramfs_image {
+	struct fact_str path;		/* of the file */
+	struct fact_str kernel;		/* release of the kernel that it is for */
+	struct fact_bool running;	/* the image of the kernel that runs */
+	struct fact_bool next;		/* the image of the kernel that boots next */
+	struct fact_u64 size_bytes;	/* of the file */
+	struct fact_u64 mtime_s;	/* when it was built */
+	struct fact_str generator;	/* initramfs-tools, dracut, mkinitcpio, booster */
+	LIST(const char *) compressors; /* one word a segment, ORDERED: none, zstd, xz, ... */
+	struct fact_bool complete;	/* read to its last trailer: what is not in it is absent */
+	struct fact_str problem;	/* why it could not be read whole */
+	/* Only those that this program is about: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*,
+	 * ib_*, rdma*, vfio*. In an image that is not complete, those found until then. */
+	LIST(struct initramfs_module) modules;
+	struct modprobe_facts modprobe; /* unknown in an image that is not complete */
+};
+
+struct initramfs_facts {
+	LIST(struct initramfs_image) images; /* of the kernels that are installed */
+};
+
+/* ---- cmdline and boot ---- */
+
+struct cmdline_arg {
+	struct fact_str key;   /* what stands before the first = */
+	struct fact_str value; /* absent: a bare word */
+};
+
+/* What a boot entry, or a file that boot entries are made from, gives the kernel. ORDERED. Several
+ * assignments to one variable each have the whole value up to there: the last one counts. */
+struct cmdline_text {
+	struct fact_str kernel;	  /* absent where it is for every kernel */
+	struct fact_str variable; /* GRUB_CMDLINE_LINUX, options; absent for a plain file */
+	struct fact_str text;	  /* the arguments */
+	struct fact_str file;	  /* that holds them */
+	struct fact_u64 line;	  /* in that file; absent: it has one line alone */
+};
+
+struct cmdline_facts {
+	struct fact_str running;	   /* the kernel's arguments, as it has them */
+	LIST(struct cmdline_arg) args;	   /* of the running one; ORDERED */
+	struct cmdline_text staged;	   /* of the entry that boots next */
+	LIST(struct cmdline_text) sources; /* where arguments are configured */
+};
+
+enum boot_loader { BOOT_GRUB, BOOT_GRUB_BLS, BOOT_SYSTEMD_BOOT, BOOT_UKI };
+extern const char *const boot_loader_words[];
+
+/* One line of the loader's menu that starts a Linux kernel. */
+struct boot_entry {
+	struct fact_str id;	 /* as the loader names it; in a submenu: "outer>inner" */
+	struct fact_str title;	 /* as the menu shows it */
+	struct fact_str kernel;	 /* its release; unknown where the file name does not say */
+	struct fact_str initrd;	 /* path on the host, the last one of several; absent: none */
+	struct fact_str cmdline; /* as the kernel would see it, without BOOT_IMAGE and initrd */
+	struct fact_str file;	 /* that holds the entry */
+	struct fact_u64 line;	 /* in that file */
+};
+
+struct boot_facts {
+	struct fact_enum loader;	  /* enum boot_loader */
+	LIST(struct boot_entry) entries;  /* ORDERED: as in the menu */
+	struct fact_str next_entry;	  /* id of the one that boots next */
+	struct fact_str next_kernel;	  /* release that boots next */
+	struct fact_str next_initrd;	  /* path of its image; absent: it has none */
+	struct fact_bool reboot_required; /* the distribution says so */
+};
+
+/* ---- iommu ---- */
+
+struct iommu_device {
+	struct fact_str bdf;   /* as in pci.devices */
+	struct fact_u64 group; /* the kernel's number */
+	struct fact_str type;  /* identity, DMA, DMA-FQ, ...; absent: kernel does not say */
+};
+
+struct iommu_facts {
+	LIST(const char *) units;	   /* dmar0, ivhd0, smmu3...: IOMMUs that are switched on */
+	LIST(struct iommu_device) devices; /* functions that are in a group */
+};
+
+/* ---- rdma ---- */
+
+enum rdma_port_state {
+	RDMA_PORT_NOP,
+	RDMA_PORT_DOWN,
+	RDMA_PORT_INIT,
+	RDMA_PORT_ARMED,
+	RDMA_PORT_ACTIVE,
+	RDMA_PORT_ACTIVE_DEFER,
+};
+extern const char *const rdma_port_state_words[];
+
+struct rdma_gid {
+	struct fact_u64 index;	/* in the port's table */
+	struct fact_str gid;	/* fe80:0000:...: eight groups as the kernel prints them */
+	struct fact_str type;	/* IB/RoCE v1, RoCE v2 */
+	struct fact_str netdev; /* absent: none */
+};
+
+struct rdma_counter {
+	struct fact_str name;  /* of its file, such as link_downed */
+	struct fact_u64 value; /* as it stands */
+};
+
+struct rdma_port {
+	struct fact_u64 port;		    /* from 1 */
+	struct fact_enum state;		    /* enum rdma_port_state */
+	struct fact_str physical_state;	    /* LinkUp, Polling, Disabled, ... */
+	struct fact_str link_layer;	    /* InfiniBand, Ethernet */
+	struct fact_u64 rate_mbps;	    /* 400000 for 400 Gb/s */
+	struct fact_u64 lid;		    /* address in the InfiniBand subnet, 0 with Ethernet */
+	struct fact_u64 sm_lid;		    /* that of the subnet manager */
+	struct fact_u64 active_mtu_bytes;   /* through verbs */
+	LIST(struct rdma_gid) gids;	    /* those that are not zero */
+	LIST(const char *) pkeys;	    /* those that are not zero: 0xffff */
+	LIST(struct rdma_counter) counters; /* errors only; absent: none, or a virtual function */
+};
+
+struct rdma_device {
+	struct fact_str name;	   /* mlx5_0 */
+	struct fact_str bdf;	   /* absent: not a PCI function (soft RDMA) */
+	struct fact_str driver;	   /* of the PCI function, or of the soft device */
+	struct fact_str node_type; /* CA */
+	struct fact_str node_guid; /* four groups of four digits */
+	struct fact_str firmware;  /* version of its firmware */
+	struct fact_str board_id;  /* the vendor's name of the board, its PSID */
+	struct fact_str hca_type;  /* MT4129 */
+	struct fact_str uverbs;	   /* uverbs0; absent: ib_uverbs has none for it */
+	/* through verbs: libibverbs has a driver that fits the kernel's */
+	struct fact_bool offered;
+	struct fact_bool dmabuf;      /* through verbs: the kernel registers a DMA-BUF */
+	LIST(struct rdma_port) ports; /* of the device */
+};
+
+struct rdma_facts {
+	LIST(struct rdma_device) devices; /* devices of the RDMA stack */
+	struct fact_str netns_mode;	  /* shared, exclusive */
+	LIST(const char *) providers;	  /* user-space drivers that libibverbs would load */
+	LIST(const char *) memory_peers;  /* /sys/kernel/mm/memory_peers; absent: no such folder */
+};
+
+/* ---- net ---- */
+
+struct net_interface {
+	struct fact_str name;	      /* as the kernel names it */
+	struct fact_str state;	      /* operstate */
+	struct fact_u64 mtu_bytes;    /* the largest packet */
+	struct fact_str bdf;	      /* absent: not a PCI function */
+	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
+	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */
+	/* Of interfaces that share a subnet with another; unknown for the rest. */
+	struct fact_u64 arp_ignore;
+	struct fact_u64 arp_announce; /* the same */
+	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
+	struct fact_u64 pfc_priorities; /* a bit for each that PFC is on for; hexadecimal */
+	struct fact_bool pause;		/* global pause frames, sent or obeyed */
+	/* Bonds, bridges and VLANs over it, and over those. Only of PCI functions. */
+	LIST(const char *) uppers;
+};
+
+struct net_route {
+	struct fact_str destination; /* 192.0.2.0/24, ORDERED */
+	struct fact_str interface;   /* that packets leave through */
+	struct fact_str gateway;     /* absent: on the link */
+	struct fact_u64 metric;	     /* of several routes the smallest counts */
+};
+
+struct net_facts {
+	LIST(struct net_interface) interfaces; /* network interfaces */
+	LIST(struct net_route) routes;	       /* of IPv4, the main table */
+	LIST(const char *) hostname_addresses; /* of the own name in /etc/hosts */
+	LIST(const char *) hosts_order; /* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
+	struct fact_bool ufw;		/* ufw.conf has it on; absent: no such file */
+};
+
+/* ---- dev: device nodes ---- */
+
+enum node_kind { NODE_CHARACTER, NODE_BLOCK, NODE_FILE, NODE_FOLDER, NODE_LINK, NODE_OTHER };
+extern const char *const node_kind_words[];
+
+struct device_node {
+	struct fact_str path;  /* below /dev */
+	struct fact_enum kind; /* enum node_kind; file: a copy that was made without root */
+	struct fact_u64 major; /* unknown unless it is a device */
+	struct fact_u64 minor; /* unknown unless it is a device */
+	struct fact_u64 mode;  /* permission bits */
+};
+
+struct device_major {
+	struct fact_str name;  /* nvidia, nvidia-uvm, infiniband_verbs */
+	struct fact_u64 major; /* the number it has in this kernel */
+};
+
+struct dev_facts {
+	LIST(struct device_node) nodes;	  /* device nodes of GPUs, NICs and what belongs to them */
+	LIST(struct device_major) majors; /* character devices of /proc/devices */
+	LIST(const char *) char_links;	  /* names in /dev/char that lead to NVIDIA nodes */
+};
+
+/* ---- containers: how container engines get to the GPUs ---- */
+
+struct cdi_spec {
+	struct fact_str path;		/* of the specification */
+	struct fact_str driver_version; /* of the libraries that it names; absent: it names none */
+};
+
+/* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
+struct engine_config {
+	struct fact_str path;	 /* of the file */
+	struct fact_bool nvidia; /* names NVIDIA's runtime, hook or CDI devices */
+};
+
+struct containers_facts {
+	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
+	/* its hook opens no device for a container; absent: not said */
+	struct fact_bool no_cgroups;
+	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
+	LIST(struct engine_config) configs;
+};
+
+/* ---- limits ---- */
+
+struct process_limits {
+	struct fact_str name;		    /* comm */
+	struct fact_u64 pid;		    /* process id */
+	struct fact_u64 memlock_soft_bytes; /* FACT_UNLIMITED */
+	struct fact_u64 memlock_hard_bytes; /* up to which the process may raise it */
+	struct fact_u64 nofile_soft;	    /* open files */
+	struct fact_str unit;		    /* systemd unit, from its cgroup */
+};
+
+/* What sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
+ * system.conf (scope "systemd"), default-ulimits of Docker ("docker"). Of several the last one counts. */
+struct limit_setting {
+	struct fact_str item;  /* memlock, nofile */
+	struct fact_str scope; /* user or group as in limits.conf, or the unit */
+	struct fact_str kind;  /* soft, hard, - */
+	/* as written: KiB in limits.conf; 64K, 8M of a unit; bytes of Docker */
+	struct fact_str value;
+	struct fact_str file; /* that holds it */
+	struct fact_u64 line; /* in that file; absent: it is JSON */
+};
+
+struct limits_facts {
+	struct process_limits self; /* of --pid, else of this process */
+	/* What starts jobs: slurmd, containerd, sshd, ...; of several processes of one name the one
+	 * that may lock least. */
+	LIST(struct process_limits) launchers;
+	LIST(struct limit_setting) settings; /* ORDERED */
+	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
+};
+
+/* ---- services ---- */
+
+struct service {
+	struct fact_str unit;	 /* nvidia-fabricmanager.service */
+	struct fact_str load;	 /* loaded, not-found, masked */
+	struct fact_str active;	 /* active, inactive, failed */
+	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
+};
+
+struct services_facts {
+	struct fact_bool manager;   /* systemd runs this node */
+	LIST(struct service) units; /* those not there too: not-found */
+	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	struct fact_str driver_container;
+};
+
+/* ---- software: user space that the kernel side has to fit ---- */
+
+struct software_item {
+	struct fact_str path; /* of the library, or of what was found */
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
+	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	 * OFED's symbols are of */
+	struct fact_str name;
+	struct fact_str version; /* absent: neither name nor file tells */
+};
+
+struct software_facts {
+	struct fact_bool complete;	  /* every folder that was to be looked into could be */
+	LIST(struct software_item) items; /* libraries, toolkits and packages */
+	LIST(const char *) programs;	  /* that others start by their name: paths of ibstat */
+};
+
+/* ---- log: lines of the kernel log that mean something ---- */
+
+struct log_line {
+	struct fact_str pattern;    /* its name in probes/log.c: allow-peermapping, xid-79 */
+	struct fact_u64 count;	    /* how many such lines */
+	struct fact_str first;	    /* the first such line */
+	struct fact_str last;	    /* the last such line */
+	LIST(const char *) devices; /* BDFs that those lines name */
+};
+
+struct log_facts {
+	struct fact_str source;	     /* /dev/kmsg, journal, /var/log/kern.log, /var/log/dmesg */
+	struct fact_bool complete;   /* from the boot on: what is not in it did not happen */
+	LIST(struct log_line) lines; /* lines that mean something, by their pattern */
+};
+
+#include "facts/facts-env.h"
+#include "facts/facts-repairs.h"
+
+/* ---- the node ---- */
+
+/* Something that could not be read. A fact that is unknown finds its reason here by its file. */
+struct gap {
+	struct fact_str path;  /* that was asked for */
+	struct fact_str error; /* EACCES, ENODATA, ... */
+	struct fact_str why;   /* for people */
+	struct fact_str probe; /* that asked for it */
+};
+
+enum probe_state { PROBE_OK, PROBE_PARTIAL, PROBE_FAILED, PROBE_TIMED_OUT };
+extern const char *const probe_state_words[];
+
+struct probe_result {
+	struct fact_str name;	     /* its file in src/probes */
+	struct fact_enum state;	     /* enum probe_state */
+	struct fact_u64 duration_us; /* how long it took */
+	struct fact_str stuck_at;    /* the file it was reading when its time ran out */
+};
+
+struct node {
+	struct os_facts os;
+	struct numa_facts numa;
+	struct pci_facts pci;
+	struct topology_facts topology;
+	struct gpu_facts gpu;
+	struct driver_facts driver;
+	struct modules_facts modules;
+	struct modprobe_facts modprobe;
+	struct initramfs_facts initramfs;
+	struct cmdline_facts cmdline;
+	struct boot_facts boot;
+	struct iommu_facts iommu;
+	struct rdma_facts rdma;
+	struct net_facts net;
+	struct dev_facts dev;
+	struct containers_facts containers;
+	struct limits_facts limits;
+	struct services_facts services;
+	struct software_facts software;
+	struct log_facts log;
+	struct env_facts env;
+	struct proof_facts proof;
+	struct repairs_facts repairs;
+	LIST(struct gap) gaps;
+	LIST(struct probe_result) probes; /* ORDERED: as they ran */
+};
+
+/* The descriptions of sections and of what libraries are asked for. */
+extern const struct desc node_desc;
+extern const struct desc os_facts_desc;
+extern const struct desc pci_facts_desc;
+extern const struct desc topology_facts_desc;
+extern const struct desc initramfs_image_desc;
+extern const struct desc boot_entry_desc;
+extern const struct desc module_file_desc;
+extern const struct desc modules_facts_desc;
+extern const struct desc limits_facts_desc;
+extern const struct desc software_facts_desc;
+extern const struct desc env_facts_desc;
+extern const struct desc services_facts_desc;
+extern const struct desc log_facts_desc;
+extern const struct desc rdma_device_desc;
+extern const struct desc net_facts_desc;
+extern const struct desc containers_facts_desc;
+extern const struct desc repairs_facts_desc;
+
+#endif

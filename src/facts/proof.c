@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "facts/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/facts.h"
+
+const char *const proof_damage_words[] = { "none", "zeros", "stale", "shifted", "other", NULL };
+
+static const struct field proof_try_fields[] = {
+	F_STR(proof_try, id, NULL),    F_STR(proof_try, kind, NULL),
+	F_STR(proof_try, gpu, NULL),   F_STR(proof_try, device, NULL),
+	F_STR(proof_try, what, NULL),  F_BOOL(proof_try, works, NULL),
+	F_STR(proof_try, error, NULL), F_STR(proof_try, seen, NULL),
+};
+static const struct desc proof_try_desc = DESC(proof_try, .ordered = true);
+
+static const struct field proof_copy_fields[] = {
+	F_STR(proof_copy, id, NULL),
+	F_STR(proof_copy, from, NULL),
+	F_STR(proof_copy, to, NULL),
+	F_BOOL(proof_copy, access, NULL),
+	F_STR(proof_copy, path, NULL),
+	F_U64(proof_copy, bytes, NULL),
+	F_U64(proof_copy, bad_bytes, NULL),
+	F_U64(proof_copy, first_bad_byte, NULL),
+	F_ENUM(proof_copy, damage, proof_damage_words, NULL),
+	F_U64(proof_copy, mb_per_s, NULL),
+	F_U64(proof_copy, wanted_mb_per_s, NULL),
+	F_STR(proof_copy, error, NULL),
+};
+static const struct desc proof_copy_desc = DESC(proof_copy, .ordered = true);
+
+static const struct field proof_gpu_fields[] = {
+	F_STR(proof_gpu, bdf, NULL),
+	F_U64(proof_gpu, nvlinks, NULL),
+	F_U64(proof_gpu, nvlink_mb_per_s, NULL),
+	F_STRS(proof_gpu, nvlink_peers, NULL),
+};
+static const struct desc proof_gpu_desc = DESC(proof_gpu, .ordered = true);
+
+static const struct field proof_facts_fields[] = {
+	F_STR(proof_facts, boot_id, NULL),
+	F_STR(proof_facts, driver, NULL),
+	F_U64(proof_facts, time_s, NULL),
+	F_U64(proof_facts, duration_ms, NULL),
+	F_BOOL(proof_facts, quick, NULL),
+	F_U64(proof_facts, uid, NULL),
+	F_BOOL(proof_facts, sys_admin, NULL),
+	F_U64(proof_facts, cuda_version, NULL),
+	F_STR(proof_facts, stopped, NULL),
+	F_LIST(proof_facts, gpus, proof_gpu_desc, NULL),
+	F_LIST(proof_facts, tries, proof_try_desc, NULL),
+	F_LIST(proof_facts, copies, proof_copy_desc, NULL),
+};
+const struct desc proof_facts_desc = DESC(proof_facts, .optional = true);
+
+/* ---- what it says of the configuration ---- */
+
+/* All trials of KIND: one that failed decides. */
+static enum proof_word word_of_tries(const struct node *node, const char *kind, struct arena *arena,
+				     const char **seen)
+{
+	enum proof_word word = PROOF_SILENT;
+
+	for_each(t, &node->proof.tries) {
+		if (!str_is(t->kind, kind) || !is_known(t->works) || word == PROOF_BAD)
+			continue;
+		word = t->works.value ? PROOF_GOOD : PROOF_BAD;
+		*seen = is_known(t->what)
+				? arena_printf(arena, "%s: %s", t->what.value, t->seen.value)
+				: t->seen.value;
+	}
+	return word;
+}
+
+/* Is there a way from DEVICE (or any) to GPU memory? By DMA-BUF or by address: one is enough. */
+static enum proof_word word_of_registration(const struct node *node, const char *device,
+					    const char **seen)
+{
+	enum proof_word word = PROOF_SILENT;
+
+	for_each(t, &node->proof.tries) {
+		if ((!str_is(t->kind, PROOF_DMABUF_REGISTRATION) &&
+		     !str_is(t->kind, PROOF_PEERMEM_REGISTRATION)) ||
+		    !is_known(t->works) || (device && !str_is(t->device, device)))
+			continue;
+		if (t->works.value || word == PROOF_SILENT)
+			*seen = t->seen.value;
+		word = t->works.value || word == PROOF_GOOD ? PROOF_GOOD : PROOF_BAD;
+	}
+	return word;
+}
+
+static bool is_nvlink(const struct proof_copy *copy)
+{
+	return str_is(copy->path, "NVLink");
+}
+
+/* Copies over PCI Express alone speak of what is between PCI functions; NVLink passes that by. */
+static enum proof_word word_of_copies(const struct node *node, struct arena *arena,
+				      const char **seen)
+{
+	size_t good = 0;
+
+	for_each(c, &node->proof.copies) {
+		if (!is_known(c->path) || is_nvlink(c) || !known_is(c->access, true) ||
+		    !is_known(c->bad_bytes))
+			continue;
+		if (c->bad_bytes.value) {
+			*seen = arena_printf(arena, "a copy from %s to %s arrived damaged (%s)",
+					     c->from.value, c->to.value,
+					     proof_damage_words[c->damage.value]);
+			return PROOF_BAD;
+		}
+		good += !is_known(c->error);
+	}
+	/* That GPUs reach each other does not tell that NICs reach them. */
+	if (!good || node->rdma.devices.count)
+		return PROOF_SILENT;
+	*seen = arena_printf(arena, "%zu cop%s between GPUs over PCI Express arrived whole", good,
+			     good == 1 ? "y" : "ies");
+	return PROOF_GOOD;
+}
+
+enum proof_word proof_of_rule(const struct node *node, const char *rule, const char *subject,
+			      struct arena *arena, const char **seen)
+{
+	if (node->proof.state != FACT_KNOWN)
+		return PROOF_SILENT;
+	if (strcmp(rule, "driver/peer-mapping-override") == 0)
+		return word_of_tries(node, PROOF_DOORBELL_JOB, arena, seen);
+	if (strcmp(rule, "driver/stream-memops") == 0)
+		return word_of_tries(node, PROOF_STREAM_V1, arena, seen);
+	if (strcmp(rule, "driver/proprietary-no-dmabuf") == 0)
+		return word_of_registration(node, NULL, seen);
+	if (strcmp(rule, "rdma/dmabuf-unsupported") == 0)
+		return word_of_registration(node, subject, seen);
+	if (strcmp(rule, "iommu/translation-enabled") == 0)
+		return word_of_copies(node, arena, seen);
+	return PROOF_SILENT;
+}
+
+/* ---- speed ---- */
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median of the copies that took the same kind of path. */
+static uint64_t usual_speed(const struct proof_facts *proof, const struct proof_copy *copy)
+{
+	uint64_t *speeds = calloc(proof->copies.count, sizeof(*speeds)), usual = 0;
+	size_t n = 0;
+
+	if (!speeds)
+		return 0;
+	for_each(c, &proof->copies)
+		if (is_known(c->mb_per_s) && is_known(c->path) &&
+		    str_is(copy->path, c->path.value) && known_is(c->access, copy->access.value))
+			speeds[n++] = c->mb_per_s.value;
+	qsort(speeds, n, sizeof(*speeds), compare_u64);
+	if (n)
+		usual = speeds[n / 2];
+	free(speeds);
+	return usual;
+}
+
+bool proof_copy_is_slow(const struct proof_facts *proof, const struct proof_copy *copy,
+			uint64_t *usual_mb_per_s)
+{
+	if (!is_known(copy->mb_per_s) || !is_known(copy->access))
+		return false;
+	*usual_mb_per_s = usual_speed(proof, copy);
+	if (is_known(copy->wanted_mb_per_s) && copy->wanted_mb_per_s.value > *usual_mb_per_s)
+		*usual_mb_per_s = copy->wanted_mb_per_s.value;
+	return copy->mb_per_s.value * 2 < *usual_mb_per_s;
+}

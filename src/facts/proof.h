@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * proof.h - what prove tried on the hardware, and how it went. Part of facts.h, which includes it: rules
+ * read it as they read any facts. No probe fills it; it comes from prove.h, or from the document that
+ * an earlier run wrote (doctor --with).
+ */
+#ifndef PROOF_H
+#define PROOF_H
+
+#include "facts/fact.h"
+
+#define PROOF_FORMAT "nvnodecheck-proof" /* of the document that prove writes */
+
+struct node;
+
+/*
+ * The kinds of trial. A job is a process without capabilities, as schedulers and container engines
+ * start it; the caller is whoever runs prove, with the rights that it has.
+ */
+#define PROOF_DOORBELL_CALLER "doorbell-caller" /* a page that is not memory, mapped for the GPU */
+#define PROOF_DOORBELL_JOB "doorbell-job"
+#define PROOF_UAR_CALLER "uar-caller" /* the same with a doorbell page of an mlx5 NIC */
+#define PROOF_UAR_JOB "uar-job"
+#define PROOF_STREAM_V1 "stream-v1"	    /* stream memory operations, first version */
+#define PROOF_STREAM_V2 "stream-v2"	    /* and the one that CUDA 11.7 brought */
+#define PROOF_DMABUF_EXPORT "dmabuf-export" /* GPU memory as a DMA-BUF */
+#define PROOF_DMABUF_REGISTRATION "dmabuf-registration"	  /* and that DMA-BUF with the NIC */
+#define PROOF_PEERMEM_REGISTRATION "peermem-registration" /* GPU memory by its address */
+#define PROOF_RDMA_WRITE "rdma-write" /* the NIC writes into GPU memory, data verified */
+#define PROOF_GDRCOPY "gdrcopy"	      /* the CPU writes through gdrdrv, data verified */
+
+/* One trial. */
+struct proof_try {
+	struct fact_str id;	/* "stream-v1 0000:1b:00.0 write32" */
+	struct fact_str kind;	/* one of the words above */
+	struct fact_str gpu;	/* BDF */
+	struct fact_str device; /* RDMA device; absent: none takes part */
+	struct fact_str what;	/* which of several operations: write32; absent: there is one */
+	struct fact_bool works; /* unknown: it was not tried, or says nothing */
+	struct fact_str error;	/* CUDA_ERROR_NOT_PERMITTED (800), EOPNOTSUPP; absent: none */
+	struct fact_str seen;	/* what happened, for people */
+};
+
+/* What a copy left at its end, where it was not what had been sent. */
+enum proof_damage {
+	DAMAGE_NONE,
+	DAMAGE_ZEROS,
+	DAMAGE_STALE,	/* what was there before */
+	DAMAGE_SHIFTED, /* the right data at the wrong place */
+	DAMAGE_OTHER,
+};
+extern const char *const proof_damage_words[];
+
+/* A copy from one GPU's memory to another's, read back and compared. */
+struct proof_copy {
+	struct fact_str id;	   /* "0000:1b:00.0 0000:43:00.0" */
+	struct fact_str from;	   /* BDF of the GPU that the data is of */
+	struct fact_str to;	   /* BDF of the GPU that it is copied to */
+	struct fact_bool access;   /* may they reach each other's memory? Else through the host */
+	struct fact_str path;	   /* NVLink, or as topology has it: PIX ... SYS */
+	struct fact_u64 bytes;	   /* that were compared */
+	struct fact_u64 bad_bytes; /* unknown: the copy did not come to an end */
+	struct fact_u64 first_bad_byte; /* absent: none */
+	struct fact_enum damage;	/* enum proof_damage: what most of the bad bytes are */
+	struct fact_u64 mb_per_s;	/* 10^6 bytes; one direction alone */
+	/* what the links carry; absent: the path has no plain worth */
+	struct fact_u64 wanted_mb_per_s;
+	struct fact_str error; /* why it did not come to an end; absent: it did */
+};
+
+struct proof_gpu {
+	struct fact_str bdf;		 /* 0000:1b:00.0 */
+	struct fact_u64 nvlinks;	 /* that are up; absent: it has none */
+	struct fact_u64 nvlink_mb_per_s; /* of one of them, one direction */
+	LIST(const char *) nvlink_peers; /* BDFs that it reaches over them */
+};
+
+/* What prove tried on the hardware; only doctor --with has it. Not read by any probe. */
+struct proof_facts {
+	enum fact_state state;	      /* unknown: nobody proved anything */
+	struct fact_str boot_id;      /* of the boot that it speaks of */
+	struct fact_str driver;	      /* NVIDIA's, as in driver.version */
+	struct fact_u64 time_s;	      /* Unix time of its end */
+	struct fact_u64 duration_ms;  /* of all trials together */
+	struct fact_bool quick;	      /* was it prove --quick? */
+	struct fact_u64 uid;	      /* the caller's, effective */
+	struct fact_bool sys_admin;   /* had the caller CAP_SYS_ADMIN? */
+	struct fact_u64 cuda_version; /* 12080 is CUDA 12.8; absent: libcuda is not there */
+	struct fact_str stopped;      /* why not everything was tried; absent: it was */
+	LIST(struct proof_gpu) gpus;  /* that CUDA shows */
+	LIST(struct proof_try) tries; /* what was tried, in that order */
+	LIST(struct proof_copy) copies;
+};
+
+extern const struct desc proof_facts_desc;
+
+/* What a proof makes of a rule that judges the configuration. */
+enum proof_word {
+	PROOF_SILENT, /* nothing was tried that speaks of it */
+	PROOF_GOOD,   /* what the rule fears did not happen */
+	PROOF_BAD,    /* it did */
+};
+
+/* SUBJECT: of the rule's answer, or NULL. SEEN is set to one sentence, in ARENA, unless silent. */
+enum proof_word proof_of_rule(const struct node *node, const char *rule, const char *subject,
+			      struct arena *arena, const char **seen);
+
+/* Half of what the links carry, or half of what the others of its kind reach: less is too slow. */
+bool proof_copy_is_slow(const struct proof_facts *proof, const struct proof_copy *copy,
+			uint64_t *usual_mb_per_s);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmdline-edit.h - one line of text that holds kernel arguments, with one of them changed. */
+#ifndef CMDLINE_EDIT_H
+#define CMDLINE_EDIT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/span.h"
+
+enum cmdline_form {
+	CMDLINE_PLAIN, /* arguments alone */
+	CMDLINE_ENTRY, /* "options" before them */
+	CMDLINE_SHELL, /* NAME="arguments" */
+};
+
+/* The whole line with word OLD replaced by NEW. OLD NULL: NEW at the end. NEW NULL: without OLD.
+ * NULL when OLD is not there, or the line has another form. */
+const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_form form,
+			 const char *old, const char *new);
+
+/* Has TEXT the argument KEY with VALUE, or with VALUE among several separated by commas? VALUE
+ * NULL: with any. */
+bool cmdline_has(struct span text, const char *key, const char *value);
+
+#endif

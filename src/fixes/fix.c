@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fix.c - what a fix answers: repairs, refusals, steps. */
+#include "fixes/fix.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- answers ---- */
+
+__attribute__((format(printf, 2, 0))) static const char *format_text(struct fixing *f,
+								     const char *format, va_list ap)
+{
+	return arena_vprintf(f->arena, format, ap);
+}
+
+void fix_does(struct fixing *f, enum activation activation, const char *format, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = format_text(f, format, ap);
+	va_end(ap);
+	f->repair->what = f->repair->what ? arena_printf(f->arena, "%s; %s", f->repair->what, text)
+					  : text;
+	if (activation > f->repair->activation)
+		f->repair->activation = activation;
+}
+
+void fix_costs(struct fixing *f, const char *format, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = format_text(f, format, ap);
+	va_end(ap);
+	f->repair->cost = f->repair->cost ? arena_printf(f->arena, "%s %s", f->repair->cost, text)
+					  : text;
+}
+
+bool fix_refuse(struct fixing *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (!f->repair->refused)
+		f->repair->refused = format_text(f, format, ap);
+	va_end(ap);
+	return false;
+}
+
+void fix_waits(struct fixing *f, enum activation activation, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (!f->repair->refused) {
+		f->repair->refused = format_text(f, format, ap);
+		f->repair->activation = activation;
+		f->waits = true;
+	}
+	va_end(ap);
+}
+
+bool fix_refused(const struct fixing *f)
+{
+	return f->repair->refused != NULL;
+}
+
+bool fix_rule_is(const struct fixing *f, const char *id)
+{
+	return strcmp(f->finding->rule->id, id) == 0;
+}
+
+const char *fix_subject(const struct fixing *f)
+{
+	return f->finding->answer.subject ? f->finding->answer.subject : "";
+}
+
+const struct finding *fix_failing(const struct fixing *f, const char *rule)
+{
+	for_each(finding, &f->report->findings)
+		if (strcmp(finding->rule->id, rule) == 0 &&
+		    finding->answer.verdict == VERDICT_FAIL && finding->severity >= SEVERITY_WARN)
+			return finding;
+	return NULL;
+}
+
+/* ---- steps ---- */
+
+struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
+			   const char *const *argv)
+{
+	struct plan_step *step;
+
+	f->effect = true;
+	for_each_mut(s, &f->plan->steps)
+		if (s->kind == kind && same_text(s->subject, subject))
+			return s;
+	step = LIST_ADD(f->arena, &f->plan->steps);
+	step->kind = kind;
+	step->subject = subject;
+	step->argv = argv;
+	return step;
+}
+
+const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b,
+			    const char *c)
+{
+	const char **argv = arena_alloc(f->arena, 5 * sizeof(*argv));
+
+	argv[0] = program;
+	argv[1] = a;
+	argv[2] = b;
+	argv[3] = c;
+	return argv;
+}

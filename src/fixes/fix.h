@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fix.h - what is between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its
+ * name: rules name it in their row. It is asked once for each finding and answers with operations
+ * on files and steps, or refuses with a reason. It writes nothing and reads nothing but the facts:
+ * the bytes of files that are to be edited come through draft_open().
+ *
+ * When a fix refuses, all that it asked for in the same call is forgotten.
+ */
+#ifndef FIX_H
+#define FIX_H
+
+#include "evaluate/report.h"
+#include "facts/own-files.h"
+#include "host/host.h"
+#include "txn/plan.h"
+
+/* A file as it is and as it will be. */
+struct draft {
+	const char *path;
+	struct span before; /* p NULL: it is not there */
+	struct span after;
+	uint32_t mode;
+	const char *why;
+};
+
+struct fixing {
+	struct arena *arena;
+	const struct node *node;
+	struct host *host;	     /* NULL: only facts are there */
+	const struct report *report; /* with every rule's answer, asked for or not */
+	struct plan *plan;
+	LIST(struct draft *) drafts;
+	/* The kernel command line of the next boot, as it will be. */
+	const char *staged;
+	struct arena *scratch; /* for fix_modprobe() alone ... */
+	const struct modprobe_facts
+		*modprobe; /* ... and its last answer; NULL: not right any more */
+	/* Modules whose options or blacklist change: an image that has one must be built again. */
+	LIST(const char *) touched;
+	LIST(const char *) rebuild; /* images that must be, whatever changes */
+
+	const struct finding *finding; /* the one that is asked about */
+	bool named;		       /* the user named its rule */
+	bool reload;		       /* the user wants the driver loaded again */
+	struct plan_repair *repair;
+	bool waits;	    /* nothing is left to do for it but to wait */
+	bool effect;	    /* something has to change for it, though another may have asked too */
+	LIST(bool) effects; /* of each repair of the plan */
+};
+
+struct fix {
+	const char *name;
+	const char *title; /* what it changes, for explain */
+	void (*plan)(struct fixing *f);
+};
+
+/* All fixes, by name; ends with NULL. */
+extern const struct fix *const fix_list[];
+const struct fix *fix_find(const char *name);
+
+#define FIX_TEXT(n) __attribute__((format(printf, n, n + 1)))
+
+/* ---- the answer ---- */
+
+/* One line on what is done. Several calls are joined; the latest ACTIVATION counts. */
+FIX_TEXT(3) void fix_does(struct fixing *f, enum activation activation, const char *format, ...);
+FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
+/* Keeps the first reason of one finding. Returns false. */
+FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
+/* Refuses because all is right on disk already and waits for ACTIVATION. */
+FIX_TEXT(3) void fix_waits(struct fixing *f, enum activation activation, const char *format, ...);
+bool fix_refused(const struct fixing *f);
+bool fix_rule_is(const struct fixing *f, const char *id);
+const char *fix_subject(const struct fixing *f); /* "" without one */
+/* The first fail of a rule, or NULL. */
+const struct finding *fix_failing(const struct fixing *f, const char *rule);
+
+/* ---- files (plan-draft.c) ---- */
+
+/* NULL after refusing: a link, or a file that cannot be read here. */
+struct draft *draft_open(struct fixing *f, const char *path, const char *why);
+bool draft_differs(const struct draft *draft);
+void draft_remove(struct fixing *f, struct draft *draft);
+void draft_set(struct fixing *f, struct draft *draft, struct span text);
+/* Writes OPENING into an empty file of our own, after a line that says whose it is. */
+void draft_begin(struct fixing *f, struct draft *draft, const char *opening);
+/* In a file of our own: LINE instead of the one that begins with PREFIX, or at the end, below a
+ * comment with the finding's rule. */
+void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const char *line);
+/* The N bytes at AT of the text that will be, replaced. */
+void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, const char *with);
+/* Line NUMBER, from 1, without its newline; an empty span without p when there is none. */
+struct span draft_get_line(const struct draft *draft, uint64_t number);
+const struct draft *draft_find(const struct fixing *f, const char *path);
+/* Refuses when a file that is read after OWN (sysctl.d and its like: by name, whatever the folder)
+ * has a line that begins with NAME. */
+bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name);
+
+/* ---- steps ---- */
+
+/* Adds a step unless the plan has it. ARGV (may be NULL) must stay. */
+struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
+			   const char *const *argv);
+const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b,
+			    const char *c);
+
+/* ---- module options (plan-options.c, plan-modprobe.c) ---- */
+
+/* Nothing that it gives may be kept in the plan without being copied. What modprobe.d and the next boot's command line will come to with the drafts in place. */
+const struct modprobe_facts *fix_modprobe(struct fixing *f);
+/* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
+bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
+/* Takes it out wherever it stands. Where it stands in a file that is not for editing, STANDARD
+ * (what the driver has without it) is set instead; NULL: refused. */
+bool fix_option_remove(struct fixing *f, const char *module, const char *param,
+		       const char *standard);
+/* Only of one file. */
+bool fix_option_cut(struct fixing *f, const char *module, const char *param, const char *file);
+/* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY
+ * NULL: all of them in one assignment. */
+bool fix_registry(struct fixing *f, const char *key, const char *value);
+/* blacklist, and an install line that also stops what asks for the module by name. */
+bool fix_block_module(struct fixing *f, const char *module);
+/* Later than everything else that is known of a module's options. */
+void fix_touch(struct fixing *f, const char *module);
+
+/* ---- kernel arguments (plan-cmdline.c) ---- */
+
+/* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
+bool fix_argument(struct fixing *f, const char *key, const char *value);
+/* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
+/* The plan changes the command line of the next boot, so what asks for no more than is in it by now
+ * is not there already. */
+void fix_shares_arguments(struct fixing *f);
+bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
+
+/* ---- modules (plan-module.c) ---- */
+
+/* Its file for the running kernel, under whatever name; NULL: there is none. */
+const struct module_file *fix_module_file(const struct fixing *f, const char *module);
+bool fix_load_now(struct fixing *f, const char *module);
+bool fix_load_at_boot(struct fixing *f, const char *module);
+/* dracut makes this host's images. */
+bool fix_has_dracut(const struct fixing *f);
+
+/* ---- the driver loaded again (plan-reload.c) ---- */
+
+/* Where the user asked for it: what the finding waits for comes at once. */
+void fix_reload(struct fixing *f);
+/* Refuses the whole plan when its driver cannot be loaded again now. */
+void fix_check_reload(struct fixing *f);
+
+/* ---- images (plan-image.c) ---- */
+
+/* False after refusing: an image that may have MODULE cannot be built again here. */
+bool fix_image_allows(struct fixing *f, const char *module);
+/* Steps for the images that need it, at the end. */
+void fix_images(struct fixing *f);
+
+#endif

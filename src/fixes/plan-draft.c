@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan-draft.c - the files of a plan while it is made. */
+#include <errno.h>
+#include <string.h>
+
+#include "fixes/fix.h"
+#include "probes/conf-d.h"
+
+#define OWN_HEADER "# Written by 'nvnodecheck fix'; 'nvnodecheck undo' takes it back.\n"
+
+const struct draft *draft_find(const struct fixing *f, const char *path)
+{
+	for_each(d, &f->drafts)
+		if (strcmp((*d)->path, path) == 0)
+			return *d;
+	return NULL;
+}
+
+static bool is_ours(const char *path)
+{
+	return strstr(path, "nvnodecheck") != NULL;
+}
+
+/* Facts alone still tell whether modprobe.d has the file. */
+static bool known_to_be_there(const struct fixing *f, const char *path)
+{
+	for_each(file, &f->node->modprobe.files)
+		if (str_is(file->path, path))
+			return true;
+	return false;
+}
+
+/* A file of another name than ours is only asked for when facts say that it is there. */
+static bool read_before(struct fixing *f, struct draft *draft)
+{
+	struct text text = { 0 };
+	char target[PATH_MAX];
+	int rc = -ENODATA;
+
+	if (f->host && host_link(f->host, target, "%s", draft->path) == 0)
+		return fix_refuse(f, "%s is a link to %s: what keeps the link would undo the edit",
+				  draft->path, target);
+	if (f->host)
+		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", draft->path);
+	if (rc == -ENODATA && is_ours(draft->path) && !known_to_be_there(f, draft->path))
+		rc = -ENOENT;
+	if (rc && rc != -ENOENT)
+		return fix_refuse(f, "cannot read the file it would change: %s%s%s", draft->path,
+				  f->host ? ": " : "; these are facts alone",
+				  f->host ? host_error_word(rc) : "");
+	if (rc == 0)
+		draft->before = (struct span){ arena_strndup(f->arena, text.data, text.size),
+					       text.size };
+	draft->after = draft->before;
+	text_free(&text);
+	return true;
+}
+
+struct draft *draft_open(struct fixing *f, const char *path, const char *why)
+{
+	struct draft *draft = (struct draft *)draft_find(f, path);
+
+	if (draft)
+		return draft;
+	draft = arena_alloc(f->arena, sizeof(*draft));
+	draft->path = arena_strdup(f->arena, path);
+	draft->why = why;
+	draft->mode = 0644;
+	if (!read_before(f, draft))
+		return NULL;
+	*LIST_ADD(f->arena, &f->drafts) = draft;
+	f->modprobe = NULL;
+	return draft;
+}
+
+bool draft_differs(const struct draft *draft)
+{
+	return !draft->before.p != !draft->after.p || draft->before.n != draft->after.n ||
+	       (draft->after.n && memcmp(draft->before.p, draft->after.p, draft->after.n) != 0);
+}
+
+void draft_set(struct fixing *f, struct draft *draft, struct span text)
+{
+	f->effect = true;
+	f->modprobe = NULL;
+	draft->after = (struct span){ arena_strndup(f->arena, text.p, text.n), text.n };
+}
+
+void draft_remove(struct fixing *f, struct draft *draft)
+{
+	f->effect = true;
+	f->modprobe = NULL;
+	draft->after = (struct span){ NULL, 0 };
+}
+
+void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, const char *with)
+{
+	size_t more = strlen(with), rest = draft->after.n - at - n;
+	char *text = arena_alloc(f->arena, at + more + rest + 1);
+
+	f->effect = true;
+	f->modprobe = NULL;
+	memcpy(text, draft->after.p, at);
+	memcpy(text + at, with, more);
+	memcpy(text + at + more, draft->after.p + at + n, rest);
+	draft->after = (struct span){ text, at + more + rest };
+}
+
+static void append(struct fixing *f, struct draft *draft, const char *text)
+{
+	struct span *after = &draft->after;
+	bool open = after->n && after->p[after->n - 1] != '\n';
+
+	if (!after->p)
+		*after = SPAN("");
+	draft_splice(f, draft, after->n, 0, arena_printf(f->arena, "%s%s", open ? "\n" : "", text));
+}
+
+void draft_begin(struct fixing *f, struct draft *draft, const char *opening)
+{
+	if (draft->after.n == 0)
+		append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
+}
+
+/* What follows a comment with the same rule needs none of its own. */
+static bool is_last_comment(const struct draft *draft, const char *comment)
+{
+	struct span rest = draft->after, line, last = { 0 };
+
+	while (span_cut(&rest, '\n', &line))
+		if (span_starts(line, "# "))
+			last = line;
+	return last.p && span_is(last, comment);
+}
+
+void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const char *line)
+{
+	const char *comment = arena_printf(f->arena, "# %s", f->finding->rule->id);
+	struct span rest, one;
+
+	draft_begin(f, draft, "");
+	rest = draft->after;
+	while (span_cut(&rest, '\n', &one)) {
+		if (strcmp(prefix, line) == 0 ? !span_is(one, line) : !span_starts(one, prefix))
+			continue;
+		if (!span_is(one, line))
+			draft_splice(f, draft, (size_t)(one.p - draft->after.p), one.n, line);
+		f->effect |= draft_differs(draft);
+		return;
+	}
+	if (!is_last_comment(draft, comment))
+		append(f, draft, arena_printf(f->arena, "%s\n", comment));
+	append(f, draft, arena_printf(f->arena, "%s\n", line));
+}
+
+struct span draft_get_line(const struct draft *draft, uint64_t number)
+{
+	struct span rest = draft->after, line;
+
+	for (uint64_t n = 1; span_cut(&rest, '\n', &line); n++)
+		if (n == number)
+			return line;
+	return (struct span){ NULL, 0 };
+}
+
+/* ---- files that are read later ---- */
+
+static bool begins_line(struct span text, const char *name, uint64_t *number)
+{
+	struct span line;
+
+	for (*number = 1; span_cut(&text, '\n', &line); ++*number) {
+		struct span rest = span_trim(line);
+
+		if (span_starts(rest, "-")) /* "-name = value": an error there is not told */
+			rest = (struct span){ rest.p + 1, rest.n - 1 };
+		if (!span_starts(rest, name))
+			continue;
+		rest = span_trim((struct span){ rest.p + strlen(name), rest.n - strlen(name) });
+		if (span_starts(rest, "="))
+			return true;
+	}
+	return false;
+}
+
+bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name)
+{
+	struct conf_d *list = arena_alloc(f->arena, sizeof(*list));
+	uint64_t number;
+
+	if (!f->host)
+		return true;
+	conf_d_list(f->host, f->arena, conf_d_folders(f->host, f->arena, "/", folder), ".conf",
+		    list);
+	for (size_t i = 0; i < list->count; i++) {
+		const char *path = conf_d_path(f->arena, &list->items[i]);
+		_cleanup_text_ struct text text = { 0 };
+
+		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0 ||
+		    host_read(f->host, &text, HOST_FILE_MAX, "%s", path))
+			continue;
+		if (begins_line(text_span(&text), name, &number))
+			return fix_refuse(f, "%s:%llu comes after %s and sets %s: it would win",
+					  path, (unsigned long long)number, own, name);
+	}
+	return true;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes
+ * the images by a unit of ours, since dracut takes modules-load.d and the modules named there into
+ * the image, where the options would have to follow. Never by softdep: the driver's own, in
+ * modules.softdep, comes first and is the only one that counts.
+ */
+#include <string.h>
+
+#include "fixes/fix.h"
+#include "parse/kparam.h"
+#include "query/module-find.h"
+#include "query/node-find.h"
+
+#define MODULES_DEP_MAX (8u << 20)
+
+const struct module_file *fix_module_file(const struct fixing *f, const char *module)
+{
+	const struct fact_str *kernel = &f->node->os.kernel;
+
+	return is_known(*kernel) ? module_file_find(f->node, module, kernel->value) : NULL;
+}
+
+/* As people write it: nvidia-peermem, but mlx5_ib. */
+static const char *written(struct fixing *f, const char *module)
+{
+	char *name = arena_strdup(f->arena, module);
+
+	for (char *c = name; *c && strncmp(name, "nvidia", 6) == 0; c++)
+		if (*c == '_')
+			*c = '-';
+	return name;
+}
+
+/* Of the kernel's own modules the facts have few. */
+static bool is_in_facts(const char *module)
+{
+	static const char *const names[] = { "gdrdrv",	  "nv_peer_mem", "ib_core",
+					     "ib_uverbs", "mlx5_core",	 "mlx5_ib" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], module) == 0)
+			return true;
+	return strncmp(module, "nvidia", strlen("nvidia")) == 0;
+}
+
+/* modules.dep has a line "kernel/.../NAME.ko[.xz]:" for each. */
+static bool kernel_has(struct fixing *f, const char *module)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+
+	if (!f->host || !is_known(f->node->os.kernel) ||
+	    host_read(f->host, &text, MODULES_DEP_MAX, "/lib/modules/%s/modules.dep",
+		      f->node->os.kernel.value))
+		return true;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		char *path = arena_strndup(f->scratch, line.p, span_find(line, ':'));
+		char *name = strrchr(path, '/'), *dot = name ? strstr(name, ".ko") : NULL;
+
+		if (!dot)
+			continue;
+		*dot = '\0';
+		if (kparam_name_is(span_of(name + 1), module))
+			return true;
+	}
+	return false;
+}
+
+static bool check_file(struct fixing *f, const char *module)
+{
+	const struct module_file *file = fix_module_file(f, module);
+
+	if (file && known_is(file->indexed, false))
+		return fix_refuse(f, "%s is not in modules.dep: see modules/depmod-stale",
+				  file->path.value);
+	if (file || (!is_in_facts(module) && kernel_has(f, module)))
+		return true;
+	if (!was_read(f->node->modules.files))
+		return fix_refuse(f, "whether there is a %s for this kernel could not be read",
+				  module);
+	return fix_refuse(f, "no %s is installed for kernel %s: a package has to bring it", module,
+			  f->node->os.kernel.value);
+}
+
+/* One that cannot be loaded would fail at every boot as well. */
+static bool check_peermem(struct fixing *f)
+{
+	static const char *const rules[] = { "modules/peermem-stub", "modules/peermem-unloadable",
+					     "modules/peermem-symbol-mismatch",
+					     "modules/peermem-not-built-for-kernel" };
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct finding *other = fix_failing(f, rules[i]);
+
+		if (other)
+			return fix_refuse(f,
+					  "nvidia-peermem would not load: see %s. Whoever builds "
+					  "the driver on this node has to build it again",
+					  rules[i]);
+	}
+	return true;
+}
+
+/* The transaction hands nothing to a shell, which is what an install line asks for. Debian's lead to the
+ * file's own name, which has none. */
+static bool check_install(struct fixing *f, const char *name)
+{
+	for_each(c, &f->node->modprobe.install)
+		if (kparam_name_is(span_of(c->module.value), name))
+			return fix_refuse(
+				f,
+				"%s:%llu loads %s by a command of its own, which is not run "
+				"here: modprobe %s does it",
+				c->file.value, (unsigned long long)c->line.value, name,
+				written(f, name));
+	return true;
+}
+
+bool fix_load_now(struct fixing *f, const char *module)
+{
+	const struct module_file *file = fix_module_file(f, module);
+	const char *name = module;
+
+	if (node_module(f->node, module))
+		return true;
+	if (!check_file(f, module) || (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
+		return false;
+	if (file && is_known(file->file_name))
+		name = file->file_name.value;
+	if (!check_install(f, name))
+		return false;
+	fix_step(f, PLAN_LOAD_MODULE, name, NULL);
+	fix_does(f, ACTIVATION_NOW, "load %s", written(f, module));
+	return true;
+}
+
+/* ---- at boot ---- */
+
+static bool loaded_at_boot(const struct fixing *f, const char *module)
+{
+	for_each(m, &f->node->modules.at_boot)
+		if (kparam_name_is(span_of(m->name.value), module))
+			return true;
+	return false;
+}
+
+static void say_at_boot(struct fixing *f, const struct draft *draft, const char *name)
+{
+	if (draft_differs(draft))
+		fix_does(f, ACTIVATION_NOW, "have %s loaded at every boot", name);
+}
+
+static bool load_by_unit(struct fixing *f, const char *name)
+{
+	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
+	const struct service *service = node_service(f->node, unit);
+	struct draft *draft =
+		draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
+			   "loads the module at boot, after the root file system is there");
+
+	if (!draft)
+		return false;
+	draft_begin(f, draft,
+		    arena_printf(f->arena,
+				 "[Unit]\n"
+				 "Description=Load %s\n"
+				 "After=systemd-modules-load.service openibd.service\n"
+				 "\n"
+				 "[Service]\n"
+				 "Type=oneshot\n"
+				 "RemainAfterExit=yes\n"
+				 "ExecStart=/sbin/modprobe %s\n"
+				 "\n"
+				 "[Install]\n"
+				 "WantedBy=multi-user.target\n",
+				 name, name));
+	say_at_boot(f, draft, name);
+	if (draft_differs(draft))
+		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
+	if (draft_differs(draft) || (service && !str_is(service->enabled, "enabled")))
+		fix_step(f, PLAN_UNIT_ENABLE, unit, NULL);
+	return true;
+}
+
+bool fix_load_at_boot(struct fixing *f, const char *module)
+{
+	const char *name = written(f, module);
+	struct draft *draft;
+
+	if (loaded_at_boot(f, module))
+		return true;
+	if (!check_file(f, module))
+		return false;
+	if (fix_has_dracut(f))
+		return load_by_unit(f, name);
+	draft = draft_open(f, OWN_MODULES_LOAD, "loads modules at boot");
+	if (!draft)
+		return false;
+	draft_line(f, draft, name, name);
+	say_at_boot(f, draft, name);
+	return true;
+}

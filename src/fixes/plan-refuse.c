@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan-refuse.c - nodes on which nothing is repaired, and findings that software cannot repair. */
+#include <string.h>
+
+#include "fixes/plan-make.h"
+
+static const char *refuse_image_based(struct arena *arena, const char *kind)
+{
+	if (strcmp(kind, "ostree") == 0)
+		return "an image-based system (ostree): the updater owns its files. Kernel "
+		       "arguments: rpm-ostree kargs --append-if-missing=ARG; module options: a "
+		       "file in /etc/modprobe.d and rpm-ostree initramfs-etc --track=FILE; in "
+		       "image mode /usr/lib/bootc/kargs.d and the Containerfile";
+	if (strcmp(kind, "nixos") == 0)
+		return "NixOS: its files are made from configuration.nix (boot.kernelParams, "
+		       "boot.extraModprobeConfig), which would undo every edit";
+	return arena_printf(arena,
+			    "an image-based system (%s): its files are not for editing, the "
+			    "next image replaces them",
+			    kind);
+}
+
+const char *plan_refuse_node(const struct node *node, struct arena *arena)
+{
+	if (is_known(node->os.container))
+		return arena_printf(arena,
+				    "this is a container (%s): run it on the host, or give the "
+				    "host's root as --root",
+				    node->os.container.value);
+	if (is_known(node->os.image_based))
+		return refuse_image_based(arena, node->os.image_based.value);
+	/* The container's own modprobe.d counts there. */
+	if (is_known(node->services.driver_container))
+		return "the GPU Operator's driver container loads the driver: this host's "
+		       "modprobe.d is not read. Put options into the ConfigMap that "
+		       "driver.kernelModuleConfig.name of the ClusterPolicy names, as nvidia.conf: "
+		       "NVreg_...=...";
+	return NULL;
+}
+
+static bool says(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(text, *words))
+			return true;
+	return false;
+}
+
+const char *plan_refuse_finding(const struct finding *finding, struct arena *arena)
+{
+	static const char *const firmware[] = { "firmware", "BIOS", "mlxconfig", NULL };
+	static const char *const package[] = { "install", "package", "dkms",
+					       "upgrade", "build",   NULL };
+	const struct rule *rule = finding->rule;
+	const char *remedy = finding->answer.remedy ? finding->answer.remedy : rule->remedy;
+	const char *who = "a person";
+
+	if (rule->activation == ACTIVATION_POWER_CYCLE || says(remedy, firmware))
+		who = "the machine's firmware, or who sets it up";
+	else if (says(remedy, package))
+		who = "a package";
+	return arena_printf(arena, "not by this program; %s: %s", who, remedy);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan-reload.c - the driver loaded again with its new options instead of a reboot; only when asked
+ * for (--reload), since every job on the node has to be gone for it. All parameters of the driver
+ * are read when it is loaded (kernel-open/nvidia/nv-linux.h: permission 0).
+ */
+#include <string.h>
+
+#include "fixes/fix.h"
+#include "query/node-find.h"
+#include "txn/driver-holders.h"
+
+static bool waits_for_driver(const struct fixing *f)
+{
+	const struct rule *rule = f->finding->rule;
+
+	return rule->fix && strcmp(rule->fix, "modprobe-option") == 0 &&
+	       (f->repair->activation == ACTIVATION_RELOAD ||
+		f->repair->activation == ACTIVATION_REBOOT);
+}
+
+void fix_reload(struct fixing *f)
+{
+	struct plan_repair *r = f->repair;
+
+	if (!f->reload || !waits_for_driver(f) || !known_is(f->node->driver.loaded, true))
+		return;
+	if (r->refused && !f->waits)
+		return;
+	if (f->waits || !f->effect) {
+		r->refused = r->what = NULL;
+		f->waits = false;
+		fix_does(f, ACTIVATION_NOW, "load the driver again: all is right on disk already");
+	}
+	if (!r->cost && f->finding->rule->cost)
+		fix_costs(f, "%s", f->finding->rule->cost);
+	fix_costs(
+		f,
+		"What nvidia-smi has set since the driver was loaded (MIG instances, clocks, power "
+		"limits, persistence mode) may be forgotten.");
+	r->activation = ACTIVATION_NOW;
+	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);
+}
+
+static const char *refuse_install(const struct fixing *f, const char *module)
+{
+	for_each(c, &f->node->modprobe.install)
+		if (str_is(c->module, module))
+			return arena_printf(f->arena, "%s:%llu loads %s by a command of its own",
+					    c->file.value, (unsigned long long)c->line.value,
+					    module);
+	for_each(c, &f->node->modprobe.remove)
+		if (str_is(c->module, module))
+			return arena_printf(f->arena, "%s:%llu unloads %s by a command of its own",
+					    c->file.value, (unsigned long long)c->line.value,
+					    module);
+	return NULL;
+}
+
+/* What stands against it, as far as it shows from here; the transaction looks again. */
+static const char *refuse_reload(const struct fixing *f)
+{
+	const struct finding *differs = fix_failing(f, "driver/module-on-disk-differs");
+	const char *why = NULL;
+
+	if (differs)
+		return arena_printf(f->arena,
+				    "it would bring another driver than the one that runs "
+				    "(%s, %s)",
+				    differs->rule->id, differs->answer.observed);
+	for (size_t i = 0; driver_modules[i] && !why; i++)
+		if (node_module(f->node, driver_modules[i]))
+			why = refuse_install(f, driver_modules[i]);
+	/* Nothing of processes is in facts, and a capture has no more of them than was asked for.
+	 */
+	if (!why && f->host && host_kind(f->host) != HOST_CAPTURE)
+		driver_holders(f->host, f->arena, &why);
+	return why && *why ? why : NULL;
+}
+
+void fix_check_reload(struct fixing *f)
+{
+	const char *why;
+
+	for_each(step, &f->plan->steps)
+		if (step->kind == PLAN_RELOAD_DRIVER) {
+			why = refuse_reload(f);
+			if (why && !f->plan->refused)
+				f->plan->refused =
+					arena_printf(f->arena,
+						     "the driver cannot be loaded again now: %s. "
+						     "Without --reload the next boot brings what "
+						     "is changed",
+						     why);
+		}
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan.c - picks what is to be repaired, asks the fixes, and puts in order what they answer. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "fixes/fix.h"
+#include "fixes/plan-make.h"
+
+/* Each look at what modprobe.d comes to takes some tens of kilobytes on most nodes, and at most a
+ * megabyte; a finding takes a few looks. Pages that are not touched cost nothing. */
+#define SCRATCH_BYTES (256u << 20)
+
+const char *const plan_step_words[] = {
+	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
+	"unit-enable", "unit-disable", "unit-start",	"unit-stop",   "sysctl",
+	"device-node", "depmod",       "reload-driver", NULL,
+};
+
+/* modules.dep before what is built from it; the old module out before the new one comes in. */
+static const enum plan_step_kind step_order[] = {
+	PLAN_DEPMOD,	  PLAN_INITRAMFS,    PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
+	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_RELOAD_DRIVER,
+	PLAN_LOAD_MODULE, PLAN_DEVICE_NODE,  PLAN_SYSCTL,	 PLAN_UNIT_ENABLE,
+	PLAN_UNIT_START,
+};
+
+/* ---- fixes ---- */
+
+#define FIX(name) extern const struct fix fix_##name;
+#include "fixes.inc"
+#undef FIX
+
+const struct fix *const fix_list[] = {
+#define FIX(name) &fix_##name,
+#include "fixes.inc"
+#undef FIX
+	NULL,
+};
+
+const struct fix *fix_find(const char *name)
+{
+	for (size_t i = 0; name && fix_list[i]; i++)
+		if (strcmp(fix_list[i]->name, name) == 0)
+			return fix_list[i];
+	return NULL;
+}
+
+static size_t step_rank(const struct plan_step *step)
+{
+	size_t i = 0;
+
+	while (step_order[i] != step->kind)
+		i++;
+	return i;
+}
+
+static void order_steps(struct plan *plan)
+{
+	for (uint32_t i = 1; i < plan->steps.count; i++)
+		for (uint32_t k = i; k > 0; k--) {
+			struct plan_step *s = &plan->steps.items[k], swap = *s;
+
+			if (step_rank(&s[-1]) <= step_rank(s))
+				break;
+			*s = s[-1];
+			s[-1] = swap;
+		}
+}
+
+/* ---- one finding ---- */
+
+/* A finding that is refused leaves everything as it was before it was asked about. */
+struct mark {
+	uint32_t drafts, steps, touched, rebuild;
+	struct draft *saved;
+	struct plan_step *saved_steps;
+	const char *staged;
+};
+
+static struct mark set_mark(struct fixing *f)
+{
+	struct mark m = { f->drafts.count,
+			  f->plan->steps.count,
+			  f->touched.count,
+			  f->rebuild.count,
+			  NULL,
+			  NULL,
+			  f->staged };
+
+	m.saved = arena_alloc(f->arena, m.drafts * sizeof(*m.saved) + 1);
+	for (uint32_t i = 0; i < m.drafts; i++)
+		m.saved[i] = *f->drafts.items[i];
+	m.saved_steps = arena_alloc(f->arena, m.steps * sizeof(*m.saved_steps) + 1);
+	for (uint32_t i = 0; i < m.steps; i++)
+		m.saved_steps[i] = f->plan->steps.items[i];
+	return m;
+}
+
+static void back_to(struct fixing *f, const struct mark *m)
+{
+	f->drafts.count = m->drafts;
+	for (uint32_t i = 0; i < m->drafts; i++)
+		*f->drafts.items[i] = m->saved[i];
+	f->plan->steps.count = m->steps;
+	for (uint32_t i = 0; i < m->steps; i++)
+		f->plan->steps.items[i] = m->saved_steps[i];
+	f->touched.count = m->touched;
+	f->rebuild.count = m->rebuild;
+	f->staged = m->staged;
+	f->modprobe = NULL;
+}
+
+static void repair(struct fixing *f, const struct finding *finding)
+{
+	const struct fix *fix = fix_find(finding->rule->fix);
+	struct mark mark = set_mark(f);
+
+	f->finding = finding;
+	f->repair = LIST_ADD(f->arena, &f->plan->repairs);
+	f->repair->finding = finding;
+	f->effect = f->waits = false;
+	if (finding->answer.verdict == VERDICT_PENDING) {
+		fix_waits(f, finding->rule->activation, "right on disk already. %s",
+			  finding->answer.remedy ? finding->answer.remedy : "");
+		fix_reload(f);
+		return;
+	}
+	if (!fix) {
+		f->repair->refused = plan_refuse_finding(finding, f->arena);
+		return;
+	}
+	fix->plan(f);
+	if (!f->repair->what && !f->repair->refused)
+		f->repair->refused = plan_refuse_finding(finding, f->arena);
+	fix_reload(f);
+	if (f->repair->refused) {
+		back_to(f, &mark);
+		f->repair->what = f->repair->cost = NULL;
+		f->repair->activation = f->waits ? f->repair->activation : ACTIVATION_NONE;
+	} else if (!f->repair->cost) {
+		f->repair->cost = finding->rule->cost;
+	}
+}
+
+/* "nothing; ..." is how a rule says that what it found needs no repair. */
+static bool needs_none(const struct finding *finding)
+{
+	const char *expected = finding->answer.expected;
+
+	return expected && strncmp(expected, "nothing", strlen("nothing")) == 0;
+}
+
+static bool is_wanted(const struct plan_request *r, const struct finding *finding)
+{
+	if (finding->off ||
+	    (finding->answer.verdict != VERDICT_FAIL && finding->answer.verdict != VERDICT_PENDING))
+		return false;
+	if (r->named)
+		return true;
+	if (needs_none(finding))
+		return false;
+	return finding->severity >= SEVERITY_ERR || (r->all && finding->rule->fix);
+}
+
+/* ---- the whole ---- */
+
+static bool builds_images(const struct plan *plan)
+{
+	for_each(step, &plan->steps)
+		if (step->kind == PLAN_INITRAMFS)
+			return true;
+	return false;
+}
+
+/* What asked for nothing that is not there already waits for somebody to restart something. */
+static void finish_repairs(struct fixing *f)
+{
+	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_images(f->plan); i++) {
+		struct plan_repair *r = &f->plan->repairs.items[i];
+
+		if (r->refused || f->effects.items[i])
+			continue;
+		r->refused = arena_printf(f->arena,
+					  "all is right on disk already; it takes effect %s",
+					  r->activation == ACTIVATION_REBOOT
+						  ? "at the next boot"
+						  : "when what it is about is started again");
+		r->what = r->cost = NULL;
+	}
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	return strcmp(((const struct plan_file *)a)->path, ((const struct plan_file *)b)->path);
+}
+
+static void finish_files(struct fixing *f)
+{
+	for_each(d, &f->drafts) {
+		const struct draft *draft = *d;
+		struct plan_file *file;
+
+		if (!draft_differs(draft))
+			continue;
+		file = LIST_ADD(f->arena, &f->plan->files);
+		file->path = draft->path;
+		file->before = draft->before;
+		file->after = draft->after;
+		file->mode = draft->mode;
+		file->why = draft->why;
+	}
+	fact_list_sort(&f->plan->files, sizeof(struct plan_file), compare_files);
+}
+
+static void feed_text(struct sha256 *sha, const char *text)
+{
+	sha256_feed(sha, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void feed_span(struct sha256 *sha, struct span s)
+{
+	uint64_t n = s.p ? s.n : UINT64_MAX;
+
+	sha256_feed(sha, &n, sizeof(n));
+	sha256_feed(sha, s.p ? s.p : "", s.p ? s.n : 0);
+}
+
+static void feed_list(struct sha256 *sha, const char *const *list)
+{
+	for (; list && *list; list++)
+		feed_text(sha, *list);
+	feed_text(sha, NULL);
+}
+
+static int make_id(struct plan *plan)
+{
+	char hex[SHA256_HEX];
+	struct sha256 sha;
+	int rc;
+
+	sha256_begin(&sha);
+	for_each(file, &plan->files) {
+		feed_text(&sha, file->path);
+		feed_span(&sha, file->before);
+		feed_span(&sha, file->after);
+		sha256_feed(&sha, &file->mode, sizeof(file->mode));
+	}
+	for_each(step, &plan->steps) {
+		feed_text(&sha, plan_step_words[step->kind]);
+		feed_text(&sha, step->subject);
+		feed_text(&sha, step->path);
+		feed_text(&sha, step->tool);
+		feed_list(&sha, step->argv);
+		feed_list(&sha, step->must_hold);
+	}
+	rc = sha256_end(&sha, hex);
+	if (rc == 0)
+		memcpy(plan->id, hex, sizeof(plan->id) - 1);
+	return rc;
+}
+
+static const char *next_command_line(const struct node *node)
+{
+	if (is_known(node->cmdline.staged.text))
+		return node->cmdline.staged.text.value;
+	return is_known(node->cmdline.running) ? node->cmdline.running.value : "";
+}
+
+/* What images need is no finding's alone: a refusal there is one of the whole plan. */
+static void finish_images(struct fixing *f)
+{
+	struct plan_repair repair = { 0 };
+	struct finding finding = { .rule = rule_find("boot/initramfs-stale") };
+
+	if (f->plan->refused)
+		return;
+	f->repair = &repair;
+	f->finding = &finding;
+	fix_images(f);
+	if (repair.refused)
+		f->plan->refused = repair.refused;
+}
+
+struct plan *plan_make(const struct plan_request *r)
+{
+	struct arena *arena = r->report->arena;
+	struct plan *plan = arena_alloc(arena, sizeof(*plan));
+	struct fixing f = { .arena = arena,
+			    .node = r->report->node,
+			    .host = r->host,
+			    .report = r->context,
+			    .plan = plan,
+			    .named = r->named,
+			    .reload = r->reload,
+			    .staged = next_command_line(r->report->node) };
+
+	plan->arena = arena;
+	f.scratch = arena_new(SCRATCH_BYTES);
+	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
+	for_each(finding, &r->report->findings)
+		if (is_wanted(r, finding) && !plan->refused) {
+			repair(&f, finding);
+			*LIST_ADD(arena, &f.effects) = f.effect;
+		}
+	finish_images(&f);
+	fix_check_reload(&f);
+	finish_repairs(&f);
+	finish_files(&f);
+	order_steps(plan);
+	if (make_id(plan) && !plan->refused)
+		plan->refused = SHA256_MISSING;
+	arena_free(f.scratch);
+	return plan;
+}
+
+bool plan_is_empty(const struct plan *plan)
+{
+	return plan->files.count == 0 && plan->steps.count == 0;
+}

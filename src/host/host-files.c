@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* host-files.c - the live host and a tree of files: what differs is only how a path is opened. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "facts/fact.h"
+#include "host/host-private.h"
+
+#define READ_FIRST 4096
+#define LIST_BYTES 32768
+
+/* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
+ * mounted, says nothing about the node. */
+static bool tree_has_area(struct host *host, const char *path)
+{
+	struct names names = { 0 };
+	size_t n = 1 + strcspn(path + 1, "/");
+	struct area area;
+
+	for (size_t i = 0; i < host->areas_count; i++)
+		if (span_is((struct span){ path, n }, host->areas[i].name))
+			return host->areas[i].has;
+	area.name = strndup(path, n);
+	if (!area.name)
+		return false;
+	area.has = host_files_ops.list(host, area.name, &names) == 0 && names.count > 0;
+	names_free(&names);
+	if (host->areas_count < AREAS_MAX)
+		host->areas[host->areas_count++] = area;
+	else
+		free(area.name);
+	return area.has;
+}
+
+static int open_path(struct host *host, const char *path, int flags)
+{
+	int fd;
+
+	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	if (host->kind == HOST_LIVE) {
+		fd = open(path, flags);
+		return fd < 0 ? -errno : fd;
+	}
+	return resolve_in_root(host, path, flags);
+}
+
+/* Asked until it is there. */
+static bool is_there(bool *there, const char *path)
+{
+	*there = *there || access(path, F_OK) == 0;
+	return *there;
+}
+
+/* Where nobody mounted the kernel's own folders, as in a chroot, what is missing there says as little. */
+static bool live_has_area(struct host *host, const char *path)
+{
+	if (strncmp(path, "/proc/", 6) == 0)
+		return is_there(&host->has_proc, "/proc/self");
+	if (strncmp(path, "/sys/", 5) == 0)
+		return is_there(&host->has_sys, "/sys/kernel");
+	return true;
+}
+
+/* RC, but of a whole area that is not there -ENODATA. */
+static int or_missing(struct host *host, const char *path, int rc)
+{
+	if (rc != -ENOENT || !path[1] || !strchr(path + 1, '/'))
+		return rc;
+	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(host, path))
+		return rc;
+	return -ENODATA;
+}
+
+static int open_or_missing(struct host *host, const char *path, int flags)
+{
+	return or_missing(host, path, open_path(host, path, flags));
+}
+
+/* A device, FIFO or socket is refused before it is opened: opening one can wait or act. */
+static int check_regular(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
+}
+
+/* Most files that are read are the kernel's own: in sysfs and procfs nothing waits or acts when it is opened,
+ * and a folder says itself that it cannot be read. What leads out of a process's folder is a link. */
+static bool is_in(const struct host *host, const char *path, const char *folder)
+{
+	return host->kind == HOST_LIVE && strncmp(path, folder, strlen(folder)) == 0 &&
+	       !strstr(path, "/..");
+}
+
+/* By its name once more, if that is still the same file. */
+static int open_same(struct host *host, const char *path, int there, int flags)
+{
+	int fd = open_path(host, path, O_RDONLY | flags);
+	struct stat a, b;
+
+	if (fd < 0 || (fstat(fd, &a) == 0 && fstat(there, &b) == 0 && a.st_dev == b.st_dev &&
+		       a.st_ino == b.st_ino))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static void close_own_descriptors(struct host *host)
+{
+	if (host->owner && host->own >= 0)
+		close(host->own);
+}
+
+/* Opened once, since the way there is longer than most that follow: procfs asks who is on it. A child has
+ * descriptors, and so a folder, of its own. */
+static int own_descriptors(struct host *host)
+{
+	pid_t pid = getpid();
+
+	if (host->owner != pid) {
+		close_own_descriptors(host);
+		host->own = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		host->owner = pid;
+	}
+	return host->own;
+}
+
+/* The very file that was looked at, for reading. */
+static int reopen(struct host *host, const char *path, int there, int flags)
+{
+	char number[24];
+	int own = own_descriptors(host), fd;
+
+	/* It is there: what is not is /proc. */
+	if (own < 0)
+		return open_same(host, path, there, flags);
+	fd = openat(own, fact_decimal((uint64_t)there, number),
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	return fd < 0 ? -errno : fd;
+}
+
+int files_open(struct host *host, const char *path, int flags)
+{
+	bool sysfs = is_in(host, path, "/sys/"), direct = sysfs || is_in(host, path, "/proc/");
+	int there = open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
+	int rc;
+
+	if (there < 0 || sysfs)
+		return there;
+	/* Containers have devices mounted over files of procfs. */
+	rc = check_regular(there);
+	if (rc == 0 && direct)
+		return there;
+	if (rc == 0)
+		rc = reopen(host, path, there, flags);
+	close(there);
+	return rc;
+}
+
+/* -ENODATA has a meaning of its own here (host.h), so a driver that says it is an input error. */
+static int read_error(void)
+{
+	return errno == ENODATA ? -EIO : -errno;
+}
+
+/* Documentation/admin-guide/devices.txt: 1 char, 11 = /dev/kmsg */
+#define KMSG_DEVICE makedev(1, 11)
+
+int files_open_kmsg(struct host *host)
+{
+	_cleanup_close_ int there = open_path(host, "/dev/kmsg", O_PATH);
+	struct stat st;
+
+	if (there < 0)
+		return there;
+	if (fstat(there, &st) < 0)
+		return -errno;
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != KMSG_DEVICE)
+		return -ENXIO;
+	return reopen(host, "/dev/kmsg", there, 0);
+}
+
+/* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
+ * attribute of sysfs AT_ONCE, so there a read that does not fill the buffer was the last one. */
+static int read_all(int fd, bool at_once, size_t limit, struct text *text)
+{
+	size_t room = READ_FIRST;
+
+	text->data = malloc(room + 1);
+	while (text->data) {
+		ssize_t n = read(fd, text->data + text->size, room - text->size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return read_error();
+		text->size += (size_t)n;
+		text->data[text->size] = '\0';
+		if (text->size > limit)
+			return -EFBIG;
+		if (n == 0 || (at_once && text->size < room))
+			return 0;
+		if (text->size == room) {
+			char *more = realloc(text->data, room * 2 + 1);
+
+			if (!more)
+				return -ENOMEM;
+			text->data = more;
+			room *= 2;
+		}
+	}
+	return -ENOMEM;
+}
+
+static int read_file(struct host *host, const char *path, size_t limit, struct text *text)
+{
+	int fd = files_open(host, path, 0);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = read_all(fd, is_in(host, path, "/sys/"), limit, text);
+	close(fd);
+	if (rc) {
+		text_free(text);
+		*text = (struct text){ 0 };
+	}
+	return rc;
+}
+
+static int read_head(struct host *host, const char *path, size_t n, struct text *text)
+{
+	_cleanup_close_ int fd = files_open(host, path, 0);
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return fd;
+	text->data = malloc(n + 1);
+	if (!text->data)
+		return -ENOMEM;
+	while (got && text->size < n) {
+		got = read(fd, text->data + text->size, n - text->size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			got = read_error();
+			text_free(text);
+			*text = (struct text){ 0 };
+			return (int)got;
+		}
+		text->size += (size_t)got;
+	}
+	text->data[text->size] = '\0';
+	return 0;
+}
+
+static int add_entries(struct names *names, const char *entries, size_t n)
+{
+	const struct dirent64 *entry;
+	int rc = 0;
+
+	for (size_t at = 0; rc == 0 && at < n; at += entry->d_reclen) {
+		entry = (const struct dirent64 *)(entries + at);
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		rc = names->count < HOST_NAMES_MAX ? names_add(names, entry->d_name) : -EOVERFLOW;
+	}
+	return rc;
+}
+
+static int list_folder(struct host *host, const char *path, struct names *names)
+{
+	_cleanup_close_ int fd = path[1] && strchr(path + 1, '/')
+					 ? open_or_missing(host, path, O_DIRECTORY)
+					 : open_path(host, path, O_DIRECTORY);
+	alignas(struct dirent64) char entries[LIST_BYTES];
+	ssize_t n = 1;
+	int rc = 0;
+
+	if (fd < 0)
+		return fd;
+	while (rc == 0 && n > 0) {
+		n = getdents64(fd, entries, sizeof(entries));
+		rc = n < 0 ? -errno : add_entries(names, entries, (size_t)n);
+	}
+	if (rc)
+		names_free(names);
+	return rc;
+}
+
+static int stat_path(struct host *host, const char *path, struct stat *st)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (host->kind == HOST_LIVE)
+		return stat(path, st) < 0 ? or_missing(host, path, -errno) : 0;
+	fd = open_or_missing(host, path, O_PATH);
+	if (fd < 0)
+		return fd;
+	return fstat(fd, st) < 0 ? -errno : 0;
+}
+
+static int stat_file(struct host *host, const char *path, struct host_stat *out)
+{
+	struct stat st;
+	int rc = stat_path(host, path, &st);
+
+	if (rc)
+		return rc;
+	*out = (struct host_stat){
+		.mode = st.st_mode,
+		.rdev = st.st_rdev,
+		.size = (uint64_t)st.st_size,
+		.mtime_s = (uint64_t)st.st_mtim.tv_sec,
+	};
+	return 0;
+}
+
+static int read_link(struct host *host, const char *path, char target[PATH_MAX])
+{
+	ssize_t n;
+	int fd;
+
+	if (host->kind == HOST_LIVE) {
+		n = readlink(path, target, PATH_MAX - 1);
+		if (n < 0)
+			return or_missing(host, path, -errno);
+		target[n] = '\0';
+		return 0;
+	}
+	fd = open_or_missing(host, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	n = readlinkat(fd, "", target, PATH_MAX - 1);
+	if (n < 0) {
+		/* ENOENT is what readlinkat says of an fd that is not a link. */
+		n = errno == ENOENT ? -EINVAL : -errno;
+		close(fd);
+		return (int)n;
+	}
+	close(fd);
+	target[n] = '\0';
+	return 0;
+}
+
+static int query(struct host *host, const char *key, const struct desc *desc, void *facts,
+		 struct arena *arena, host_ask *ask, void *user)
+{
+	int rc;
+
+	(void)key;
+	(void)desc;
+	host->asking = true;
+	rc = ask(host, facts, arena, user);
+	host->asking = false;
+	return rc;
+}
+
+static void close_files(struct host *host)
+{
+	for (size_t i = 0; i < host->areas_count; i++)
+		free(host->areas[i].name);
+	if (host->root >= 0)
+		close(host->root);
+	close_own_descriptors(host);
+	free(host->directory);
+}
+
+const struct host_ops host_files_ops = {
+	.read = read_file,
+	.head = read_head,
+	.list = list_folder,
+	.stat = stat_file,
+	.link = read_link,
+	.query = query,
+	.close = close_files,
+};
+
+struct host *host_open_live(void)
+{
+	struct host *host = calloc(1, sizeof(*host));
+
+	if (!host)
+		return NULL;
+	host->kind = HOST_LIVE;
+	host->ops = &host_files_ops;
+	host->root = -1;
+	return host;
+}
+
+struct host *host_open_tree(const char *directory, char error[256])
+{
+	struct host *host = calloc(1, sizeof(*host));
+
+	if (!host) {
+		snprintf(error, 256, "out of memory");
+		return NULL;
+	}
+	host->kind = HOST_TREE;
+	host->ops = &host_files_ops;
+	host->root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Even a realpath() that succeeds can leave an errno of its own. */
+	if (host->root >= 0)
+		host->directory = realpath(directory, NULL);
+	if (host->directory)
+		return host;
+	snprintf(error, 256, "--root %.180s: %s", directory, strerror(errno));
+	close_files(host);
+	free(host);
+	return NULL;
+}
+
+/* The file inside the root and the file that a library opens by its native path must be the same
+ * one, and nothing that could make the library wait. */
+static int check_confined(struct host *host, const char *path)
+{
+	char native[PATH_MAX];
+	struct stat inside, outside;
+	bool here, there;
+	int fd = resolve_in_root(host, path, O_PATH | O_CLOEXEC);
+
+	here = fd >= 0 && fstat(fd, &inside) == 0;
+	close_fd(&fd);
+	snprintf(native, sizeof(native), "%s%s", host->directory, path);
+	there = stat(native, &outside) == 0;
+	if (here != there)
+		return -EXDEV;
+	if (!here)
+		return 0;
+	if (inside.st_dev != outside.st_dev || inside.st_ino != outside.st_ino)
+		return -EXDEV;
+	return S_ISREG(inside.st_mode) || S_ISDIR(inside.st_mode) ? 0 : -ENXIO;
+}
+
+int host_folder(struct host *host, const char *path, const char *const *names,
+		char native[PATH_MAX])
+{
+	_cleanup_names_ struct names entries = { 0 };
+	char sub[PATH_MAX];
+	int rc;
+
+	if (host->kind == HOST_CAPTURE)
+		return -ENODATA;
+	if (host->kind == HOST_LIVE) {
+		snprintf(native, PATH_MAX, "%s", path);
+		return 0;
+	}
+	rc = host_files_ops.list(host, path, &entries);
+	for (size_t i = 0; rc == 0 && i < entries.count; i++) {
+		snprintf(sub, sizeof(sub), "%s/%s", path, entries.items[i]);
+		rc = check_confined(host, sub);
+		for (size_t k = 0; rc == 0 && names[k]; k++) {
+			snprintf(sub, sizeof(sub), "%s/%s/%s", path, entries.items[i], names[k]);
+			rc = check_confined(host, sub);
+		}
+		if (rc)
+			host_gap_note(host, sub, rc, NULL);
+	}
+	if (rc == 0)
+		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
+	return rc;
+}

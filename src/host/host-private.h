@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* host-private.h - between host.c and its back ends; nobody else includes this. */
+#ifndef HOST_PRIVATE_H
+#define HOST_PRIVATE_H
+
+#include "host/host.h"
+
+struct host_ops {
+	int (*read)(struct host *host, const char *path, size_t limit, struct text *text);
+	int (*head)(struct host *host, const char *path, size_t n, struct text *text);
+	int (*list)(struct host *host, const char *path, struct names *names);
+	int (*stat)(struct host *host, const char *path, struct host_stat *stat);
+	int (*link)(struct host *host, const char *path, char target[PATH_MAX]);
+	int (*query)(struct host *host, const char *key, const struct desc *desc, void *facts,
+		     struct arena *arena, host_ask *ask, void *user);
+	void (*close)(struct host *host);
+};
+
+struct recorder;
+struct capture;
+
+/* A top-level folder of a tree: is there anything in it? */
+struct area {
+	char *name;
+	bool has;
+};
+#define AREAS_MAX 32
+
+struct host {
+	enum host_kind kind;
+	const struct host_ops *ops;
+	int root;		      /* tree: the folder; live: -1 */
+	char *directory;	      /* tree: its name */
+	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
+	pid_t owner;		      /* 0: nobody has asked for it */
+	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
+	size_t areas_count;
+	bool has_proc, has_sys; /* live: those that were found mounted */
+	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
+	struct capture *capture;
+	struct recorder *recorder;
+	host_gap *gap;
+	void *gap_user;
+	char *trace;
+	bool asking; /* inside a query's ask function */
+};
+
+/* host-files.c: files through a file descriptor, wherever it comes from. */
+extern const struct host_ops host_files_ops;
+int files_open(struct host *host, const char *path, int flags);
+int files_open_kmsg(struct host *host);
+
+/* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
+ * negative errno. */
+int resolve_in_root(struct host *host, const char *path, int flags);
+
+/* host-record.c */
+struct recorder *recorder_new(int fd, bool redact, struct arena *shared);
+/* The name that is to be replaced in what is recorded; before any child is made. */
+void recorder_learn_hostname(struct recorder *r, struct span hostname);
+int recorder_error(const struct recorder *recorder);
+void recorder_free(struct recorder *recorder);
+void record_read(struct recorder *r, const char *path, int rc, const struct text *text);
+void record_head(struct recorder *r, const char *path, int rc, const struct text *text);
+void record_list(struct recorder *r, const char *path, int rc, const struct names *names);
+void record_stat(struct recorder *r, const char *path, int rc, const struct host_stat *stat);
+void record_link(struct recorder *r, const char *path, int rc, const char *target);
+void record_query(struct recorder *r, const char *key, int rc, struct json_object *answer);
+
+int names_add(struct names *names, const char *name);
+int host_error_from_word(const char *word); /* negative errno; -EIO for a word not known */
+
+#endif

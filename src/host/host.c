@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/host.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "facts/fact.h"
+#include "host/host-private.h"
+
+void host_close(struct host *host)
+{
+	if (!host)
+		return;
+	if (host->recorder)
+		recorder_free(host->recorder);
+	host->ops->close(host);
+	free(host);
+}
+
+enum host_kind host_kind(const struct host *host)
+{
+	return host->kind;
+}
+
+int host_record(struct host *host, int fd, bool redact, struct arena *shared)
+{
+	_cleanup_text_ struct text hostname = { 0 };
+	int rc;
+
+	host->recorder = recorder_new(fd, redact, shared);
+	if (!host->recorder)
+		return -ENOMEM;
+	/* Known to every child from the start: each redacts by itself. One that was there, and was lost on
+	 * the way, could not be replaced. */
+	rc = host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname);
+	if (rc == 0)
+		recorder_learn_hostname(host->recorder, text_span(&hostname));
+	return redact && (rc == -EIO || rc == -ENOMEM) ? rc : 0;
+}
+
+int host_record_error(const struct host *host)
+{
+	return host->recorder ? recorder_error(host->recorder) : 0;
+}
+
+void host_on_gap(struct host *host, host_gap *gap, void *user)
+{
+	host->gap = gap;
+	host->gap_user = user;
+}
+
+void host_leave_trace(struct host *host, char *where)
+{
+	host->trace = where;
+}
+
+/* A query's answer stands for all that was read to find it. */
+static bool is_recorded(const struct host *host)
+{
+	return host->recorder && !host->asking;
+}
+
+static void trace(struct host *host, const char *path)
+{
+	size_t n = strnlen(path, PATH_MAX - 1);
+
+	if (!host->trace)
+		return;
+	memcpy(host->trace, path, n);
+	host->trace[n] = '\0';
+}
+
+/* ---- what errors mean ---- */
+
+static const struct error_text {
+	int error;
+	const char *word;
+	const char *why;
+} error_texts[] = {
+	{ EACCES, "EACCES", "permission denied" },
+	{ EPERM, "EPERM", "not permitted" },
+	{ ENOENT, "ENOENT", "not there" },
+	{ ENODATA, "ENODATA", "not part of what was recorded" },
+	{ EFBIG, "EFBIG", "larger than such a file can be" },
+	{ EINVAL, "EINVAL", "invalid argument" },
+	{ EIO, "EIO", "input/output error" },
+	{ ELOOP, "ELOOP", "too many symbolic links" },
+	{ EXDEV, "EXDEV", "leads out of the root" },
+	{ ENOTDIR, "ENOTDIR", "not a folder" },
+	{ EISDIR, "EISDIR", "a folder, not a file" },
+	{ ENODEV, "ENODEV", "no such device" },
+	{ ENXIO, "ENXIO", "not a regular file" },
+	{ ENOMEM, "ENOMEM", "out of memory" },
+	{ ENOSYS, "ENOSYS", "not supported by this kernel" },
+	{ EOPNOTSUPP, "EOPNOTSUPP", "not supported" },
+	{ EPROTONOSUPPORT, "EPROTONOSUPPORT", "protocol not supported" },
+	{ ELIBACC, "ELIBACC", "the library is not installed" },
+	{ EBADMSG, "EBADMSG", "not in the expected form" },
+	{ ENOTCONN, "ENOTCONN", "not connected" },
+	{ ECONNREFUSED, "ECONNREFUSED", "connection refused" },
+	{ EHOSTDOWN, "EHOSTDOWN", "not running" },
+	{ ETIMEDOUT, "ETIMEDOUT", "timed out" },
+	{ EAGAIN, "EAGAIN", "would wait" },
+	{ ENAMETOOLONG, "ENAMETOOLONG", "name too long" },
+	{ EOVERFLOW, "EOVERFLOW", "more entries than such a folder can have" },
+	{ ESTALE, "ESTALE", "stale" },
+	{ EBUSY, "EBUSY", "busy" },
+	{ ENOTUNIQ, "ENOTUNIQ", "more than one answer" },
+};
+
+static const struct error_text *find_error(int error)
+{
+	for (size_t i = 0; i < sizeof(error_texts) / sizeof(error_texts[0]); i++)
+		if (error_texts[i].error == -error)
+			return &error_texts[i];
+	return NULL;
+}
+
+const char *host_error_word(int error)
+{
+	const struct error_text *t = find_error(error);
+
+	return t ? t->word : "EIO";
+}
+
+int host_error_from_word(const char *word)
+{
+	for (size_t i = 0; i < sizeof(error_texts) / sizeof(error_texts[0]); i++)
+		if (strcmp(error_texts[i].word, word) == 0)
+			return -error_texts[i].error;
+	return -EIO;
+}
+
+void host_gap_note(struct host *host, const char *path, int error, const char *why)
+{
+	const struct error_text *t = find_error(error);
+
+	if (host->gap && !host->asking)
+		host->gap(host->gap_user, path, error, why ? why : t ? t->why : strerror(-error));
+}
+
+/* An area that the tree does not have is one gap, not one for each of its files; the same when it
+ * was a tree that a capture was made from. */
+static int answered(struct host *host, const char *path, int rc)
+{
+	char area[PATH_MAX];
+	size_t n;
+
+	if (rc >= 0 || rc == -ENOENT || rc == -ENOTDIR)
+		return rc == -ENOTDIR ? -ENOENT : rc;
+	if (rc == -ENOMSG) {
+		rc = -ENODATA;
+		host_gap_note(host, path, rc, NULL);
+	} else if (rc == -ENODATA) {
+		n = 1 + strcspn(path + 1, "/");
+		snprintf(area, sizeof(area), "%.*s", (int)n, path);
+		host_gap_note(host, area, rc,
+			      host->kind == HOST_LIVE ? "not mounted"
+						      : "this tree has no such folder");
+	} else {
+		host_gap_note(host, path, rc, NULL);
+	}
+	return rc;
+}
+
+/* ---- lists of names ---- */
+
+void names_free(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct names){ 0 };
+}
+
+int names_add(struct names *names, const char *name)
+{
+	if ((names->count & (names->count - 1)) == 0) {
+		size_t room = names->count ? names->count * 2 : 1;
+		char **items = realloc(names->items, room * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		names->items = items;
+	}
+	names->items[names->count] = strdup(name);
+	return names->items[names->count++] ? 0 : -ENOMEM;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_sort(struct names *names)
+{
+	if (names->count > 1)
+		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+}
+
+/* They are sorted. */
+bool names_have(const struct names *names, const char *name)
+{
+	return names->count &&
+	       bsearch(&name, names->items, names->count, sizeof(*names->items), compare_names);
+}
+
+/* ---- questions ---- */
+
+/* The paths of a node are some hundred, and printf takes longer to make one of them than the kernel to find
+ * the file. */
+bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
+{
+	va_list again;
+	size_t n = 0;
+	int length;
+
+	va_copy(again, ap);
+	for (const char *f = format; n < PATH_MAX; f++) {
+		const char *word;
+
+		if (*f != '%') {
+			path[n++] = *f;
+			if (*f)
+				continue;
+			va_end(again);
+			return true;
+		}
+		if (*++f != 's')
+			break;
+		for (word = va_arg(again, const char *); *word && n < PATH_MAX; word++)
+			path[n++] = *word;
+	}
+	va_end(again);
+	if (n >= PATH_MAX)
+		return false;
+	length = vsnprintf(path, PATH_MAX, format, ap);
+	return length >= 0 && length < PATH_MAX;
+}
+
+static int read_at(struct host *host, const char *path, size_t limit, struct text *text)
+{
+	int rc;
+
+	trace(host, path);
+	*text = (struct text){ 0 };
+	rc = host->ops->read(host, path, limit, text);
+	if (is_recorded(host))
+		record_read(host->recorder, path, rc, text);
+	return rc;
+}
+
+int host_read(struct host *host, struct text *text, size_t limit, const char *format, ...)
+{
+	char path[PATH_MAX];
+
+	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	return answered(host, path, read_at(host, path, limit, text));
+}
+
+int host_read_entry(struct host *host, struct text *text, size_t limit, const char *format, ...)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	rc = read_at(host, path, limit, text);
+	return rc == -EINVAL ? -ENOENT : answered(host, path, rc);
+}
+
+int host_read_head(struct host *host, struct text *text, size_t n, const char *format, ...)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	*text = (struct text){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
+	rc = host->ops->head(host, path, n, text);
+	if (is_recorded(host))
+		record_head(host->recorder, path, rc, text);
+	return answered(host, path, rc);
+}
+
+int host_list(struct host *host, struct names *names, const char *format, ...)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	*names = (struct names){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
+	rc = host->ops->list(host, path, names);
+	if (rc == 0)
+		names_sort(names);
+	if (is_recorded(host))
+		record_list(host->recorder, path, rc, names);
+	return answered(host, path, rc);
+}
+
+int host_stat(struct host *host, struct host_stat *stat, const char *format, ...)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	*stat = (struct host_stat){ 0 };
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	trace(host, path);
+	rc = host->ops->stat(host, path, stat);
+	if (is_recorded(host))
+		record_stat(host->recorder, path, rc, stat);
+	return answered(host, path, rc);
+}
+
+static int link_at(struct host *host, const char *path, char target[PATH_MAX])
+{
+	int rc;
+
+	trace(host, path);
+	target[0] = '\0';
+	rc = host->ops->link(host, path, target);
+	if (is_recorded(host))
+		record_link(host->recorder, path, rc, target);
+	return rc == -EINVAL ? rc : answered(host, path, rc);
+}
+
+int host_link(struct host *host, char target[PATH_MAX], const char *format, ...)
+{
+	char path[PATH_MAX];
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	return link_at(host, path, target);
+}
+
+int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *format, ...)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *last;
+	int rc;
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	rc = link_at(host, path, target);
+	if (rc)
+		return rc;
+	last = strrchr(target, '/');
+	snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, last ? last + 1 : target);
+	return 0;
+}
+
+bool host_exists(struct host *host, const char *path)
+{
+	struct host_stat stat;
+
+	return host_stat(host, &stat, "%s", path) == 0;
+}
+
+int host_open(struct host *host, const char *path)
+{
+	trace(host, path);
+	return answered(host, path,
+			host->kind == HOST_CAPTURE ? -ENOMSG : files_open(host, path, 0));
+}
+
+int host_open_kmsg(struct host *host)
+{
+	trace(host, "/dev/kmsg");
+	return answered(host, "/dev/kmsg",
+			host->kind == HOST_LIVE ? files_open_kmsg(host) : -ENODATA);
+}
+
+int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
+	       struct arena *arena, host_ask *ask, void *user)
+{
+	_cleanup_json_ struct json_object *answer = NULL;
+	int rc;
+
+	trace(host, key);
+	rc = host->ops->query(host, key, desc, facts, arena, ask, user);
+	/* Half an answer is none: a capture has only the error. */
+	if (rc)
+		memset(facts, 0, desc->size);
+	if (host->recorder) {
+		answer = rc == 0 ? fact_to_json(desc, facts) : NULL;
+		record_query(host->recorder, key, rc, answer);
+	}
+	return answered(host, key, rc);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.h - the one door to the machine that is looked at.
+ *
+ * Three back ends answer the same questions: the live host, a tree of files (--root), and a capture
+ * (--from), which holds what a recorder round one of the others wrote down. Paths are always those
+ * of the host itself: "/sys/bus/pci/devices". Nothing here changes anything.
+ *
+ * Errors are negative errno:
+ *   -ENOENT    looked for, and not there
+ *   -ENODATA   cannot be told: the tree has no such area, the capture has no such record
+ *   -EFBIG     larger than the limit given
+ *   others     as the kernel said
+ * Whatever fails in a way that leaves something unknown, that is everything but -ENOENT, is told to
+ * the gap function, so that a fact that stayed unknown can say why.
+ */
+#ifndef HOST_H
+#define HOST_H
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/span.h"
+
+/* Most bytes of one file, unless the caller knows better. */
+#define HOST_FILE_MAX (1u << 20)
+#define HOST_NAMES_MAX 65536
+
+struct host;
+struct desc;
+struct json_object;
+
+/* ---- opening; NULL with ERROR filled (256 bytes) when it cannot be done ---- */
+
+struct host *host_open_live(void);
+struct host *host_open_tree(const char *directory, char error[256]);
+/* TEXT is a capture file's content and must stay until host_close(); NAME is for messages. */
+struct host *host_open_capture(const char *name, const char *text, size_t n, char error[256]);
+void host_close(struct host *host);
+
+enum host_kind { HOST_LIVE, HOST_TREE, HOST_CAPTURE };
+enum host_kind host_kind(const struct host *host);
+
+/* Writes every answer from now on to FD, which the caller keeps. With REDACT, names and numbers
+ * that identify the machine or its people are replaced. */
+int host_record(struct host *host, int fd, bool redact, struct arena *shared);
+/* 0, or the error of the first line that could not be written, also by a child. */
+int host_record_error(const struct host *host);
+
+typedef void host_gap(void *user, const char *path, int error, const char *why);
+void host_on_gap(struct host *host, host_gap *gap, void *user);
+
+/* The path last asked for is kept in WHERE (PATH_MAX bytes, may be shared memory), so that another
+ * process can name it when this one hangs. */
+void host_leave_trace(struct host *host, char *where);
+
+/* ---- questions ---- */
+
+/* A file's content; data[size] is NUL. */
+struct text {
+	char *data;
+	size_t size;
+};
+
+static inline void text_free(struct text *text)
+{
+	free(text->data);
+}
+#define _cleanup_text_ _cleanup_(text_free)
+
+static inline struct span text_span(const struct text *text)
+{
+	return (struct span){ text->data, text->size };
+}
+
+/* A folder's entries without "." and "..", sorted by strcmp. */
+struct names {
+	char **items;
+	size_t count;
+};
+
+void names_free(struct names *names);
+bool names_have(const struct names *names, const char *name);
+#define _cleanup_names_ _cleanup_(names_free)
+
+struct host_stat {
+	mode_t mode; /* type and permissions; a link is followed */
+	dev_t rdev;
+	uint64_t size;
+	uint64_t mtime_s;
+};
+
+#define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))
+/* For those functions: writes the path that they were given into PATH. False when it is too long: cut off
+ * it would name another file. */
+bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+#define HOST_FORMAT_PATH(path, format)                      \
+	({                                                  \
+		va_list ap;                                 \
+		bool whole;                                 \
+		va_start(ap, format);                       \
+		whole = host_format_path(path, format, ap); \
+		va_end(ap);                                 \
+		whole;                                      \
+	})
+
+/* A regular file, at most LIMIT bytes. */
+HOST_PATH(4)
+int host_read(struct host *host, struct text *text, size_t limit, const char *format, ...);
+/* An entry of a table in sysfs: -EINVAL is how the kernel says that it is empty, so that one is
+ * -ENOENT here and no gap. */
+HOST_PATH(4)
+int host_read_entry(struct host *host, struct text *text, size_t limit, const char *format, ...);
+/* Its first N bytes, or all of a shorter one: where the rest costs time and says nothing new. */
+HOST_PATH(4)
+int host_read_head(struct host *host, struct text *text, size_t n, const char *format, ...);
+HOST_PATH(3) int host_list(struct host *host, struct names *names, const char *format, ...);
+HOST_PATH(3) int host_stat(struct host *host, struct host_stat *stat, const char *format, ...);
+/* Where a symbolic link points, as it is written; -EINVAL when it is not a link (no gap). */
+HOST_PATH(3) int host_link(struct host *host, char target[PATH_MAX], const char *format, ...);
+/* The last part of a link's target: the driver of a device, the group of an IOMMU. */
+HOST_PATH(3)
+int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
+bool host_exists(struct host *host, const char *path);
+
+/* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
+int host_open(struct host *host, const char *path);
+/* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it takes
+ * nothing out of the log. -ENXIO when something else stands there, as in some containers. */
+int host_open_kmsg(struct host *host);
+/* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
+ * library would open below it leaves the root: NAMES are the files that it opens in each
+ * sub-folder. Live and tree only. */
+int host_folder(struct host *host, const char *path, const char *const *names,
+		char native[PATH_MAX]);
+
+/*
+ * What a library has to be asked. ASK fills FACTS (as DESC describes them) and is called live and
+ * for a tree; a recorder keeps its answer under KEY, and a capture gives that answer back. What ASK
+ * itself reads is neither recorded nor told to the gap function, so that a capture says the same as
+ * the machine: what went wrong is ASK's return value, told under KEY. KEY may be a path.
+ */
+typedef int host_ask(struct host *host, void *facts, struct arena *arena, void *user);
+int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
+	       struct arena *arena, host_ask *ask, void *user);
+
+/* For what a probe finds out itself: "only 64 of 4096 bytes". */
+void host_gap_note(struct host *host, const char *path, int error, const char *why);
+
+const char *host_error_word(int error); /* EACCES */
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boot.h - the menus of boot loaders, between probes/boot.c and the readers of each loader. */
+#ifndef BOOT_H
+#define BOOT_H
+
+#include "probes/probe.h"
+
+#define BOOT_ENTRIES_MAX 256
+
+/* One entry as a loader has it; paths as they are written there. NULL: it has none. */
+struct boot_line {
+	const char *id;
+	const char *title;
+	const char *release; /* where the entry says it */
+	const char *kernel;
+	const char *initrd;
+	const char *cmdline;
+	const char *file;
+	uint64_t line;	  /* 0: the whole file */
+	const char *base; /* host folder that paths are relative to; NULL: GRUB's own idea */
+};
+
+/* Adds the entry to boot.entries and returns its index there. */
+uint32_t boot_add(struct probe_context *ctx, const struct boot_line *line);
+
+/* The entry that boots next: next_* and the staged command line. */
+void boot_set_next(struct probe_context *ctx, uint32_t index);
+
+/* Where a file that a loader names is on the host. */
+const char *boot_path(struct probe_context *ctx, const char *base, const char *written);
+
+/* boot-grub.c: true when there is a grub.cfg; what it says is in ctx then, or a gap says why not.
+ */
+bool boot_read_grub(struct probe_context *ctx);
+
+/* boot-systemd.c: systemd-boot's entries and unified kernel images. True when there are any. */
+bool boot_read_systemd(struct probe_context *ctx);
+/* A variable of the loader interface (systemd.io/BOOT_LOADER_INTERFACE), in ctx->arena; NULL when
+ * it is not there. */
+const char *boot_loader_variable(struct probe_context *ctx, const char *name);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/env-nccl-conf.h"
+
+#include <string.h>
+
+#include "parse/passwd.h"
+#include "parse/process.h"
+#include "probes/processes.h"
+#include "query/node-find.h"
+
+#define SETTINGS_MAX 1024
+#define HOME_CONF "~/.nccl.conf"
+#define STANDARD_CONF "/etc/nccl.conf"
+#define HOMES_DIFFER                                                      \
+	"HOME and /etc/passwd do not lead to one file: NCCL before 2.30 " \
+	"takes the home of passwd, later releases HOME"
+
+/* What is meant by the text before an "=": a shell's "export" and blanks are part of the name for NCCL. */
+static struct span meant_name(struct span name)
+{
+	static const char export[] = "export ";
+
+	name = span_trim(name);
+	if (span_starts(name, export))
+		name = span_trim((struct span){ name.p + strlen(export), name.n - strlen(export) });
+	return name;
+}
+
+/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
+ * a comment. A job can name any file: only the variables that matter are kept. */
+static void take_settings(struct span rest, struct env_facts *answer, struct arena *arena,
+			  const char *shown)
+{
+	struct span line;
+	uint64_t number = 0;
+
+	answer->nccl_conf.state = FACT_KNOWN;
+	while (span_cut(&rest, '\n', &line) && answer->nccl_conf.count < SETTINGS_MAX) {
+		size_t equals = span_find(line, '=');
+		struct span name = { line.p, equals };
+		struct env_setting *setting;
+
+		number++;
+		if (equals == line.n || span_starts(line, "#") ||
+		    !process_variable_matters(meant_name(name)))
+			continue;
+		setting = LIST_ADD(arena, &answer->nccl_conf);
+		setting->name = fact_strn(arena, name.p, name.n);
+		setting->value = fact_strn(arena, line.p + equals + 1, line.n - equals - 1);
+		setting->file = fact_str(arena, shown);
+		setting->line = fact_u64(number);
+	}
+}
+
+/* USER is the file. */
+static int ask_file(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", (const char *)user);
+
+	if (rc == 0)
+		take_settings(text_span(&text), facts, arena, user);
+	return rc;
+}
+
+/* ---- the file of a home ---- */
+
+struct person {
+	const char *folder; /* of their process, in /proc */
+	struct fact_u64 user;
+	bool brief;
+};
+
+/* HOME in the environment of the process; NULL: it has none. */
+static int find_home_told(struct host *host, struct arena *arena, const char *folder,
+			  const char **home)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s/environ", folder);
+
+	if (rc == 0 && process_environ_find(text_span(&text), "HOME", &value))
+		*home = arena_strndup(arena, value.p, value.n);
+	return rc;
+}
+
+/* The home in /etc/passwd; NULL: the user is not in it. */
+static int find_home_listed(struct host *host, struct arena *arena, struct fact_u64 user,
+			    const char **home)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span found;
+	int rc = is_known(user) ? host_read(host, &text, HOST_FILE_MAX, "/etc/passwd") : -ENOENT;
+
+	if (rc == 0 && passwd_home(text_span(&text), user.value, &found))
+		*home = arena_strndup(arena, found.p, found.n);
+	return rc == -ENODATA || rc == -ENOENT ? 0 : rc;
+}
+
+/* A copy of a node has nobody's home. */
+static int read_home(struct host *host, const char *home, struct text *text)
+{
+	int rc = home && *home == '/' ? host_read(host, text, HOST_FILE_MAX, "%s/.nccl.conf", home)
+				      : -ENOENT;
+
+	return rc == -ENODATA ? -ENOENT : rc;
+}
+
+static bool is_same(const struct text *a, const struct text *b)
+{
+	return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+/*
+ * NCCL finds its user's home in passwd before 2.30, and by HOME since (src/misc/param.cc, userHomeDir()).
+ * Where both lead to the same lines, or to no file, all releases agree; else it cannot be told here which
+ * of the two counts.
+ */
+static int read_agreed(struct host *host, const char *told, const char *listed, struct text *text)
+{
+	_cleanup_text_ struct text other = { 0 };
+	int rc = read_home(host, told, text), other_rc;
+
+	if (told && listed && strcmp(told, listed) == 0)
+		return rc;
+	other_rc = read_home(host, listed, &other);
+	if (rc == other_rc)
+		return rc == 0 && !is_same(text, &other) ? -ENOTUNIQ : rc;
+	if (rc && rc != -ENOENT)
+		return rc;
+	return other_rc && other_rc != -ENOENT ? other_rc : -ENOTUNIQ;
+}
+
+/*
+ * Who is not in /etc/passwd is in a directory service, of which login made HOME. To be brief is to take HOME
+ * for passwd's, where it is set. The name of a home is its owner's: the path does not leave this function.
+ */
+static int ask_home(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	const struct person *person = user;
+	_cleanup_text_ struct text text = { 0 };
+	const char *told = NULL, *listed = NULL;
+	int rc = find_home_told(host, arena, person->folder, &told);
+
+	if (rc)
+		return rc;
+	if (!told || !person->brief)
+		rc = find_home_listed(host, arena, person->user, &listed);
+	if (rc)
+		return rc;
+	if (!told && !listed)
+		return -ENOTUNIQ;
+	rc = read_agreed(host, told, listed ? listed : told, &text);
+	if (rc == 0)
+		take_settings(text_span(&text), facts, arena, HOME_CONF);
+	return rc;
+}
+
+/* ---- all files ---- */
+
+static int add_settings(struct probe_context *ctx, const char *path, host_ask *ask, void *user)
+{
+	struct env_facts *env = &ctx->node->env, answer = { 0 };
+	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
+			    &env_facts_desc, &answer, ctx->arena, ask, user);
+
+	if (rc && rc != -ENOENT)
+		host_gap_note(ctx->host, path, rc, rc == -ENOTUNIQ ? HOMES_DIFFER : NULL);
+	if (rc)
+		return rc;
+	env->nccl_conf.state = FACT_KNOWN;
+	for_each(setting, &answer.nccl_conf)
+		*LIST_ADD(ctx->arena, &env->nccl_conf) = *setting;
+	return 0;
+}
+
+static int add_file(struct probe_context *ctx, const char *path)
+{
+	return add_settings(ctx, path, ask_file, arena_strdup(ctx->arena, path));
+}
+
+static int read_first(struct probe_context *ctx, const char *folder, struct fact_u64 user)
+{
+	struct person person = { .folder = folder, .user = user, .brief = ctx->brief };
+	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
+	int rc;
+
+	if (!own || !*own) {
+		rc = add_settings(ctx, HOME_CONF, ask_home, &person);
+		/* Nor had a capture, before this was asked. */
+		return rc == -ENODATA ? -ENOENT : rc;
+	}
+	if (*own == '/')
+		return add_file(ctx, own);
+	host_gap_note(ctx->host, STANDARD_CONF, -ENODATA,
+		      "NCCL_CONF_FILE is relative to the folder that the process is in");
+	return -ENODATA;
+}
+
+void nccl_conf_read(struct probe_context *ctx, const char *folder, struct fact_u64 user)
+{
+	struct env_facts *env = &ctx->node->env;
+	int first, standard;
+
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
+		host_gap_note(ctx->host, STANDARD_CONF, -EXDEV, PROCESS_IS_ELSEWHERE);
+		return;
+	}
+	first = read_first(ctx, folder, user);
+	standard = add_file(ctx, STANDARD_CONF);
+	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
+		env->nccl_conf.state = FACT_UNKNOWN;
+	else if (first && standard)
+		env->nccl_conf.state = FACT_ABSENT;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * decompress-zstd.h - zstd without libarchive. It is what most images are packed with, and what
+ * libarchive is linked with (libxml2, ICU, the C++ runtime) takes more memory than all the rest of
+ * reading an image.
+ */
+#ifndef DECOMPRESS_ZSTD_H
+#define DECOMPRESS_ZSTD_H
+
+#include "probes/initramfs-decompress.h"
+
+struct zstd;
+
+/* -ELIBACC when libzstd is not there: libarchive then does it. */
+int zstd_open(struct zstd **out, decompress_read *read, void *user);
+void zstd_close(struct zstd *z);
+int zstd_next(struct zstd *z, struct span *block);
+uint64_t zstd_used(const struct zstd *z);
+
+#endif

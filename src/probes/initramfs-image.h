@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* image.h - an initramfs image, read as the kernel reads it but never as a whole: whatever its
+ * size, a few blocks of it are in memory at a time. */
+#ifndef IMAGE_H
+#define IMAGE_H
+
+#include "facts/facts.h"
+
+#define IMAGE_BYTES_MAX (4ull << 30) /* most bytes that all segments may decompress to */
+
+/* Fills compressors, complete, problem, generator, modules and modprobe from the file FD, which may
+ * also be a unified kernel image. Never fails: what cannot be read is in problem. */
+void image_read(int fd, struct initramfs_image *image, struct arena *arena);
+
+/* The same, and calls ENTRY for every name in it, as the archive has it, without "/" at its beginning. */
+typedef void image_entry(void *user, const char *name);
+void image_read_each(int fd, struct initramfs_image *image, struct arena *arena, image_entry *entry,
+		     void *user);
+
+#endif

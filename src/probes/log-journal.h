@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* journal.h - the kernel's messages of one boot, from systemd's journal. libsystemd is opened when
+ * it is first wanted. */
+#ifndef JOURNAL_H
+#define JOURNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/span.h"
+
+/* Reading a journal decompresses, and takes 10 to 20 us a message. */
+#define JOURNAL_BUDGET_MS 800
+
+typedef void journal_message(void *user, uint64_t time_us, struct span message);
+
+/*
+ * FOLDER NULL: this machine's. BOOT is the boot's id in 32 digits, "" for the last one that is
+ * there. 0, with CUT set when the time ran out first; -ELIBACC without libsystemd, -ENODATA when
+ * there is no message of that boot, or none that this user may see.
+ */
+int journal_read(const char *folder, const char *boot, journal_message *message, void *user,
+		 bool *cut);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lines.h - a file a block or a line at a time, for those that are too long to be held. */
+#ifndef LINES_H
+#define LINES_H
+
+#include "base/span.h"
+
+#define LINES_BLOCK (64u << 10) /* longer lines are given in parts */
+
+/* Both go on from where FD stands until its end, or until the callback returns false. 0 or negative
+ * errno. */
+typedef bool lines_found(void *user, struct span piece);
+int lines_read(int fd, lines_found *line, void *user);
+int lines_read_blocks(int fd, lines_found *block, void *user);
+
+#endif

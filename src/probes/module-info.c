@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/module-info.h"
+
+#include <errno.h>
+#include <libkmod.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/library.h"
+#include "parse/module.h"
+
+/* Opened when the first file is read: it brings libcrypto and three decompressors with it, whose
+ * loading takes longer than all that preflight does. */
+#define LIBRARY "libkmod.so.2"
+
+#define FUNCTIONS(F)                                \
+	F(kmod_list_next)                           \
+	F(kmod_module_dependency_symbol_get_crc)    \
+	F(kmod_module_dependency_symbol_get_symbol) \
+	F(kmod_module_dependency_symbols_free_list) \
+	F(kmod_module_get_dependency_symbols)       \
+	F(kmod_module_get_info)                     \
+	F(kmod_module_get_symbols)                  \
+	F(kmod_module_info_free_list)               \
+	F(kmod_module_info_get_key)                 \
+	F(kmod_module_info_get_value)               \
+	F(kmod_module_new_from_path)                \
+	F(kmod_module_symbol_get_crc)               \
+	F(kmod_module_symbol_get_symbol)            \
+	F(kmod_module_symbols_free_list)            \
+	F(kmod_module_unref)                        \
+	F(kmod_new)                                 \
+	F(kmod_set_log_fn)                          \
+	F(kmod_unref)
+
+static struct {
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
+
+/* kmod_list_foreach() calls the library by name. */
+#define for_each_entry(entry, list) \
+	for ((entry) = (list); (entry); (entry) = lib.kmod_list_next((list), (entry)))
+
+static int load(void)
+{
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+
+	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
+}
+
+/* What libkmod thinks of a damaged file is in the error that it returns. */
+static void say_nothing(void *data, int priority, const char *file, int line, const char *fn,
+			const char *format, va_list args)
+{
+	(void)data;
+	(void)priority;
+	(void)file;
+	(void)line;
+	(void)fn;
+	(void)format;
+	(void)args;
+}
+
+static int begin(struct module_info *info)
+{
+	static const char *const no_configuration[] = { NULL };
+
+	int rc;
+
+	if (info->ctx)
+		return 0;
+	rc = load();
+	if (rc)
+		return rc;
+	/* No folder of modules: only files that are named by their descriptor are looked at, and
+	 * nothing of this machine's configuration is wanted. */
+	info->ctx = lib.kmod_new("/dev/null", no_configuration);
+	if (!info->ctx)
+		return -ENOMEM;
+	lib.kmod_set_log_fn(info->ctx, say_nothing, NULL);
+	info->deadline_us = clock_us() + MODULE_INFO_BUDGET_MS * 1000;
+	return 0;
+}
+
+void module_info_close(struct module_info *info)
+{
+	if (info->ctx)
+		lib.kmod_unref(info->ctx);
+	info->ctx = NULL;
+}
+
+/* ---- .modinfo ---- */
+
+struct text_field {
+	const char *key;
+	size_t offset;
+	bool brief;
+};
+
+static const struct text_field text_fields[] = {
+	{ "name", offsetof(struct module_file, name), true },
+	{ "version", offsetof(struct module_file, version), true },
+	{ "srcversion", offsetof(struct module_file, srcversion), false },
+	{ "vermagic", offsetof(struct module_file, vermagic), false },
+	{ "license", offsetof(struct module_file, license), false },
+	{ "description", offsetof(struct module_file, description), false },
+	/* libkmod takes it from the signature at the end of the file. */
+	{ "signer", offsetof(struct module_file, signer), false },
+};
+
+static void add_depends(struct module_file *file, struct arena *arena, const char *value)
+{
+	struct span rest = span_of(value), name;
+	char clean[MODULE_NAME_MAX];
+
+	while (span_cut(&rest, ',', &name)) {
+		if (!name.n)
+			continue;
+		module_name_copy(name, clean);
+		*LIST_ADD(arena, &file->depends) = arena_strdup(arena, clean);
+	}
+}
+
+/* "NVreg_EnableMSI:int" of parmtype; parm, the description, is not written for all of them. */
+static void add_parameter(struct module_file *file, struct arena *arena, const char *value)
+{
+	struct span name = { value, span_find(span_of(value), ':') };
+	struct fact_str clean = fact_strn(arena, name.p, name.n);
+
+	for (uint32_t i = 0; i < file->parameters.count; i++)
+		if (strcmp(file->parameters.items[i], clean.value) == 0)
+			return;
+	*LIST_ADD(arena, &file->parameters) = clean.value;
+}
+
+static void add_type(struct module_file *file, struct arena *arena, const char *value)
+{
+	if (!span_ends(span_of(value), ":int"))
+		*LIST_ADD(arena, &file->parameter_types) = fact_str(arena, value).value;
+}
+
+static void add_info(struct module_file *file, struct arena *arena, const char *key,
+		     const char *value, bool brief)
+{
+	for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
+		const struct text_field *f = &text_fields[i];
+		struct fact_str *fact = (struct fact_str *)((char *)file + f->offset);
+
+		/* The first of several, as modinfo -F. */
+		if (strcmp(key, f->key) == 0 && (f->brief || !brief) && !is_known(*fact))
+			*fact = fact_str(arena, value);
+	}
+	if (brief)
+		return;
+	if (strcmp(key, "depends") == 0)
+		add_depends(file, arena, value);
+	if (strcmp(key, "parm") == 0 || strcmp(key, "parmtype") == 0)
+		add_parameter(file, arena, value);
+	if (strcmp(key, "parmtype") == 0)
+		add_type(file, arena, value);
+	/* Signed, by somebody whom this libkmod cannot tell. */
+	if (strcmp(key, "sig_id") == 0 && is_absent(file->signer))
+		file->signer.state = FACT_UNKNOWN;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int read_info(struct kmod_module *module, struct module_file *file, struct arena *arena,
+		     bool brief)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_info(module, &list);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++)
+		if (text_fields[i].brief || !brief)
+			*(enum fact_state *)((char *)file + text_fields[i].offset) = FACT_ABSENT;
+	if (!brief)
+		file->depends.state = file->parameters.state = file->parameter_types.state =
+			FACT_KNOWN;
+	for_each_entry(entry, list) add_info(file, arena, lib.kmod_module_info_get_key(entry),
+					     lib.kmod_module_info_get_value(entry), brief);
+	lib.kmod_module_info_free_list(list);
+	fact_list_sort(&file->parameters, sizeof(char *), compare_strings);
+	fact_list_sort(&file->parameter_types, sizeof(char *), compare_strings);
+	return 0;
+}
+
+/* ---- symbols ---- */
+
+static bool is_of_interest(const char *symbol)
+{
+	return strstr(symbol, "ib_register_peer_memory") ||
+	       strstr(symbol, "ib_unregister_peer_memory") || strstr(symbol, "nvidia_p2p_");
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct module_symbol *x = a, *y = b;
+
+	return strcmp(x->name.value, y->name.value);
+}
+
+static void set_symbol(struct module_symbol *symbol, struct arena *arena, const char *name,
+		       uint64_t crc)
+{
+	symbol->name = fact_str(arena, name);
+	symbol->crc = crc ? fact_u64(crc) : FACT_NONE(fact_u64);
+}
+
+/* -ENOENT and -ENODATA: the file has no such section. */
+static bool has_none(int rc)
+{
+	return rc == 0 || rc == -ENOENT || rc == -ENODATA;
+}
+
+static void read_imports(struct kmod_module *module, struct module_file *file, struct arena *arena)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
+
+	if (rc <= 0) {
+		file->imports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
+		return;
+	}
+	file->imports.state = FACT_KNOWN;
+	for_each_entry(entry, list)
+	{
+		const char *name = lib.kmod_module_dependency_symbol_get_symbol(entry);
+
+		if (is_of_interest(name))
+			set_symbol(LIST_ADD(arena, &file->imports), arena, name,
+				   lib.kmod_module_dependency_symbol_get_crc(entry));
+	}
+	lib.kmod_module_dependency_symbols_free_list(list);
+	fact_list_sort(&file->imports, sizeof(file->imports.items[0]), compare_symbols);
+}
+
+static void read_exports(struct kmod_module *module, struct module_file *file, struct arena *arena)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_symbols(module, &list);
+
+	if (rc <= 0) {
+		file->exports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
+		return;
+	}
+	file->exports.state = FACT_KNOWN;
+	for_each_entry(entry, list)
+	{
+		const char *name = lib.kmod_module_symbol_get_symbol(entry);
+
+		if (is_of_interest(name))
+			set_symbol(LIST_ADD(arena, &file->exports), arena, name,
+				   lib.kmod_module_symbol_get_crc(entry));
+	}
+	lib.kmod_module_symbols_free_list(list);
+	fact_list_sort(&file->exports, sizeof(file->exports.items[0]), compare_symbols);
+}
+
+/* ---- one file ---- */
+
+static int check_cost(const struct module_info *info, int fd)
+{
+	struct stat st;
+
+	if (!module_file_is_compressed(span_of(info->path)))
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size > MODULE_COMPRESSED_MAX)
+		return -EFBIG;
+	return clock_us() < info->deadline_us ? 0 : -ETIMEDOUT;
+}
+
+int module_info_ask(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct module_info *info = user;
+	struct module_file *file = facts;
+	_cleanup_close_ int fd = host_open(host, info->path);
+	struct kmod_module *module = NULL;
+	char native[32];
+	int rc = fd < 0 ? fd : begin(info);
+
+	if (rc == 0)
+		rc = check_cost(info, fd);
+	if (rc)
+		return rc;
+	snprintf(native, sizeof(native), "/proc/self/fd/%d", fd);
+	rc = lib.kmod_module_new_from_path(info->ctx, native, &module);
+	if (rc)
+		return rc;
+	file->path = fact_str(arena, info->path);
+	rc = read_info(module, file, arena, info->brief);
+	if (rc == 0 && !info->brief) {
+		read_imports(module, file, arena);
+		read_exports(module, file, arena);
+	}
+	lib.kmod_module_unref(module);
+	/* libkmod's word for a file that is no module; also for a compression that it was built
+	 * without, which it takes for a plain file. */
+	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))
+		return -EOPNOTSUPP;
+	return rc == -ENOENT || rc == -ENOEXEC || rc == -EINVAL ? -EBADMSG : rc;
+}

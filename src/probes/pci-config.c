@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/pci-config.h"
+
+#include <errno.h>
+#include <pci/pci.h>
+#include <string.h>
+
+#include "base/library.h"
+#include "parse/pcie.h"
+#include "parse/vpd.h"
+#include "query/gpus.h"
+#include "query/node-find.h"
+
+/* Opened when it is first asked: it brings libudev with it, and preflight needs neither. */
+#define LIBRARY "libpci.so.3"
+
+/* pci_init() is a versioned symbol, as is pci_fill_info(): dlsym() finds the newest, which is the one that
+ * the header of the same version describes. */
+#define FUNCTIONS(F)      \
+	F(pci_alloc)      \
+	F(pci_init)       \
+	F(pci_cleanup)    \
+	F(pci_set_param)  \
+	F(pci_get_dev)    \
+	F(pci_free_dev)   \
+	F(pci_read_block) \
+	F(pci_fill_info)  \
+	F(pci_find_cap)
+
+static struct {
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
+
+static int load(void)
+{
+	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+
+	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
+}
+
+/* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */
+#define EXIT_LIBPCI 70
+
+#define CONFIG_HEADER 64 /* readable without CAP_SYS_ADMIN (drivers/pci/pci-sysfs.c) */
+#define CONFIG_CONVENTIONAL 256
+#define CONFIG_MAX 4096
+
+#define BARS 6
+#define VPD_HEAD 1024 /* a function has some 300 bytes; each four take a transaction */
+
+static uint64_t class_of(const struct pci_device *d)
+{
+	return is_known(d->class_id) ? d->class_id.value >> 8 : 0;
+}
+
+bool pci_is_bridge(const struct pci_device *d)
+{
+	return class_of(d) == PCI_CLASS_BRIDGE_PCI;
+}
+
+/* InfiniBand adapters before ConnectX-4 can be serial bus controllers. */
+bool pci_matters(const struct pci_device *d)
+{
+	uint64_t base = class_of(d) >> 8;
+
+	return base == PCI_BASE_CLASS_DISPLAY || base == PCI_BASE_CLASS_NETWORK ||
+	       class_of(d) == PCI_CLASS_SERIAL_INFINIBAND || pci_is_bridge(d) || pci_is_nvswitch(d);
+}
+
+/* The attribute is part of the type that libpci wants; _Noreturn would not be. */
+__attribute__((noreturn)) static void end_child(char *message, ...)
+{
+	(void)message;
+	_exit(EXIT_LIBPCI);
+}
+
+static void ignore_warning(char *message, ...)
+{
+	(void)message;
+}
+
+/* One function while it is being asked. */
+struct reading {
+	struct host *host;
+	struct arena *arena;
+	struct pci_dev *dev;
+	struct pci_device *d;
+	unsigned int registers; /* BARs that its header has */
+	bool complete;		/* its extended capabilities could be read to the last one */
+	bool nvswitches;	/* NICs of this node may be NVSwitches' */
+};
+
+/* pci_read_long() answers all ones for a read that failed, which a register can hold as well. */
+static bool read_long(struct reading *r, unsigned int at, uint32_t *value)
+{
+	uint8_t bytes[4];
+
+	if (!lib.pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
+		return false;
+	*value = (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 |
+		 bytes[0];
+	return true;
+}
+
+static bool read_word(struct reading *r, unsigned int at, uint16_t *value)
+{
+	uint8_t bytes[2];
+
+	if (!lib.pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
+		return false;
+	*value = (uint16_t)(bytes[1] << 8 | bytes[0]);
+	return true;
+}
+
+/* ---- BARs ---- */
+
+static void add_bar(struct reading *r, unsigned int index, uint64_t flags)
+{
+	struct pci_bar *bar = LIST_ADD(r->arena, &r->d->bars);
+	bool io = flags & PCI_RESOURCE_IO;
+	uint64_t start = r->dev->base_addr[index] & (io ? PCI_ADDR_IO_MASK : PCI_ADDR_MEM_MASK);
+
+	bar->index = fact_u64(index);
+	/* A kernel that keeps the size of a BAR that it found no room for marks it as unset. */
+	bar->start = fact_u64(flags & PCI_RESOURCE_UNSET ? 0 : start);
+	if (r->dev->size[index])
+		bar->size_bytes = fact_u64(r->dev->size[index]);
+	bar->prefetchable = fact_bool(flags & PCI_RESOURCE_PREFETCH);
+	bar->wide = fact_bool(flags & PCI_RESOURCE_64);
+	bar->io = fact_bool(io);
+}
+
+/* The kernel clears the whole line of a BAR that it found no room for; the register is still there.
+ * True when the next register belongs to it. */
+static bool add_unassigned(struct reading *r, unsigned int index)
+{
+	struct pci_bar_register found;
+	struct pci_bar *bar;
+	uint32_t value;
+
+	if (!read_long(r, PCI_BASE_ADDRESS_0 + 4 * index, &value))
+		return false;
+	found = pci_bar_register(value);
+	if (!found.exists)
+		return false;
+	bar = LIST_ADD(r->arena, &r->d->bars);
+	bar->index = fact_u64(index);
+	bar->start = fact_u64(0);
+	bar->prefetchable = fact_bool(found.prefetchable);
+	bar->wide = fact_bool(found.wide);
+	bar->io = fact_bool(found.io);
+	return found.wide;
+}
+
+/* A line of three hexadecimal numbers for each BAR (drivers/pci/pci-sysfs.c, resource_show). */
+static bool is_resource_line(struct span line)
+{
+	struct span word;
+	uint64_t value;
+	int words = 0;
+
+	while (span_word(&line, &word)) {
+		if (!span_starts(word, "0x") || span_u64(word, 16, &value))
+			return false;
+		words++;
+	}
+	return words == 3;
+}
+
+/* libpci ends the process where the file is not there or has no sense in it, and before 3.8 takes an
+ * empty one for a function without BARs. The kernel always has the file, and full; a tree may not. */
+static bool has_resources(struct reading *r)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, line;
+	int lines = 0;
+
+	if (host_kind(r->host) != HOST_TREE)
+		return true;
+	if (host_read(r->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/resource", r->d->bdf.value))
+		return false;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		if (!is_resource_line(line))
+			return false;
+		lines++;
+	}
+	return lines >= BARS;
+}
+
+/* A bridge's resource file goes on with its windows: only the first six lines are BARs. */
+static void read_bars(struct reading *r)
+{
+	if (!has_resources(r))
+		return;
+	if (!(lib.pci_fill_info(r->dev, PCI_FILL_SIZES | PCI_FILL_BASES | PCI_FILL_IO_FLAGS) &
+	      PCI_FILL_SIZES))
+		return;
+	r->d->bars.state = FACT_KNOWN;
+	for (unsigned int i = 0; i < BARS; i++) {
+		uint64_t flags = r->dev->flags[i];
+
+		if (flags || r->dev->size[i]) {
+			add_bar(r, i, flags);
+			i += !!(flags & PCI_RESOURCE_64);
+		} else if (i < r->registers) {
+			i += add_unassigned(r, i);
+		}
+	}
+}
+
+/* ---- capabilities ---- */
+
+/* Looks for an extended capability. */
+static struct pci_cap *find_extended(struct reading *r, unsigned int id, enum fact_state *state)
+{
+	struct pci_cap *cap = lib.pci_find_cap(r->dev, id, PCI_CAP_EXTENDED);
+
+	/* The list of one that was cut off ends early. */
+	*state = !cap && r->complete ? FACT_ABSENT : FACT_UNKNOWN;
+	return cap;
+}
+
+static void read_acs(struct reading *r)
+{
+	struct pci_acs *acs = &r->d->acs;
+	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_ACS, &acs->state);
+	uint16_t capability, control;
+
+	if (!cap || !read_word(r, cap->addr + PCI_ACS_CAP, &capability) ||
+	    !read_word(r, cap->addr + PCI_ACS_CTRL, &control))
+		return;
+	*acs = (struct pci_acs){ FACT_KNOWN, fact_u64(capability), fact_u64(control) };
+}
+
+static void read_ats(struct reading *r)
+{
+	struct fact_bool *ats = &r->d->ats_enabled;
+	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_ATS, &ats->state);
+	uint16_t control;
+
+	if (cap && read_word(r, cap->addr + PCI_ATS_CTRL, &control))
+		*ats = fact_bool(control & PCI_ATS_CTRL_ENABLE);
+}
+
+/* The size that a BAR has although the kernel found no address for it. */
+static void size_bar(struct reading *r, const struct pcie_rebar *rebar)
+{
+	for_each_mut(bar, &r->d->bars)
+		if (known_is(bar->index, rebar->index) && !is_known(bar->size_bytes))
+			bar->size_bytes = fact_u64(rebar->size);
+}
+
+static void read_rebar(struct reading *r)
+{
+	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_REBAR, &r->d->rebar.state);
+	struct pcie_rebar entry = { .count = 1 };
+	unsigned int count = 1;
+
+	for (unsigned int i = 0; cap && i < count; i++) {
+		struct pci_rebar *rebar;
+		uint32_t capability, control;
+
+		if (!read_long(r, cap->addr + 4 + 8 * i, &capability) ||
+		    !read_long(r, cap->addr + 8 + 8 * i, &control) ||
+		    !pcie_rebar_parse(capability, control, &entry))
+			return;
+		if (i == 0)
+			count = entry.count <= BARS ? entry.count : 1;
+		rebar = LIST_ADD(r->arena, &r->d->rebar);
+		rebar->index = fact_u64(entry.index);
+		rebar->size_bytes = fact_u64(entry.size);
+		rebar->size_max_bytes = fact_u64(entry.size_max);
+		size_bar(r, &entry);
+	}
+}
+
+static struct fact_u64 unless_zero(uint64_t value)
+{
+	return value ? fact_u64(value) : (struct fact_u64){ 0 };
+}
+
+static void read_port(struct pci_device *d, unsigned int type)
+{
+	static const int ports[] = {
+		[PCI_EXP_TYPE_ENDPOINT] = PCI_ENDPOINT,
+		[PCI_EXP_TYPE_LEG_END] = PCI_ENDPOINT,
+		[2] = -1,
+		[3] = -1,
+		[PCI_EXP_TYPE_ROOT_PORT] = PCI_ROOT_PORT,
+		[PCI_EXP_TYPE_UPSTREAM] = PCI_UPSTREAM_PORT,
+		[PCI_EXP_TYPE_DOWNSTREAM] = PCI_DOWNSTREAM_PORT,
+		[PCI_EXP_TYPE_PCI_BRIDGE] = PCI_BRIDGE,
+		[PCI_EXP_TYPE_PCIE_BRIDGE] = PCI_BRIDGE,
+		[PCI_EXP_TYPE_ROOT_INT_EP] = PCI_ROOT_COMPLEX,
+		[PCI_EXP_TYPE_ROOT_EC] = PCI_ROOT_COMPLEX,
+	};
+
+	if (type < sizeof(ports) / sizeof(ports[0]) && ports[type] >= 0)
+		d->port = fact_enum(ports[type]);
+}
+
+static void read_link(struct reading *r, unsigned int at)
+{
+	struct pci_link *link = &r->d->link;
+	uint32_t capability;
+	uint16_t status;
+
+	if (known_is(r->d->port, PCI_ROOT_COMPLEX)) {
+		link->state = FACT_ABSENT;
+		return;
+	}
+	if (!read_long(r, at + PCI_EXP_LNKCAP, &capability) ||
+	    !read_word(r, at + PCI_EXP_LNKSTA, &status))
+		return;
+	link->state = FACT_KNOWN;
+	link->speed_mts = unless_zero(pcie_speed_mts(status & PCI_EXP_LNKSTA_SPEED));
+	link->speed_max_mts = unless_zero(pcie_speed_mts(capability & PCI_EXP_LNKCAP_SPEED));
+	link->width = fact_u64((status & PCI_EXP_LNKSTA_WIDTH) >> 4);
+	link->width_max = fact_u64((capability & PCI_EXP_LNKCAP_WIDTH) >> 4);
+}
+
+static void read_express(struct reading *r, unsigned int at)
+{
+	struct pci_device *d = r->d;
+	uint32_t capability;
+	uint16_t flags, control;
+
+	if (read_word(r, at + PCI_EXP_FLAGS, &flags))
+		read_port(d, (flags & PCI_EXP_FLAGS_TYPE) >> 4);
+	if (read_long(r, at + PCI_EXP_DEVCAP, &capability))
+		d->mps_max_bytes =
+			unless_zero(pcie_payload_bytes(capability & PCI_EXP_DEVCAP_PAYLOAD));
+	if (read_word(r, at + PCI_EXP_DEVCTL, &control)) {
+		d->mps_bytes =
+			unless_zero(pcie_payload_bytes((control & PCI_EXP_DEVCTL_PAYLOAD) >> 5));
+		d->mrrs_bytes =
+			unless_zero(pcie_payload_bytes((control & PCI_EXP_DEVCTL_READRQ) >> 12));
+		d->relaxed_ordering = fact_bool(control & PCI_EXP_DEVCTL_RELAXED);
+	}
+	read_link(r, at);
+	read_acs(r);
+	read_ats(r);
+	read_rebar(r);
+}
+
+/* A function that is not PCI Express has none of these. */
+static void set_conventional(struct pci_device *d, bool bridge)
+{
+	if (bridge)
+		d->port = fact_enum(PCI_BRIDGE);
+	else
+		d->port.state = FACT_ABSENT;
+	d->link.state = d->acs.state = d->rebar.state = d->ats_enabled.state = FACT_ABSENT;
+	d->mps_bytes.state = d->mps_max_bytes.state = d->mrrs_bytes.state = FACT_ABSENT;
+	d->relaxed_ordering.state = FACT_ABSENT;
+}
+
+/* Several devices lock up when a register that they do not have is read, so the first capability,
+ * which every reader of the header is sent to, is what tells how far this caller may read. */
+static void read_capabilities(struct reading *r, uint32_t status, uint64_t size, bool bridge)
+{
+	struct pci_device *d = r->d;
+	struct pci_cap *cap;
+	uint32_t first = 0, value;
+
+	d->config_bytes = fact_u64(size < CONFIG_HEADER ? size : CONFIG_HEADER);
+	if ((status & PCI_STATUS_CAP_LIST) && !read_long(r, PCI_CAPABILITY_LIST, &first))
+		return;
+	first &= 0xfc;
+	if (first < CONFIG_HEADER) {
+		set_conventional(d, bridge);
+		return;
+	}
+	if (!read_long(r, first, &value))
+		return;
+	d->config_bytes = fact_u64(size);
+	r->complete = size >= CONFIG_MAX;
+	cap = lib.pci_find_cap(r->dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
+	if (cap)
+		read_express(r, cap->addr);
+	else if (size >= CONFIG_CONVENTIONAL)
+		set_conventional(d, bridge);
+}
+
+static void read_window(struct reading *r)
+{
+	struct pci_window *window = &r->d->window;
+	uint32_t base_limit, base_upper, limit_upper;
+
+	if (!read_long(r, PCI_PREF_MEMORY_BASE, &base_limit) ||
+	    !read_long(r, PCI_PREF_BASE_UPPER32, &base_upper) ||
+	    !read_long(r, PCI_PREF_LIMIT_UPPER32, &limit_upper))
+		return;
+	window->state = FACT_KNOWN;
+	window->start.state = window->size_bytes.state = FACT_KNOWN;
+	pci_prefetch_window(base_limit, base_upper, limit_upper, &window->start.value,
+			    &window->size_bytes.value);
+}
+
+static void read_config(struct reading *r)
+{
+	struct pci_device *d = r->d;
+	struct host_stat stat;
+	uint32_t id, command, header;
+	bool bridge;
+
+	/* Names the file for whoever has to say where this hangs, and gives its size. */
+	if (host_stat(r->host, &stat, PCI_DEVICES "/%s/config", d->bdf.value))
+		return;
+	if (stat.size < CONFIG_HEADER)
+		d->config_bytes = fact_u64(stat.size);
+	if (!read_long(r, PCI_VENDOR_ID, &id) || !read_long(r, PCI_COMMAND, &command))
+		return;
+	/* A virtual function has no vendor ID of its own there, but its status (9.3.4.1.1). */
+	d->answers = fact_bool(id != UINT32_MAX || command != UINT32_MAX);
+	if (!d->answers.value || !read_long(r, PCI_CACHE_LINE_SIZE, &header))
+		return;
+	d->memory_enabled = fact_bool(command & PCI_COMMAND_MEMORY);
+	d->bus_master = fact_bool(command & PCI_COMMAND_MASTER);
+	header = header >> 16 & 0x7f;
+	bridge = header == PCI_HEADER_TYPE_BRIDGE;
+	r->registers = header == PCI_HEADER_TYPE_NORMAL ? BARS : bridge ? 2 : 0;
+	read_bars(r);
+	if (bridge)
+		read_window(r);
+	else
+		d->window.state = FACT_ABSENT;
+	read_capabilities(r, command >> 16, stat.size < CONFIG_MAX ? stat.size : CONFIG_MAX,
+			  bridge);
+}
+
+/*
+ * An HGX B200's NVSwitches are managed through ConnectX functions that look like any other: "SMDL=SW_MNG"
+ * in the vital product data tells them (NVIDIA Fabric Manager User Guide, fourth generation NVSwitch).
+ * The data also has serial numbers, which is why no more than this word is kept.
+ */
+static void read_sub_model(struct reading *r)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	int rc = host_read_head(r->host, &text, VPD_HEAD, PCI_DEVICES "/%s/vpd", r->d->bdf.value);
+
+	if (rc && rc != -ENOENT)
+		return;
+	r->d->sub_model.state = FACT_ABSENT;
+	if (rc == 0 && vpd_find(text_span(&text), "SMDL", &value))
+		r->d->sub_model = fact_strn(r->arena, value.p, value.n);
+}
+
+static void ask_function(struct reading *r, struct pci_access *access,
+			 const struct pci_device *found)
+{
+	struct pci_address at;
+
+	if (!pci_address_parse(span_of(found->bdf.value), &at))
+		return;
+	r->dev = lib.pci_get_dev(access, (int)at.domain, at.bus, at.device, at.function);
+	r->registers = 0;
+	r->complete = false;
+	if (pci_matters(found) && !str_is(found->power_state, "D3cold"))
+		read_config(r);
+	if (r->nvswitches && pci_is_mlx(found))
+		read_sub_model(r);
+	if (is_unknown(r->d->bars))
+		read_bars(r);
+	lib.pci_free_dev(r->dev);
+}
+
+int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const char *const opened[] = { "config", "resource", NULL };
+	const struct pci_facts *found = user;
+	struct pci_facts *answer = facts;
+	struct reading r = { .host = host,
+			     .arena = arena,
+			     .nvswitches = gpu_nvswitch_is_nic(found) };
+	char path[PATH_MAX];
+	struct pci_access *access;
+	int rc = host_folder(host, PCI_DEVICES, opened, path);
+
+	if (rc == 0)
+		rc = load();
+	if (rc)
+		return rc;
+	path[strlen(path) - strlen("/devices")] = '\0';
+	access = lib.pci_alloc();
+	/* No other method: one of them would poke the hardware's ports. */
+	access->method = PCI_ACCESS_SYS_BUS_PCI;
+	access->error = end_child;
+	access->warning = ignore_warning;
+	lib.pci_set_param(access, (char *)"sysfs.path", path);
+	lib.pci_init(access);
+	for_each(d, &found->devices) {
+		r.d = LIST_ADD(arena, &answer->devices);
+		r.d->bdf = d->bdf;
+		ask_function(&r, access, d);
+	}
+	lib.pci_cleanup(access);
+	return 0;
+}

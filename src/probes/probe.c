@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/probe.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child.h"
+
+#define PROBE(name) extern const struct probe probe_##name;
+#include "base/clock.h"
+#include "probes.inc"
+#undef PROBE
+
+static const struct probe *probes[] = {
+#define PROBE(name) &probe_##name,
+#include "probes.inc"
+#undef PROBE
+};
+static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
+
+#define PHASE_LAST 3
+#define SLICES 40 /* how often in its deadline a probe is looked after */
+#define BUSY 10	  /* deadlines that a probe has in all */
+#define PROBES_MAX 64
+_Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
+
+/* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
+ * patience ends, so that a run in which all goes well costs no switch between the two. */
+struct watch {
+	char trace[PATH_MAX];
+	const char *probe;
+	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
+	_Atomic uint64_t started_us; /* that step */
+};
+
+/* The step that struct observation adds; it fills no section. */
+static const struct probe configuration = { .name = "configuration" };
+
+struct run {
+	struct probe_context ctx;
+	const struct observation *how;
+	pid_t parent;
+	struct watch *watch;
+	const struct probe *steps[PROBES_MAX]; /* those that are to run */
+	size_t count;
+	uint64_t end_us; /* of all; 0: no such limit */
+};
+
+static int compare_probes(const void *a, const void *b)
+{
+	const struct probe *x = *(const struct probe *const *)a;
+	const struct probe *y = *(const struct probe *const *)b;
+
+	return x->phase != y->phase ? x->phase - y->phase : strcmp(x->name, y->name);
+}
+
+const struct probe *const *probe_table(size_t *count)
+{
+	qsort(probes, probes_count, sizeof(probes[0]), compare_probes);
+	*count = probes_count;
+	return probes;
+}
+
+/* ---- gaps and results ---- */
+
+static void add_gap(void *user, const char *path, int error, const char *why)
+{
+	struct run *run = user;
+	struct node *node = run->ctx.node;
+	struct arena *arena = run->ctx.arena;
+	struct gap *gap;
+
+	for_each(g, &node->gaps)
+		if (str_is(g->path, path) && str_is(g->probe, run->watch->probe))
+			return;
+	if (node->gaps.count == GAPS_MAX)
+		return;
+	gap = LIST_ADD(arena, &node->gaps);
+	gap->path = fact_str(arena, path);
+	gap->error = fact_str(arena, host_error_word(error));
+	gap->why = fact_str(arena, node->gaps.count == GAPS_MAX ? "and more, not listed" : why);
+	gap->probe = fact_str(arena, run->watch->probe);
+}
+
+static bool has_gap(const struct node *node, const char *probe)
+{
+	for_each(g, &node->gaps)
+		if (str_is(g->probe, probe))
+			return true;
+	return false;
+}
+
+static void add_result(struct run *run, const struct probe *probe, enum probe_state state,
+		       uint64_t duration_us)
+{
+	struct node *node = run->ctx.node;
+	struct probe_result *result = LIST_ADD(run->ctx.arena, &node->probes);
+
+	if (state == PROBE_OK && has_gap(node, probe->name))
+		state = PROBE_PARTIAL;
+	result->name = fact_str(run->ctx.arena, probe->name);
+	result->state = fact_enum(state);
+	result->duration_us = fact_u64(duration_us);
+	result->stuck_at = (struct fact_str){ .state = FACT_ABSENT };
+	if (state == PROBE_TIMED_OUT)
+		result->stuck_at = fact_str(run->ctx.arena, run->watch->trace);
+}
+
+/* What a probe did not finish is unknown, whatever it had written until then. */
+static void give_up(struct run *run, const struct probe *probe, enum probe_state state, int error,
+		    const char *why, uint64_t duration_us)
+{
+	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
+	run->watch->probe = probe->name;
+	add_gap(run, *run->watch->trace ? run->watch->trace : probe->name, error, why);
+	add_result(run, probe, state, duration_us);
+}
+
+/* ---- the child ---- */
+
+/* Its section is empty then, whatever a child that was ended had begun to write there. */
+static void run_probe(struct run *run, const struct probe *probe)
+{
+	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
+	run->watch->probe = probe->name;
+	run->watch->trace[0] = '\0';
+	if (probe == &configuration)
+		run->how->first(run->how->user);
+	else if (run->ctx.brief)
+		probe->brief(&run->ctx);
+	else
+		probe->run(&run->ctx);
+}
+
+/* While the child lives, the node and its arena are the child's alone. */
+static _Noreturn void child(struct run *run, const struct child *c, size_t first)
+{
+	struct watch *watch = run->watch;
+
+	child_begin(run->parent);
+	for (size_t i = first; i < run->count; i++) {
+		uint64_t start = clock_us();
+
+		watch->started_us = start;
+		watch->current = i;
+		run_probe(run, run->steps[i]);
+		if (run->steps[i] != &configuration)
+			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
+		watch->current = i + 1;
+	}
+	close(c->fd);
+	_exit(EXIT_SUCCESS);
+}
+
+/* ---- the parent ---- */
+
+/* A probe's own deadline, or what was left for all when it began. */
+static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
+{
+	const struct probe *probe = run->steps[step];
+	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
+
+	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
+}
+
+/* True when the child has ended. False when the step that it is at did not get from one file to the next
+ * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
+ * is that one. On a busy host a probe that gets on is not stuck. */
+static bool wait_for_child(struct run *run, struct child *c, size_t *step)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	char trace[PATH_MAX] = "";
+	uint64_t moved_us = 0;
+
+	for (;;) {
+		uint64_t started = run->watch->started_us, deadline_us, now;
+
+		*step = run->watch->current < run->count ? run->watch->current : run->count - 1;
+		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
+		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
+			return true;
+		now = clock_us();
+		if (started != run->watch->started_us)
+			continue;
+		if (moved_us < started)
+			moved_us = started;
+		if (strcmp(trace, run->watch->trace) != 0 && *trace)
+			moved_us = now;
+		snprintf(trace, sizeof(trace), "%s", run->watch->trace);
+		if (now - moved_us >= deadline_us || now - started >= BUSY * deadline_us ||
+		    (run->end_us && now >= run->end_us))
+			return false;
+	}
+}
+
+static void crashed(struct run *run, const struct probe *probe, int status, uint64_t duration_us)
+{
+	char why[96];
+
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		snprintf(why, sizeof(why), "the probe crashed (%s)", strsignal(WTERMSIG(status)));
+	else
+		snprintf(why, sizeof(why), "a library ended the probe");
+	give_up(run, probe, PROBE_FAILED, -EIO, why, duration_us);
+}
+
+static bool has_result(const struct node *node, const char *probe)
+{
+	for_each(r, &node->probes)
+		if (str_is(r->name, probe))
+			return true;
+	return false;
+}
+
+/* Follows one child until it is done or gone; returns the first step that is still to be run. */
+static size_t follow_child(struct run *run, struct child *c)
+{
+	size_t step;
+	bool ended = wait_for_child(run, c, &step);
+	uint64_t started, spent;
+	char why[64];
+	size_t at;
+	int status;
+
+	if (ended && run->watch->current == run->count) {
+		child_leave(c);
+		return run->count;
+	}
+	status = child_end(c, ended);
+	at = run->watch->current;
+	started = run->watch->started_us;
+	spent = clock_us() - started;
+
+	/* It may have gone on until it was ended. */
+	while (at < run->count && has_result(run->ctx.node, run->steps[at]->name))
+		at++;
+	if (at >= run->count || (!ended && at != step))
+		return at;
+	if (ended) {
+		crashed(run, run->steps[at], status, spent);
+	} else {
+		snprintf(why, sizeof(why), "no answer within %u ms", deadline_of(run, at, started));
+		give_up(run, run->steps[at], PROBE_TIMED_OUT, -ETIMEDOUT, why, spent);
+	}
+	return at + 1;
+}
+
+/* When the time for all of them is over, the rest is not begun. */
+static void leave_rest(struct run *run, size_t next)
+{
+	for (size_t i = next; i < run->count; i++) {
+		run->watch->trace[0] = '\0';
+		give_up(run, run->steps[i], PROBE_TIMED_OUT, -ETIMEDOUT,
+			"not begun: the time for the whole run was over", 0);
+	}
+}
+
+static int observe_in_children(struct run *run)
+{
+	for (size_t next = 0; next < run->count;) {
+		struct child c;
+		int rc;
+
+		if (run->end_us && clock_us() >= run->end_us) {
+			leave_rest(run, next);
+			return 0;
+		}
+		run->watch->current = next;
+		run->watch->started_us = clock_us();
+		rc = child_fork(&c);
+		if (rc)
+			return rc;
+		if (c.pid == 0)
+			child(run, &c, next);
+		next = follow_child(run, &c);
+	}
+	return 0;
+}
+
+static void observe_here(struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t start = clock_us();
+
+		run_probe(run, run->steps[i]);
+		add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
+	}
+}
+
+/* -1: not to run. */
+static int phase_of(const struct run *run, const struct probe *probe)
+{
+	if (!run->how->brief)
+		return probe->phase;
+	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
+}
+
+static void choose_steps(struct run *run)
+{
+	size_t count;
+
+	probe_table(&count);
+	if (run->how->first)
+		run->steps[run->count++] = &configuration;
+	for (int phase = 0; phase <= PHASE_LAST; phase++)
+		for (size_t i = 0; i < count; i++)
+			if (phase_of(run, probes[i]) == phase)
+				run->steps[run->count++] = probes[i];
+}
+
+int node_observe(struct host *host, struct arena *arena, struct node *node,
+		 const struct observation *how)
+{
+	struct run run = {
+		.ctx = { .host = host,
+			 .arena = arena,
+			 .node = node,
+			 .pid = how->pid,
+			 /* A capture answers what was asked when it was made. */
+			 .brief = how->brief && host_kind(host) != HOST_CAPTURE,
+			 .how = how },
+		.how = how,
+		.parent = getpid(),
+		.watch = arena_alloc(arena, sizeof(struct watch)),
+		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
+	};
+	int rc = 0;
+
+	choose_steps(&run);
+	node->gaps.state = FACT_KNOWN;
+	host_on_gap(host, add_gap, &run);
+	host_leave_trace(host, run.watch->trace);
+	/* A capture is one file that has been read: nothing in it can hang. */
+	if (host_kind(host) != HOST_CAPTURE)
+		rc = observe_in_children(&run);
+	else
+		observe_here(&run);
+	host_on_gap(host, NULL, NULL);
+	host_leave_trace(host, NULL);
+	return rc;
+}
+
+/* ---- readers ---- */
+
+bool probe_wants(const struct probe_context *ctx, const char *fact)
+{
+	const struct observation *how = ctx->how;
+
+	return !ctx->brief || (how->expects && how->expects(how->user, fact));
+}
+
+enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path)
+{
+	if (rc != -ENOENT)
+		return probe_state(rc);
+	host_gap_note(ctx->host, path, -ENODATA, "not copied into this tree");
+	return FACT_UNKNOWN;
+}
+
+void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
+{
+	_cleanup_text_ struct text text = { 0 };
+	char path[PATH_MAX];
+	int rc;
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
+	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+	if (rc == 0)
+		*fact = probe_span(ctx, span_trim(text_span(&text)));
+	else
+		fact->state = probe_state(rc);
+}
+
+void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *format, ...)
+{
+	_cleanup_text_ struct text text = { 0 };
+	char path[PATH_MAX];
+	int rc;
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
+	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
+		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
+		rc = -EBADMSG;
+	}
+	fact->state = probe_state(rc);
+}
+
+void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
+{
+	char path[PATH_MAX], name[NAME_MAX + 1];
+	int rc;
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return;
+	rc = host_link_name(ctx->host, name, "%s", path);
+	if (rc == 0)
+		*fact = fact_str(ctx->arena, name);
+	else
+		fact->state = probe_state(rc);
+}
+
+bool probe_hides_host(struct probe_context *ctx, const char *path)
+{
+	const struct os_facts *os = &ctx->node->os;
+	struct host_stat stat;
+
+	/* A container that shares its host's files has that kernel's modules too. */
+	if (!is_known(os->container) || !is_known(os->kernel) ||
+	    host_stat(ctx->host, &stat, "/lib/modules/%s", os->kernel.value) != -ENOENT)
+		return false;
+	host_gap_note(ctx->host, path, -ENODATA, "a container does not see its host's");
+	return true;
+}

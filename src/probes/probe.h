@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
+ * through the host handle and judges nothing.
+ *
+ * On a live host or a tree the probes run in a child that shares the arena. A probe that stays at one
+ * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
+ * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <errno.h>
+
+#include "facts/facts.h"
+#include "host/host.h"
+
+#define PROBE_DEADLINE_MS 2000
+#define GAPS_MAX 512 /* more are counted in the last one */
+
+struct probe_context {
+	struct host *host;
+	struct arena *arena;
+	struct node *node;
+	pid_t pid;  /* whose environment and limits are asked for; 0: this process */
+	bool brief; /* for preflight: what is quickly read, and enough for its rules */
+	const struct observation *how;
+};
+
+/* One for each file: src/probes/NAME.c defines probe_NAME. */
+struct probe {
+	const char *name;
+	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
+	 * those, 3 what builds on phase 2. */
+	int phase;
+	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
+	size_t section;		  /* offset and size in struct node; size 0: fills another's */
+	size_t section_size;
+	void (*run)(struct probe_context *ctx);
+	/* What preflight asks for: facts about the state that a job meets, from small files. What it
+	 * leaves out stays unknown without a gap. NULL: the probe has none. */
+	void (*brief)(struct probe_context *ctx);
+	int brief_phase; /* 0: as phase */
+};
+
+#define PROBE_SECTION(m) \
+	.section = offsetof(struct node, m), .section_size = sizeof(((struct node *)0)->m)
+
+/* The probes by phase and name. */
+const struct probe *const *probe_table(size_t *count);
+
+/* How a node is to be observed. */
+struct observation {
+	pid_t pid;		 /* as in struct probe_context */
+	bool brief;		 /* only what probes have for preflight */
+	unsigned int timeout_ms; /* for all probes together; 0: each has its own deadline */
+	/* Reads what else is to be read from the host (the configuration), watched like a probe and
+	 * before any: what it fills must lie in the arena. NULL: nothing. */
+	void (*first)(void *user);
+	/* In brief: does somebody expect something of what stands at that path, as a row of
+	 * expect.h names it, so that it is to be read though no rule of preflight needs it? Asked
+	 * after FIRST. NULL: nobody does. */
+	bool (*expects)(const void *user, const char *fact);
+	void *user;
+};
+
+/* Runs the probes. NODE must lie zeroed in ARENA. 0, or negative errno when no child could be made;
+ * whatever goes wrong inside a probe is in the node itself. */
+int node_observe(struct host *host, struct arena *arena, struct node *node,
+		 const struct observation *how);
+
+/* ---- readers that turn a file into one fact: known, absent (not there) or unknown ---- */
+
+/* The content without blanks at its ends. */
+HOST_PATH(3)
+void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
+/* A number as C writes it; anything else is unknown, with a gap. */
+HOST_PATH(3)
+void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *format, ...);
+/* The last part of a link's target. */
+HOST_PATH(3)
+void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
+/* Is this a container with files of its own? It has its host's kernel and none of what that kernel was
+ * configured with, which PATH is then said to be missing from. After phase 0. */
+bool probe_hides_host(struct probe_context *ctx, const char *path);
+
+/* Is a fact to be read that no rule of preflight needs? */
+bool probe_wants(const struct probe_context *ctx, const char *fact);
+
+/* What an error of the host handle makes of a fact. */
+static inline enum fact_state probe_state(int rc)
+{
+	return rc == 0 ? FACT_KNOWN : rc == -ENOENT ? FACT_ABSENT : FACT_UNKNOWN;
+}
+
+/* The same of PATH, which every such kernel has: where it is not there, a copy lacks it. */
+enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path);
+
+static inline struct fact_str probe_span(struct probe_context *ctx, struct span s)
+{
+	return fact_strn(ctx->arena, s.p, s.n);
+}
+
+#endif

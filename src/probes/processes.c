@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/processes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/span.h"
+
+/* Every kernel thread is a child of the second process, kthreadd (kernel/kthread.c). A GPU node has
+ * thousands, and one list saves opening each. The file needs CONFIG_PROC_CHILDREN; without it they
+ * are looked at like the others. */
+#define KERNEL_THREADS_FILE "/proc/2/task/2/children"
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* As strings sorted like the names of a folder, to be looked up there. */
+struct threads {
+	struct text text;
+	const char **items;
+	size_t count;
+};
+
+static void threads_free(struct threads *t)
+{
+	text_free(&t->text);
+	free(t->items);
+}
+
+static void read_threads(struct host *host, struct threads *t)
+{
+	char *p, *save = NULL;
+
+	if (host_read(host, &t->text, HOST_FILE_MAX, KERNEL_THREADS_FILE))
+		return;
+	t->items = calloc(t->text.size / 2 + 1, sizeof(*t->items));
+	for (p = t->items ? strtok_r(t->text.data, " \n", &save) : NULL; p;
+	     p = strtok_r(NULL, " \n", &save))
+		t->items[t->count++] = p;
+	if (t->count)
+		qsort(t->items, t->count, sizeof(*t->items), compare_names);
+}
+
+static bool is_thread(const struct threads *t, const char *name)
+{
+	return t->count && bsearch(&name, t->items, t->count, sizeof(*t->items), compare_names);
+}
+
+int processes_list(struct host *host, process_found *found, void *user)
+{
+	_cleanup_names_ struct names names = { 0 };
+	_cleanup_(threads_free) struct threads threads = { 0 };
+	int rc = host_list(host, &names, "/proc");
+	uint64_t pid;
+	int error = 0;
+
+	if (rc)
+		return rc == -ENOENT ? -ENODATA : rc;
+	/* Process 1 is there for everybody to see, or the list is not the node's. */
+	if (!names_have(&names, "1"))
+		return -ESRCH;
+	read_threads(host, &threads);
+	for (size_t i = 0; i < names.count; i++) {
+		_cleanup_text_ struct text comm = { 0 };
+		struct span name;
+
+		if (span_u64(span_of(names.items[i]), 10, &pid) ||
+		    is_thread(&threads, names.items[i]))
+			continue;
+		rc = host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]);
+		/* One that has ended meanwhile is none, and no kernel gives a longer name; one that may
+		 * not be seen is one. In a copy none ends. */
+		if (rc == -ENOENT && host_kind(host) == HOST_TREE)
+			error = -ESRCH;
+		else if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)
+			error = rc;
+		if (rc)
+			continue;
+		name = span_trim(text_span(&comm));
+		comm.data[name.p - comm.data + name.n] = '\0';
+		found(user, pid, name.p);
+	}
+	return error;
+}
+
+static bool links_differ(struct host *host, pid_t pid, const char *name)
+{
+	char its[PATH_MAX], ours[PATH_MAX];
+
+	return host_link(host, its, "/proc/%d/%s", (int)pid, name) == 0 &&
+	       host_link(host, ours, "/proc/self/%s", name) == 0 && strcmp(its, ours) != 0;
+}
+
+/* The root of a process in another mount namespace is shown as "/" as well. */
+bool process_is_elsewhere(struct host *host, pid_t pid)
+{
+	return links_differ(host, pid, "ns/mnt") || links_differ(host, pid, "root");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* processes.h - the processes of a node by their names, from /proc. */
+#ifndef PROCESSES_H
+#define PROCESSES_H
+
+#include "host/host.h"
+
+#define COMM_MAX 16 /* include/linux/sched.h: TASK_COMM_LEN, with its NUL */
+#define PROCESSES_MAX 65536
+
+/*
+ * Calls FOUND for every process but the kernel's own threads. 0; -ESRCH when not all can be seen:
+ * process 1 is not there, since none was copied into the tree or /proc is mounted so that each user sees
+ * only their own (hidepid), or a name was not copied. Meant for ask functions: what a recorder should keep
+ * is what was found.
+ */
+#define PROCESSES_HIDDEN "the node's processes are hidden, or were not recorded"
+typedef void process_found(void *user, uint64_t pid, const char *comm);
+int processes_list(struct host *host, process_found *found, void *user);
+
+/* Is process PID in another mount namespace or root, as in a container? Then what it names by a path can be
+ * another file than the one that is found here. False also where that is not told. */
+#define PROCESS_IS_ELSEWHERE \
+	"the process is in another mount namespace or root: its paths can mean other files"
+bool process_is_elsewhere(struct host *host, pid_t pid);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* software.h - what names, small files and the package database say about software and its version.
+ */
+#ifndef SOFTWARE_H
+#define SOFTWARE_H
+
+#include "facts/facts.h"
+#include "host/host.h"
+
+/* Once for each path. */
+void software_add(struct arena *arena, struct software_facts *software,
+		  const struct software_item *item);
+
+/*
+ * software-folder.c: both are host_ask for a struct software_facts; USER is the folder's path.
+ * Folders of libraries have thousands of names: a capture keeps those that mean something.
+ */
+int software_ask_libraries(struct host *host, void *facts, struct arena *arena, void *user);
+int software_ask_python(struct host *host, void *facts, struct arena *arena, void *user);
+
+/* software-files.c: the header of an NVSHMEM installation, the version.json of a CUDA toolkit. */
+void software_read_nvshmem(struct host *host, struct arena *arena, struct software_facts *software,
+			   const char *home);
+void software_read_cuda(struct host *host, struct arena *arena, struct software_facts *software,
+			const char *home);
+/* OFED, by its script or the sources of its modules, and DOCA. */
+void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software);
+/* Daemons whose version has to be the driver's. */
+void software_read_programs(struct host *host, struct arena *arena,
+			    struct software_facts *software);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* units.h - the services that this program is about, and two ways to ask about them. */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include "base/span.h"
+#include "facts/facts.h"
+#include "host/host.h"
+
+struct unit_of_interest {
+	const char *unit;
+	const char *comm;   /* of its process, cut at 15 characters; NULL: none that stays */
+	const char *script; /* in /etc/init.d, for what is also shipped without a unit */
+};
+
+/* Ends with a NULL unit. */
+extern const struct unit_of_interest units_of_interest[];
+/* Beside those, whatever loads nvidia-peermem, by the word in its name. */
+bool unit_is_peermem(struct span name);
+
+/* Each method call of the bus; the probe's own deadline is 2 s. */
+#define UNITS_BUS_TIMEOUT_MS 700
+
+/*
+ * From systemd itself, over D-Bus. Nothing is loaded, let alone started: units that systemd has
+ * loaded are listed, and unit files are looked up. Adds to UNITS what it finds; load, active and
+ * enabled in systemd's own words.
+ */
+int units_ask_bus(struct arena *arena, struct services_facts *services);
+
+/* From unit files, links and init scripts: load and enabled, as systemctl --root says. 0, or the
+ * first error that leaves something open. */
+int units_read_files(struct host *host, struct arena *arena, struct services_facts *services);
+
+struct service *units_add(struct arena *arena, struct services_facts *services, struct span name);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "provers/prove.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "provers/capabilities.h"
+
+#define PROVER(name) extern const struct prover prover_##name;
+#include "base/clock.h"
+#include "provers.inc"
+#undef PROVER
+
+static const struct prover *provers[] = {
+#define PROVER(name) &prover_##name,
+#include "provers.inc"
+#undef PROVER
+};
+#define PROVERS (sizeof(provers) / sizeof(provers[0]))
+
+#define TIMEOUT_MS 300000
+#define TIMEOUT_QUICK_MS 60000
+#define LOOK_MS 250 /* between looks at a child: its deadline changes with its step */
+#define EXIT_BROKEN \
+	3	   /* of a child whose CUDA contexts are of no more use; its step is written down */
+#define LOST_MAX 3 /* steps of one prover that may be lost before the rest of it is left */
+
+/* What both processes see; it lies in the arena. */
+struct watch {
+	_Atomic size_t prover; /* PROVERS: CUDA is being started */
+	_Atomic size_t step;
+	_Atomic uint64_t started_us;
+	_Atomic bool done; /* the child came to its end, and did not only end */
+};
+
+struct run {
+	struct proving *p;
+	struct watch *watch;
+	pid_t parent;
+	uint64_t end_us;
+	unsigned int lost; /* of the prover that runs */
+};
+
+static int compare_provers(const void *a, const void *b)
+{
+	return (*(const struct prover *const *)a)->order -
+	       (*(const struct prover *const *)b)->order;
+}
+
+static bool is_in(const struct run *run, size_t prover)
+{
+	return (provers[prover]->groups >> run->p->group) & 1;
+}
+
+static size_t steps_of(const struct run *run, size_t prover)
+{
+	const struct prover *pr = provers[prover];
+
+	return pr->steps ? pr->steps(run->p) : 1;
+}
+
+/* The first reason stands. */
+static void stop(struct run *run, const char *why)
+{
+	if (!is_known(run->p->proof->stopped))
+		run->p->proof->stopped = fact_str(run->p->arena, why);
+}
+
+/* ---- the child ---- */
+
+/* A scheduler gives a job its GPUs by this variable; one is enough, and quicker. */
+static void keep_first_gpu(void)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	char first[80];
+
+	snprintf(first, sizeof(first), "%.*s", visible ? (int)strcspn(visible, ",") : 1,
+		 visible ? visible : "0");
+	setenv("CUDA_VISIBLE_DEVICES", first, 1);
+}
+
+static void stand_at(struct run *run, size_t prover, size_t step)
+{
+	run->watch->step = step;
+	run->watch->started_us = clock_us();
+	run->watch->prover = prover;
+}
+
+static _Noreturn void child(struct run *run, size_t prover, size_t step)
+{
+	struct proving *p = run->p;
+
+	child_begin(run->parent);
+	memset(&p->child, 0, sizeof(p->child));
+	if (p->group == PROVE_JOB) {
+		if (!capabilities_drop()) {
+			stop(run, "this process could not put its capabilities down");
+			_exit(EXIT_FAILURE);
+		}
+		keep_first_gpu();
+	}
+	if (p->group != PROVE_LOOK) {
+		stand_at(run, PROVERS, 0);
+		if (!prove_begin_cuda(p))
+			_exit(EXIT_FAILURE);
+	}
+	for (; prover < PROVERS; prover++, step = 0) {
+		size_t steps = is_in(run, prover) ? steps_of(run, prover) : 0;
+
+		for (; step < steps; step++) {
+			stand_at(run, prover, step);
+			provers[prover]->run(p, step);
+			if (prove_is_broken(p))
+				_exit(EXIT_BROKEN);
+		}
+	}
+	run->watch->done = true;
+	_exit(EXIT_SUCCESS);
+}
+
+/* ---- the parent ---- */
+
+static unsigned int deadline_of(const struct run *run)
+{
+	size_t prover = run->watch->prover;
+
+	if (prover == PROVERS)
+		return PROVE_INIT_MS;
+	if (provers[prover]->deadline_ms)
+		return provers[prover]->deadline_ms;
+	return run->p->quick ? PROVE_STEP_QUICK_MS : PROVE_STEP_MS;
+}
+
+/* True when the child has ended; false when its step, or all, took too long. */
+static bool wait_for(const struct run *run, const struct child *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = clock_us(), started = run->watch->started_us;
+		uint64_t until = started + (uint64_t)deadline_of(run) * 1000;
+
+		if (until > run->end_us)
+			until = run->end_us;
+		if (now >= until)
+			return false;
+		until = (until - now) / 1000 + 1;
+		if (poll(&p, 1, until < LOOK_MS ? (int)until : LOOK_MS) > 0)
+			return true;
+	}
+}
+
+/* What became of a child that did not end well. True: the next one may go on after its step. */
+static bool lose(struct run *run, bool ended, int status)
+{
+	size_t prover = run->watch->prover;
+	char why[96];
+
+	if (ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BROKEN) {
+		run->lost++;
+		return true;
+	}
+	if (!ended && clock_us() >= run->end_us) {
+		stop(run, "the time for all was over");
+		return false;
+	}
+	if (!ended)
+		snprintf(why, sizeof(why), "no answer within %u s", deadline_of(run) / 1000);
+	else if (WIFSIGNALED(status))
+		snprintf(why, sizeof(why), "the process was ended (%s)",
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(why, sizeof(why), "the library ended the process");
+	if (prover == PROVERS) {
+		stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
+		return false;
+	}
+	if (provers[prover]->lost)
+		provers[prover]->lost(run->p, run->watch->step, why);
+	run->lost++;
+	return true;
+}
+
+static int try_group(struct run *run, enum prove_group group)
+{
+	size_t prover = 0, step = 0;
+
+	run->p->group = group;
+	run->lost = 0;
+	while (prover < PROVERS) {
+		size_t at_prover, at_step;
+		struct child c;
+		int status;
+		bool ended;
+
+		run->watch->done = false;
+		stand_at(run, prover, step);
+		if (child_fork(&c))
+			return -EAGAIN;
+		if (c.pid == 0)
+			child(run, prover, step);
+		ended = wait_for(run, &c);
+		at_prover = run->watch->prover;
+		at_step = run->watch->step;
+		status = child_end(&c, ended);
+		if (run->watch->done || is_known(run->p->proof->stopped))
+			return 0;
+		/* It had gone on before it was ended: the step that it began then is begun anew. */
+		if (!ended && clock_us() < run->end_us && at_prover != PROVERS &&
+		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
+			prover = run->watch->prover;
+			step = run->watch->step;
+			continue;
+		}
+		if (!lose(run, ended, status))
+			return 0;
+		if (run->watch->prover != prover)
+			run->lost = 1;
+		prover = run->watch->prover;
+		step = run->watch->step + 1;
+		if (run->lost >= LOST_MAX) {
+			prover++;
+			step = 0;
+			run->lost = 0;
+		}
+	}
+	return 0;
+}
+
+static void put_head(struct run *run, const struct prove_options *options, uint64_t begun_us)
+{
+	const struct node *node = run->p->node;
+	struct proof_facts *proof = run->p->proof;
+
+	proof->state = FACT_KNOWN;
+	proof->boot_id = node->os.boot_id;
+	proof->driver = node->driver.version;
+	proof->time_s = fact_u64((uint64_t)time(NULL));
+	proof->duration_ms = fact_u64((clock_us() - begun_us) / 1000);
+	proof->quick = fact_bool(options->quick);
+	proof->uid = fact_u64(geteuid());
+	proof->sys_admin = fact_bool(capabilities_has_sys_admin());
+	if (!is_known(proof->stopped))
+		proof->stopped = FACT_NONE(fact_str);
+	if (is_unknown(proof->tries))
+		proof->tries.state = FACT_KNOWN;
+	if (is_unknown(proof->copies))
+		proof->copies.state = FACT_KNOWN;
+}
+
+int prove_run(struct node *node, struct arena *arena, const struct prove_options *options,
+	      struct proving **proving)
+{
+	struct run run = { .p = arena_alloc(arena, sizeof(*run.p)),
+			   .watch = arena_alloc(arena, sizeof(*run.watch)),
+			   .parent = getpid() };
+	unsigned int timeout = options->timeout_ms ? options->timeout_ms
+			       : options->quick	   ? TIMEOUT_QUICK_MS
+						   : TIMEOUT_MS;
+	uint64_t begun_us = clock_us();
+	int rc;
+
+	*proving = run.p;
+	*run.p = (struct proving){
+		.node = node, .arena = arena, .proof = &node->proof, .quick = options->quick
+	};
+	run.end_us = begun_us + (uint64_t)timeout * 1000;
+	if (!is_known(node->driver.version))
+		return -ENODEV;
+	qsort(provers, PROVERS, sizeof(provers[0]), compare_provers);
+	rc = try_group(&run, PROVE_LOOK);
+	if (!rc && !options->in_use && (!run.p->users_known || run.p->users.count))
+		return -EBUSY;
+	/* What looking could not do does not stop the trials. */
+	node->proof.stopped = (struct fact_str){ 0 };
+	if (!rc)
+		rc = try_group(&run, PROVE_CALLER);
+	if (!rc && !is_known(node->proof.stopped))
+		rc = try_group(&run, PROVE_JOB);
+	put_head(&run, options, begun_us);
+	return rc;
+}
+
+/* ---- for provers ---- */
+
+static const char *known_or(const char *text, const char *otherwise)
+{
+	return text ? text : otherwise;
+}
+
+struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu,
+			    const char *device, const char *what)
+{
+	const char *id = arena_printf(p->arena, "%s%s%s%s%s%s%s", kind, gpu ? " " : "",
+				      known_or(gpu, ""), device ? " " : "", known_or(device, ""),
+				      what ? " " : "", known_or(what, ""));
+	struct proof_try *try;
+
+	for_each_mut(t, &p->proof->tries)
+		if (str_is(t->id, id))
+			return t;
+	try = LIST_ADD(p->arena, &p->proof->tries);
+	try->id = fact_str(p->arena, id);
+	try->kind = fact_str(p->arena, kind);
+	try->gpu = gpu ? fact_str(p->arena, gpu) : FACT_NONE(fact_str);
+	try->device = device ? fact_str(p->arena, device) : FACT_NONE(fact_str);
+	try->what = what ? fact_str(p->arena, what) : FACT_NONE(fact_str);
+	try->seen = fact_str(p->arena, "it was not tried");
+	return try;
+}
+
+__attribute__((format(printf, 5, 0))) static void put_outcome(struct proving *p,
+							      struct proof_try *try,
+							      struct fact_bool works,
+							      const char *error, const char *format,
+							      va_list ap)
+{
+	char seen[256];
+
+	vsnprintf(seen, sizeof(seen), format, ap);
+	try->seen = fact_str(p->arena, seen);
+	try->error = error && *error ? fact_str(p->arena, error) : FACT_NONE(fact_str);
+	try->works = works;
+}
+
+void prove_works(struct proving *p, struct proof_try *try, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_outcome(p, try, fact_bool(true), NULL, format, ap);
+	va_end(ap);
+}
+
+void prove_fails(struct proving *p, struct proof_try *try, const char *error, const char *format,
+		 ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_outcome(p, try, fact_bool(false), error, format, ap);
+	va_end(ap);
+}
+
+void prove_unknown(struct proving *p, struct proof_try *try, const char *error, const char *format,
+		   ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_outcome(p, try, (struct fact_bool){ 0 }, error, format, ap);
+	va_end(ap);
+}
+
+/* ---- GPUs and the RDMA devices near them ---- */
+
+static enum path_class class_between(const struct node *node, const char *gpu, struct fact_str nic)
+{
+	for_each(g, &node->topology.gpus) {
+		if (!str_is(g->bdf, gpu))
+			continue;
+		for_each(path, &g->nics)
+			if (is_known(nic) && str_is(path->bdf, nic.value) && is_known(path->class))
+				return (enum path_class)path->class.value;
+	}
+	return PATH_UNKNOWN;
+}
+
+/* Where nothing tells how near they are (virtual functions, soft RDMA), every device counts. */
+static bool is_near(const struct proving *p, size_t gpu, const struct rdma_device *device)
+{
+	enum path_class mine = class_between(p->node, prove_bdf(p, gpu), device->bdf);
+
+	for_each(other, &p->node->rdma.devices)
+		if (class_between(p->node, prove_bdf(p, gpu), other->bdf) < mine)
+			return false;
+	return true;
+}
+
+bool prove_pair(const struct proving *p, size_t pair, size_t *gpu,
+		const struct rdma_device **device)
+{
+	for (*gpu = 0; *gpu < p->proof->gpus.count; ++*gpu)
+		for_each(d, &p->node->rdma.devices)
+			if (is_near(p, *gpu, d) && pair-- == 0) {
+				*device = d;
+				return true;
+			}
+	return false;
+}
+
+size_t prove_pairs(const struct proving *p)
+{
+	const struct rdma_device *device;
+	size_t n = 0, gpu;
+
+	while (prove_pair(p, n, &gpu, &device))
+		n++;
+	return n;
+}

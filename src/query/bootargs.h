@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bootargs.h - kernel arguments, of the kernel that runs or of a text that the next boot gets.
+ * Pure. */
+#ifndef BOOTARGS_H
+#define BOOTARGS_H
+
+#include "facts/facts.h"
+#include "parse/kparam.h"
+
+struct bootargs {
+	struct kparam_iter iter;
+};
+
+/* The arguments for the kernel in TEXT, one after the other; what follows "--" is for init. */
+struct bootargs bootargs_of(const char *text);
+bool bootargs_next(struct bootargs *args, struct kparam *arg);
+
+/* Has TEXT an argument NAME with VALUE among its values? VALUE NULL: with any. */
+bool bootargs_find(const char *text, const char *name, const char *value);
+
+/* Is it an argument that GPU or RDMA work depends on? */
+bool bootargs_is_ours(const struct kparam *arg);
+/* Has TEXT this very argument? */
+bool bootargs_holds(const char *text, const struct kparam *arg);
+
+/* The argument of TEXT that makes passthrough what IOMMU groups have by default, or NULL. */
+const char *bootargs_passthrough(const char *text);
+
+/* What NODE's next boot gets, or NULL where that is not known. */
+const char *bootargs_staged(const struct node *node);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/cuda.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Written from data/cuda.tsv when the program is built. */
+static const struct cuda_release releases[] = {
+#include "cuda.inc"
+};
+
+const struct cuda_release *cuda_release(const char *version)
+{
+	const struct cuda_release *found = NULL;
+	unsigned int major, minor = 0;
+
+	if (sscanf(version, "%3u.%3u", &major, &minor) < 1)
+		return NULL;
+	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (releases[i].major == major && releases[i].minor <= minor)
+			found = &releases[i];
+	return found;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-files.h - the NVIDIA driver on disk: its module, and the user space that has to fit it. Pure:
+ * facts in, answer out. */
+#ifndef DRIVER_FILES_H
+#define DRIVER_FILES_H
+
+#include "facts/facts.h"
+
+/* libcuda and libnvidia-ml as the driver's package installs them. The forward-compatibility libraries
+ * are newer on purpose and used only where asked for; stubs are for linking. */
+bool driver_is_library(const struct software_item *item);
+bool driver_is_compat_library(const struct software_item *item);
+
+/* Of the driver's own libraries: one of the loaded driver's version, and the newest of another. */
+struct driver_libraries {
+	const struct software_item *same;
+	const struct software_item *other;
+};
+
+struct driver_libraries driver_libraries(const struct node *node);
+
+/* nvidia.ko for KERNEL, the one that modprobe would find if there are several; or NULL. */
+const struct module_file *driver_file(const struct node *node, const char *kernel);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpus.h - what a PCI id says about a GPU or a NIC: the tables data/gpus.tsv and data/nics.tsv. An id
+ * that is not in them is unknown (NULL); nothing is guessed. */
+#ifndef GPUS_H
+#define GPUS_H
+
+#include "facts/facts.h"
+
+enum gpu_kind { GPU_DATA_CENTRE, GPU_WORKSTATION, GPU_GEFORCE, GPU_INTEGRATED };
+enum gpu_bar1 { GPU_BAR1_UNKNOWN, GPU_BAR1_LARGE, GPU_BAR1_RESIZABLE, GPU_BAR1_SMALL };
+
+struct gpu_model {
+	uint16_t device_id;
+	const char *architecture; /* Hopper, Blackwell, ... */
+	enum gpu_kind kind;
+	unsigned int memory_gib; /* as sold; 0: not known from the id */
+	enum gpu_bar1 bar1;
+	unsigned int nvswitch; /* generation on the model's boards; 0: none, or not known */
+	const char *name;      /* without "NVIDIA" */
+};
+
+struct nic_model {
+	uint16_t device_id;
+	unsigned int generation; /* of ConnectX, 4 and later; 0: earlier, or a virtual function */
+	bool virtual_function;
+	const char *name;
+};
+
+const struct gpu_model *gpu_model(const struct pci_device *device);
+const struct nic_model *nic_model(const struct pci_device *device);
+/* As the driver names it, else by the table, else "NVIDIA GPU". */
+const char *gpu_name(const struct node *node, const struct pci_device *device);
+/* A part of a GPU, or a whole one, that NVIDIA's vGPU manager on the host lends to this virtual machine. */
+bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
+/* Without a GPU System Processor, which the open kernel modules need; false for a model that is not in the
+ * table. */
+bool gpu_is_before_turing(const struct pci_device *device);
+/* Is a driver of that version of a branch for the GPU's architecture? BRANCH is the first or the last that is.
+ * An architecture that is not known fits. */
+enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
+enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
+			    unsigned int *branch);
+/* What NVIDIA calls BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL
+ * when it is not in the facts. */
+const struct pci_bar *gpu_bar1(const struct pci_device *device);
+#define BAR1_SMALL_BYTES (UINT64_C(256) << 20)
+
+/* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
+bool gpu_is_data_centre(const struct pci_device *device);
+
+/* The generation that is managed through ConnectX functions instead of PCI functions of its own. */
+#define NVSWITCH_BEHIND_NICS 4
+/* Are there GPUs on whose board such NVSwitches are? */
+bool gpu_nvswitch_is_nic(const struct pci_facts *pci);
+
+#endif

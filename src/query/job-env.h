@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job-env.h - what a job's environment tells NCCL and NVSHMEM about NICs. */
+#ifndef JOB_ENV_H
+#define JOB_ENV_H
+
+#include "facts/facts.h"
+#include "parse/hca.h"
+
+struct job_value {
+	const char *name;
+	const char *value; /* NULL: not set */
+	const char *fact;  /* the path of the fact that says so */
+};
+
+/* A variable of the process asked about. An empty one counts as not set. */
+struct job_value job_env(struct arena *arena, const struct node *node, const char *name);
+/* The same of a variable of NCCL, which takes those of nccl.conf too. */
+struct job_value job_nccl(struct arena *arena, const struct node *node, const char *name);
+/* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
+const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v);
+/* As strtol() reads it, which passes over what stands behind the number, as NCCL does. */
+bool job_number(const struct job_value *v, long *number);
+/* Set, and not 0, n, no, f, false, off: as NVSHMEM reads a boolean. */
+bool job_is_on(const struct job_value *v);
+
+/* The list that chooses NICs for NCCL or, with NVSHMEM, for NVSHMEM; all of them where none is set. */
+struct hca_list job_nic_list(struct arena *arena, const struct node *node, bool nvshmem);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "query/module-block.h"
+
+static const char *command_place(struct arena *arena, const struct modprobe_command *command)
+{
+	if (is_known(command->file) && is_known(command->line))
+		return arena_printf(arena, "%s:%" PRIu64, command->file.value, command->line.value);
+	return is_known(command->file) ? command->file.value : "a file that is not known";
+}
+
+/* An install line that runs modprobe itself loads the module after all, as those of Debian's packages do. */
+static bool is_refusal(const struct modprobe_command *install)
+{
+	return is_known(install->text) && !strstr(install->text.value, "modprobe") &&
+	       !strstr(install->text.value, "insmod");
+}
+
+const char *module_block_find(struct arena *arena, const struct node *node, const char *name,
+			      const char **fact)
+{
+	const struct modprobe_facts *modprobe = &node->modprobe;
+	size_t i = 0;
+
+	for_each(install, &modprobe->install) {
+		if (str_is(install->module, name) && is_refusal(install)) {
+			*fact = arena_printf(arena, "modprobe.install[#%zu].text", i);
+			return arena_printf(arena, "install %s %s in %s", name, install->text.value,
+					    command_place(arena, install));
+		}
+		i++;
+	}
+	i = 0;
+	for_each(line, &modprobe->blacklist) {
+		if (str_is(line->module, name)) {
+			*fact = arena_printf(arena, "modprobe.blacklist[#%zu].module", i);
+			if (is_known(line->text))
+				return arena_printf(arena, "%s=%s on the kernel command line",
+						    line->text.value, name);
+			return arena_printf(arena, "blacklist %s in %s", name,
+					    command_place(arena, line));
+		}
+		i++;
+	}
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* module-find.h - questions about the .ko files on disk that several rules ask. Pure. */
+#ifndef MODULE_FIND_H
+#define MODULE_FIND_H
+
+#include "facts/facts.h"
+
+/* The file of module NAME, with dashes or underscores, for kernel RELEASE: the one that modprobe
+ * would take, else one that it does not know, or NULL. */
+const struct module_file *module_file_find(const struct node *node, const char *name,
+					   const char *release);
+/* One for any other kernel, or NULL. */
+const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
+						const char *release);
+/* Its path below the folder of its kernel: updates/dkms/nvidia.ko */
+const char *module_file_place(const struct module_file *file);
+/* NAME with underscores. */
+bool module_depends_on(const struct module_file *file, const char *name);
+
+/* LIST is one of a file's two lists of symbols. NULL: not in it. */
+const struct module_symbol *module_symbol_find(const void *list, const char *name);
+
+enum symbol_fit { SYMBOL_FITS, SYMBOL_OTHER_VERSION, SYMBOL_UNKNOWN };
+
+/* Has the symbol that a module WANTs the version that the modules of the running kernel offer? FROM
+ * is the file that offers it, or NULL. */
+enum symbol_fit module_symbol_fit(const struct node *node, const struct module_symbol *want,
+				  const struct module_file **from);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/node-find.h"
+
+#include <string.h>
+
+#include "parse/nvidia.h"
+
+const struct pci_device *node_pci(const struct node *node, const char *bdf)
+{
+	return LIST_FIND(&node->pci.devices, bdf);
+}
+
+const struct module *node_module(const struct node *node, const char *name)
+{
+	for_each(m, &node->modules.loaded)
+		if (str_is(m->name, name))
+			return m;
+	return NULL;
+}
+
+const struct driver_param *node_param(const struct node *node, const char *name)
+{
+	for_each(p, &node->driver.params)
+		if (str_is(p->name, name))
+			return p;
+	return NULL;
+}
+
+const struct log_line *node_log(const struct node *node, const char *pattern)
+{
+	for_each(line, &node->log.lines)
+		if (str_is(line->pattern, pattern))
+			return line;
+	return NULL;
+}
+
+bool log_line_names(const struct log_line *line, const char *bdf)
+{
+	for (uint32_t i = 0; line && i < line->devices.count; i++)
+		if (strcmp(line->devices.items[i], bdf) == 0)
+			return true;
+	return false;
+}
+
+const char *log_line_about(const struct log_line *line, const char *bdf)
+{
+	if (strstr(line->last.value, bdf))
+		return line->last.value;
+	return strstr(line->first.value, bdf) ? line->first.value : "the kernel log names it";
+}
+
+const struct service *node_service(const struct node *node, const char *unit)
+{
+	for_each(s, &node->services.units)
+		if (str_is(s->unit, unit))
+			return s;
+	return NULL;
+}
+
+const struct software_item *node_software(const struct node *node, const char *name)
+{
+	const struct software_item *found = NULL;
+
+	for_each(item, &node->software.items)
+		if (str_is(item->name, name) && is_known(item->version) &&
+		    (!found || version_compare(item->version.value, found->version.value) > 0))
+			found = item;
+	return found;
+}
+
+const char *node_env(const struct node *node, const char *name)
+{
+	for_each(v, &node->env.variables)
+		if (str_is(v->name, name) && is_known(v->value))
+			return v->value.value;
+	return NULL;
+}
+
+bool pci_is_gpu(const struct pci_device *device)
+{
+	return known_is(device->vendor_id, 0x10de) && is_known(device->class_id) &&
+	       device->class_id.value >> 16 == 0x03;
+}
+
+bool pci_is_nvswitch(const struct pci_device *device)
+{
+	return known_is(device->vendor_id, 0x10de) && is_known(device->class_id) &&
+	       device->class_id.value >> 8 == 0x0680;
+}
+
+bool pci_is_mlx(const struct pci_device *device)
+{
+	return known_is(device->vendor_id, 0x15b3) && is_known(device->class_id) &&
+	       device->class_id.value >> 16 == 0x02;
+}
+
+bool pci_is_for_guest(const struct pci_device *device)
+{
+	return str_is(device->driver, "vfio-pci") || str_is(device->driver, "pci-stub");
+}
+
+const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index)
+{
+	for_each(bar, &device->bars)
+		if (known_is(bar->index, index))
+			return bar;
+	return NULL;
+}

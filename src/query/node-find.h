@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node-find.h - finding one thing in a node's facts by its name. */
+#ifndef NODE_FIND_H
+#define NODE_FIND_H
+
+#include "facts/facts.h"
+
+const struct pci_device *node_pci(const struct node *node, const char *bdf);
+const struct module *node_module(const struct node *node, const char *name);
+const struct driver_param *node_param(const struct node *node, const char *name);
+const struct log_line *node_log(const struct node *node, const char *pattern);
+/* Does one of those lines name the device BDF? LINE may be NULL. */
+bool log_line_names(const struct log_line *line, const char *bdf);
+/* What is kept of those lines about the device BDF: mostly others name it too. */
+const char *log_line_about(const struct log_line *line, const char *bdf);
+const struct service *node_service(const struct node *node, const char *unit);
+/* Of several of one name, the one with the highest version. */
+const struct software_item *node_software(const struct node *node, const char *name);
+/* The value of a variable of the process that was asked about, or NULL. */
+const char *node_env(const struct node *node, const char *name);
+/* A 10de display controller (VGA, 3D); an NVSwitch (10de bridge, class 0680). */
+bool pci_is_gpu(const struct pci_device *device);
+bool pci_is_nvswitch(const struct pci_device *device);
+/* A NIC of NVIDIA (Mellanox, 15b3): network or InfiniBand controller. */
+bool pci_is_mlx(const struct pci_device *device);
+/* Held by vfio-pci or pci-stub: what a guest has is not the host's to use. */
+bool pci_is_for_guest(const struct pci_device *device);
+const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index);
+
+#endif

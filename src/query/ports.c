@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/ports.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "query/endpoints.h"
+
+/* ---- devices ---- */
+
+static const struct rdma_endpoint *endpoint_of(const struct endpoints *endpoints,
+					       const struct rdma_device *device)
+{
+	return &endpoints->rdma.items[device - endpoints->node->rdma.devices.items];
+}
+
+bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device)
+{
+	return endpoint_of(endpoints, device)->is_virtual;
+}
+
+bool is_management(const struct endpoints *endpoints, const struct rdma_device *device)
+{
+	return endpoint_of(endpoints, device)->is_management;
+}
+
+bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device)
+{
+	return endpoint_of(endpoints, device)->is_for_jobs;
+}
+
+bool is_iwarp(const struct rdma_device *device)
+{
+	return str_is(device->node_type, "RNIC");
+}
+
+/* ---- ports ---- */
+
+bool port_is_active(const struct rdma_port *port)
+{
+	return known_is(port->state, RDMA_PORT_ACTIVE);
+}
+
+bool port_is_ethernet(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "Ethernet");
+}
+
+bool port_is_infiniband(const struct rdma_port *port)
+{
+	return str_is(port->link_layer, "InfiniBand");
+}
+
+const char *port_name(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p)
+{
+	return arena_printf(arena, "%s/%" PRIu64, d->name.value, p->port.value);
+}
+
+const char *port_fact(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p,
+		      const char *member)
+{
+	const char *ports = fact_path(arena, "rdma.devices", d->name.value, "ports");
+	char number[24];
+
+	return fact_path(arena, ports, fact_decimal(p->port.value, number), member);
+}
+
+const char *gid_fact(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p,
+		     const struct rdma_gid *g, const char *member)
+{
+	char number[24];
+
+	return fact_path(arena, port_fact(arena, d, p, "gids"),
+			 fact_decimal(g->index.value, number), member);
+}
+
+/* ---- GIDs ---- */
+
+bool gid_is_usable(const struct rdma_gid *gid)
+{
+	struct gid address;
+
+	return str_is(gid->type, "RoCE v2") && is_known(gid->gid) &&
+	       gid_parse(span_of(gid->gid.value), &address) && !gid_is_zero(&address) &&
+	       !gid_is_link_local(&address);
+}
+
+const struct rdma_gid *port_usable_gid(const struct rdma_port *port)
+{
+	for_each(gid, &port->gids)
+		if (gid_is_usable(gid))
+			return gid;
+	return NULL;
+}
+
+const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index)
+{
+	for_each(gid, &port->gids)
+		if (known_is(gid->index, index))
+			return gid;
+	return NULL;
+}
+
+/* ---- interfaces, containers ---- */
+
+const struct net_interface *node_interface(const struct node *node, const char *name)
+{
+	for_each(interface, &node->net.interfaces)
+		if (str_is(interface->name, name))
+			return interface;
+	return NULL;
+}
+
+bool interface_is_up(const struct net_interface *interface)
+{
+	return str_is(interface->state, "up") || str_is(interface->state, "unknown");
+}
+
+bool interface_carries(const struct net_interface *interface, const char *name)
+{
+	for_each(upper, &interface->uppers)
+		if (strcmp(*upper, name) == 0)
+			return true;
+	return str_is(interface->name, name);
+}
+
+/* Where its driver is not known the name tells. */
+static bool is_bond(const struct node *node, const char *name)
+{
+	const struct net_interface *interface = node_interface(node, name);
+
+	if (interface && is_known(interface->driver))
+		return str_is(interface->driver, "bonding");
+	return strncmp(name, "bond", strlen("bond")) == 0;
+}
+
+bool interface_is_leg(const struct node *node, const struct net_interface *interface,
+		      const char *name)
+{
+	if (str_is(interface->name, name) || !interface_carries(interface, name))
+		return false;
+	for_each(upper, &interface->uppers)
+		if (is_bond(node, *upper))
+			return true;
+	return false;
+}
+
+static bool runs_over(const struct node *node, const struct rdma_port *port,
+		      const struct net_interface *leg)
+{
+	for_each(g, &port->gids)
+		if (is_known(g->netdev) && interface_is_leg(node, leg, g->netdev.value))
+			return true;
+	return false;
+}
+
+const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,
+					  const struct rdma_port *port)
+{
+	if (!is_known(device->bdf))
+		return NULL;
+	for_each(leg, &node->net.interfaces)
+		if (is_known(leg->bdf) && is_same_slot(leg->bdf.value, device->bdf.value) &&
+		    is_known(leg->state) && !interface_is_up(leg) && runs_over(node, port, leg))
+			return leg;
+	return NULL;
+}
+
+bool is_same_slot(const char *bdf, const char *other)
+{
+	size_t n = strlen(bdf) - 1;
+
+	return strlen(other) == n + 1 && strncmp(bdf, other, n) == 0;
+}
+
+enum fact_state container_runtime(const struct node *node, const char **name)
+{
+	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
+
+	for_each(p, &node->limits.launchers)
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (str_is(p->name, words[i])) {
+				*name = p->name.value;
+				return FACT_KNOWN;
+			}
+	return was_read(node->limits.launchers) ? FACT_ABSENT : FACT_UNKNOWN;
+}

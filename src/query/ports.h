@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ports.h - RDMA devices, their ports and their GIDs: what several rules ask about them. */
+#ifndef PORTS_H
+#define PORTS_H
+
+#include "parse/gid.h"
+#include "query/endpoints.h"
+
+#define for_each_port(d, p, node)          \
+	for_each(d, &(node)->rdma.devices) \
+		for_each(p, &(d)->ports)
+
+/* What ends.h found of a device of the node that is judged. */
+bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device);
+bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device);
+bool is_management(const struct endpoints *endpoints, const struct rdma_device *device);
+
+bool port_is_active(const struct rdma_port *port);
+bool port_is_ethernet(const struct rdma_port *port);
+bool port_is_infiniband(const struct rdma_port *port);
+
+/* iWARP instead of RoCE or InfiniBand. */
+bool is_iwarp(const struct rdma_device *device);
+
+/* "mlx5_0/1" and the path of a fact of that port. */
+const char *port_name(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p);
+const char *port_fact(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p,
+		      const char *member);
+const char *gid_fact(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p,
+		     const struct rdma_gid *g, const char *member);
+
+/* RoCE v2 with an address that is not confined to the link. */
+bool gid_is_usable(const struct rdma_gid *gid);
+const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
+const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
+
+const struct net_interface *node_interface(const struct node *node, const char *name);
+/* Up, or of a driver that does not tell. */
+bool interface_is_up(const struct net_interface *interface);
+/* It is that one, or that one lies over it: a bond, a bridge, a VLAN. */
+bool interface_carries(const struct net_interface *interface, const char *name);
+/* It is one leg of a bond that NAME is, or lies over. A bridge has no legs: its ports carry different things. */
+bool interface_is_leg(const struct node *node, const struct net_interface *interface,
+		      const char *name);
+/* An interface of the NIC itself that is known to be down while the port runs over the bond that it belongs
+ * to: only another leg is left. NULL: there is none. */
+const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,
+					  const struct rdma_port *port);
+/* Functions of one NIC: they differ in the last digit. */
+bool is_same_slot(const char *bdf, const char *other);
+
+/* Something that starts containers runs here; unknown where the processes are not known. */
+enum fact_state container_runtime(const struct node *node, const char **name);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* refusal.h - what the kernel log says of why the driver was not loaded, or did not take a GPU,
+ * which several rules say of what is missing. */
+#ifndef REFUSAL_H
+#define REFUSAL_H
+
+#include "facts/facts.h"
+
+struct refusal {
+	const char *text; /* the line of the log, or what the versions say */
+	const char *fact;
+	const char *remedy;
+};
+
+/* The last words about nvidia.ko as a whole, or about the only GPUs that it found. */
+bool refusal_of_driver(struct arena *arena, const struct node *node, struct refusal *refusal);
+/* About this GPU; of a line that names none it is not known which GPU is meant, and any may be. */
+bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct pci_device *gpu,
+		    struct refusal *refusal);
+/* A driver of VERSION, as FACT says, is of no branch for the GPU, so that its probe turns it away. */
+bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,
+		       const char *fact, struct refusal *refusal);
+/* The kernel did not take the file for its own: built for another one. */
+bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology-table.c - the paths between GPUs and NICs, and what each NIC is for: see topology.h. */
+#include "query/node-find.h"
+#include "query/ports.h"
+#include "query/topology.h"
+
+#include <string.h>
+
+enum topology_end topology_end(const struct node *node, const struct pci_device *device)
+{
+	if (!is_known(device->bdf) || is_known(device->physical_function))
+		return END_NONE;
+	if (pci_is_gpu(device))
+		return END_GPU;
+	return topology_is_nic(node, device) ? END_NIC : END_NONE;
+}
+
+/* A NIC as far as its use is told by it. */
+struct nic {
+	struct pci_chain chain;
+	bool up;	    /* a port is ACTIVE */
+	uint64_t rate_mbps; /* of the fastest port that is */
+	bool default_route;
+};
+
+struct work {
+	const struct node *node;
+	struct arena *arena;
+	struct topology_facts *table;
+	struct pci_chain *gpus;
+	struct nic *nics;
+	size_t gpus_count, nics_count;
+};
+
+/* ---- NICs ---- */
+
+static bool has_default_route(const struct node *node, const struct pci_device *device)
+{
+	for_each(interface, &node->net.interfaces) {
+		if (!is_known(interface->bdf) || !str_is(device->bdf, interface->bdf.value))
+			continue;
+		for_each(route, &node->net.routes)
+			if (str_is(route->destination, "0.0.0.0/0") && is_known(route->interface) &&
+			    interface_carries(interface, route->interface.value))
+				return true;
+	}
+	return false;
+}
+
+/* The rate of a port that is down says nothing: mlx5 then reports the slowest. */
+static void look_at_ports(const struct node *node, struct nic *nic)
+{
+	for_each(d, &node->rdma.devices) {
+		if (!is_known(d->bdf) || !str_is(nic->chain.device->bdf, d->bdf.value))
+			continue;
+		for_each(p, &d->ports) {
+			if (!known_is(p->state, RDMA_PORT_ACTIVE))
+				continue;
+			nic->up = true;
+			if (is_known(p->rate_mbps) && p->rate_mbps.value > nic->rate_mbps)
+				nic->rate_mbps = p->rate_mbps.value;
+		}
+	}
+}
+
+static void add_nic(struct work *w, const struct pci_device *device)
+{
+	struct nic *nic = &w->nics[w->nics_count++];
+
+	topology_chain(w->node, device, &nic->chain);
+	nic->default_route = has_default_route(w->node, device);
+	look_at_ports(w->node, nic);
+}
+
+static void find_ends(struct work *w)
+{
+	size_t gpus = 0, nics = 0;
+
+	for_each(d, &w->node->pci.devices) {
+		enum topology_end end = topology_end(w->node, d);
+
+		gpus += end == END_GPU;
+		nics += end == END_NIC;
+	}
+	w->gpus = arena_alloc(w->arena, (gpus + 1) * sizeof(*w->gpus));
+	w->nics = arena_alloc(w->arena, (nics + 1) * sizeof(*w->nics));
+	for_each(d, &w->node->pci.devices) {
+		enum topology_end end = topology_end(w->node, d);
+
+		if (end == END_GPU)
+			topology_chain(w->node, d, &w->gpus[w->gpus_count++]);
+		else if (end == END_NIC)
+			add_nic(w, d);
+	}
+}
+
+/* ---- what a NIC is for ---- */
+
+static bool another_model(const struct pci_device *a, const struct pci_device *b)
+{
+	return is_known(a->device_id) && is_known(b->device_id) &&
+	       a->device_id.value != b->device_id.value;
+}
+
+/* Does GPU have a NIC that it would rather use than NIC? */
+static bool has_better(const struct work *w, const struct pci_chain *gpu, const struct nic *nic)
+{
+	struct pci_path path, other;
+
+	topology_path_between(gpu, &nic->chain, &path);
+	for (size_t i = 0; i < w->nics_count; i++) {
+		const struct nic *n = &w->nics[i];
+
+		if (n == nic)
+			continue;
+		topology_path_between(gpu, &n->chain, &other);
+		if (other.class < path.class && other.class <= PATH_PXB)
+			return true;
+		if (other.class == path.class && nic->up && n->rate_mbps > nic->rate_mbps &&
+		    another_model(n->chain.device, nic->chain.device))
+			return true;
+	}
+	return false;
+}
+
+static struct fact_enum role_of(const struct work *w, const struct nic *nic)
+{
+	if (!w->gpus_count)
+		return (struct fact_enum){ 0 };
+	for (size_t i = 0; i < w->gpus_count; i++)
+		if (!has_better(w, &w->gpus[i], nic))
+			return fact_enum(NIC_COMPUTE);
+	if (nic->default_route)
+		return fact_enum(NIC_MANAGEMENT);
+	return nic->up ? fact_enum(NIC_STORAGE) : (struct fact_enum){ 0 };
+}
+
+static void fill_roles(struct work *w)
+{
+	w->table->nics.state = FACT_KNOWN;
+	for (size_t i = 0; i < w->nics_count; i++) {
+		struct topology_nic *nic = LIST_ADD(w->arena, &w->table->nics);
+
+		nic->bdf = w->nics[i].chain.device->bdf;
+		nic->role = role_of(w, &w->nics[i]);
+	}
+}
+
+/* ---- paths ---- */
+
+static struct fact_bool redirected(const struct pci_path *path)
+{
+	struct fact_bool answer = fact_bool(false);
+
+	for (size_t i = 0; i < path->count; i++) {
+		const struct pci_acs *acs = &path->ports[i]->acs;
+
+		if (is_known(*acs) && is_known(acs->control)) {
+			if (acs->control.value & ACS_REDIRECT)
+				return fact_bool(true);
+		} else if (!is_absent(*acs)) {
+			answer.state = FACT_UNKNOWN;
+		}
+	}
+	return answer;
+}
+
+static void fill_path(struct topology_path *out, const struct pci_chain *from,
+		      const struct pci_chain *to)
+{
+	struct pci_path path;
+
+	topology_path_between(from, to, &path);
+	out->bdf = to->device->bdf;
+	if (path.class == PATH_UNKNOWN)
+		return;
+	out->class = fact_enum(path.class);
+	out->ports = fact_u64(path.count);
+	out->redirected = redirected(&path);
+}
+
+/* Is A the better NIC of the two? Nearer; of equals the one that is for computing, then one with a
+ * port up. */
+static bool is_better(const struct work *w, const struct topology_gpu *gpu, size_t a, size_t b)
+{
+	const struct topology_path *x = &gpu->nics.items[a], *y = &gpu->nics.items[b];
+	bool x_computes = known_is(w->table->nics.items[a].role, NIC_COMPUTE);
+	bool y_computes = known_is(w->table->nics.items[b].role, NIC_COMPUTE);
+
+	if (!is_known(x->class) || !is_known(y->class))
+		return is_known(x->class);
+	if (x->class.value != y->class.value)
+		return x->class.value < y->class.value;
+	if (x->ports.value != y->ports.value)
+		return x->ports.value < y->ports.value;
+	if (x_computes != y_computes)
+		return x_computes;
+	return w->nics[a].up && !w->nics[b].up;
+}
+
+static void fill_gpu(struct work *w, const struct pci_chain *chain)
+{
+	struct topology_gpu *gpu = LIST_ADD(w->arena, &w->table->gpus);
+	size_t nearest = 0;
+
+	gpu->bdf = chain->device->bdf;
+	gpu->gpus.state = gpu->nics.state = FACT_KNOWN;
+	for (size_t i = 0; i < w->gpus_count; i++)
+		if (&w->gpus[i] != chain)
+			fill_path(LIST_ADD(w->arena, &gpu->gpus), chain, &w->gpus[i]);
+	for (size_t i = 0; i < w->nics_count; i++)
+		fill_path(LIST_ADD(w->arena, &gpu->nics), chain, &w->nics[i].chain);
+	gpu->nearest_nic.state = FACT_ABSENT;
+	for (size_t i = 1; i < w->nics_count; i++)
+		if (is_better(w, gpu, i, nearest))
+			nearest = i;
+	if (w->nics_count)
+		gpu->nearest_nic = is_known(gpu->nics.items[nearest].class)
+					   ? gpu->nics.items[nearest].bdf
+					   : (struct fact_str){ 0 };
+}
+
+void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena)
+{
+	struct work w = { .node = node, .arena = arena, .table = table };
+
+	*table = (struct topology_facts){ 0 };
+	if (!was_read(node->pci.devices))
+		return;
+	find_ends(&w);
+	fill_roles(&w);
+	table->gpus.state = FACT_KNOWN;
+	for (size_t i = 0; i < w.gpus_count; i++)
+		fill_gpu(&w, &w.gpus[i]);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/journal-send.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <syslog.h>
+
+#include <systemd/sd-journal.h>
+
+#include "base/library.h"
+#include "base/version.h"
+#include "render/render.h"
+
+/* Permanent (journalctl MESSAGE_ID=): a finding, and the end of a run. */
+#define MESSAGE_FINDING "5b9d1f3f0c5e4c0f9a0e7a1d3a6c2e41"
+#define MESSAGE_RUN "c1f0a7be2d6c4b53a2f6c6d1b7a90e52"
+#define FIELDS_MAX 16
+
+struct entry {
+	struct arena *arena;
+	struct iovec fields[FIELDS_MAX];
+	int count;
+};
+
+static void add(struct entry *e, const char *name, const char *value)
+{
+	char *text;
+
+	if (!value || e->count == FIELDS_MAX)
+		return;
+	text = arena_printf(e->arena, "%s=%s", name, value);
+	e->fields[e->count++] = (struct iovec){ text, strlen(text) };
+}
+
+static int priority(const struct finding *f)
+{
+	static const int priorities[] = { LOG_INFO, LOG_WARNING, LOG_ERR, LOG_CRIT };
+
+	return f->answer.verdict == VERDICT_UNKNOWN ? LOG_NOTICE : priorities[f->severity];
+}
+
+static void describe(struct entry *e, const struct report *r, const struct finding *f)
+{
+	add(e, "MESSAGE", render_reason(r, f));
+	add(e, "MESSAGE_ID", MESSAGE_FINDING);
+	add(e, "PRIORITY", arena_printf(r->arena, "%d", priority(f)));
+	add(e, "NVNODECHECK_RULE", f->rule->id);
+	add(e, "NVNODECHECK_VERDICT", verdict_words[f->answer.verdict]);
+	add(e, "NVNODECHECK_SEVERITY", severity_words[f->severity]);
+	add(e, "NVNODECHECK_SUBJECT", render_subjects(r, f));
+	add(e, "NVNODECHECK_OBSERVED", f->answer.observed);
+	add(e, "NVNODECHECK_EXPECTED", f->answer.expected);
+	add(e, "NVNODECHECK_REMEDY", f->answer.remedy ? f->answer.remedy : f->rule->remedy);
+}
+
+static void describe_run(struct entry *e, const struct report *r, enum exit_status status)
+{
+	add(e, "MESSAGE",
+	    arena_printf(r->arena, "%zu failed, %zu pending, %zu unknown, %zu passed",
+			 r->count[VERDICT_FAIL] - r->info, r->count[VERDICT_PENDING],
+			 r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]));
+	add(e, "MESSAGE_ID", MESSAGE_RUN);
+	add(e, "PRIORITY", arena_printf(r->arena, "%d", status ? LOG_WARNING : LOG_INFO));
+	add(e, "NVNODECHECK_EXIT_STATUS", arena_printf(r->arena, "%d", status));
+	add(e, "NVNODECHECK_VERDICT", verdict_words[r->verdict]);
+	add(e, "NVNODECHECK_VERSION", NVNODECHECK_VERSION);
+}
+
+int journal_send(const struct report *r, enum exit_status status)
+{
+	typeof(&sd_journal_sendv) send;
+	const struct library_symbol symbol = { &send, "sd_journal_sendv", NULL, 0 };
+	int rc = library_load("libsystemd.so.0", &symbol, 1);
+
+	if (rc)
+		return rc;
+	for (const struct finding *f = render_next(r, NULL); f && rc == 0; f = render_next(r, f)) {
+		struct entry e = { .arena = r->arena };
+
+		add(&e, "SYSLOG_IDENTIFIER", "nvnodecheck");
+		describe(&e, r, f);
+		rc = send(e.fields, e.count);
+	}
+	if (rc == 0) {
+		struct entry e = { .arena = r->arena };
+
+		add(&e, "SYSLOG_IDENTIFIER", "nvnodecheck");
+		describe_run(&e, r, status);
+		rc = send(e.fields, e.count);
+	}
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options.h - how a result is to be shown. */
+#ifndef RENDER_OPTIONS_H
+#define RENDER_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* In the order of --format's words. */
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_SVG,
+	FORMAT_MAN,
+	FORMAT_JSONL,
+	FORMAT_PROMETHEUS,
+	FORMAT_NAGIOS,
+	FORMAT_NPD,
+	FORMAT_HTML,
+};
+
+struct render_options {
+	enum format format;
+	enum color color;
+	bool pager; /* long text may go through a pager */
+	bool verbose;
+	bool quiet;	    /* nothing on standard output */
+	bool journal;	    /* a record in the journal as well */
+	const char *output; /* a file instead of standard output, or NULL */
+	/* What the user asked for, for sentences that suggest the next command. */
+	const char *root;
+	const char *from;
+	bool apply;
+	bool all; /* every finding, or rules named one by one */
+};
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boot-option-values.c - option values that stop their module from loading. */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/option-value.h"
+#include "query/setting.h"
+
+static void check_value(struct rule_context *ctx, const struct modprobe_assignment *a,
+			const struct module_file *file)
+{
+	const char *subject = text_printf(ctx, "%s.%s", file->name.value, a->param.value);
+	const char *value = is_known(a->value) ? a->value.value : NULL;
+	const char *type, *why = option_refused(ctx->node, a, &type);
+
+	if (!why || rule_has_answered(ctx, subject))
+		return;
+	FAIL(ctx, .subject = subject,
+	     .observed = value ? text_printf(ctx,
+					     "\"%.60s\" %s: the kernel will not load %s with it",
+					     value, why, file->name.value)
+			       : text_printf(ctx, "its value %s: the kernel will not load %s so",
+					     why, file->name.value),
+	     .expected = text_printf(ctx, "a value of its type, %s", type),
+	     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
+				       (size_t)(a - ctx->node->modprobe.assignments.items)) });
+}
+
+/* All assignments count, not the last one alone: the kernel takes them in turn. */
+static void check_values(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	size_t before = ctx->findings->count, seen = 0, unread = 0;
+
+	if (skip_without_modprobe(ctx))
+		return;
+	for_each(a, &node->modprobe.assignments) {
+		const struct module_file *file = option_file(node, a->module.value);
+
+		if (file && is_known(file->parameter_types)) {
+			seen++;
+			check_value(ctx, a, file);
+		} else if (setting_is_nvidia(node, a->module.value)) {
+			unread += file || !was_read(node->modules.files);
+		}
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	else if (skip_unless_modprobe_whole(ctx))
+		return;
+	else if (seen)
+		PASS(ctx, .evidence = { "modprobe.assignments", "modules.files" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no option of a GPU or RDMA module is configured");
+}
+
+static const struct rule boot_option_values_rules[] = {
+	{
+		.id = "boot/option-value-refused",
+		.title = "An option has a value that stops its module from being loaded",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_values,
+		.impact = "The module is gone after the next boot, and with nvidia all GPUs.",
+		.remedy = "Correct the value, or remove the option, before the next boot.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"Configured options against the types that the .ko of the running kernel declares for "
+			"its parameters.",
+		.why = "A name that a module does not have is passed over; a value that its type does not take is "
+		       "not: the kernel logs \"`yes' invalid for parameter\" and refuses the module. NVreg_ "
+		       "parameters are signed numbers of 32 bits (0xffffffff does not fit) or text of at most "
+		       "1024 bytes; Y and N are for those of type bool.",
+		.check =
+			"modinfo -p nvidia; after a load that failed: dmesg | grep 'invalid for parameter'",
+		.sources = "Linux: kernel/params.c, lib/kstrtox.c",
+	},
+};
+
+RULE_TABLE(boot_option_values);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boot-owners.c - who else writes the settings that this program looks at, and will write them again. */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "parse/modname.h"
+#include "query/bootargs.h"
+
+#define TUNED_OPTIONS "/etc/modprobe.d/tuned.conf"
+
+static const char *source_fact(struct rule_context *ctx, const struct cmdline_text *source)
+{
+	return text_printf(ctx, "cmdline.sources[#%zu].text",
+			   (size_t)(source - ctx->node->cmdline.sources.items));
+}
+
+/* ---- kernel arguments ---- */
+
+/* iommu=force and iommu=nopt take back what iommu=pt gives. */
+static bool undoes_passthrough(const char *text)
+{
+	return bootargs_find(text, "iommu", "force") || bootargs_find(text, "iommu", "nopt") ||
+	       bootargs_find(text, "iommu.passthrough", "0");
+}
+
+static const struct kparam *first_of_ours(const char *text, struct kparam *arg)
+{
+	struct bootargs args = bootargs_of(text);
+
+	while (bootargs_next(&args, arg))
+		if (bootargs_is_ours(arg))
+			return arg;
+	return NULL;
+}
+
+/* fwupd's "security --fix" and the ANSSI profiles of OpenSCAP both write this word, and leave no
+ * other trace. */
+static void check_forced(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
+	const char *staged = bootargs_staged(node);
+	const char *fact = NULL;
+
+	if (bootargs_find(running, "iommu", "force"))
+		fact = "cmdline.running";
+	if (staged && bootargs_find(staged, "iommu", "force"))
+		fact = "cmdline.staged.text";
+	for_each(s, &node->cmdline.sources)
+		if (!fact && is_known(s->text) && !str_is(s->variable, "TUNED_BOOT_CMDLINE") &&
+		    bootargs_find(s->text.value, "iommu", "force"))
+			fact = source_fact(ctx, s);
+	if (fact)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "iommu=force",
+			.observed = "iommu=force is what fwupd (fwupdmgr security --fix) and "
+				    "OpenSCAP's ANSSI profiles (grub2_enable_iommu_force) write",
+			.expected = "iommu=pt, which they will replace when they run again",
+			.remedy = "Remove it, and take the item out of what they enforce: fwupdmgr "
+				  "security-undo, or the rule grub2_enable_iommu_force in a "
+				  "tailoring file.",
+			.evidence = { fact });
+}
+
+static void check_tuned_arguments(struct rule_context *ctx)
+{
+	for_each(s, &ctx->node->cmdline.sources) {
+		struct kparam arg;
+		bool undoes;
+
+		if (!str_is(s->variable, "TUNED_BOOT_CMDLINE") || !is_known(s->text) ||
+		    !first_of_ours(s->text.value, &arg))
+			continue;
+		undoes = undoes_passthrough(s->text.value);
+		FAIL_AS(ctx, undoes ? SEVERITY_WARN : SEVERITY_INFO, .subject = s->file.value,
+			.observed = text_printf(ctx, "TuneD adds to every boot: %s", s->text.value),
+			.expected = undoes ? "iommu=pt" : "nothing; for your information",
+			.remedy = "Change the bootloader section of the TuneD profile, not the "
+				  "boot loader's configuration: TuneD writes it again.",
+			.evidence = { source_fact(ctx, s),
+				      "services.units[tuned.service].enabled" });
+	}
+}
+
+/* A file of grub.d that assigns the variable anew: Ubuntu's cloud images have
+ * 50-cloudimg-settings.cfg. */
+static void check_overridden(struct rule_context *ctx)
+{
+	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
+
+	for_each(s, &cmdline->sources) {
+		const struct cmdline_text *last = s;
+		struct bootargs args;
+		struct kparam arg;
+
+		if (!str_starts(s->variable, "GRUB_CMDLINE_LINUX") || !is_known(s->text))
+			continue;
+		for_each(later, &cmdline->sources)
+			if (later > s && str_is(later->variable, s->variable.value) &&
+			    is_known(later->text))
+				last = later;
+		args = bootargs_of(last == s ? "" : s->text.value);
+		while (bootargs_next(&args, &arg)) {
+			if (!bootargs_is_ours(&arg) || bootargs_holds(last->text.value, &arg))
+				continue;
+			FAIL_AS(ctx, SEVERITY_WARN, .subject = last->file.value,
+				.observed = text_printf(
+					ctx, "it assigns %s anew, without %.*s%s%.*s of %s",
+					s->variable.value, SPAN_FMT(arg.name),
+					arg.has_value ? "=" : "", SPAN_FMT(arg.value),
+					s->file.value),
+				.expected = "an assignment that keeps what was there",
+				.remedy = "Write the argument into a file of /etc/default/grub.d "
+					  "that is read after it (99-local.cfg), then update-grub.",
+				.evidence = { source_fact(ctx, last), source_fact(ctx, s) });
+			return;
+		}
+	}
+}
+
+/* ---- options of modules ---- */
+
+/* The assignment of another file to the same parameter, with another value. */
+static const struct modprobe_assignment *contradicted(const struct node *node,
+						      const struct modprobe_assignment *by)
+{
+	for_each(a, &node->modprobe.assignments)
+		if (a != by && str_is(a->module, by->module.value) &&
+		    str_is(a->param, by->param.value) && !str_is(a->file, by->file.value) &&
+		    !str_is(a->value, by->value.value))
+			return a;
+	return NULL;
+}
+
+static void check_tuned_options(struct rule_context *ctx)
+{
+	const struct modprobe_assignment *own = NULL, *other = NULL;
+
+	for_each(a, &ctx->node->modprobe.assignments) {
+		if (!str_is(a->file, TUNED_OPTIONS) || !modname_is_ours(span_of(a->module.value)))
+			continue;
+		if (!own || !other) {
+			own = a;
+			other = contradicted(ctx->node, a);
+		}
+	}
+	if (!own)
+		return;
+	FAIL_AS(ctx, other ? SEVERITY_WARN : SEVERITY_INFO, .subject = TUNED_OPTIONS,
+		.observed = other ? text_printf(ctx, "TuneD sets %s %s=%s, and %s sets %s",
+						own->module.value, own->param.value,
+						own->value.value, other->file.value,
+						other->value.value)
+				  : text_printf(ctx, "TuneD sets %s %s=%s", own->module.value,
+						own->param.value, own->value.value),
+		.expected = other ? "one owner for each option" : "nothing; for your information",
+		.remedy = "Change the modules section of the TuneD profile: TuneD writes the file "
+			  "again.",
+		.evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
+					  (size_t)(own - ctx->node->modprobe.assignments.items)),
+			      "services.units[tuned.service].enabled" });
+}
+
+static const struct modprobe_options *host_options(const struct node *node)
+{
+	for_each(o, &node->modprobe.options)
+		if (str_starts(o->module, "nvidia") && !str_is(o->file, "/proc/cmdline") &&
+		    strstr(o->text.value, "NVreg_"))
+			return o;
+	return NULL;
+}
+
+/* The driver that runs came from a container, which has a modprobe.d of its own. */
+static void check_operator(struct rule_context *ctx)
+{
+	const struct modprobe_options *options = host_options(ctx->node);
+
+	if (!is_known(ctx->node->services.driver_container))
+		return;
+	FAIL_AS(ctx, options ? SEVERITY_WARN : SEVERITY_INFO, .subject = "GPU Operator",
+		.observed =
+			options ? text_printf(
+					  ctx,
+					  "its driver container loads the driver and does not read the "
+					  "options in %s",
+					  options->file.value)
+				: "its driver container loads the driver, with options of its own",
+		.expected = options ? "the options in the operator's ConfigMap"
+				    : "nothing; for your information",
+		.remedy = "Put the options into a ConfigMap with the key nvidia.conf, and name it "
+			  "in the ClusterPolicy: driver.kernelModuleConfig.name.",
+		.evidence = {
+			"services.driver_container",
+			options ? text_printf(ctx, "modprobe.options[#%zu].text",
+					      (size_t)(options - ctx->node->modprobe.options.items))
+				: NULL });
+}
+
+static void check_owner(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	check_forced(ctx);
+	check_tuned_arguments(ctx);
+	check_overridden(ctx);
+	check_tuned_options(ctx);
+	check_operator(ctx);
+	if (ctx->findings->count > before)
+		return;
+	if (!was_read(ctx->node->cmdline.sources))
+		UNKNOWN(ctx, .evidence = { "cmdline.sources" });
+	else if (!skip_without_modprobe(ctx) && !skip_unless_modprobe_whole(ctx))
+		PASS(ctx, .evidence = { "cmdline.sources", "modprobe.files" });
+}
+
+static const struct rule boot_owners_rules[] = {
+	{
+		.id = "boot/second-owner",
+		.title = "Another program owns a setting, and will write it again",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_owner,
+		.impact = "A repair by hand is undone when that program runs next.",
+		.remedy = "Make the change where its owner takes it from.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "/etc/tuned/bootcmdline, /etc/modprobe.d/tuned.conf, /run/nvidia/driver, "
+			 "/etc/default/grub with grub.d, and the kernel command line.",
+		.why = "TuneD, fwupd, OpenSCAP, the GPU Operator and cloud images all write kernel "
+		       "arguments or driver options. Information where they agree with the rest, a "
+		       "warning where they do not. iommu=force is a sign of fwupd or OpenSCAP, not "
+		       "a proof: somebody may have typed it.",
+		.check = "tuned-adm active; cat /etc/tuned/bootcmdline; ls /etc/default/grub.d",
+		.sources = "TuneD: plugin_bootloader.py, plugin_modules.py\n"
+			   "fwupd: plugins/iommu\n"
+			   "ComplianceAsCode/content: rule grub2_enable_iommu_force\n"
+			   "NVIDIA/gpu-driver-container: nvidia-driver (kernel module parameters)",
+	},
+};
+
+RULE_TABLE(boot_owners);

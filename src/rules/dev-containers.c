@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dev-containers.c - whether container engines get to the GPUs, and containers keep them (rules dev/...). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+
+/* ---- engines ---- */
+
+static bool runs_or_will(const struct service *service)
+{
+	return str_is(service->active, "active") || str_is(service->enabled, "enabled");
+}
+
+static const struct service *engine(const struct node *node)
+{
+	static const char *const units[] = { "kubelet.service", "crio.service", "docker.service",
+					     "containerd.service" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const struct service *service = node_service(node, units[i]);
+
+		if (service && runs_or_will(service))
+			return service;
+	}
+	return NULL;
+}
+
+/* True when the rule has nothing to say: no GPU or driver, no engine, or inside a container. */
+static bool skip_without_engine(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+		return true;
+	if (is_known(node->os.container))
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+	else if (!was_read(node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!engine(node))
+		NOT_APPLICABLE(ctx, .observed = "no container engine runs or is enabled",
+			       .evidence = { "services.units" });
+	else
+		return false;
+	return true;
+}
+
+/* ---- wiring ---- */
+
+static const struct engine_config *wired(const struct node *node)
+{
+	for_each(c, &node->containers.configs)
+		if (known_is(c->nvidia, true))
+			return c;
+	return NULL;
+}
+
+/* False when no specification was there to judge. */
+static bool check_specs(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	for_each(spec, &node->containers.cdi) {
+		const char *fact = fact_path(ctx->arena, "containers.cdi", spec->path.value,
+					     "driver_version");
+
+		if (is_known(spec->driver_version) &&
+		    !str_is(spec->driver_version, node->driver.version.value))
+			FAIL(ctx, .subject = spec->path.value,
+			     .observed = text_printf(
+				     ctx, "names the libraries of %s; the driver is %s",
+				     spec->driver_version.value, node->driver.version.value),
+			     .expected = "a specification of the loaded driver",
+			     .impact =
+				     "Containers with CDI devices do not start: a library to be mounted is not "
+				     "there.",
+			     .remedy = text_printf(
+				     ctx,
+				     "nvidia-ctk cdi generate --output=%s after each change of the "
+				     "driver; nvidia-cdi-refresh.service does it by itself.",
+				     spec->path.value),
+			     .evidence = { fact, "driver.version" });
+		else
+			PASS(ctx, .subject = spec->path.value, .evidence = { fact });
+	}
+	return node->containers.cdi.count > 0;
+}
+
+#define TOOLKIT_CONFIG "/etc/nvidia-container-runtime/config.toml"
+
+/*
+ * The toolkit's hook, where it is told to leave the cgroup alone: right for engines without root alone.
+ * What goes by CDI never asks it; docker run --gpus does.
+ */
+static void check_no_cgroups(struct rule_context *ctx)
+{
+	const struct containers_facts *containers = &ctx->node->containers;
+	const struct service *docker = node_service(ctx->node, "docker.service");
+	bool by_hook = docker && runs_or_will(docker) && !containers->cdi.count;
+
+	if (!is_known(containers->toolkit))
+		return;
+	if (!was_read(containers->no_cgroups))
+		UNKNOWN(ctx, .subject = TOOLKIT_CONFIG, .evidence = { "containers.no_cgroups" });
+	else if (known_is(containers->no_cgroups, true))
+		FAIL_AS(ctx, by_hook ? SEVERITY_WARN : SEVERITY_INFO, .subject = TOOLKIT_CONFIG,
+			.observed =
+				"no-cgroups = true: the toolkit's hook does not let a container's cgroup "
+				"open the GPUs",
+			.expected = text_printf(ctx, "false: %s runs as root",
+						engine(ctx->node)->unit.value),
+			.impact =
+				"nvidia-smi in a container answers \"Failed to initialize NVML: Unknown "
+				"Error\" and CUDA finds no device, where nothing else names the devices "
+				"(CDI, --device, --privileged).",
+			.remedy =
+				"nvidia-ctk config --set nvidia-container-cli.no-cgroups=false --in-place; "
+				"engines without root then take a file of their own (XDG_CONFIG_HOME) or CDI.",
+			.evidence = { "containers.no_cgroups", "containers.toolkit",
+				      "services.units" });
+}
+
+/* Docker of Canonical's snap sees neither the host's toolkit nor /etc/docker: what is read here is not its. */
+static bool check_snap(struct rule_context *ctx)
+{
+	static const char unit[] = "snap.docker.dockerd.service";
+	const struct service *snap = node_service(ctx->node, unit);
+	bool two = engine(ctx->node) && str_is(engine(ctx->node)->unit, "docker.service");
+
+	if (!snap || !runs_or_will(snap) || !ctx->endpoints->gpus.count)
+		return false;
+	FAIL_AS(ctx, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
+		.observed = two ? "Docker of a snap, beside docker.service" : "Docker of a snap",
+		.expected = "one Docker, and that the one that is meant",
+		.impact =
+			"Its settings are in /var/snap/docker/current/config: what nvidia-ctk writes to "
+			"/etc/docker/daemon.json does not reach it, and older revisions do not see the host's "
+			"driver: \"could not select device driver\", \"libnvidia-ml.so.1: cannot open shared "
+			"object file\", \"unknown or invalid runtime name: nvidia\".",
+		.remedy =
+			two ? "snap remove docker, or systemctl disable --now docker.service docker.socket."
+			    : "docker run --runtime nvidia --gpus all, which revisions since 2024 set up by "
+			      "themselves; or snap remove docker, and Docker's own packages.",
+		.evidence = { fact_path(ctx->arena, "services.units", unit, "active"),
+			      fact_path(ctx->arena, "services.units", unit, "enabled") });
+	return !engine(ctx->node);
+}
+
+static void check_wiring(struct rule_context *ctx)
+{
+	const struct containers_facts *containers = &ctx->node->containers;
+	const struct service *service;
+	bool meant;
+
+	if (check_snap(ctx) || skip_without_engine(ctx))
+		return;
+	check_no_cgroups(ctx);
+	if (check_specs(ctx))
+		return;
+	service = engine(ctx->node);
+	/* Docker's --gpus starts the hook by its name; the others need to be told. */
+	meant = is_known(containers->toolkit) || str_is(service->unit, "kubelet.service");
+	if (wired(ctx->node))
+		PASS(ctx, .evidence = { fact_path(ctx->arena, "containers.configs",
+						  wired(ctx->node)->path.value, "nvidia") });
+	else if (is_known(containers->toolkit) && str_is(service->unit, "docker.service"))
+		PASS(ctx, .observed = "docker run --gpus finds the toolkit by itself",
+		     .evidence = { "containers.toolkit" });
+	else if (!was_read(containers->cdi) || !was_read(containers->configs))
+		UNKNOWN(ctx, .evidence = { was_read(containers->cdi) ? "containers.configs"
+								     : "containers.cdi" });
+	else
+		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
+			.observed = text_printf(ctx, "%s, and nothing tells it about the GPUs",
+						service->unit.value),
+			.expected =
+				"a CDI specification, or NVIDIA's runtime in the engine's configuration",
+			.evidence = { "containers.cdi", "containers.configs",
+				      "containers.toolkit" });
+}
+
+/* ---- /dev/char ---- */
+
+static bool has_link(const struct node *node, const char *name)
+{
+	for_each(link, &node->dev.char_links)
+		if (strcmp(*link, name) == 0)
+			return true;
+	return false;
+}
+
+static uint64_t major_of(const struct node *node, const char *name)
+{
+	for_each(m, &node->dev.majors)
+		if (str_is(m->name, name))
+			return m->major.value;
+	return 0;
+}
+
+/* include/nv-chardev-numbers.h: nvidiactl's minor number. */
+#define NVIDIACTL_MINOR 255
+
+struct missing_links {
+	size_t count;
+	const char *first;
+};
+
+static void need_link(struct rule_context *ctx, struct missing_links *missing, uint64_t major,
+		      uint64_t minor)
+{
+	const char *name = text_printf(ctx, "%" PRIu64 ":%" PRIu64, major, minor);
+
+	if (has_link(ctx->node, name))
+		return;
+	if (missing->count++ == 0)
+		missing->first = name;
+}
+
+static void check_char_links(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	struct missing_links missing = { 0 };
+	uint64_t nvidia, uvm;
+
+	if (skip_without_engine(ctx))
+		return;
+	if (!was_read(node->dev.char_links) || !was_read(node->dev.majors)) {
+		UNKNOWN(ctx, .evidence = { was_read(node->dev.majors) ? "dev.char_links"
+								      : "dev.majors" });
+		return;
+	}
+	nvidia = major_of(node, "nvidia");
+	nvidia = nvidia ? nvidia : major_of(node, "nvidia-frontend");
+	uvm = major_of(node, "nvidia-uvm");
+	if (nvidia)
+		need_link(ctx, &missing, nvidia, NVIDIACTL_MINOR);
+	for_each(g, &node->gpu.devices)
+		if (nvidia && is_known(g->minor) && !known_is(g->excluded, true))
+			need_link(ctx, &missing, nvidia, g->minor.value);
+	if (uvm)
+		need_link(ctx, &missing, uvm, 0);
+	if (missing.count)
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "/dev/char lacks %zu, the first is %s",
+					     missing.count, missing.first),
+		     .expected = "a link for every NVIDIA device node",
+		     .evidence = { "dev.char_links", "dev.majors" });
+	else
+		PASS(ctx, .evidence = { "dev.char_links" });
+}
+
+static const struct rule dev_containers_rules[] = {
+	{
+		.id = "dev/cdi-wiring",
+		.title =
+			"Container engines are not told about the GPUs, or about those of another driver",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_wiring,
+		.impact = "Containers start without GPUs: \"no NVIDIA GPU device is present\".",
+		.remedy =
+			"nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, or nvidia-ctk runtime configure "
+			"--runtime=containerd (docker, crio), and restart the engine.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"/etc/cdi and /run/cdi, the configuration of Docker, containerd, CRI-O and Podman, and "
+			"the programs of the NVIDIA Container Toolkit with their config.toml.",
+		.why = "A CDI specification names library files with the driver's version: after an update it "
+		       "points to nothing. Where an engine runs and neither the toolkit nor Kubernetes is there, "
+		       "perhaps no container was ever meant to use a GPU: information. Any line that names "
+		       "nvidia counts as wiring; whether it is right is not judged. no-cgroups = true in the "
+		       "toolkit's config.toml is the setting for engines without root: with one that runs as "
+		       "root the hook mounts the device nodes and nothing allows them. Where specifications are, "
+		       "or the engine is not Docker, it may never be asked: information. Docker of a snap alone "
+		       "is information, too: newer revisions bring a toolkit of their own.",
+		.check =
+			"nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; "
+			"grep no-cgroups /etc/nvidia-container-runtime/config.toml",
+		.sources =
+			"docs.nvidia.com: NVIDIA Container Toolkit, CDI support; installation, rootless mode\n"
+			"github.com/NVIDIA/nvidia-container-toolkit/issues/381 (no-cgroups), 154 (snap)\n"
+			"github.com/canonical/docker-snap README.md\n"
+			"github.com/cncf-tags/container-device-interface SPEC.md",
+	},
+	{
+		.id = "dev/char-symlinks-missing",
+		.title = "Containers can lose their GPUs when systemd reloads",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_char_links,
+		.impact =
+			"After systemctl daemon-reload, running containers answer \"Failed to initialize NVML: "
+			"Unknown Error\".",
+		.remedy =
+			"nvidia-ctk system create-dev-char-symlinks --create-all, at each boot through the udev "
+			"rule that NVIDIA's notice gives.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"The links in /dev/char, the major numbers in /proc/devices, and which container engines "
+			"run or are enabled.",
+		.why = "Where systemd manages the cgroups, it looks a device up through /dev/char when it applies "
+		       "its rules again, and the NVIDIA driver's nodes are not made through udev. With the "
+		       "cgroupfs driver, and with CDI or devices passed by --device, it does not happen; which of "
+		       "them the engine uses is not read.",
+		.check = "ls -l /dev/char | grep nvidia",
+		.sources = "github.com/NVIDIA/nvidia-container-toolkit/issues/48\n"
+			   "github.com/NVIDIA/nvidia-docker/issues/1730",
+	},
+};
+
+RULE_TABLE(dev_containers);

@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-params.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
+ * for, and whether what is configured is what runs. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "evaluate/skip.h"
+#include "facts/own-files.h"
+#include "parse/nvidia.h"
+#include "query/gpus.h"
+#include "query/option-value.h"
+#include "query/setting.h"
+
+/* kernel/params.c, param_set_charp(): longer strings are refused and the module does not load. */
+#define PARAM_STRING_MAX 1024
+
+/* ---- PeerMappingOverride ---- */
+
+static bool has_override(const char *value, const void *user)
+{
+	struct registry_entry entry;
+
+	(void)user;
+	return value && registry_find(span_of(value), "PeerMappingOverride", &entry) &&
+	       entry.number != 0;
+}
+
+/* In RegistryDwordsPerDevice the entries of all devices stand in one string; any is enough here,
+ * driver/peer-mapping-per-device looks closer. */
+static bool has_override_per_device(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "RegistryDwordsPerDevice");
+
+	return param && has_override(param->value.value, NULL);
+}
+
+static const char *say_step(const struct setting_outcome *o)
+{
+	switch (o->step) {
+	case STEP_CONFIGURE:
+		return o->configured_unknown ? "Whether it is configured was not read."
+					     : "It is not configured either.";
+	case STEP_REBUILD:
+		return "It is configured on the root file system, but the initramfs that loads the "
+		       "driver does not have it: rebuild the initramfs, then reboot.";
+	case STEP_RESTART:
+		return "It is configured: it takes effect when the driver is loaded again, at the "
+		       "latest at the next boot.";
+	case STEP_NONE:
+		break;
+	}
+	return "";
+}
+
+static void check_peer_mapping(struct rule_context *ctx)
+{
+	struct setting s;
+	struct setting_outcome o;
+
+	if (skip_without_params(ctx))
+		return;
+	s = setting_nvreg(ctx->node, "RegistryDwords", ctx->arena);
+	o = setting_compare(&s, has_override, NULL);
+	if (o.running_right) {
+		PASS(ctx, .evidence = { s.running.fact });
+	} else if (has_override_per_device(ctx->node)) {
+		PASS(ctx, .observed = "set for single devices",
+		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	} else if (o.pending) {
+		PENDING(ctx, .observed = "configured after the boot; not live yet",
+			.expected = "PeerMappingOverride=1 in RegistryDwords",
+			.remedy = "Reboot, or reload the driver.",
+			.evidence = { s.next.fact, s.running.fact });
+	} else {
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1. %s",
+			     s.running.value ? s.running.value : "", say_step(&o)),
+		     .expected = "PeerMappingOverride=1 in RegistryDwords",
+		     .evidence = { "driver.params[RegistryDwords].value", s.next.fact,
+				   s.early.fact });
+	}
+}
+
+/* "pci=0000:1b:00.0;PeerMappingOverride=1;pci=...": how many devices have it on? */
+static size_t count_devices(struct span text, bool *any_device)
+{
+	struct registry_entry entry;
+	size_t with = 0;
+	bool counted = true;
+
+	*any_device = false;
+	while (registry_next(&text, &entry)) {
+		if (span_is(entry.key, "pci")) {
+			*any_device = true;
+			counted = false;
+		} else if (!counted && !entry.skipped && entry.number &&
+			   entry.key.n == strlen("PeerMappingOverride") &&
+			   strncasecmp(entry.key.p, "PeerMappingOverride", entry.key.n) == 0) {
+			with++;
+			counted = true;
+		}
+	}
+	return with;
+}
+
+static void check_peer_mapping_per_device(struct rule_context *ctx)
+{
+	const struct driver_param *param = node_param(ctx->node, "RegistryDwordsPerDevice");
+	const struct driver_param *all = node_param(ctx->node, "RegistryDwords");
+	size_t gpus = ctx->node->gpu.devices.count, with;
+	bool any;
+
+	if (skip_without_params(ctx))
+		return;
+	with = param ? count_devices(span_of(param->value.value), &any) : 0;
+	if (with == 0 || (all && has_override(all->value.value, NULL))) {
+		NOT_APPLICABLE(ctx, .observed = "not set for single devices");
+	} else if (!was_read(ctx->node->gpu.devices)) {
+		UNKNOWN(ctx, .evidence = { "gpu.devices" });
+	} else if (with >= gpus) {
+		PASS(ctx, .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	} else {
+		FAIL(ctx, .observed = text_printf(ctx, "set for %zu of %zu GPUs", with, gpus),
+		     .expected = "set for every GPU, best in RegistryDwords",
+		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
+	}
+}
+
+/* ---- EnableStreamMemOPs ---- */
+
+static void check_stream_memops(struct rule_context *ctx)
+{
+	const struct driver_param *param = node_param(ctx->node, "EnableStreamMemOPs");
+
+	if (skip_without_params(ctx))
+		return;
+	if (!param)
+		UNKNOWN(ctx, .observed = "this driver does not list the parameter",
+			.evidence = { "driver.params" });
+	else if (!str_is(param->value, "0"))
+		PASS(ctx, .evidence = { "driver.params[EnableStreamMemOPs].value" });
+	else
+		FAIL(ctx, .observed = "0: the first version of the stream memory operations is off",
+		     .expected = "nothing; current software uses the second version",
+		     .evidence = { "driver.params[EnableStreamMemOPs].value" });
+}
+
+/* ---- configured and live ---- */
+
+/* Does A set what B sets, key by key? Where "pci=" divides an entry among devices order counts, so that only
+ * the same bytes are the same. */
+static bool sets_all_of(const char *a, const char *b)
+{
+	struct span rest = span_of(b);
+	struct registry_entry entry, other;
+
+	while (registry_next(&rest, &entry)) {
+		char key[64];
+
+		if (entry.skipped)
+			continue;
+		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(entry.key));
+		if (span_is(entry.key, "pci") || entry.key.n >= sizeof(key) ||
+		    !registry_find(span_of(a), key, &other) ||
+		    !registry_find(span_of(b), key, &entry) || other.number != entry.number)
+			return false;
+	}
+	return true;
+}
+
+static bool is_registry(const char *text)
+{
+	struct span rest = span_of(text);
+	struct registry_entry entry;
+
+	return strchr(text, '=') && registry_next(&rest, &entry);
+}
+
+/* Integers are equal by number (0x12 is 18), keys of the registry by theirs, other strings by their bytes. */
+static bool same_value(const char *a, const char *b)
+{
+	uint64_t x, y;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	if (is_registry(a) && is_registry(b))
+		return sets_all_of(a, b) && sets_all_of(b, a);
+	return span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0 &&
+	       (uint32_t)x == (uint32_t)y;
+}
+
+static bool value_is(const char *value, const void *user)
+{
+	return value && same_value(value, user);
+}
+
+/* RegistryDwords may name an ordinary parameter and then wins over its own option (osapi.c). */
+static const char *given_value(struct rule_context *ctx, const char *name,
+			       const struct setting_value *own, const struct setting_value *dwords)
+{
+	struct registry_entry entry;
+
+	if (dwords->value && registry_find(span_of(dwords->value), name, &entry) &&
+	    span_is(entry.key, name))
+		return text_printf(ctx, "%.*s", SPAN_FMT(entry.value));
+	return own->value;
+}
+
+static void check_one_configured(struct rule_context *ctx, const struct driver_param *param,
+				 const struct setting *dwords, size_t *right)
+{
+	const char *option = setting_option_name(param->name.value, ctx->arena);
+	const struct modprobe_assignment *given =
+		setting_nvidia_assignment(ctx->node, &ctx->node->modprobe, option);
+	const char *next;
+	struct setting s;
+	struct setting_outcome o;
+
+	/* Most are not configured at all, which is quickly told. What is refused never comes to be live:
+	 * boot/option-value-refused. */
+	if (!given || option_refused(ctx->node, given, NULL))
+		return;
+	s = setting_nvreg(ctx->node, param->name.value, ctx->arena);
+	if (s.configured.state != FACT_KNOWN)
+		return;
+	next = given_value(ctx, param->name.value, &s.configured, &dwords->configured);
+	o = setting_compare(&s, value_is, next);
+	if (value_is(param->value.value, next)) {
+		(*right)++;
+	} else if (o.pending) {
+		PENDING(ctx, .subject = s.name,
+			.observed = text_printf(ctx,
+						"configured \"%s\" after the boot, live \"%s\"",
+						next, param->value.value),
+			.expected = "the configured value live",
+			.remedy = "Reboot, or reload the driver.",
+			.evidence = { s.configured.fact, s.running.fact });
+	} else {
+		FAIL(ctx, .subject = s.name,
+		     .observed = text_printf(
+			     ctx, "configured \"%s\", live \"%s\"%s", next, param->value.value,
+			     o.step == STEP_REBUILD
+				     ? "; the initramfs that loads the driver lacks it"
+				     : ""),
+		     .expected = "the configured value live",
+		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
+	}
+}
+
+static void check_configured_not_live(struct rule_context *ctx)
+{
+	size_t right = 0, before = ctx->findings->count;
+
+	struct setting dwords;
+
+	if (skip_without_params(ctx) || skip_without_modprobe(ctx))
+		return;
+	dwords = setting_nvreg(ctx->node, "RegistryDwords", ctx->arena);
+	for_each(param, &ctx->node->driver.params)
+		check_one_configured(ctx, param, &dwords, &right);
+	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
+		return;
+	if (right)
+		PASS(ctx, .observed = text_printf(ctx, "%zu configured, all live", right),
+		     .evidence = { "modprobe.assignments", "driver.params" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no option of the NVIDIA driver is configured",
+			       .evidence = { "modprobe.assignments" });
+}
+
+/* Values that the driver has when nobody sets them (nv-reg.h). Only the parameters that this
+ * program is about: what others have changed is theirs. */
+static const struct {
+	const char *name;
+	const char *standard;
+} watched[] = {
+	{ "EnableStreamMemOPs", "0" },
+	{ "RegistryDwords", "" },
+	{ "RegistryDwordsPerDevice", "" },
+	{ "EnableResizableBar", "0" },
+	{ "DmaRemapPeerMmio", "1" },
+	{ "GrdmaPciTopoCheckOverride", "0" },
+	{ "EnablePCIERelaxedOrderingMode", "0" },
+	{ "NvLinkDisable", "0" },
+	{ "CreateImexChannel0", "0" },
+	{ "CoherentGPUMemoryMode", "" },
+};
+
+static bool loaded_by_modprobe(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia") && is_known(node->os.kernel) &&
+		    str_is(f->kernel, node->os.kernel.value))
+			return true;
+	if (was_read(node->modules.files))
+		NOT_APPLICABLE(ctx,
+			       .observed = "no nvidia.ko for this kernel under /lib/modules: "
+					   "something other than modprobe loads the driver",
+			       .evidence = { "modules.files" });
+	else
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	return false;
+}
+
+static void check_live_not_persistent(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	size_t before = ctx->findings->count;
+	struct setting dwords;
+
+	if (skip_without_params(ctx) || !loaded_by_modprobe(ctx))
+		return;
+	if (skip_without_modprobe(ctx) || skip_unless_modprobe_whole(ctx))
+		return;
+	dwords = setting_nvreg(node, "RegistryDwords", ctx->arena);
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
+		struct setting s = setting_nvreg(node, watched[i].name, ctx->arena);
+		const char *next = given_value(ctx, watched[i].name, &s.next, &dwords.next);
+
+		next = next ? next : watched[i].standard;
+		if (s.running.state != FACT_KNOWN ||
+		    same_value(s.running.value, watched[i].standard) ||
+		    same_value(s.running.value, next))
+			continue;
+		FAIL(ctx, .subject = s.name,
+		     .observed = text_printf(ctx, "live \"%s\", the next load gives \"%s\"",
+					     s.running.value, next),
+		     .expected = "the live value configured",
+		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
+	}
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "driver.params", "modprobe.assignments" });
+}
+
+/* ---- RegistryDwords ---- */
+
+/* Does TEXT set every key that OTHER sets? */
+static bool covers(const char *text, const char *other, const char **missing,
+		   struct rule_context *ctx)
+{
+	struct span rest = span_of(other);
+	struct registry_entry entry, found;
+
+	while (registry_next(&rest, &entry)) {
+		const char *key = text_printf(ctx, "%.*s", SPAN_FMT(entry.key));
+
+		if (entry.skipped || registry_find(span_of(text), key, &found))
+			continue;
+		*missing = key;
+		return false;
+	}
+	return true;
+}
+
+static void check_duplicated(struct rule_context *ctx)
+{
+	const struct modprobe_facts *modprobe = &ctx->node->modprobe;
+	const struct modprobe_assignment *last = setting_nvidia_assignment(ctx->node, modprobe,
+									   "NVreg_RegistryDwords");
+	const struct modprobe_assignment *other = NULL;
+	const char *missing = NULL;
+	size_t count = 0;
+
+	if (skip_without_modprobe(ctx))
+		return;
+	for_each(a, &modprobe->assignments) {
+		if (!str_is(a->param, "NVreg_RegistryDwords"))
+			continue;
+		count++;
+		if (last && a != last && is_known(a->value) && is_known(last->value) && !missing &&
+		    !covers(last->value.value, a->value.value, &missing, ctx))
+			other = a;
+		else if (a != last && !other)
+			other = a;
+	}
+	if (count < 2 && skip_unless_modprobe_whole(ctx))
+		return;
+	if (!last)
+		NOT_APPLICABLE(ctx, .observed = "RegistryDwords is not configured");
+	else if (count > 1 && !missing && str_is(last->file, OWN_MODPROBE))
+		PASS(ctx,
+		     .observed = text_printf(ctx, "%zu times; ours, the last one, has every key",
+					     count),
+		     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
+					       (size_t)(last - modprobe->assignments.items)) });
+	else if (count == 1)
+		PASS(ctx,
+		     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
+					       (size_t)(last - modprobe->assignments.items)) });
+	else
+		FAIL_AS(ctx, missing ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed = missing ? text_printf(ctx, "%zu times; the last one lacks %s",
+							  count, missing)
+					    : text_printf(ctx,
+							  "%zu times; the last one has every key",
+							  count),
+			.expected = "one assignment with all keys",
+			.evidence = {
+				text_printf(ctx, "modprobe.assignments[#%zu].value",
+					    (size_t)(last - modprobe->assignments.items)),
+				other ? text_printf(ctx, "modprobe.assignments[#%zu].value",
+						    (size_t)(other - modprobe->assignments.items))
+				      : NULL });
+}
+
+static void check_string(struct rule_context *ctx, const char *value, const char *fact)
+{
+	struct registry_entry entry, first = { 0 };
+	struct span rest = span_of(value);
+	size_t wrong = 0;
+
+	if (rest.n > PARAM_STRING_MAX) {
+		FAIL(ctx, .subject = fact,
+		     .observed = text_printf(ctx, "%zu bytes: the kernel refuses the module",
+					     rest.n),
+		     .expected = "at most 1024 bytes", .evidence = { fact });
+		return;
+	}
+	while (registry_next(&rest, &entry))
+		if (entry.problem && wrong++ == 0)
+			first = entry;
+	if (wrong)
+		FAIL(ctx, .subject = fact,
+		     .observed = text_printf(
+			     ctx, "\"%.*s\" %s%s", SPAN_FMT(first.text), first.problem,
+			     wrong > 1 ? text_printf(ctx, "; %zu more entries are wrong", wrong - 1)
+				       : ""),
+		     .expected =
+			     "Key=number entries separated by \";\", the whole value in double quotes",
+		     .evidence = { fact });
+}
+
+static void check_syntax(struct rule_context *ctx)
+{
+	const struct modprobe_facts *modprobe = &ctx->node->modprobe;
+	const struct driver_param *live = node_param(ctx->node, "RegistryDwords");
+	size_t seen = 0, before = ctx->findings->count;
+
+	for_each(a, &modprobe->assignments) {
+		if (!str_is(a->param, "NVreg_RegistryDwords") || !is_known(a->value))
+			continue;
+		check_string(ctx, a->value.value,
+			     text_printf(ctx, "modprobe.assignments[#%zu].value",
+					 (size_t)(a - modprobe->assignments.items)));
+		seen++;
+	}
+	if (live && *live->value.value) {
+		check_string(ctx, live->value.value, "driver.params[RegistryDwords].value");
+		seen++;
+	}
+	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
+		return;
+	if (seen)
+		PASS(ctx, .evidence = { "driver.params[RegistryDwords].value" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "RegistryDwords is empty");
+}
+
+/* ---- peer-to-peer keys ---- */
+
+static const struct driver_param *find_key(const struct node *node, const char *key,
+					   struct registry_entry *entry)
+{
+	const struct driver_param *param = node_param(node, "RegistryDwords");
+
+	return param && registry_find(span_of(param->value.value), key, entry) ? param : NULL;
+}
+
+/* A static BAR1 maps all of a GPU's memory at once: the first GPU whose BAR1 cannot hold it. */
+static const struct pci_device *too_small_for_static(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
+		const struct pci_bar *bar = model ? gpu_bar1(d) : NULL;
+
+		if (bar && model->memory_gib && is_known(bar->size_bytes) &&
+		    bar->size_bytes.value < (uint64_t)model->memory_gib << 30)
+			return d;
+	}
+	return NULL;
+}
+
+static bool check_static_bar1(struct rule_context *ctx, const struct registry_entry *entry)
+{
+	const struct pci_device *small = too_small_for_static(ctx->node);
+	uint64_t value;
+
+	if (!small || span_u64(entry->value, 0, &value) || value != 1)
+		return false;
+	FAIL_AS(ctx, SEVERITY_ERR, .subject = "RMForceStaticBar1",
+		.observed = text_printf(ctx, "%.*s, and the BAR1 of %s is smaller than its memory",
+					SPAN_FMT(entry->text), small->bdf.value),
+		.expected = "a BAR1 that holds all memory, or the key not set",
+		.evidence = { "driver.params[RegistryDwords].value",
+			      text_printf(ctx, "pci.devices[%s].bars[%llu].size_bytes",
+					  small->bdf.value,
+					  (unsigned long long)gpu_bar1(small)->index.value) });
+	return true;
+}
+
+static void check_p2p_keys(struct rule_context *ctx)
+{
+	static const char *const keys[] = { "ForceP2P", "RMForceP2PType", "RMPcieP2PType",
+					    "RMForceStaticBar1" };
+	struct registry_entry entry;
+	size_t before = ctx->findings->count;
+
+	if (skip_without_params(ctx))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		/* Renumbered with 575: the same number means another path before and after. */
+		bool renumbered = strcmp(keys[i], "RMForceP2PType") == 0;
+
+		if (!find_key(ctx->node, keys[i], &entry) ||
+		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
+			continue;
+		FAIL_AS(ctx, renumbered ? SEVERITY_WARN : SEVERITY_INFO, .subject = keys[i],
+			.observed =
+				text_printf(ctx, "%.*s%s", SPAN_FMT(entry.text),
+					    renumbered ? "; its numbers changed their meaning with "
+							 "driver 575"
+						       : ""),
+			.expected = renumbered ? "the number that this driver's branch means"
+					       : "nothing; for your information",
+			.evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+	}
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "driver.params[RegistryDwords].value" });
+}
+
+static const struct rule driver_params_rules[] = {
+	{
+		.id = "driver/peer-mapping-override",
+		.title = "A job without CAP_SYS_ADMIN may not map the NIC's doorbell for the GPU",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_peer_mapping,
+		.impact =
+			"cudaHostRegister(IoMemory) fails with error 800. NVSHMEM before 3.4.5 does not "
+			"start IBGDA; from 3.4.5 on it falls back to a CPU proxy without saying so, on "
+			"which DeepEP's kernels hang in their first dispatch. NCCL GIN and UCX need the "
+			"same mapping.",
+		.remedy =
+			"Add PeerMappingOverride=1 to NVreg_RegistryDwords, all keys in one assignment, "
+			"in double quotes: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". "
+			"Rebuild the initramfs if it holds nvidia.ko, then reboot.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"RegistryDwords in /proc/driver/nvidia/params (the only live view: the parameters "
+			"have permission 0, so sysfs shows none), modprobe.d, the kernel command line, and "
+			"modprobe.d inside the initramfs where that one loads the driver.",
+		.why = "GPU-initiated networking has the GPU ring the NIC's doorbell, a page of the NIC's "
+		       "BAR that the driver has to map. It does so for callers with CAP_SYS_ADMIN in the "
+		       "initial user namespace, and for all others only with this key. So it is needed for "
+		       "Slurm jobs and ordinary containers, and not for --privileged ones: that it works "
+		       "in a privileged pod proves nothing for a job. It is not needed for CPU-assisted "
+		       "IBGDA (NVSHMEM from 3.4.5) as such, but DeepEP's own kernels do not work on that "
+		       "path (an open report, not confirmed by its authors).",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.cost = "Unprivileged GPU users may then map, through the GPU, any MMIO that they can "
+			"already mmap; that is what the default prevents. Weigh it on multi-tenant nodes.",
+		.sources =
+			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
+			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
+			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md, issues 163, 484, 509, pull 677\n"
+			"github.com/NVIDIA/nvshmem issue 23",
+	},
+	{
+		.id = "driver/peer-mapping-per-device",
+		.title = "PeerMappingOverride is set for some of the GPUs only",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_peer_mapping_per_device,
+		.impact = "Jobs on the other GPUs fail as if it were not set.",
+		.remedy = "Set it in NVreg_RegistryDwords, which is for all GPUs.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "RegistryDwordsPerDevice in /proc/driver/nvidia/params.",
+		.why = "Entries behind a pci= that matches no GPU are ignored without a word.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/os-registry.c",
+	},
+	{
+		.id = "driver/stream-memops",
+		.title = "EnableStreamMemOPs is off",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_stream_memops,
+		.impact =
+			"None with CUDA 11.7 or later. Programs built for CUDA 11.6 or earlier and "
+			"GPUDirect Async (libgdsync) get error 801.",
+		.remedy =
+			"Leave it, unless a program built for CUDA 11.6 or earlier, or libgdsync, runs here.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",
+		.why = "DeepEP's guide sets it; no current component depends on it. It switches the first "
+		       "version of the stream memory operations only. Measured on an H200 with driver 580 "
+		       "and the parameter at 0: cuStreamWriteValue32 and 64 answer 801, "
+		       "cuStreamWriteValue64_v2 succeeds and the value arrives. NVSHMEM from 3.1 uses the "
+		       "second version, 2.0 to 3.0 none, only 1.x the first.",
+		.check = "grep EnableStreamMemOPs /proc/driver/nvidia/params",
+		.sources = "CUDA driver API 11.8, Stream Memory Operations\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h\n"
+			   "github.com/openucx/ucc issue 672",
+	},
+	{
+		.id = "driver/params-configured-not-live",
+		.title = "A configured driver parameter is not what runs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_configured_not_live,
+		.impact = "What somebody configured has no effect.",
+		.remedy =
+			"If the initramfs loads the driver, rebuild it; then reboot, or reload the driver "
+			"with nothing using the GPUs.",
+		.fix = "initramfs",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"Every effective NVreg_ assignment in modprobe.d and on the kernel command line, "
+			"against /proc/driver/nvidia/params.",
+		.why = "The parameters take effect when the module is loaded, and only if modprobe loads it: "
+		       "a module that the initramfs loaded has what the initramfs held. A later assignment "
+		       "replaces an earlier one; a key in RegistryDwords that names a parameter overrides "
+		       "it.",
+		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
+		.sources = "kmod: libkmod/libkmod-module.c (options are joined in file order)\n"
+			   "open-gpu-kernel-modules: osapi.c, rm_parse_option_string\n"
+			   "github.com/gpudirect/libgdsync issue 58",
+	},
+	{
+		.id = "driver/params-live-not-persistent",
+		.title = "A live driver parameter is not configured",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_live_not_persistent,
+		.impact = "The setting is gone after the next boot or reload.",
+		.remedy = "Write it into a file in /etc/modprobe.d, or find out who passes it.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"As driver/params-configured-not-live, the other way round, for the parameters "
+			"that this program knows and that are not at their default.",
+		.why = "A module loaded by hand with arguments, or a file that was removed since.",
+		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h (defaults)",
+	},
+	{
+		.id = "driver/registrydwords-duplicated",
+		.title = "NVreg_RegistryDwords is assigned more than once",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_duplicated,
+		.impact = "Only the last assignment counts; the keys of the others are lost.",
+		.remedy = "Merge all keys into one assignment and remove the others.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"Every RegistryDwords assignment for the NVIDIA driver, in the order modprobe "
+			"reads the files.",
+		.why = "modprobe joins all lines for a module; the kernel sets a string parameter once for "
+		       "each and keeps the last. Nothing merges the values.",
+		.check = "modprobe -c | grep RegistryDwords",
+		.sources =
+			"kmod: libkmod/libkmod-module.c\nLinux: kernel/params.c, param_set_charp",
+	},
+	{
+		.id = "driver/registrydwords-syntax",
+		.title = "RegistryDwords is not written as the driver reads it",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_syntax,
+		.impact =
+			"The driver passes over the entry without a word, or takes 0 for its value.",
+		.remedy =
+			"Write Key=number entries separated by semicolons, the whole value in double "
+			"quotes: NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The configured and the live value, taken apart as the driver does.",
+		.why = "Blanks are removed, the string is cut at semicolons, each piece at its equals sign. "
+		       "Single quotes are not taken off by anyone: the key becomes 'Key.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: osapi.c, rm_parse_option_string",
+	},
+	{
+		.id = "driver/force-p2p-keys",
+		.title = "Registry keys force the way of peer-to-peer copies",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_p2p_keys,
+		.impact =
+			"Copies may take a path that this board does not support, up to wrong data.",
+		.remedy =
+			"Check each key against the branch of the driver; remove what was copied from a "
+			"recipe for another one.",
+		.reads =
+			"ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the live "
+			"RegistryDwords.",
+		.why = "RMForceP2PType was renumbered with 575: before, 1 was mailbox and 2 was BAR1; since, "
+		       "1 is PCIe (RMPcieP2PType chooses) and 2 is NVLink. RMForceStaticBar1=1 keeps the GPU "
+		       "from starting where BAR1 is smaller than its memory.",
+		.check = "grep RegistryDwords /proc/driver/nvidia/params",
+		.sources = "open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h",
+	},
+};
+
+RULE_TABLE(driver_params);

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-xid.c - errors that the NVIDIA driver numbers (Xid), judged for each GPU by the worst of them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/span.h"
+#include "evaluate/skip.h"
+
+#define PREFIX "xid-"
+#define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
+
+enum action {
+	ACTION_IGNORE,
+	ACTION_APPLICATION, /* the program's own fault, or only it has to start again */
+	ACTION_WATCH,
+	ACTION_RESET,
+	ACTION_REBOOT,
+	ACTION_SUPPORT,
+};
+
+/* What the operator has to do, worst last; an Xid that is not in the table is to be looked up. */
+static const struct {
+	const char *words;
+	enum severity severity;
+	const char *remedy;
+} actions[] = {
+	[ACTION_IGNORE] = { "nothing to do", SEVERITY_INFO, "Nothing." },
+	[ACTION_APPLICATION] = { "the application's", SEVERITY_INFO,
+				 "Look at the program that ran (compute-sanitizer); start it "
+				 "again." },
+	[ACTION_WATCH] = { "to be watched", SEVERITY_WARN,
+			   "Look it up in NVIDIA's Xid catalog; if it comes again, drain the node "
+			   "and run the vendor's diagnostics." },
+	[ACTION_RESET] = { "the GPU has to be reset", SEVERITY_ERR,
+			   "Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes "
+			   "again, run the vendor's diagnostics." },
+	[ACTION_REBOOT] = { "the node has to be rebooted", SEVERITY_ERR,
+			    "Drain and reboot the node, or power it off and on. If it comes again, "
+			    "look at power, riser and PCIe slot, and ask the vendor." },
+	[ACTION_SUPPORT] = { "the vendor has to be asked", SEVERITY_ERR,
+			     "Drain the node, run nvidia-bug-report.sh and the vendor's "
+			     "diagnostics." },
+};
+
+/*
+ * Numbers and names: nverror.h of open-gpu-kernel-modules. Actions: column "Resolution Bucket
+ * (Immediate Action)" of NVIDIA's Xid catalog; where it says "ignore" and then "contact support",
+ * watch. The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 says otherwise. 167
+ * has no action there: a PCIe link that times out is the platform's.
+ */
+static const struct xid {
+	unsigned int first;
+	unsigned int last;
+	enum action action;
+	const char *name;
+} xids[] = {
+	{ 8, 8, ACTION_APPLICATION, "GPU stopped processing" },
+	{ 11, 11, ACTION_APPLICATION, "invalid or corrupted push buffer" },
+	{ 13, 13, ACTION_APPLICATION, "graphics engine exception" },
+	{ 31, 31, ACTION_APPLICATION, "MMU fault" },
+	{ 32, 32, ACTION_APPLICATION, "invalid or corrupted push buffer" },
+	{ 37, 37, ACTION_APPLICATION, "driver firmware error" },
+	{ 38, 38, ACTION_WATCH, "driver firmware error" },
+	{ 39, 41, ACTION_APPLICATION, "copy engine exception" },
+	{ 43, 43, ACTION_APPLICATION, "GPU stopped processing" },
+	{ 44, 44, ACTION_WATCH, "fault during context switch" },
+	{ 45, 45, ACTION_IGNORE, "clean-up after another error" },
+	{ 46, 46, ACTION_RESET, "GPU stopped processing" },
+	{ 48, 48, ACTION_RESET, "double bit ECC error" },
+	{ 54, 54, ACTION_SUPPORT, "auxiliary power is not connected" },
+	{ 56, 58, ACTION_SUPPORT, "display or memory interface error" },
+	{ 60, 60, ACTION_APPLICATION, "video processor exception" },
+	{ 61, 62, ACTION_RESET, "internal micro-controller halt" },
+	{ 63, 63, ACTION_IGNORE, "memory row remapped or page retired" },
+	{ 64, 64, ACTION_RESET, "row remapping or page retirement failed" },
+	{ 66, 67, ACTION_WATCH, "illegal access by driver" },
+	{ 68, 68, ACTION_APPLICATION, "video decoder exception" },
+	{ 69, 69, ACTION_APPLICATION, "graphics engine class error" },
+	{ 70, 72, ACTION_APPLICATION, "copy engine error" },
+	{ 74, 74, ACTION_RESET, "NVLink error" },
+	{ 75, 77, ACTION_APPLICATION, "copy engine error" },
+	{ 78, 78, ACTION_WATCH, "vGPU start error" },
+	{ 79, 79, ACTION_REBOOT, "GPU has fallen off the bus" },
+	{ 80, 80, ACTION_APPLICATION, "corrupted data sent to GPU" },
+	{ 82, 86, ACTION_APPLICATION, "video, image or copy engine error" },
+	{ 88, 89, ACTION_APPLICATION, "video decoder error" },
+	{ 92, 92, ACTION_WATCH, "high rate of single bit ECC errors" },
+	{ 93, 93, ACTION_WATCH, "InfoROM wear limit" },
+	{ 94, 94, ACTION_WATCH, "contained memory error" },
+	{ 95, 95, ACTION_RESET, "uncontained memory error" },
+	{ 96, 105, ACTION_APPLICATION, "video or image engine error" },
+	{ 106, 107, ACTION_IGNORE, "SMBPBI test message" },
+	{ 109, 109, ACTION_RESET, "context switch timeout" },
+	{ 110, 110, ACTION_RESET, "security fault" },
+	{ 119, 119, ACTION_RESET, "GSP RPC timeout" },
+	{ 120, 120, ACTION_RESET, "GSP error" },
+	{ 121, 121, ACTION_IGNORE, "corrected C2C link error" },
+	{ 126, 135, ACTION_APPLICATION, "copy engine error" },
+	{ 136, 136, ACTION_RESET, "NVLink training failed" },
+	{ 137, 137, ACTION_APPLICATION, "NVLink privilege error" },
+	{ 139, 139, ACTION_APPLICATION, "optical flow engine error" },
+	{ 140, 140, ACTION_RESET, "unrecovered ECC error" },
+	{ 141, 141, ACTION_IGNORE, "CUDA fast path error" },
+	{ 142, 142, ACTION_SUPPORT, "video encoder error" },
+	{ 143, 143, ACTION_RESET, "GPU initialization error" },
+	{ 144, 150, ACTION_RESET, "NVLink 5 error" },
+	{ 151, 151, ACTION_REBOOT, "key rotation error" },
+	{ 155, 155, ACTION_RESET, "NVLink software defined error" },
+	{ 156, 156, ACTION_RESET, "resource retirement" },
+	{ 157, 157, ACTION_WATCH, "resource retirement failed" },
+	{ 158, 158, ACTION_RESET, "GPU fatal timeout" },
+	{ 160, 160, ACTION_WATCH, "channel retirement" },
+	{ 161, 161, ACTION_WATCH, "channel retirement failed" },
+	{ 167, 167, ACTION_REBOOT, "PCIe fatal timeout" },
+	{ 168, 168, ACTION_WATCH, "reduced memory capacity" },
+	{ 169, 169, ACTION_RESET, "internal micro-controller halt" },
+	{ 171, 171, ACTION_RESET, "uncorrectable DRAM error" },
+	{ 172, 172, ACTION_RESET, "uncorrectable SRAM error" },
+	{ 176, 176, ACTION_WATCH, "correctable PCIe errors" },
+};
+
+#define XID_RECOVERY_ACTION 154
+
+/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
+ * drained where only they are to go. */
+static enum action recovery_action(const char *line)
+{
+	const char *to = strstr(line, " to 0x");
+
+	if (!to)
+		return ACTION_WATCH;
+	if (strstr(to, "(None)"))
+		return ACTION_IGNORE;
+	if (strstr(to, "Reboot"))
+		return ACTION_REBOOT;
+	return strstr(to, "(Drain P2P)") ? ACTION_WATCH : ACTION_RESET;
+}
+
+struct seen {
+	uint64_t number;
+	enum action action;
+	const char *name;
+	const struct log_line *line;
+};
+
+static bool read_line(const struct log_line *line, struct seen *seen)
+{
+	*seen = (struct seen){ .action = ACTION_WATCH,
+			       .name = "not in this program's table",
+			       .line = line };
+	if (!str_starts(line->pattern, PREFIX) ||
+	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number))
+		return false;
+	if (seen->number == XID_RECOVERY_ACTION) {
+		seen->action = recovery_action(line->last.value);
+		seen->name = "GPU recovery action changed";
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(xids) / sizeof(xids[0]); i++)
+		if (seen->number >= xids[i].first && seen->number <= xids[i].last) {
+			seen->action = xids[i].action;
+			seen->name = xids[i].name;
+		}
+	return true;
+}
+
+static bool names(const struct log_line *line, const char *bdf)
+{
+	for (uint32_t i = 0; i < line->devices.count; i++)
+		if (strcmp(line->devices.items[i], bdf) == 0)
+			return true;
+	return line->devices.count == 0 && !*bdf;
+}
+
+/* The worst Xid of the GPU; what names it beside others is the action's word for it. */
+static void check_gpu(struct rule_context *ctx, const char *bdf)
+{
+	struct seen worst = { .line = NULL }, seen;
+	const char *others = "";
+
+	for_each(line, &ctx->node->log.lines)
+		if (read_line(line, &seen) && names(line, bdf) &&
+		    (!worst.line || seen.action > worst.action))
+			worst = seen;
+	if (!worst.line)
+		return;
+	for_each(line, &ctx->node->log.lines)
+		if (line != worst.line && read_line(line, &seen) && names(line, bdf))
+			others = text_printf(ctx, "%s%s%" PRIu64, others,
+					     *others ? ", " : "; also ", seen.number);
+	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
+		.observed = text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number,
+					worst.name, actions[worst.action].words, others,
+					worst.line->last.value),
+		.expected = "no Xid since the boot", .remedy = actions[worst.action].remedy,
+		.evidence = {
+			fact_path(ctx->arena, "log.lines", worst.line->pattern.value, "last"),
+			fact_path(ctx->arena, "log.lines", worst.line->pattern.value, "count") });
+}
+
+static void check_xid(struct rule_context *ctx)
+{
+	const char *done[GPUS_MAX];
+	size_t count = 0, before = ctx->findings->count;
+	struct seen seen;
+
+	for_each(line, &ctx->node->log.lines) {
+		if (!read_line(line, &seen))
+			continue;
+		for (uint32_t i = 0; i < line->devices.count; i++) {
+			const char *bdf = line->devices.items[i];
+			size_t k = 0;
+
+			while (k < count && strcmp(done[k], bdf) != 0)
+				k++;
+			if (k < count || count == GPUS_MAX)
+				continue;
+			done[count++] = bdf;
+			check_gpu(ctx, bdf);
+		}
+	}
+	check_gpu(ctx, ""); /* lines that name no GPU */
+	if (ctx->findings->count == before && !skip_without_gpu(ctx))
+		pass_if_log_whole(ctx);
+}
+
+static const struct rule log_xid_rules[] = {
+	{
+		.id = "log/xid",
+		.title = "The driver reported an error of a GPU (Xid)",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_xid,
+		.impact = "Work on this GPU failed or will: by the number, memory, NVLink, the "
+			  "PCIe link, the GPU's own firmware, or only the program.",
+		.remedy = "See NVIDIA's Xid catalog for the number.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"NVRM: Xid\" lines of this boot, and in Xid 154 the recovery action "
+			 "that the driver asks for.",
+		.why = "The severity follows the immediate action of NVIDIA's catalog: reset and "
+		       "reboot are errors, what is to be watched is a warning, what a program does "
+		       "to itself (13, 31, 43) is information. No number by itself proves a wrong "
+		       "setting of the host. A reset since then does not take the line out of the "
+		       "log. A number that is not in the table is a warning.",
+		.check = "dmesg | grep Xid",
+		.sources = "NVIDIA GPU deployment documentation, Analyzing Xid Errors with the Xid "
+			   "Catalog (docs.nvidia.com/deploy/xid-errors)\n"
+			   "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
+			   "github.com/leptonai/gpud: "
+			   "components/accelerator/nvidia/xid/catalog_generated.go",
+	},
+};
+
+RULE_TABLE(log_xid);

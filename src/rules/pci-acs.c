@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
+
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+
+#define PORTS_MAX 256
+
+struct port {
+	const struct pci_device *device;
+	bool across; /* below a switch that is above both peers: redirection costs the short way */
+};
+
+struct ports {
+	struct port list[PORTS_MAX];
+	size_t count;
+};
+
+static void add_ports(struct ports *ports, const struct pci_path *path)
+{
+	bool across = path->class == PATH_PIX || path->class == PATH_PXB;
+
+	for (size_t i = 0; i < path->count; i++) {
+		size_t k = 0;
+
+		while (k < ports->count && ports->list[k].device != path->ports[i])
+			k++;
+		if (k == PORTS_MAX)
+			return;
+		if (k == ports->count)
+			ports->list[ports->count++].device = path->ports[i];
+		ports->list[k].across |= across;
+	}
+}
+
+/* Ports between GPUs (p2p), and between each GPU and its nearest NIC (RDMA). */
+static void collect(struct rule_context *ctx, struct ports *ports)
+{
+	struct pci_path path;
+
+	for_each(a, &ctx->endpoints->gpus) {
+		if (is_asked_for(ctx, PROFILE_RDMA_ANY) && a->nic && a->path.class <= PATH_PHB)
+			add_ports(ports, &a->path);
+		if (!is_asked_for(ctx, PROFILE_P2P))
+			continue;
+		for_each(b, &ctx->endpoints->gpus) {
+			if (b <= a)
+				continue;
+			topology_path_between(&a->chain, &b->chain, &path);
+			if (path.class <= PATH_PHB)
+				add_ports(ports, &path);
+		}
+	}
+}
+
+static bool skip_without_ports(struct rule_context *ctx, struct ports *ports)
+{
+	if (skip_without_gpu(ctx) ||
+	    skip_in_vm(ctx, "ACS of the real switches is not visible here"))
+		return true;
+	if (node_is_grace(ctx->node)) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "an NVIDIA Grace platform: ACS is set on purpose there",
+			       .evidence = { "os.product" });
+		return true;
+	}
+	collect(ctx, ports);
+	if (ports->count)
+		return false;
+	NOT_APPLICABLE(ctx, .observed = "no bridge lies between GPUs, or between a GPU and a NIC",
+		       .evidence = { "pci.devices" });
+	return true;
+}
+
+static const char *control_fact(struct rule_context *ctx, const struct pci_device *port)
+{
+	return fact_path(ctx->arena, "pci.devices", port->bdf.value, "acs.control");
+}
+
+/* As lspci writes them. */
+static const char *say_bits(struct rule_context *ctx, uint64_t control)
+{
+	static const char *const names[] = { "SrcValid+",   "TransBlk+",    "ReqRedir+",
+					     "CmpltRedir+", "UpstreamFwd+", "EgressCtrl+",
+					     "DirectTrans+" };
+	const char *text = "";
+
+	for (unsigned int i = 0; i < 7; i++)
+		if (control & UINT64_C(1) << i)
+			text = text_printf(ctx, "%s%s%s", text, *text ? " " : "", names[i]);
+	return text;
+}
+
+static void check_redirect(struct rule_context *ctx)
+{
+	struct ports ports = { .count = 0 };
+
+	if (skip_without_ports(ctx, &ports))
+		return;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+		const struct pci_acs *acs = &port->acs;
+
+		if (is_absent(*acs))
+			PASS(ctx, .subject = port->bdf.value, .observed = "no ACS capability",
+			     .evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
+						     "acs") });
+		else if (!is_known(*acs) || !is_known(acs->control))
+			UNKNOWN(ctx, .subject = port->bdf.value,
+				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
+							"acs") });
+		else if (acs->control.value & ACS_REDIRECT)
+			FAIL_AS(ctx, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
+				.subject = port->bdf.value,
+				.observed = text_printf(
+					ctx, "%s%s", say_bits(ctx, acs->control.value),
+					ports.list[i].across
+						? ""
+						: " on a port of the CPU, where copies pass the "
+						  "root complex anyhow"),
+				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
+				.evidence = { control_fact(ctx, port) });
+		else
+			PASS(ctx, .subject = port->bdf.value,
+			     .evidence = { control_fact(ctx, port) });
+	}
+}
+
+static void check_srcvalid(struct rule_context *ctx)
+{
+	struct ports ports = { .count = 0 };
+	size_t before;
+
+	if (skip_without_ports(ctx, &ports))
+		return;
+	before = ctx->findings->count;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+		const struct pci_acs *acs = &port->acs;
+
+		if (!is_known(*acs) && !is_absent(*acs))
+			UNKNOWN(ctx, .subject = port->bdf.value,
+				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
+							"acs") });
+		else if (is_known(*acs) && acs->control.value & PCI_ACS_SV &&
+			 !(acs->control.value & ACS_REDIRECT))
+			PASS(ctx, .subject = port->bdf.value,
+			     .observed = text_printf(ctx, "%s alone, which redirects nothing",
+						     say_bits(ctx, acs->control.value)),
+			     .evidence = { control_fact(ctx, port) });
+	}
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "pci.devices" });
+}
+
+static void check_unreadable(struct rule_context *ctx)
+{
+	struct ports ports = { .count = 0 };
+	size_t before;
+
+	if (skip_without_ports(ctx, &ports))
+		return;
+	before = ctx->findings->count;
+	for (size_t i = 0; i < ports.count; i++) {
+		const struct pci_device *port = ports.list[i].device;
+
+		if (is_unknown(port->acs))
+			UNKNOWN(ctx, .subject = port->bdf.value, .remedy = "run as root",
+				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
+							"acs") });
+	}
+	if (ctx->findings->count == before)
+		PASS(ctx, .evidence = { "pci.devices" });
+}
+
+/* ---- direct translation ---- */
+
+/* Data Direct has masks of its own, in which this bit does not count (rdma_topo: "xx110x1"). */
+static bool has_data_direct(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (known_is(d->vendor_id, 0x15b3) && known_is(d->device_id, 0x2100))
+			return true;
+	return false;
+}
+
+/* Only a port that redirects requests asks for it: where it passes them across, what is translated
+ * already goes the short way as well. */
+static void check_translated(struct rule_context *ctx, const struct pci_device *nic,
+			     const struct pci_device *port)
+{
+	const struct pci_acs *acs = &port->acs;
+	const char *ats = fact_path(ctx->arena, "pci.devices", nic->bdf.value, "ats_enabled");
+
+	if (is_unknown(*acs) || (is_known(*acs) && !is_known(acs->control)))
+		UNKNOWN(ctx, .subject = port->bdf.value,
+			.evidence = {
+				fact_path(ctx->arena, "pci.devices", port->bdf.value, "acs") });
+	else if (is_absent(*acs) || !(acs->control.value & (PCI_ACS_RR | PCI_ACS_CR)))
+		PASS(ctx, .subject = port->bdf.value, .observed = "it redirects nothing",
+		     .evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value, "acs"),
+				   ats });
+	else if (acs->control.value & PCI_ACS_DT)
+		PASS(ctx, .subject = port->bdf.value, .evidence = { control_fact(ctx, port), ats });
+	else if (is_known(acs->capability) && !(acs->capability.value & PCI_ACS_DT))
+		FAIL_AS(ctx, SEVERITY_INFO, .subject = port->bdf.value,
+			.observed = text_printf(ctx, "%s; this port has no direct translation",
+						say_bits(ctx, acs->control.value)),
+			.expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
+	else
+		FAIL(ctx, .subject = port->bdf.value,
+		     .observed = text_printf(ctx, "%s above %s, which has ATS on",
+					     say_bits(ctx, acs->control.value), nic->bdf.value),
+		     .expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
+}
+
+/* The nearest port above each NIC that translates by itself. */
+static void check_direct(struct rule_context *ctx)
+{
+	size_t before, unread = 0;
+
+	if (skip_without_gpu(ctx) ||
+	    skip_in_vm(ctx, "ACS of the real switches is not visible here"))
+		return;
+	if (has_data_direct(ctx->node)) {
+		NOT_APPLICABLE(ctx, .observed = "Data Direct: other masks count there",
+			       .evidence = { "pci.devices" });
+		return;
+	}
+	before = ctx->findings->count;
+	for_each(nic, &ctx->node->pci.devices) {
+		const struct pci_device *port;
+
+		if (!topology_is_nic(ctx->node, nic) || is_known(nic->physical_function))
+			continue;
+		port = is_known(nic->parent) ? node_pci(ctx->node, nic->parent.value) : NULL;
+		if (!port)
+			continue;
+		if (known_is(nic->ats_enabled, true))
+			check_translated(ctx, nic, port);
+		unread += is_unknown(nic->ats_enabled);
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(ctx, .observed = "whether NICs have ATS on cannot be read",
+			.remedy = "run as root", .evidence = { "pci.devices" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no NIC has address translation services (ATS) on",
+			       .evidence = { "pci.devices" });
+}
+
+#define SOURCES_ACS                                                       \
+	"PCI Express Base Specification, Access Control Services\n"       \
+	"rdma-core: kernel-boot/rdma_topo (the masks per platform)\n"     \
+	"NCCL user guide, troubleshooting, PCI Access Control Services\n" \
+	"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs, disable_acs_redir)"
+
+static const struct rule pci_acs_rules[] = {
+	{
+		.id = "pci/acs-redirect",
+		.title = "ACS sends traffic between peers up to the CPU",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_redirect,
+		.impact =
+			"GPU-to-GPU and GPU-to-NIC copies below a switch go through the root complex: slow, "
+			"or they hang.",
+		.remedy =
+			"Switch ACS off in the firmware, or clear the redirection by kernel argument: "
+			"pci=disable_acs_redir=BDF;BDF or, on newer kernels, pci=config_acs=. Not by setpci: "
+			"it is lost at the next boot and leaves the IOMMU groups wrong.",
+		.fix = "acs",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"The ACS control register of every port between GPUs, or between a GPU and its "
+			"nearest NIC, up to the bridge above both.",
+		.why = "With ReqRedir or CmpltRedir set on a switch's downstream port, what one device sends "
+		       "to its neighbour is sent upstream to be checked. Virtual machines, Grace and Data "
+		       "Direct platforms want other masks. On ports of the CPU itself the copies pass the "
+		       "root complex either way; there it is a warning. SrcValid alone redirects nothing, nor does UpstreamFwd, which passes on "
+		       "what a port further down has redirected.",
+		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
+		.cost = "Devices below the switch are no longer isolated from each other: not on hosts that "
+			"pass single devices to virtual machines.",
+		.sources = SOURCES_ACS,
+	},
+	{
+		.id = "pci/acs-no-direct-translation",
+		.title = "ACS sends up to the CPU what the NIC has translated itself",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_direct,
+		.impact =
+			"GPUDirect RDMA in virtual machines runs at half its speed: each transfer goes through "
+			"the root complex.",
+		.remedy =
+			"Set direct translated P2P on the NIC's switch port: pci=config_acs=1x111x1@BDF on the "
+			"kernel command line, as rdma_topo writes it. Without virtual machines, switch ATS off "
+			"in the NIC (mlxconfig set ATS_ENABLED=0) and clear redirection instead.",
+		.fix = "acs",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
+		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU "
+		       "once and marks its packets as translated; DirectTrans lets those go straight to the GPU. "
+		       "ATS that is on is taken as the sign of such a host. Inside a virtual machine the real "
+		       "ports cannot be seen.",
+		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
+		.cost = "Devices below the switch trust each other's translations.",
+		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
+	},
+	{
+		.id = "pci/acs-srcvalid-only",
+		.title = "SrcValid is set without redirection",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_srcvalid,
+		.impact = "None.",
+		.remedy = "Nothing.",
+		.reads = "As pci/acs-redirect.",
+		.why = "Recipes that look for SrcValid+ alarm too early: source validation checks a "
+		       "requester's id and redirects nothing.",
+		.check = "lspci -vvv | grep ACSCtl",
+		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 606",
+	},
+	{
+		.id = "pci/acs-unreadable",
+		.title = "ACS could not be read",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_unreadable,
+		.impact = "pci/acs-redirect cannot be judged.",
+		.remedy = "Run as root.",
+		.reads = "Whether config space of the ports could be read past its first 64 bytes.",
+		.why = "The kernel shows ordinary users the first 64 bytes only; ACS stands behind them. An "
+		       "empty answer of lspci as a user proves nothing.",
+		.check = "sudo lspci -vvv | grep ACSCtl",
+		.sources = "Linux: drivers/pci/pci-sysfs.c, pci_read_config",
+	},
+};
+
+RULE_TABLE(pci_acs);

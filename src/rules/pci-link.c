@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-link.c - how PCI Express is set between GPUs and NICs: widths on the way, payload sizes,
+ * ordering, power. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+
+#define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
+
+/* A physical function that GPU or RDMA traffic comes from. */
+static bool is_end(const struct rule_context *ctx, const struct pci_device *d)
+{
+	if (pci_is_gpu(d))
+		return true;
+	return !is_known(d->physical_function) && topology_is_nic(ctx->node, d);
+}
+
+static bool is_nic_end(const struct rule_context *ctx, const struct pci_device *d)
+{
+	return !pci_is_gpu(d) && is_end(ctx, d);
+}
+
+/* Registers of a function that sleeps are not its own: D3cold reads as all ones. */
+static bool is_asleep(const struct pci_device *d)
+{
+	return str_is(d->runtime_status, "suspended") || str_starts(d->power_state, "D3");
+}
+
+static const struct pci_device *parent_of(const struct node *node, const struct pci_device *d)
+{
+	return is_known(d->parent) ? node_pci(node, d->parent.value) : NULL;
+}
+
+/* The answer of a rule that spoke of no function. */
+static void answer_nothing(struct rule_context *ctx, size_t before, const char *why)
+{
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = why, .evidence = { "pci.devices" });
+}
+
+static bool skip_without_devices(struct rule_context *ctx)
+{
+	if (was_read(ctx->node->pci.devices))
+		return false;
+	UNKNOWN(ctx, .evidence = { "pci.devices" });
+	return true;
+}
+
+/* ---- bus mastering ---- */
+
+static bool is_driven(const struct pci_device *d)
+{
+	return str_is(d->driver, "nvidia") || str_is(d->driver, "mlx5_core") ||
+	       str_is(d->driver, "mlx4_core");
+}
+
+static void check_command(struct rule_context *ctx, const struct pci_device *d)
+{
+	bool master = known_is(d->bus_master, false), memory = known_is(d->memory_enabled, false);
+
+	if (master || memory)
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(
+			     ctx, "%s%s%s, though %s is bound",
+			     master ? "bus mastering is off" : "", master && memory ? " and " : "",
+			     memory ? "memory decoding is off" : "", d->driver.value),
+		     .expected = "Mem+ BusMaster+",
+		     .evidence = { FACT(ctx, d, "bus_master"), FACT(ctx, d, "memory_enabled") });
+	else if (is_unknown(d->bus_master))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "bus_master") });
+	else
+		PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "bus_master") });
+}
+
+static void check_bus_master(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_devices(ctx))
+		return;
+	for_each(d, &ctx->node->pci.devices) {
+		if (!pci_is_gpu(d) && !topology_is_nic(ctx->node, d))
+			continue;
+		if (is_unknown(d->driver))
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, d, "driver") });
+		else if (is_driven(d) && is_asleep(d))
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
+				       .observed = "it sleeps (runtime power management)");
+		else if (is_driven(d) && !known_is(d->answers, false))
+			check_command(ctx, d);
+	}
+	answer_nothing(ctx, before, "no GPU or NIC with its driver bound");
+}
+
+/* ---- payload and request sizes ---- */
+
+static void check_payload_of(struct rule_context *ctx, const struct pci_device *d,
+			     const struct pci_device *up)
+{
+	const char *own = FACT(ctx, d, "mps_bytes"), *above = FACT(ctx, up, "mps_bytes");
+	uint64_t mps, port;
+
+	if (!is_known(d->mps_bytes) || !is_known(up->mps_bytes)) {
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.evidence = { is_known(d->mps_bytes) ? above : own });
+		return;
+	}
+	mps = d->mps_bytes.value;
+	port = up->mps_bytes.value;
+	if (mps == port)
+		PASS(ctx, .subject = d->bdf.value, .evidence = { own, above });
+	else
+		/* A port drops what is longer than its own size as malformed. */
+		FAIL_AS(ctx, mps > port ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = text_printf(ctx,
+						"%" PRIu64 " bytes, the port above (%s) %" PRIu64,
+						mps, up->bdf.value, port),
+			.expected = "the same on both ends",
+			.impact = mps > port ? "Packets that are longer than the port takes are "
+					       "malformed to it: fatal PCIe errors."
+					     : NULL,
+			.evidence = { own, above });
+}
+
+static void check_payload(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_devices(ctx))
+		return;
+	if (topology_gpus(ctx->node) && skip_in_vm(ctx, "the real ports are not visible here"))
+		return;
+	for_each(d, &ctx->node->pci.devices) {
+		const struct pci_device *up = is_end(ctx, d) ? parent_of(ctx->node, d) : NULL;
+
+		if (up && !is_asleep(d) && !is_absent(d->mps_bytes))
+			check_payload_of(ctx, d, up);
+	}
+	answer_nothing(ctx, before, "no GPU or NIC below a port that is visible");
+}
+
+#define MRRS_BYTES 4096
+
+static void check_read_request(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_devices(ctx))
+		return;
+	for_each(d, &ctx->node->pci.devices) {
+		const char *fact = FACT(ctx, d, "mrrs_bytes");
+
+		if (!is_nic_end(ctx, d) || is_absent(d->mrrs_bytes))
+			continue;
+		if (!is_known(d->mrrs_bytes))
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else if (d->mrrs_bytes.value < MRRS_BYTES)
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = text_printf(ctx, "%" PRIu64 " bytes", d->mrrs_bytes.value),
+			     .expected = "4096 bytes", .evidence = { fact });
+		else
+			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+	}
+	answer_nothing(ctx, before, "no NIC that RDMA runs over");
+}
+
+/* ---- links between the ends ---- */
+
+/* Megatransfers times lanes: what compares links, whatever their coding; from Gen3 on it is the
+ * same to 2%. 0: not known. */
+static uint64_t rate(struct fact_u64 speed, struct fact_u64 width)
+{
+	return is_known(speed) && is_known(width) ? speed.value * width.value : 0;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* What an end could have on its own link. */
+static uint64_t end_rate(const struct node *node, const struct pci_device *d)
+{
+	const struct pci_device *up = parent_of(node, d);
+	uint64_t own = rate(d->link.speed_max_mts, d->link.width_max);
+
+	return up ? lesser(own, rate(up->link.speed_max_mts, up->link.width_max)) : own;
+}
+
+/*
+ * The links between bridges: that of each switch's upstream port. A downstream or root port's link
+ * is that of the function below it, which is one of these or an end's own, and those are
+ * pci/link-degraded's.
+ */
+static void check_port(struct rule_context *ctx, const struct pci_device *port, uint64_t ends)
+{
+	const struct pci_link *link = &port->link;
+	uint64_t now = rate(link->speed_mts, link->width);
+	uint64_t could = end_rate(ctx->node, port);
+	const char *width = FACT(ctx, port, "link.width"),
+		   *speed = FACT(ctx, port, "link.speed_mts");
+
+	if (!is_known(*link) || !now || !ends)
+		UNKNOWN(ctx, .subject = port->bdf.value, .evidence = { FACT(ctx, port, "link") });
+	else if (now >= ends)
+		PASS(ctx, .subject = port->bdf.value, .evidence = { width, speed });
+	else
+		/* A switch that was built with less is nobody's fault. */
+		FAIL_AS(ctx, could && now >= could ? SEVERITY_INFO : SEVERITY_WARN,
+			.subject = port->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"%g GT/s x%" PRIu64
+				"%s, between a GPU and a NIC that both have more",
+				(double)link->speed_mts.value / 1000, link->width.value,
+				could && now >= could ? ", all that this port has" : ""),
+			.expected = "as much as GPU and NIC have",
+			.evidence = { width, speed, FACT(ctx, port, "link.width_max"),
+				      FACT(ctx, port, "link.speed_max_mts") });
+}
+
+#define PORTS_MAX 256
+
+struct seen_ports {
+	const struct pci_device *list[PORTS_MAX];
+	size_t count;
+};
+
+static bool is_new(struct seen_ports *seen, const struct pci_device *port)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->list[i] == port)
+			return false;
+	if (seen->count == PORTS_MAX)
+		return false;
+	seen->list[seen->count++] = port;
+	return true;
+}
+
+static void check_path(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count, paths = 0;
+	struct seen_ports seen = { .count = 0 };
+
+	if (skip_without_gpu(ctx) ||
+	    skip_in_vm(ctx, "the links of the real switches are not visible here"))
+		return;
+	for_each(gpu, &ctx->endpoints->gpus) {
+		const struct pci_path *path = &gpu->path;
+		uint64_t ends;
+
+		if (!gpu->nic || path->class > PATH_SYS)
+			continue;
+		paths++;
+		ends = lesser(end_rate(ctx->node, gpu->chain.device),
+			      end_rate(ctx->node, gpu->nic));
+		for (size_t i = 0; i < path->count; i++)
+			if (known_is(path->ports[i]->port, PCI_UPSTREAM_PORT) &&
+			    is_new(&seen, path->ports[i]))
+				check_port(ctx, path->ports[i], ends);
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (paths)
+		PASS(ctx,
+		     .observed = "only their own links lie between GPUs and their NICs: see "
+				 "pci/link-degraded",
+		     .evidence = { "pci.devices" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no NIC that RDMA runs over",
+			       .evidence = { "pci.devices" });
+}
+
+/* ---- power ---- */
+
+static void check_suspended(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count, awake = 0;
+
+	if (skip_without_gpu(ctx))
+		return;
+	for_each(d, &ctx->node->pci.devices) {
+		const struct pci_device *above[PATH_PORTS_MAX];
+		const struct pci_device *asleep = is_asleep(d) ? d : NULL;
+		size_t n;
+
+		if (!pci_is_gpu(d))
+			continue;
+		n = topology_above(ctx->node, d, above);
+		for (size_t i = 0; i < n && !asleep; i++)
+			asleep = is_asleep(above[i]) ? above[i] : NULL;
+		if (asleep)
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed =
+				     asleep == d
+					     ? "suspended"
+					     : text_printf(ctx,
+							   "the bridge %s above it is suspended",
+							   asleep->bdf.value),
+			     .expected = "active while it is to be used",
+			     .evidence = { FACT(ctx, asleep, "runtime_status"),
+					   FACT(ctx, asleep, "power_state") });
+		else if (is_unknown(d->runtime_status))
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, d, "runtime_status") });
+		else
+			awake++;
+	}
+	if (awake && ctx->findings->count == before)
+		PASS(ctx, .evidence = { "pci.devices" });
+}
+
+static const struct rule pci_link_rules[] = {
+	{
+		.id = "pci/bus-master-off",
+		.title = "A GPU or NIC may not start transfers though its driver is bound",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_bus_master,
+		.impact = "The device cannot write to memory or raise interrupts: its driver hangs "
+			  "or fails.",
+		.remedy = "Unbind and bind the driver, or reboot. Look for what cleared the bit: a "
+			  "reset behind the driver's back, setpci, a virtual machine that had the "
+			  "device before.",
+		.activation = ACTIVATION_RELOAD,
+		.reads = "The command register of every GPU and NIC that nvidia or mlx5_core "
+			 "drives.",
+		.why = "Drivers set bus mastering when they take a device. Off while a driver is "
+		       "bound means that the device was reset since.",
+		.check = "lspci -vv -s BDF | grep Control:",
+		.sources = "PCI Local Bus Specification, command register\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (pci_set_master)\n"
+			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/main.c",
+	},
+	{
+		.id = "pci/max-payload-mismatch",
+		.title = "A device and the port above it use different payload sizes",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
+		.evaluate = check_payload,
+		.impact = "Some bandwidth is lost to packet headers.",
+		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to "
+			  "the kernel command line.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Max_Payload_Size in the device control register of GPU or NIC and of its "
+			 "port.",
+		.why = "Lower than the port's costs a little; higher is an error, because the port "
+		       "takes longer packets for malformed. How much a lower one costs depends on "
+		       "the traffic.",
+		.check = "lspci -vv -s BDF | grep -A2 DevCtl",
+		.sources =
+			"PCI Express Base Specification, 7.5.3.4 and 2.2.2\n"
+			"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_*)",
+	},
+	{
+		.id = "pci/max-read-request",
+		.title = "A NIC asks for less than 4096 bytes in one read",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_read_request,
+		.impact = "Reads of host or GPU memory can fall short of the line rate.",
+		.remedy = "Set it in the firmware of the server or by the NIC's tools, and "
+			  "measure. By setpci it is lost at the next reset.",
+		.activation = ACTIVATION_NOW,
+		.reads = "Max_Read_Request_Size in the device control register of each NIC.",
+		.why = "4096 is what vendors' tuning guides advise; no specification asks for it, "
+		       "and it does not matter on every platform.",
+		.check = "lspci -vv -s BDF | grep MaxReadReq",
+		.sources = "PCI Express Base Specification, 7.5.3.4\n"
+			   "NVIDIA (Mellanox) performance tuning guides: PCI Max Read Request",
+	},
+	{
+		.id = "pci/path-link-degraded",
+		.title = "A link between a GPU and its NIC is narrower than both",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_path,
+		.impact = "GPUDirect RDMA is limited to what this link carries.",
+		.remedy = "Reseat riser or cable of the switch, look at the firmware's settings of "
+			  "the slot (bifurcation, speed).",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "Speed and width of the upstream port of every switch between a GPU and "
+			 "its nearest NIC, and what GPU and NIC can do.",
+		.why = "The ends' own links can be at their best while the switch between them "
+		       "hangs on half of its lanes. All that a switch was built with is "
+		       "information.",
+		.check = "lspci -vv -s BDF | grep LnkSta:",
+		.sources = "PCI Express Base Specification, 7.5.3.8\nGPUDirect RDMA documentation",
+	},
+	{
+		.id = "pci/runtime-pm-suspended",
+		.title = "A GPU, or a bridge above it, is suspended",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_suspended,
+		.impact = "The first use waits until it is awake; what stands in its registers "
+			  "cannot be read meanwhile.",
+		.remedy = "On a compute node switch it off: NVreg_DynamicPowerManagement=0, and "
+			  "'on' in power/control of the function.",
+		.fix = "modprobe-option",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "power/runtime_status and power_state of every GPU and of the bridges "
+			 "above it.",
+		.why = "Right on a laptop. On a server it costs time and hides degraded links.",
+		.check = "cat /sys/bus/pci/devices/BDF/power/runtime_status",
+		.sources = "NVIDIA driver README, chapter PCI-Express Runtime D3 (RTD3) Power "
+			   "Management\n"
+			   "Linux: Documentation/ABI/testing/sysfs-devices-power",
+	},
+};
+
+RULE_TABLE(pci_link);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-off-bus.c - functions that the kernel still lists and that no longer answer. */
+#include "evaluate/rule.h"
+#include "query/topology.h"
+
+static bool is_judged(const struct node *node, const struct pci_device *d)
+{
+	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
+}
+
+/* Lines of what was lost and may have come back since: the kernel's mlx5 driver no longer heard the
+ * NIC's firmware (drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()), the NVIDIA
+ * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osinit.c,
+ * rm_is_supported_device()). */
+static const struct log_line *lost(const struct node *node, const struct pci_device *d)
+{
+	static const char *const patterns[] = { "nic-health", "fallen-off-bus" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct log_line *line = node_log(node, patterns[i]);
+
+		if (log_line_names(line, d->bdf.value))
+			return line;
+	}
+	return NULL;
+}
+
+static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
+		      const struct log_line *line)
+{
+	bool nic = str_is(line->pattern, "nic-health");
+
+	/* A GPU that no driver has since is lost still. */
+	FAIL_AS(ctx, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
+		.subject = d->bdf.value, .observed = log_line_about(line, d->bdf.value),
+		.expected = nic ? "firmware that answers the driver"
+				: "a GPU that answers the driver",
+		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
+				"takes it back where it can."
+			      : NULL,
+		.evidence = { fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
+			      fact_path(ctx->arena, "log.lines", line->pattern.value, "count"),
+			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers") });
+}
+
+/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port
+ * Containment cuts it: what is below it has lost its state, and no GPU driver recovers from that. */
+static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *d)
+{
+	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
+
+	if (!log_line_names(line, d->bdf.value))
+		return false;
+	FAIL_AS(ctx, SEVERITY_ERR, .subject = d->bdf.value,
+		.observed = log_line_about(line, d->bdf.value),
+		.expected = "no fatal error on the way to a GPU or NIC",
+		.impact =
+			"The link was reset or cut: jobs that used the devices below it failed, and GPUs "
+			"stay lost until the node is reset.",
+		.evidence = { "log.lines[pcie-fatal-error].last",
+			      "log.lines[pcie-fatal-error].count" });
+	return true;
+}
+
+/* What it does now stands over what the log says of it, and its own loss over its link's. */
+static void check_device(struct rule_context *ctx, const struct pci_device *d)
+{
+	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers");
+	const struct log_line *line = lost(ctx->node, d);
+
+	if (known_is(d->answers, true) && line)
+		fail_lost(ctx, d, line);
+	else if (known_is(d->answers, false))
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = "its whole configuration space reads as ones",
+		     .expected = "a device that answers",
+		     .evidence = { fact, node_log(ctx->node, "xid-79") ? "log.lines[xid-79].last"
+								       : NULL });
+	else if (fail_fatal_error(ctx, d))
+		return;
+	else if (known_is(d->answers, true))
+		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+	else if (str_is(d->power_state, "D3cold"))
+		NOT_APPLICABLE(ctx, .subject = d->bdf.value, .observed = "powered down (D3cold)",
+			       .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+						       "power_state") });
+	else
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+}
+
+/* The lines of a file come one by one, and the one that says it names no GPU. */
+static void check_unnamed(struct rule_context *ctx)
+{
+	const struct log_line *line = node_log(ctx->node, "fallen-off-bus");
+
+	if (line && !line->devices.count)
+		FAIL_AS(ctx, SEVERITY_ERR, .observed = line->last.value,
+			.expected = "GPUs that answer the driver",
+			.evidence = { "log.lines[fallen-off-bus].last",
+				      "log.lines[fallen-off-bus].count" });
+}
+
+/* ---- the link ---- */
+
+static bool is_above_judged(const struct node *node, const struct pci_device *bridge)
+{
+	for_each(d, &node->pci.devices) {
+		const struct pci_device *above[PATH_PORTS_MAX];
+		size_t n = is_judged(node, d) ? topology_above(node, d, above) : 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (above[i] == bridge)
+				return true;
+	}
+	return false;
+}
+
+static void check_ports_above(struct rule_context *ctx)
+{
+	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
+
+	for (uint32_t i = 0; line && i < line->devices.count; i++) {
+		const struct pci_device *d = node_pci(ctx->node, line->devices.items[i]);
+
+		if (d && !is_judged(ctx->node, d) && is_above_judged(ctx->node, d))
+			fail_fatal_error(ctx, d);
+	}
+}
+
+static void check_off_bus(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &ctx->node->pci.devices)
+		if (is_judged(ctx->node, d))
+			check_device(ctx, d);
+	check_unnamed(ctx);
+	check_ports_above(ctx);
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no GPU, NVSwitch or RDMA NIC on the PCI bus",
+			       .evidence = { "pci.devices" });
+}
+
+static const struct rule pci_off_bus_rules[] = {
+	{
+		.id = "pci/device-off-bus",
+		.title = "A device has fallen off the bus",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_CRIT,
+		.evaluate = check_off_bus,
+		.impact = "Whatever uses it hangs or fails; the driver reports Xid 79 for a GPU.",
+		.remedy = "Drain the node and power it off and on: a reboot alone often does not "
+			  "bring the device back. If it happens again, look at its seating, power, "
+			  "cooling and riser.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC; in the kernel "
+			 "log \"fallen off the bus\" of the NVIDIA driver, \"health compromised\" "
+			 "of mlx5_core, and fatal PCIe errors of these devices and the ports above "
+			 "them.",
+		.why = "A read that no device answers comes back as all ones. The kernel keeps "
+		       "listing the function, so counting devices does not show it. One that "
+		       "answers again may have lost what it held: what the log says of this boot "
+		       "is an error too, by the severity of err.",
+		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the "
+			 "bus|\\(Fatal\\)|DPC:'",
+		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"
+			   "NVIDIA XID errors, 79: GPU has fallen off the bus\n"
+			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/health.c, "
+			   "drivers/pci/pcie/aer.c and dpc.c\n"
+			   "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
+	},
+};
+
+RULE_TABLE(pci_off_bus);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): wanted on some platforms,
+ * harmful on others. */
+#include <inttypes.h>
+
+#include "evaluate/skip.h"
+#include "query/topology.h"
+
+#define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
+
+static bool is_concerned(const struct rule_context *ctx, const struct pci_device *d)
+{
+	return pci_is_gpu(d) || (!is_known(d->physical_function) && topology_is_nic(ctx->node, d));
+}
+
+/* ---- where it is wanted ---- */
+
+/*
+ * UCX switches it on for AMD's Zen (family 17h and later) and Intel's Sapphire Rapids and Emerald
+ * Rapids (src/ucs/arch/x86_64/cpu.c, pulls 8062 and 10955); Granite Rapids and Sierra Forest come
+ * after those. Numbers: Linux, arch/x86/include/asm/intel-family.h.
+ */
+static bool is_wanted(const struct os_facts *os)
+{
+	static const uint64_t intel[] = { 0x8f, 0xcf, 0xad, 0xae, 0xaf };
+
+	if (str_is(os->cpu_vendor, "AuthenticAMD"))
+		return is_known(os->cpu_family) && os->cpu_family.value >= 0x17;
+	if (!str_is(os->cpu_vendor, "GenuineIntel") || !known_is(os->cpu_family, 6))
+		return false;
+	for (size_t i = 0; i < sizeof(intel) / sizeof(intel[0]); i++)
+		if (known_is(os->cpu_model_number, intel[i]))
+			return true;
+	return false;
+}
+
+/* ---- where it is harmful ---- */
+
+/* Root ports whose Relaxed Ordering attribute the kernel does not trust: drivers/pci/quirks.c,
+ * quirk_relaxedordering_disable(). Haswell and Broadwell servers, and AMD's A1100. */
+static bool is_broken_port(const struct pci_device *port)
+{
+	uint64_t id = port->device_id.value;
+
+	if (!is_known(port->device_id))
+		return false;
+	if (known_is(port->vendor_id, 0x8086))
+		return (id >= 0x2f01 && id <= 0x2f0e) || (id >= 0x6f01 && id <= 0x6f0e);
+	return known_is(port->vendor_id, 0x1022) && id >= 0x1a00 && id <= 0x1a02;
+}
+
+/* The port of the CPU that DEVICE is below, or NULL where none is visible. */
+static const struct pci_device *root_port(const struct node *node, const struct pci_device *device)
+{
+	const struct pci_device *above[PATH_PORTS_MAX];
+	size_t n = topology_above(node, device, above);
+
+	return n ? above[n - 1] : NULL;
+}
+
+/* Haswell and Broadwell servers by the processor, where no port shows: intel-family.h. */
+static bool is_broken_cpu(const struct os_facts *os)
+{
+	static const uint64_t models[] = { 0x3f, 0x4f, 0x56 };
+
+	if (!str_is(os->cpu_vendor, "GenuineIntel") || !known_is(os->cpu_family, 6))
+		return false;
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (known_is(os->cpu_model_number, models[i]))
+			return true;
+	return false;
+}
+
+static bool is_unsafe(const struct node *node, const struct pci_device *device)
+{
+	const struct pci_device *port = root_port(node, device);
+
+	if (port && is_broken_port(port))
+		return true;
+	return !port && is_broken_cpu(&node->os);
+}
+
+/* ---- the two rules ---- */
+
+static bool skip_without_ends(struct rule_context *ctx)
+{
+	if (skip_without_gpu(ctx))
+		return true;
+	for_each(d, &ctx->node->pci.devices)
+		if (!pci_is_gpu(d) && is_concerned(ctx, d))
+			return false;
+	NOT_APPLICABLE(ctx, .observed = "no NIC that RDMA runs over",
+		       .evidence = { "pci.devices" });
+	return true;
+}
+
+static void check_off(struct rule_context *ctx)
+{
+	if (skip_without_ends(ctx))
+		return;
+	if (!is_known(ctx->node->os.cpu_vendor)) {
+		UNKNOWN(ctx, .evidence = { "os.cpu_vendor" });
+		return;
+	}
+	if (!is_wanted(&ctx->node->os)) {
+		NOT_APPLICABLE(ctx, .observed = "this processor is not known to need it",
+			       .evidence = { "os.cpu_model", "os.cpu_model_number" });
+		return;
+	}
+	for_each(d, &ctx->node->pci.devices) {
+		const char *fact;
+
+		if (!is_concerned(ctx, d))
+			continue;
+		fact = FACT(ctx, d, "relaxed_ordering");
+		if (is_absent(d->relaxed_ordering) || is_unsafe(ctx->node, d))
+			NOT_APPLICABLE(
+				ctx, .subject = d->bdf.value,
+				.observed = "it has no such bit, or its port must not have it used",
+				.evidence = { fact });
+		else if (!is_known(d->relaxed_ordering))
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else if (d->relaxed_ordering.value)
+			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else
+			/* Measured with ConnectX. Whether EFA and others gain by it no source says. */
+			FAIL_AS(ctx, pci_is_gpu(d) || pci_is_mlx(d) ? SEVERITY_WARN : SEVERITY_INFO,
+				.subject = d->bdf.value, .observed = "RlxdOrd-",
+				.expected = "RlxdOrd+", .evidence = { fact, "os.cpu_model" });
+	}
+}
+
+static void check_unsafe(struct rule_context *ctx)
+{
+	size_t unsafe = 0, before;
+
+	if (skip_without_ends(ctx))
+		return;
+	before = ctx->findings->count;
+	for_each(d, &ctx->node->pci.devices) {
+		const struct pci_device *port;
+		const char *fact;
+
+		if (!is_concerned(ctx, d) || is_absent(d->relaxed_ordering) ||
+		    !is_unsafe(ctx->node, d))
+			continue;
+		port = root_port(ctx->node, d);
+		fact = FACT(ctx, d, "relaxed_ordering");
+		unsafe++;
+		if (!is_known(d->relaxed_ordering))
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else if (d->relaxed_ordering.value)
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed =
+				     port ? text_printf(
+						    ctx,
+						    "RlxdOrd+ below the root port %s (8086:%04" PRIx64
+						    ")",
+						    port->bdf.value, port->device_id.value)
+					  : text_printf(ctx, "RlxdOrd+ on %s",
+							ctx->node->os.cpu_model.value),
+			     .expected = "RlxdOrd-",
+			     .evidence = { fact,
+					   port ? FACT(ctx, port, "device_id") : "os.cpu_model" });
+		else
+			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+	}
+	if (ctx->findings->count > before || unsafe)
+		return;
+	NOT_APPLICABLE(ctx, .observed = "no GPU or NIC is below a root port with this erratum",
+		       .evidence = { "pci.devices" });
+}
+
+#define SOURCES_ORDERING                                                                    \
+	"Linux: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
+	"(pci_configure_relaxed_ordering)\n"
+
+static const struct rule pci_ordering_rules[] = {
+	{
+		.id = "pci/relaxed-ordering-off",
+		.title = "Relaxed ordering is off on a platform that needs it",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_off,
+		.impact = "RDMA stays well below the line rate: 150 of 200 Gb/s on EPYC were "
+			  "reported, 16 of 40 GB/s on Emerald Rapids.",
+		.remedy = "Switch it on in the server's firmware (PCIe Relaxed Ordering), or let "
+			  "the NIC force it: mlxconfig -d BDF set PCI_WR_ORDERING=1.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
+			 "and the processor.",
+		.why = "With the bit off the device may not mark its writes as relaxed, whatever "
+		       "NCCL or UCX ask for. That the processors named need it is measured by "
+		       "UCX's authors; on others it makes no known difference, and this rule says "
+		       "nothing there. They measured ConnectX: of other NICs it is information.",
+		.check = "lspci -vv -s BDF | grep RlxdOrd",
+		.sources = SOURCES_ORDERING "github.com/openucx/ucx pulls 8062 and 10955\n"
+					    "NCCL user guide: NCCL_IB_PCI_RELAXED_ORDERING",
+	},
+	{
+		.id = "pci/relaxed-ordering-unsafe-platform",
+		.title = "Relaxed ordering is on below a root port that does not bear it",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_unsafe,
+		.impact = "Completions stall: latencies hundreds of times longer were reported.",
+		.remedy = "Use a kernel that clears it (4.14 and later do), switch it off in the "
+			  "firmware, and set NCCL_IB_PCI_RELAXED_ORDERING=0 and "
+			  "UCX_IB_PCI_RELAXED_ORDERING=n.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
+			 "and the PCI id of the root port above.",
+		.why = "Root ports of Haswell and Broadwell servers have an erratum with relaxed "
+		       "ordering that the kernel's quirk names. Copies between devices below one "
+		       "switch do not pass the root port and are not concerned.",
+		.check = "lspci -nn | grep -E '8086:(2f0|6f0)'; lspci -vv -s BDF | grep RlxdOrd",
+		.sources = SOURCES_ORDERING "github.com/linux-rdma/perftest issue 116",
+	},
+};
+
+RULE_TABLE(pci_ordering);

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-gid.c - the addresses of RoCE ports (rules rdma/...): there is one that routes, its interface is
+ * up, and the interface still has it. */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+#include "query/ports.h"
+
+/* Answers for a node without an active Ethernet port. */
+static bool skip_without_roce(struct rule_context *ctx)
+{
+	size_t unknown = 0;
+
+	if (skip_without_rdma_device(ctx))
+		return true;
+	for_each_port(d, p, ctx->node) {
+		if (is_management(ctx->endpoints, d))
+			continue;
+		if (port_is_ethernet(p) && port_is_active(p))
+			return false;
+		unknown += (!is_known(p->state) && !port_is_infiniband(p)) ||
+			   (!is_known(p->link_layer) && port_is_active(p));
+	}
+	if (unknown)
+		UNKNOWN(ctx, .observed = "state or link layer of a port is not known",
+			.evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no active Ethernet port",
+			       .evidence = { "rdma.devices" });
+	return true;
+}
+
+static bool is_active_roce(const struct rule_context *ctx, const struct rdma_device *d,
+			   const struct rdma_port *p)
+{
+	return port_is_ethernet(p) && port_is_active(p) && !is_management(ctx->endpoints, d);
+}
+
+/* ---- rdma/no-rocev2-gid ---- */
+
+static bool any_usable_gid(const struct rule_context *ctx)
+{
+	for_each_port(d, p, ctx->node)
+		if (is_active_roce(ctx, d, p) && port_usable_gid(p))
+			return true;
+	return false;
+}
+
+/* What the port has instead. */
+static const char *say_gids(const struct rdma_device *d, const struct rdma_port *p)
+{
+	bool local = false, old = false;
+
+	if (is_iwarp(d))
+		return "it speaks iWARP, for which NCCL and NVSHMEM make no connections";
+	for_each(g, &p->gids) {
+		local |= str_is(g->type, "RoCE v2");
+		old |= !str_is(g->type, "RoCE v2");
+	}
+	if (local)
+		return "the only RoCE v2 GIDs are link-local ones: the interface has no IP address";
+	if (old)
+		return "RoCE v1 GIDs only";
+	return "no GID at all: RoCE is switched off, or the GIDs belong to another network namespace";
+}
+
+/* 169.254.0.0/16 reaches no further than fe80:: does, and NCCL takes it for any other address. */
+static bool is_autoconfigured(const struct rdma_gid *g)
+{
+	struct gid address;
+
+	return gid_parse(span_of(g->gid.value), &address) && gid_is_ipv4(&address) &&
+	       address.raw[12] == 169 && address.raw[13] == 254;
+}
+
+/* The GID that routes; where there is none but of such an address, that one. */
+static const struct rdma_gid *best_gid(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (gid_is_usable(g) && !is_autoconfigured(g))
+			return g;
+	return port_usable_gid(p);
+}
+
+static void fail_autoconfigured(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p, const struct rdma_gid *gid)
+{
+	FAIL_AS(ctx,
+		endpoints_are_integrated(ctx->endpoints) || !is_job_nic(ctx->endpoints, d)
+			? SEVERITY_INFO
+			: SEVERITY_WARN,
+		.subject = port_name(ctx->arena, d, p),
+		.observed =
+			"its only address is of 169.254.0.0/16, which reaches no further than the link",
+		.expected = "an address of the fabric, or the port left out of NCCL_IB_HCA",
+		.evidence = { gid_fact(ctx->arena, d, p, gid, "gid") });
+}
+
+static bool gids_are_known(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (is_unknown(g->type) || is_unknown(g->gid))
+			return false;
+	return true;
+}
+
+static void check_no_rocev2(struct rule_context *ctx)
+{
+	bool any;
+
+	if (skip_without_roce(ctx))
+		return;
+	any = any_usable_gid(ctx);
+	for_each_port(d, p, ctx->node) {
+		const struct rdma_gid *gid = best_gid(p);
+		bool idle = any && !is_job_nic(ctx->endpoints, d);
+
+		if (!is_active_roce(ctx, d, p))
+			continue;
+		if (gid && is_autoconfigured(gid))
+			fail_autoconfigured(ctx, d, p, gid);
+		else if (gid)
+			PASS(ctx, .subject = port_name(ctx->arena, d, p),
+			     .evidence = { gid_fact(ctx->arena, d, p, gid, "gid") });
+		else if (!is_known(p->gids) || !gids_are_known(p))
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = { port_fact(ctx->arena, d, p, "gids") });
+		else
+			/* Nobody asked for RDMA over a storage or management port without address.
+			 */
+			FAIL_AS(ctx, idle ? SEVERITY_INFO : SEVERITY_ERR,
+				.subject = port_name(ctx->arena, d, p), .observed = say_gids(d, p),
+				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
+				.evidence = { port_fact(ctx->arena, d, p, "gids") });
+	}
+}
+
+/* ---- rdma/gid-no-netdev ---- */
+
+enum netdev { NETDEV_UNKNOWN, NETDEV_NONE, NETDEV_DOWN, NETDEV_UP };
+
+static enum netdev netdev_of(const struct node *node, const struct rdma_gid *g)
+{
+	const struct net_interface *interface;
+
+	if (is_unknown(g->netdev))
+		return NETDEV_UNKNOWN;
+	if (is_absent(g->netdev))
+		return NETDEV_NONE;
+	if (!was_read(node->net.interfaces))
+		return NETDEV_UNKNOWN;
+	interface = node_interface(node, g->netdev.value);
+	if (!interface)
+		return NETDEV_NONE;
+	if (!is_known(interface->state))
+		return NETDEV_UNKNOWN;
+	return interface_is_up(interface) ? NETDEV_UP : NETDEV_DOWN;
+}
+
+static void check_gid_without(struct rule_context *ctx, const struct rdma_device *d,
+			      const struct rdma_port *p, const struct rdma_gid *g,
+			      enum netdev netdev, bool others)
+{
+	const char *observed =
+		netdev == NETDEV_DOWN
+			? text_printf(ctx, "GID %llu: %s is down",
+				      (unsigned long long)g->index.value, g->netdev.value)
+		: is_known(g->netdev)
+			? text_printf(ctx, "GID %llu: there is no interface %s here",
+				      (unsigned long long)g->index.value, g->netdev.value)
+			: text_printf(ctx, "GID %llu has no network interface",
+				      (unsigned long long)g->index.value);
+
+	FAIL_AS(ctx, others ? SEVERITY_INFO : SEVERITY_ERR, .subject = port_name(ctx->arena, d, p),
+		.observed = observed, .expected = "an interface that is up",
+		.evidence = { gid_fact(ctx->arena, d, p, g, "netdev"),
+			      is_known(g->netdev) ? fact_path(ctx->arena, "net.interfaces",
+							      g->netdev.value, "state")
+						  : NULL });
+}
+
+static void check_port_netdev(struct rule_context *ctx, const struct rdma_device *d,
+			      const struct rdma_port *p)
+{
+	const struct rdma_gid *bad = NULL, *unknown = NULL, *good = NULL;
+
+	for_each(g, &p->gids) {
+		enum netdev netdev;
+
+		if (!gid_is_usable(g))
+			continue;
+		netdev = netdev_of(ctx->node, g);
+		if (netdev == NETDEV_UP)
+			good = good ? good : g;
+		else if (netdev == NETDEV_UNKNOWN)
+			unknown = unknown ? unknown : g;
+		else
+			bad = bad ? bad : g;
+	}
+	if (bad && !unknown)
+		check_gid_without(ctx, d, p, bad, netdev_of(ctx->node, bad), good);
+	else if (good)
+		PASS(ctx, .subject = port_name(ctx->arena, d, p),
+		     .evidence = { gid_fact(ctx->arena, d, p, good, "netdev") });
+	else if (unknown)
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { gid_fact(ctx->arena, d, p, unknown, "netdev") });
+}
+
+static void check_no_netdev(struct rule_context *ctx)
+{
+	size_t before;
+
+	if (skip_without_roce(ctx))
+		return;
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node) {
+		if (!is_active_roce(ctx, d, p))
+			continue;
+		if (!is_known(p->gids))
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = { port_fact(ctx->arena, d, p, "gids") });
+		else
+			check_port_netdev(ctx, d, p);
+	}
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx,
+			       .observed = "no RoCE v2 GID that routes (see rdma/no-rocev2-gid)",
+			       .evidence = { "rdma.devices" });
+}
+
+/* ---- rdma/gid-stale-address ---- */
+
+/* A GID of iWARP is the MAC address and nothing else. */
+static bool has_addresses(const struct rule_context *ctx, const struct rdma_device *d,
+			  const struct rdma_port *p)
+{
+	return is_active_roce(ctx, d, p) && !is_iwarp(d);
+}
+
+/* The kernel makes link-local GIDs from the MAC address by itself (core/cache.c, default GIDs), so
+ * that hardware has them without the interface having the address. Software that sends through the
+ * interface's own sockets needs it. */
+static bool is_default_gid(const struct rdma_device *d, const struct gid *address)
+{
+	return gid_is_link_local(address) && !str_is(d->driver, "rdma_rxe") &&
+	       !str_is(d->driver, "siw");
+}
+
+static bool has_address(const struct net_interface *interface, const struct gid *wanted)
+{
+	for (uint32_t i = 0; i < interface->addresses.count; i++) {
+		unsigned int prefix;
+		struct gid address;
+
+		if (gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix) &&
+		    gid_is_equal(&address, wanted))
+			return true;
+	}
+	return false;
+}
+
+static void check_address(struct rule_context *ctx, const struct rdma_device *d,
+			  const struct rdma_port *p, size_t *judged)
+{
+	for_each(g, &p->gids) {
+		const struct net_interface *interface =
+			is_known(g->netdev) ? node_interface(ctx->node, g->netdev.value) : NULL;
+		char text[GID_TEXT];
+		struct gid address;
+
+		/* A disabled interface loses its IPv6 addresses: rdma/gid-no-netdev speaks then. */
+		if (!interface || !interface_is_up(interface) || !is_known(g->gid) ||
+		    !gid_parse(span_of(g->gid.value), &address) || is_default_gid(d, &address))
+			continue;
+		(*judged)++;
+		if (!is_known(interface->addresses)) {
+			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+				.evidence = { fact_path(ctx->arena, "net.interfaces",
+							g->netdev.value, "addresses") });
+			return;
+		}
+		if (has_address(interface, &address))
+			continue;
+		gid_format(text, &address);
+		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
+		     .observed = text_printf(ctx, "GID %llu is %s, which %s does not have",
+					     (unsigned long long)g->index.value, text,
+					     g->netdev.value),
+		     .expected = "an address of the interface",
+		     .evidence = { gid_fact(ctx->arena, d, p, g, "gid"),
+				   fact_path(ctx->arena, "net.interfaces", g->netdev.value,
+					     "addresses") });
+		return;
+	}
+}
+
+static void check_stale(struct rule_context *ctx)
+{
+	size_t judged = 0, before;
+
+	if (skip_without_roce(ctx))
+		return;
+	if (!was_read(ctx->node->net.interfaces)) {
+		UNKNOWN(ctx, .evidence = { "net.interfaces" });
+		return;
+	}
+	before = ctx->findings->count;
+	for_each_port(d, p, ctx->node)
+		if (has_addresses(ctx, d, p))
+			check_address(ctx, d, p, &judged);
+	if (ctx->findings->count > before)
+		return;
+	if (judged)
+		PASS(ctx, .evidence = { "rdma.devices", "net.interfaces" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no GID of an IP address",
+			       .evidence = { "rdma.devices" });
+}
+
+static const struct rule rdma_gid_rules[] = {
+	{
+		.id = "rdma/no-rocev2-gid",
+		.title = "A RoCE port has no RoCE v2 GID that routes",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_no_rocev2,
+		.impact = "Connections over this port fail or time out: NCCL \"completion with "
+			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
+		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
+			  "one); the kernel then adds the GID by itself. With no GID at all look "
+			  "at devlink dev param show pci/BDF name enable_roce; an Intel NIC that "
+			  "speaks iWARP takes the same parameter.",
+		.activation = ACTIVATION_NOW,
+		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
+		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
+		       "reach no further than the link (of 169.254.0.0/16 a warning, since two "
+		       "nodes may be joined by a cable), RoCE v1 no further than the Ethernet "
+		       "segment. iWARP runs over TCP and has no such addresses. Ports of NICs "
+		       "that are not those next to the GPUs are information while others have "
+		       "such a GID.",
+		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
+			 "2>/dev/null",
+		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
+			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c; "
+			   "Documentation/networking/devlink/mlx5.rst, ice.rst\n"
+			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
+	},
+	{
+		.id = "rdma/gid-no-netdev",
+		.title = "A RoCE GID has no network interface that is up",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_no_netdev,
+		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
+		.remedy = "Bring the interface up. In a container, give it the interface too: "
+			  "host network, or an SR-IOV or macvlan attachment of that port.",
+		.activation = ACTIVATION_NOW,
+		.reads = "gid_attrs/ndevs of every RoCE v2 GID that routes, and the interfaces' "
+			 "operstate.",
+		.why = "The kernel takes route and MAC address from the GID's interface, in the "
+		       "network namespace of the process: a container that shares RDMA devices "
+		       "but not the interface sees GIDs without one. With another GID of the port "
+		       "whose interface is up it is information. Ports that are not active are "
+		       "not looked at.",
+		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
+			 "ip -br link",
+		.sources = "Linux: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
+			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
+			   "issue 431",
+	},
+	{
+		.id = "rdma/gid-stale-address",
+		.title = "A RoCE GID stands for an address that its interface no longer has",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_stale,
+		.impact = "Connections from this GID get no answer: nothing routes back to the "
+			  "address.",
+		.remedy = "Give the interface the address again, or set it down and up so that "
+			  "the kernel makes the GIDs anew.",
+		.activation = ACTIVATION_NOW,
+		.reads = "GIDs and their interfaces; the interfaces' addresses.",
+		.why = "The kernel keeps GIDs and addresses together; they part after a driver's "
+		       "error, or when an address goes by a way that sends no notice. Link-local "
+		       "GIDs of hardware are made from the MAC address and need no such address "
+		       "on the interface; those of soft RoCE do. Where several interfaces share a "
+		       "subnet, only a live host tells whose address is whose.",
+		.check = "show_gids; ip -br addr",
+		.sources = "Linux: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+			   "github.com/SoftRoCE/rxe-dev issue 79",
+	},
+};
+
+RULE_TABLE(rdma_gid);

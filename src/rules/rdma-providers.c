@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-providers.c - the user-space half of RDMA (rules rdma/...). */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "parse/nvidia.h"
+#include "query/ports.h"
+
+/* rdma-core 34: ibv_reg_dmabuf_mr in libibverbs (debian/libibverbs1.symbols, IBVERBS_1.12). */
+#define CORE_DMABUF 34
+/* NCCL's documentation of the device API: GIN, which came with NCCL 2.28.7. */
+#define CORE_GIN 44
+#define NCCL_GIN "2.28.7"
+
+/* The user-space driver of a kernel driver, as files in libibverbs.d name it (rdma-core:
+ * providers); NULL for one that is not in this list. */
+static const char *provider_of(const char *driver)
+{
+	static const struct {
+		const char *driver, *provider;
+	} table[] = {
+		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
+		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
+		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
+		{ "irdma", "irdma" },	  { "ice", "irdma" },
+		{ "efa", "efa" },	  { "erdma", "erdma" },
+		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
+		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (strcmp(table[i].driver, driver) == 0)
+			return table[i].provider;
+	return NULL;
+}
+
+static bool has_provider(const struct node *node, const char *name)
+{
+	for (uint32_t i = 0; i < node->rdma.providers.count; i++)
+		if (strcmp(node->rdma.providers.items[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* libibverbs is 1.14.RELEASE.0 of rdma-core's RELEASE; a package's version is RELEASE.0. */
+static bool core_release(const char *version, uint64_t *release)
+{
+	struct span rest = span_of(version), part;
+
+	if (!span_cut(&rest, '.', &part))
+		return false;
+	if (span_is(part, "1") && (!span_cut(&rest, '.', &part) || !span_cut(&rest, '.', &part)))
+		return false;
+	return span_u64(part, 10, release) == 0;
+}
+
+static void check_version(struct rule_context *ctx)
+{
+	const struct software_item *core = node_software(ctx->node, "libibverbs");
+	const struct software_item *nccl = node_software(ctx->node, "nccl");
+	bool gin = is_asked_for(ctx, PROFILE_DEEPEP) && nccl &&
+		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
+	bool peermem = node_module(ctx->node, "nvidia_peermem") ||
+		       node_module(ctx->node, "nv_peer_mem");
+	const char *evidence =
+		core ? fact_path(ctx->arena, "software.items", core->path.value, "version") : NULL;
+	uint64_t release;
+
+	if (!core && skip_unless_software_whole(ctx))
+		return;
+	if (!core || !core_release(core->version.value, &release))
+		PASS(ctx, .observed = "the providers are there; rdma-core's version is not known",
+		     .evidence = { "rdma.providers" });
+	else if (release < CORE_DMABUF)
+		FAIL_AS(ctx, peermem ? SEVERITY_INFO : SEVERITY_WARN,
+			.observed = text_printf(ctx, "libibverbs %s, of rdma-core %llu",
+						core->version.value, (unsigned long long)release),
+			.expected = peermem ? "nothing; nvidia_peermem does without DMA-BUF"
+					    : "rdma-core 34 or later, for DMA-BUF",
+			.evidence = { evidence });
+	else if (gin && release < CORE_GIN)
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "libibverbs %s, of rdma-core %llu; NCCL is %s",
+						core->version.value, (unsigned long long)release,
+						nccl->version.value),
+			.expected = "rdma-core 44 or later, for GPU-initiated networking of NCCL",
+			.evidence = { evidence, fact_path(ctx->arena, "software.items",
+							  nccl->path.value, "version") });
+	else
+		PASS(ctx, .evidence = { "rdma.providers", evidence });
+}
+
+static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
+			  const char *provider)
+{
+	const char *runtime = NULL;
+	bool containers = container_runtime(ctx->node, &runtime) == FACT_KNOWN &&
+			  !is_known(ctx->node->os.container);
+
+	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
+		.observed = is_absent(ctx->node->rdma.providers)
+				    ? "/etc/libibverbs.d is not there: no provider is installed"
+				    : text_printf(ctx, "no provider \"%s\" for a device of %s",
+						  provider, d->driver.value),
+		.expected =
+			containers
+				? text_printf(
+					  ctx,
+					  "lib%s on the host, unless all jobs run in containers that "
+					  "bring it along (%s runs)",
+					  provider, runtime)
+				: text_printf(ctx, "lib%s, named in /etc/libibverbs.d", provider),
+		.evidence = { "rdma.providers",
+			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
+}
+
+/* The driver is installed, and libibverbs passed over it: it is of another release than the kernel's. */
+static void check_refused(struct rule_context *ctx, const struct rdma_device *d,
+			  const char *provider)
+{
+	FAIL(ctx, .subject = d->name.value,
+	     .observed = text_printf(
+		     ctx,
+		     "libibverbs does not offer the device: its lib%s does not fit the kernel's %s",
+		     provider, d->driver.value),
+	     .expected = text_printf(ctx, "lib%s of the release that the kernel's driver is of",
+				     provider),
+	     .remedy =
+		     "Install the user-space driver that came with the kernel's: of the maker's package, where "
+		     "the kernel's module is the maker's; in the container, where the job runs in one. "
+		     "ibv_devices names both versions.",
+	     .evidence = { fact_path(ctx->arena, "rdma.devices", d->name.value, "offered"),
+			   "rdma.providers" });
+}
+
+static void check_provider(struct rule_context *ctx)
+{
+	size_t before, unknown = 0;
+
+	if (skip_without_rdma_device(ctx))
+		return;
+	if (!was_read(ctx->node->rdma.providers)) {
+		UNKNOWN(ctx, .evidence = { "rdma.providers" });
+		return;
+	}
+	before = ctx->findings->count;
+	for_each(d, &ctx->node->rdma.devices) {
+		const char *provider = is_known(d->driver) ? provider_of(d->driver.value) : NULL;
+
+		if (!provider)
+			unknown++;
+		else if (!has_provider(ctx->node, provider))
+			check_missing(ctx, d, provider);
+		else if (known_is(d->offered, false))
+			check_refused(ctx, d, provider);
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (unknown == ctx->node->rdma.devices.count)
+		UNKNOWN(ctx, .observed = "which provider the devices need is not known",
+			.evidence = { "rdma.devices" });
+	else
+		check_version(ctx);
+}
+
+static const struct rule rdma_providers_rules[] = {
+	{
+		.id = "rdma/userspace-provider-missing",
+		.title = "libibverbs has no driver for the RDMA devices, or is too old",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_provider,
+		.impact = "Programs see no RDMA device (\"No IB devices found\"), or cannot "
+			  "register GPU memory by DMA-BUF.",
+		.remedy = "Install ibverbs-providers (Debian, Ubuntu) or libibverbs with its "
+			  "providers (rdma-core elsewhere, or OFED) where the job runs: in its "
+			  "container.",
+		.activation = ACTIVATION_NOW,
+		.reads = "/etc/libibverbs.d and the libraries that it names; on a live host the "
+			 "devices that libibverbs offers; its version; NCCL on disk.",
+		.why = "The kernel's devices are of use only with the library of their maker. A "
+		       "host whose "
+		       "jobs all run in containers may do without: a warning where a container "
+		       "runtime "
+		       "runs. rdma-core 34 has ibv_reg_dmabuf_mr; NCCL asks for 44 for GIN, which "
+		       "is "
+		       "judged in the deepep profile where such an NCCL (" NCCL_GIN
+		       " and later) is found. A driver that is there and of another release than "
+		       "the kernel's (\"does not support the kernel ABI\") offers no device, "
+		       "which only a live host shows.",
+		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",
+		.sources =
+			"rdma-core: libibverbs/dynamic_driver.c, libibverbs/init.c (match_device), "
+			"debian/libibverbs1.symbols\n"
+			"github.com/k8snetworkplumbingwg/sriov-cni issue 348\n"
+			"NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
+	},
+};
+
+RULE_TABLE(rdma_providers);

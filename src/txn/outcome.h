@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* outcome.h - what became of each finding that a transaction was about. */
+#ifndef OUTCOME_H
+#define OUTCOME_H
+
+#include "txn/plan.h"
+#include "txn/txn.h"
+
+enum repair_result {
+	REPAIR_NOT_TRIED, /* refused, or the transaction was */
+	REPAIR_FIXED,	  /* the check afterwards finds nothing any more */
+	REPAIR_PENDING,	  /* right on disk: waits for a boot, or for something to start again */
+	REPAIR_LEFT,	  /* a part remains for the user */
+	REPAIR_NOT_FIXED, /* still found, or not to be told: the transaction was taken back */
+	REPAIR_ROLLED_BACK,
+};
+extern const char *const repair_result_words[];
+
+struct outcome {
+	const struct plan *plan; /* NULL: an undo */
+	const struct txn_outcome *txn;
+	enum repair_result *results; /* of each repair of the plan */
+	const char *boot_id;	     /* what is pending waits for this one to change; or NULL */
+};
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan.h - what would be changed on a node, and why. Fixes (src/fixes) make it from findings, it is
+ * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: whoever
+ * makes a plan has changed nothing.
+ *
+ * Order of a transaction: files, then steps, each in the order of its list.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "base/span.h"
+#include "evaluate/rule.h"
+#include "facts/fact.h"
+
+/* One file, whole. What is in BEFORE was read when the plan was made: if the file is another one by
+ * then, the plan is void. */
+struct plan_file {
+	const char *path;   /* on the node */
+	struct span before; /* p NULL: it was not there */
+	struct span after;  /* p NULL: it goes */
+	uint32_t mode; /* of a new file, owned by root; an existing one keeps owner, mode, xattrs */
+	const char *why; /* one line */
+};
+
+enum plan_step_kind {
+	PLAN_INITRAMFS, /* rebuild the image of one kernel: beside the old one, read back, renamed */
+	PLAN_BOOT_LOADER,   /* write the menu anew */
+	PLAN_DAEMON_RELOAD, /* systemd reads unit files again */
+	PLAN_LOAD_MODULE,
+	PLAN_UNLOAD_MODULE, /* only what nothing holds */
+	PLAN_UNIT_ENABLE,
+	PLAN_UNIT_DISABLE,
+	PLAN_UNIT_START,
+	PLAN_UNIT_STOP,
+	PLAN_SYSCTL,
+	PLAN_DEVICE_NODE,
+	PLAN_DEPMOD,
+	PLAN_RELOAD_DRIVER, /* unload the NVIDIA modules, if nothing holds them, and load them again */
+};
+extern const char *const plan_step_words[];
+
+struct plan_step {
+	enum plan_step_kind kind;
+	const char *subject; /* kernel release, module, unit, sysctl=value, device node; or NULL */
+	const char *path;    /* PLAN_INITRAMFS: the image; PLAN_BOOT_LOADER: the menu; else NULL */
+	const char *tool;    /* initramfs-tools, dracut, mkinitcpio, grub-mkconfig, grubby, ... */
+	const char *const *argv; /* as run on the node, NULL-terminated, argv[0] absolute; or NULL:
+				   a system call or D-Bus call */
+	/* What must be in the result when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS:
+	 * "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
+	const char *const *must_hold;
+};
+
+/* What a finding gets: a repair, or the reason why there is none. */
+struct plan_repair {
+	const struct finding *finding;
+	const char *what;    /* one line; NULL: refused */
+	const char *refused; /* why software does not repair it, and who can */
+	/* when refused: all is there already, and waits for that; or NONE */
+	enum activation activation;
+	const char *cost; /* or NULL */
+};
+
+struct plan {
+	struct arena *arena;
+	char id[17]; /* first 64 bits of a SHA-256 over files and steps, hexadecimal */
+	/* the whole node is refused: a container, an image-based host, ...; or NULL */
+	const char *refused;
+	LIST(struct plan_repair) repairs;
+	LIST(struct plan_file) files;
+	LIST(struct plan_step) steps;
+};
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* txn-handle.c - a transaction as its parts share it: opening, messages, results. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "txn/txn-private.h"
+
+/* ---- what the parts share ---- */
+
+int txn_fail(struct txn *t, int rc, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!format) {
+		t->why = arena_strdup(t->arena, t->w.why);
+		return rc;
+	}
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	t->why = arena_strdup(t->arena, text);
+	return rc;
+}
+
+void txn_note(struct txn *t, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	*LIST_ADD(t->arena, &t->outcome->notes) = arena_strdup(t->arena, text);
+}
+
+void txn_tell(struct txn *t, const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (!t->options->progress)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	t->options->progress(t->options->user, text);
+}
+
+struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file)
+{
+	return &t->outcome->items.items[file - t->files.items];
+}
+
+struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step)
+{
+	return &t->outcome->items.items[t->files.count + (uint32_t)(step - t->steps.items)];
+}
+
+void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
+{
+	item->state = state;
+	if (text)
+		item->text = text;
+}
+
+int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
+	     struct txn_outcome *outcome)
+{
+	char error[256];
+
+	*t = (struct txn){ .arena = arena,
+			   .options = options,
+			   .outcome = outcome,
+			   .lock = -1,
+			   .folder = -1,
+			   .journal = -1,
+			   .w.root = -1 };
+	if (sha256_load())
+		return txn_fail(t, -ELIBACC, SHA256_MISSING);
+	t->host = options->root ? host_open_tree(options->root, error) : host_open_live();
+	if (!t->host)
+		return txn_fail(t, -ENOENT, "%s", options->root ? error : strerror(ENOMEM));
+	return writer_open(&t->w, options->root, arena) ? txn_fail(t, -EIO, NULL) : 0;
+}
+
+void txn_close(struct txn *t)
+{
+	close_fd(&t->journal);
+	close_fd(&t->folder);
+	/* Not by closing it: a probing child of the check afterwards may hang with it open. */
+	if (t->lock >= 0)
+		flock(t->lock, LOCK_UN);
+	close_fd(&t->lock);
+	writer_close(&t->w);
+	if (t->host)
+		host_close(t->host);
+}
+
+const char *txn_boot_id(struct txn *t)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span id;
+
+	if (t->options->root ||
+	    host_read(t->host, &text, 64, "/proc/sys/kernel/random/boot_id") < 0)
+		return NULL;
+	id = span_trim(text_span(&text));
+	return arena_strndup(t->arena, id.p, id.n);
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The house: which folder of src/ may include which, and no circle anywhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).resolve().parent.parent / "src"
+
+# Each folder includes itself and the folders named here, all of which stand below it.
+MAY_INCLUDE = {
+    "base": "",
+    "facts": "base",
+    "parse": "base facts",
+    "query": "facts parse",
+    "host": "base facts parse",
+    "evaluate": "base facts parse query",
+    "rules": "base facts parse query evaluate",
+    "probes": "base facts parse query host",
+    "txn": "base facts parse host probes evaluate",
+    "fixes": "base facts parse query host probes evaluate txn",
+    "provers": "base facts query probes",
+    "fleet": "base facts",
+    "render": "base facts query evaluate fleet fixes txn",
+    "cli": "base facts query host evaluate probes fixes txn provers fleet render",
+    "main.c": "base cli render",
+}
+
+
+def includes(path):
+    return re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
+
+
+def room(name):
+    return name.split("/")[0]
+
+
+FILES = sorted(p.relative_to(SRC).as_posix() for p in SRC.rglob("*.[ch]"))
+
+
+def test_every_folder_has_a_row():
+    assert {room(name) for name in FILES} == set(MAY_INCLUDE)
+
+
+def test_src_holds_main_and_folders_only():
+    assert [p.name for p in SRC.iterdir() if p.is_file()] == ["main.c"]
+
+
+def test_rows_name_folders_below():
+    """A row that named a folder above it would allow a circle."""
+    below = set()
+    for folder, row in MAY_INCLUDE.items():
+        assert set(row.split()) <= below, folder
+        below.add(folder)
+
+
+@pytest.mark.parametrize("folder", MAY_INCLUDE)
+def test_arrows(folder):
+    allowed = {folder, *MAY_INCLUDE[folder].split()}
+    wrong = [f"{name} includes {other}" for name in FILES if room(name) == folder
+             for other in includes(SRC / name)
+             if not other.endswith(".inc") and room(other) not in allowed]
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", MAY_INCLUDE)
+def test_no_arrow_is_allowed_in_vain(folder):
+    used = {room(other) for name in FILES if room(name) == folder for other in includes(SRC / name)}
+    assert set(MAY_INCLUDE[folder].split()) <= used
+
+
+def test_no_circle_of_headers():
+    """Of single files, inside a folder as well."""
+    graph = {name: [o for o in includes(SRC / name) if not o.endswith(".inc")] for name in FILES}
+    done = set()
+
+    def visit(name, above):
+        assert name not in above, " -> ".join([*above, name])
+        if name in done:
+            return
+        for other in graph[name]:
+            visit(other, [*above, name])
+        done.add(name)
+
+    for name in FILES:
+        visit(name, [])
+
+
+@pytest.mark.parametrize("path", sorted((SRC / "rules").glob("*.c")), ids=lambda p: p.name)
+def test_rules_lie_in_the_file_of_their_area(path):
+    """modules/peermem-stub is in modules-peermem.c: a file's name begins with the area of its ids."""
+    areas = set(re.findall(r'\.id = "([^/"]+)/', path.read_text()))
+    assert len(areas) == 1
+    area = areas.pop()
+    assert path.stem == area or path.stem.startswith(area + "-")
