@@ -206,12 +206,20 @@ FUZZ_SECONDS ?= 30
 FUZZ_CFLAGS ?= -O1 -g
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	      -fno-sanitize=pointer-overflow
+# tests/fuzz/judge.c changes their facts.
+FUZZ_NODES := rtx4090-p2p grace-gh200-cx8 vm-h200-passthrough debian-nvidia-current
 FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 check-fuzz: build-fuzz
 	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 build-fuzz: FORCE
 	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
-		build-fuzz/nvnodecheck $(FUZZERS:%=build-fuzz/fuzz/%)
+		build-fuzz/nvnodecheck $(FUZZERS:%=build-fuzz/fuzz/%) \
+		$(FUZZ_NODES:%=build-fuzz/facts/%.json)
+$(B)/facts/%.json: tests/nodes/%.node $(B)/nvnodecheck
+	@mkdir -p $(@D)
+	$(Q)rm -rf $(@D)/$*.tree && tests/mktree $* $(@D)/$*.tree
+	$(Q)$(B)/nvnodecheck facts --root $(@D)/$*.tree -o $@
+	$(Q)rm -r $(@D)/$*.tree
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import json
 import os
 import shutil
 import subprocess
@@ -57,6 +58,19 @@ def node_tree(stages):
         stage.put(node.tree_of(name))
         return stage.directory
     return directory
+
+
+@pytest.fixture(scope="session")
+def node_facts(stages):
+    """node_facts(NAME): the facts of a node's tree as text, each node's read once."""
+    stage, seen = stages("facts"), {}
+
+    def facts(name):
+        if name not in seen:
+            stage.put(node.tree_of(name))
+            seen[name] = json.dumps(program.facts(stage.directory))
+        return seen[name]
+    return facts
 
 
 @pytest.fixture

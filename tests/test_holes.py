@@ -5,13 +5,11 @@ read neither fails nor passes."""
 import collections
 import concurrent.futures
 import json
-import os
 
 import pytest
 
-from lib import program, schema
+from lib import node, program, schema
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 NODES = ("broken-everything", "debian-nvidia-current", "hgx-h200-roce")
 THREADS = 2
 
@@ -43,14 +41,6 @@ def punch(value, name, hole, how, whole):
                     punch(item, reference.rpartition("/")[2], hole, how, whole)
 
 
-def document(name):
-    """As text: read again it is another copy, and sooner than by copy.deepcopy()."""
-    with open(os.path.join(GOLDEN, name + ".facts.json"), encoding="utf-8") as file:
-        facts = json.load(file)
-    facts["tool_version"] = "0"
-    return json.dumps(facts)
-
-
 def ask(facts):
     return program.run("doctor", "--json", "--profile", "deepep,p2p", "--from", "-",
                        input=json.dumps(facts).encode())
@@ -58,8 +48,8 @@ def ask(facts):
 
 @pytest.mark.parametrize("how", ["missing", "null"])
 @pytest.mark.parametrize("name", NODES)
-def test_holes(name, how):
-    whole, facts = schema.load("facts"), document(name)
+def test_holes(name, how, node_facts):
+    whole, facts = schema.load("facts"), node_facts(name)
 
     def one(hole):
         mine = json.loads(facts)
@@ -124,9 +114,9 @@ def unfounded(before, after):
             yield rule, "passes"
 
 
-@pytest.mark.parametrize("name", sorted(f[:-11] for f in os.listdir(GOLDEN) if f.endswith(".facts.json")))
-def test_nothing_is_told_of_what_was_not_read(name, tmp_path):
-    whole, facts = schema.load("facts"), document(name)
+@pytest.mark.parametrize("name", node.names())
+def test_nothing_is_told_of_what_was_not_read(name, node_facts, tmp_path):
+    whole, facts = schema.load("facts"), node_facts(name)
     asked = [None]
     (tmp_path / "0000.json").write_text(facts, encoding="utf-8")
     for hole in holes():
