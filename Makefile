@@ -51,7 +51,7 @@ Q := $(if $(filter 1,$(V)),,@)
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
 LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux
+HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
@@ -84,8 +84,9 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts/facts.h src/facts/facts-env.h src/facts/facts-repairs.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/proof.c man/nvnodecheck-facts.5.in
+FACTS_PAGE := src/facts/facts.h src/facts/facts-env.h src/facts/facts-references.h src/facts/facts-repairs.h \
+	      src/facts/facts-services.h src/facts/proof.h src/facts/own-files.h src/facts/facts.c \
+	      src/facts/services.c src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
 	@mkdir -p $(@D)

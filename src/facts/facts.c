@@ -543,7 +543,7 @@ static const struct field net_facts_fields[] = {
 };
 const struct desc net_facts_desc = DESC(net_facts);
 
-/* ---- dev, limits, services, software ---- */
+/* ---- dev, limits, software ---- */
 
 static const struct field device_node_fields[] = {
 	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
@@ -609,21 +609,6 @@ static const struct field limits_facts_fields[] = {
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
 };
 const struct desc limits_facts_desc = DESC(limits_facts);
-
-static const struct field service_fields[] = {
-	F_STR(service, unit, NULL),
-	F_STR(service, load, NULL),
-	F_STR(service, active, NULL),
-	F_STR(service, enabled, NULL),
-};
-static const struct desc service_desc = DESC(service);
-
-static const struct field services_facts_fields[] = {
-	F_BOOL(services_facts, manager, "/run/systemd/system"),
-	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
-	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
-};
-const struct desc services_facts_desc = DESC(services_facts);
 
 static const struct field software_item_fields[] = {
 	F_STR(software_item, path, NULL),
@@ -749,6 +734,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, env, env_facts_desc, NULL),
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
+	F_STRUCT(node, references, references_facts_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),
 };

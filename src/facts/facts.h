@@ -678,22 +678,6 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- services ---- */
-
-struct service {
-	struct fact_str unit;	 /* nvidia-fabricmanager.service */
-	struct fact_str load;	 /* loaded, not-found, masked */
-	struct fact_str active;	 /* active, inactive, failed */
-	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-};
-
-struct services_facts {
-	struct fact_bool manager;   /* systemd runs this node */
-	LIST(struct service) units; /* those not there too: not-found */
-	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
-	struct fact_str driver_container;
-};
-
 /* ---- software: user space that the kernel side has to fit ---- */
 
 struct software_item {
@@ -728,7 +712,9 @@ struct log_facts {
 };
 
 #include "facts/facts-env.h"
+#include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
+#include "facts/facts-services.h"
 
 /* ---- the node ---- */
 
@@ -774,6 +760,7 @@ struct node {
 	struct env_facts env;
 	struct proof_facts proof;
 	struct repairs_facts repairs;
+	struct references_facts references;
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
 };
@@ -796,5 +783,7 @@ extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
+extern const struct desc references_facts_desc;
+extern const struct desc service_desc;
 
 #endif
