@@ -63,7 +63,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -132,6 +132,10 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
 
+$(B)/service-words.inc: data/service-words.tsv data/service-words.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/service-words.awk data/service-words.tsv > $@
+
 $(B)/probes/probe.o: $(B)/probes.inc
 $(B)/evaluate/rule.o: $(B)/rules.inc
 $(B)/fixes/plan.o: $(B)/fixes.inc
@@ -139,6 +143,7 @@ $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
+$(B)/query/service-cause.o: $(B)/service-words.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a

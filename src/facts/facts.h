@@ -642,6 +642,8 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
+	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
 };
@@ -683,7 +685,7 @@ struct limits_facts {
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
 	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version; /* absent: neither name nor file tells */

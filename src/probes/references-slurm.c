@@ -95,7 +95,10 @@ void reference_read_gres(struct references *refs, struct span text)
 		if (ours > 0)
 			take_line(refs, &line, &how);
 	}
-	if (value_is(how.word, "nvml"))
-		reference_add(refs, REFERENCE_LIBRARY, "AutoDetect", SPAN("libnvidia-ml.so"), NULL,
-			      how.line);
+	if (!value_is(how.word, "nvml"))
+		return;
+	reference_add(refs, REFERENCE_LIBRARY, "AutoDetect", SPAN("libnvidia-ml.so"), NULL,
+		      how.line);
+	reference_add(refs, REFERENCE_LIBRARY, "AutoDetect", SPAN("libnvidia-ml.so.1"), NULL,
+		      how.line);
 }

@@ -5,6 +5,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
+#include "query/service-cause.h"
 #include "query/topology.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
@@ -61,12 +62,40 @@ static bool skip_without_switches(struct rule_context *ctx, enum switches *switc
 
 static const char *state_of(struct rule_context *ctx, const struct service *s)
 {
-	if (!s || str_is(s->load, "not-found"))
-		return "nvidia-fabricmanager is not installed";
-	if (str_is(s->load, "masked") || str_is(s->enabled, "masked"))
+	const char *ending;
+
+	if (service_condition(s) == SERVICE_MASKED)
 		return "nvidia-fabricmanager is masked";
+	if (!s || str_is(s->load, "not-found"))
+		return s && is_known(s->program)
+			       ? text_printf(ctx, "%s does not run", s->program.value)
+			       : "nvidia-fabricmanager is not installed";
+	ending = service_ending(ctx->arena, s);
+	if (ending)
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s), and is %s at boot",
+				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
 	return text_printf(ctx, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
+}
+
+/* A start is offered where nothing says that it would fail as the last one did. */
+static void fail_down(struct rule_context *ctx, const struct service *s, const char *device)
+{
+	struct service_cause cause = { 0 };
+	const struct service_line *word = s ? service_last_word(s) : NULL;
+	const char *text = state_of(ctx, s);
+
+	if (s && service_condition(s) != SERVICE_MASKED)
+		cause = service_find_cause(ctx->arena, ctx->node, s);
+	if (cause.text)
+		text = text_printf(ctx, "%s: %s", text, cause.text);
+	if (word)
+		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
+				   word->text.value);
+	FAIL(ctx, .observed = text, .expected = "nvidia-fabricmanager active",
+	     .remedy = cause.remedy, .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
+	     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active" : "services.units",
+			   device, cause.fact });
 }
 
 /* NVSwitches behind ConnectX functions are managed by MADs: fabric manager needs mlx5_ib and ib_umad, else it
@@ -140,10 +169,7 @@ static void check_down(struct rule_context *ctx)
 			.expected = "nvidia-fabricmanager active",
 			.evidence = { "services.units[" FABRIC_MANAGER "].active", device });
 	else
-		FAIL(ctx, .observed = state_of(ctx, s), .expected = "nvidia-fabricmanager active",
-		     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active"
-				     : "services.units",
-				   device });
+		fail_down(ctx, s, device);
 }
 
 /* ---- is it the driver's? ---- */
@@ -265,9 +291,11 @@ static const struct rule services_rules[] = {
 			  "says why.",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
-			 "whose NVSwitches do not show as such, and the nvidia-fabricmanager "
-			 "service.",
+		.reads =
+			"NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
+			"whose NVSwitches do not show as such, and the nvidia-fabricmanager "
+			"service: its unit, program and the libraries of that, nvlsm, how its last "
+			"run ended, and the last lines of the journal and /var/log/fabricmanager.log.",
 		.why = "The GPUs of such a board reach each other over NVSwitches alone, and those "
 		       "have to be programmed. Boards without them, PCIe cards and NVLink bridges "
 		       "need no fabric manager; there it exits with NV_WARN_NOTHING_TO_DO. In a "
