@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "fleet/since.h"
@@ -12,9 +13,9 @@
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
-							  JSON_C_TO_STRING_SPACED |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_print(stdout, json,
+		   JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			   JSON_C_TO_STRING_NOSLASHESCAPE);
 	return finish_output(status);
 }
 
@@ -152,11 +153,19 @@ static struct json_object *finding_json(const struct report *report, const struc
 	return json;
 }
 
+static struct json_object *note_json(const struct gap *gap)
+{
+	_cleanup_free_ char *note = NULL;
+	int n = asprintf(&note, "%s: %s", gap->path.value, gap->why.value);
+
+	memory_need(n < 0 ? NULL : note);
+	return json_text(note, (size_t)n);
+}
+
 static struct json_object *probe_json(const struct node *node, const struct probe_result *probe)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *notes = json_object_new_array();
-	char note[512];
 
 	put_str(json, "name", probe->name);
 	json_put_string(json, "state", probe_state_words[probe->state.value]);
@@ -164,8 +173,7 @@ static struct json_object *probe_json(const struct node *node, const struct prob
 	for_each(g, &node->gaps) {
 		if (!str_is(g->probe, probe->name.value))
 			continue;
-		snprintf(note, sizeof(note), "%s: %s", g->path.value, g->why.value);
-		json_object_array_add(notes, json_text(note, strlen(note)));
+		json_object_array_add(notes, note_json(g));
 	}
 	json_put(json, "notes", notes);
 	return json;
@@ -218,8 +226,7 @@ enum exit_status render_report_jsonl(const struct report *report, enum exit_stat
 {
 	_cleanup_json_ struct json_object *json = report_json(report);
 
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_print(stdout, json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	return finish_output(status);
 }
 

@@ -70,7 +70,7 @@ void render_unknowns(struct page *page, const struct report *report);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */
 const struct finding *render_next(const struct report *report, const struct finding *after);
-/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", one line, in the report's arena. */
+/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", in the report's arena, not escaped. */
 const char *render_reason(const struct report *report, const struct finding *finding);
 const char *render_subjects(const struct report *report, const struct finding *finding);
 

@@ -22,8 +22,8 @@ struct view {
 
 static void styled(struct view *v, enum style style, const char *text)
 {
-	fprintf(v->page.out, "%s%s%s", page_style(&v->page, style), text,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "%s%s%s", page_style(&v->page, style), text,
+		    page_style(&v->page, STYLE_PLAIN));
 }
 
 static void label(struct view *v, const char *name, const char *text)
@@ -40,7 +40,7 @@ static const char *or_unknown(struct fact_str fact, const char *absent)
 
 static void head_line(struct view *v, const char *name, const char *text)
 {
-	fprintf(v->page.out, "%-*s", LABEL, name);
+	page_printf(&v->page, "%-*s", LABEL, name);
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
 }
 
@@ -239,11 +239,11 @@ static const char *repair_text(const struct finding *f)
 static void title_line(struct view *v, const struct finding *f, const char *tag, enum style style)
 {
 	fputc('\n', v->page.out);
-	fprintf(v->page.out, "%s%-*s%s", page_style(&v->page, style), INDENT, tag,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, style), INDENT, tag,
+		    page_style(&v->page, STYLE_PLAIN));
 	styled(v, STYLE_BOLD, f->rule->id);
 	fputc('\n', v->page.out);
-	fprintf(v->page.out, "%*s", INDENT, "");
+	page_printf(&v->page, "%*s", INDENT, "");
 	text_wrap(v->page.out, f->rule->title, INDENT, INDENT, v->page.width);
 }
 
@@ -283,13 +283,13 @@ static void show_short(struct view *v, const struct finding *f)
 	bool pass = f->answer.verdict == VERDICT_PASS;
 	const char *text = f->answer.observed;
 
-	fprintf(v->page.out, "%s%-*s%s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM),
-		INDENT, pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id);
+	page_printf(&v->page, "%s%-*s%s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM),
+		    INDENT, pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id);
 	if (f->answer.subject)
-		fprintf(v->page.out, " %s", subjects(v, f));
+		page_printf(&v->page, " %s", subjects(v, f));
 	fputc('\n', v->page.out);
 	if (text) {
-		fprintf(v->page.out, "%*s", INDENT, "");
+		page_printf(&v->page, "%*s", INDENT, "");
 		text_wrap(v->page.out, text, INDENT, INDENT, v->page.width);
 	}
 	label(v, "proved", proof_text(v, f));
@@ -340,9 +340,9 @@ static void show_overruled(struct view *v)
 		if (f->off || !is_overruled(f) || shown_before(v->report, f))
 			continue;
 		if (!any)
-			fprintf(v->page.out, "\n%sProved otherwise%s\n",
-				page_style(&v->page, STYLE_BOLD),
-				page_style(&v->page, STYLE_PLAIN));
+			page_printf(&v->page, "\n%sProved otherwise%s\n",
+				    page_style(&v->page, STYLE_BOLD),
+				    page_style(&v->page, STYLE_PLAIN));
 		any = true;
 		show_short(v, f);
 	}
@@ -353,7 +353,7 @@ static void show_off(struct view *v)
 	for_each(f, &v->report->findings) {
 		if (!f->off || shown_before(v->report, f))
 			continue;
-		fprintf(v->page.out, "\n%-*s%s\n", INDENT, "off", f->rule->id);
+		page_printf(&v->page, "\n%-*s%s\n", INDENT, "off", f->rule->id);
 		label(v, "reason", f->why_graded);
 	}
 }
@@ -364,11 +364,11 @@ static void show_changes(struct view *v)
 
 	if (!changes)
 		return;
-	fprintf(v->page.out, "\n%s%u fact%s changed since then%s\n",
-		page_style(&v->page, STYLE_BOLD), changes->items.count,
-		changes->items.count == 1 ? "" : "s", page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "\n%s%u fact%s changed since then%s\n",
+		    page_style(&v->page, STYLE_BOLD), changes->items.count,
+		    changes->items.count == 1 ? "" : "s", page_style(&v->page, STYLE_PLAIN));
 	for_each(c, &changes->items) {
-		fprintf(v->page.out, "%*s%s\n", INDENT, "", c->fact);
+		page_printf(&v->page, "%*s%s\n", INDENT, "", c->fact);
 		label(v, "before", c->before ? c->before : "not there");
 		label(v, "now", c->after ? c->after : "not there");
 	}
@@ -402,13 +402,14 @@ static void last_line(struct view *v)
 	       : r->count[VERDICT_PENDING] ? STYLE_YELLOW
 					   : STYLE_GREEN,
 	       arena_printf(r->arena, "%zu failed", failed));
-	fprintf(v->page.out,
-		", %zu pending, %zu for information, %zu unknown, %zu passed, "
-		"%zu not applicable",
-		r->count[VERDICT_PENDING], r->count[VERDICT_NOTE], r->count[VERDICT_UNKNOWN],
-		r->count[VERDICT_PASS], r->count[VERDICT_NOT_APPLICABLE]);
+	page_printf(&v->page,
+		    ", %zu pending, %zu for information, %zu unknown, %zu passed, "
+		    "%zu not applicable",
+		    r->count[VERDICT_PENDING], r->count[VERDICT_NOTE],
+		    r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS],
+		    r->count[VERDICT_NOT_APPLICABLE]);
 	if (r->off)
-		fprintf(v->page.out, ", %zu off", r->off);
+		page_printf(&v->page, ", %zu off", r->off);
 	fputc('\n', v->page.out);
 }
 

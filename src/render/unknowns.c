@@ -97,8 +97,8 @@ static void show_reason(struct page *page, const struct reason *r, struct arena 
 
 	if (r->path)
 		why = arena_printf(arena, "%s%s: %s", r->path, r->others ? " and others" : "", why);
-	fprintf(page->out, "%s%-*s%s", page_style(page, STYLE_BLUE), INDENT, "?",
-		page_style(page, STYLE_PLAIN));
+	page_printf(page, "%s%-*s%s", page_style(page, STYLE_BLUE), INDENT, "?",
+		    page_style(page, STYLE_PLAIN));
 	text_wrap(page->out, why, INDENT, INDENT, page->width);
 	page_label(page, INDENT, LABEL, "unknown", r->rules);
 }
@@ -126,13 +126,13 @@ void render_unknowns(struct page *page, const struct report *report)
 	collect(report, &reasons);
 	if (!reasons.items.count)
 		return;
-	fprintf(page->out, "\n%sWhat could not be told%s\n", page_style(page, STYLE_BOLD),
-		page_style(page, STYLE_PLAIN));
+	page_printf(page, "\n%sWhat could not be told%s\n", page_style(page, STYLE_BOLD),
+		    page_style(page, STYLE_PLAIN));
 	show_those_with(page, &reasons, NULL, report->arena);
 	for_each(r, &reasons.items) {
 		if (!r->to_know || !is_first_with(&reasons, r))
 			continue;
-		fputs(r == reasons.items.items ? "To know: " : "\nTo know: ", page->out);
+		page_printf(page, r == reasons.items.items ? "To know: " : "\nTo know: ");
 		text_wrap(page->out, r->to_know, INDENT, (int)strlen("To know: "), page->width);
 		show_those_with(page, &reasons, r->to_know, report->arena);
 	}
