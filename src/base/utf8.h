@@ -9,6 +9,9 @@
 /* Bytes of the valid character that S, of N bytes, begins with; 0: none, or NUL. */
 size_t utf8_length(const char *s, size_t n);
 
+/* N, or less where the first N bytes of S end within a character: without its beginning. */
+size_t utf8_cut(const char *s, size_t n);
+
 /* Nothing but ASCII without NUL, as nearly all that is read. */
 bool utf8_is_plain(const char *s, size_t n);
 /* Bytes that utf8_clean() writes for S, the final NUL included. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -33,6 +34,9 @@ static const struct finding *worst(const struct report *r)
 	return f;
 }
 
+/* A file's name is its sender's. */
+#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
+
 static void put_name(const char *name, const struct report *r)
 {
 	const struct finding *first = worst(r);
@@ -40,11 +44,11 @@ static void put_name(const char *name, const struct report *r)
 
 	/* The reason of what is unknown begins with that word itself. */
 	if (r->verdict == VERDICT_UNKNOWN && first)
-		printf("%s: %s", name, render_reason(r, first));
+		line("%s: %s", name, render_reason(r, first));
 	else if (first)
-		printf("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
+		line("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
 	else
-		printf("%s: %s", name, verdict_words[r->verdict]);
+		line("%s: %s", name, verdict_words[r->verdict]);
 	if (failed > 1)
 		printf(" (of %zu that failed)", failed);
 	putchar('\n');
@@ -148,8 +152,8 @@ static void put_summary(const struct totals *t, const struct options *options)
 		       t->judged == 1 ? "" : "s", t->verdicts[VERDICT_PASS],
 		       t->verdicts[VERDICT_FAIL], t->verdicts[VERDICT_PENDING],
 		       t->verdicts[VERDICT_UNKNOWN]);
-		printf(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
-		       t->unreadable == 1 ? "" : "s");
+		line(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
+		     t->unreadable == 1 ? "" : "s");
 		return;
 	}
 	json = json_document("nvnodecheck-summary");
@@ -157,7 +161,7 @@ static void put_summary(const struct totals *t, const struct options *options)
 	for (int v = VERDICT_PASS; v <= VERDICT_UNKNOWN; v++)
 		json_put_number(json, verdict_words[v], t->verdicts[v]);
 	json_put_number(json, "unreadable", t->unreadable);
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN));
+	json_print(stdout, json, JSON_C_TO_STRING_PLAIN);
 }
 
 static enum exit_status judge_all(const struct fleet *fleet, const struct options *options)

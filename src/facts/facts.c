@@ -72,6 +72,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, machine, "/proc/cpuinfo"),
 	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
 	F_U64(os_facts, boot_time_s, "/proc/stat"),
+	F_U64(os_facts, observed_time_s, NULL),
+	F_U64(os_facts, observed_uid, NULL),
 	F_STR(os_facts, cpu_vendor, "/proc/cpuinfo"),
 	F_STR(os_facts, cpu_model, "/proc/cpuinfo"),
 	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
