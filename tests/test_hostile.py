@@ -348,6 +348,48 @@ def test_files_of_a_tree(scratch):
                 raise AssertionError("%s: %s" % (name, error)) from error
 
 
+# ---- what others made ----
+
+def owned_pipe(folder, owner):
+    """A pipe in a folder that everybody may write to, as in /tmp."""
+    os.chmod(folder, 0o1777)
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    os.chown(pipe, owner, owner)
+    os.chmod(pipe, 0o666)
+    return pipe
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("args", [["capture"], ["facts"], ["rules"]], ids=" ".join)
+def test_a_strangers_pipe(args, tmp_path):
+    """Nobody reads it: root does not wait. Somebody does: he is not given what is the owner's alone."""
+    pipe = owned_pipe(str(tmp_path), program.NOBODY)
+    result = run(*args, "-o", pipe)
+    assert result.status == 4 and "a pipe that somebody else made" in result.err, str(result)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    result = run(*args, "-o", pipe)
+    assert result.status == 4 and os.read(reader, 10) == b"", str(result)
+    os.close(reader)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("user", [False, True])
+def test_ones_own_pipe(user, place):
+    """It is waited for, and root's is as good."""
+    folder = os.path.join(place, "pipe-%d" % user)
+    os.mkdir(folder)
+    pipe = owned_pipe(folder, 0)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    try:
+        result = run("rules", "-o", pipe, user=user)
+        assert result.status == 0, str(result)
+        assert reader.communicate(timeout=program.TIMEOUT_S)[0] == run("rules").raw
+    finally:
+        reader.kill()
+        reader.wait()
+
+
 # ---- the journal ----
 
 STANDIN = r"""

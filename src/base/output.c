@@ -9,12 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/message.h"
+
+#define FOREIGN_PIPE EIDRM /* no file operation fails with it */
 
 const char *output_why(int error)
 {
 	return error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
-			      : strerror(error);
+	       : error == FOREIGN_PIPE
+		       ? "a pipe that somebody else made, who could read it or never do so"
+		       : strerror(error);
 }
 
 static int failed(struct output *output, int error)
@@ -48,15 +53,47 @@ static int make_temporary(struct output *output, mode_t mode)
 	return fchmod(output->fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-/* /dev/null, a terminal or a pipe stays what it is; a link may lead to one, or be somebody's trap in /tmp. */
-static int open_special(struct output *output, mode_t mode)
+/* A device stays what it is: only root can make one. A pipe that somebody else made, in /tmp perhaps, would have
+ * us wait for him or give him a file that is the owner's alone. A link may lead to either. */
+static int check_special(const struct stat *st)
 {
-	if (S_ISLNK(mode))
+	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
-	if (!S_ISCHR(mode) && !S_ISFIFO(mode))
-		return S_ISDIR(mode) ? -EISDIR : -EINVAL;
-	output->fd = open(output->file, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-	return output->fd < 0 ? -errno : 0;
+	if (S_ISFIFO(st->st_mode))
+		return st->st_uid == geteuid() || st->st_uid == 0 ? 0 : -FOREIGN_PIPE;
+	return S_ISCHR(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+}
+
+/* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
+static int open_same(const char *file, const struct stat *st)
+{
+	int fd = open(file, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat now;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
+	    fcntl(fd, F_SETFL, 0) == 0)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+/* What was looked at is what is opened, whatever has that name by then. */
+static int open_special(struct output *output)
+{
+	_cleanup_close_ int there = open(output->file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char name[32];
+	struct stat st;
+	int rc = there < 0 || fstat(there, &st) < 0 ? -errno : check_special(&st);
+
+	if (rc)
+		return rc;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", there);
+	output->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (output->fd < 0)
+		output->fd = errno == ENOENT ? open_same(output->file, &st) : -errno;
+	return output->fd < 0 ? output->fd : 0;
 }
 
 int output_begin(struct output *output, const char *file, mode_t mode)
@@ -68,7 +105,7 @@ int output_begin(struct output *output, const char *file, mode_t mode)
 	if (!file || strcmp(file, "-") == 0)
 		return 0;
 	output->file = file;
-	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output, st.st_mode)
+	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output)
 							   : make_temporary(output, mode);
 	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
 		rc = -errno;
