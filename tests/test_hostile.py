@@ -390,6 +390,81 @@ def test_ones_own_pipe(user, place):
         reader.wait()
 
 
+KERNEL_LOG = "/proc/kmsg"  # reading it takes lines away from whoever keeps the log
+
+
+def named_by_a_job(folder, way):
+    """The environment of a job that leads root's doctor --pid to KERNEL_LOG."""
+    link = os.path.join(folder, {"link": "conf", "home": ".nccl.conf", "behind": ".nccl.conf", "cuda": "version.json",
+                                 "nvshmem": "include/non_abi/nvshmem_version.h"}.get(way, "none"))
+    os.makedirs(os.path.dirname(link), exist_ok=True)
+    os.symlink(KERNEL_LOG, link)
+    os.lchown(link, program.NOBODY, program.NOBODY)
+    return {"path": {"NCCL_CONF_FILE": KERNEL_LOG}, "magic": {"NCCL_CONF_FILE": "/proc/self/root" + KERNEL_LOG},
+            "link": {"NCCL_CONF_FILE": link}, "home": {"HOME": folder}, "cuda": {"CUDA_HOME": folder},
+            "behind": {"HOME": "/proc/self/root" + folder}, "nvshmem": {"NVSHMEM_HOME": folder}}[way]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="needs root and strace")
+@pytest.mark.parametrize("way", ["path", "magic", "link", "home", "behind", "cuda", "nvshmem"])
+def test_what_a_job_names_does_nothing(way, place, tmp_path):
+    """It is opened only where that is reading and nothing more."""
+    folder = os.path.join(place, "job-" + way)
+    trace = tmp_path / "trace"
+    job = subprocess.Popen(["sleep", "60"], env=named_by_a_job(folder, way))
+    try:
+        result = run("facts", "--pid", str(job.pid),
+                     wrap=["strace", "-f", "-y", "-s", "300", "-o", str(trace), "-e", "trace=open,openat,openat2"])
+        assert result.status == 0, str(result)
+    finally:
+        job.kill()
+        job.wait()
+    opened = [line for line in trace.read_text(errors="replace").splitlines()
+              if "<%s>" % KERNEL_LOG in line.partition(" = ")[2] and "O_PATH" not in line]
+    assert not opened, "\n".join(opened)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("owner", [0, program.NOBODY])
+def test_a_users_link_is_not_followed(owner, place):
+    """It could lead root to what its owner may not read. One of root's is followed."""
+    folder = os.path.join(place, "link-%d" % owner)
+    os.mkdir(folder)
+    with open(os.path.join(folder, "secret"), "w") as file:
+        file.write("NCCL_DEBUG=SECRET\n")
+    os.chmod(file.name, 0o600)
+    link = os.path.join(folder, "conf")
+    os.symlink(file.name, link)
+    os.lchown(link, owner, owner)
+    job = subprocess.Popen(["sleep", "60"], env={"NCCL_CONF_FILE": link})
+    try:
+        result = run("facts", "--pid", str(job.pid))
+    finally:
+        job.kill()
+        job.wait()
+    assert ("SECRET" in result.out) == (owner == 0), str(result)
+    assert owner == 0 or "one of a user that is not followed" in result.out
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="needs root and strace")
+def test_files_of_a_fleet(plain, place, tmp_path):
+    """Strangers' files lie in one folder: what is none is named, and the others are judged."""
+    folder, trace = os.path.join(place, "fleet"), tmp_path / "trace"
+    os.mkdir(folder)
+    shutil.copy(plain[0], os.path.join(folder, "good.json"))
+    os.symlink(KERNEL_LOG, os.path.join(folder, "log.json"))
+    os.mkfifo(os.path.join(folder, "pipe.json"))
+    os.chown(os.path.join(folder, "pipe.json"), program.NOBODY, program.NOBODY)
+    files = [os.path.join(folder, name) for name in ("log.json", "pipe.json", "good.json")]
+    for args in (["doctor", "--from", folder], ["doctor", "--from", *files], ["diff", *files, files[-1]]):
+        result = run(*args, wrap=["strace", "-f", "-y", "-s", "300", "-o", str(trace), "-e", "trace=open,openat"])
+        assert result.status == 4 and "log.json: neither a file nor a pipe of your own" in result.err, str(result)
+        assert args[0] == "diff" or "\ngood: " in "\n" + result.out
+        opened = [line for line in trace.read_text(errors="replace").splitlines()
+                  if "<%s>" % KERNEL_LOG in line.partition(" = ")[2] and "O_PATH" not in line]
+        assert not opened, "\n".join(opened)
+
+
 # ---- the journal ----
 
 STANDIN = r"""

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/message.h"
+#include "base/open-file.h"
 
 #define FOREIGN_PIPE EIDRM /* no file operation fails with it */
 
@@ -55,8 +55,9 @@ static int make_temporary(struct output *output, mode_t mode)
 
 /* A device stays what it is: only root can make one. A pipe that somebody else made, in /tmp perhaps, would have
  * us wait for him or give him a file that is the owner's alone. A link may lead to either. */
-static int check_special(const struct stat *st)
+static int check_special(int fd, const struct stat *st)
 {
+	(void)fd;
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
 	if (S_ISFIFO(st->st_mode))
@@ -64,35 +65,9 @@ static int check_special(const struct stat *st)
 	return S_ISCHR(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
 }
 
-/* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
-static int open_same(const char *file, const struct stat *st)
-{
-	int fd = open(file, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat now;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
-	    fcntl(fd, F_SETFL, 0) == 0)
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-/* What was looked at is what is opened, whatever has that name by then. */
 static int open_special(struct output *output)
 {
-	_cleanup_close_ int there = open(output->file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char name[32];
-	struct stat st;
-	int rc = there < 0 || fstat(there, &st) < 0 ? -errno : check_special(&st);
-
-	if (rc)
-		return rc;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", there);
-	output->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-	if (output->fd < 0)
-		output->fd = errno == ENOENT ? open_same(output->file, &st) : -errno;
+	output->fd = open_checked(output->file, O_WRONLY, true, check_special);
 	return output->fd < 0 ? output->fd : 0;
 }
 
