@@ -517,3 +517,57 @@ def test_nothing_is_written_past_the_escapes():
                 if not own_text or (re.search(r"%[-*.0-9]*s", call[2]) and not plural):
                     wrong.append("%s: %s" % (name, call[0][:100]))
     assert not wrong, "\n".join(wrong)
+
+
+# ---- files that are too much ----
+
+def too_much(folder):
+    """Facts that take more than there is room for, though their text does not, as facts and as a capture."""
+    facts = {"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "1"}
+    with open(os.path.join(folder, "facts.json"), "w") as file:
+        json.dump(dict(facts, pci={"devices": [{}] * 60000}), file)
+    with open(os.path.join(folder, "strings.json"), "w") as file:
+        json.dump(dict(facts, os={"hostname": "x" * (40 << 20)}), file)
+    with open(os.path.join(folder, "node.capture"), "w") as file:
+        file.write(json.dumps(dict(facts, format="nvnodecheck-capture")) + "\n")
+        file.write(json.dumps({"read": "/proc/cmdline", "text": "a " * 520000}) + "\n")
+        file.write(json.dumps({"read": "/proc/modules", "text": "a 1 0 - Live 0\n" * 69000}) + "\n")
+
+
+@pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "jsonl"], ["diff"]], ids=" ".join)
+def test_too_much_costs_its_file_alone(verb, plain, place):
+    """It is named, and all others are judged, whichever worker has them."""
+    folder = os.path.join(place, "much-" + "-".join(verb))
+    os.mkdir(folder)
+    too_much(folder)
+    for i in range(12):
+        shutil.copy(plain[0], os.path.join(folder, "good%d.json" % i))
+    result = run(*verb, folder) if verb == ["diff"] else run(*verb, "--from", folder)
+    assert result.status == 4, str(result)
+    assert "facts.json: pci.devices: more than 32 MiB of facts" in result.err
+    assert "strings.json: os.hostname: more than 32 MiB of facts" in result.err
+    assert "node.capture: reading it ended the process that did" in result.err
+    if verb == ["diff"]:
+        assert result.out.startswith("12 nodes, 0 facts differ; 3 files could not be read")
+    elif len(verb) == 1:
+        assert [line for line in result.out.splitlines() if line.startswith("good")] and \
+            len([line for line in result.out.splitlines() if line.startswith("good")]) == 12
+        assert "12 nodes: " in result.out and "; 3 files could not be read" in result.out
+    else:
+        assert len(result.out.splitlines()) == 13
+        assert json.loads(result.out.splitlines()[-1])["unreadable"] == 3
+    shutil.rmtree(folder)
+
+
+def test_a_line_is_cut_between_characters(scratch):
+    """What is kept of a long line of the log, and what a finding shows of a line of configuration."""
+    for shift in range(3):
+        tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+        text = "x" * shift + "\u20ac" * 400
+        tree.file("/var/log/dmesg", ("[    1.000000] NVRM: Xid (PCI:0000:19:00): 79, name=%s\n" % text).encode())
+        tree.file("/etc/modprobe.d/nvidia-x.conf", ("nonsense %s\n" % text).encode())
+        scratch.put(tree)
+        for args in (["doctor", "--json"], ["doctor"], ["facts"]):
+            result = run(*args, "--root", scratch.directory)
+            assert "\ufffd" not in result.out and "\\xe2" not in result.out
+            assert "\u20ac" in result.out
