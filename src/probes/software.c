@@ -331,7 +331,9 @@ static void read_process(struct places *p)
 		p->hidden_program = true;
 		return;
 	}
+	host_distrust_names(ctx->host, true);
 	read_environment(p);
+	host_distrust_names(ctx->host, false);
 	read_environment_folders(p);
 }
 

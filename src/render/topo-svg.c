@@ -21,6 +21,7 @@
 #define END_BOX 278
 #define ROW_GAP 10
 #define LINE 15 /* of text */
+#define CPUS_WIDTH 400 /* of the list of a NUMA node's processors */
 #define MATRIX_CELL 46
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18
@@ -360,8 +361,9 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 	write_text(panel->x + PANEL_PAD, panel->y + 25, "h", title);
 	if (numa && is_known(numa->cpus) && is_known(numa->memory_bytes))
 		write_text(panel->x + PANEL_PAD + 116, panel->y + 25, "s",
-			   arena_printf(svg->topo->arena, "CPUs %.60s, %" PRIu64 " GiB",
-					numa->cpus.value, numa->memory_bytes.value >> 30));
+			   arena_printf(svg->topo->arena, "CPUs %s, %" PRIu64 " GiB",
+					fitting(svg, numa->cpus.value, CPUS_WIDTH),
+					numa->memory_bytes.value >> 30));
 	draw_places(svg, panel, NULL, panel->places);
 	puts("</g>");
 }
