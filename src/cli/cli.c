@@ -90,7 +90,7 @@ const struct option_row option_rows[] = {
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
 	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE | VERB_FIX,
 	  "leave these rules out; shell patterns" },
-	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "info, warn, err, crit", JUDGE,
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "warn, err, crit", JUDGE,
 	  "severity from which the exit status says so (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
 	  "exit status 3 when something that counts is unknown" },

@@ -202,8 +202,8 @@ static void weigh(struct report *report, size_t from)
 {
 	for (size_t i = from; i < report->findings.count; i++) {
 		struct finding *f = &report->findings.items[i];
-		enum proof_word word = proof_of_rule(report->node, f->rule->id, f->answer.subject,
-						     report->arena, &f->proved);
+		enum proof_word word = proof_of_trial(report->node, f->rule->trial,
+						      f->answer.subject, report->arena, &f->proved);
 
 		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
 			f->proved = NULL;
@@ -211,6 +211,7 @@ static void weigh(struct report *report, size_t from)
 		}
 		f->configured = f->answer.verdict;
 		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+		finding_set_severity(f, f->severity);
 	}
 }
 
@@ -226,7 +227,7 @@ static void grade(struct report *report, const struct settings *settings, size_t
 		f->off = setting->off;
 		f->why_graded = setting->reason;
 		if (setting->graded)
-			f->severity = setting->severity;
+			finding_set_severity(f, setting->severity);
 	}
 }
 
@@ -289,6 +290,37 @@ static void keep(struct report *report, const struct settings *settings, bool on
 	report->findings.count = (uint32_t)kept;
 }
 
+/* ---- causes ---- */
+
+/* On the same subject, or where one of them is about the whole node. */
+static bool can_cause(const struct finding *cause, const struct finding *f)
+{
+	const char *a = cause->answer.subject, *b = f->answer.subject;
+
+	return cause != f && !cause->off && cause->answer.verdict == VERDICT_FAIL &&
+	       (!a || !b || strcmp(a, b) == 0);
+}
+
+static const struct finding *find_cause(const struct report *report, const struct finding *f,
+					const char *rule)
+{
+	for_each(cause, &report->findings)
+		if (strcmp(cause->rule->id, rule) == 0 && can_cause(cause, f))
+			return cause;
+	return NULL;
+}
+
+/* Rules name what causes them; the tables hold no circles. */
+static void set_cause(const struct report *report, struct finding *f)
+{
+	if (!finding_is_problem(f) || f->off)
+		return;
+	if (f->answer.follows)
+		f->follows_from = find_cause(report, f, f->answer.follows);
+	for (size_t i = 0; i < RULE_CAUSES_MAX && f->rule->follows[i] && !f->follows_from; i++)
+		f->follows_from = find_cause(report, f, f->rule->follows[i]);
+}
+
 static void count_finding(struct report *report, struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
@@ -300,9 +332,8 @@ static void count_finding(struct report *report, struct finding *f)
 		return;
 	}
 	report->count[verdict]++;
-	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
+	if (!finding_is_problem(f))
 		return;
-	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
 	if (!report->any_worst || f->severity > report->worst)
 		report->worst = f->severity;
 	report->any_worst = true;
@@ -316,16 +347,13 @@ static bool any_finding(const struct report *report, enum verdict verdict, enum 
 	return false;
 }
 
-/* Information changes the verdict only where --fail-on info asks for it. */
 static enum verdict overall(const struct report *report)
 {
-	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
-
-	if (any_finding(report, VERDICT_FAIL, from))
+	if (report->count[VERDICT_FAIL])
 		return VERDICT_FAIL;
-	if (any_finding(report, VERDICT_PENDING, from))
+	if (report->count[VERDICT_PENDING])
 		return VERDICT_PENDING;
-	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
+	return any_finding(report, VERDICT_UNKNOWN, SEVERITY_WARN) ? VERDICT_UNKNOWN : VERDICT_PASS;
 }
 
 struct report *report_make(const struct node *node, const struct settings *settings,
@@ -364,8 +392,10 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		grade(report, settings, from);
 		keep(report, settings, only_wrong, from);
 	}
-	for_each_mut(f, &report->findings)
+	for_each_mut(f, &report->findings) {
+		set_cause(report, f);
 		count_finding(report, f);
+	}
 	report->verdict = overall(report);
 	return report;
 }

@@ -17,8 +17,7 @@ struct report {
 	enum severity fail_on;
 	size_t rules; /* that were asked */
 	size_t count[VERDICT_NOT_APPLICABLE + 1];
-	size_t info; /* fails of severity info, counted in count[] too */
-	size_t off;  /* switched off by the configuration */
+	size_t off; /* switched off by the configuration */
 	enum verdict verdict;
 	const struct changes *changes; /* NULL: not asked for */
 	bool any_worst;

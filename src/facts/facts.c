@@ -65,6 +65,7 @@ static const struct desc mount_point_desc = DESC(mount_point);
 static const struct field os_facts_fields[] = {
 	F_STR(os_facts, hostname, "/proc/sys/kernel/hostname"),
 	F_STR(os_facts, id, "/etc/os-release"),
+	F_STR(os_facts, like, "/etc/os-release"),
 	F_STR(os_facts, version, "/etc/os-release"),
 	F_STR(os_facts, name, "/etc/os-release"),
 	F_STR(os_facts, kernel, "/proc/sys/kernel/osrelease"),

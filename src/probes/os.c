@@ -38,10 +38,12 @@ static void read_release(struct probe_context *ctx)
 	if (rc == -ENOENT || rc == -ENODATA)
 		rc = host_read(ctx->host, &text, HOST_FILE_MAX, "/usr/lib/os-release");
 	if (rc) {
-		os->id.state = os->version.state = os->name.state = probe_state(rc);
+		os->id.state = os->like.state = os->version.state = os->name.state =
+			probe_state(rc);
 		return;
 	}
 	read_variable(ctx, &os->id, text_span(&text), "ID");
+	read_variable(ctx, &os->like, text_span(&text), "ID_LIKE");
 	read_variable(ctx, &os->version, text_span(&text), "VERSION_ID");
 	read_variable(ctx, &os->name, text_span(&text), "PRETTY_NAME");
 }

@@ -57,7 +57,7 @@ static void describe_run(struct entry *e, const struct report *r, enum exit_stat
 {
 	add(e, "MESSAGE",
 	    arena_printf(r->arena, "%zu failed, %zu pending, %zu unknown, %zu passed",
-			 r->count[VERDICT_FAIL] - r->info, r->count[VERDICT_PENDING],
+			 r->count[VERDICT_FAIL], r->count[VERDICT_PENDING],
 			 r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]));
 	add(e, "MESSAGE_ID", MESSAGE_RUN);
 	add(e, "PRIORITY", arena_printf(r->arena, "%d", status ? LOG_WARNING : LOG_INFO));

@@ -61,9 +61,9 @@ static struct json_object *summary_json(const struct report *report)
 	json_put_number(json, "fail", report->count[VERDICT_FAIL]);
 	json_put_number(json, "pending", report->count[VERDICT_PENDING]);
 	json_put_number(json, "unknown", report->count[VERDICT_UNKNOWN]);
+	json_put_number(json, "note", report->count[VERDICT_NOTE]);
 	json_put_number(json, "not_applicable", report->count[VERDICT_NOT_APPLICABLE]);
 	json_put_string(json, "worst", report->any_worst ? severity_words[report->worst] : NULL);
-	json_put_number(json, "info", report->info);
 	json_put_number(json, "off", report->off);
 	return json;
 }
@@ -88,16 +88,27 @@ static struct json_object *evidence_json(const struct report *report, const char
 
 static struct json_object *fix_json(const struct finding *f)
 {
-	enum activation activation = f->answer.activation ? f->answer.activation
-							  : f->rule->activation;
+	const struct fix_call *fix = finding_is_problem(f) ? finding_fix(f) : NULL;
 	struct json_object *json;
 
-	if (!f->rule->fix ||
-	    (f->answer.verdict != VERDICT_FAIL && f->answer.verdict != VERDICT_PENDING))
+	if (!fix)
 		return NULL;
 	json = json_object_new_object();
-	json_put_string(json, "id", f->rule->fix);
-	json_put_string(json, "activation", activation_words[activation]);
+	json_put_string(json, "id", fix->kind);
+	json_put_string(json, "activation", activation_words[finding_activation(f)]);
+	return json;
+}
+
+/* Rule and subject name one finding of a report. */
+static struct json_object *cause_json(const struct finding *cause)
+{
+	struct json_object *json;
+
+	if (!cause)
+		return NULL;
+	json = json_object_new_object();
+	json_put_string(json, "rule", cause->rule->id);
+	json_put_string(json, "subject", cause->answer.subject);
 	return json;
 }
 
@@ -106,7 +117,7 @@ static struct json_object *finding_json(const struct report *report, const struc
 	const struct answer *a = &f->answer;
 	struct json_object *json = json_object_new_object();
 	struct json_object *evidence = json_object_new_array();
-	bool bad = a->verdict == VERDICT_FAIL || a->verdict == VERDICT_PENDING;
+	bool bad = finding_is_problem(f);
 
 	json_put_string(json, "rule", f->rule->id);
 	json_put_string(json, "verdict", verdict_words[a->verdict]);
@@ -115,12 +126,17 @@ static struct json_object *finding_json(const struct report *report, const struc
 	json_put_string(json, "subject", a->subject);
 	json_put_string(json, "observed", a->observed);
 	json_put_string(json, "expected", a->expected);
-	json_put_string(json, "impact", !bad ? NULL : a->impact ? a->impact : f->rule->impact);
-	json_put_string(json, "remedy", a->remedy ? a->remedy : bad ? f->rule->remedy : NULL);
+	json_put_string(json, "impact", bad ? finding_impact(f) : NULL);
+	json_put_string(json, "remedy", bad ? finding_remedy(f) : a->remedy);
 	for (size_t i = 0; i < EVIDENCE_MAX && a->evidence[i]; i++)
 		json_object_array_add(evidence, evidence_json(report, a->evidence[i]));
 	json_put(json, "evidence", evidence);
 	json_put(json, "fix", fix_json(f));
+	json_put_string(json, "action", action_words[finding_action(f)]);
+	if (bad) {
+		json_put_string(json, "mender", mender_words[finding_mender(f)]);
+		json_put(json, "follows_from", cause_json(f->follows_from));
+	}
 	if (f->gap) {
 		json_put_string(json, "unknown_path", f->gap->path.value);
 		json_put_string(json, "unknown_why", f->gap->why.value);
@@ -217,7 +233,9 @@ static struct json_object *rule_json(const struct rule *rule)
 	json_put_string(json, "title", rule->title);
 	json_put(json, "profiles", render_words(profile_words, rule->profiles));
 	json_put_string(json, "severity", severity_words[rule->severity]);
-	json_put_string(json, "fix", rule->fix);
+	json_put_string(json, "fix", rule->fix.kind);
+	json_put_string(json, "mender",
+			mender_words[rule->fix.kind ? MENDER_PROGRAM : rule->mender]);
 	json_put_string(json, "activation", activation_words[rule->activation]);
 	json_put_string(json, "reads", rule->reads);
 	json_put_string(json, "why", rule->why);

@@ -311,7 +311,8 @@ static void show_all(struct view *v, bool (*chosen)(const struct finding *f, int
 
 static bool chosen_fail(const struct finding *f, int severity)
 {
-	return f->answer.verdict == VERDICT_FAIL && (int)f->severity == severity;
+	return (f->answer.verdict == VERDICT_FAIL || f->answer.verdict == VERDICT_NOTE) &&
+	       (int)f->severity == severity;
 }
 
 static bool chosen_pending(const struct finding *f, int severity)
@@ -375,7 +376,7 @@ static void show_changes(struct view *v)
 
 static size_t count_failed(const struct report *report)
 {
-	return report->count[VERDICT_FAIL] - report->info;
+	return report->count[VERDICT_FAIL];
 }
 
 static void what_next(struct view *v)
@@ -404,7 +405,7 @@ static void last_line(struct view *v)
 	fprintf(v->page.out,
 		", %zu pending, %zu for information, %zu unknown, %zu passed, "
 		"%zu not applicable",
-		r->count[VERDICT_PENDING], r->info, r->count[VERDICT_UNKNOWN],
+		r->count[VERDICT_PENDING], r->count[VERDICT_NOTE], r->count[VERDICT_UNKNOWN],
 		r->count[VERDICT_PASS], r->count[VERDICT_NOT_APPLICABLE]);
 	if (r->off)
 		fprintf(v->page.out, ", %zu off", r->off);

@@ -9,6 +9,7 @@
 #include "facts/own-files.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
+#include "query/nvreg.h"
 #include "query/option-value.h"
 #include "query/setting.h"
 
@@ -270,24 +271,6 @@ static void check_configured_not_live(struct rule_context *ctx)
 			       .evidence = { "modprobe.assignments" });
 }
 
-/* Values that the driver has when nobody sets them (nv-reg.h). Only the parameters that this
- * program is about: what others have changed is theirs. */
-static const struct {
-	const char *name;
-	const char *standard;
-} watched[] = {
-	{ "EnableStreamMemOPs", "0" },
-	{ "RegistryDwords", "" },
-	{ "RegistryDwordsPerDevice", "" },
-	{ "EnableResizableBar", "0" },
-	{ "DmaRemapPeerMmio", "1" },
-	{ "GrdmaPciTopoCheckOverride", "0" },
-	{ "EnablePCIERelaxedOrderingMode", "0" },
-	{ "NvLinkDisable", "0" },
-	{ "CreateImexChannel0", "0" },
-	{ "CoherentGPUMemoryMode", "" },
-};
-
 static bool loaded_by_modprobe(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -317,13 +300,16 @@ static void check_live_not_persistent(struct rule_context *ctx)
 	if (skip_without_modprobe(ctx) || skip_unless_modprobe_whole(ctx))
 		return;
 	dwords = setting_nvreg(node, "RegistryDwords", ctx->arena);
-	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-		struct setting s = setting_nvreg(node, watched[i].name, ctx->arena);
-		const char *next = given_value(ctx, watched[i].name, &s.next, &dwords.next);
+	for (const struct nvreg_param *p = nvreg_params; p->name; p++) {
+		struct setting s;
+		const char *next;
 
-		next = next ? next : watched[i].standard;
-		if (s.running.state != FACT_KNOWN ||
-		    same_value(s.running.value, watched[i].standard) ||
+		if (!p->watched)
+			continue;
+		s = setting_nvreg(node, p->name, ctx->arena);
+		next = given_value(ctx, p->name, &s.next, &dwords.next);
+		next = next ? next : p->value;
+		if (s.running.state != FACT_KNOWN || same_value(s.running.value, p->value) ||
 		    same_value(s.running.value, next))
 			continue;
 		FAIL(ctx, .subject = s.name,
@@ -548,8 +534,9 @@ static const struct rule driver_params_rules[] = {
 			"Add PeerMappingOverride=1 to NVreg_RegistryDwords, all keys in one assignment, "
 			"in double quotes: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". "
 			"Rebuild the initramfs if it holds nvidia.ko, then reboot.",
-		.fix = "modprobe-option",
+		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
+		.trial = TRIAL_DOORBELL_AS_JOB,
 		.reads =
 			"RegistryDwords in /proc/driver/nvidia/params (the only live view: the parameters "
 			"have permission 0, so sysfs shows none), modprobe.d, the kernel command line, and "
@@ -578,7 +565,7 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_peer_mapping_per_device,
 		.impact = "Jobs on the other GPUs fail as if it were not set.",
 		.remedy = "Set it in NVreg_RegistryDwords, which is for all GPUs.",
-		.fix = "modprobe-option",
+		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "RegistryDwordsPerDevice in /proc/driver/nvidia/params.",
 		.why = "Entries behind a pci= that matches no GPU are ignored without a word.",
@@ -596,8 +583,9 @@ static const struct rule driver_params_rules[] = {
 			"GPUDirect Async (libgdsync) get error 801.",
 		.remedy =
 			"Leave it, unless a program built for CUDA 11.6 or earlier, or libgdsync, runs here.",
-		.fix = "modprobe-option",
+		.fix = { "set-option", { "nvidia", "NVreg_EnableStreamMemOPs", "1" } },
 		.activation = ACTIVATION_REBOOT,
+		.trial = TRIAL_STREAM_MEMORY_OPERATIONS,
 		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",
 		.why = "DeepEP's guide sets it; no current component depends on it. It switches the first "
 		       "version of the stream memory operations only. Measured on an H200 with driver 580 "
@@ -619,7 +607,7 @@ static const struct rule driver_params_rules[] = {
 		.remedy =
 			"If the initramfs loads the driver, rebuild it; then reboot, or reload the driver "
 			"with nothing using the GPUs.",
-		.fix = "initramfs",
+		.fix = { "activate-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Every effective NVreg_ assignment in modprobe.d and on the kernel command line, "
@@ -641,7 +629,7 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_live_not_persistent,
 		.impact = "The setting is gone after the next boot or reload.",
 		.remedy = "Write it into a file in /etc/modprobe.d, or find out who passes it.",
-		.fix = "modprobe-option",
+		.fix = { "keep-live-option" },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"As driver/params-configured-not-live, the other way round, for the parameters "
@@ -658,7 +646,7 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_duplicated,
 		.impact = "Only the last assignment counts; the keys of the others are lost.",
 		.remedy = "Merge all keys into one assignment and remove the others.",
-		.fix = "modprobe-option",
+		.fix = { "merge-registry" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Every RegistryDwords assignment for the NVIDIA driver, in the order modprobe "
@@ -680,7 +668,7 @@ static const struct rule driver_params_rules[] = {
 		.remedy =
 			"Write Key=number entries separated by semicolons, the whole value in double "
 			"quotes: NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
-		.fix = "modprobe-option",
+		.fix = { "merge-registry" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The configured and the live value, taken apart as the driver does.",
 		.why = "Blanks are removed, the string is cut at semicolons, each piece at its equals sign. "

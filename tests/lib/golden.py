@@ -10,6 +10,7 @@ import os
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 WHOLE = ("grace-gh200-cx8", "rtx4090-stock-smallbar")
 IDENTITIES = ("address", "bdf", "name", "path", "key")
+USUAL = (("action", "none"), ("action", "configure"), ("mender", "admin"), ("mender", "program"))
 SHORT = 60	# a list of no more characters stands in its thing's line
 
 
@@ -41,7 +42,7 @@ def _answer(answer):
     evidence = _evidence(answer)
     del rest["evidence"]
     parts += ["%s: %s" % (key.replace("_", " "), value if isinstance(value, str) else _flat(value))
-              for key, value in rest.items() if value is not None]
+              for key, value in rest.items() if value is not None and (key, value) not in USUAL]
     return " | ".join([head] + [part for part in parts + [", ".join(evidence)] if part])
 
 
