@@ -77,7 +77,10 @@ def test_same_list_as_lsinitramfs(tmp_path, compressor):
     assert_small(image)
     assert image["compressors"] == ["none", compressor]
     result = subprocess.run([lsinitramfs, tmp_path / "root/boot" / f"initrd.img-{KERNEL}"],
-                            capture_output=True, check=True, text=True)
+                            capture_output=True, text=True)
+    if "unrecognised compression" in result.stderr:
+        pytest.skip("this lsinitramfs does not know " + compressor)
+    assert result.returncode == 0, result.stderr
     names = [n for n in result.stdout.splitlines() if WANTED.search(n.rpartition("/")[2])]
     assert [m["path"] for m in image["modules"]] == sorted("/" + n for n in names)
 
