@@ -84,7 +84,8 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts/facts.h src/facts/facts-env.h src/facts/facts-repairs.h src/facts/proof.h \
+FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
+	      src/facts/facts-repairs.h src/facts/proof.h \
 	      src/facts/own-files.h src/facts/facts.c src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
