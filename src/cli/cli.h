@@ -64,6 +64,7 @@ struct options {
 	bool quiet;
 	bool journal;
 	bool verbose;
+	bool brief;
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

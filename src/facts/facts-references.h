@@ -6,6 +6,9 @@
 
 #include "facts/fact.h"
 
+/* The role of the socket through which nvidia-imex takes commands, where it is told to. */
+#define IMEX_SOCKET_KEY "IMEX_CMD_UNIX_DOMAIN_PATH"
+
 /* ---- references: names in configuration files, held against the node ---- */
 
 /* What kind of file names it. */

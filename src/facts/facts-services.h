@@ -36,6 +36,9 @@ struct service {
 struct services_facts {
 	struct fact_bool manager;   /* systemd runs this node */
 	LIST(struct service) units; /* those not there too: not-found */
+	/* From the boot to the start of the oldest process that has a GPU open; absent: none has. Known where
+	 * fabric manager was started more than ten minutes after the boot. */
+	struct fact_u64 gpu_held_since_ms;
 	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
 	struct fact_str driver_container;
 };

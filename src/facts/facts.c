@@ -72,6 +72,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, machine, "/proc/cpuinfo"),
 	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
 	F_U64(os_facts, boot_time_s, "/proc/stat"),
+	F_U64(os_facts, observed_time_s, NULL),
+	F_U64(os_facts, observed_uid, NULL),
 	F_STR(os_facts, cpu_vendor, "/proc/cpuinfo"),
 	F_STR(os_facts, cpu_model, "/proc/cpuinfo"),
 	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
@@ -628,6 +630,8 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
+	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
@@ -665,6 +669,7 @@ static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
+	F_U64(env_facts, login_uid, "/proc/self/loginuid"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_STR(env_facts, container, "/proc/self/cgroup"),

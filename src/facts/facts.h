@@ -44,18 +44,20 @@ struct mount_point {
 };
 
 struct os_facts {
-	struct fact_str hostname;    /* its own name, as the kernel has it */
-	struct fact_str id;	     /* os-release ID: debian, ubuntu, rhel, ... */
-	struct fact_str like;	     /* os-release ID_LIKE, separated by blanks; absent: none */
-	struct fact_str version;     /* os-release VERSION_ID */
-	struct fact_str name;	     /* os-release PRETTY_NAME */
-	struct fact_str kernel;	     /* release of the kernel that runs (uname -r) */
-	struct fact_str machine;     /* x86_64, aarch64 */
-	struct fact_str boot_id;     /* another one for each boot */
-	struct fact_u64 boot_time_s; /* Unix time of the boot, from /proc/stat */
-	struct fact_str cpu_vendor;  /* GenuineIntel, AuthenticAMD, ARM */
-	struct fact_str cpu_model;   /* the processor's name */
-	struct fact_u64 cpu_family;  /* x86 only, as is the next */
+	struct fact_str hostname;	 /* its own name, as the kernel has it */
+	struct fact_str id;		 /* os-release ID: debian, ubuntu, rhel, ... */
+	struct fact_str like;		 /* os-release ID_LIKE, separated by blanks; absent: none */
+	struct fact_str version;	 /* os-release VERSION_ID */
+	struct fact_str name;		 /* os-release PRETTY_NAME */
+	struct fact_str kernel;		 /* release of the kernel that runs (uname -r) */
+	struct fact_str machine;	 /* x86_64, aarch64 */
+	struct fact_str boot_id;	 /* another one for each boot */
+	struct fact_u64 boot_time_s;	 /* Unix time of the boot, from /proc/stat */
+	struct fact_u64 observed_time_s; /* Unix time at which these facts were read */
+	struct fact_u64 observed_uid;	 /* effective user who read them */
+	struct fact_str cpu_vendor;	 /* GenuineIntel, AuthenticAMD, ARM */
+	struct fact_str cpu_model;	 /* the processor's name */
+	struct fact_u64 cpu_family;	 /* x86 only, as is the next */
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
 	struct fact_u64 memory_bytes;	  /* that the kernel has, a little less than is built in */
@@ -544,7 +546,7 @@ struct limits_facts {
 
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy, ofed,
 	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
@@ -554,7 +556,10 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	  /* every folder that was to be looked into could be */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	LIST(const char *) programs;	  /* that others start by their name: paths of ibstat */
+	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	struct fact_str libcuda;
+	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */

@@ -35,6 +35,7 @@ const struct desc service_desc = DESC(service);
 static const struct field services_facts_fields[] = {
 	F_BOOL(services_facts, manager, "/run/systemd/system"),
 	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_U64(services_facts, gpu_held_since_ms, "/proc"),
 	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 };
 const struct desc services_facts_desc = DESC(services_facts);

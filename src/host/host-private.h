@@ -37,6 +37,7 @@ struct host {
 	size_t areas_count;
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
+	bool distrust;		/* host_distrust_names() */
 	struct capture *capture;
 	struct recorder *recorder;
 	host_gap *gap;
@@ -53,6 +54,8 @@ int files_open_kmsg(struct host *host);
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */
 int resolve_in_root(struct host *host, const char *path, int flags);
+/* With O_PATH, of a live host too; a link there that belongs to neither root nor the caller is -ELOOP. */
+int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
 struct recorder *recorder_new(int fd, bool redact, struct arena *shared);

@@ -57,6 +57,11 @@ void host_leave_trace(struct host *host, char *where)
 	host->trace = where;
 }
 
+void host_distrust_names(struct host *host, bool distrust)
+{
+	host->distrust = distrust;
+}
+
 /* A query's answer stands for all that was read to find it. */
 static bool is_recorded(const struct host *host)
 {
@@ -87,12 +92,12 @@ static const struct error_text {
 	{ EFBIG, "EFBIG", "larger than such a file can be" },
 	{ EINVAL, "EINVAL", "invalid argument" },
 	{ EIO, "EIO", "input/output error" },
-	{ ELOOP, "ELOOP", "too many symbolic links" },
+	{ ELOOP, "ELOOP", "too many symbolic links, or one of a user that is not followed" },
 	{ EXDEV, "EXDEV", "leads out of the root" },
 	{ ENOTDIR, "ENOTDIR", "not a folder" },
 	{ EISDIR, "EISDIR", "a folder, not a file" },
 	{ ENODEV, "ENODEV", "no such device" },
-	{ ENXIO, "ENXIO", "not a regular file" },
+	{ ENXIO, "ENXIO", "not a regular file, or one that does more when it is read" },
 	{ ENOMEM, "ENOMEM", "out of memory" },
 	{ ENOSYS, "ENOSYS", "not supported by this kernel" },
 	{ EOPNOTSUPP, "EOPNOTSUPP", "not supported" },

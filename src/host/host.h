@@ -61,6 +61,11 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
  * process can name it when this one hangs. */
 void host_leave_trace(struct host *host, char *where);
 
+/* While DISTRUST, files that are read are named by somebody else, as by a job's environment: a link in the last
+ * place of a path that belongs to neither root nor the caller is not followed (-ELOOP), and what the kernel makes
+ * up (procfs and its like) is not opened (-ENXIO), as reading it can act. */
+void host_distrust_names(struct host *host, bool distrust);
+
 /* ---- questions ---- */
 
 /* A file's content; data[size] is NUL. */
@@ -112,7 +117,8 @@ bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
 		whole;                                      \
 	})
 
-/* A regular file, at most LIMIT bytes. */
+/* A regular file, at most LIMIT bytes. By a path that is not in /proc or /sys nothing there is opened, whatever
+ * links lead to it (-ENXIO). */
 HOST_PATH(4)
 int host_read(struct host *host, struct text *text, size_t limit, const char *format, ...);
 /* An entry of a table in sysfs: -EINVAL is how the kernel says that it is empty, so that one is

@@ -190,7 +190,7 @@ int cdi_read(struct span text, cdi_found *found, void *user, size_t *line)
 {
 	struct walk w = { .found = found, .user = user };
 	yaml_parser_t parser;
-	int rc = library_load("libyaml-0.so.2", symbols, LIBRARY_COUNT(symbols));
+	int rc = library_load(LIBYAML, symbols, LIBRARY_COUNT(symbols));
 
 	*line = 0;
 	if (rc)

@@ -3,17 +3,21 @@
  * daemons.c - why a service does not run: its program and the libraries of that, how its last run ended, and the
  * last lines that it and systemd wrote. Only of what does not run: on a healthy node this probe reads nothing.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "parse/process.h"
 #include "parse/syslog.h"
 #include "probes/loader.h"
 #include "probes/log-journal.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
+#include "probes/processes.h"
 #include "probes/unit-fragments.h"
 #include "probes/units.h"
+#include "query/node-find.h"
 
 #define MESSAGES_MAX 64 /* of systemd and the service, of which the last few are kept */
 #define LINES_KEPT 6
@@ -290,6 +294,105 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return 0;
 }
 
+/* ---- who has the GPUs open ---- */
+
+/* Fabric manager that was started with the system is not asked about. */
+#define LATE_MS (10 * 60 * 1000)
+
+struct holders {
+	struct host *host;
+	struct services_facts *answer;
+	bool hidden; /* some process's files may not be seen */
+};
+
+/* /dev/nvidia0, and not nvidiactl, which everybody opens. */
+static bool is_gpu(const char *target)
+{
+	static const char stem[] = "/dev/nvidia";
+
+	return strncmp(target, stem, sizeof(stem) - 1) == 0 &&
+	       isdigit((unsigned char)target[sizeof(stem) - 1]);
+}
+
+static int has_gpu_open(struct host *host, uint64_t pid)
+{
+	_cleanup_names_ struct names names = { 0 };
+	char target[PATH_MAX];
+	int rc = host_list(host, &names, "/proc/%llu/fd", (unsigned long long)pid);
+
+	for (size_t i = 0; i < names.count; i++)
+		if (host_link(host, target, "/proc/%llu/fd/%s", (unsigned long long)pid,
+			      names.items[i]) == 0 &&
+		    is_gpu(target))
+			return 1;
+	return rc;
+}
+
+/* nvidia-persistenced is there to hold the GPUs, unless it is told not to; a copy need not have its files. */
+static bool is_for_holding(struct host *host, uint64_t pid, const char *comm)
+{
+	_cleanup_text_ struct text text = { 0 };
+
+	return strcmp(comm, "nvidia-persiste") == 0 &&
+	       host_read(host, &text, HOST_FILE_MAX, "/proc/%llu/cmdline",
+			 (unsigned long long)pid) == 0 &&
+	       !memmem(text.data, text.size, "--no-persistence-mode",
+		       strlen("--no-persistence-mode"));
+}
+
+static void found_process(void *user, uint64_t pid, const char *comm)
+{
+	struct holders *h = user;
+	_cleanup_text_ struct text text = { 0 };
+	struct fact_u64 *since = &h->answer->gpu_held_since_ms;
+	uint64_t ms;
+	int open;
+
+	/* It has them open itself. */
+	if (strcmp(comm, "nv-fabricmanage") == 0)
+		return;
+	open = has_gpu_open(h->host, pid);
+	if (open < 0 && is_for_holding(h->host, pid, comm))
+		open = 1;
+	if (open == -EACCES || open == -EPERM)
+		h->hidden = true;
+	if (open <= 0 ||
+	    host_read(h->host, &text, HOST_FILE_MAX, "/proc/%llu/stat", (unsigned long long)pid) ||
+	    !process_started(text_span(&text), &ms))
+		return;
+	if (!is_known(*since) || ms < since->value)
+		*since = fact_u64(ms);
+}
+
+static int ask_holders(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct services_facts *answer = facts;
+	struct holders h = { .host = host, .answer = answer };
+	int rc = processes_list(host, found_process, &h);
+
+	(void)arena;
+	(void)user;
+	if (rc)
+		return rc;
+	if (!is_known(answer->gpu_held_since_ms) && h.hidden)
+		return -EACCES;
+	if (!is_known(answer->gpu_held_since_ms))
+		answer->gpu_held_since_ms.state = FACT_ABSENT;
+	return 0;
+}
+
+static void read_holders(struct probe_context *ctx)
+{
+	struct services_facts answer = { 0 };
+	const struct service *manager = node_service(ctx->node, "nvidia-fabricmanager.service");
+
+	if (!manager || !is_known(manager->started_ms) || manager->started_ms.value < LATE_MS)
+		return;
+	if (host_query(ctx->host, "who has GPUs open", &services_facts_desc, &answer, ctx->arena,
+		       ask_holders, NULL) == 0)
+		ctx->node->services.gpu_held_since_ms = answer.gpu_held_since_ms;
+}
+
 /* ---- which are asked about ---- */
 
 /* What systemd or init should have running, or did start; and what lies there without a unit, as on systems
@@ -334,6 +437,7 @@ static void run(struct probe_context *ctx)
 			       &service_desc, &answer, ctx->arena, ask, &q) == 0)
 			take_over(s, &answer);
 	}
+	read_holders(ctx);
 }
 
 const struct probe probe_daemons = {

@@ -84,6 +84,7 @@ static void read_imex(struct references *refs, struct span text)
 	static const struct conf_key keys[] = { { "IMEX_NODE_CONFIG_FILE", REFERENCE_FILE },
 						{ "BIND_INTERFACE_IP", REFERENCE_ADDRESS },
 						{ "NETWORK_INTERFACE", REFERENCE_INTERFACE },
+						{ IMEX_SOCKET_KEY, REFERENCE_FILE },
 						{ NULL, 0 } };
 
 	read_keys(refs, text, keys);

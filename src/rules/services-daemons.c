@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "query/kind.h"
 #include "query/service-cause.h"
 
 /* ---- which, and what it does to the node that one is down ---- */
@@ -129,10 +130,19 @@ static bool is_enabled(const struct service *s)
 	return is_known(s->enabled) && str_starts(s->enabled, "enabled");
 }
 
+/* On a node of compute domains nvidia-imex is the DRA driver's: services/imex-beside-dra. */
+static bool is_not_wanted(const struct node *node, const struct service *s)
+{
+	return str_is(s->unit, "nvidia-imex.service") && node_is(node, KIND_COMPUTE_DOMAINS);
+}
+
 static void check_one(struct rule_context *ctx, const struct daemon *daemon,
 		      const struct service *s)
 {
 	const char *fact = fact_path(ctx->arena, "services.units", s->unit.value, "active");
+
+	if (is_not_wanted(ctx->node, s))
+		return;
 
 	switch (service_condition(s)) {
 	case SERVICE_RUNS:

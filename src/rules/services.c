@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -93,7 +94,8 @@ static void fail_down(struct rule_context *ctx, const struct service *s, const c
 		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
 				   word->text.value);
 	FAIL(ctx, .observed = text, .expected = "nvidia-fabricmanager active",
-	     .remedy = cause.remedy, .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
+	     .remedy = cause.remedy,
+	     .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
 	     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active" : "services.units",
 			   device, cause.fact });
 }
@@ -275,9 +277,85 @@ static void check_fabric_state(struct rule_context *ctx)
 		pass_if_log_whole(ctx);
 }
 
+/* ---- was it started again under GPUs in use? ---- */
+
+/* Daemons of one boot start within seconds; a package's upgrade starts them all again within minutes. */
+#define TOGETHER_MS (UINT64_C(10) * 60 * 1000)
+
+/* "2 h 46 min" */
+static const char *format_duration(struct rule_context *ctx, uint64_t ms)
+{
+	uint64_t minutes = ms / 60000;
+
+	return minutes < 60 ? text_printf(ctx, "%" PRIu64 " min", minutes)
+			    : text_printf(ctx, "%" PRIu64 " h %" PRIu64 " min", minutes / 60,
+					  minutes % 60);
+}
+
+static void check_restarted(struct rule_context *ctx)
+{
+	static const char started[] = "services.units[" FABRIC_MANAGER "].started_ms",
+			  held[] = "services.gpu_held_since_ms";
+	const struct service *s = node_service(ctx->node, FABRIC_MANAGER);
+	struct fact_u64 since = ctx->node->services.gpu_held_since_ms;
+	enum switches switches;
+	const char *bdf = NULL;
+
+	if (skip_without_switches(ctx, &switches, &bdf))
+		return;
+	if (!was_read(ctx->node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!s || !str_is(s->active, "active"))
+		NOT_APPLICABLE(ctx, .observed = "fabric manager does not run",
+			       .evidence = { "services.units" });
+	else if (!is_known(s->started_ms))
+		UNKNOWN(ctx, .evidence = { started });
+	else if (s->started_ms.value < TOGETHER_MS)
+		PASS(ctx, .observed = "started with the system", .evidence = { started });
+	else if (is_unknown(since))
+		UNKNOWN(ctx, .evidence = { held, started });
+	else if (is_absent(since) || s->started_ms.value < since.value + TOGETHER_MS)
+		PASS(ctx, .evidence = { started, held });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "started %s after a process that has had GPUs open since, %s after the boot",
+			     format_duration(ctx, s->started_ms.value - since.value),
+			     format_duration(ctx, s->started_ms.value)),
+		     .expected = "fabric manager started before anything opens a GPU",
+		     .evidence = { started, held });
+}
+
 #define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
 
 static const struct rule services_rules[] = {
+	{
+		.id = "services/fabricmanager-restarted",
+		.title = "NVLS multicast fails: fabric manager was restarted under GPUs in use",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_restarted,
+		.impact =
+			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
+			"or CUDA error 401.",
+		.remedy =
+			"Stop all that has GPUs open (jobs, nvidia-persistenced, DCGM), reset all GPUs "
+			"(nvidia-smi -r), start fabric manager, then the rest; or reboot. Until then "
+			"NCCL_NVLS_ENABLE=0 avoids it.",
+		.action = ACTION_RESET_GPU,
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"When nv-fabricmanager was started and when the oldest process that has a GPU "
+			"open (/proc/PID/stat and fd); of a copy without those, nvidia-persistenced.",
+		.why = "The GPUs register with the fabric once. A fabric manager that is started again "
+		       "builds it anew, and GPUs that were in use meanwhile keep the old state until they "
+		       "are reset. What was started within ten minutes of it counts as started with it.",
+		.check =
+			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
+		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
+			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM,
+	},
 	{
 		.id = "services/fabricmanager-down",
 		.title = "Fabric manager does not run on a node with NVSwitches",
