@@ -374,7 +374,7 @@ static int ask_holders(struct host *host, void *facts, struct arena *arena, void
 	(void)arena;
 	(void)user;
 	if (rc)
-		return rc;
+		return rc == -ESRCH ? -ENODATA : rc;
 	if (!is_known(answer->gpu_held_since_ms) && h.hidden)
 		return -ENODATA;
 	if (!is_known(answer->gpu_held_since_ms))
