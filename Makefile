@@ -63,7 +63,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc
+	 $(B)/nvshmem-variables.inc $(B)/report-style.inc $(B)/report-script.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -131,6 +131,15 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
 
+# Style and script of a page, as a string of C.
+quote := sed 's/["\\]/\\&/g; s/^\t*//; s/.*/"&\\n"/'
+$(B)/report-style.inc: data/report.css
+	@mkdir -p $(@D)
+	$(Q)$(quote) $< > $@
+$(B)/report-script.inc: data/report.js
+	@mkdir -p $(@D)
+	$(Q)$(quote) $< > $@
+
 $(B)/probes/probe.o: $(B)/probes.inc
 $(B)/evaluate/rule.o: $(B)/rules.inc
 $(B)/fixes/plan.o: $(B)/fixes.inc
@@ -139,6 +148,7 @@ $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
+$(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
 	@echo "  CC      $@"

@@ -124,7 +124,7 @@ def test_usage(make, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     for args, said in ((["no/such"], "no rule is called 'no/such'"),
                        (["peer-maping-override"], "did you mean driver/peer-mapping-override?"),
-                       (["--all", PEER], "--all and rules exclude each other"),
+                       (["--all", PEER], "--all and rules cannot be used together"),
                        (["--yes"], "go with --apply"),
                        (["--apply", "--from", "/dev/null"], "--apply changes a machine")):
         where = [] if "--from" in args else ["--root", directory]

@@ -18,12 +18,14 @@
 
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
+#define CHOICE_BYTES 128
 #define NAME_BYTES 64 /* of an option that is compared */
 
 #define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
+#define DOCTOR_FORMATS "text, html, json, jsonl, prometheus, nagios, npd"
 
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, REPORT_FORMATS,
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, DOCTOR_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
 	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
@@ -127,6 +129,8 @@ const struct option_row option_rows[] = {
 	  "also show what is well, what does not apply, and the tree that topo draws" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
 	  "the verdict and one line for each problem" },
+	{ "for", 0, AT(WORD, audience), "WHOM", "provider", VERB_DOCTOR,
+	  "the problems as a text (Markdown) to send to whoever runs the machine" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -142,6 +146,7 @@ static struct render_options render_options(const struct options *options)
 		.pager = !options->no_pager,
 		.verbose = options->verbose,
 		.brief = options->brief,
+		.for_provider = options->audience >= 0,
 		.quiet = options->quiet,
 		.journal = options->journal,
 		.output = options->output,
@@ -177,13 +182,28 @@ static int pick_word(const char *words, const char *value)
 	return -1;
 }
 
+/* "text, json or svg" */
+static const char *choice(const char *words, char text[CHOICE_BYTES])
+{
+	const char *last = strrchr(words, ',');
+
+	if (last)
+		snprintf(text, CHOICE_BYTES, "%.*s or%s", (int)(last - words), words, last + 1);
+	else
+		snprintf(text, CHOICE_BYTES, "%s", words);
+	return text;
+}
+
 static int set_word(const struct verb *verb, const struct option_row *row, int *out,
 		    const char *value)
 {
+	char words[CHOICE_BYTES];
+
 	*out = pick_word(row->words, value);
 	if (*out >= 0)
 		return 0;
-	return usage_error(verb, "--%s '%s' is none of %s", row->name, value, cli_words(row, verb));
+	return usage_error(verb, "unknown --%s '%s'; choose %s", row->name, value,
+			   choice(cli_words(row, verb), words));
 }
 
 static int set_profiles(const struct verb *verb, const struct option_row *row, unsigned int *out,
@@ -195,7 +215,8 @@ static int set_profiles(const struct verb *verb, const struct option_row *row, u
 	*out |= profiles;
 	if (profiles)
 		return 0;
-	return usage_error(verb, "--profile '%.*s' is none of %s", SPAN_FMT(word), row->words);
+	return usage_error(verb, "unknown profile '%.*s'; choose from %s", SPAN_FMT(word),
+			   row->words);
 }
 
 static int set_list(const struct verb *verb, const struct option_row *row, const char **list,
@@ -373,10 +394,12 @@ static int check_format(const struct options *o)
 		[FORMAT_HTML] = "html",
 	};
 
+	char words[CHOICE_BYTES];
+
 	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
 		return 0;
-	return usage_error(o->verb, "--format '%s' is none of %s", names[o->format],
-			   o->verb->formats);
+	return usage_error(o->verb, "unknown --format '%s'; choose %s", names[o->format],
+			   choice(o->verb->formats, words));
 }
 
 static int check_use(const struct options *o)
@@ -393,9 +416,12 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
 				   o->args[0]);
 	if (o->root && o->from)
-		return usage_error(o->verb, "--root and --from exclude each other");
+		return usage_error(o->verb, "--root and --from cannot be used together");
 	if (o->quiet && o->output)
-		return usage_error(o->verb, "--quiet and --output exclude each other");
+		return usage_error(o->verb, "--quiet and --output cannot be used together");
+	if (o->audience >= 0 && (o->format || o->brief))
+		return usage_error(o->verb, "--for and %s cannot be used together",
+				   o->brief ? "--brief" : "--format");
 	if (o->list && o->args_count)
 		return usage_error(o->verb, "--list shows all, and takes no ID");
 	return 0;
@@ -410,7 +436,7 @@ static int check_once(const struct verb *verb, const struct option_row *row, con
 		return usage_error(verb, "--%s is given twice", row->name);
 	for (size_t i = 0; i < ROWS; i++)
 		if (used[i] && &option_rows[i] != row && option_rows[i].offset == row->offset)
-			return usage_error(verb, "--%s and --%s exclude each other",
+			return usage_error(verb, "--%s and --%s cannot be used together",
 					   option_rows[i].name, row->name);
 	return 0;
 }
@@ -444,7 +470,7 @@ static int parse(int argc, char **argv, struct options *o)
 	bool used[ROWS] = { false };
 	int c, rc;
 
-	*o = (struct options){ .fail_on = -1 };
+	*o = (struct options){ .fail_on = -1, .audience = -1 };
 	make_getopt(longs, shorts);
 	opterr = 0;
 	look_ahead(argc, argv, shorts, longs, o);
