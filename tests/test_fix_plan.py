@@ -955,7 +955,7 @@ def test_apply_only_the_plan_that_was_shown(scratch):
     with open(directory + "/etc/modprobe.d/new.conf", "w", encoding="utf-8") as file:
         file.write('options nvidia NVreg_RegistryDwords="RmMsg=1"\n')
     result = fix(directory, "--apply", "--yes", "--plan", shown)
-    assert result.status == 4 and "another one by now" in result.err
+    assert result.status == 4 and "the plan has changed" in result.err
     shown = Plan(directory, "--profile", "deepep").id
     assert fix(directory, "--apply", "--yes", "--plan", shown).status == 0
 

@@ -37,11 +37,14 @@ const struct verb verbs[] = {
 	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
 	  "operations, copies between GPUs, GPU memory for the NIC",
 	  cmd_prove },
-	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
-	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
+	{ "explain", VERB_EXPLAIN, "RULE", LIST_OPTION_MAX, "text, json",
+	  "what a rule reads, why it matters, how to check by hand, what a repair costs; RULE is a name, a "
+	  "part of one, or words of the text",
 	  cmd_explain },
-	{ "rules", VERB_RULES, "[PATTERN]", 1, "text, json, man",
-	  "the rules, with profiles, severity, and whether software can fix them", cmd_rules },
+	{ "rules", VERB_RULES, "[WORD...]", LIST_OPTION_MAX, "text, json, man",
+	  "the rules, with profiles, severity, and whether software can fix them; all, or those with a name, a "
+	  "shell pattern, an area, a part of a name, or words of the text",
+	  cmd_rules },
 	{ "facts", VERB_FACTS, "[PATH]", 1, NULL,
 	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
 	{ "capture", VERB_CAPTURE, "", 0, NULL,
@@ -402,6 +405,15 @@ static int check_format(const struct options *o)
 			   choice(o->verb->formats, words));
 }
 
+/* "doctor FILE" is "doctor --from FILE". */
+static void take_file(struct options *o)
+{
+	if (o->verb->bit != VERB_DOCTOR || !o->args_count || o->from)
+		return;
+	o->from = *o->args++;
+	o->args_count--;
+}
+
 static int check_use(const struct options *o)
 {
 	if (o->help || o->version)
@@ -412,9 +424,6 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
-	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
-		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
-				   o->args[0]);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from cannot be used together");
 	if (o->quiet && o->output)
@@ -493,6 +502,7 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	if (!take_verb(o, argv + optind, (size_t)(argc - optind)))
 		return refuse_verb(o->args[-1]);
+	take_file(o);
 	return check_use(o);
 }
 

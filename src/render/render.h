@@ -49,6 +49,9 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct render_options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
+/* One line each: what breaks, and the name to ask for more by. */
+enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
+				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
