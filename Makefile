@@ -4,6 +4,7 @@
 #   make check                 the tests
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-generators      fixes with the real generators of initramfs images, as root
+#   make check-texts           that no text of a rule decides anything: a build with all of them replaced
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
@@ -61,13 +62,13 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc \
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
 	 $(B)/nvshmem-variables.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-generators check-vm check-reboot check-cycle check-units \
+.PHONY: all check check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -83,7 +84,8 @@ $(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
 	@echo "  MAN     $@"
 	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
 
-FACTS_PAGE := src/facts/facts.h src/facts/facts-env.h src/facts/facts-repairs.h src/facts/proof.h \
+FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
+	      src/facts/facts-repairs.h src/facts/proof.h \
 	      src/facts/own-files.h src/facts/facts.c src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
@@ -122,6 +124,10 @@ $(B)/cuda.inc: data/cuda.tsv data/cuda.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/cuda.awk data/cuda.tsv > $@
 
+$(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
+
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -132,6 +138,7 @@ $(B)/fixes/plan.o: $(B)/fixes.inc
 $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
+$(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
@@ -163,6 +170,11 @@ check-sanitize:
 	$(Q)$(MAKE) SANITIZE=1 all unit
 	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
 		tests/test_holes.py tests/test_bad_input.py
+
+check-texts: all
+	$(Q)$(MAKE) B=build-texts CFLAGS='-O0' CPPFLAGS='$(CPPFLAGS) -DTEXTS_REPLACED' build-texts/nvnodecheck
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck NVNODECHECK_REPLACED=$(CURDIR)/build-texts/nvnodecheck \
+		$(PYTHON) tests/check $(B) tests/test_texts.py
 
 # make check has a sample of the first.
 check-faults: all

@@ -13,7 +13,7 @@ MAY_INCLUDE = {
     "base": "",
     "facts": "base",
     "parse": "base facts",
-    "query": "facts parse",
+    "query": "base facts parse",
     "host": "base facts parse query",
     "evaluate": "base facts parse query",
     "rules": "base facts parse query evaluate",

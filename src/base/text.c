@@ -14,6 +14,7 @@
 
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN 40
+#define ROWS_DEFAULT 24
 
 static size_t blanks(struct span s, bool are)
 {
@@ -104,9 +105,11 @@ void page_begin(struct page *page, enum color color, bool pager)
 	const char *term = getenv("TERM");
 	bool dumb = !term || strcmp(term, "dumb") == 0;
 
-	*page = (struct page){ .out = stdout, .width = WIDTH_DEFAULT };
-	if (terminal)
+	*page = (struct page){ .out = stdout, .width = WIDTH_DEFAULT, .rows = ROWS_DEFAULT };
+	if (terminal) {
 		page->width = terminal_width();
+		page->rows = terminal_rows() > ROWS_DEFAULT ? terminal_rows() : ROWS_DEFAULT;
+	}
 	page->color = color == COLOR_ALWAYS ||
 		      (color == COLOR_AUTO && terminal && !dumb && (!no_color || !*no_color));
 	page->pager = terminal && !dumb && pager;

@@ -24,6 +24,7 @@ struct page {
 	FILE *out;
 	bool color;
 	int width;  /* of a line */
+	int rows;   /* of the screen, or of a usual one */
 	char *text; /* kept until the end, to see whether it fits the screen */
 	size_t size;
 	bool pager;

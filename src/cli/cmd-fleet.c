@@ -40,7 +40,7 @@ static const struct finding *worst(const struct report *r)
 static void put_name(const char *name, const struct report *r)
 {
 	const struct finding *first = worst(r);
-	size_t failed = r->count[VERDICT_FAIL] - r->info;
+	size_t failed = r->count[VERDICT_FAIL];
 
 	/* The reason of what is unknown begins with that word itself. */
 	if (r->verdict == VERDICT_UNKNOWN && first)

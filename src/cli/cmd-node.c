@@ -188,7 +188,7 @@ static void apply_options(struct settings *settings, const struct options *optio
 		settings->profiles_from = NULL;
 	}
 	if (options->fail_on >= 0)
-		settings->fail_on = (enum severity)options->fail_on;
+		settings->fail_on = SEVERITY_WARN + (enum severity)options->fail_on;
 	settings->strict |= options->strict;
 	settings->only = options->only[0] ? (const char **)options->only : NULL;
 	settings->skip = options->skip[0] ? (const char **)options->skip : NULL;

@@ -17,7 +17,7 @@
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep", NULL,
 	  "What the node is for, separated by commas. Without it the hardware picks." },
-	{ "check", "fail-on", "info, warn, err, crit", "err",
+	{ "check", "fail-on", "warn, err, crit", "err",
 	  "Severity from which a finding counts for the exit status." },
 	{ "check", "strict", "yes, no", "no",
 	  "Whether an answer that could not be given counts for the exit status (3)." },
@@ -109,8 +109,8 @@ static int set_check(struct parse *p, const char *key, const char *value)
 					   "base, p2p, gpudirect-rdma or deepep");
 	}
 	if (strcmp(key, "fail-on") == 0)
-		return parse_severity(value, &s->fail_on) == 0 ||
-		       wrong(p, "fail-on", value, "info, warn, err or crit");
+		return (parse_severity(value, &s->fail_on) == 0 && s->fail_on > SEVERITY_INFO) ||
+		       wrong(p, "fail-on", value, "warn, err or crit");
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return wrong(p, "strict", value, "yes or no");
 	s->strict = strcmp(value, "yes") == 0;

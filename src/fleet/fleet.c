@@ -241,6 +241,7 @@ bool fleet_is_volatile(const char *path)
 		"log*",
 		"os.boot_id",
 		"os.boot_time_s",
+		"os.observed*",
 		"rdma.devices*.counters*",
 		"*.pid",
 		"*mtime_s",

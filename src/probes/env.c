@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "parse/process.h"
+#include "parse/virt.h"
 #include "probes/env-nccl-conf.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
@@ -52,6 +53,22 @@ static void read_namespace(struct probe_context *ctx, const char *folder)
 			fact_bool(process_is_initial_namespace(text_span(&text)));
 	else if (rc == -ENOENT && is_known(env->uid))
 		env->initial_user_namespace = fact_bool(true);
+}
+
+/* Below a control group namespace a process sees "/" as its own, and no container. */
+static void read_container(struct probe_context *ctx, const char *folder)
+{
+	struct fact_str *container = &ctx->node->env.container;
+	_cleanup_text_ struct text text = { 0 };
+	const char *word;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/cgroup", folder);
+
+	if (rc)
+		return;
+	container->state = FACT_ABSENT;
+	word = container_from_cgroup(text_span(&text));
+	if (word)
+		*container = fact_str(ctx->arena, word);
 }
 
 static int compare_variables(const void *a, const void *b)
@@ -214,8 +231,10 @@ static void run(struct probe_context *ctx)
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
-	if (!ctx->brief)
-		read_topology(ctx);
+	if (ctx->brief)
+		return;
+	read_container(ctx, folder);
+	read_topology(ctx);
 }
 
 const struct probe probe_env = {

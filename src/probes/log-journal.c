@@ -38,7 +38,7 @@ static int load(struct journal_api *api)
 		{ &api->get_data, "sd_journal_get_data", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBSYSTEMD, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* The value of a field of the entry that the journal stands at: data comes as NAME=VALUE. */

@@ -46,7 +46,7 @@ static int load(struct bus_api *api)
 		{ &api->message_unref, "sd_bus_message_unref", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBSYSTEMD, symbols, LIBRARY_COUNT(symbols));
 }
 
 struct connection {

@@ -47,9 +47,8 @@ enum exit_status render_report_nagios(const struct report *r, enum exit_status s
 		plugin("%zu rules asked", r->rules);
 	else if (first)
 		plugin("%s", render_reason(r, first));
-	plugin(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n",
-	       r->count[VERDICT_FAIL] - r->info, r->count[VERDICT_PENDING],
-	       r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]);
+	plugin(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n", r->count[VERDICT_FAIL],
+	       r->count[VERDICT_PENDING], r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]);
 	for (const struct finding *f = first; f; f = render_next(r, f))
 		if (f != first && is_reported(f, status))
 			plugin("%s\n", render_reason(r, f));

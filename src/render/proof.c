@@ -244,7 +244,8 @@ static enum proof_word word_of(const struct view *v, const char *rule)
 {
 	const char *seen;
 
-	return proof_of_rule(v->report->node, rule, NULL, v->report->arena, &seen);
+	return proof_of_trial(v->report->node, rule_find(rule)->trial, NULL, v->report->arena,
+			      &seen);
 }
 
 static enum verdict verdict_of(const struct view *v, const char *rule)
@@ -311,7 +312,7 @@ enum exit_status render_proof_text(const struct report *report,
 	show_settings(&v);
 	show_findings(&v);
 	page_printf(&v.page, "\n%zu failed, %zu for information, %zu unknown, %zu passed\n",
-		    report->count[VERDICT_FAIL] - report->info, report->info,
+		    report->count[VERDICT_FAIL], report->count[VERDICT_NOTE],
 		    report->count[VERDICT_UNKNOWN], report->count[VERDICT_PASS]);
 	return page_end(&v.page, status);
 }

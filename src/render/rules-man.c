@@ -65,7 +65,8 @@ static void repair(const struct rule *rule)
 	const char *when = activation_text(rule->activation);
 
 	puts(".TP 10\n.B Fix");
-	put_text(span_of(rule->fix ? rule->fix : "none: software on the node cannot repair it"));
+	put_text(span_of(rule->fix.kind ? rule->fix.kind
+					: "none: software on the node cannot repair it"));
 	if (when)
 		printf("; what is done takes effect %s", when);
 	putchar('\n');

@@ -23,8 +23,14 @@ const char *activation_text(enum activation activation)
 	switch (activation) {
 	case ACTIVATION_NOW:
 		return "at once";
+	case ACTIVATION_NEW_JOBS:
+		return "for new jobs and logins";
+	case ACTIVATION_RESTART:
+		return "when the service is restarted";
+	case ACTIVATION_RECREATE:
+		return "when the container is created again";
 	case ACTIVATION_RELOAD:
-		return "when what it is about is started or loaded again";
+		return "when the module is loaded again";
 	case ACTIVATION_REBOOT:
 		return "at the next boot";
 	case ACTIVATION_POWER_CYCLE:
@@ -45,7 +51,8 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 	page_printf(&page, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
 	for (size_t i = 0; i < count; i++)
 		page_printf(&page, "%-38s %-4s %-16s%s\n", rules[i]->id,
-			    severity_words[rules[i]->severity], rules[i]->fix ? rules[i]->fix : "-",
+			    severity_words[rules[i]->severity],
+			    rules[i]->fix.kind ? rules[i]->fix.kind : "-",
 			    render_profiles(rules[i]->profiles, buffer));
 	return page_end(&page, EXIT_WELL);
 }
@@ -62,7 +69,7 @@ static void section(struct page *page, const char *title, const char *text)
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options)
 {
 	struct page page;
-	const struct fix *fix = fix_find(rule->fix);
+	const struct fix *fix = rule->fix.kind ? fix_find(rule->fix.kind) : NULL;
 	char buffer[64], text[512];
 
 	page_begin(&page, options->color, options->pager);
@@ -76,8 +83,8 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 	section(&page, "What it does to a job", rule->impact);
 	section(&page, "How to check by hand", rule->check);
 	section(&page, "What to do", rule->remedy);
-	if (rule->fix)
-		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix, fix ? fix->title : "",
+	if (rule->fix.kind)
+		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix.kind, fix ? fix->title : "",
 			 rule->activation ? "; takes effect " : "",
 			 rule->activation ? activation_text(rule->activation) : "");
 	else

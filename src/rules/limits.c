@@ -356,7 +356,7 @@ static const struct rule limits_rules[] = {
 			"LimitMEMLOCK=infinity in a drop-in of the launcher's unit, then restart it; "
 			"limits.conf only reaches logins. In Docker: --ulimit memlock=-1, or default-ulimits in "
 			"daemon.json; in Kubernetes the capability IPC_LOCK.",
-		.fix = "limits",
+		.fix = { "raise-limit", { "memlock" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
@@ -384,7 +384,7 @@ static const struct rule limits_rules[] = {
 		.remedy =
 			"LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it; in Docker "
 			"--ulimit nofile=1048576.",
-		.fix = "limits",
+		.fix = { "raise-limit", { "nofile" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/PID/limits of the launchers that run and of --pid.",
 		.why = "NCCL and MPI hold sockets for each peer, data loaders files and pipes for each "

@@ -263,7 +263,7 @@ static const struct rule services_rules[] = {
 			  "B300 with nvlsm beside it), then systemctl enable --now "
 			  "nvidia-fabricmanager. If it fails, journalctl -u nvidia-fabricmanager "
 			  "says why.",
-		.fix = "service",
+		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
 			 "whose NVSwitches do not show as such, and the nvidia-fabricmanager "

@@ -38,7 +38,7 @@ def do_limits(node, statement):
 
 
 def do_self(node, statement):
-    _, named = statement.take("uid", "caps", "userns", "comm")
+    _, named = statement.take("uid", "caps", "userns", "comm", "cgroup")
     node.self.update(named)
 
 
@@ -112,7 +112,8 @@ def _render_process(tree, path, process):
     else:
         tree.file(path + "/uid_map", "         0     100000      65536\n")
     unit = process.get("unit")
-    tree.line(path + "/cgroup", "0::/system.slice/" + unit if unit else
+    tree.line(path + "/cgroup", "0::" + process["cgroup"] if "cgroup" in process else
+              "0::/system.slice/" + unit if unit else
               "0::/user.slice/user-0.slice/session-1.scope" if process["pid"] != 1 else
               "0::/init.scope")
 
