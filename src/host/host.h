@@ -48,9 +48,10 @@ void host_close(struct host *host);
 enum host_kind { HOST_LIVE, HOST_TREE, HOST_CAPTURE };
 enum host_kind host_kind(const struct host *host);
 
-/* Writes every answer from now on to FD, which the caller keeps. With REDACT, names and numbers
- * that identify the machine or its people are replaced. */
-int host_record(struct host *host, int fd, bool redact, struct arena *shared);
+/* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
+ * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed
+ * on TOLD, a descriptor or -1. */
+int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared);
 /* 0, or the error of the first line that could not be written, also by a child. */
 int host_record_error(const struct host *host);
 
