@@ -550,7 +550,7 @@ static const struct field net_facts_fields[] = {
 };
 const struct desc net_facts_desc = DESC(net_facts);
 
-/* ---- dev, limits, services, software ---- */
+/* ---- dev, limits, software ---- */
 
 static const struct field device_node_fields[] = {
 	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
@@ -587,6 +587,7 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
@@ -619,21 +620,6 @@ static const struct field limits_facts_fields[] = {
 };
 const struct desc limits_facts_desc = DESC(limits_facts);
 
-static const struct field service_fields[] = {
-	F_STR(service, unit, NULL),
-	F_STR(service, load, NULL),
-	F_STR(service, active, NULL),
-	F_STR(service, enabled, NULL),
-};
-static const struct desc service_desc = DESC(service);
-
-static const struct field services_facts_fields[] = {
-	F_BOOL(services_facts, manager, "/run/systemd/system"),
-	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
-	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
-};
-const struct desc services_facts_desc = DESC(services_facts);
-
 static const struct field software_item_fields[] = {
 	F_STR(software_item, path, NULL),
 	F_STR(software_item, name, "{0}"),
@@ -644,6 +630,8 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
+	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
@@ -681,6 +669,7 @@ static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
+	F_U64(env_facts, login_uid, "/proc/self/loginuid"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_STR(env_facts, container, "/proc/self/cgroup"),
@@ -767,6 +756,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, env, env_facts_desc, NULL),
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
+	F_STRUCT(node, references, references_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),

@@ -500,6 +500,8 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
+	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
 	/* The kubelet's folder, where it keeps pods; absent: there is none. */
@@ -540,28 +542,12 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- services ---- */
-
-struct service {
-	struct fact_str unit;	 /* nvidia-fabricmanager.service */
-	struct fact_str load;	 /* loaded, not-found, masked */
-	struct fact_str active;	 /* active, inactive, failed */
-	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-};
-
-struct services_facts {
-	struct fact_bool manager;   /* systemd runs this node */
-	LIST(struct service) units; /* those not there too: not-found */
-	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
-	struct fact_str driver_container;
-};
-
 /* ---- software: user space that the kernel side has to fit ---- */
 
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
 	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version; /* absent: neither name nor file tells */
@@ -570,7 +556,10 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	  /* every folder that was to be looked into could be */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	LIST(const char *) programs;	  /* that others start by their name: paths of ibstat */
+	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	struct fact_str libcuda;
+	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */
@@ -591,7 +580,9 @@ struct log_facts {
 
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
+#include "facts/facts-services.h"
 
 /* ---- the node ---- */
 
@@ -637,6 +628,7 @@ struct node {
 	struct env_facts env;
 	struct proof_facts proof;
 	struct repairs_facts repairs;
+	struct references_facts references;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -660,5 +652,7 @@ extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
+extern const struct desc references_facts_desc;
+extern const struct desc service_desc;
 
 #endif
