@@ -379,6 +379,123 @@ def test_files_of_a_tree(scratch):
                 raise AssertionError("%s: %s" % (name, error)) from error
 
 
+# ---- what others made ----
+
+def owned_pipe(folder, owner):
+    """A pipe in a folder that everybody may write to, as in /tmp."""
+    os.chmod(folder, 0o1777)
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    os.chown(pipe, owner, owner)
+    os.chmod(pipe, 0o666)
+    return pipe
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("args", [["capture"], ["facts"], ["rules"]], ids=" ".join)
+def test_a_strangers_pipe(args, tmp_path):
+    """Nobody reads it: root does not wait. Somebody does: he is not given what is the owner's alone."""
+    pipe = owned_pipe(str(tmp_path), program.NOBODY)
+    result = run(*args, "-o", pipe)
+    assert result.status == 4 and "a pipe that somebody else made" in result.err, str(result)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    result = run(*args, "-o", pipe)
+    assert result.status == 4 and os.read(reader, 10) == b"", str(result)
+    os.close(reader)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("user", [False, True])
+def test_ones_own_pipe(user, place):
+    """It is waited for, and root's is as good."""
+    folder = os.path.join(place, "pipe-%d" % user)
+    os.mkdir(folder)
+    pipe = owned_pipe(folder, 0)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    try:
+        result = run("rules", "-o", pipe, user=user)
+        assert result.status == 0, str(result)
+        assert reader.communicate(timeout=program.TIMEOUT_S)[0] == run("rules").raw
+    finally:
+        reader.kill()
+        reader.wait()
+
+
+KERNEL_LOG = "/proc/kmsg"  # reading it takes lines away from whoever keeps the log
+
+
+def named_by_a_job(folder, way):
+    """The environment of a job that leads root's doctor --pid to KERNEL_LOG."""
+    link = os.path.join(folder, {"link": "conf", "home": ".nccl.conf", "behind": ".nccl.conf", "cuda": "version.json",
+                                 "nvshmem": "include/non_abi/nvshmem_version.h"}.get(way, "none"))
+    os.makedirs(os.path.dirname(link), exist_ok=True)
+    os.symlink(KERNEL_LOG, link)
+    os.lchown(link, program.NOBODY, program.NOBODY)
+    return {"path": {"NCCL_CONF_FILE": KERNEL_LOG}, "magic": {"NCCL_CONF_FILE": "/proc/self/root" + KERNEL_LOG},
+            "link": {"NCCL_CONF_FILE": link}, "home": {"HOME": folder}, "cuda": {"CUDA_HOME": folder},
+            "behind": {"HOME": "/proc/self/root" + folder}, "nvshmem": {"NVSHMEM_HOME": folder}}[way]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="needs root and strace")
+@pytest.mark.parametrize("way", ["path", "magic", "link", "home", "behind", "cuda", "nvshmem"])
+def test_what_a_job_names_does_nothing(way, place, tmp_path):
+    """It is opened only where that is reading and nothing more."""
+    folder = os.path.join(place, "job-" + way)
+    trace = tmp_path / "trace"
+    job = subprocess.Popen(["sleep", "60"], env=named_by_a_job(folder, way))
+    try:
+        result = run("facts", "--pid", str(job.pid),
+                     wrap=["strace", "-f", "-y", "-s", "300", "-o", str(trace), "-e", "trace=open,openat,openat2"])
+        assert result.status == 0, str(result)
+    finally:
+        job.kill()
+        job.wait()
+    opened = [line for line in trace.read_text(errors="replace").splitlines()
+              if "<%s>" % KERNEL_LOG in line.partition(" = ")[2] and "O_PATH" not in line]
+    assert not opened, "\n".join(opened)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be two users")
+@pytest.mark.parametrize("owner", [0, program.NOBODY])
+def test_a_users_link_is_not_followed(owner, place):
+    """It could lead root to what its owner may not read. One of root's is followed."""
+    folder = os.path.join(place, "link-%d" % owner)
+    os.mkdir(folder)
+    with open(os.path.join(folder, "secret"), "w") as file:
+        file.write("NCCL_DEBUG=SECRET\n")
+    os.chmod(file.name, 0o600)
+    link = os.path.join(folder, "conf")
+    os.symlink(file.name, link)
+    os.lchown(link, owner, owner)
+    job = subprocess.Popen(["sleep", "60"], env={"NCCL_CONF_FILE": link})
+    try:
+        result = run("facts", "--pid", str(job.pid))
+    finally:
+        job.kill()
+        job.wait()
+    assert ("SECRET" in result.out) == (owner == 0), str(result)
+    assert owner == 0 or "one of a user that is not followed" in result.out
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="needs root and strace")
+def test_files_of_a_fleet(plain, place, tmp_path):
+    """Strangers' files lie in one folder: what is none is named, and the others are judged."""
+    folder, trace = os.path.join(place, "fleet"), tmp_path / "trace"
+    os.mkdir(folder)
+    shutil.copy(plain[0], os.path.join(folder, "good.json"))
+    os.symlink(KERNEL_LOG, os.path.join(folder, "log.json"))
+    os.mkfifo(os.path.join(folder, "pipe.json"))
+    os.chown(os.path.join(folder, "pipe.json"), program.NOBODY, program.NOBODY)
+    files = [os.path.join(folder, name) for name in ("log.json", "pipe.json", "good.json")]
+    for args in (["doctor", "--from", folder], ["doctor", "--from", *files], ["diff", *files, files[-1]]):
+        result = run(*args, wrap=["strace", "-f", "-y", "-s", "300", "-o", str(trace), "-e", "trace=open,openat"])
+        assert result.status == 4 and "log.json: neither a file nor a pipe of your own" in result.err, str(result)
+        assert args[0] == "diff" or "\ngood: " in "\n" + result.out
+        opened = [line for line in trace.read_text(errors="replace").splitlines()
+                  if "<%s>" % KERNEL_LOG in line.partition(" = ")[2] and "O_PATH" not in line]
+        assert not opened, "\n".join(opened)
+
+
 # ---- the journal ----
 
 STANDIN = r"""
@@ -431,3 +548,57 @@ def test_nothing_is_written_past_the_escapes():
                 if not own_text or (re.search(r"%[-*.0-9]*s", call[2]) and not plural):
                     wrong.append("%s: %s" % (name, call[0][:100]))
     assert not wrong, "\n".join(wrong)
+
+
+# ---- files that are too much ----
+
+def too_much(folder):
+    """Facts that take more than there is room for, though their text does not, as facts and as a capture."""
+    facts = {"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "1"}
+    with open(os.path.join(folder, "facts.json"), "w") as file:
+        json.dump(dict(facts, pci={"devices": [{}] * 60000}), file)
+    with open(os.path.join(folder, "strings.json"), "w") as file:
+        json.dump(dict(facts, os={"hostname": "x" * (40 << 20)}), file)
+    with open(os.path.join(folder, "node.capture"), "w") as file:
+        file.write(json.dumps(dict(facts, format="nvnodecheck-capture")) + "\n")
+        file.write(json.dumps({"read": "/proc/cmdline", "text": "a " * 520000}) + "\n")
+        file.write(json.dumps({"read": "/proc/modules", "text": "a 1 0 - Live 0\n" * 69000}) + "\n")
+
+
+@pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "jsonl"], ["diff"]], ids=" ".join)
+def test_too_much_costs_its_file_alone(verb, plain, place):
+    """It is named, and all others are judged, whichever worker has them."""
+    folder = os.path.join(place, "much-" + "-".join(verb))
+    os.mkdir(folder)
+    too_much(folder)
+    for i in range(12):
+        shutil.copy(plain[0], os.path.join(folder, "good%d.json" % i))
+    result = run(*verb, folder) if verb == ["diff"] else run(*verb, "--from", folder)
+    assert result.status == 4, str(result)
+    assert "facts.json: pci.devices: more than 32 MiB of facts" in result.err
+    assert "strings.json: os.hostname: more than 32 MiB of facts" in result.err
+    assert "node.capture: reading it ended the process that did" in result.err
+    if verb == ["diff"]:
+        assert result.out.startswith("12 nodes, 0 facts differ; 3 files could not be read")
+    elif len(verb) == 1:
+        assert [line for line in result.out.splitlines() if line.startswith("good")] and \
+            len([line for line in result.out.splitlines() if line.startswith("good")]) == 12
+        assert "12 nodes: " in result.out and "; 3 files could not be read" in result.out
+    else:
+        assert len(result.out.splitlines()) == 13
+        assert json.loads(result.out.splitlines()[-1])["unreadable"] == 3
+    shutil.rmtree(folder)
+
+
+def test_a_line_is_cut_between_characters(scratch):
+    """What is kept of a long line of the log, and what a finding shows of a line of configuration."""
+    for shift in range(3):
+        tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+        text = "x" * shift + "\u20ac" * 400
+        tree.file("/var/log/dmesg", ("[    1.000000] NVRM: Xid (PCI:0000:19:00): 79, name=%s\n" % text).encode())
+        tree.file("/etc/modprobe.d/nvidia-x.conf", ("nonsense %s\n" % text).encode())
+        scratch.put(tree)
+        for args in (["doctor", "--json"], ["doctor"], ["facts"]):
+            result = run(*args, "--root", scratch.directory)
+            assert "\ufffd" not in result.out and "\\xe2" not in result.out
+            assert "\u20ac" in result.out

@@ -177,7 +177,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
     """With what would tell; -v lists all of it."""
     directory = node_tree("h200-x8")
     brief, verbose = text_of(directory), text_of(directory, "-v")
-    assert unwrapped(brief).count("Not checked:") == 1 and "To check 3" in brief
+    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"To check \d+: ", brief)
     report = program.report(directory)
     rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
     assert "Not checked: %d checks" % len(rules) in unwrapped(brief)

@@ -57,6 +57,22 @@ size_t utf8_cut(const char *s, size_t n)
 		       : n;
 }
 
+void utf8_drop_cut(char *s)
+{
+	size_t n = strlen(s), to = 0;
+
+	if (utf8_is_plain(s, n))
+		return;
+	for (size_t i = 0; i < n;) {
+		size_t length = utf8_length(s + i, n - i);
+
+		memmove(s + to, s + i, length);
+		to += length;
+		i += length ? length : 1;
+	}
+	s[to] = '\0';
+}
+
 static size_t clean(char *out, const char *s, size_t n)
 {
 	size_t size = 0;

@@ -123,7 +123,9 @@ const struct option_row option_rows[] = {
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
-	  "keep host name, GPU UUIDs and MAC addresses as they are" },
+	  "keep all that is read, and names, addresses and serial numbers as they are" },
+	{ "show-redactions", 0, AT(FLAG, show_redactions), NULL, NULL, VERB_CAPTURE,
+	  "list on standard output what was left out or replaced, by file" },
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
 	  "do not page long text on a terminal" },
@@ -431,6 +433,11 @@ static int check_use(const struct options *o)
 	if (o->audience >= 0 && (o->format || o->brief))
 		return usage_error(o->verb, "--for and %s cannot be used together",
 				   o->brief ? "--brief" : "--format");
+	if (o->show_redactions && o->no_redact)
+		return usage_error(o->verb, "--show-redactions and --no-redact cannot be used together");
+	if (o->show_redactions && o->output && strcmp(o->output, "-") == 0)
+		return usage_error(o->verb,
+				   "--show-redactions needs standard output for its list: -o FILE");
 	if (o->list && o->args_count)
 		return usage_error(o->verb, "--list shows all, and takes no ID");
 	return 0;

@@ -61,6 +61,7 @@ struct options {
 	int color;		 /* enum color */
 	bool no_pager;
 	bool no_redact;
+	bool show_redactions;
 	bool quiet;
 	bool journal;
 	bool verbose;

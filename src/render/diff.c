@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/utf8.h"
 #include "fleet/diff.h"
 #include "render/render.h"
 
@@ -55,7 +56,7 @@ static void make_pattern(const char *path, char pattern[512])
 		pattern[n++] = '*';
 		path += strcspn(path, "]") - 1;
 	}
-	pattern[n] = '\0';
+	pattern[utf8_cut(pattern, n)] = '\0';
 }
 
 static bool same_values(const struct diff_key *a, const struct diff_key *b)

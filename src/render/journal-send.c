@@ -72,7 +72,7 @@ int journal_send(const struct report *r, enum exit_status status)
 {
 	typeof(&sd_journal_sendv) send;
 	const struct library_symbol symbol = { &send, "sd_journal_sendv", NULL, 0 };
-	int rc = library_load("libsystemd.so.0", &symbol, 1);
+	int rc = library_load(LIBSYSTEMD, &symbol, 1);
 
 	if (rc)
 		return rc;

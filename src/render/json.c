@@ -37,6 +37,27 @@ struct json_object *render_words(const char *const *list, unsigned int bits)
 	return array;
 }
 
+/* Those that are known to be true, and why. */
+static struct json_object *kinds_json(const struct node *node)
+{
+	struct json_object *array;
+
+	if (!is_known(node->kinds))
+		return NULL;
+	array = json_object_new_array();
+	for_each(kind, &node->kinds) {
+		struct json_object *json;
+
+		if (!known_is(kind->is, true))
+			continue;
+		json = json_object_new_object();
+		put_str(json, "name", kind->name);
+		put_str(json, "reason", kind->reason);
+		json_object_array_add(array, json);
+	}
+	return array;
+}
+
 struct json_object *render_node(const struct node *node)
 {
 	struct json_object *json = json_object_new_object();
@@ -53,6 +74,7 @@ struct json_object *render_node(const struct node *node)
 		 was_read(node->rdma.devices) ? json_u64(node->rdma.devices.count) : NULL);
 	put_str(json, "os", node->os.name);
 	put_str(json, "hypervisor", node->os.hypervisor);
+	json_put(json, "kinds", kinds_json(node));
 	return json;
 }
 

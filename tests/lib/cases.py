@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -211,8 +212,8 @@ def find(file, title):
 
 def said_twice(report):
     """Rules that answer more than once for a subject: a reader would not know which to believe."""
-    answers = [(f["rule"], f["subject"]) for f in report["findings"]]
-    return sorted({"%s answers twice for %s" % answer for answer in answers if answers.count(answer) > 1})
+    answers = collections.Counter((f["rule"], f["subject"]) for f in report["findings"])
+    return sorted("%s answers twice for %s" % answer for answer, count in answers.items() if count > 1)
 
 
 # A line of the log, which preflight does not read, can be all that tells a patched driver.
