@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from lib import plans, program, tree
+from lib import journal, plans, program, tree
 from lib.plans import Plan
 
 OWN = "/etc/modprobe.d/zz-nvnodecheck.conf"
@@ -874,8 +874,13 @@ def test_undo_names_all_that_it_takes_back(scratch):
     applied = os.listdir(state)[0]
     interrupted = "2099" + applied[4:]
     shutil.copytree(os.path.join(state, applied), os.path.join(state, interrupted))
+    record = os.path.join(state, interrupted, "plan.json")
+    with open(record, encoding="ascii") as file:
+        text = file.read().replace(applied, interrupted)
+    with open(record, "w", encoding="ascii") as file:
+        file.write(text)
     with open(os.path.join(state, interrupted, "journal"), "w", encoding="ascii") as file:
-        file.write("BEGIN\n")
+        file.write(journal.begun(interrupted, text))
     main, terminal = pty.openpty()
     process = subprocess.Popen([program.binary(), "undo", "--root", directory], stdin=terminal,
                                stdout=terminal, stderr=terminal, env=program.environment())
@@ -916,16 +921,17 @@ def test_refused_after_a_recovery(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     assert fix(directory, "--apply", "--yes").status == 0
     state = directory + "/var/lib/nvnodecheck/fix"
-    journal = os.path.join(state, os.listdir(state)[0], "journal")
-    with open(journal, encoding="ascii") as file:
-        text = file.read()
-    with open(journal, "w", encoding="ascii") as file:
-        file.write(text.replace("COMMIT\n", ""))
+    path = os.path.join(state, os.listdir(state)[0], "journal")
+    with open(path, encoding="ascii") as file:
+        lines = file.readlines()
+    assert lines[-1].startswith("COMMIT ")
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(lines[:-1])
     os.makedirs(directory + "/var/lib/pacman", exist_ok=True)
     with open(directory + "/var/lib/pacman/db.lck", "w", encoding="ascii"):
         pass
     result = program.run("undo", "--root", directory, "--yes")
-    assert result.status == 4 and not os.path.exists(directory + OWN), str(result)
+    assert result.status == 5 and not os.path.exists(directory + OWN), str(result)
     assert "rolled back" in result.out and "Nothing else was changed" in result.out, str(result)
 
 

@@ -13,6 +13,7 @@ const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "le
 					    "not-fixed", "rolled-back", NULL };
 
 struct checking {
+	const struct source *source; /* that was looked at before */
 	const struct options *options;
 	const struct settings *settings;
 	const struct plan *plan;
@@ -57,9 +58,10 @@ static void tell(void *user, const char *text)
 	complain("%s", text);
 }
 
-struct txn_options fix_txn_options(const struct options *options)
+struct txn_options fix_txn_options(const struct options *options, const struct root *root)
 {
-	return (struct txn_options){ .root = options->root,
+	return (struct txn_options){ .root = root,
+				     .writable_parents = options->writable_parents,
 				     .no_regenerate = options->no_regenerate,
 				     .progress = tell };
 }
@@ -81,9 +83,10 @@ bool fix_agreed(const struct options *options, const char *question)
 	return false;
 }
 
-enum exit_status fix_prepare(const struct source *source, const struct options *options)
+enum exit_status fix_prepare(const struct source *source, const struct options *options,
+			     bool *changed)
 {
-	const struct txn_options txn = fix_txn_options(options);
+	const struct txn_options txn = fix_txn_options(options, source->root);
 	struct txn_outcome outcome;
 
 	if (!options->root && geteuid() != 0) {
@@ -94,6 +97,9 @@ enum exit_status fix_prepare(const struct source *source, const struct options *
 	txn_recover(&txn, source->arena, &outcome);
 	for_each(text, &outcome.recovered)
 		complain("%s", *text);
+	for_each(note, &outcome.notes)
+		complain("%s", *note);
+	*changed = outcome.recovered.count > 0;
 	if (outcome.result != TXN_REFUSED)
 		return EXIT_WELL;
 	complain("%s", outcome.text ? outcome.text : "an earlier transaction cannot be taken back");
@@ -189,7 +195,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 	struct report *report;
 	struct plan *again;
 
-	if (source_open(&source, c->options) || source_observe(&source, c->options)) {
+	if (source_reopen(&source, c->source) || source_observe(&source, c->options)) {
 		*why = "the node could not be looked at again";
 		return false;
 	}
@@ -238,6 +244,19 @@ static void settle_results(struct checking *c, const struct txn_outcome *outcome
 			c->results[i] = REPAIR_ROLLED_BACK;
 }
 
+enum exit_status fix_status(enum exit_status status, const struct txn_outcome *outcome)
+{
+	bool changed = outcome->id || outcome->recovered.count;
+
+	if (status != EXIT_CANNOT || !changed)
+		return status;
+	if (outcome->result != TXN_REFUSED)
+		complain("%s: %s all the same; 'undo --list' shows it",
+			 outcome->id ? outcome->id : outcome->recovered.items[0],
+			 txn_result_words[outcome->result]);
+	return EXIT_UNCONFIRMED;
+}
+
 static enum exit_status status_of(const struct txn_outcome *outcome)
 {
 	switch (outcome->result) {
@@ -257,8 +276,9 @@ static enum exit_status status_of(const struct txn_outcome *outcome)
 static enum exit_status carry_out(const struct source *source, const struct report *report,
 				  struct checking *c)
 {
-	struct txn_options txn = fix_txn_options(c->options);
+	struct txn_options txn = fix_txn_options(c->options, source->root);
 	struct txn_outcome result;
+	enum exit_status status;
 	struct outcome outcome = { .plan = c->plan, .txn = &result, .results = c->results };
 
 	txn.verify = check;
@@ -267,9 +287,10 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 	settle_results(c, &result);
 	if (!c->options->root && is_known(source->node->os.boot_id))
 		outcome.boot_id = source->node->os.boot_id.value;
-	return c->options->format == FORMAT_JSON
-		       ? render_applied_json(&outcome, report, status_of(&result))
-		       : render_outcome_text(&outcome, &c->options->render, status_of(&result));
+	status = c->options->format == FORMAT_JSON
+			 ? render_applied_json(&outcome, report, status_of(&result))
+			 : render_outcome_text(&outcome, &c->options->render, status_of(&result));
+	return fix_status(status, &result);
 }
 
 static enum exit_status show(const struct plan *plan, const struct report *report,
@@ -284,9 +305,11 @@ enum exit_status fix_apply(const struct source *source, const struct settings *s
 			   const struct options *options, const struct plan *plan,
 			   const struct report *report)
 {
-	struct checking c = {
-		.options = options, .settings = settings, .plan = plan, .report = report
-	};
+	struct checking c = { .source = source,
+			      .options = options,
+			      .settings = settings,
+			      .plan = plan,
+			      .report = report };
 	const char *question = arena_printf(source->arena, "Apply plan %s?", plan->id);
 	bool doable = can_do_anything(plan, options);
 

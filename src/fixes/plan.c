@@ -297,6 +297,8 @@ struct plan *plan_make(const struct plan_request *r)
 			    .staged = next_command_line(r->report->node) };
 
 	plan->arena = arena;
+	if (r->host)
+		host_identity(r->host, &plan->root_device, &plan->root_inode);
 	f.scratch = arena_new(SCRATCH_BYTES);
 	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)

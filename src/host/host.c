@@ -25,6 +25,12 @@ enum host_kind host_kind(const struct host *host)
 	return host->kind;
 }
 
+void host_identity(const struct host *host, uint64_t *device, uint64_t *inode)
+{
+	*device = host->device;
+	*inode = host->inode;
+}
+
 int host_record(struct host *host, int fd, bool redact, struct arena *shared)
 {
 	_cleanup_text_ struct text hostname = { 0 };

@@ -8,6 +8,16 @@
 
 #define INDENT 4
 
+/* What was not put back as it was, on purpose. */
+static bool has_rest(const struct txn_outcome *txn)
+{
+	for_each(item, &txn->items)
+		if (item->state == TXN_LEFT || item->state == TXN_STAYS ||
+		    item->state == TXN_REBUILT)
+			return true;
+	return false;
+}
+
 static const char *result_text(const struct txn_outcome *txn)
 {
 	switch (txn->result) {
@@ -16,9 +26,11 @@ static const char *result_text(const struct txn_outcome *txn)
 	case TXN_REFUSED:
 		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
-		return "Rolled back: the node is as it was";
+		return has_rest(txn) ? "Rolled back, but for what is listed here"
+				     : "Rolled back: the node is as it was";
 	case TXN_UNDONE:
-		return "Taken back: the node is as it was before";
+		return has_rest(txn) ? "Taken back, but for what is listed here"
+				     : "Taken back: the node is as it was before";
 	case TXN_PARTLY:
 		return "Taken back, but not all of it";
 	case TXN_NOTHING:
@@ -125,16 +137,18 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct rende
 
 /* ---- the list ---- */
 
-static void entry_text(FILE *out, const struct txn_entry *entry)
+static void entry_text(FILE *out, const struct txn_entry *entry, int width)
 {
 	time_t seconds = (time_t)entry->time_s;
 	char when[32] = "";
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", &tm);
-	fprintf(out, "%s  %s  %s%s%s\n", entry->id, when, txn_status_words[entry->status],
+	if (seconds && gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ  ", &tm);
+	fprintf(out, "%s  %s%s%s%s\n", entry->id, when, txn_status_words[entry->status],
 		entry->who ? "  " : "", entry->who ? entry->who : "");
+	if (entry->text)
+		text_wrap(out, entry->text, INDENT, 0, width);
 	for_each(r, &entry->repairs)
 		fprintf(out, "%*s%s%s%s: %s\n", INDENT, "", r->rule, r->subject ? " " : "",
 			r->subject ? r->subject : "", r->what);
@@ -149,7 +163,7 @@ enum exit_status render_entries_text(const struct txn_entries *entries,
 
 	page_begin(&page, options->color, options->pager);
 	for_each(entry, &entries->entries)
-		entry_text(page.out, entry);
+		entry_text(page.out, entry, page.width);
 	if (entries->entries.count == 0)
 		fprintf(page.out, "Nothing was applied here.\n");
 	return page_end(&page, EXIT_WELL);
