@@ -990,3 +990,65 @@ def test_ordinary_user_is_told_whose_tree_it_is(scratch):
 def test_ordinary_user_cannot_apply():
     result = program.run("fix", "--apply", "--yes", user=True)
     assert result.status == 4 and "only root" in result.err
+
+
+# ---- files that could not be read ----
+
+def without(directory, path, *args):
+    """The plan of a user to whom PATH says nothing."""
+    place = directory + path
+    mode = os.stat(place).st_mode & 0o7777
+    os.chmod(place, 0)
+    try:
+        return Plan(directory, *args, user=True)
+    finally:
+        os.chmod(place, mode)
+
+
+def already(plan):
+    return {(r["rule"], r["subject"]) for r in plan.repairs
+            if r["refused"] and r["activation"] not in (None, "none")}
+
+
+UNREAD = [
+    ("broken-everything", "", ["--profile", "deepep,p2p", "--all"]),
+    ("hgx-h100-ib", "process slurmd memlock=65536\n"
+     "file /etc/systemd/system/slurmd.service.d/zz-nvnodecheck.conf\n\t[Service]\n"
+     "\tLimitMEMLOCK=infinity\n"
+     "file /etc/systemd/system/slurmd.service.d/zzz.conf\n\t[Service]\n\tLimitMEMLOCK=1\n",
+     ["limits/memlock"]),
+    ("h20-roce-deepep", "file /etc/modprobe.d/x.conf\n\toptions nvidia NVreg_EnableStreamMemOPs=1\n",
+     ["--profile", "deepep", "driver/params-configured-not-live", "driver/stream-memops"]),
+]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files that somebody else cannot read")
+@pytest.mark.parametrize("name, text, args", UNREAD)
+def test_what_was_not_read_is_not_right_already(scratch, name, text, args):
+    """Each file in turn: that all is right on disk is not said because of one that could not be read."""
+    directory = plans.put(scratch, name, text)
+    subprocess.run(["chmod", "-R", "a+rX", directory], check=True)
+    whole = already(Plan(directory, *args, user=True))
+    tried = 0
+    for top in ("/boot", "/etc"):
+        for folder, _, files in os.walk(directory + top):
+            for path in [folder] + [folder + "/" + name for name in files]:
+                if os.path.islink(path) or path == directory + "/etc":
+                    continue
+                plan = without(directory, path[len(directory):], *args)
+                assert already(plan) <= whole, (path, already(plan) - whole)
+                tried += 1
+    assert tried > 20
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files that somebody else cannot read")
+def test_what_comes_later_and_was_not_read(scratch):
+    """It would win; nothing is planned beside it."""
+    sysctl = "sysctl kernel.numa_balancing 1\nfile /etc/sysctl.d/zzz.conf\n\tkernel.x = 1\n"
+    directory = plans.put(scratch, "hgx-h100-ib", sysctl)
+    args = ["sysctl/numa-balancing-enabled"]
+    assert Plan(directory, *args).kinds() == ["sysctl"]
+    for path in ("/etc/sysctl.d/zzz.conf", "/usr/lib/sysctl.d"):
+        os.makedirs(directory + path, exist_ok=True) if path.endswith(".d") else None
+        plan = without(directory, path, *args)
+        assert "could not be read" in plan.refused(args[0]) and plan.empty(), path
