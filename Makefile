@@ -165,8 +165,8 @@ check-sanitize:
 		tests/test_holes.py tests/test_bad_input.py
 
 # make check has a sample of the first.
-check-faults: all
-	$(Q)NVNODECHECK_FAULTS=1 $(PYTHON) tests/check $(B) tests/test_faults.py
+check-faults: all unit
+	$(Q)NVNODECHECK_FAULTS=1 $(PYTHON) tests/check $(B) tests/test_faults.py tests/test_txn_crash.py
 check-valgrind: all
 	$(Q)NVNODECHECK_VALGRIND=1 $(PYTHON) tests/check $(B) tests/test_valgrind.py
 

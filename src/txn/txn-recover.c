@@ -62,8 +62,9 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 						  &kept->remade, NULL };
 	int rc;
 
-	write_sweep(&t->w, kept->path);
-	rc = write_settle(&t->w, kept->path, known);
+	rc = write_sweep(&t->w, kept->path);
+	if (rc == 0)
+		rc = write_settle(&t->w, kept->path, known);
 	if (rc)
 		return rc;
 	return kept->is_link ? write_see_link(&t->w, kept->path, now)
@@ -71,11 +72,11 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 }
 
 /* Without its folder, or the copy that was kept, no later try does better; it would only stand in the
- * way of all that comes after. What somebody changes just now is theirs. */
+ * way of all that comes after. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
-	if (t->w.refused || rc == -ENOENT || rc == -ESTALE || rc == -EUCLEAN)
+	if (t->w.refused || rc == -ENOENT || rc == -EUCLEAN)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;
@@ -111,13 +112,23 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, c
 		return TXN_KEPT;
 	}
 	rc = put_back(t, kept, &now);
+	/* What somebody changes just now is theirs. */
+	if (rc == -ESTALE)
+		t->w.refused = true;
 	return rc ? not_restored(t, rc, text) : TXN_RESTORED;
 }
 
-static void drop_folders(struct txn *t, const struct kept *kept)
+/* STATE, or what dropping the folders that were made for the file came to. */
+static enum txn_item_state drop_folders(struct txn *t, const struct kept *kept,
+					enum txn_item_state state, const char **text)
 {
-	for (uint32_t i = kept->folders.count; i-- > 0;)
-		write_drop_folder(&t->w, kept->folders.items[i]);
+	for (uint32_t i = kept->folders.count; i-- > 0;) {
+		int rc = write_drop_folder(&t->w, kept->folders.items[i]);
+
+		if (rc && state == TXN_RESTORED)
+			state = not_restored(t, rc, text);
+	}
+	return state;
 }
 
 void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -131,7 +142,7 @@ void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *ite
 		enum txn_item_state state =
 			kept_restore(t, kept, !step->ended && generate_in_place(step, kept), &why);
 
-		drop_folders(t, kept);
+		state = drop_folders(t, kept, state, &why);
 		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED) ||
 		    (state == TXN_REBUILT && worst == TXN_RESTORED)) {
 			worst = state;
@@ -146,10 +157,10 @@ static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *
 	const char *text = NULL;
 	enum txn_item_state state = kept_restore(t, &file->kept, false, &text);
 
+	state = drop_folders(t, &file->kept, state, &text);
 	if (state == TXN_RESTORED && !file->kept.before.there)
 		text = "it was not there before";
 	txn_set(item, state, text);
-	drop_folders(t, &file->kept);
 }
 
 /* ---- all of it ---- */

@@ -160,24 +160,34 @@ static bool is_unfinished(const char *entry)
 	       strncmp(entry, WRITE_SIDE, strlen(WRITE_SIDE)) == 0;
 }
 
-void write_sweep(struct writer *w, const char *path)
+static int sweep(struct writer *w, DIR *dir, const char *path)
 {
-	char name[NAME_MAX + 1];
-	int folder = write_open_folder(w, path, name);
-	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
 	const struct dirent *entry;
 
-	if (!dir) {
-		close_fd(&folder);
-		return;
-	}
-	while ((entry = readdir(dir))) {
+	while ((errno = 0, entry = readdir(dir))) {
 		if (!is_unfinished(entry->d_name))
 			continue;
 		TEST_POINT("unlink of a temporary file");
-		unlinkat(folder, entry->d_name, 0);
+		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			return write_failed(w, path, "removing what is unfinished beside it");
 	}
+	return errno ? write_failed(w, path, "reading its folder") : 0;
+}
+
+int write_sweep(struct writer *w, const char *path)
+{
+	char name[NAME_MAX + 1];
+	int folder = write_open_folder(w, path, name), rc;
+	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+
+	if (!dir) {
+		rc = folder < 0 ? folder : write_failed(w, path, "reading its folder");
+		close_fd(&folder);
+		return rc == -ENOENT ? 0 : rc;
+	}
+	rc = sweep(w, dir, path);
 	closedir(dir);
+	return rc;
 }
 
 int write_room(struct writer *w, const char *path, uint64_t *bytes)

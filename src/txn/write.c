@@ -158,7 +158,9 @@ int write_see_in(struct writer *w, int folder, const char *name, const char *pat
 	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return write_failed(w, path, "opening it");
-	if (fstat(fd, &opened) < 0 || opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
+	if (fstat(fd, &opened) < 0)
+		return write_failed(w, path, "looking at it");
+	if (opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
 		return write_fail(w, -ESTALE, path, "is being replaced by somebody else just now");
 	return see_file(w, fd, path, seen, out);
 }

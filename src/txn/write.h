@@ -113,7 +113,7 @@ int write_make_folder(struct writer *w, const char *path, uint32_t mode);
 int write_drop_folder(struct writer *w, const char *path);
 bool write_folder_exists(struct writer *w, const char *path);
 /* Removes what is unfinished and ours beside PATH. */
-void write_sweep(struct writer *w, const char *path);
+int write_sweep(struct writer *w, const char *path);
 
 /* What an ordinary file there could grow to. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
