@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +14,12 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 from lib import node, program, tree  # noqa: E402
+
+pytest_plugins = ["lib.limit"]
+
+# Whoever started this may have it ignored, as a shell does for what it runs in the background, and programs
+# that a test ends by it would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config):
@@ -57,6 +65,19 @@ def node_tree(stages):
         stage.put(node.tree_of(name))
         return stage.directory
     return directory
+
+
+@pytest.fixture(scope="session")
+def node_facts(stages):
+    """node_facts(NAME): the facts of a node's tree as text, each node's read once."""
+    stage, seen = stages("facts"), {}
+
+    def facts(name):
+        if name not in seen:
+            stage.put(node.tree_of(name))
+            seen[name] = json.dumps(program.facts(stage.directory))
+        return seen[name]
+    return facts
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_output_of_each_verb_goes_into_a_file(args, healthy, tmp_path):
 def test_status_follows_fail_on(broken):
     report = program.report(broken, "--profile", "deepep")
     worst = {f["severity"] for f in report["findings"] if f["verdict"] in ("fail", "pending")}
-    order = ["info", "warn", "err", "crit"]
+    order = ["warn", "err", "crit"]
     for severity in order:
         above = any(order.index(w) >= order.index(severity) for w in worst)
         result = run("--root", broken, "--profile", "deepep", "--fail-on", severity, "-q")

@@ -4,7 +4,6 @@ tests/nodes; where output is shown, that is what it writes ("..." stands for lin
 import os
 import re
 import shlex
-import shutil
 import subprocess
 
 import pytest
@@ -51,7 +50,7 @@ def displayed(page):
 class Node:
     """The commands' names and paths, led to a node in a tree."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, node_facts):
         self.folder = folder
         self.tree = os.path.join(folder, "tree")
         tree.Stage(self.tree).put(node.tree_of(NODE))
@@ -61,8 +60,8 @@ class Node:
         os.symlink(os.path.join(program.TOP, "nodes"), os.path.join(folder, "nodes"))
         os.mkdir(os.path.join(folder, "facts"))
         for name in (NODE, "hgx-h100-ib"):
-            shutil.copy(os.path.join(program.TOP, "tests", "golden", name + ".facts.json"),
-                        os.path.join(folder, "facts", name + ".json"))
+            with open(os.path.join(folder, "facts", name + ".json"), "w", encoding="utf-8") as file:
+                file.write(node_facts(name))
         self.script("sudo", 'exec "$@"')
         takes_root = [v for v in cli.verbs() if any(o.name == "root" for o in cli.options(v))]
         self.script("nvnodecheck", '''more=
@@ -93,8 +92,8 @@ exec %s "$@" $more''' % (self.tree, " ".join(takes_root), self.tree, program.bin
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return Node(str(tmp_path_factory.mktemp("examples")))
+def site(tmp_path_factory, node_facts):
+    return Node(str(tmp_path_factory.mktemp("examples")), node_facts)
 
 
 def is_shown(shown, written):
@@ -104,12 +103,12 @@ def is_shown(shown, written):
     return re.match(pattern, written) is not None
 
 
-def check(place, command, shown):
+def check(site, command, shown):
     if command.startswith(("make", "./bootstrap")):
         return check_build(command)
     if os.geteuid() != 0 and re.search("--apply|undo", command):
         return None
-    result = place.run(command)
+    result = site.run(command)
     # Nothing can be tried on a machine without the driver, and saying so is all that it shows here.
     refused = " prove" in command and "driver is not loaded" in result.err
     assert result.status in WELL or refused, str(result)
@@ -130,44 +129,44 @@ def check_build(command):
         assert re.search(r"^(\S+ \| )*%s( \| \S+)*\)$" % re.escape(words[1]), read("bootstrap"), re.M)
 
 
-def test_readme(place):
+def test_readme(site):
     text = read("README.md")
     found = blocks(text)
     assert sum(bool(shown) for _, shown in found) >= 1 and len(found) >= 5
     for command, shown in found:
-        check(place, command, shown)
+        check(site, command, shown)
 
 
-def test_readme_in_its_sentences(place):
+def test_readme_in_its_sentences(site):
     commands = inline(read("README.md"))
     assert len(commands) >= 8
     # "capture" needs a file to be looked at before others look at it.
-    assert place.run("nvnodecheck capture -o node.capture").status == 0
+    assert site.run("nvnodecheck capture -o node.capture").status == 0
     for command in commands:
-        check(place, command, None)
+        check(site, command, None)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_manual(page, place):
+def test_manual(page, site):
     text = read("man", page)
     commands = displayed(text)
     assert len(commands) >= {"nvnodecheck.8": 10, "nvnodecheck-facts.5.in": 1}.get(page, 0)
     for command in commands:
-        check(place, command, None)
+        check(site, command, None)
 
 
-def test_example_of_a_configuration(place):
+def test_example_of_a_configuration(site):
     text = read("man", "nvnodecheck.conf.5")
     example = re.search(r"^\.Bd -literal -offset indent\n(.*?)^\.Ed", text, re.M | re.S).group(1)
     for text in (example, read("nvnodecheck.conf.example")):
-        with open(place.tree + "/etc/nvnodecheck.conf", "w", encoding="utf-8") as file:
+        with open(site.tree + "/etc/nvnodecheck.conf", "w", encoding="utf-8") as file:
             file.write(text)
-        result = place.run("nvnodecheck -q")
-        os.unlink(place.tree + "/etc/nvnodecheck.conf")
+        result = site.run("nvnodecheck -q")
+        os.unlink(site.tree + "/etc/nvnodecheck.conf")
         assert result.status in WELL and not result.err, str(result)
 
 
-def test_contributing(place):
+def test_contributing(site):
     """The commands of CONTRIBUTING.md that the walk-through does not make anew."""
     for command, shown in blocks(read("CONTRIBUTING.md")):
         if command.startswith("make") or command.startswith("./bootstrap"):

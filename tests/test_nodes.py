@@ -9,10 +9,9 @@ import os
 
 import pytest
 
-from lib import node, program
+from lib import golden, node, program
 from lib.program import pretty, steady
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 NAMES = node.names()
 
 
@@ -30,9 +29,9 @@ def in_short(document):
     return document
 
 
-def hold(name, kind, document):
-    path = os.path.join(GOLDEN, "%s.%s.json" % (name, kind))
-    text = pretty(in_short(steady(document)))
+def hold_file(name, text):
+    """TEXT is what tests/golden/NAME has."""
+    path = os.path.join(golden.FOLDER, name)
     if os.environ.get("NVNODECHECK_UPDATE") == "1":
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -41,9 +40,16 @@ def hold(name, kind, document):
     with open(path, encoding="utf-8") as file:
         kept = file.read()
     if kept != text:
-        # As documents first: the difference that pytest then shows is short.
-        assert json.loads(text) == json.loads(kept)
+        # As lists first: the difference that pytest then shows is short.
+        assert text.splitlines() == kept.splitlines()
         assert text == kept
+
+
+def hold(name, kind, document, lines):
+    document = in_short(steady(document))
+    hold_file("%s.%s.txt" % (name, kind), "".join(line + "\n" for line in lines(document)))
+    if name in golden.WHOLE:
+        hold_file("%s.%s.json" % (name, kind), pretty(document))
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -62,12 +68,12 @@ def seen(request, stages, tmp_path_factory):
 def test_facts(seen):
     name, _, result, _ = seen
     assert result.err == ""
-    hold(name, "facts", result.json())
+    hold(name, "facts", result.json(), golden.fact_lines)
 
 
 def test_report(seen):
     name, directory, _, _ = seen
-    hold(name, "report", program.report(directory))
+    hold(name, "report", program.report(directory), golden.report_lines)
 
 
 def test_facts_come_back(seen):
@@ -121,5 +127,6 @@ def test_redacted_capture(seen, tmp_path):
 
 
 def test_goldens_belong_to_nodes():
-    known = {"%s.%s.json" % (name, kind) for name in NAMES for kind in ("facts", "report")}
-    assert set(os.listdir(GOLDEN)) <= known
+    known = {"%s.%s.%s" % (name, kind, form) for kind in ("facts", "report")
+             for form, names in (("txt", NAMES), ("json", golden.WHOLE)) for name in names}
+    assert set(os.listdir(golden.FOLDER)) == known

@@ -28,7 +28,8 @@ def units_of(root, *arguments):
 def is_enabled(root, unit):
     done = subprocess.run(["systemctl", "--root=" + str(root), "is-enabled", unit],
                           capture_output=True, text=True)
-    return done.stdout.strip() or None
+    # systemd 257 has a word for it on standard output, 252 had none.
+    return {"": None, "not-found": None}.get(done.stdout.strip(), done.stdout.strip())
 
 
 TREE = {

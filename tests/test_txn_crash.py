@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from lib import txn
+from lib.long import or_short
 from lib.txn import applied, check, copy, root  # noqa: F401
 
 pytestmark = txn.needs
-EVERY = bool(os.environ.get("NVNODECHECK_FAULTS"))
 
 
 # ---- killed at every point ----
@@ -63,8 +63,7 @@ def recovered(root):
 
 
 def test_killed_anywhere(root, say):
-    """At each point of an apply, and then at each point of the recovery (at every third, if not all are
-    asked for)."""
+    """At each point of an apply, and then at each point of the recovery (make check: at each fifth)."""
     before, after = ends(root, ())
     count, kept = Count(), root + ".killed"
     for n in range(1, txn.points(txn.make(root, False), "apply", txn.plan(root)) + 1):
@@ -73,9 +72,10 @@ def test_killed_anywhere(root, say):
         before = txn.look(root)
         assert txn.run(root, "apply", txn.plan(root), crash=n).killed
         copy(root, kept)
-        m = 0 if EVERY else n % 3 - 2
+        stride = or_short(1, 5)
+        m = n % stride + 1 - stride
         while True:
-            m += 1 if EVERY else 3
+            m += stride
             copy(kept, root)
             again = txn.run(root, "recover", crash=m)
             if not again.killed:
@@ -173,7 +173,7 @@ def test_calls_that_fail(root, names, error, say):
     before, after = ends(root, steps)
     count = Count()
     total = calls(root, names, steps)
-    stride = max(1, total // 25)
+    stride = max(1, total // or_short(25, 10))
     for when in range(1, total + 1, stride):
         for more in ("", "+"):
             txn.make(root, bool(steps))
@@ -203,19 +203,19 @@ IN_RECOVERY = FAILING + [("write", "EDQUOT"), ("fsync", "EDQUOT"), ("openat", "E
                          ids=["%s-%s" % fault for fault in IN_RECOVERY])
 def test_recovery_under_faults(root, number, say):
     """Killed at some moment, and then a recovery in which one call fails, or all of them from it on: it
-    says that all is as it was only where that is so, and the next one brings it there. Each fault at two
-    of the moments; make check-faults takes all."""
+    says that all is as it was only where that is so, and the next one brings it there (make check: at one
+    moment for each fault)."""
     names, error = IN_RECOVERY[number]
     steps = [txn.IMAGE_STEP, txn.GRUB2_STEP, txn.UNIT_STEP]
     before, after = ends(root, steps)
     count, kept = Count(), root + ".killed"
-    for at, nth in MOMENTS if EVERY else (MOMENTS[number % 6], MOMENTS[(number + 3) % 6]):
+    for at, nth in or_short(MOMENTS, (MOMENTS[number % 6],)):
         txn.make(root)
         before = txn.look(root)
         assert txn.run(root, "apply", txn.plan(root, steps=steps), crash=nth, at=at).killed
         copy(root, kept)
         total = made(root, names, "recover")
-        for when in range(1, total + 1, max(1, total // (24 if EVERY else 5))):
+        for when in range(1, total + 1, max(1, total // or_short(24, 5))):
             for more in ("", "+"):
                 copy(kept, root)
                 ran = txn.run(root, "recover", wrap=(

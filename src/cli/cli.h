@@ -45,7 +45,7 @@ struct options {
 	int format; /* enum format */
 	const char *only[LIST_OPTION_MAX + 1];
 	const char *skip[LIST_OPTION_MAX + 1];
-	int fail_on; /* enum severity; -1: not given */
+	int fail_on; /* from SEVERITY_WARN, as the words of --fail-on; -1: not given */
 	bool strict;
 	bool all;
 	bool apply;
@@ -62,9 +62,11 @@ struct options {
 	int color;		 /* enum color */
 	bool no_pager;
 	bool no_redact;
+	bool show_redactions;
 	bool quiet;
 	bool journal;
 	bool verbose;
+	bool brief;
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"
 #include "txn/outcome.h"
@@ -76,7 +77,7 @@ bool fix_agreed(const struct options *options, const char *question)
 		complain("nobody to ask: --yes says that you agree");
 		return false;
 	}
-	fprintf(stderr, "%s [y/N] ", question);
+	escape_printf(stderr, SINK_TERMINAL, "%s [y/N] ", question);
 	if (fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
 	complain("nothing was changed");
@@ -119,7 +120,7 @@ static const struct finding *find_again(const struct report *report, const struc
 {
 	for_each(f, &report->findings)
 		if (same_subject(f, old) &&
-		    (f->answer.verdict == VERDICT_FAIL || f->answer.verdict == VERDICT_PENDING))
+		    (finding_is_problem(f) || f->answer.verdict == VERDICT_NOTE))
 			return f;
 	return NULL;
 }
@@ -150,7 +151,8 @@ static bool would_be_repaired(const struct plan *plan, const struct finding *fin
 /* A service may take its time to start; the other steps are done when they return. */
 static bool is_at_once(const struct plan_repair *r)
 {
-	return r->activation == ACTIVATION_NOW && strcmp(r->finding->rule->fix, "service") != 0;
+	return r->activation == ACTIVATION_NOW &&
+	       strcmp(finding_fix(r->finding)->kind, "start-service") != 0;
 }
 
 static enum repair_result result_of(const struct checking *c, const struct plan_repair *r,

@@ -88,6 +88,58 @@ static void choose_profiles(struct report *report, const struct settings *settin
 							  : "asked for";
 }
 
+/* ---- profiles that were not asked for ---- */
+
+static const char *installed(const struct report *report, const char *const names[][2])
+{
+	for (size_t i = 0; names[i][0]; i++) {
+		const struct software_item *item = node_software(report->node, names[i][0]);
+
+		if (item)
+			return arena_printf(report->arena, "%s%s%s is installed", names[i][1],
+					    is_known(item->version) ? " " : "",
+					    is_known(item->version) ? item->version.value : "");
+	}
+	return NULL;
+}
+
+static const char *why_rdma(const struct report *report)
+{
+	static const char *const names[][2] = { { "nixl", "NIXL" }, { NULL } };
+	size_t rdma = count_rdma(report->node);
+
+	if (rdma)
+		return arena_printf(report->arena, "%zu RDMA device%s beside the GPUs", rdma,
+				    rdma == 1 ? " is" : "s are");
+	return installed(report, names);
+}
+
+static const char *why_profile(const struct report *report, unsigned int profile)
+{
+	static const char *const deepep[][2] = { { "deepep", "DeepEP" },
+						 { "nvshmem", "NVSHMEM" },
+						 { NULL } };
+
+	if (!topology_gpus(report->node))
+		return NULL;
+	return profile == PROFILE_RDMA	   ? why_rdma(report)
+	       : profile == PROFILE_DEEPEP ? installed(report, deepep)
+					   : NULL;
+}
+
+static void list_not_judged(struct report *report)
+{
+	for (unsigned int bit = 0; profile_words[bit]; bit++) {
+		struct profile_hint *hint;
+
+		if (report->profiles & 1u << bit)
+			continue;
+		hint = LIST_ADD(report->arena, &report->not_judged);
+		hint->profile = 1u << bit;
+		hint->reason = why_profile(report, hint->profile);
+	}
+}
+
 /* ---- reasons ---- */
 
 static bool is_below(const char *path, const char *folder)
@@ -202,8 +254,8 @@ static void weigh(struct report *report, size_t from)
 {
 	for (size_t i = from; i < report->findings.count; i++) {
 		struct finding *f = &report->findings.items[i];
-		enum proof_word word = proof_of_rule(report->node, f->rule->id, f->answer.subject,
-						     report->arena, &f->proved);
+		enum proof_word word = proof_of_trial(report->node, f->rule->trial,
+						      f->answer.subject, report->arena, &f->proved);
 
 		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
 			f->proved = NULL;
@@ -211,6 +263,7 @@ static void weigh(struct report *report, size_t from)
 		}
 		f->configured = f->answer.verdict;
 		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+		finding_set_severity(f, f->severity);
 	}
 }
 
@@ -226,7 +279,7 @@ static void grade(struct report *report, const struct settings *settings, size_t
 		f->off = setting->off;
 		f->why_graded = setting->reason;
 		if (setting->graded)
-			f->severity = setting->severity;
+			finding_set_severity(f, setting->severity);
 	}
 }
 
@@ -289,6 +342,37 @@ static void keep(struct report *report, const struct settings *settings, bool on
 	report->findings.count = (uint32_t)kept;
 }
 
+/* ---- causes ---- */
+
+/* On the same subject, or where one of them is about the whole node. */
+static bool can_cause(const struct finding *cause, const struct finding *f)
+{
+	const char *a = cause->answer.subject, *b = f->answer.subject;
+
+	return cause != f && !cause->off && cause->answer.verdict == VERDICT_FAIL &&
+	       (!a || !b || strcmp(a, b) == 0);
+}
+
+static const struct finding *find_cause(const struct report *report, const struct finding *f,
+					const char *rule)
+{
+	for_each(cause, &report->findings)
+		if (strcmp(cause->rule->id, rule) == 0 && can_cause(cause, f))
+			return cause;
+	return NULL;
+}
+
+/* Rules name what causes them; the tables hold no circles. */
+static void set_cause(const struct report *report, struct finding *f)
+{
+	if (!finding_is_problem(f) || f->off)
+		return;
+	if (f->answer.follows)
+		f->follows_from = find_cause(report, f, f->answer.follows);
+	for (size_t i = 0; i < RULE_CAUSES_MAX && f->rule->follows[i] && !f->follows_from; i++)
+		f->follows_from = find_cause(report, f, f->rule->follows[i]);
+}
+
 static void count_finding(struct report *report, struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
@@ -300,9 +384,8 @@ static void count_finding(struct report *report, struct finding *f)
 		return;
 	}
 	report->count[verdict]++;
-	if (verdict != VERDICT_FAIL && verdict != VERDICT_PENDING)
+	if (!finding_is_problem(f))
 		return;
-	report->info += verdict == VERDICT_FAIL && f->severity == SEVERITY_INFO;
 	if (!report->any_worst || f->severity > report->worst)
 		report->worst = f->severity;
 	report->any_worst = true;
@@ -316,16 +399,13 @@ static bool any_finding(const struct report *report, enum verdict verdict, enum 
 	return false;
 }
 
-/* Information changes the verdict only where --fail-on info asks for it. */
 static enum verdict overall(const struct report *report)
 {
-	enum severity from = report->fail_on < SEVERITY_WARN ? report->fail_on : SEVERITY_WARN;
-
-	if (any_finding(report, VERDICT_FAIL, from))
+	if (report->count[VERDICT_FAIL])
 		return VERDICT_FAIL;
-	if (any_finding(report, VERDICT_PENDING, from))
+	if (report->count[VERDICT_PENDING])
 		return VERDICT_PENDING;
-	return any_finding(report, VERDICT_UNKNOWN, from) ? VERDICT_UNKNOWN : VERDICT_PASS;
+	return any_finding(report, VERDICT_UNKNOWN, SEVERITY_WARN) ? VERDICT_UNKNOWN : VERDICT_PASS;
 }
 
 struct report *report_make(const struct node *node, const struct settings *settings,
@@ -345,6 +425,8 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	report->arena = arena;
 	report->fail_on = settings->fail_on;
 	choose_profiles(report, settings);
+	if (!settings->preflight)
+		list_not_judged(report);
 	ctx.profiles = report->profiles;
 	ctx.only_wrong = only_wrong;
 	ctx.findings = (struct fact_list *)&report->findings;
@@ -364,8 +446,10 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		grade(report, settings, from);
 		keep(report, settings, only_wrong, from);
 	}
-	for_each_mut(f, &report->findings)
+	for_each_mut(f, &report->findings) {
+		set_cause(report, f);
 		count_finding(report, f);
+	}
 	report->verdict = overall(report);
 	return report;
 }

@@ -6,13 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define RULES_MAX 512
 
 const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
 const char *const verdict_words[] = {
-	"pass", "fail", "pending", "unknown", "not-applicable", NULL
+	"pass", "fail", "pending", "unknown", "note", "not-applicable", NULL,
 };
-const char *const activation_words[] = { "none", "now", "reload", "reboot", "power-cycle", NULL };
+const char *const activation_words[] = {
+	"none", "now", "new-jobs", "restart", "recreate", "reload", "reboot", "power-cycle", NULL,
+};
+const char *const mender_words[] = {
+	"admin", "firmware", "hardware", "host", "provider", "program", NULL,
+};
+const char *const action_words[] = {
+	[ACTION_DERIVED] = "",
+	[ACTION_NONE] = "none",
+	[ACTION_RELOAD] = "reload",
+	[ACTION_REBOOT] = "reboot",
+	[ACTION_POWER_CYCLE] = "power-cycle",
+	[ACTION_RESET_GPU] = "reset-gpu",
+	[ACTION_CONFIGURE] = "configure",
+	[ACTION_UPDATE_FIRMWARE] = "update-firmware",
+	[ACTION_REPLACE_HARDWARE] = "replace-hardware",
+	[ACTION_HOST_SIDE] = "host-side",
+	[ACTION_PROVIDER] = "provider",
+};
 
 #define RULE_TABLE_ENTRY(area) extern const struct rule_table rules_##area;
 #include "rules.inc"
@@ -23,6 +43,13 @@ static const struct rule_table *const tables[] = {
 #include "rules.inc"
 #undef RULE_TABLE_ENTRY
 };
+
+/* make check-texts builds with every text replaced: verdicts, plans and exit statuses must stay the same. */
+#ifdef TEXTS_REPLACED
+#define TEXT(text) ((text) ? "replaced" : NULL)
+#else
+#define TEXT(text) (text)
+#endif
 
 static int compare_rules(const void *a, const void *b)
 {
@@ -70,13 +97,100 @@ void rule_answer(struct rule_context *ctx, const struct answer *answer)
 
 	finding->rule = ctx->rule;
 	finding->answer = *answer;
-	finding->severity = severity < gravest ? severity : gravest;
+	finding->answer.observed = TEXT(answer->observed);
+	finding->answer.expected = TEXT(answer->expected);
+	finding->answer.impact = TEXT(answer->impact);
+	finding->answer.remedy = TEXT(answer->remedy);
+	finding->answer.command = TEXT(answer->command);
+	finding_set_severity(finding, severity < gravest ? severity : gravest);
 	/* Judging functions name what they have: a path that is NULL takes no room. */
 	for (size_t i = 0; i < EVIDENCE_MAX; i++)
 		finding->answer.evidence[i] = NULL;
 	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
 		if (answer->evidence[i])
 			finding->answer.evidence[n++] = answer->evidence[i];
+}
+
+/* ---- what a finding comes to ---- */
+
+void finding_set_severity(struct finding *finding, enum severity severity)
+{
+	enum verdict *verdict = &finding->answer.verdict;
+
+	finding->severity = severity;
+	if (finding_is_problem(finding) && severity == SEVERITY_INFO)
+		*verdict = VERDICT_NOTE;
+	else if (*verdict == VERDICT_NOTE && severity > SEVERITY_INFO)
+		*verdict = VERDICT_FAIL;
+}
+
+const char *finding_impact(const struct finding *f)
+{
+	return f->answer.impact ? f->answer.impact : TEXT(f->rule->impact);
+}
+
+const char *finding_remedy(const struct finding *f)
+{
+	return f->answer.remedy ? f->answer.remedy : TEXT(f->rule->remedy);
+}
+
+/* A remedy of the answer's own has its own command or none. */
+const char *finding_command(const struct finding *f)
+{
+	return f->answer.command || f->answer.remedy ? f->answer.command : TEXT(f->rule->command);
+}
+
+enum activation finding_activation(const struct finding *f)
+{
+	return f->answer.activation ? f->answer.activation : f->rule->activation;
+}
+
+const struct fix_call *finding_fix(const struct finding *f)
+{
+	const struct fix_call *fix = f->answer.has_fix ? &f->answer.fix : &f->rule->fix;
+
+	return fix->kind ? fix : NULL;
+}
+
+enum mender finding_mender(const struct finding *f)
+{
+	if (finding_fix(f))
+		return MENDER_PROGRAM;
+	return f->answer.has_mender ? f->answer.mender : f->rule->mender;
+}
+
+static enum action action_of_activation(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_POWER_CYCLE:
+		return ACTION_POWER_CYCLE;
+	case ACTIVATION_REBOOT:
+		return ACTION_REBOOT;
+	default:
+		return ACTION_RELOAD;
+	}
+}
+
+enum action finding_action(const struct finding *f)
+{
+	if (!finding_is_problem(f))
+		return ACTION_NONE;
+	if (f->answer.verdict == VERDICT_PENDING)
+		return action_of_activation(finding_activation(f));
+	if (f->answer.action)
+		return f->answer.action;
+	if (f->rule->action)
+		return f->rule->action;
+	switch (finding_mender(f)) {
+	case MENDER_HARDWARE:
+		return ACTION_REPLACE_HARDWARE;
+	case MENDER_HOST:
+		return ACTION_HOST_SIDE;
+	case MENDER_PROVIDER:
+		return ACTION_PROVIDER;
+	default:
+		return ACTION_CONFIGURE;
+	}
 }
 
 /* Its answers are the last ones. */
@@ -95,12 +209,13 @@ bool rule_has_answered(const struct rule_context *ctx, const char *subject)
 
 const char *text_printf(struct rule_context *ctx, const char *format, ...)
 {
-	const char *text;
+	char *text;
 	va_list ap;
 
 	va_start(ap, format);
 	text = arena_vprintf(ctx->arena, format, ap);
 	va_end(ap);
+	utf8_drop_cut(text);
 	return text;
 }
 

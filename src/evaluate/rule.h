@@ -28,42 +28,95 @@
 enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_ERR, SEVERITY_CRIT };
 extern const char *const severity_words[];
 
+/*
+ * pass, fail (severity warn, err, crit), pending (configured, not in effect yet), unknown, not applicable,
+ * and note: true, worth knowing, asks for nothing. A note is always of severity info and is never counted
+ * as a failure; an answer of severity info is a note.
+ */
 enum verdict {
 	VERDICT_PASS,
 	VERDICT_FAIL,
 	VERDICT_PENDING,
 	VERDICT_UNKNOWN,
+	VERDICT_NOTE,
 	VERDICT_NOT_APPLICABLE
 };
 extern const char *const verdict_words[];
 
-/* When a repair takes effect. */
+/* When a repair takes effect; the later ones disturb more. */
 enum activation {
 	ACTIVATION_NONE,
 	ACTIVATION_NOW,
-	ACTIVATION_RELOAD,
+	ACTIVATION_NEW_JOBS, /* for what starts from now on */
+	ACTIVATION_RESTART,  /* when the service is restarted */
+	ACTIVATION_RECREATE, /* when the container is created again */
+	ACTIVATION_RELOAD,   /* when the driver or module is loaded again: not while jobs run */
 	ACTIVATION_REBOOT,
 	ACTIVATION_POWER_CYCLE
 };
 extern const char *const activation_words[];
 
+/* Who can mend it, where this program cannot. */
+enum mender {
+	MENDER_ADMIN,	 /* an administrator of this node, by hand */
+	MENDER_FIRMWARE, /* whoever sets up the machine's firmware */
+	MENDER_HARDWARE, /* hardware service */
+	MENDER_HOST,	 /* an administrator of the host that runs this guest or container */
+	MENDER_PROVIDER, /* the cloud provider */
+	MENDER_PROGRAM	 /* this program: the rule or the answer names a fix */
+};
+extern const char *const mender_words[];
+
+/* What has to be done, for programs that act on it. */
+enum action {
+	ACTION_DERIVED, /* from verdict, activation and mender: finding_action() */
+	ACTION_NONE,
+	ACTION_RELOAD,
+	ACTION_REBOOT,
+	ACTION_POWER_CYCLE,
+	ACTION_RESET_GPU,
+	ACTION_CONFIGURE,
+	ACTION_UPDATE_FIRMWARE,
+	ACTION_REPLACE_HARDWARE,
+	ACTION_HOST_SIDE,
+	ACTION_PROVIDER
+};
+extern const char *const action_words[]; /* by enum action */
+
+#define FIX_ARGS_MAX 4
+
+/* A kind of repair (a file of src/fixes defines it, and says what its arguments mean), and the arguments.
+ * KIND NULL: nothing that this program can change. */
+struct fix_call {
+	const char *kind;
+	const char *args[FIX_ARGS_MAX];
+};
+
+#define RULE_CAUSES_MAX 6
+
 struct rule_context;
 
 struct rule {
 	const char *id;		/* area/condition; permanent */
-	const char *title;	/* what is wrong, as a statement about the node */
+	const char *title;	/* what breaks for the user, as a statement about the node */
 	unsigned int profiles;	/* enum profile; base rules apply in every profile */
 	enum severity severity; /* of a fail, unless the answer says otherwise */
 	enum severity gravest;	/* that an answer may say; lower than severity: severity is */
 	const char *impact;	/* what it does to the user's work */
 	const char *remedy;	/* what to do */
-	const char *fix;	/* the kind of repair, or NULL: nothing that software can change */
-	enum activation activation; /* of that repair, or of the remedy by hand */
-	const char *reads;	    /* what is read */
-	const char *why;	    /* why it matters, and when it does not */
-	const char *check;	    /* how to check by hand */
-	const char *cost;	    /* what the repair costs or risks; NULL: nothing to mention */
-	const char *sources;	    /* one a line */
+	const char *command;	/* the same as shell commands to paste, one a line; or NULL */
+	enum mender mender;	/* who can do it by hand */
+	enum action action;
+	struct fix_call fix;
+	enum activation activation; /* of the fix, or of the remedy by hand */
+	/* Rules whose failure on the same subject (or on the node) causes this one. */
+	const char *follows[RULE_CAUSES_MAX];
+	enum proof_trial trial; /* of prove that outranks what files say */
+	const char *reads;	/* what is read */
+	const char *why;	/* why it matters, and when it does not */
+	const char *check;	/* how to check by hand */
+	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
+	const char *sources;	/* one a line */
 	void (*evaluate)(struct rule_context *ctx);
 };
 
@@ -98,9 +151,18 @@ struct answer {
 	const char *subject; /* BDF, device, variable; NULL: the node */
 	const char *observed;
 	const char *expected;
-	const char *impact;		    /* instead of the rule's */
-	const char *remedy;		    /* instead of the rule's */
-	enum activation activation;	    /* instead of the rule's */
+	/* Instead of the rule's, where they are set: */
+	const char *impact;
+	const char *remedy;
+	const char *command;
+	enum activation activation;
+	enum action action;
+	enum mender mender;
+	bool has_mender; /* mender is the answer's own */
+	struct fix_call fix;
+	bool has_fix; /* fix is the answer's own; with a kind of NULL there is none */
+	const char *
+		follows; /* id of the rule whose finding on the same subject or the node causes this */
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; for an UNKNOWN, what is missing */
 };
 
@@ -114,6 +176,7 @@ struct finding {
 	 * then, and CONFIGURED what the facts alone would have said. */
 	const char *proved;
 	enum verdict configured;
+	const struct finding *follows_from; /* the finding that causes this one, or NULL */
 	/* Why the facts that an unknown lacks are not known, and what would make them known; NULL: that is
 	 * not recorded. */
 	const struct gap *gap;
@@ -140,6 +203,12 @@ extern const struct answer answer_bare[]; /* by verdict */
 					   : &(const struct answer){ .verdict = v, __VA_ARGS__ })
 #define PASS(ctx, ...) ANSWER_GOOD(ctx, VERDICT_PASS, __VA_ARGS__)
 #define NOT_APPLICABLE(ctx, ...) ANSWER_GOOD(ctx, VERDICT_NOT_APPLICABLE, __VA_ARGS__)
+/* The rule's severity must be info, or does not matter: a note is info. */
+#define NOTE(ctx, ...)                                                \
+	rule_answer(ctx, &(struct answer){ .verdict = VERDICT_NOTE,   \
+					   .graded = true,            \
+					   .severity = SEVERITY_INFO, \
+					   __VA_ARGS__ })
 #define FAIL(ctx, ...) rule_answer(ctx, &(struct answer){ .verdict = VERDICT_FAIL, __VA_ARGS__ })
 #define FAIL_AS(ctx, s, ...)          \
 	rule_answer(ctx,              \
@@ -155,6 +224,23 @@ extern const struct answer answer_bare[]; /* by verdict */
 void rule_answer(struct rule_context *ctx, const struct answer *answer);
 /* Has the rule that is being asked answered for SUBJECT? */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
+/* What a finding comes to: its answer's own value, else its rule's. */
+const char *finding_impact(const struct finding *finding);
+const char *finding_remedy(const struct finding *finding);
+const char *finding_command(const struct finding *finding);
+enum activation finding_activation(const struct finding *finding);
+const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */
+enum mender finding_mender(const struct finding *finding);
+enum action finding_action(const struct finding *finding);
+/* Fail or pending: something is to be done. */
+static inline bool finding_is_problem(const struct finding *finding)
+{
+	return finding->answer.verdict == VERDICT_FAIL ||
+	       finding->answer.verdict == VERDICT_PENDING;
+}
+/* Grades it: a fail or pending of severity info is a note, a note of a higher one is a fail. */
+void finding_set_severity(struct finding *finding, enum severity severity);
+
 /* A string in the report's arena. */
 const char *text_printf(struct rule_context *ctx, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/spelling.h"
+#include "base/utf8.h"
 
 /* inih cuts longer lines in two without a word (INI_MAX_LINE of the distributions' builds). */
 #define LINE_MAX_BYTES 199
@@ -16,7 +17,7 @@
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep", NULL,
 	  "What the node is for, separated by commas. Without it the hardware picks." },
-	{ "check", "fail-on", "info, warn, err, crit", "err",
+	{ "check", "fail-on", "warn, err, crit", "err",
 	  "Severity from which a finding counts for the exit status." },
 	{ "check", "strict", "yes, no", "no",
 	  "Whether an answer that could not be given counts for the exit status (3)." },
@@ -55,6 +56,7 @@ static int wrong(struct parse *p, const char *what, const char *value, const cha
 {
 	snprintf(p->error, p->error_size, "%s \"%.80s\"%s%s", what, value,
 		 *expected ? ", expected " : "", expected);
+	utf8_drop_cut(p->error);
 	return 0;
 }
 
@@ -72,6 +74,7 @@ static int unknown_key(struct parse *p, const char *section, const char *key)
 	snprintf(p->error, p->error_size, "unknown key \"%.80s\" in [%s]%s%s", key, section,
 		 spelling.nearest ? "; did you mean " : "",
 		 spelling.nearest ? spelling.nearest : "");
+	utf8_drop_cut(p->error);
 	return 0;
 }
 
@@ -106,8 +109,8 @@ static int set_check(struct parse *p, const char *key, const char *value)
 					   "base, p2p, gpudirect-rdma or deepep");
 	}
 	if (strcmp(key, "fail-on") == 0)
-		return parse_severity(value, &s->fail_on) == 0 ||
-		       wrong(p, "fail-on", value, "info, warn, err or crit");
+		return (parse_severity(value, &s->fail_on) == 0 && s->fail_on > SEVERITY_INFO) ||
+		       wrong(p, "fail-on", value, "warn, err or crit");
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return wrong(p, "strict", value, "yes or no");
 	s->strict = strcmp(value, "yes") == 0;

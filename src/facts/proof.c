@@ -124,21 +124,25 @@ static enum proof_word word_of_copies(const struct node *node, struct arena *are
 	return PROOF_GOOD;
 }
 
-enum proof_word proof_of_rule(const struct node *node, const char *rule, const char *subject,
-			      struct arena *arena, const char **seen)
+enum proof_word proof_of_trial(const struct node *node, enum proof_trial trial, const char *subject,
+			       struct arena *arena, const char **seen)
 {
 	if (node->proof.state != FACT_KNOWN)
 		return PROOF_SILENT;
-	if (strcmp(rule, "driver/peer-mapping-override") == 0)
+	switch (trial) {
+	case TRIAL_DOORBELL_AS_JOB:
 		return word_of_tries(node, PROOF_DOORBELL_JOB, arena, seen);
-	if (strcmp(rule, "driver/stream-memops") == 0)
+	case TRIAL_STREAM_MEMORY_OPERATIONS:
 		return word_of_tries(node, PROOF_STREAM_V1, arena, seen);
-	if (strcmp(rule, "driver/proprietary-no-dmabuf") == 0)
+	case TRIAL_REGISTRATION:
 		return word_of_registration(node, NULL, seen);
-	if (strcmp(rule, "rdma/dmabuf-unsupported") == 0)
+	case TRIAL_REGISTRATION_WITH_NIC:
 		return word_of_registration(node, subject, seen);
-	if (strcmp(rule, "iommu/translation-enabled") == 0)
+	case TRIAL_PEER_COPIES:
 		return word_of_copies(node, arena, seen);
+	case TRIAL_NONE:
+		break;
+	}
 	return PROOF_SILENT;
 }
 

@@ -94,7 +94,17 @@ struct proof_facts {
 
 extern const struct desc proof_facts_desc;
 
-/* What a proof makes of a rule that judges the configuration. */
+/* What of a proof speaks of a rule's subject. */
+enum proof_trial {
+	TRIAL_NONE,
+	TRIAL_DOORBELL_AS_JOB,
+	TRIAL_STREAM_MEMORY_OPERATIONS,
+	TRIAL_REGISTRATION,	     /* GPU memory with any NIC */
+	TRIAL_REGISTRATION_WITH_NIC, /* with the one that the subject names */
+	TRIAL_PEER_COPIES,
+};
+
+/* What a proof makes of a rule about the configuration. */
 enum proof_word {
 	PROOF_SILENT, /* nothing was tried that speaks of it */
 	PROOF_GOOD,   /* what the rule fears did not happen */
@@ -102,8 +112,8 @@ enum proof_word {
 };
 
 /* SUBJECT: of the rule's answer, or NULL. SEEN is set to one sentence, in ARENA, unless silent. */
-enum proof_word proof_of_rule(const struct node *node, const char *rule, const char *subject,
-			      struct arena *arena, const char **seen);
+enum proof_word proof_of_trial(const struct node *node, enum proof_trial trial, const char *subject,
+			       struct arena *arena, const char **seen);
 
 /* Half of what the links carry, or half of what the others of its kind reach: less is too slow. */
 bool proof_copy_is_slow(const struct proof_facts *proof, const struct proof_copy *copy,

@@ -69,12 +69,6 @@ static void plan(struct fixing *f)
 	bool config = is_since(f, KERNEL_CONFIG_ACS);
 	const char *key = config ? "config_acs=" : "disable_acs_redir=";
 
-	if (!fix_rule_is(f, "pci/acs-redirect")) {
-		fix_refuse(f,
-			   "the masks depend on the platform and on what its guests need: see %s",
-			   f->finding->rule->id);
-		return;
-	}
 	if (!check_platform(f))
 		return;
 	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
@@ -95,8 +89,8 @@ static void plan(struct fixing *f)
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
 }
 
-const struct fix fix_acs = {
-	.name = "acs",
+const struct fix fix_clear_acs_redirect = {
+	.name = "clear-acs-redirect",
 	.title = "ACS redirection cleared by kernel argument: pci=config_acs= from "
 		 "Linux " KERNEL_CONFIG_ACS " on, pci=disable_acs_redir= before",
 	.plan = plan,

@@ -25,16 +25,16 @@ static void block_drm(struct fixing *f)
 	fix_costs(f, "No display on these GPUs.");
 }
 
-static void plan(struct fixing *f)
-{
-	if (fix_rule_is(f, "modules/nouveau-loaded"))
-		block_nouveau(f);
-	else if (fix_rule_is(f, "modules/nvidia-drm-loaded"))
-		block_drm(f);
-}
+const struct fix fix_block_nouveau = {
+	.name = "block-nouveau",
+	.title = "nouveau kept from loading by a blacklist and an install line in " OWN_MODPROBE
+		 ", in the initramfs as well",
+	.plan = block_nouveau,
+};
 
-const struct fix fix_blacklist = {
-	.name = "blacklist",
-	.title = "A blacklist and an install line in " OWN_MODPROBE ", in the initramfs as well",
-	.plan = plan,
+const struct fix fix_block_nvidia_drm = {
+	.name = "block-nvidia-drm",
+	.title =
+		"nvidia-drm and nvidia-modeset kept from loading by a blacklist and install lines in " OWN_MODPROBE,
+	.plan = block_drm,
 };

@@ -30,9 +30,8 @@ static bool lacks_ats(const struct fixing *f)
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
 	const struct iommu_device *i = d ? topology_iommu(f->node, d) : NULL;
 
-	return fix_rule_is(f, "iommu/translation-enabled") && i && pci_is_gpu(d) &&
-	       known_is(d->ats_enabled, false) && !str_is(i->type, "identity") &&
-	       is_live(f, "pci", "noats");
+	return i && pci_is_gpu(d) && known_is(d->ats_enabled, false) &&
+	       !str_is(i->type, "identity") && is_live(f, "pci", "noats");
 }
 
 static void pass_through(struct fixing *f)
@@ -61,32 +60,23 @@ static void pass_through(struct fixing *f)
 	fix_does(f, ACTIVATION_REBOOT, "add iommu=pt to the kernel command line");
 }
 
-/* Of this machine's own: a device's translation type that is written at run time. */
-static void refuse_override(struct fixing *f)
+/* Argument: what to remove; without one the finding's subject. */
+static void plan_remove(struct fixing *f)
 {
-	fix_refuse(f, "the argument is there; what overrides it has to go: %s",
-		   f->finding->rule->remedy);
+	remove_argument(f, fix_arg(f, 0) ? fix_arg(f, 0) : fix_subject(f));
 }
 
-static void plan(struct fixing *f)
-{
-	const char *subject = fix_subject(f);
-
-	if (fix_rule_is(f, "iommu/translation-enabled") || fix_rule_is(f, "iommu/mixed-domains") ||
-	    fix_rule_is(f, "driver/p2p-bar1-alignment"))
-		pass_through(f);
-	else if (fix_rule_is(f, "iommu/inert-argument"))
-		remove_argument(f, subject);
-	else if (fix_rule_is(f, "boot/cmdline-acs-override"))
-		remove_argument(f, "pcie_acs_override");
-	else if (fix_rule_is(f, "iommu/cmdline-ineffective"))
-		refuse_override(f);
-}
-
-const struct fix fix_cmdline = {
-	.name = "cmdline",
-	.title = "Kernel arguments: " OWN_GRUB
+const struct fix fix_iommu_passthrough = {
+	.name = "iommu-passthrough",
+	.title = "iommu=pt on the kernel command line: " OWN_GRUB
 		 " on Debian and Ubuntu, the boot entries and what new ones are made from with BLS "
-		 "and systemd-boot; pci= merged with what is there",
-	.plan = plan,
+		 "and systemd-boot",
+	.plan = pass_through,
+};
+
+const struct fix fix_remove_argument = {
+	.name = "remove-argument",
+	.title =
+		"An argument removed from the kernel command line, where the boot loader has it from",
+	.plan = plan_remove,
 };

@@ -30,8 +30,8 @@ static void plan(struct fixing *f)
 	fix_does(f, ACTIVATION_NOW, "write the module index of %s anew", kernel);
 }
 
-const struct fix fix_depmod = {
-	.name = "depmod",
+const struct fix fix_index_modules = {
+	.name = "index-modules",
 	.title = "The index of a kernel's modules written anew by depmod",
 	.plan = plan,
 };

@@ -122,8 +122,8 @@ static void plan(struct fixing *f)
 		"Until the next boot: nvidia-persistenced, udev or a service has to make it then.");
 }
 
-const struct fix fix_device_node = {
-	.name = "device-node",
+const struct fix fix_make_device_node = {
+	.name = "make-device-node",
 	.title = "Device nodes with the numbers that the loaded modules registered",
 	.plan = plan,
 };

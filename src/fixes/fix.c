@@ -76,26 +76,35 @@ bool fix_refused(const struct fixing *f)
 	return f->repair->refused != NULL;
 }
 
-bool fix_rule_is(const struct fixing *f, const char *id)
-{
-	return strcmp(f->finding->rule->id, id) == 0;
-}
-
 const char *fix_subject(const struct fixing *f)
 {
 	return f->finding->answer.subject ? f->finding->answer.subject : "";
 }
 
-const struct finding *fix_failing(const struct fixing *f, const char *rule)
+const char *fix_arg(const struct fixing *f, size_t i)
+{
+	const struct fix_call *call = finding_fix(f->finding);
+
+	return call && i < FIX_ARGS_MAX ? call->args[i] : NULL;
+}
+
+/* The report that was asked for may be about one rule alone; the context has them all. */
+const struct finding *fix_cause(const struct fixing *f)
 {
 	for_each(finding, &f->report->findings)
-		if (strcmp(finding->rule->id, rule) == 0 &&
-		    finding->answer.verdict == VERDICT_FAIL && finding->severity >= SEVERITY_WARN)
-			return finding;
+		if (finding->rule == f->finding->rule &&
+		    same_text(finding->answer.subject, f->finding->answer.subject))
+			return finding->follows_from;
 	return NULL;
 }
 
-/* ---- steps ---- */
+const struct finding *fix_failing(const struct fixing *f, const char *rule)
+{
+	for_each(finding, &f->report->findings)
+		if (strcmp(finding->rule->id, rule) == 0 && finding->answer.verdict == VERDICT_FAIL)
+			return finding;
+	return NULL;
+}
 
 struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
 			   const char *const *argv)

@@ -50,8 +50,10 @@ struct fixing {
 };
 
 struct fix {
-	const char *name;
+	const char *name;  /* as rules and answers name it: struct fix_call */
 	const char *title; /* what it changes, for explain */
+	/* Its arguments are fix_arg(f, 0) and so on; what they mean stands above each definition. */
+	bool reloads_driver; /* what it changes can take effect by loading the driver again */
 	void (*plan)(struct fixing *f);
 };
 
@@ -75,9 +77,12 @@ bool fix_refused(const struct fixing *f);
 const struct gap *fix_unread(const struct fixing *f, const char *fix);
 /* Refuses: all may be right on disk, but GAP could not be read. */
 bool fix_refuse_unread(struct fixing *f, const struct gap *gap);
-bool fix_rule_is(const struct fixing *f, const char *id);
 const char *fix_subject(const struct fixing *f); /* "" without one */
-/* The first fail of a rule, or NULL. */
+/* Argument I of the call that the finding or its rule makes; NULL: not given. */
+const char *fix_arg(const struct fixing *f, size_t i);
+/* The finding that causes this one, which has to be repaired first; or NULL. */
+const struct finding *fix_cause(const struct fixing *f);
+/* The first failure of a rule, or NULL. */
 const struct finding *fix_failing(const struct fixing *f, const char *rule);
 
 /* ---- files (plan-draft.c) ---- */

@@ -28,7 +28,7 @@ static void plan_not_live(struct fixing *f)
 {
 	const struct initramfs_image *image = setting_next_image(f->node);
 	const char *name = setting_param_name(fix_subject(f));
-	const struct gap *unread = fix_unread(f, "initramfs");
+	const struct gap *unread = fix_unread(f, "activate-option");
 	struct setting s;
 
 	if (!name)
@@ -45,18 +45,18 @@ static void plan_not_live(struct fixing *f)
 			  "again, at the latest at the next boot");
 }
 
-static void plan(struct fixing *f)
-{
-	if (fix_rule_is(f, "boot/initramfs-stale"))
-		plan_stale(f);
-	else if (fix_rule_is(f, "driver/params-configured-not-live"))
-		plan_not_live(f);
-}
+const struct fix fix_rebuild_initramfs = {
+	.name = "rebuild-initramfs",
+	.title =
+		"The initramfs rebuilt by the generator that made it, beside the old one; with dracut's "
+		"generic images, which take no options along, also " OWN_DRACUT,
+	.plan = plan_stale,
+};
 
-const struct fix fix_initramfs = {
-	.name = "initramfs",
-	.title = "The initramfs built again by the generator that made it, beside the old one; "
-		 "with dracut's "
-		 "generic images, which take no options along, also " OWN_DRACUT,
-	.plan = plan,
+const struct fix fix_activate_option = {
+	.name = "activate-option",
+	.title =
+		"The initramfs rebuilt where it lacks a configured option; else the option waits for the next "
+		"load of the driver",
+	.plan = plan_not_live,
 };

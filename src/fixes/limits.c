@@ -7,7 +7,6 @@
 #include "probes/limit-launchers.h"
 
 struct limit {
-	const char *rule;
 	const char *key; /* of a unit */
 	const char *unit_value;
 	const char *item; /* of limits.conf */
@@ -15,8 +14,8 @@ struct limit {
 };
 
 static const struct limit limits[] = {
-	{ "limits/memlock", "LimitMEMLOCK", "infinity", "memlock", "unlimited" },
-	{ "limits/nofile", "LimitNOFILE", "1048576", "nofile", "1048576" },
+	{ "LimitMEMLOCK", "infinity", "memlock", "unlimited" },
+	{ "LimitNOFILE", "1048576", "nofile", "1048576" },
 };
 
 static const struct process_limits *launcher_named(const struct fixing *f, const char *name)
@@ -90,7 +89,7 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 		   arena_printf(f->arena, "%s=%s", limit->key, limit->unit_value));
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
-	fix_does(f, ACTIVATION_RELOAD, "%s=%s for %s", limit->key, limit->unit_value, unit);
+	fix_does(f, ACTIVATION_RESTART, "%s=%s for %s", limit->key, limit->unit_value, unit);
 	fix_costs(f, "%s has to be started again: systemctl restart %s.", unit, unit);
 	return true;
 }
@@ -155,16 +154,18 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 		fix_refuse(f, "limits.conf gives logins enough: what started this process has to");
 }
 
+/* Argument: memlock or nofile. */
 static void plan(struct fixing *f)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (fix_rule_is(f, limits[i].rule))
+		if (same_text(fix_arg(f, 0), limits[i].item))
 			plan_limit(f, &limits[i]);
 }
 
-const struct fix fix_limits = {
-	.name = "limits",
-	.title = "Drop-ins with LimitMEMLOCK= for the units that start jobs, and " OWN_LIMITS
-		 " for logins",
+const struct fix fix_raise_limit = {
+	.name = "raise-limit",
+	.title =
+		"Drop-ins with LimitMEMLOCK= or LimitNOFILE= for the units that start jobs, and " OWN_LIMITS
+		" for logins",
 	.plan = plan,
 };

@@ -8,6 +8,7 @@
 #include "query/gpus.h"
 #include "query/module-find.h"
 #include "query/node-find.h"
+#include "query/nvreg.h"
 #include "query/option-value.h"
 #include "query/setting.h"
 
@@ -15,23 +16,24 @@
 
 /* ---- set ---- */
 
-static void set_peer_mapping(struct fixing *f)
+/* Arguments: module, parameter, value. */
+static void set_option(struct fixing *f)
 {
-	if (fix_registry(f, "PeerMappingOverride", "1"))
+	const char *module = fix_arg(f, 0), *param = fix_arg(f, 1), *value = fix_arg(f, 2);
+
+	if (fix_option(f, module, param, value))
+		fix_does(f, strcmp(module, "nvidia") == 0 ? ACTIVATION_REBOOT : ACTIVATION_RELOAD,
+			 "set %s=%s of %s", param, value, module);
+}
+
+/* Arguments: key, value. */
+static void set_registry_key(struct fixing *f)
+{
+	const char *key = fix_arg(f, 0), *value = fix_arg(f, 1);
+
+	if (fix_registry(f, key, value))
 		fix_does(f, ACTIVATION_REBOOT,
-			 "set PeerMappingOverride=1 in RegistryDwords, beside the keys that are "
-			 "there");
-}
-
-static void set_option(struct fixing *f, const char *param, const char *value)
-{
-	if (fix_option(f, "nvidia", param, value))
-		fix_does(f, ACTIVATION_REBOOT, "set %s=%s", param, value);
-}
-
-static void set_stream_memops(struct fixing *f)
-{
-	set_option(f, "NVreg_EnableStreamMemOPs", "1");
+			 "set %s=%s in RegistryDwords, beside the keys that are there", key, value);
 }
 
 /* Only where the GPU offers a larger BAR1; the board's windows have the last word. */
@@ -61,53 +63,12 @@ static void set_resizable_bar(struct fixing *f)
 			param->value.value);
 		return;
 	}
-	set_option(f, "NVreg_EnableResizableBar", "1");
+	if (!fix_option(f, "nvidia", "NVreg_EnableResizableBar", "1"))
+		return;
+	fix_does(f, ACTIVATION_REBOOT, "set NVreg_EnableResizableBar=1 of nvidia");
 	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no "
 		     "room, the firmware's Above 4G decoding and Resizable BAR settings have to "
 		     "give it.");
-}
-
-/* The numbers are those of nvidia-peermem.c. */
-static void set_peermem(struct fixing *f)
-{
-	const char *param = fix_subject(f);
-	const char *value = strcmp(param, "peerdirect_support") == 0 ? "0" : "1";
-
-	if (fix_option(f, "nvidia_peermem", param, value))
-		fix_does(f, ACTIVATION_RELOAD, "set %s=%s of nvidia-peermem", param, value);
-}
-
-static void set_imex_channel(struct fixing *f)
-{
-	if (strncmp(fix_subject(f), "/dev/", 5) != 0) {
-		fix_refuse(f,
-			   "which channels there are, and who runs nvidia-imex, is the site's "
-			   "decision: %s",
-			   f->finding->rule->remedy);
-		return;
-	}
-	set_option(f, "NVreg_CreateImexChannel0", "1");
-	fix_costs(f, "All jobs of this node share channel 0: right for one tenant alone.");
-}
-
-static void set_hmm(struct fixing *f)
-{
-	if (fix_option(f, "nvidia_uvm", "uvm_disable_hmm", "1"))
-		fix_does(f, ACTIVATION_RELOAD, "set uvm_disable_hmm=1 of nvidia-uvm");
-}
-
-static void set_power_management(struct fixing *f)
-{
-	set_option(f, "NVreg_DynamicPowerManagement", "0");
-}
-
-/* The check is right on most platforms; what it keeps apart hangs where it is not. */
-static void refuse_topology(struct fixing *f)
-{
-	fix_refuse(f,
-		   "whether this platform carries such traffic only a test on it tells: use a NIC "
-		   "below the GPU's switch, or set NVreg_GrdmaPciTopoCheckOverride=1 by hand and "
-		   "prove it");
 }
 
 /* ---- taken out ---- */
@@ -126,21 +87,6 @@ static bool is_registry_key(struct fixing *f, const char *name)
 	struct registry_entry entry;
 
 	return a && is_known(a->value) && registry_find(span_of(a->value.value), name, &entry);
-}
-
-/* Values that the driver has when nobody sets them: nv-reg.h. */
-static const char *standard_of(const char *name)
-{
-	static const struct {
-		const char *name, *value;
-	} standards[] = { { "EnableMSI", "1" },		 { "RegisterPCIDriver", "1" },
-			  { "EnableGpuFirmware", "18" }, { "DmaRemapPeerMmio", "1" },
-			  { "NvLinkDisable", "0" },	 { "GrdmaPciTopoCheckOverride", "0" } };
-
-	for (size_t i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
-		if (strcmp(standards[i].name, name) == 0)
-			return standards[i].value;
-	return NULL;
 }
 
 /* Keys of RegistryDwords that can switch NVLink off, as driver/nvlink-disabled-regkey knows them. */
@@ -164,14 +110,6 @@ static void take_out_subject(struct fixing *f)
 	const char *name = setting_param_name(subject);
 
 	name = name ? name : subject;
-	if (node_pci(f->node, subject)) {
-		fix_refuse(
-			f,
-			"somebody excluded this GPU, perhaps because it is broken: who did has to "
-			"decide (%s)",
-			f->finding->rule->remedy);
-		return;
-	}
 	if (strcmp(name, "RegistryDwords") == 0) {
 		take_out_nvlink_keys(f);
 		return;
@@ -185,7 +123,7 @@ static void take_out_subject(struct fixing *f)
 			fix_does(f, ACTIVATION_REBOOT, "take %s out of RegistryDwords", name);
 		return;
 	}
-	take_out(f, setting_option_name(name, f->arena), standard_of(name));
+	take_out(f, setting_option_name(name, f->arena), nvreg_default(name));
 }
 
 static void take_out_unknown(struct fixing *f)
@@ -230,7 +168,12 @@ static void merge_registry(struct fixing *f)
 			 "what is not right in them left out");
 }
 
-static bool takes_out(const struct rule *rule);
+static bool takes_out(const struct finding *finding)
+{
+	const struct fix_call *call = finding_fix(finding);
+
+	return call && strcmp(call->kind, "remove-option") == 0;
+}
 
 static bool is_nvlink_key(const char *name)
 {
@@ -246,9 +189,7 @@ static bool is_unwanted(const struct fixing *f, const char *name)
 	for_each(other, &f->report->findings) {
 		const char *subject = other->answer.subject, *param;
 
-		if ((other->answer.verdict != VERDICT_FAIL &&
-		     other->answer.verdict != VERDICT_PENDING) ||
-		    other->severity < SEVERITY_WARN || !subject || !takes_out(other->rule))
+		if (!finding_is_problem(other) || !subject || !takes_out(other))
 			continue;
 		param = setting_param_name(subject);
 		param = param ? param : subject;
@@ -369,59 +310,78 @@ static void right_name(struct fixing *f)
 		 fix_subject(f));
 }
 
-/* ---- which for which ---- */
+/* ---- registered ---- */
 
-static const struct {
-	const char *rule;
-	void (*plan)(struct fixing *f);
-} plans[] = {
-	{ "boot/modprobe-conf-shadowed", unmask },
-	{ "boot/option-value-refused", take_out_refused },
-	{ "boot/options-wrong-module-name", right_name },
-	{ "dev/imex-channel-missing", set_imex_channel },
-	{ "driver/dma-remap-peer-mmio", take_out_subject },
-	{ "driver/gpu-excluded", take_out_subject },
-	{ "driver/gpu-firmware-off", take_out_subject },
-	{ "driver/grdma-topo-override", take_out_subject },
-	{ "driver/msi-disabled", take_out_subject },
-	{ "driver/nvlink-disabled-regkey", take_out_subject },
-	{ "driver/params-live-not-persistent", keep_live },
-	{ "driver/peer-mapping-override", set_peer_mapping },
-	{ "driver/peer-mapping-per-device", set_peer_mapping },
-	{ "driver/register-pci-driver", take_out_subject },
-	{ "driver/registrydwords-duplicated", merge_registry },
-	{ "driver/registrydwords-syntax", merge_registry },
-	{ "driver/stream-memops", set_stream_memops },
-	{ "driver/unknown-module-parameter", take_out_unknown },
-	{ "log/allow-peermapping-denied", set_peer_mapping },
-	{ "log/dmabuf-attach-failed", refuse_topology },
-	{ "log/uvm-hmm-failed", set_hmm },
-	{ "modules/peermem-params", set_peermem },
-	{ "pci/bar1-too-small", set_resizable_bar },
-	{ "pci/rebar-supported-not-used", set_resizable_bar },
-	{ "pci/runtime-pm-suspended", set_power_management },
+const struct fix fix_set_option = {
+	.name = "set-option",
+	.title = "An option of a kernel module set in " OWN_MODPROBE
+		 ", checked against the installed module and shown to win",
+	.reloads_driver = true,
+	.plan = set_option,
 };
 
-static bool takes_out(const struct rule *rule)
-{
-	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
-		if (strcmp(plans[i].rule, rule->id) == 0)
-			return plans[i].plan == take_out_subject;
-	return false;
-}
+const struct fix fix_set_registry_key = {
+	.name = "set-registry-key",
+	.title = "A key of RegistryDwords set in " OWN_MODPROBE
+		 ", merged with the keys of every file",
+	.reloads_driver = true,
+	.plan = set_registry_key,
+};
 
-static void plan(struct fixing *f)
-{
-	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
-		if (fix_rule_is(f, plans[i].rule))
-			plans[i].plan(f);
-}
+const struct fix fix_set_resizable_bar = {
+	.name = "set-resizable-bar",
+	.title = "NVreg_EnableResizableBar=1 set in " OWN_MODPROBE
+		 ", where the GPU offers a larger BAR1",
+	.reloads_driver = true,
+	.plan = set_resizable_bar,
+};
 
-const struct fix fix_modprobe_option = {
-	.name = "modprobe-option",
-	.title = "Options of kernel modules in " OWN_MODPROBE
-		 ", checked against the installed module and shown to win; the keys of "
-		 "RegistryDwords merged from every file; options that are not right taken out of "
-		 "the file they are in",
-	.plan = plan,
+const struct fix fix_remove_option = {
+	.name = "remove-option",
+	.title = "A driver option, or a key of RegistryDwords, removed from the file it is in",
+	.reloads_driver = true,
+	.plan = take_out_subject,
+};
+
+const struct fix fix_remove_unknown_option = {
+	.name = "remove-unknown-option",
+	.title = "An option that the driver does not have, removed from the file it is in",
+	.reloads_driver = true,
+	.plan = take_out_unknown,
+};
+
+const struct fix fix_remove_refused_value = {
+	.name = "remove-refused-value",
+	.title = "A value that the kernel refuses, removed from the file it is in",
+	.reloads_driver = true,
+	.plan = take_out_refused,
+};
+
+const struct fix fix_merge_registry = {
+	.name = "merge-registry",
+	.title = "RegistryDwords written as one assignment in " OWN_MODPROBE
+		 " with the keys of every file",
+	.reloads_driver = true,
+	.plan = merge_registry,
+};
+
+const struct fix fix_keep_live_option = {
+	.name = "keep-live-option",
+	.title = "The value that the running driver has, written to " OWN_MODPROBE,
+	.reloads_driver = true,
+	.plan = keep_live,
+};
+
+const struct fix fix_unmask_file = {
+	.name = "unmask-file",
+	.title = "A modprobe.d file that hides a vendor's file, renamed so that both count",
+	.reloads_driver = true,
+	.plan = unmask,
+};
+
+const struct fix fix_rename_option_module = {
+	.name = "rename-option-module",
+	.title = "Driver options written for another module name, moved to " OWN_MODPROBE,
+	.reloads_driver = true,
+	.plan = right_name,
 };

@@ -38,8 +38,8 @@ static void plan(struct fixing *f)
 	fix_costs(f, "Not while jobs run: GPUDirect RDMA has no provider between the two modules.");
 }
 
-const struct fix fix_peermem = {
-	.name = "peermem",
+const struct fix fix_replace_nv_peer_mem = {
+	.name = "replace-nv-peer-mem",
 	.title = "nv_peer_mem unloaded and its service disabled, nvidia-peermem loaded now and at "
 		 "boot",
 	.plan = plan,

@@ -17,6 +17,7 @@
 #include "fixes/cmdline-edit.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
+#include "query/distribution.h"
 
 #define WHY "kernel arguments"
 #define KERNEL_CMDLINE "/etc/kernel/cmdline"
@@ -57,12 +58,8 @@ static const char *value_of(struct fixing *f, const char *key)
 
 static bool is_debian(const struct fixing *f)
 {
-	static const char *const ids[] = { "debian", "ubuntu",	 "linuxmint",
-					   "pop",    "raspbian", "kali" };
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		if (str_is(f->node->os.id, ids[i]))
-			return true;
+	if (distribution_of(f->node) == DISTRIBUTION_DEBIAN)
+		return true;
 	for_each(s, &f->node->cmdline.sources)
 		if (str_starts(s->file, "/etc/default/grub.d/"))
 			return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixes/fix.h"
+#include "query/distribution.h"
 #include "query/setting.h"
 #include "txn/txn.h"
 
@@ -36,15 +37,11 @@ static bool may_have(const struct fixing *f, const struct initramfs_image *image
 
 static const char *tool_of(const struct fixing *f, const struct initramfs_image *image)
 {
-	static const char *const debian[] = { "debian", "ubuntu", "linuxmint", "pop", "raspbian" };
-	const struct os_facts *os = &f->node->os;
+	const char *usual = distribution_generator(f->node);
 
 	if (is_known(image->generator))
 		return image->generator.value;
-	for (size_t i = 0; i < sizeof(debian) / sizeof(debian[0]); i++)
-		if (str_is(os->id, debian[i]))
-			return "initramfs-tools";
-	return str_is(os->id, "arch") ? "mkinitcpio" : "dracut";
+	return usual ? usual : "dracut";
 }
 
 bool fix_image_allows(struct fixing *f, const char *module)

@@ -84,25 +84,6 @@ static bool check_file(struct fixing *f, const char *module)
 			  f->node->os.kernel.value);
 }
 
-/* One that cannot be loaded would fail at every boot as well. */
-static bool check_peermem(struct fixing *f)
-{
-	static const char *const rules[] = { "modules/peermem-stub", "modules/peermem-unloadable",
-					     "modules/peermem-symbol-mismatch",
-					     "modules/peermem-not-built-for-kernel" };
-
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		const struct finding *other = fix_failing(f, rules[i]);
-
-		if (other)
-			return fix_refuse(f,
-					  "nvidia-peermem would not load: see %s. Whoever builds "
-					  "the driver on this node has to build it again",
-					  rules[i]);
-	}
-	return true;
-}
-
 /* The transaction hands nothing to a shell, which is what an install line asks for. Debian's lead to the
  * file's own name, which has none. */
 static bool check_install(struct fixing *f, const char *name)
@@ -125,7 +106,7 @@ bool fix_load_now(struct fixing *f, const char *module)
 
 	if (node_module(f->node, module))
 		return true;
-	if (!check_file(f, module) || (strcmp(module, "nvidia_peermem") == 0 && !check_peermem(f)))
+	if (!check_file(f, module))
 		return false;
 	if (file && is_known(file->file_name))
 		name = file->file_name.value;

@@ -38,26 +38,17 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 	return NULL;
 }
 
-static bool says(const char *text, const char *const *words)
-{
-	for (; *words; words++)
-		if (strcasestr(text, *words))
-			return true;
-	return false;
-}
-
 const char *plan_refuse_finding(const struct finding *finding, struct arena *arena)
 {
-	static const char *const firmware[] = { "firmware", "BIOS", "mlxconfig", NULL };
-	static const char *const package[] = { "install", "package", "dkms",
-					       "upgrade", "build",   NULL };
-	const struct rule *rule = finding->rule;
-	const char *remedy = finding->answer.remedy ? finding->answer.remedy : rule->remedy;
-	const char *who = "a person";
+	static const char *const who[] = {
+		[MENDER_ADMIN] = "by hand",
+		[MENDER_FIRMWARE] = "in the machine's firmware setup",
+		[MENDER_HARDWARE] = "by hardware service",
+		[MENDER_HOST] = "on the host of this guest or container",
+		[MENDER_PROVIDER] = "by the cloud provider",
+		[MENDER_PROGRAM] = "by hand",
+	};
 
-	if (rule->activation == ACTIVATION_POWER_CYCLE || says(remedy, firmware))
-		who = "the machine's firmware, or who sets it up";
-	else if (says(remedy, package))
-		who = "a package";
-	return arena_printf(arena, "not by this program; %s: %s", who, remedy);
+	return arena_printf(arena, "to be done %s: %s", who[finding_mender(finding)],
+			    finding_remedy(finding));
 }

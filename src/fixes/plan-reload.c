@@ -12,9 +12,10 @@
 
 static bool waits_for_driver(const struct fixing *f)
 {
-	const struct rule *rule = f->finding->rule;
+	const struct fix_call *call = finding_fix(f->finding);
+	const struct fix *fix = call ? fix_find(call->kind) : NULL;
 
-	return rule->fix && strcmp(rule->fix, "modprobe-option") == 0 &&
+	return fix && fix->reloads_driver &&
 	       (f->repair->activation == ACTIVATION_RELOAD ||
 		f->repair->activation == ACTIVATION_REBOOT);
 }

@@ -5,37 +5,61 @@
 
 #include "fixes/fix.h"
 
-#define PROBES_MAX 5
+/* Whose facts say what a repair finds on disk. */
+static const char *const options[] = { "modprobe", "initramfs", "cmdline", "boot", NULL };
+static const char *const arguments[] = { "cmdline", "boot", NULL };
+static const char *const limits[] = { "limits", "limit-settings", NULL };
+static const char *const modules[] = { "modules", "module-files", "modprobe", "services", NULL };
+static const char *const services[] = { "services", NULL };
 
-/* Whose facts say what each kind of repair finds on disk. */
+/* Repairs that are not named here write what they change in any case. */
 static const struct {
 	const char *fix;
-	const char *probes[PROBES_MAX];
+	const char *const *probes;
 } sources[] = {
-	{ "acs", { "cmdline", "boot" } },
-	{ "blacklist", { "modprobe", "initramfs", "cmdline", "boot" } },
-	{ "cmdline", { "cmdline", "boot" } },
-	{ "initramfs", { "modprobe", "initramfs", "cmdline", "boot" } },
-	{ "limits", { "limits", "limit-settings" } },
-	{ "modprobe-option", { "modprobe", "initramfs", "cmdline", "boot" } },
-	{ "modules-load", { "modules", "module-files", "modprobe" } },
-	{ "peermem", { "modules", "module-files", "modprobe", "services" } },
-	{ "service", { "services" } },
+	{ "activate-option", options },
+	{ "block-nouveau", options },
+	{ "block-nvidia-drm", options },
+	{ "clear-acs-redirect", arguments },
+	{ "iommu-passthrough", arguments },
+	{ "keep-live-option", options },
+	{ "load-module", modules },
+	{ "merge-registry", options },
+	{ "raise-limit", limits },
+	{ "rebuild-initramfs", options },
+	{ "remove-argument", arguments },
+	{ "remove-option", options },
+	{ "remove-refused-value", options },
+	{ "remove-unknown-option", options },
+	{ "rename-option-module", options },
+	{ "replace-nv-peer-mem", modules },
+	{ "set-option", options },
+	{ "set-registry-key", options },
+	{ "set-resizable-bar", options },
+	{ "start-service", services },
+	{ "unmask-file", options },
 };
 
-static bool concerns(const char *fix, const struct gap *gap)
+static const char *const *probes_of(const char *fix)
 {
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-		for (size_t k = 0; strcmp(sources[i].fix, fix) == 0 && k < PROBES_MAX; k++)
-			if (sources[i].probes[k] && str_is(gap->probe, sources[i].probes[k]))
-				return true;
+	for (size_t i = 0; fix && i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (strcmp(sources[i].fix, fix) == 0)
+			return sources[i].probes;
+	return NULL;
+}
+
+static bool is_of(const struct gap *gap, const char *const *probes)
+{
+	for (; probes && *probes; probes++)
+		if (str_is(gap->probe, *probes))
+			return true;
 	return false;
 }
 
 const struct gap *fix_unread(const struct fixing *f, const char *fix)
 {
 	for_each(gap, &f->node->gaps)
-		if (concerns(fix, gap))
+		if (is_of(gap, probes_of(fix)))
 			return gap;
 	return NULL;
 }

@@ -114,7 +114,9 @@ static void back_to(struct fixing *f, const struct mark *m)
 
 static void repair(struct fixing *f, const struct finding *finding)
 {
-	const struct fix *fix = fix_find(finding->rule->fix);
+	const struct fix_call *call = finding_fix(finding);
+	const struct fix *fix = call ? fix_find(call->kind) : NULL;
+	const struct finding *cause;
 	struct mark mark = set_mark(f);
 
 	f->finding = finding;
@@ -122,13 +124,18 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->repair->finding = finding;
 	f->effect = f->waits = false;
 	if (finding->answer.verdict == VERDICT_PENDING) {
-		fix_waits(f, finding->rule->activation, "right on disk already. %s",
+		fix_waits(f, finding_activation(finding), "configured already. %s",
 			  finding->answer.remedy ? finding->answer.remedy : "");
 		fix_reload(f);
 		return;
 	}
-	if (!fix) {
-		f->repair->refused = plan_refuse_finding(finding, f->arena);
+	cause = fix_cause(f);
+	if (cause || !fix) {
+		f->repair->refused =
+			cause ? arena_printf(f->arena,
+					     "it follows from %s, which has to be repaired first",
+					     cause->rule->id)
+			      : plan_refuse_finding(finding, f->arena);
 		return;
 	}
 	fix->plan(f);
@@ -144,24 +151,16 @@ static void repair(struct fixing *f, const struct finding *finding)
 	}
 }
 
-/* "nothing; ..." is how a rule says that what it found needs no repair. */
-static bool needs_none(const struct finding *finding)
-{
-	const char *expected = finding->answer.expected;
-
-	return expected && strncmp(expected, "nothing", strlen("nothing")) == 0;
-}
-
+/* A note is repaired only where the user names its rule. */
 static bool is_wanted(const struct plan_request *r, const struct finding *finding)
 {
-	if (finding->off ||
-	    (finding->answer.verdict != VERDICT_FAIL && finding->answer.verdict != VERDICT_PENDING))
+	if (finding->off)
 		return false;
 	if (r->named)
-		return true;
-	if (needs_none(finding))
-		return false;
-	return finding->severity >= SEVERITY_ERR || (r->all && finding->rule->fix);
+		return finding_is_problem(finding) ||
+		       (finding->answer.verdict == VERDICT_NOTE && finding_fix(finding));
+	return finding_is_problem(finding) &&
+	       (finding->severity >= SEVERITY_ERR || (r->all && finding_fix(finding)));
 }
 
 /* ---- the whole ---- */
@@ -177,7 +176,8 @@ static bool builds_images(const struct plan *plan)
 /* What asked for nothing that is not there already waits for somebody to restart something. */
 static void finish_repair(struct fixing *f, struct plan_repair *r)
 {
-	const struct gap *unread = fix_unread(f, r->finding->rule->fix);
+	const struct fix_call *call = finding_fix(r->finding);
+	const struct gap *unread = fix_unread(f, call ? call->kind : NULL);
 	const char *when = r->activation == ACTIVATION_REBOOT
 				   ? "at the next boot"
 				   : "when what it is about is started again";

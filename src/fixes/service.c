@@ -7,7 +7,6 @@
 #include "query/node-find.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
-#define PERSISTENCED "nvidia-persistenced.service"
 
 /* It ends at once with a driver of another version. */
 static bool check_fabric_manager(struct fixing *f)
@@ -43,7 +42,7 @@ static bool load_way_to_switches(struct fixing *f, bool *loads)
 }
 
 /* RESTART: it runs, and has to look again for what was loaded since. */
-static void set_going(struct fixing *f, const struct service *service, bool restart)
+static void enable_and_start(struct fixing *f, const struct service *service, bool restart)
 {
 	const char *unit = service->unit.value;
 	bool enable = !str_is(service->enabled, "enabled") && !str_is(service->enabled, "static");
@@ -85,19 +84,17 @@ static void start(struct fixing *f, const char *unit)
 	}
 	if (manager && !check_fabric_manager(f))
 		return;
-	set_going(f, service, loads && str_is(service->active, "active"));
+	enable_and_start(f, service, loads && str_is(service->active, "active"));
 }
 
+/* Argument: the unit. */
 static void plan(struct fixing *f)
 {
-	if (fix_rule_is(f, "services/fabricmanager-down"))
-		start(f, FABRIC_MANAGER);
-	else if (fix_rule_is(f, "driver/persistence"))
-		start(f, PERSISTENCED);
+	start(f, fix_arg(f, 0));
 }
 
-const struct fix fix_service = {
-	.name = "service",
-	.title = "Services of the driver enabled and started, in the driver's version",
+const struct fix fix_start_service = {
+	.name = "start-service",
+	.title = "A service of the driver enabled and started, in the driver's version",
 	.plan = plan,
 };

@@ -3,35 +3,27 @@
 
 #include "fixes/fix.h"
 
-static const struct {
-	const char *rule;
-	const char *name;
-	const char *value;
-} settings[] = {
-	{ "sysctl/numa-balancing-enabled", "kernel.numa_balancing", "0" },
-	{ "net/arp-flux", "net.ipv4.conf.all.arp_ignore", "1" },
-	{ "net/arp-flux", "net.ipv4.conf.all.arp_announce", "2" },
-};
+static void set_sysctl(struct fixing *f, struct draft *draft, const char *name, const char *value)
+{
+	if (!fix_is_last(f, OWN_SYSCTL, "sysctl.d", name))
+		return;
+	draft_line(f, draft, arena_printf(f->arena, "%s =", name),
+		   arena_printf(f->arena, "%s = %s", name, value));
+	fix_step(f, PLAN_SYSCTL, arena_printf(f->arena, "%s=%s", name, value), NULL);
+	fix_does(f, ACTIVATION_NOW, "set %s to %s", name, value);
+}
 
+/* Arguments: name and value, once or twice. */
 static void plan(struct fixing *f)
 {
 	struct draft *draft = draft_open(f, OWN_SYSCTL, "kernel settings");
 
-	for (size_t i = 0; draft && i < sizeof(settings) / sizeof(settings[0]); i++) {
-		const char *name = settings[i].name, *value = settings[i].value;
-
-		if (!fix_rule_is(f, settings[i].rule) ||
-		    !fix_is_last(f, OWN_SYSCTL, "sysctl.d", name))
-			continue;
-		draft_line(f, draft, arena_printf(f->arena, "%s =", name),
-			   arena_printf(f->arena, "%s = %s", name, value));
-		fix_step(f, PLAN_SYSCTL, arena_printf(f->arena, "%s=%s", name, value), NULL);
-		fix_does(f, ACTIVATION_NOW, "set %s to %s", name, value);
-	}
+	for (size_t i = 0; draft && i < FIX_ARGS_MAX && fix_arg(f, i); i += 2)
+		set_sysctl(f, draft, fix_arg(f, i), fix_arg(f, i + 1));
 }
 
-const struct fix fix_sysctl = {
-	.name = "sysctl",
+const struct fix fix_set_sysctl = {
+	.name = "set-sysctl",
 	.title = "Kernel settings, now and by " OWN_SYSCTL,
 	.plan = plan,
 };

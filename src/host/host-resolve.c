@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "host/host-private.h"
 #include "host/root.h"
@@ -25,6 +26,7 @@ struct walk {
 	int fds[DEPTH_MAX]; /* fds[0] is the root, borrowed */
 	size_t depth;
 	unsigned int links;
+	bool distrust; /* links of others in the last place */
 	char rest[PATH_MAX];
 	char *exposed; /* of root_walk(); NULL: nobody asks */
 	bool magic;    /* links of procfs may lead out of the root: /proc/1/root */
@@ -120,9 +122,13 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 	if (w->exposed && !*w->exposed)
 		entry_exposed(w->fds[w->depth], &st, w->exposed);
 	if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW))) {
-		if (!is_magic(w))
+		bool others = st.st_uid != 0 && st.st_uid != geteuid();
+
+		if (!is_magic(w) && !(w->distrust && last && others))
 			return follow(w, fd);
 		close(fd);
+		if (!is_magic(w))
+			return -ELOOP;
 		fd = openat(w->fds[w->depth], name, O_PATH | O_CLOEXEC);
 		if (fd < 0)
 			return -errno;
@@ -175,9 +181,9 @@ static int walk(struct walk *w, const char *path, int flags)
 	return rc;
 }
 
-static int walk_in_root(int root, const char *path, int flags)
+static int walk_in_root(int root, const char *path, int flags, bool distrust)
 {
-	struct walk w = { .fds = { root } };
+	struct walk w = { .fds = { root }, .distrust = distrust };
 
 	return walk(&w, path, flags);
 }
@@ -215,6 +221,15 @@ int resolve_in_root(struct host *host, const char *path, int flags)
 			return -errno;
 		host->no_openat2 = errno != EAGAIN;
 	}
-	return walk_in_root(host->root, path,
-			    flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0));
+	return walk_in_root(host->root, path, flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0),
+			    false);
+}
+
+int resolve_distrusted(struct host *host, const char *path)
+{
+	_cleanup_close_ int top = host->root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (host->root < 0 && top < 0)
+		return -errno;
+	return walk_in_root(host->root < 0 ? top : host->root, path, O_PATH | O_CLOEXEC, true);
 }

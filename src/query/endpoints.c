@@ -66,7 +66,10 @@ const struct endpoints *endpoints_find(const struct node *node, struct arena *ar
 	struct nics nics = { 0 };
 
 	endpoints->node = node;
+	endpoints->complete = is_known(node->pci.devices);
 	for_each(d, &node->pci.devices) {
+		endpoints->complete &= is_known(d->vendor_id) && is_known(d->device_id) &&
+				       is_known(d->class_id) && was_read(d->parent);
 		if (pci_is_gpu(d))
 			topology_chain(node, d, &LIST_ADD(arena, &endpoints->gpus)->chain);
 		else if (topology_is_nic(node, d))

@@ -26,7 +26,8 @@ struct rdma_endpoint {
 };
 
 struct endpoints {
-	const struct node *node;	 /* whose they are */
+	const struct node *node; /* whose they are */
+	bool complete; /* what every function is and where it is was read: no NIC can be missing here */
 	LIST(struct gpu_endpoint) gpus;	 /* as in pci.devices */
 	LIST(struct rdma_endpoint) rdma; /* one for each of rdma.devices */
 };

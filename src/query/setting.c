@@ -2,8 +2,10 @@
 #include "query/setting.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "parse/kparam.h"
+#include "parse/nvidia.h"
 #include "query/node-find.h"
 
 /* The one parameter whose two names differ (nv-reg.h, nv-procfs.c). */
@@ -324,6 +326,39 @@ struct setting_outcome setting_compare(const struct setting *s, setting_wanted *
 		o.step = STEP_REBUILD;
 	else if (!o.running_right)
 		o.step = STEP_RESTART;
-	o.pending = !o.running_right && o.boot_right && !o.boot_unknown && s->changed_since_boot;
+	/* What only a stale initramfs still gives is lost with its next rebuild. */
+	o.pending = !o.running_right && (configured || o.configured_unknown) && o.boot_right &&
+		    !o.boot_unknown && s->changed_since_boot;
 	return o;
+}
+
+/* ---- for people ---- */
+
+const char *assignment_place(struct arena *arena, const struct modprobe_assignment *a)
+{
+	if (!is_known(a->line))
+		return a->file.value;
+	return arena_printf(arena, "%s:%llu", a->file.value, (unsigned long long)a->line.value);
+}
+
+static bool is_key(const struct registry_entry *entry, const char *key)
+{
+	return entry->key.n == strlen(key) && strncasecmp(entry->key.p, key, entry->key.n) == 0;
+}
+
+const char *setting_registry_line(struct arena *arena, const struct node *node, const char *key,
+				  const char *value)
+{
+	const struct modprobe_assignment *a = setting_nvidia_assignment(node, &node->modprobe,
+									"NVreg_RegistryDwords");
+	struct span rest = span_of(a && is_known(a->value) ? a->value.value : "");
+	struct registry_entry entry;
+	const char *keys = "";
+
+	while (registry_next(&rest, &entry))
+		if (!entry.problem && !entry.skipped && !is_key(&entry, key))
+			keys = arena_printf(arena, "%s%.*s=%.*s;", keys, SPAN_FMT(entry.key),
+					    SPAN_FMT(entry.value));
+	return arena_printf(arena, "options nvidia NVreg_RegistryDwords=\"%s%s=%s;\"", keys, key,
+			    value);
 }

@@ -77,4 +77,10 @@ const char *setting_option_name(const char *name, struct arena *arena);
 /* And back: the name in params of an option, or NULL for one that is not an NVreg_ option. */
 const char *setting_param_name(const char *option);
 
+/* "/etc/modprobe.d/nvidia.conf:1" */
+const char *assignment_place(struct arena *arena, const struct modprobe_assignment *a);
+/* The complete options line that sets KEY=VALUE in RegistryDwords and keeps every other configured key. */
+const char *setting_registry_line(struct arena *arena, const struct node *node, const char *key,
+				  const char *value);
+
 #endif

@@ -29,7 +29,7 @@ static struct json_object *repair_json(const struct plan_repair *r)
 	json_put_string(json, "title", f->rule->title);
 	json_put_string(json, "subject", f->answer.subject);
 	json_put_string(json, "observed", f->answer.observed);
-	json_put_string(json, "fix", f->rule->fix);
+	json_put_string(json, "fix", finding_fix(f) ? finding_fix(f)->kind : NULL);
 	json_put_string(json, "what", r->what);
 	json_put_string(json, "refused", r->refused);
 	json_put_string(json, "activation", activation_words[r->activation]);

@@ -127,11 +127,11 @@ static void check_bar(struct rule_context *ctx, const struct pci_device *d, uint
 		     .expected = text_printf(ctx, "below 0x%" PRIx64, UINT64_C(1) << bits),
 		     .evidence = { fact });
 	else if (bar->start.value >= MMIO_HIGH)
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = text_printf(ctx, "BAR1 at 0x%" PRIx64 ", above 56 TB",
-						bar->start.value),
-			.expected = "lower, where virtual machines or GPUDirect RDMA fail",
-			.evidence = { fact });
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "BAR1 at 0x%" PRIx64 ", above 56 TB",
+					     bar->start.value),
+		     .expected = "lower, where virtual machines or GPUDirect RDMA fail",
+		     .evidence = { fact });
 	else
 		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 }
@@ -161,6 +161,7 @@ static const struct rule bios_rules[] = {
 			"Compare NPS1 and NPS4 in the firmware's setup (AMD CBS, DF Common Options) with "
 			"nccl-tests, and keep what is faster.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "NUMA nodes and sockets under /sys/devices/system, on EPYC processors.",
 		.why = "Two reports have NPS4 several times faster for two nodes with PCIe GPUs; vendors of HGX "
 		       "systems recommend other values. Nothing here says which is right for this board, so it is "
@@ -183,6 +184,7 @@ static const struct rule bios_rules[] = {
 			"In the firmware's setup lower \"memory mapped I/O base\", on Dell systems from 56 TB to "
 			"12 TB.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"Where BAR1 of each GPU lies, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "A device can only reach addresses of its own width: a BAR beyond that is out of reach for "

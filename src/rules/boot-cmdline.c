@@ -292,11 +292,11 @@ static void check_reboot(struct rule_context *ctx)
 					    (size_t)(option - node->modprobe.assignments.items)),
 				"os.boot_time_s" });
 	else if (other_kernel)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = text_printf(ctx, "kernel %s runs; the next boot starts %s",
-						node->os.kernel.value, boot->next_kernel.value),
-			.expected = "nothing; for your information",
-			.evidence = { "os.kernel", "boot.next_kernel" });
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "kernel %s runs; the next boot starts %s",
+					     node->os.kernel.value, boot->next_kernel.value),
+		     .expected = "nothing; for your information",
+		     .evidence = { "os.kernel", "boot.next_kernel" });
 	else if (is_unknown(boot->reboot_required) && !known_is(node->modprobe.complete, true))
 		UNKNOWN(ctx, .evidence = { "boot.reboot_required", "modprobe.complete" });
 	else
@@ -314,7 +314,7 @@ static const struct rule boot_cmdline_rules[] = {
 			  "requests go does not change, and faults of peers are harder to see.",
 		.remedy = "Remove it. To let peers talk below a switch, clear redirection: see "
 			  "pci/acs-redirect.",
-		.fix = "cmdline",
+		.fix = { "remove-argument", { "pcie_acs_override" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The command line of the running kernel and of the entry that boots next.",
 		.why = "Only patched kernels know it; others ignore it. It changes how devices are "

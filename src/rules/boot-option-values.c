@@ -65,7 +65,7 @@ static const struct rule boot_option_values_rules[] = {
 		.evaluate = check_values,
 		.impact = "The module is gone after the next boot, and with nvidia all GPUs.",
 		.remedy = "Correct the value, or remove the option, before the next boot.",
-		.fix = "modprobe-option",
+		.fix = { "remove-refused-value" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Configured options against the types that the .ko of the running kernel declares for "

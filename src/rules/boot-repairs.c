@@ -61,8 +61,7 @@ static enum outcome outcome_of(const struct fact_list *list, const struct repair
 		} else if (verdict == VERDICT_UNKNOWN && (is_about(f, r) || !f->answer.subject)) {
 			outcome = OUTCOME_UNKNOWN;
 			*why = f;
-		} else if ((verdict == VERDICT_FAIL || verdict == VERDICT_PENDING) &&
-			   is_about(f, r)) {
+		} else if ((finding_is_problem(f) || verdict == VERDICT_NOTE) && is_about(f, r)) {
 			*why = f;
 			return OUTCOME_NOT_LIVE;
 		}

@@ -363,7 +363,7 @@ static const struct rule boot_rules[] = {
 			"Rebuild it: update-initramfs -u, dracut --force or mkinitcpio -P. With dracut and "
 			"hostonly=no modprobe.d is not copied: add the file by install_items in "
 			"/etc/dracut.conf.d. Then reboot.",
-		.fix = "initramfs",
+		.fix = { "rebuild-initramfs" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Modules, modprobe.d files and their options inside the image of the kernel that runs "
@@ -388,7 +388,7 @@ static const struct rule boot_rules[] = {
 			"What the other file says is not in effect: a nouveau blacklist, driver options.",
 		.remedy =
 			"Give your file another name, such as zz-local.conf, so that both are read.",
-		.fix = "modprobe-option",
+		.fix = { "unmask-file" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Files of one name in /etc, /run, /usr/local/lib, /usr/lib and /lib modprobe.d, and the "
@@ -427,7 +427,7 @@ static const struct rule boot_rules[] = {
 		.remedy =
 			"Write them for the name that the driver's module has on disk: nvidia (Debian: "
 			"nvidia-current).",
-		.fix = "modprobe-option",
+		.fix = { "rename-option-module" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Options lines for NVIDIA's modules, against the modules on disk, aliases and install "

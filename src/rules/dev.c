@@ -5,6 +5,8 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/kind.h"
+#include "query/service-cause.h"
 
 #define READ_WRITE_ALL 0666
 #define READ_WRITE_GROUP 0060
@@ -243,8 +245,10 @@ static void check_imex(struct rule_context *ctx)
 		return;
 	}
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
-	if (is_tray(node) && daemon && str_is(daemon->load, "loaded") && is_known(daemon->active) &&
-	    !str_is(daemon->active, "active"))
+	/* What has failed is services/daemon-down's; of compute domains the DRA driver starts a daemon each. */
+	if (is_tray(node) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
+	    !node_is(node, KIND_COMPUTE_DOMAINS) &&
+	    !service_find_cause(ctx->arena, node, daemon).text)
 		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
 		     .expected = "active", .remedy = "systemctl enable --now nvidia-imex",
 		     .evidence = { "services.units[nvidia-imex.service].active" });
@@ -306,7 +310,7 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, where the caller may not create the nodes: "
 			"in containers and jobs.",
 		.remedy = "nvidia-modprobe -c 0 -u creates them; nvidia-persistenced keeps them.",
-		.fix = "device-node",
+		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU's minor number, their modes, "
@@ -329,7 +333,7 @@ static const struct rule dev_rules[] = {
 		.remedy =
 			"mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0, which "
 			"is what gdrcopy.service does. In a container: docker run --device=/dev/gdrdrv.",
-		.fix = "device-node",
+		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"/proc/modules, /dev/gdrdrv, its mode, and the major numbers in /proc/devices.",
@@ -352,7 +356,7 @@ static const struct rule dev_rules[] = {
 			"On a node of one tenant set NVreg_CreateImexChannel0=1, or run nvidia-modprobe -s -i 0; "
 			"elsewhere give each job a channel of its own. Start nvidia-imex on every node of the "
 			"domain.",
-		.fix = "modprobe-option",
+		.fix = { "set-option", { "nvidia", "NVreg_CreateImexChannel0", "1" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex.service, the GPU's PCI id and "
@@ -378,7 +382,7 @@ static const struct rule dev_rules[] = {
 			"On a host load ib_uverbs and rdma_ucm, and let rdma-core's udev rules set the mode. For "
 			"a container pass --device=/dev/infiniband --cap-add=IPC_LOCK, in Kubernetes a device "
 			"plugin's resource.",
-		.fix = "device-node",
+		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"/dev/infiniband/uverbs* for every RDMA device under /sys/class/infiniband_verbs, rdma_cm, "

@@ -97,14 +97,13 @@ static void check_release(struct rule_context *ctx, const struct newest *n)
 	if (!older(driver, n->release->own))
 		PASS(ctx, .observed = seen, .evidence = { fact, "driver.version" });
 	else if (!older(driver, n->release->minimum))
-		FAIL_AS(ctx, SEVERITY_INFO, .observed = seen,
-			.expected = text_printf(ctx,
-						"%s for everything; from %s on most programs run",
-						n->release->own, n->release->minimum),
-			.impact =
-				"Programs run by minor version compatibility. What is newer than the driver "
-				"fails: PTX that is compiled at run time (error 222), new API.",
-			.evidence = { fact, "driver.version" });
+		NOTE(ctx, .observed = seen,
+		     .expected = text_printf(ctx, "%s for everything; from %s on most programs run",
+					     n->release->own, n->release->minimum),
+		     .impact =
+			     "Programs run by minor version compatibility. What is newer than the driver "
+			     "fails: PTX that is compiled at run time (error 222), new API.",
+		     .evidence = { fact, "driver.version" });
 	else if (compat && !older(compat->version.value, n->release->minimum) &&
 		 !all_geforce(ctx->node))
 		PASS(ctx,

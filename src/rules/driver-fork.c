@@ -207,11 +207,10 @@ static void check_geforce_p2p(struct rule_context *ctx, const struct pci_device 
 					     fork ? ", with a probably patched driver" : ""),
 		     .evidence = { fact, "driver.banner" });
 	else if (has_nvlink_connector(model))
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = text_printf(ctx, "%s: over an NVLink bridge only", model->name),
-			.expected =
-				"an NVLink bridge between the cards, or copies through the host",
-			.evidence = { fact });
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s: over an NVLink bridge only", model->name),
+		     .expected = "an NVLink bridge between the cards, or copies through the host",
+		     .evidence = { fact });
 	else
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "%s with the stock driver: no peer-to-peer",
@@ -356,7 +355,7 @@ static const struct rule driver_fork_rules[] = {
 		.remedy =
 			"Have the IOMMU not translate (iommu=pt, or off in the firmware): the addresses that "
 			"it hands out are the ones not aligned. See iommu/translation-enabled.",
-		.fix = "cmdline",
+		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "\"The peer DMA address ... is not aligned at\" in the kernel log.",
 		.why = "Peer-to-peer through a static BAR1 maps the peer with pages of 512 MiB, so the DMA "

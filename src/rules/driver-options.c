@@ -342,7 +342,7 @@ static const struct rule driver_options_rules[] = {
 			"GPUs share wired interrupts with other devices: slow completions, \"Can't find an "
 			"IRQ\" and GPUs that do not start.",
 		.remedy = OPTION_REMEDY,
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
 		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying. So is "
@@ -358,7 +358,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_register,
 		.impact = "The module loads and no GPU is there: \"No devices were found\".",
 		.remedy = OPTION_REMEDY,
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
 		.why = "RegisterPCIDriver=0 is for platforms whose GPU is not a PCI device.",
@@ -374,7 +374,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_firmware_off,
 		.impact = "With the open kernel modules no GPU initialises: RmInitAdapter failed.",
 		.remedy = OPTION_REMEDY,
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
 		.why = "The open kernel modules work only with the GPU System Processor's firmware. With the "
@@ -394,7 +394,7 @@ static const struct rule driver_options_rules[] = {
 		.remedy =
 			"If the GPU was excluded because it was broken and has been replaced, remove the "
 			"option, rebuild the initramfs and reboot.",
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS
 		" And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
@@ -415,7 +415,7 @@ static const struct rule driver_options_rules[] = {
 			"GPUs talk over PCIe or through host memory; DeepEP's intra-node kernels, NVLS and "
 			"multi-GPU boards with NVSwitch do not work.",
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
 		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks and "
@@ -437,7 +437,7 @@ static const struct rule driver_options_rules[] = {
 			"With a translating IOMMU, transfers between GPU and NIC or GPU and GPU fault, or "
 			"deliver zeros.",
 		.remedy = OPTION_REMEDY,
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the type of the IOMMU groups of GPUs and NICs.",
 		.why = "With DmaRemapPeerMmio=0 the driver hands out raw bus addresses of a peer's BAR. That is "
@@ -458,7 +458,7 @@ static const struct rule driver_options_rules[] = {
 			"Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
 			"supported\".",
 		.remedy = OPTION_REMEDY,
-		.fix = "modprobe-option",
+		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the kernel log.",
 		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 0, the default, allows all but on chipsets "

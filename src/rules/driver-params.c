@@ -8,7 +8,9 @@
 #include "evaluate/skip.h"
 #include "facts/own-files.h"
 #include "parse/nvidia.h"
+#include "query/distribution.h"
 #include "query/gpus.h"
+#include "query/nvreg.h"
 #include "query/option-value.h"
 #include "query/setting.h"
 
@@ -35,22 +37,54 @@ static bool has_override_per_device(const struct node *node)
 	return param && has_override(param->value.value, NULL);
 }
 
-static const char *say_step(const struct setting_outcome *o)
+static const char *step_found(const struct setting_outcome *o)
 {
 	switch (o->step) {
 	case STEP_CONFIGURE:
-		return o->configured_unknown ? "Whether it is configured was not read."
-					     : "It is not configured either.";
+		return o->configured_unknown ? "The configuration could not be read."
+		       : o->boot_right
+			       ? "Only the present initramfs has it, and /etc/modprobe.d does not: "
+				 "the next rebuild loses it."
+			       : "It is not configured.";
 	case STEP_REBUILD:
-		return "It is configured on the root file system, but the initramfs that loads the "
-		       "driver does not have it: rebuild the initramfs, then reboot.";
+		return "It is configured, but the initramfs that loads the driver lacks it.";
 	case STEP_RESTART:
-		return "It is configured: it takes effect when the driver is loaded again, at the "
-		       "latest at the next boot.";
+		return "It is configured, but the running driver was loaded without it.";
 	case STEP_NONE:
 		break;
 	}
 	return "";
+}
+
+/* One answer for each step that is missing. */
+static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
+			      const struct setting_outcome *o)
+{
+	const struct node *node = ctx->node;
+	const char *kernel = is_known(node->os.kernel) ? node->os.kernel.value : "$(uname -r)";
+	const char *rebuild = s->early_counts ? command_rebuild_initramfs(ctx->arena, node, kernel)
+					      : NULL;
+	struct answer answer = {
+		.verdict = VERDICT_FAIL,
+		.observed = text_printf(ctx, "RegistryDwords is \"%s\". %s",
+					s->running.value ? s->running.value : "", step_found(o)),
+		.expected = "PeerMappingOverride=1 in RegistryDwords",
+		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
+	};
+
+	if (o->step == STEP_REBUILD) {
+		answer.remedy = "Rebuild the initramfs, then reboot.";
+		answer.command = rebuild;
+	} else if (o->step == STEP_RESTART) {
+		answer.remedy = "Reboot.";
+	} else {
+		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
+		answer.command = text_printf(
+			ctx, "echo '%s' | sudo tee /etc/modprobe.d/zz-peer-mapping.conf%s%s",
+			setting_registry_line(ctx->arena, node, "PeerMappingOverride", "1"),
+			rebuild ? "\n" : "", rebuild ? rebuild : "");
+	}
+	rule_answer(ctx, &answer);
 }
 
 static void check_peer_mapping(struct rule_context *ctx)
@@ -62,25 +96,17 @@ static void check_peer_mapping(struct rule_context *ctx)
 		return;
 	s = setting_nvreg(ctx->node, "RegistryDwords", ctx->arena);
 	o = setting_compare(&s, has_override, NULL);
-	if (o.running_right) {
+	if (o.running_right)
 		PASS(ctx, .evidence = { s.running.fact });
-	} else if (has_override_per_device(ctx->node)) {
-		PASS(ctx, .observed = "set for single devices",
+	else if (has_override_per_device(ctx->node))
+		PASS(ctx, .observed = "set per GPU in RegistryDwordsPerDevice",
 		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
-	} else if (o.pending) {
-		PENDING(ctx, .observed = "configured after the boot; not live yet",
-			.expected = "PeerMappingOverride=1 in RegistryDwords",
-			.remedy = "Reboot, or reload the driver.",
+	else if (o.pending)
+		PENDING(ctx, .observed = "configured after the last boot, not in effect yet",
+			.expected = "PeerMappingOverride=1 in RegistryDwords", .remedy = "Reboot.",
 			.evidence = { s.next.fact, s.running.fact });
-	} else {
-		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1. %s",
-			     s.running.value ? s.running.value : "", say_step(&o)),
-		     .expected = "PeerMappingOverride=1 in RegistryDwords",
-		     .evidence = { "driver.params[RegistryDwords].value", s.next.fact,
-				   s.early.fact });
-	}
+	else
+		fail_peer_mapping(ctx, &s, &o);
 }
 
 /* "pci=0000:1b:00.0;PeerMappingOverride=1;pci=...": how many devices have it on? */
@@ -116,14 +142,14 @@ static void check_peer_mapping_per_device(struct rule_context *ctx)
 		return;
 	with = param ? count_devices(span_of(param->value.value), &any) : 0;
 	if (with == 0 || (all && has_override(all->value.value, NULL))) {
-		NOT_APPLICABLE(ctx, .observed = "not set for single devices");
+		NOT_APPLICABLE(ctx, .observed = "RegistryDwordsPerDevice does not set it");
 	} else if (!was_read(ctx->node->gpu.devices)) {
 		UNKNOWN(ctx, .evidence = { "gpu.devices" });
 	} else if (with >= gpus) {
 		PASS(ctx, .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
 	} else {
 		FAIL(ctx, .observed = text_printf(ctx, "set for %zu of %zu GPUs", with, gpus),
-		     .expected = "set for every GPU, best in RegistryDwords",
+		     .expected = "set for every GPU",
 		     .evidence = { "driver.params[RegistryDwordsPerDevice].value" });
 	}
 }
@@ -137,13 +163,12 @@ static void check_stream_memops(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	if (!param)
-		UNKNOWN(ctx, .observed = "this driver does not list the parameter",
+		UNKNOWN(ctx, .observed = "this driver has no such parameter",
 			.evidence = { "driver.params" });
 	else if (!str_is(param->value, "0"))
 		PASS(ctx, .evidence = { "driver.params[EnableStreamMemOPs].value" });
 	else
-		FAIL(ctx, .observed = "0: the first version of the stream memory operations is off",
-		     .expected = "nothing; current software uses the second version",
+		NOTE(ctx, .observed = "0: only programs built for CUDA 11.6 or earlier need it",
 		     .evidence = { "driver.params[EnableStreamMemOPs].value" });
 }
 
@@ -218,8 +243,7 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 	struct setting s;
 	struct setting_outcome o;
 
-	/* Most are not configured at all, which is quickly told. What is refused never comes to be live:
-	 * boot/option-value-refused. */
+	/* Most are not configured. boot/option-value-refused reports a value that the kernel refuses. */
 	if (!given || option_refused(ctx->node, given, NULL))
 		return;
 	s = setting_nvreg(ctx->node, param->name.value, ctx->arena);
@@ -231,20 +255,21 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 		(*right)++;
 	} else if (o.pending) {
 		PENDING(ctx, .subject = s.name,
-			.observed = text_printf(ctx,
-						"configured \"%s\" after the boot, live \"%s\"",
-						next, param->value.value),
-			.expected = "the configured value live",
-			.remedy = "Reboot, or reload the driver.",
+			.observed = text_printf(
+				ctx,
+				"configured as \"%s\" after the last boot; the running driver has \"%s\"",
+				next, param->value.value),
+			.expected = "the configured value in effect", .remedy = "Reboot.",
 			.evidence = { s.configured.fact, s.running.fact });
 	} else {
 		FAIL(ctx, .subject = s.name,
 		     .observed = text_printf(
-			     ctx, "configured \"%s\", live \"%s\"%s", next, param->value.value,
+			     ctx, "configured as \"%s\", but the running driver has \"%s\"%s", next,
+			     param->value.value,
 			     o.step == STEP_REBUILD
-				     ? "; the initramfs that loads the driver lacks it"
+				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
-		     .expected = "the configured value live",
+		     .expected = "the configured value in effect",
 		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
 	}
 }
@@ -263,30 +288,12 @@ static void check_configured_not_live(struct rule_context *ctx)
 	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
 		return;
 	if (right)
-		PASS(ctx, .observed = text_printf(ctx, "%zu configured, all live", right),
+		PASS(ctx, .observed = text_printf(ctx, "%zu configured, all in effect", right),
 		     .evidence = { "modprobe.assignments", "driver.params" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no option of the NVIDIA driver is configured",
 			       .evidence = { "modprobe.assignments" });
 }
-
-/* Values that the driver has when nobody sets them (nv-reg.h). Only the parameters that this
- * program is about: what others have changed is theirs. */
-static const struct {
-	const char *name;
-	const char *standard;
-} watched[] = {
-	{ "EnableStreamMemOPs", "0" },
-	{ "RegistryDwords", "" },
-	{ "RegistryDwordsPerDevice", "" },
-	{ "EnableResizableBar", "0" },
-	{ "DmaRemapPeerMmio", "1" },
-	{ "GrdmaPciTopoCheckOverride", "0" },
-	{ "EnablePCIERelaxedOrderingMode", "0" },
-	{ "NvLinkDisable", "0" },
-	{ "CreateImexChannel0", "0" },
-	{ "CoherentGPUMemoryMode", "" },
-};
 
 static bool loaded_by_modprobe(struct rule_context *ctx)
 {
@@ -317,19 +324,23 @@ static void check_live_not_persistent(struct rule_context *ctx)
 	if (skip_without_modprobe(ctx) || skip_unless_modprobe_whole(ctx))
 		return;
 	dwords = setting_nvreg(node, "RegistryDwords", ctx->arena);
-	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-		struct setting s = setting_nvreg(node, watched[i].name, ctx->arena);
-		const char *next = given_value(ctx, watched[i].name, &s.next, &dwords.next);
+	for (const struct nvreg_param *p = nvreg_params; p->name; p++) {
+		struct setting s;
+		const char *next;
 
-		next = next ? next : watched[i].standard;
-		if (s.running.state != FACT_KNOWN ||
-		    same_value(s.running.value, watched[i].standard) ||
+		if (!p->watched)
+			continue;
+		s = setting_nvreg(node, p->name, ctx->arena);
+		next = given_value(ctx, p->name, &s.next, &dwords.next);
+		next = next ? next : p->value;
+		if (s.running.state != FACT_KNOWN || same_value(s.running.value, p->value) ||
 		    same_value(s.running.value, next))
 			continue;
 		FAIL(ctx, .subject = s.name,
-		     .observed = text_printf(ctx, "live \"%s\", the next load gives \"%s\"",
-					     s.running.value, next),
-		     .expected = "the live value configured",
+		     .observed = text_printf(
+			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
+			     s.running.value, next),
+		     .expected = "the running value configured",
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
 	}
 	if (ctx->findings->count == before)
@@ -383,7 +394,7 @@ static void check_duplicated(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "RegistryDwords is not configured");
 	else if (count > 1 && !missing && str_is(last->file, OWN_MODPROBE))
 		PASS(ctx,
-		     .observed = text_printf(ctx, "%zu times; ours, the last one, has every key",
+		     .observed = text_printf(ctx, "assigned %zu times; the last one has every key",
 					     count),
 		     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
 					       (size_t)(last - modprobe->assignments.items)) });
@@ -393,11 +404,14 @@ static void check_duplicated(struct rule_context *ctx)
 					       (size_t)(last - modprobe->assignments.items)) });
 	else
 		FAIL_AS(ctx, missing ? SEVERITY_ERR : SEVERITY_WARN,
-			.observed = missing ? text_printf(ctx, "%zu times; the last one lacks %s",
-							  count, missing)
-					    : text_printf(ctx,
-							  "%zu times; the last one has every key",
-							  count),
+			.observed =
+				missing ? text_printf(ctx,
+						      "assigned %zu times; the last one lacks %s",
+						      count, missing)
+					: text_printf(
+						  ctx,
+						  "assigned %zu times; the last one has every key",
+						  count),
 			.expected = "one assignment with all keys",
 			.evidence = {
 				text_printf(ctx, "modprobe.assignments[#%zu].value",
@@ -407,16 +421,19 @@ static void check_duplicated(struct rule_context *ctx)
 				      : NULL });
 }
 
-static void check_string(struct rule_context *ctx, const char *value, const char *fact)
+/* PLACE: file and line that hold VALUE. */
+static void check_string(struct rule_context *ctx, const char *value, const char *place,
+			 const char *fact)
 {
 	struct registry_entry entry, first = { 0 };
 	struct span rest = span_of(value);
 	size_t wrong = 0;
 
 	if (rest.n > PARAM_STRING_MAX) {
-		FAIL(ctx, .subject = fact,
-		     .observed = text_printf(ctx, "%zu bytes: the kernel refuses the module",
-					     rest.n),
+		FAIL(ctx, .subject = place,
+		     .observed = text_printf(
+			     ctx, "%zu bytes long: the kernel does not load the driver with it",
+			     rest.n),
 		     .expected = "at most 1024 bytes", .evidence = { fact });
 		return;
 	}
@@ -424,11 +441,13 @@ static void check_string(struct rule_context *ctx, const char *value, const char
 		if (entry.problem && wrong++ == 0)
 			first = entry;
 	if (wrong)
-		FAIL(ctx, .subject = fact,
+		FAIL(ctx, .subject = place,
 		     .observed = text_printf(
 			     ctx, "\"%.*s\" %s%s", SPAN_FMT(first.text), first.problem,
-			     wrong > 1 ? text_printf(ctx, "; %zu more entries are wrong", wrong - 1)
-				       : ""),
+			     wrong == 1 ? ""
+			     : wrong == 2
+				     ? "; 1 more entry is wrong"
+				     : text_printf(ctx, "; %zu more entries are wrong", wrong - 1)),
 		     .expected =
 			     "Key=number entries separated by \";\", the whole value in double quotes",
 		     .evidence = { fact });
@@ -443,13 +462,14 @@ static void check_syntax(struct rule_context *ctx)
 	for_each(a, &modprobe->assignments) {
 		if (!str_is(a->param, "NVreg_RegistryDwords") || !is_known(a->value))
 			continue;
-		check_string(ctx, a->value.value,
+		check_string(ctx, a->value.value, assignment_place(ctx->arena, a),
 			     text_printf(ctx, "modprobe.assignments[#%zu].value",
 					 (size_t)(a - modprobe->assignments.items)));
 		seen++;
 	}
 	if (live && *live->value.value) {
-		check_string(ctx, live->value.value, "driver.params[RegistryDwords].value");
+		check_string(ctx, live->value.value, "/proc/driver/nvidia/params",
+			     "driver.params[RegistryDwords].value");
 		seen++;
 	}
 	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
@@ -492,9 +512,10 @@ static bool check_static_bar1(struct rule_context *ctx, const struct registry_en
 	if (!small || span_u64(entry->value, 0, &value) || value != 1)
 		return false;
 	FAIL_AS(ctx, SEVERITY_ERR, .subject = "RMForceStaticBar1",
-		.observed = text_printf(ctx, "%.*s, and the BAR1 of %s is smaller than its memory",
+		.observed = text_printf(ctx,
+					"%.*s is set, and BAR1 of %s is smaller than its memory",
 					SPAN_FMT(entry->text), small->bdf.value),
-		.expected = "a BAR1 that holds all memory, or the key not set",
+		.expected = "no RMForceStaticBar1, or a BAR1 as large as the memory",
 		.evidence = { "driver.params[RegistryDwords].value",
 			      text_printf(ctx, "pci.devices[%s].bars[%llu].size_bytes",
 					  small->bdf.value,
@@ -518,15 +539,20 @@ static void check_p2p_keys(struct rule_context *ctx)
 		if (!find_key(ctx->node, keys[i], &entry) ||
 		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
 			continue;
-		FAIL_AS(ctx, renumbered ? SEVERITY_WARN : SEVERITY_INFO, .subject = keys[i],
-			.observed =
-				text_printf(ctx, "%.*s%s", SPAN_FMT(entry.text),
-					    renumbered ? "; its numbers changed their meaning with "
-							 "driver 575"
-						       : ""),
-			.expected = renumbered ? "the number that this driver's branch means"
-					       : "nothing; for your information",
-			.evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+		if (renumbered)
+			FAIL_AS(ctx, SEVERITY_WARN, .subject = keys[i],
+				.observed = text_printf(
+					ctx,
+					"%.*s is set; driver 575 changed what its numbers mean",
+					SPAN_FMT(entry.text)),
+				.expected = "no RMForceP2PType, or the number for this driver",
+				.evidence = { "driver.params[RegistryDwords].value",
+					      "driver.version" });
+		else
+			NOTE(ctx, .subject = keys[i],
+			     .observed = text_printf(ctx, "%.*s is set", SPAN_FMT(entry.text)),
+			     .evidence = { "driver.params[RegistryDwords].value",
+					   "driver.version" });
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "driver.params[RegistryDwords].value" });
@@ -535,55 +561,50 @@ static void check_p2p_keys(struct rule_context *ctx)
 static const struct rule driver_params_rules[] = {
 	{
 		.id = "driver/peer-mapping-override",
-		.title = "A job without CAP_SYS_ADMIN may not map the NIC's doorbell for the GPU",
+		.title = "DeepEP and NVSHMEM IBGDA will hang: PeerMappingOverride=1 is not set",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_peer_mapping,
 		.impact =
-			"cudaHostRegister(IoMemory) fails with error 800. NVSHMEM before 3.4.5 does not "
-			"start IBGDA; from 3.4.5 on it falls back to a CPU proxy without saying so, on "
-			"which DeepEP's kernels hang in their first dispatch. NCCL GIN and UCX need the "
-			"same mapping.",
-		.remedy =
-			"Add PeerMappingOverride=1 to NVreg_RegistryDwords, all keys in one assignment, "
-			"in double quotes: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". "
-			"Rebuild the initramfs if it holds nvidia.ko, then reboot.",
-		.fix = "modprobe-option",
+			"A job without CAP_SYS_ADMIN cannot map the NIC's doorbell for the GPU: cudaHostRegister "
+			"returns error 800. NVSHMEM before 3.4.5 does not start IBGDA. NVSHMEM from 3.4.5 uses a CPU "
+			"proxy instead, and DeepEP hangs in its first dispatch. NCCL GIN and UCX need the same mapping.",
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
+		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
+		.trial = TRIAL_DOORBELL_AS_JOB,
 		.reads =
-			"RegistryDwords in /proc/driver/nvidia/params (the only live view: the parameters "
-			"have permission 0, so sysfs shows none), modprobe.d, the kernel command line, and "
-			"modprobe.d inside the initramfs where that one loads the driver.",
-		.why = "GPU-initiated networking has the GPU ring the NIC's doorbell, a page of the NIC's "
-		       "BAR that the driver has to map. It does so for callers with CAP_SYS_ADMIN in the "
-		       "initial user namespace, and for all others only with this key. So it is needed for "
-		       "Slurm jobs and ordinary containers, and not for --privileged ones: that it works "
-		       "in a privileged pod proves nothing for a job. It is not needed for CPU-assisted "
-		       "IBGDA (NVSHMEM from 3.4.5) as such, but DeepEP's own kernels do not work on that "
-		       "path (an open report, not confirmed by its authors).",
+			"RegistryDwords in /proc/driver/nvidia/params, modprobe.d, the kernel command line, and modprobe.d in "
+			"the initramfs if the initramfs loads the driver.",
+		.why = "With GPU-initiated networking the GPU writes to the NIC's doorbell, a page of the NIC's BAR. The "
+		       "driver maps that page for callers with CAP_SYS_ADMIN in the initial user namespace. For all others "
+		       "it needs this key: Slurm jobs and ordinary containers. A privileged pod works without it, which "
+		       "proves nothing for a job.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.cost = "Unprivileged GPU users may then map, through the GPU, any MMIO that they can "
-			"already mmap; that is what the default prevents. Weigh it on multi-tenant nodes.",
+		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
+			"Consider this on nodes with several tenants.",
 		.sources =
-			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
 			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md, issues 163, 484, 509, pull 677\n"
 			"github.com/NVIDIA/nvshmem issue 23",
 	},
 	{
 		.id = "driver/peer-mapping-per-device",
-		.title = "PeerMappingOverride is set for some of the GPUs only",
+		.title =
+			"DeepEP will hang on some GPUs: PeerMappingOverride is not set for all of them",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_peer_mapping_per_device,
-		.impact = "Jobs on the other GPUs fail as if it were not set.",
-		.remedy = "Set it in NVreg_RegistryDwords, which is for all GPUs.",
-		.fix = "modprobe-option",
+		.impact = "Jobs on the other GPUs cannot map the NIC's doorbell.",
+		.remedy =
+			"Set PeerMappingOverride=1 in NVreg_RegistryDwords, which applies to all GPUs, then reboot.",
+		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "RegistryDwordsPerDevice in /proc/driver/nvidia/params.",
-		.why = "Entries behind a pci= that matches no GPU are ignored without a word.",
+		.why = "The driver ignores entries for a PCI address that no GPU has, and logs nothing.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/os-registry.c",
+		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/os-registry.c",
 	},
 	{
 		.id = "driver/stream-memops",
@@ -592,122 +613,118 @@ static const struct rule driver_params_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_stream_memops,
 		.impact =
-			"None with CUDA 11.7 or later. Programs built for CUDA 11.6 or earlier and "
-			"GPUDirect Async (libgdsync) get error 801.",
+			"None with CUDA 11.7 or later. Programs built for CUDA 11.6 or earlier and GPUDirect Async "
+			"(libgdsync) get error 801.",
 		.remedy =
-			"Leave it, unless a program built for CUDA 11.6 or earlier, or libgdsync, runs here.",
-		.fix = "modprobe-option",
+			"Set NVreg_EnableStreamMemOPs=1 if a program built for CUDA 11.6 or earlier runs here.",
+		.fix = { "set-option", { "nvidia", "NVreg_EnableStreamMemOPs", "1" } },
 		.activation = ACTIVATION_REBOOT,
+		.trial = TRIAL_STREAM_MEMORY_OPERATIONS,
 		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",
-		.why = "DeepEP's guide sets it; no current component depends on it. It switches the first "
-		       "version of the stream memory operations only. Measured on an H200 with driver 580 "
-		       "and the parameter at 0: cuStreamWriteValue32 and 64 answer 801, "
-		       "cuStreamWriteValue64_v2 succeeds and the value arrives. NVSHMEM from 3.1 uses the "
-		       "second version, 2.0 to 3.0 none, only 1.x the first.",
+		.why = "DeepEP's guide sets it, but no current component needs it. The parameter controls only the first "
+		       "version of the stream memory operations. Measured on an H200 with driver 580 and the parameter at 0: "
+		       "cuStreamWriteValue32 and 64 return 801; cuStreamWriteValue64_v2 works.",
 		.check = "grep EnableStreamMemOPs /proc/driver/nvidia/params",
 		.sources = "CUDA driver API 11.8, Stream Memory Operations\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h\n"
+			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
 			   "github.com/openucx/ucc issue 672",
 	},
 	{
 		.id = "driver/params-configured-not-live",
-		.title = "A configured driver parameter is not what runs",
+		.title = "A configured driver parameter is not in effect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configured_not_live,
-		.impact = "What somebody configured has no effect.",
-		.remedy =
-			"If the initramfs loads the driver, rebuild it; then reboot, or reload the driver "
-			"with nothing using the GPUs.",
-		.fix = "initramfs",
+		.impact = "The driver runs with another value than the one in modprobe.d.",
+		.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
+		.fix = { "activate-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Every effective NVreg_ assignment in modprobe.d and on the kernel command line, "
-			"against /proc/driver/nvidia/params.",
-		.why = "The parameters take effect when the module is loaded, and only if modprobe loads it: "
-		       "a module that the initramfs loaded has what the initramfs held. A later assignment "
-		       "replaces an earlier one; a key in RegistryDwords that names a parameter overrides "
-		       "it.",
+			"Each effective NVreg_ option in modprobe.d and on the kernel command line, and "
+			"/proc/driver/nvidia/params.",
+		.why = "The driver reads its parameters only while it loads. If the initramfs loads it, the initramfs's "
+		       "copy of modprobe.d counts. A later option replaces an earlier one. A key in RegistryDwords that "
+		       "names a parameter overrides that parameter.",
 		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
-		.sources = "kmod: libkmod/libkmod-module.c (options are joined in file order)\n"
-			   "open-gpu-kernel-modules: osapi.c, rm_parse_option_string\n"
+		.sources = "kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
+			   "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string\n"
 			   "github.com/gpudirect/libgdsync issue 58",
 	},
 	{
 		.id = "driver/params-live-not-persistent",
-		.title = "A live driver parameter is not configured",
+		.title = "A driver parameter will be lost at the next boot: no file configures it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_live_not_persistent,
-		.impact = "The setting is gone after the next boot or reload.",
-		.remedy = "Write it into a file in /etc/modprobe.d, or find out who passes it.",
-		.fix = "modprobe-option",
+		.impact = "After the next boot or reload the driver runs with another value.",
+		.remedy = "Write the running value to a file in /etc/modprobe.d.",
+		.fix = { "keep-live-option" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"As driver/params-configured-not-live, the other way round, for the parameters "
-			"that this program knows and that are not at their default.",
-		.why = "A module loaded by hand with arguments, or a file that was removed since.",
+			"/proc/driver/nvidia/params, modprobe.d and the kernel command line, for the parameters of "
+			"data/nvreg.tsv that are marked as watched.",
+		.why = "The driver was loaded by hand with this value, or its file was removed since.",
 		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h (defaults)",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (defaults)",
 	},
 	{
 		.id = "driver/registrydwords-duplicated",
-		.title = "NVreg_RegistryDwords is assigned more than once",
+		.title =
+			"Driver settings are lost: NVreg_RegistryDwords is assigned more than once",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_duplicated,
-		.impact = "Only the last assignment counts; the keys of the others are lost.",
+		.impact = "Only the last assignment is in effect. The keys of the others are lost.",
 		.remedy = "Merge all keys into one assignment and remove the others.",
-		.fix = "modprobe-option",
+		.fix = { "merge-registry" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Every RegistryDwords assignment for the NVIDIA driver, in the order modprobe "
-			"reads the files.",
-		.why = "modprobe joins all lines for a module; the kernel sets a string parameter once for "
-		       "each and keeps the last. Nothing merges the values.",
+			"Every NVreg_RegistryDwords assignment, in the order in which modprobe reads the files.",
+		.why = "modprobe passes all options of a module to the kernel. The kernel keeps the last value of a string "
+		       "parameter. It does not merge values.",
 		.check = "modprobe -c | grep RegistryDwords",
 		.sources =
-			"kmod: libkmod/libkmod-module.c\nLinux: kernel/params.c, param_set_charp",
+			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12: kernel/params.c, param_set_charp",
 	},
 	{
 		.id = "driver/registrydwords-syntax",
-		.title = "RegistryDwords is not written as the driver reads it",
+		.title = "The driver ignores an entry of RegistryDwords: its syntax is wrong",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_syntax,
-		.impact =
-			"The driver passes over the entry without a word, or takes 0 for its value.",
+		.impact = "The driver ignores the entry, or uses 0 for it, and logs nothing.",
 		.remedy =
-			"Write Key=number entries separated by semicolons, the whole value in double "
-			"quotes: NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
-		.fix = "modprobe-option",
+			"Write Key=number entries separated by semicolons, with the whole value in double quotes: "
+			"NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+		.fix = { "merge-registry" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The configured and the live value, taken apart as the driver does.",
-		.why = "Blanks are removed, the string is cut at semicolons, each piece at its equals sign. "
-		       "Single quotes are not taken off by anyone: the key becomes 'Key.",
+		.reads =
+			"The configured and the running value of RegistryDwords, parsed as the driver parses them.",
+		.why = "The driver removes blanks, splits the string at semicolons and each entry at its equals sign. "
+		       "Single quotes become part of the key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules: osapi.c, rm_parse_option_string",
+		.sources = "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string",
 	},
 	{
 		.id = "driver/force-p2p-keys",
-		.title = "Registry keys force the way of peer-to-peer copies",
+		.title = "Registry keys force a path for peer-to-peer copies",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_p2p_keys,
 		.impact =
-			"Copies may take a path that this board does not support, up to wrong data.",
-		.remedy =
-			"Check each key against the branch of the driver; remove what was copied from a "
-			"recipe for another one.",
+			"Copies can use a path that this board does not support, and deliver wrong data.",
+		.remedy = "Remove the key unless this driver branch needs it.",
+		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the live "
-			"RegistryDwords.",
-		.why = "RMForceP2PType was renumbered with 575: before, 1 was mailbox and 2 was BAR1; since, "
-		       "1 is PCIe (RMPcieP2PType chooses) and 2 is NVLink. RMForceStaticBar1=1 keeps the GPU "
-		       "from starting where BAR1 is smaller than its memory.",
+			"ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the running RegistryDwords.",
+		.why = "Driver 575 renumbered RMForceP2PType. Before, 1 was mailbox and 2 was BAR1. Since then 1 is PCIe "
+		       "(RMPcieP2PType selects how) and 2 is NVLink. With RMForceStaticBar1=1 a GPU does not start if its "
+		       "BAR1 is smaller than its memory.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h",
+		.sources =
+			"open-gpu-kernel-modules 570 and 575: src/nvidia/interface/nvrm_registry.h",
 	},
 };
 

@@ -99,7 +99,7 @@ static const struct rule driver_unknown_parameter_rules[] = {
 		.evaluate = check_unknown_parameter,
 		.impact = "The option does nothing: misspelt, or gone from this driver.",
 		.remedy = "Correct the name, or remove it.",
-		.fix = "modprobe-option",
+		.fix = { "remove-unknown-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "Configured options against the parameters that nvidia.ko on disk "
 			 "declares, and \"unknown parameter\" of nvidia in the kernel log.",

@@ -330,6 +330,7 @@ static const struct rule driver_versions_rules[] = {
 			"Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
 			"exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
 		.activation = ACTIVATION_RELOAD,
+		.mender = MENDER_FIRMWARE,
 		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
 			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",
 		.why = "The open kernel modules start the GPU with firmware of their own version. It may stand "
@@ -376,7 +377,7 @@ static const struct rule driver_versions_rules[] = {
 			"The first use after an idle time takes seconds; settings and clocks that were set with "
 			"nvidia-smi are lost in between.",
 		.remedy = "systemctl enable --now nvidia-persistenced",
-		.fix = "service",
+		.fix = { "start-service", { "nvidia-persistenced.service" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The state of nvidia-persistenced.service.",
 		.why = "Without a client the driver tears the GPU's state down. Whether that matters depends on "

@@ -335,16 +335,16 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									  : "driver.flavour" });
 	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed =
-				"peer memory is the only way: it takes cudaMalloc memory, and not that of "
-				"cuMemCreate (CUDA virtual memory management)",
-			.expected = "nothing, unless a program registers such memory",
-			.impact =
-				"Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
-				"fails.",
-			.remedy = "The open kernel modules export DMA-BUF, which takes both.",
-			.evidence = { "driver.flavour", "modules.loaded" });
+		NOTE(ctx,
+		     .observed =
+			     "peer memory is the only way: it takes cudaMalloc memory, and not that of "
+			     "cuMemCreate (CUDA virtual memory management)",
+		     .expected = "nothing, unless a program registers such memory",
+		     .impact =
+			     "Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
+			     "fails.",
+		     .remedy = "The open kernel modules export DMA-BUF, which takes both.",
+		     .evidence = { "driver.flavour", "modules.loaded" });
 	else
 		FAIL(ctx,
 		     .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
@@ -363,8 +363,11 @@ static const struct rule driver_rules[] = {
 		.remedy =
 			"modprobe nvidia, and read what the kernel log says about it. If there is "
 			"no module for this kernel, install or rebuild the driver.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/nouveau-loaded", "modules/wrong-driver-bound",
+			     "boot/module-signature-rejected",
+			     "modules/nvidia-not-built-for-kernel" },
 		.reads =
 			"/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
 			"display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
@@ -463,8 +466,12 @@ static const struct rule driver_rules[] = {
 		.remedy =
 			"modprobe nvidia-peermem and have it loaded at boot, or install the open kernel "
 			"modules.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
+			     "modules/peermem-symbol-mismatch",
+			     "modules/peermem-not-built-for-kernel" },
+		.trial = TRIAL_REGISTRATION,
 		.reads = "The flavour of the driver and the loaded modules.",
 		.why = "The proprietary modules export no DMA-BUF, so only a peer-memory module can give "
 		       "the NIC access to GPU memory.",

@@ -289,17 +289,17 @@ static bool is_resource(const struct node *node, const struct hca_entry *entry)
 static void fail_ucx_tcp(struct rule_context *ctx, const struct job_value *v, const char *observed,
 			 const char *expected)
 {
-	FAIL_AS(ctx, SEVERITY_INFO, .subject = v->name,
-		.observed = text_printf(ctx, "%s: %s", job_value_text(ctx->arena, ctx->node, v),
-					observed),
-		.expected = expected,
-		.impact =
-			"What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
-			"a tenth of the speed, or not at all.",
-		.remedy =
-			"Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
-			"jobs' environment.",
-		.evidence = { v->fact, "rdma.devices" });
+	NOTE(ctx, .subject = v->name,
+	     .observed = text_printf(ctx, "%s: %s", job_value_text(ctx->arena, ctx->node, v),
+				     observed),
+	     .expected = expected,
+	     .impact =
+		     "What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
+		     "a tenth of the speed, or not at all.",
+	     .remedy =
+		     "Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
+		     "jobs' environment.",
+	     .evidence = { v->fact, "rdma.devices" });
 }
 
 /* Does the list of transports take one of RDMA's? UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases. */

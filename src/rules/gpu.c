@@ -408,6 +408,7 @@ static const struct rule gpu_rules[] = {
 			"Look for the one that is missing: the firmware's log, power, riser, \"fallen off the "
 			"bus\" in the kernel log. A cold boot brings some back.",
 		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
 			"configuration.",

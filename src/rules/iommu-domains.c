@@ -106,11 +106,11 @@ static void check_ineffective(struct rule_context *ctx)
 	if (bootargs_find(text, "intel_iommu", "on") &&
 	    str_is(node->os.cpu_vendor, "GenuineIntel") && !node->iommu.units.count &&
 	    is_known(node->iommu.units) && !node_is_vm(node))
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
-				    "VT-d is off in the firmware",
-			.expected = "nothing; peer-to-peer is best without one",
-			.evidence = { "cmdline.running", "iommu.units" });
+		NOTE(ctx,
+		     .observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
+				 "VT-d is off in the firmware",
+		     .expected = "nothing; peer-to-peer is best without one",
+		     .evidence = { "cmdline.running", "iommu.units" });
 	else if (passthrough || off)
 		PASS(ctx, .observed = "no GPU or NIC is behind an IOMMU",
 		     .evidence = { "cmdline.running", "iommu.devices" });
@@ -202,8 +202,8 @@ static const struct rule iommu_domains_rules[] = {
 		.remedy = "Look for what overrides it: a later iommu=nopt or iommu.passthrough=0, "
 			  "a type written to the group in sysfs (udev rule, TuneD), a device that "
 			  "the firmware calls external or untrusted.",
-		.fix = "cmdline",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running "
 			 "kernel, and the type of each GPU's and NIC's group.",
 		.why = "The command line is a wish; the type of the group is what counts. Misspelt "
@@ -224,7 +224,7 @@ static const struct rule iommu_domains_rules[] = {
 			"Peer transfers work between some pairs and fail or crawl between others.",
 		.remedy = "Give all of them the same: iommu=pt on the kernel command line, and no "
 			  "type written to single groups.",
-		.fix = "cmdline",
+		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The type of the IOMMU group of every GPU and NIC that this host uses "
 			 "itself.",

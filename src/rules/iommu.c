@@ -239,8 +239,9 @@ static const struct rule iommu_rules[] = {
 		.remedy =
 			"Add iommu=pt to the kernel command line (it keeps the IOMMU on, which more than 255 "
 			"CPUs need) and reboot.",
-		.fix = "cmdline",
+		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
+		.trial = TRIAL_PEER_COPIES,
 		.reads =
 			"/sys/kernel/iommu_groups/*/type of every GPU and NIC; on Grace also the ATS control of the "
 			"GPUs.",
@@ -284,7 +285,7 @@ static const struct rule iommu_rules[] = {
 		.evaluate = check_inert,
 		.impact = "What somebody meant to switch is not switched.",
 		.remedy = "Remove it, and use what works.",
-		.fix = "cmdline",
+		.fix = { "remove-argument" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The running kernel's command line, and that of the next boot.",
 		.why = "Recipes copy pci=noacs, amd_iommu=on and the like; the kernel ignores them, at best with "

@@ -9,13 +9,13 @@
 #define PREFIX "xid-"
 #define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
 
-enum action {
-	ACTION_IGNORE,
-	ACTION_APPLICATION, /* the program's own fault, or only it has to start again */
-	ACTION_WATCH,
-	ACTION_RESET,
-	ACTION_REBOOT,
-	ACTION_SUPPORT,
+enum xid_action {
+	XID_IGNORE,
+	XID_APPLICATION, /* the program's own fault, or only it has to start again */
+	XID_WATCH,
+	XID_RESET,
+	XID_REBOOT,
+	XID_SUPPORT,
 };
 
 /* What the operator has to do, worst last; an Xid that is not in the table is to be looked up. */
@@ -24,22 +24,22 @@ static const struct {
 	enum severity severity;
 	const char *remedy;
 } actions[] = {
-	[ACTION_IGNORE] = { "nothing to do", SEVERITY_INFO, "Nothing." },
-	[ACTION_APPLICATION] = { "the application's", SEVERITY_INFO,
-				 "Look at the program that ran (compute-sanitizer); start it "
-				 "again." },
-	[ACTION_WATCH] = { "to be watched", SEVERITY_WARN,
-			   "Look it up in NVIDIA's Xid catalog; if it comes again, drain the node "
-			   "and run the vendor's diagnostics." },
-	[ACTION_RESET] = { "the GPU has to be reset", SEVERITY_ERR,
-			   "Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes "
-			   "again, run the vendor's diagnostics." },
-	[ACTION_REBOOT] = { "the node has to be rebooted", SEVERITY_ERR,
-			    "Drain and reboot the node, or power it off and on. If it comes again, "
-			    "look at power, riser and PCIe slot, and ask the vendor." },
-	[ACTION_SUPPORT] = { "the vendor has to be asked", SEVERITY_ERR,
-			     "Drain the node, run nvidia-bug-report.sh and the vendor's "
-			     "diagnostics." },
+	[XID_IGNORE] = { "nothing to do", SEVERITY_INFO, "Nothing." },
+	[XID_APPLICATION] = { "the application's", SEVERITY_INFO,
+			      "Look at the program that ran (compute-sanitizer); start it "
+			      "again." },
+	[XID_WATCH] = { "to be watched", SEVERITY_WARN,
+			"Look it up in NVIDIA's Xid catalog; if it comes again, drain the node "
+			"and run the vendor's diagnostics." },
+	[XID_RESET] = { "the GPU has to be reset", SEVERITY_ERR,
+			"Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes "
+			"again, run the vendor's diagnostics." },
+	[XID_REBOOT] = { "the node has to be rebooted", SEVERITY_ERR,
+			 "Drain and reboot the node, or power it off and on. If it comes again, "
+			 "look at power, riser and PCIe slot, and ask the vendor." },
+	[XID_SUPPORT] = { "the vendor has to be asked", SEVERITY_ERR,
+			  "Drain the node, run nvidia-bug-report.sh and the vendor's "
+			  "diagnostics." },
 };
 
 /*
@@ -51,101 +51,101 @@ static const struct {
 static const struct xid {
 	unsigned int first;
 	unsigned int last;
-	enum action action;
+	enum xid_action action;
 	const char *name;
 } xids[] = {
-	{ 8, 8, ACTION_APPLICATION, "GPU stopped processing" },
-	{ 11, 11, ACTION_APPLICATION, "invalid or corrupted push buffer" },
-	{ 13, 13, ACTION_APPLICATION, "graphics engine exception" },
-	{ 31, 31, ACTION_APPLICATION, "MMU fault" },
-	{ 32, 32, ACTION_APPLICATION, "invalid or corrupted push buffer" },
-	{ 37, 37, ACTION_APPLICATION, "driver firmware error" },
-	{ 38, 38, ACTION_WATCH, "driver firmware error" },
-	{ 39, 41, ACTION_APPLICATION, "copy engine exception" },
-	{ 43, 43, ACTION_APPLICATION, "GPU stopped processing" },
-	{ 44, 44, ACTION_WATCH, "fault during context switch" },
-	{ 45, 45, ACTION_IGNORE, "clean-up after another error" },
-	{ 46, 46, ACTION_RESET, "GPU stopped processing" },
-	{ 48, 48, ACTION_RESET, "double bit ECC error" },
-	{ 54, 54, ACTION_SUPPORT, "auxiliary power is not connected" },
-	{ 56, 58, ACTION_SUPPORT, "display or memory interface error" },
-	{ 60, 60, ACTION_APPLICATION, "video processor exception" },
-	{ 61, 62, ACTION_RESET, "internal micro-controller halt" },
-	{ 63, 63, ACTION_IGNORE, "memory row remapped or page retired" },
-	{ 64, 64, ACTION_RESET, "row remapping or page retirement failed" },
-	{ 66, 67, ACTION_WATCH, "illegal access by driver" },
-	{ 68, 68, ACTION_APPLICATION, "video decoder exception" },
-	{ 69, 69, ACTION_APPLICATION, "graphics engine class error" },
-	{ 70, 72, ACTION_APPLICATION, "copy engine error" },
-	{ 74, 74, ACTION_RESET, "NVLink error" },
-	{ 75, 77, ACTION_APPLICATION, "copy engine error" },
-	{ 78, 78, ACTION_WATCH, "vGPU start error" },
-	{ 79, 79, ACTION_REBOOT, "GPU has fallen off the bus" },
-	{ 80, 80, ACTION_APPLICATION, "corrupted data sent to GPU" },
-	{ 82, 86, ACTION_APPLICATION, "video, image or copy engine error" },
-	{ 88, 89, ACTION_APPLICATION, "video decoder error" },
-	{ 92, 92, ACTION_WATCH, "high rate of single bit ECC errors" },
-	{ 93, 93, ACTION_WATCH, "InfoROM wear limit" },
-	{ 94, 94, ACTION_WATCH, "contained memory error" },
-	{ 95, 95, ACTION_RESET, "uncontained memory error" },
-	{ 96, 105, ACTION_APPLICATION, "video or image engine error" },
-	{ 106, 107, ACTION_IGNORE, "SMBPBI test message" },
-	{ 109, 109, ACTION_RESET, "context switch timeout" },
-	{ 110, 110, ACTION_RESET, "security fault" },
-	{ 119, 119, ACTION_RESET, "GSP RPC timeout" },
-	{ 120, 120, ACTION_RESET, "GSP error" },
-	{ 121, 121, ACTION_IGNORE, "corrected C2C link error" },
-	{ 126, 135, ACTION_APPLICATION, "copy engine error" },
-	{ 136, 136, ACTION_RESET, "NVLink training failed" },
-	{ 137, 137, ACTION_APPLICATION, "NVLink privilege error" },
-	{ 139, 139, ACTION_APPLICATION, "optical flow engine error" },
-	{ 140, 140, ACTION_RESET, "unrecovered ECC error" },
-	{ 141, 141, ACTION_IGNORE, "CUDA fast path error" },
-	{ 142, 142, ACTION_SUPPORT, "video encoder error" },
-	{ 143, 143, ACTION_RESET, "GPU initialization error" },
-	{ 144, 150, ACTION_RESET, "NVLink 5 error" },
-	{ 151, 151, ACTION_REBOOT, "key rotation error" },
-	{ 155, 155, ACTION_RESET, "NVLink software defined error" },
-	{ 156, 156, ACTION_RESET, "resource retirement" },
-	{ 157, 157, ACTION_WATCH, "resource retirement failed" },
-	{ 158, 158, ACTION_RESET, "GPU fatal timeout" },
-	{ 160, 160, ACTION_WATCH, "channel retirement" },
-	{ 161, 161, ACTION_WATCH, "channel retirement failed" },
-	{ 167, 167, ACTION_REBOOT, "PCIe fatal timeout" },
-	{ 168, 168, ACTION_WATCH, "reduced memory capacity" },
-	{ 169, 169, ACTION_RESET, "internal micro-controller halt" },
-	{ 171, 171, ACTION_RESET, "uncorrectable DRAM error" },
-	{ 172, 172, ACTION_RESET, "uncorrectable SRAM error" },
-	{ 176, 176, ACTION_WATCH, "correctable PCIe errors" },
+	{ 8, 8, XID_APPLICATION, "GPU stopped processing" },
+	{ 11, 11, XID_APPLICATION, "invalid or corrupted push buffer" },
+	{ 13, 13, XID_APPLICATION, "graphics engine exception" },
+	{ 31, 31, XID_APPLICATION, "MMU fault" },
+	{ 32, 32, XID_APPLICATION, "invalid or corrupted push buffer" },
+	{ 37, 37, XID_APPLICATION, "driver firmware error" },
+	{ 38, 38, XID_WATCH, "driver firmware error" },
+	{ 39, 41, XID_APPLICATION, "copy engine exception" },
+	{ 43, 43, XID_APPLICATION, "GPU stopped processing" },
+	{ 44, 44, XID_WATCH, "fault during context switch" },
+	{ 45, 45, XID_IGNORE, "clean-up after another error" },
+	{ 46, 46, XID_RESET, "GPU stopped processing" },
+	{ 48, 48, XID_RESET, "double bit ECC error" },
+	{ 54, 54, XID_SUPPORT, "auxiliary power is not connected" },
+	{ 56, 58, XID_SUPPORT, "display or memory interface error" },
+	{ 60, 60, XID_APPLICATION, "video processor exception" },
+	{ 61, 62, XID_RESET, "internal micro-controller halt" },
+	{ 63, 63, XID_IGNORE, "memory row remapped or page retired" },
+	{ 64, 64, XID_RESET, "row remapping or page retirement failed" },
+	{ 66, 67, XID_WATCH, "illegal access by driver" },
+	{ 68, 68, XID_APPLICATION, "video decoder exception" },
+	{ 69, 69, XID_APPLICATION, "graphics engine class error" },
+	{ 70, 72, XID_APPLICATION, "copy engine error" },
+	{ 74, 74, XID_RESET, "NVLink error" },
+	{ 75, 77, XID_APPLICATION, "copy engine error" },
+	{ 78, 78, XID_WATCH, "vGPU start error" },
+	{ 79, 79, XID_REBOOT, "GPU has fallen off the bus" },
+	{ 80, 80, XID_APPLICATION, "corrupted data sent to GPU" },
+	{ 82, 86, XID_APPLICATION, "video, image or copy engine error" },
+	{ 88, 89, XID_APPLICATION, "video decoder error" },
+	{ 92, 92, XID_WATCH, "high rate of single bit ECC errors" },
+	{ 93, 93, XID_WATCH, "InfoROM wear limit" },
+	{ 94, 94, XID_WATCH, "contained memory error" },
+	{ 95, 95, XID_RESET, "uncontained memory error" },
+	{ 96, 105, XID_APPLICATION, "video or image engine error" },
+	{ 106, 107, XID_IGNORE, "SMBPBI test message" },
+	{ 109, 109, XID_RESET, "context switch timeout" },
+	{ 110, 110, XID_RESET, "security fault" },
+	{ 119, 119, XID_RESET, "GSP RPC timeout" },
+	{ 120, 120, XID_RESET, "GSP error" },
+	{ 121, 121, XID_IGNORE, "corrected C2C link error" },
+	{ 126, 135, XID_APPLICATION, "copy engine error" },
+	{ 136, 136, XID_RESET, "NVLink training failed" },
+	{ 137, 137, XID_APPLICATION, "NVLink privilege error" },
+	{ 139, 139, XID_APPLICATION, "optical flow engine error" },
+	{ 140, 140, XID_RESET, "unrecovered ECC error" },
+	{ 141, 141, XID_IGNORE, "CUDA fast path error" },
+	{ 142, 142, XID_SUPPORT, "video encoder error" },
+	{ 143, 143, XID_RESET, "GPU initialization error" },
+	{ 144, 150, XID_RESET, "NVLink 5 error" },
+	{ 151, 151, XID_REBOOT, "key rotation error" },
+	{ 155, 155, XID_RESET, "NVLink software defined error" },
+	{ 156, 156, XID_RESET, "resource retirement" },
+	{ 157, 157, XID_WATCH, "resource retirement failed" },
+	{ 158, 158, XID_RESET, "GPU fatal timeout" },
+	{ 160, 160, XID_WATCH, "channel retirement" },
+	{ 161, 161, XID_WATCH, "channel retirement failed" },
+	{ 167, 167, XID_REBOOT, "PCIe fatal timeout" },
+	{ 168, 168, XID_WATCH, "reduced memory capacity" },
+	{ 169, 169, XID_RESET, "internal micro-controller halt" },
+	{ 171, 171, XID_RESET, "uncorrectable DRAM error" },
+	{ 172, 172, XID_RESET, "uncorrectable SRAM error" },
+	{ 176, 176, XID_WATCH, "correctable PCIe errors" },
 };
 
 #define XID_RECOVERY_ACTION 154
 
 /* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
  * drained where only they are to go. */
-static enum action recovery_action(const char *line)
+static enum xid_action recovery_action(const char *line)
 {
 	const char *to = strstr(line, " to 0x");
 
 	if (!to)
-		return ACTION_WATCH;
+		return XID_WATCH;
 	if (strstr(to, "(None)"))
-		return ACTION_IGNORE;
+		return XID_IGNORE;
 	if (strstr(to, "Reboot"))
-		return ACTION_REBOOT;
-	return strstr(to, "(Drain P2P)") ? ACTION_WATCH : ACTION_RESET;
+		return XID_REBOOT;
+	return strstr(to, "(Drain P2P)") ? XID_WATCH : XID_RESET;
 }
 
 struct seen {
 	uint64_t number;
-	enum action action;
+	enum xid_action action;
 	const char *name;
 	const struct log_line *line;
 };
 
 static bool read_line(const struct log_line *line, struct seen *seen)
 {
-	*seen = (struct seen){ .action = ACTION_WATCH,
+	*seen = (struct seen){ .action = XID_WATCH,
 			       .name = "not in this program's table",
 			       .line = line };
 	if (!str_starts(line->pattern, PREFIX) ||

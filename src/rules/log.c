@@ -286,6 +286,7 @@ static const struct rule log_rules[] = {
 			"airflow. Power: another slot, the slot's auxiliary power cable, or the firmware's slot "
 			"settings.",
 		.activation = ACTIVATION_NONE,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"\"Port module event[error]\", \"High temperature on sensors\" and \"Detected insufficient "
 			"power on the PCIe slot\" of mlx5_core in the kernel log.",
@@ -307,7 +308,7 @@ static const struct rule log_rules[] = {
 		.impact =
 			"A job without CAP_SYS_ADMIN tried GPU-initiated networking and was turned away.",
 		.remedy = "See driver/peer-mapping-override.",
-		.fix = "modprobe-option",
+		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "\"permission denied, allowPeermapping=0\" in the kernel log.",
 		.why = "It is the line that the open driver prints for exactly this, and nothing else. Whether "
@@ -328,7 +329,7 @@ static const struct rule log_rules[] = {
 		.remedy =
 			"Write \"options nvidia_uvm uvm_disable_hmm=1\" into a file of /etc/modprobe.d and load "
 			"nvidia_uvm again. Booting with nokaslr, or a kernel in which it is mended, does it too.",
-		.fix = "modprobe-option",
+		.fix = { "set-option", { "nvidia_uvm", "uvm_disable_hmm", "1" } },
 		.activation = ACTIVATION_RELOAD,
 		.reads =
 			"\"devmem_alloc_pagemap ... err\" of nvidia-uvm in the kernel log, and the parameter "
@@ -360,6 +361,7 @@ static const struct rule log_rules[] = {
 			"Power the node off and on once; if it stays, run nvidia-bug-report.sh and ask the "
 			"vendor.",
 		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"\"RmInitAdapter failed!\" in the kernel log, and the first of the numbers after it.",
 		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. video "
@@ -379,7 +381,6 @@ static const struct rule log_rules[] = {
 		.remedy =
 			"Use a NIC below the same root complex as the GPU. On platforms where the driver's "
 			"check is too strict, NVreg_GrdmaPciTopoCheckOverride=1 overrides it.",
-		.fix = "modprobe-option",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\" "

@@ -249,7 +249,7 @@ static const struct rule modules_built_rules[] = {
 		.evaluate = check_depmod,
 		.impact = "It is not loaded at boot, nor by modprobe; insmod works.",
 		.remedy = "depmod -a, with the release of the kernel that is concerned.",
-		.fix = "depmod",
+		.fix = { "index-modules" },
 		.activation = ACTIVATION_NOW,
 		.reads = "modules.dep of the kernel that runs and of the one that boots next, and "
 			 "the module files in the folders where drivers are installed.",

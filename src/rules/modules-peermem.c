@@ -113,10 +113,9 @@ static void check_not_loaded(struct rule_context *ctx)
 			.expected = "nvidia_peermem loaded",
 			.evidence = { "modules.loaded", "os.kernel" });
 	else
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = text_printf(ctx, "not loaded and not needed: %s", why),
-			.expected = "nothing; DMA-BUF does the same",
-			.evidence = { "modules.loaded", "driver.flavour", "os.kernel" });
+		NOTE(ctx, .observed = text_printf(ctx, "not loaded and not needed: %s", why),
+		     .expected = "nothing; DMA-BUF does the same",
+		     .evidence = { "modules.loaded", "driver.flavour", "os.kernel" });
 }
 
 /* ---- the file on disk ---- */
@@ -160,6 +159,7 @@ static enum fact_state is_stub(const struct module_file *file, bool *stub)
 static void check_stub(struct rule_context *ctx)
 {
 	const struct module_file *file;
+	enum dmabuf path;
 	const char *why;
 	bool stub;
 
@@ -176,13 +176,16 @@ static void check_stub(struct rule_context *ctx)
 	else if (!stub)
 		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
 						  "imports") });
-	else if (dmabuf_path(ctx, &why) == DMABUF_YES)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed =
-				"built without the peer-memory symbols; not needed here, DMA-BUF works",
-			.expected = "nothing; DMA-BUF does the same",
-			.evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
-						"depends") });
+	else if ((path = dmabuf_path(ctx, &why)) == DMABUF_UNKNOWN)
+		UNKNOWN(ctx, .observed = text_printf(ctx, "a stub; whether it is needed: %s", why),
+			.evidence = { "driver.flavour" });
+	else if (path == DMABUF_YES)
+		NOTE(ctx,
+		     .observed =
+			     "built without the peer-memory symbols; not needed here, DMA-BUF works",
+		     .expected = "nothing; DMA-BUF does the same",
+		     .evidence = {
+			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
 	else
 		FAIL(ctx, .observed = "depends on neither ib_core nor ib_uverbs: a stub",
 		     .expected = "built against an RDMA stack with peer memory",
@@ -404,10 +407,9 @@ static void check_not_persistent(struct rule_context *ctx)
 	else if (!was_read(node->modules.at_boot))
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
 	else if (dmabuf_path(ctx, &why) == DMABUF_YES)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = "nothing loads it at boot; DMA-BUF would do without it",
-			.expected = "nothing; DMA-BUF does the same",
-			.evidence = { "modules.at_boot" });
+		NOTE(ctx, .observed = "nothing loads it at boot; DMA-BUF would do without it",
+		     .expected = "nothing; DMA-BUF does the same",
+		     .evidence = { "modules.at_boot" });
 	else
 		FAIL(ctx,
 		     .observed =
@@ -485,7 +487,9 @@ static void check_params(struct rule_context *ctx)
 			     .observed = text_printf(ctx, "%s: %s", p->value.value,
 						     legacy ? "for MLNX_OFED 4.9"
 							    : "the legacy interface"),
-			     .expected = legacy ? "0" : "1",
+			     .expected = legacy ? "0" : "1", .has_fix = true,
+			     .fix = { "set-option",
+				      { "nvidia_peermem", p->name.value, legacy ? "0" : "1" } },
 			     .evidence = { text_printf(
 				     ctx, "modules.loaded[nvidia_peermem].params[%s].value",
 				     p->name.value) });
@@ -535,8 +539,11 @@ static const struct rule modules_peermem_rules[] = {
 		.remedy =
 			"modprobe nvidia-peermem, and have it loaded at boot. If it does not load, see "
 			"modules/peermem-stub and modules/peermem-unloadable.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
+			     "modules/peermem-symbol-mismatch",
+			     "modules/peermem-not-built-for-kernel" },
 		.reads =
 			"The loaded modules; the driver's flavour, the kernel, an OFED stack and, live, "
 			"whether the RDMA stack registers a DMA-BUF.",
@@ -640,7 +647,7 @@ static const struct rule modules_peermem_rules[] = {
 			"nv_peer_mem.",
 		.remedy = "Disable the nv_peer_mem service, remove its package, unload it, load "
 			  "nvidia-peermem.",
-		.fix = "peermem",
+		.fix = { "replace-nv-peer-mem" },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules, the nv_peer_mem service, its module on disk.",
 		.why = "Both register a client called nv_mem, and only one can. nv_peer_mem is deprecated "
@@ -660,8 +667,11 @@ static const struct rule modules_peermem_rules[] = {
 		.remedy =
 			"Put nvidia-peermem into /etc/modules-load.d, or, where dracut makes the initramfs, "
 			"load it by a unit. Not by softdep: the driver's own softdep wins or is lost.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
+			     "modules/peermem-symbol-mismatch",
+			     "modules/peermem-not-built-for-kernel" },
 		.reads =
 			"modules-load.d, /etc/modules, enabled units whose name has peermem in it, softdep "
 			"and install lines.",
@@ -695,7 +705,6 @@ static const struct rule modules_peermem_rules[] = {
 		.impact =
 			"The legacy interface is slower to invalidate, and can fail with a newer stack.",
 		.remedy = "Remove the option unless MLNX_OFED 4.9 LTS is installed.",
-		.fix = "modprobe-option",
 		.activation = ACTIVATION_RELOAD,
 		.reads = "/sys/module/nvidia_peermem/parameters.",
 		.why = "peerdirect_support=1 is for MLNX_OFED 4.9; persistent_api_support=0 chooses the "

@@ -105,7 +105,7 @@ static const struct rule modules_rdma_rules[] = {
 		.remedy = "modprobe mlx5_ib; with MLNX_OFED or DOCA systemctl start openibd. If "
 			  "there is no such module, see modules/ofed-kernel-mismatch; if it does "
 			  "not load, dmesg says why.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules, and NVIDIA NICs from ConnectX-4 on among the PCI "
 			 "functions.",
@@ -126,7 +126,7 @@ static const struct rule modules_rdma_rules[] = {
 		.remedy = "modprobe it, and have it loaded at boot: rdma-core does by "
 			  "rdma-load-modules@.service, OFED by openibd; else a file in "
 			  "modules-load.d.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules, where there is an NVIDIA NIC.",
 		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm rdma_cm, ib_umad umadN. "

@@ -356,9 +356,8 @@ static void check_gdrdrv(struct rule_context *ctx)
 		     .expected = "gdrdrv loaded",
 		     .evidence = { "modules.loaded", "software.items" });
 	else
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = "gdrdrv is not loaded; nothing found here needs it",
-			.expected = "nothing; it is a fallback", .evidence = { "modules.loaded" });
+		NOTE(ctx, .observed = "gdrdrv is not loaded; nothing found here needs it",
+		     .expected = "nothing; it is a fallback", .evidence = { "modules.loaded" });
 }
 
 static const struct rule modules_rules[] = {
@@ -372,7 +371,7 @@ static const struct rule modules_rules[] = {
 		.remedy =
 			"Blacklist nouveau (blacklist nouveau; options nouveau modeset=0), rebuild the "
 			"initramfs, reboot.",
-		.fix = "blacklist",
+		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The driver bound to each NVIDIA GPU, and the loaded modules.",
 		.why = "Whichever driver probes first keeps the GPU, and nouveau is often in the initramfs. "
@@ -442,7 +441,7 @@ static const struct rule modules_rules[] = {
 		.remedy =
 			"On a compute node do not load nvidia_drm: blacklist nvidia-drm (and nvidia-modeset), "
 			"rebuild the initramfs, reboot.",
-		.fix = "blacklist",
+		.fix = { "block-nvidia-drm" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"\"x86/PAT: conflicting memory types\" in the kernel log, the BARs of the GPUs, and "
@@ -466,7 +465,7 @@ static const struct rule modules_rules[] = {
 		.remedy =
 			"modprobe nvidia-uvm; nvidia-modprobe -u -c 0 creates its device nodes. Have it "
 			"loaded at boot (modules-load.d, nvidia-persistenced).",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
 		.why = "The setuid helper nvidia-modprobe loads it on first use, where it is installed and "
@@ -485,7 +484,7 @@ static const struct rule modules_rules[] = {
 		.remedy =
 			"Where something needs it: install GDRCopy's kernel module and load gdrdrv, or use "
 			"NVSHMEM 3.3.9 or later with PeerMappingOverride.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"The loaded modules, the NVSHMEM found on disk, NVSHMEM_IBGDA_NIC_HANDLER of the "

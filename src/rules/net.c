@@ -349,7 +349,9 @@ static const struct rule net_rules[] = {
 		.remedy =
 			"Give each port its own subnet; or set net.ipv4.conf.all.arp_ignore=1 and "
 			"arp_announce=2 in sysctl.d, with routing rules by source address.",
-		.fix = "sysctl",
+		.fix = { "set-sysctl",
+			 { "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce",
+			   "2" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "Routes on the link; arp_ignore and arp_announce of interfaces that "
 			 "share a subnet.",

@@ -203,10 +203,10 @@ static void check_translated(struct rule_context *ctx, const struct pci_device *
 	else if (acs->control.value & PCI_ACS_DT)
 		PASS(ctx, .subject = port->bdf.value, .evidence = { control_fact(ctx, port), ats });
 	else if (is_known(acs->capability) && !(acs->capability.value & PCI_ACS_DT))
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = port->bdf.value,
-			.observed = text_printf(ctx, "%s; this port has no direct translation",
-						say_bits(ctx, acs->control.value)),
-			.expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
+		NOTE(ctx, .subject = port->bdf.value,
+		     .observed = text_printf(ctx, "%s; this port has no direct translation",
+					     say_bits(ctx, acs->control.value)),
+		     .expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
 	else
 		FAIL(ctx, .subject = port->bdf.value,
 		     .observed = text_printf(ctx, "%s above %s, which has ATS on",
@@ -270,7 +270,7 @@ static const struct rule pci_acs_rules[] = {
 			"Switch ACS off in the firmware, or clear the redirection by kernel argument: "
 			"pci=disable_acs_redir=BDF;BDF or, on newer kernels, pci=config_acs=. Not by setpci: "
 			"it is lost at the next boot and leaves the IOMMU groups wrong.",
-		.fix = "acs",
+		.fix = { "clear-acs-redirect" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The ACS control register of every port between GPUs, or between a GPU and its "
@@ -298,8 +298,8 @@ static const struct rule pci_acs_rules[] = {
 			"Set direct translated P2P on the NIC's switch port: pci=config_acs=1x111x1@BDF on the "
 			"kernel command line, as rdma_topo writes it. Without virtual machines, switch ATS off "
 			"in the NIC (mlxconfig set ATS_ENABLED=0) and clear redirection instead.",
-		.fix = "acs",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
 		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU "
 		       "once and marks its packets as translated; DirectTrans lets those go straight to the GPU. "

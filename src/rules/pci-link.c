@@ -346,6 +346,7 @@ static const struct rule pci_link_rules[] = {
 		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to "
 			  "the kernel command line.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Max_Payload_Size in the device control register of GPU or NIC and of its "
 			 "port.",
 		.why = "Lower than the port's costs a little; higher is an error, because the port "
@@ -366,6 +367,7 @@ static const struct rule pci_link_rules[] = {
 		.remedy = "Set it in the firmware of the server or by the NIC's tools, and "
 			  "measure. By setpci it is lost at the next reset.",
 		.activation = ACTIVATION_NOW,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Max_Read_Request_Size in the device control register of each NIC.",
 		.why = "4096 is what vendors' tuning guides advise; no specification asks for it, "
 		       "and it does not matter on every platform.",
@@ -383,6 +385,7 @@ static const struct rule pci_link_rules[] = {
 		.remedy = "Reseat riser or cable of the switch, look at the firmware's settings of "
 			  "the slot (bifurcation, speed).",
 		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Speed and width of the upstream port of every switch between a GPU and "
 			 "its nearest NIC, and what GPU and NIC can do.",
 		.why = "The ends' own links can be at their best while the switch between them "
@@ -401,7 +404,7 @@ static const struct rule pci_link_rules[] = {
 			  "cannot be read meanwhile.",
 		.remedy = "On a compute node switch it off: NVreg_DynamicPowerManagement=0, and "
 			  "'on' in power/control of the function.",
-		.fix = "modprobe-option",
+		.fix = { "set-option", { "nvidia", "NVreg_DynamicPowerManagement", "0" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "power/runtime_status and power_state of every GPU and of the bridges "
 			 "above it.",

@@ -157,6 +157,7 @@ static const struct rule pci_off_bus_rules[] = {
 			  "bring the device back. If it happens again, look at its seating, power, "
 			  "cooling and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_FIRMWARE,
 		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC; in the kernel "
 			 "log \"fallen off the bus\" of the NVIDIA driver, \"health compromised\" "
 			 "of mlx5_core, and fatal PCIe errors of these devices and the ports above "

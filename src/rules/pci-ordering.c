@@ -187,6 +187,7 @@ static const struct rule pci_ordering_rules[] = {
 		.remedy = "Switch it on in the server's firmware (PCIe Relaxed Ordering), or let "
 			  "the NIC force it: mlxconfig -d BDF set PCI_WR_ORDERING=1.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
 			 "and the processor.",
 		.why = "With the bit off the device may not mark its writes as relaxed, whatever "
@@ -208,6 +209,7 @@ static const struct rule pci_ordering_rules[] = {
 			  "firmware, and set NCCL_IB_PCI_RELAXED_ORDERING=0 and "
 			  "UCX_IB_PCI_RELAXED_ORDERING=n.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
 			 "and the PCI id of the root port above.",
 		.why = "Root ports of Haswell and Broadwell servers have an erratum with relaxed "

@@ -47,14 +47,14 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 								  : SEVERITY_WARN;
 
 	if (size == memory && is_asked_for(ctx, PROFILE_P2P))
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = gpu->bdf.value,
-			.observed = text_printf(
-				ctx,
-				"%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
-				"than the whole for peers",
-				format_bytes(ctx->arena, size), model->memory_gib),
-			.expected = "nothing; the next size is offered by few boards",
-			.evidence = { bar1_fact(ctx, gpu) });
+		NOTE(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(
+			     ctx,
+			     "%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
+			     "than the whole for peers",
+			     format_bytes(ctx->arena, size), model->memory_gib),
+		     .expected = "nothing; the next size is offered by few boards",
+		     .evidence = { bar1_fact(ctx, gpu) });
 	else if (size >= memory)
 		PASS(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(ctx, "%s for %u GiB of memory",
@@ -412,7 +412,7 @@ static const struct rule pci_rules[] = {
 			"Switch on Above 4G Decoding and Resizable BAR in the firmware. Boards that offer "
 			"no Resizable BAR may be helped by NVreg_EnableResizableBar=1 (driver 535 and "
 			"later).",
-		.fix = "modprobe-option",
+		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The size of the GPU's second memory BAR (NVIDIA's BAR1; PCI register 1 or 2), and "
@@ -438,6 +438,7 @@ static const struct rule pci_rules[] = {
 			"Switch on Above 4G Decoding in the firmware, raise its MMIO window, update it; "
 			"pci=realloc on the kernel command line can help where the firmware cannot.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to "
 			"your NVIDIA device is invalid\" in the kernel log.",
@@ -456,7 +457,7 @@ static const struct rule pci_rules[] = {
 			"Peer-to-peer and large pinned buffers do not work, though the hardware could.",
 		.remedy =
 			"Switch on Resizable BAR in the firmware, or try NVreg_EnableResizableBar=1.",
-		.fix = "modprobe-option",
+		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The Resizable BAR extended capability (0x15) of the GPU.",
 		.why = "The capability lists the sizes that the device supports and the one in use.",
@@ -474,6 +475,7 @@ static const struct rule pci_rules[] = {
 			"If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
 			"high size, fewer devices. If it is not, Resizable BAR is off.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU "
 			"offers, and what kernel and driver say in the log of space that was not there.",
@@ -494,6 +496,7 @@ static const struct rule pci_rules[] = {
 		.remedy =
 			"Reseat the board, check riser and cable, look for correctable errors; then the "
 			"firmware's link settings.",
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port "
 			"above each.",

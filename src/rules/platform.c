@@ -86,11 +86,11 @@ static void check_kernel(struct rule_context *ctx, const char *kernel)
 		     .evidence = { "os.kernel" });
 	else if (!strstr(kernel, "nvidia") ||
 		 version_compare(kernel, DATA_DIRECT_NVIDIA_KERNEL) < 0)
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = "kernel",
-			.observed = text_printf(
-				ctx, "%s: has Data Direct, and is not NVIDIA's own build", kernel),
-			.expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
-			.evidence = { "os.kernel" });
+		NOTE(ctx, .subject = "kernel",
+		     .observed = text_printf(
+			     ctx, "%s: has Data Direct, and is not NVIDIA's own build", kernel),
+		     .expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
+		     .evidence = { "os.kernel" });
 	else
 		PASS(ctx, .subject = "kernel", .evidence = { "os.kernel" });
 }
@@ -122,12 +122,12 @@ static void check_functions(struct rule_context *ctx, size_t nics)
 			.observed = "which driver a Data Direct function has was not read",
 			.evidence = { "pci.devices" });
 	else if (!bound)
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = "functions",
-			.observed = text_printf(
-				ctx, "%zu ConnectX-8 functions, no Data Direct function", nics),
-			.expected =
-				"a 15b3:2100 function for each, where the board has the second PCIe path",
-			.evidence = { "pci.devices" });
+		NOTE(ctx, .subject = "functions",
+		     .observed = text_printf(
+			     ctx, "%zu ConnectX-8 functions, no Data Direct function", nics),
+		     .expected =
+			     "a 15b3:2100 function for each, where the board has the second PCIe path",
+		     .evidence = { "pci.devices" });
 	else
 		PASS(ctx, .subject = "functions", .evidence = { "pci.devices" });
 }

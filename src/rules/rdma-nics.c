@@ -322,13 +322,12 @@ static void check_gdaki(struct rule_context *ctx)
 		PASS(ctx, .observed = text_printf(ctx, "Linux %s", node->os.kernel.value),
 		     .evidence = { "os.kernel" });
 	else if (ofed)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = text_printf(ctx,
-						"Linux %s with an OFED stack, no nvidia_peermem",
-						node->os.kernel.value),
-			.expected = "Linux " KERNEL_GDAKI
-				    " or nvidia_peermem; OFED may bring what it takes",
-			.evidence = { "os.kernel", "modules.loaded" });
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "Linux %s with an OFED stack, no nvidia_peermem",
+					     node->os.kernel.value),
+		     .expected = "Linux " KERNEL_GDAKI
+				 " or nvidia_peermem; OFED may bring what it takes",
+		     .evidence = { "os.kernel", "modules.loaded" });
 	else if (!was_read(node->software.items))
 		UNKNOWN(ctx, .observed = "whether an OFED stack is installed was not read",
 			.evidence = { "software.items" });
@@ -388,12 +387,12 @@ static void check_netns(struct rule_context *ctx)
 			     runtime ? fact_path(ctx->arena, "limits.launchers", runtime, "pid")
 				     : "os.container" });
 	else
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = containers == FACT_ABSENT
-					    ? "exclusive; no container runtime runs"
-					    : "exclusive; whether containers run here is not known",
-			.expected = "nothing, unless containers share RDMA devices",
-			.evidence = { "rdma.netns_mode" });
+		NOTE(ctx,
+		     .observed = containers == FACT_ABSENT
+					 ? "exclusive; no container runtime runs"
+					 : "exclusive; whether containers run here is not known",
+		     .expected = "nothing, unless containers share RDMA devices",
+		     .evidence = { "rdma.netns_mode" });
 }
 
 static const struct rule rdma_nics_rules[] = {
@@ -470,8 +469,11 @@ static const struct rule rdma_nics_rules[] = {
 		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP V2 uses.",
 		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or "
 			  "Linux " KERNEL_GDAKI " and later with the open kernel modules.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
+			     "modules/peermem-symbol-mismatch",
+			     "modules/peermem-not-built-for-kernel" },
 		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on "
 			 "disk.",
 		.why = "GDAKI puts the NIC's control structures in GPU memory. NCCL asks for "
@@ -493,6 +495,7 @@ static const struct rule rdma_nics_rules[] = {
 		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset "
 			  "the NIC or reboot.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "Nothing yet: the setting is in the NIC's firmware.",
 		.why = "IBGDA asks the firmware for (masked) compare-and-swap and fetch-and-add "
 		       "of 4 and 8 bytes. They depend on PCI_ATOMIC_MODE, which the kernel shows "

@@ -157,7 +157,10 @@ static void check_mixed(struct rule_context *ctx)
 		return;
 	jobs = count_layers(ctx, true);
 	all = count_layers(ctx, false);
-	if (jobs.infiniband && jobs.ethernet)
+	if (jobs.infiniband && jobs.ethernet && !ctx->endpoints->complete)
+		UNKNOWN(ctx, .observed = "which NICs jobs use could not be read",
+			.evidence = { "pci.devices" });
+	else if (jobs.infiniband && jobs.ethernet)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx,
@@ -166,15 +169,15 @@ static void check_mixed(struct rule_context *ctx)
 			     jobs.infiniband, jobs.ethernet),
 		     .expected = "one link layer", .evidence = { "rdma.devices" });
 	else if (all.infiniband && all.ethernet)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = text_printf(
-				ctx,
-				"%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
-				"the GPUs are all %s",
-				all.infiniband, all.ethernet,
-				jobs.infiniband ? "InfiniBand" : "Ethernet"),
-			.expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
-			.evidence = { "rdma.devices" });
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
+			     "the GPUs are all %s",
+			     all.infiniband, all.ethernet,
+			     jobs.infiniband ? "InfiniBand" : "Ethernet"),
+		     .expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
+		     .evidence = { "rdma.devices" });
 	else if (all.unknown)
 		UNKNOWN(ctx, .observed = "state or link layer of a port is not known",
 			.evidence = { "rdma.devices" });
@@ -317,13 +320,12 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .expected = "0xffff, or a setting that names the partition's own",
 		     .evidence = { fact });
 	else if (member == 1)
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = subject,
-			.observed = text_printf(ctx,
-						"limited member of 0x%" PRIx64
-						": it reaches full members alone",
-						pkey & PKEY_DEFAULT),
-			.expected = "full membership, where nodes talk to each other",
-			.evidence = { fact });
+		NOTE(ctx, .subject = subject,
+		     .observed = text_printf(
+			     ctx, "limited member of 0x%" PRIx64 ": it reaches full members alone",
+			     pkey & PKEY_DEFAULT),
+		     .expected = "full membership, where nodes talk to each other",
+		     .evidence = { fact });
 	else
 		PASS(ctx, .subject = subject, .evidence = { fact });
 }
@@ -421,6 +423,7 @@ static const struct rule rdma_ports_rules[] = {
 		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), "
 			  "then reboot or mlxfwreset.",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads = "link_layer of every port; [expect] link-layer of the configuration.",
 		.why = "ConnectX VPI ports take either type from their firmware settings, and a "
 		       "replaced card comes as it was sold. A port counts as wrong where the "

@@ -71,6 +71,8 @@ static void check_version(struct rule_context *ctx)
 	if (!core || !core_release(core->version.value, &release))
 		PASS(ctx, .observed = "the providers are there; rdma-core's version is not known",
 		     .evidence = { "rdma.providers" });
+	else if (release < CORE_DMABUF && !was_read(ctx->node->modules.loaded))
+		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (release < CORE_DMABUF)
 		FAIL_AS(ctx, peermem ? SEVERITY_INFO : SEVERITY_WARN,
 			.observed = text_printf(ctx, "libibverbs %s, of rdma-core %llu",

@@ -254,8 +254,7 @@ static void check_unsupported(struct rule_context *ctx)
 		for (size_t i = before; i < ctx->findings->count; i++) {
 			struct finding *f = &((struct finding *)ctx->findings->items)[i];
 
-			if (f->answer.verdict == VERDICT_FAIL)
-				f->severity = SEVERITY_INFO;
+			finding_set_severity(f, SEVERITY_INFO);
 		}
 	if (good && ctx->findings->count == before)
 		PASS(ctx, .evidence = { "rdma.devices" });
@@ -336,16 +335,15 @@ static void check_dmabuf_fact(struct rule_context *ctx, const struct rdma_device
 		     .evidence = {
 			     fact_path(ctx->arena, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (yes)
-		FAIL_AS(ctx, SEVERITY_INFO, .observed = "DMA-BUF works; there is no peer memory",
-			.expected = "nothing; one of the two is enough",
-			.evidence = {
-				fact_path(ctx->arena, "rdma.devices", yes->name.value, "dmabuf") });
+		NOTE(ctx, .observed = "DMA-BUF works; there is no peer memory",
+		     .expected = "nothing; one of the two is enough",
+		     .evidence = {
+			     fact_path(ctx->arena, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (peermem)
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = "peer memory works; the kernel registers no DMA-BUF",
-			.expected = "nothing; one of the two is enough",
-			.evidence = {
-				fact_path(ctx->arena, "rdma.devices", no->name.value, "dmabuf") });
+		NOTE(ctx, .observed = "peer memory works; the kernel registers no DMA-BUF",
+		     .expected = "nothing; one of the two is enough",
+		     .evidence = {
+			     fact_path(ctx->arena, "rdma.devices", no->name.value, "dmabuf") });
 	else
 		FAIL(ctx,
 		     .observed = "the kernel registers no DMA-BUF, and there is no peer memory",
@@ -371,9 +369,9 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 			     "by its version the kernel registers DMA-BUFs; verbs were not asked",
 		     .evidence = { "os.kernel", "driver.flavour" });
 	else if (peermem)
-		FAIL_AS(ctx, SEVERITY_INFO, .observed = "peer memory; no DMA-BUF by the versions",
-			.expected = "nothing; one of the two is enough",
-			.evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
+		NOTE(ctx, .observed = "peer memory; no DMA-BUF by the versions",
+		     .expected = "nothing; one of the two is enough",
+		     .evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
 	else
 		FAIL(ctx,
 		     .observed = text_printf(ctx,
@@ -440,7 +438,7 @@ static const struct rule rdma_rules[] = {
 		.remedy =
 			"modprobe mlx5_ib, or start openibd where MLNX_OFED is installed; have it done at "
 			"boot.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "mlx5_ib" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"NVIDIA (15b3) network functions on the PCI bus, others by their driver (bnxt_en, ice, "
@@ -518,8 +516,12 @@ static const struct rule rdma_rules[] = {
 		.impact = "Without either, every transfer is copied through host memory.",
 		.remedy = "Use the open kernel modules with a kernel from " KERNEL_DMABUF
 			  " on (or OFED), or load nvidia-peermem.",
-		.fix = "modules-load",
+		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
+			     "modules/peermem-symbol-mismatch",
+			     "modules/peermem-not-built-for-kernel" },
+		.trial = TRIAL_REGISTRATION_WITH_NIC,
 		.reads =
 			"What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
 			"EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "

@@ -20,18 +20,18 @@ static bool check_moved(struct rule_context *ctx, const struct software_item *it
 
 	if (!deepep || version_compare(item->version.value, NVSHMEM_MOVED) < 0)
 		return false;
-	FAIL_AS(ctx, SEVERITY_INFO,
-		.observed = text_printf(ctx, "NVSHMEM %s with DeepEP %s", item->version.value,
-					deepep->version.value),
-		.expected = "a DeepEP 1 with pull request 564, or NVSHMEM before " NVSHMEM_MOVED,
-		.impact =
-			"A DeepEP 1 without that change hangs in its first dispatch between nodes: \"timeout "
-			"(dispatch CPU)\".",
-		.remedy =
-			"Nothing if internode dispatch works. Else build DeepEP with pull request 564, or install "
-			"NVSHMEM 3.4.5 and build DeepEP against that.",
-		.evidence = { fact, fact_path(ctx->arena, "software.items", deepep->path.value,
-					      "version") });
+	NOTE(ctx,
+	     .observed = text_printf(ctx, "NVSHMEM %s with DeepEP %s", item->version.value,
+				     deepep->version.value),
+	     .expected = "a DeepEP 1 with pull request 564, or NVSHMEM before " NVSHMEM_MOVED,
+	     .impact =
+		     "A DeepEP 1 without that change hangs in its first dispatch between nodes: \"timeout "
+		     "(dispatch CPU)\".",
+	     .remedy =
+		     "Nothing if internode dispatch works. Else build DeepEP with pull request 564, or install "
+		     "NVSHMEM 3.4.5 and build DeepEP against that.",
+	     .evidence = { fact, fact_path(ctx->arena, "software.items", deepep->path.value,
+					   "version") });
 	return true;
 }
 
@@ -50,20 +50,19 @@ static void check_halves(struct rule_context *ctx)
 			wheel = i;
 	}
 	if (wheel && library && version_compare(wheel->version.value, library->version.value) != 0)
-		FAIL_AS(ctx, SEVERITY_INFO, .subject = library->path.value,
-			.observed = text_printf(ctx, "%s beside the wheel of %s",
-						library->version.value, wheel->version.value),
-			.expected =
-				"one NVSHMEM for the kernels and the library that a process loads",
-			.impact =
-				"DeepEP's kernels of one version meet a library of another, and hang or crash.",
-			.remedy =
-				"Bring both to one version, or see that the process loads the wheel's own "
-				"(LD_LIBRARY_PATH), and build DeepEP against that.",
-			.evidence = { fact_path(ctx->arena, "software.items", library->path.value,
-						"version"),
-				      fact_path(ctx->arena, "software.items", wheel->path.value,
-						"version") });
+		NOTE(ctx, .subject = library->path.value,
+		     .observed = text_printf(ctx, "%s beside the wheel of %s",
+					     library->version.value, wheel->version.value),
+		     .expected = "one NVSHMEM for the kernels and the library that a process loads",
+		     .impact =
+			     "DeepEP's kernels of one version meet a library of another, and hang or crash.",
+		     .remedy =
+			     "Bring both to one version, or see that the process loads the wheel's own "
+			     "(LD_LIBRARY_PATH), and build DeepEP against that.",
+		     .evidence = { fact_path(ctx->arena, "software.items", library->path.value,
+					     "version"),
+				   fact_path(ctx->arena, "software.items", wheel->path.value,
+					     "version") });
 }
 
 static void check_nvshmem(struct rule_context *ctx)
@@ -166,12 +165,12 @@ static void check_nccl(struct rule_context *ctx)
 		     .expected = DEEPEP_NCCL " or later",
 		     .evidence = { version_fact(ctx, nccl), version_fact(ctx, deepep) });
 	else
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed = text_printf(ctx,
-						"NCCL %s: enough for DeepEP 1, which uses NVSHMEM",
-						nccl->version.value),
-			.expected = DEEPEP_NCCL " or later for DeepEP 2",
-			.evidence = { version_fact(ctx, nccl) });
+		NOTE(ctx,
+		     .observed = text_printf(ctx,
+					     "NCCL %s: enough for DeepEP 1, which uses NVSHMEM",
+					     nccl->version.value),
+		     .expected = DEEPEP_NCCL " or later for DeepEP 2",
+		     .evidence = { version_fact(ctx, nccl) });
 }
 
 /* ---- several NCCLs ---- */
@@ -318,12 +317,12 @@ static void check_gdrapi(struct rule_context *ctx)
 	else if (gdrapi(node))
 		PASS(ctx, .observed = gdrapi(node)->path.value, .evidence = { "software.items" });
 	else if (!asked && is_known(node->containers.toolkit) && !node_software(node, "nvshmem"))
-		FAIL_AS(ctx, SEVERITY_INFO,
-			.observed =
-				"gdrdrv is loaded, and libgdrapi.so.2 and NVSHMEM are not on this host: "
-				"containers bring theirs",
-			.expected = "libgdrapi.so.2 in the images that have NVSHMEM",
-			.evidence = { "software.items", "containers.toolkit" });
+		NOTE(ctx,
+		     .observed =
+			     "gdrdrv is loaded, and libgdrapi.so.2 and NVSHMEM are not on this host: "
+			     "containers bring theirs",
+		     .expected = "libgdrapi.so.2 in the images that have NVSHMEM",
+		     .evidence = { "software.items", "containers.toolkit" });
 	else
 		FAIL(ctx,
 		     .observed = asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and no libgdrapi.so.2"

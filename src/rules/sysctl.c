@@ -110,7 +110,7 @@ static const struct rule sysctl_rules[] = {
 			"internode dispatch was seen with 16 to 31 ms more.",
 		.remedy =
 			"sysctl -w kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
-		.fix = "sysctl",
+		.fix = { "set-sysctl", { "kernel.numa_balancing", "0" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/sys/kernel/numa_balancing, and how many NUMA nodes there are.",
 		.why = "The kernel takes page table entries away to learn who uses them. Jobs that are pinned to "

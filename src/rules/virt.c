@@ -322,6 +322,7 @@ static const struct rule virt_rules[] = {
 			"Use a virtual machine and GPUs without confidential computing for multi-GPU and RDMA "
 			"work.",
 		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_FIRMWARE,
 		.reads =
 			"RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
 			"kernel log, and sev_guest and tdx_guest among the modules.",

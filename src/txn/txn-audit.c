@@ -84,7 +84,7 @@ void txn_audit(struct txn *t, const char *event, const char *result)
 	const struct library_symbol symbol = { &sendv, "sd_journal_sendv", NULL, 0 };
 	struct fields f = { .arena = t->arena };
 
-	if (library_load("libsystemd.so.0", &symbol, 1))
+	if (library_load(LIBSYSTEMD, &symbol, 1))
 		return;
 	add(&f, "MESSAGE", describe(t, event, result));
 	add(&f, "MESSAGE_ID", MESSAGE_ID);

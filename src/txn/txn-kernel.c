@@ -36,7 +36,7 @@ static int load_library(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load("libkmod.so.2", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* libkmod would hand the command of an install line to a shell. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -11,7 +12,7 @@ from . import node, program, textform
 CASES = os.path.join(os.path.dirname(node.NODES), "cases")
 INCIDENTS = os.path.join(os.path.dirname(node.NODES), "incidents")
 THREADS = 2
-VERDICTS = ("pass", "fail", "pending", "unknown", "not-applicable")
+VERDICTS = ("pass", "fail", "pending", "unknown", "note", "not-applicable")
 SEVERITIES = ("info", "warn", "err", "crit")
 STATUSES = (0, 1, 3)
 
@@ -111,7 +112,7 @@ def describe(findings):
 
 
 def expect(statement):
-    """expect RULE = VERDICT [SEVERITY] [SUBJECT]. A fail or pending is expected of at least one
+    """expect RULE = VERDICT [SEVERITY] [SUBJECT]. A fail, pending or note is expected of at least one
     answer; a pass, unknown or not-applicable of all."""
     words = statement.words
     if len(words) < 3 or words[1] != "=" or words[2] not in VERDICTS:
@@ -156,8 +157,7 @@ def absent(statement):
     rule = statement.words[0]
 
     def check(run):
-        bad = [f for f in run.findings(rule) if f["verdict"] in ("fail", "pending")
-               and f["severity"] != "info"]
+        bad = [f for f in run.findings(rule) if f["verdict"] in ("fail", "pending")]
         return "there is\n" + describe(bad) if bad else None
     return check
 
@@ -211,8 +211,8 @@ def find(file, title):
 
 def said_twice(report):
     """Rules that answer more than once for a subject: a reader would not know which to believe."""
-    answers = [(f["rule"], f["subject"]) for f in report["findings"]]
-    return sorted({"%s answers twice for %s" % answer for answer in answers if answers.count(answer) > 1})
+    answers = collections.Counter((f["rule"], f["subject"]) for f in report["findings"])
+    return sorted("%s answers twice for %s" % answer for answer, count in answers.items() if count > 1)
 
 
 # A line of the log, which preflight does not read, can be all that tells a patched driver.

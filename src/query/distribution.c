@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/distribution.h"
+
+#include "base/span.h"
+
+static const struct {
+	const char *id; /* of os-release */
+	enum distribution distribution;
+} ids[] = {
+	{ "debian", DISTRIBUTION_DEBIAN },   { "ubuntu", DISTRIBUTION_DEBIAN },
+	{ "raspbian", DISTRIBUTION_DEBIAN }, { "rhel", DISTRIBUTION_RHEL },
+	{ "centos", DISTRIBUTION_RHEL },     { "fedora", DISTRIBUTION_RHEL },
+	{ "rocky", DISTRIBUTION_RHEL },	     { "almalinux", DISTRIBUTION_RHEL },
+	{ "ol", DISTRIBUTION_RHEL },	     { "amzn", DISTRIBUTION_RHEL },
+	{ "suse", DISTRIBUTION_SUSE },	     { "sles", DISTRIBUTION_SUSE },
+	{ "opensuse", DISTRIBUTION_SUSE },   { "arch", DISTRIBUTION_ARCH },
+};
+
+static enum distribution find_id(struct span id)
+{
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (span_is(id, ids[i].id))
+			return ids[i].distribution;
+	return DISTRIBUTION_UNKNOWN;
+}
+
+enum distribution distribution_of(const struct node *node)
+{
+	enum distribution found = DISTRIBUTION_UNKNOWN;
+	struct span like, word;
+
+	if (is_known(node->os.id))
+		found = find_id(span_of(node->os.id.value));
+	like = span_of(is_known(node->os.like) ? node->os.like.value : "");
+	while (!found && span_word(&like, &word))
+		found = find_id(word);
+	return found;
+}
+
+const char *distribution_generator(const struct node *node)
+{
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return "initramfs-tools";
+	case DISTRIBUTION_RHEL:
+	case DISTRIBUTION_SUSE:
+		return "dracut";
+	case DISTRIBUTION_ARCH:
+		return "mkinitcpio";
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+static const char *install(struct arena *arena, const char *command, const char *package)
+{
+	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
+}
+
+const char *command_install(struct arena *arena, const struct node *node,
+			    const struct package_names *names)
+{
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return install(arena, "apt-get install", names->debian);
+	case DISTRIBUTION_RHEL:
+		return install(arena, "dnf install", names->rhel);
+	case DISTRIBUTION_SUSE:
+		return install(arena, "zypper install", names->suse);
+	case DISTRIBUTION_ARCH:
+		return install(arena, "pacman -S", names->arch);
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+const char *command_install_headers(struct arena *arena, const struct node *node,
+				    const char *release)
+{
+	const struct package_names names = {
+		.debian = arena_printf(arena, "linux-headers-%s", release),
+		.rhel = arena_printf(arena, "kernel-devel-%s", release),
+		.suse = "kernel-default-devel",
+		.arch = "linux-headers",
+	};
+
+	return command_install(arena, node, &names);
+}
+
+static const char *generator_of(const struct node *node, const char *release)
+{
+	for_each(image, &node->initramfs.images)
+		if (str_is(image->kernel, release) && is_known(image->generator))
+			return image->generator.value;
+	return distribution_generator(node);
+}
+
+const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
+				      const char *release)
+{
+	const char *generator = generator_of(node, release);
+
+	if (same_text(generator, "initramfs-tools"))
+		return arena_printf(arena, "sudo update-initramfs -u -k %s", release);
+	if (same_text(generator, "dracut"))
+		return arena_printf(arena, "sudo dracut --force --kver %s", release);
+	if (same_text(generator, "mkinitcpio"))
+		return "sudo mkinitcpio -P";
+	return NULL;
+}
+
+const char *command_owner(struct arena *arena, const struct node *node, const char *path)
+{
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return arena_printf(arena, "dpkg -S %s", path);
+	case DISTRIBUTION_RHEL:
+	case DISTRIBUTION_SUSE:
+		return arena_printf(arena, "rpm -qf %s", path);
+	case DISTRIBUTION_ARCH:
+		return arena_printf(arena, "pacman -Qo %s", path);
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * distribution.h - how things are done on this node's distribution: one command, ready to paste, instead
+ * of a list of the commands of all. Each function answers NULL where the distribution is not known, or does
+ * it in no way that is known here.
+ */
+#ifndef DISTRIBUTION_H
+#define DISTRIBUTION_H
+
+#include "facts/facts.h"
+
+enum distribution {
+	DISTRIBUTION_UNKNOWN,
+	DISTRIBUTION_DEBIAN, /* and Ubuntu and their relatives: apt, dpkg, update-initramfs */
+	DISTRIBUTION_RHEL,   /* and Fedora, Amazon Linux: dnf, rpm, dracut, grubby */
+	DISTRIBUTION_SUSE,   /* zypper, rpm, dracut */
+	DISTRIBUTION_ARCH,   /* pacman, mkinitcpio */
+};
+
+/* By ID and ID_LIKE of os-release(5). */
+enum distribution distribution_of(const struct node *node);
+
+/* The generator of initramfs images that the distribution uses: initramfs-tools, dracut, mkinitcpio. */
+const char *distribution_generator(const struct node *node);
+
+/* Installs a package that has these names; a NULL name: the family has no such package. */
+struct package_names {
+	const char *debian, *rhel, *suse, *arch;
+};
+const char *command_install(struct arena *arena, const struct node *node,
+			    const struct package_names *names);
+/* The headers that modules of kernel RELEASE are built with. */
+const char *command_install_headers(struct arena *arena, const struct node *node,
+				    const char *release);
+/* Rebuilds the initramfs of kernel RELEASE, by the generator that made the present one. */
+const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
+				      const char *release);
+/* Says which package a file belongs to. */
+const char *command_owner(struct arena *arena, const struct node *node, const char *path);
+
+#endif
