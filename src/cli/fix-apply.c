@@ -241,21 +241,23 @@ static void settle_results(struct checking *c, const struct txn_outcome *outcome
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++)
 		if (outcome->result == TXN_REFUSED)
 			c->results[i] = REPAIR_NOT_TRIED;
-		else if (outcome->result != TXN_APPLIED && c->results[i] != REPAIR_NOT_FIXED &&
-			 !c->plan->repairs.items[i].refused)
+		else if (outcome->result != TXN_APPLIED && outcome->result != TXN_NOTHING &&
+			 c->results[i] != REPAIR_NOT_FIXED && !c->plan->repairs.items[i].refused)
 			c->results[i] = REPAIR_ROLLED_BACK;
 }
 
 enum exit_status fix_status(enum exit_status status, const struct txn_outcome *outcome)
 {
-	bool changed = outcome->id || outcome->recovered.count;
+	bool done = outcome->id && outcome->result != TXN_REFUSED;
 
-	if (status != EXIT_CANNOT || !changed)
+	if (status != EXIT_CANNOT || (!done && !outcome->recovered.count))
 		return status;
+	/* The outcome itself may be what could not be written. */
 	if (outcome->result != TXN_REFUSED)
-		complain("%s: %s all the same; 'undo --list' shows it",
-			 outcome->id ? outcome->id : outcome->recovered.items[0],
-			 txn_result_words[outcome->result]);
+		for_each(text, &outcome->recovered)
+			complain("%s", *text);
+	if (done)
+		complain("%s is %s all the same", outcome->id, txn_result_words[outcome->result]);
 	return EXIT_UNCONFIRMED;
 }
 
