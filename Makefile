@@ -58,7 +58,7 @@ LIBS := json-c inih
 HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
-	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
+	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion
 
 # What distributions build with, as far as this compiler has it for its machine: all but what one of a list of
 # guesses refuses is asked for at once. FORTIFY_SOURCE needs optimization, and a distribution may name its own.
