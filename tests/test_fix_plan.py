@@ -665,7 +665,7 @@ def test_memlock(make):
     assert "systemctl restart slurmd.service" in plan.repair("limits/memlock")["cost"]
     plan.apply()
     again = Plan(plan.directory)
-    assert again.empty() and again.repair("limits/memlock")["activation"] == "reload"
+    assert again.empty() and again.repair("limits/memlock")["activation"] == "restart"
 
 
 def test_memlock_logins_that_have_enough(make):

@@ -6,6 +6,7 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/utf8.h"
 #include "base/version.h"
 
@@ -84,6 +85,12 @@ const char *json_written(struct json_object *json, int flags)
 	errno = 0;
 	text = (json_object_to_json_string_ext)(json, flags);
 	return errno == ENOMEM ? NULL : text;
+}
+
+void json_print(FILE *out, struct json_object *json, int flags)
+{
+	escape_text(out, SINK_JSON, json_object_to_json_string_ext(json, flags));
+	putc('\n', out);
 }
 
 struct json_object *json_text(const char *s, size_t n)

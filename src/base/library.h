@@ -26,6 +26,7 @@
 	L(LIBSYSTEMD, "libsystemd.so.0", "recommended", "systemd", "State of units, the journal") \
 	L(LIBGCRYPT, "libgcrypt.so.20", "recommended", "repairs", "Hashes of changed files")      \
 	L(LIBSELINUX, "libselinux.so.1", "recommended", "selinux", "Labels of changed files")     \
+	L(LIBYAML, "libyaml-0.so.2", "recommended", "cdi", "Specifications of container devices") \
 	L(LIBMLX5, "libmlx5.so.1", "suggested", "doorbell", "Doorbell pages of NVIDIA NICs")      \
 	L(LIBCUDA, "libcuda.so.1", "suggested", "cuda", "Trials on the GPUs")                     \
 	L(LIBNVIDIA_ML, "libnvidia-ml.so.1", "suggested", "nvml", "What the driver says of GPUs") \

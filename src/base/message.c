@@ -3,7 +3,28 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
+#include "base/escape.h"
+
 static char last[512];
+
+/* In one write, so that lines of several processes are whole. */
+__attribute__((format(printf, 1, 0))) static void write_line(const char *format, va_list ap)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t n;
+	FILE *memory = open_memstream(&line, &n);
+
+	if (memory) {
+		fputs("nvnodecheck: ", memory);
+		escape_vprintf(memory, SINK_TERMINAL, NULL, format, ap);
+		putc('\n', memory);
+	}
+	if (!memory || fclose(memory))
+		fputs("nvnodecheck: out of memory\n", stderr);
+	else
+		fwrite(line, 1, n, stderr);
+}
 
 void vcomplain(const char *format, va_list ap)
 {
@@ -12,9 +33,7 @@ void vcomplain(const char *format, va_list ap)
 	va_copy(again, ap);
 	vsnprintf(last, sizeof(last), format, again);
 	va_end(again);
-	fputs("nvnodecheck: ", stderr);
-	vfprintf(stderr, format, ap);
-	fputc('\n', stderr);
+	write_line(format, ap);
 }
 
 void complain(const char *format, ...)

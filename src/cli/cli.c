@@ -118,13 +118,17 @@ const struct option_row option_rows[] = {
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
 	  "also send the findings to the journal, with fields to select by" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
-	  "keep host name, GPU UUIDs and MAC addresses as they are" },
+	  "keep all that is read, and names, addresses and serial numbers as they are" },
+	{ "show-redactions", 0, AT(FLAG, show_redactions), NULL, NULL, VERB_CAPTURE,
+	  "list on standard output what was left out or replaced, by file" },
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
 	  "also show what is well, what does not apply, and the tree that topo draws" },
+	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
+	  "the verdict and one line for each problem" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -139,11 +143,13 @@ static struct render_options render_options(const struct options *options)
 		.color = (enum color)options->color,
 		.pager = !options->no_pager,
 		.verbose = options->verbose,
+		.brief = options->brief,
 		.quiet = options->quiet,
 		.journal = options->journal,
 		.output = options->output,
 		.root = options->root,
 		.from = options->from,
+		.profiles = options->profiles,
 		.apply = options->apply,
 		.all = options->all || options->args_count,
 	};
@@ -392,6 +398,11 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "--root and --from exclude each other");
 	if (o->quiet && o->output)
 		return usage_error(o->verb, "--quiet and --output exclude each other");
+	if (o->show_redactions && o->no_redact)
+		return usage_error(o->verb, "--show-redactions and --no-redact exclude each other");
+	if (o->show_redactions && o->output && strcmp(o->output, "-") == 0)
+		return usage_error(o->verb,
+				   "--show-redactions needs standard output for its list: -o FILE");
 	if (o->list && o->args_count)
 		return usage_error(o->verb, "--list shows all, and takes no ID");
 	return 0;

@@ -61,9 +61,11 @@ struct options {
 	int color;		 /* enum color */
 	bool no_pager;
 	bool no_redact;
+	bool show_redactions;
 	bool quiet;
 	bool journal;
 	bool verbose;
+	bool brief;
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/open-file.h"
 #include "cli/cmd.h"
 #include "probes/probe.h"
 
@@ -55,10 +56,10 @@ static int read_all(int fd, size_t room, struct text *text)
 static enum exit_status read_from(struct source *source, const char *file)
 {
 	bool standard = strcmp(file, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? STDIN_FILENO : open_for_reading(file);
 	size_t room = FROM_FIRST;
 	struct stat st;
-	int rc = fd < 0 ? -errno : 0;
+	int rc = fd < 0 ? fd : 0;
 
 	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
 		room = (size_t)st.st_size + 1;
@@ -68,7 +69,8 @@ static enum exit_status read_from(struct source *source, const char *file)
 		close(fd);
 	if (rc == 0)
 		return EXIT_WELL;
-	complain("%s: %s", file, strerror(-rc));
+	complain("%s: %s", file,
+		 rc == -EBADF ? "neither a file nor a pipe of your own" : strerror(-rc));
 	return EXIT_CANNOT;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"
 #include "txn/outcome.h"
@@ -74,7 +75,7 @@ bool fix_agreed(const struct options *options, const char *question)
 		complain("nobody to ask: --yes says that you agree");
 		return false;
 	}
-	fprintf(stderr, "%s [y/N] ", question);
+	escape_printf(stderr, SINK_TERMINAL, "%s [y/N] ", question);
 	if (fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
 	complain("nothing was changed");

@@ -22,11 +22,16 @@ struct env_setting {
 };
 
 struct env_facts {
-	struct fact_u64 pid;			 /* absent: this process */
-	struct fact_u64 uid;			 /* effective */
+	struct fact_u64 pid; /* absent: this process */
+	struct fact_u64 uid; /* effective */
+	/* Of who logged in, whoever they became since; absent: no login, as of a service. */
+	struct fact_u64 login_uid;
 	struct fact_u64 capabilities;		 /* effective; hexadecimal */
 	struct fact_bool initial_user_namespace; /* it is in no other one */
-	LIST(struct env_variable) variables;	 /* NCCL_*, NVSHMEM_*, ... */
+	/* That its control group is of: kubernetes, docker, ...; absent: of none, or a control group
+	 * namespace hides it. */
+	struct fact_str container;
+	LIST(struct env_variable) variables; /* NCCL_*, NVSHMEM_*, ... */
 	LIST(const char *) nccl; /* files of libnccl that it has mapped; absent: this process */
 	LIST(struct env_setting) nccl_conf; /* absent: no such file */
 	/* From which NCCL takes the PCI topology: NCCL_TOPO_FILE's, else the one that a virtual machine's

@@ -72,6 +72,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, machine, "/proc/cpuinfo"),
 	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
 	F_U64(os_facts, boot_time_s, "/proc/stat"),
+	F_U64(os_facts, observed_time_s, NULL),
+	F_U64(os_facts, observed_uid, NULL),
 	F_STR(os_facts, cpu_vendor, "/proc/cpuinfo"),
 	F_STR(os_facts, cpu_model, "/proc/cpuinfo"),
 	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
@@ -80,6 +82,7 @@ static const struct field os_facts_fields[] = {
 	F_U64(os_facts, memory_bytes, "/proc/meminfo"),
 	F_STR(os_facts, hypervisor, "/proc/cpuinfo"),
 	F_STR(os_facts, product, "/sys/class/dmi/id/product_name"),
+	F_STR(os_facts, cloud, "/sys/class/dmi/id/chassis_asset_tag"),
 	F_STR(os_facts, container, "/proc/1/environ"),
 	F_BOOL(os_facts, secure_boot,
 	       "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"),
@@ -150,6 +153,7 @@ static const struct field pci_device_fields[] = {
 	F_HEX(pci_device, class_id, PCI "class"),
 	F_HEX(pci_device, revision, PCI "revision"),
 	F_STR(pci_device, driver, PCI "driver"),
+	F_STR(pci_device, driver_override, PCI "driver_override"),
 	F_STR(pci_device, parent, PCI),
 	F_STR(pci_device, root, PCI),
 	F_ENUM(pci_device, port, pci_port_words, PCI "config"),
@@ -501,6 +505,8 @@ static const struct field rdma_device_fields[] = {
 	F_BOOL(rdma_device, offered, "/dev/infiniband"),
 	F_BOOL(rdma_device, dmabuf, "/dev/infiniband"),
 	F_LIST(rdma_device, ports, rdma_port_desc, IB "ports"),
+	F_STR(rdma_device, p2p, IB "device/p2p"),
+	F_BOOL(rdma_device, gdr, IB "device/gdr"),
 };
 const struct desc rdma_device_desc = DESC(rdma_device);
 
@@ -544,7 +550,7 @@ static const struct field net_facts_fields[] = {
 };
 const struct desc net_facts_desc = DESC(net_facts);
 
-/* ---- dev, limits, services, software ---- */
+/* ---- dev, limits, software ---- */
 
 static const struct field device_node_fields[] = {
 	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
@@ -581,8 +587,11 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
+	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
+	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);
 
@@ -611,21 +620,6 @@ static const struct field limits_facts_fields[] = {
 };
 const struct desc limits_facts_desc = DESC(limits_facts);
 
-static const struct field service_fields[] = {
-	F_STR(service, unit, NULL),
-	F_STR(service, load, NULL),
-	F_STR(service, active, NULL),
-	F_STR(service, enabled, NULL),
-};
-static const struct desc service_desc = DESC(service);
-
-static const struct field services_facts_fields[] = {
-	F_BOOL(services_facts, manager, "/run/systemd/system"),
-	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
-	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
-};
-const struct desc services_facts_desc = DESC(services_facts);
-
 static const struct field software_item_fields[] = {
 	F_STR(software_item, path, NULL),
 	F_STR(software_item, name, "{0}"),
@@ -636,6 +630,8 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
+	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
@@ -673,8 +669,10 @@ static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
+	F_U64(env_facts, login_uid, "/proc/self/loginuid"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
+	F_STR(env_facts, container, "/proc/self/cgroup"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
 	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
@@ -709,6 +707,14 @@ static const struct field repairs_facts_fields[] = {
 	F_LIST(repairs_facts, applied, transaction_desc, OWN_TRANSACTIONS),
 };
 const struct desc repairs_facts_desc = DESC(repairs_facts);
+
+static const struct field kind_fact_fields[] = {
+	F_STR(kind_fact, name, NULL),
+	F_BOOL(kind_fact, is, NULL),
+	F_STR(kind_fact, reason, NULL),
+	F_STR(kind_fact, fact, NULL),
+};
+static const struct desc kind_fact_desc = DESC(kind_fact, .ordered = true, .distinct = true);
 
 static const struct field gap_fields[] = {
 	F_STR(gap, path, NULL),
@@ -750,6 +756,8 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, env, env_facts_desc, NULL),
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
+	F_STRUCT(node, references, references_facts_desc, NULL),
+	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),
 };

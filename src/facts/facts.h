@@ -44,24 +44,28 @@ struct mount_point {
 };
 
 struct os_facts {
-	struct fact_str hostname;    /* its own name, as the kernel has it */
-	struct fact_str id;	     /* os-release ID: debian, ubuntu, rhel, ... */
-	struct fact_str like;	     /* os-release ID_LIKE, separated by blanks; absent: none */
-	struct fact_str version;     /* os-release VERSION_ID */
-	struct fact_str name;	     /* os-release PRETTY_NAME */
-	struct fact_str kernel;	     /* release of the kernel that runs (uname -r) */
-	struct fact_str machine;     /* x86_64, aarch64 */
-	struct fact_str boot_id;     /* another one for each boot */
-	struct fact_u64 boot_time_s; /* Unix time of the boot, from /proc/stat */
-	struct fact_str cpu_vendor;  /* GenuineIntel, AuthenticAMD, ARM */
-	struct fact_str cpu_model;   /* the processor's name */
-	struct fact_u64 cpu_family;  /* x86 only, as is the next */
+	struct fact_str hostname;	 /* its own name, as the kernel has it */
+	struct fact_str id;		 /* os-release ID: debian, ubuntu, rhel, ... */
+	struct fact_str like;		 /* os-release ID_LIKE, separated by blanks; absent: none */
+	struct fact_str version;	 /* os-release VERSION_ID */
+	struct fact_str name;		 /* os-release PRETTY_NAME */
+	struct fact_str kernel;		 /* release of the kernel that runs (uname -r) */
+	struct fact_str machine;	 /* x86_64, aarch64 */
+	struct fact_str boot_id;	 /* another one for each boot */
+	struct fact_u64 boot_time_s;	 /* Unix time of the boot, from /proc/stat */
+	struct fact_u64 observed_time_s; /* Unix time at which these facts were read */
+	struct fact_u64 observed_uid;	 /* effective user who read them */
+	struct fact_str cpu_vendor;	 /* GenuineIntel, AuthenticAMD, ARM */
+	struct fact_str cpu_model;	 /* the processor's name */
+	struct fact_u64 cpu_family;	 /* x86 only, as is the next */
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
 	struct fact_u64 memory_bytes;	  /* that the kernel has, a little less than is built in */
 	/* Words of systemd-detect-virt(1), firecracker, or unknown-hypervisor; absent: bare metal. */
 	struct fact_str hypervisor;
-	struct fact_str product;      /* DMI product name */
+	struct fact_str product; /* DMI product name */
+	/* Cloud whose name the firmware's tables have: aws, azure, google, oracle, ...; absent: none */
+	struct fact_str cloud;
 	struct fact_str container;    /* docker, podman, kubernetes, ...; absent: a host */
 	struct fact_bool secure_boot; /* absent: not booted through UEFI, or UEFI without it */
 	struct fact_str lockdown;     /* none, integrity, confidentiality; absent: no such LSM */
@@ -86,159 +90,7 @@ struct numa_facts {
 	LIST(struct numa_node) nodes; /* NUMA nodes that are online */
 };
 
-/* ---- pci ---- */
-
-enum pci_port {
-	PCI_ENDPOINT,
-	PCI_ROOT_PORT,
-	PCI_UPSTREAM_PORT,
-	PCI_DOWNSTREAM_PORT,
-	PCI_BRIDGE,	  /* PCI Express to PCI, PCI to PCI */
-	PCI_ROOT_COMPLEX, /* integrated endpoint, event collector */
-};
-extern const char *const pci_port_words[];
-
-/*
- * A BAR without an address has start 0. Its size is then that of the kernel's resource (where the
- * kernel kept it) or of the Resizable BAR capability, else unknown: the register tells that the BAR
- * exists, and only writing to it would tell its size. A 32-bit one without an address cannot be
- * told from one that does not exist, so it is not in the list.
- */
-struct pci_bar {
-	struct fact_u64 index;	       /* of the register: a 64-bit BAR 2 is registers 2 and 3 */
-	struct fact_u64 start;	       /* bus address; hexadecimal. 0: not assigned */
-	struct fact_u64 size_bytes;    /* a power of two */
-	struct fact_bool prefetchable; /* reading has no side effects */
-	struct fact_bool wide;	       /* 64-bit */
-	struct fact_bool io;	       /* I/O ports: nothing that peers could reach */
-};
-
-/* Absent: not PCI Express, inside the root complex, or a virtual function. */
-struct pci_link {
-	enum fact_state state;
-	struct fact_u64 speed_mts;     /* megatransfers a second: 32000 is Gen5 */
-	struct fact_u64 speed_max_mts; /* what this end can do */
-	struct fact_u64 width;	       /* lanes; 0: no link */
-	struct fact_u64 width_max;     /* what this end can do */
-};
-
-/* Access Control Services: both registers as they stand (PCIe 6.0, 7.7.11). */
-struct pci_acs {
-	enum fact_state state;
-	struct fact_u64 capability; /* what it can do, in the bits of that section */
-	struct fact_u64 control;    /* what of it is switched on */
-};
-
-#define PCI_ACS_SV 0x01 /* source validation */
-#define PCI_ACS_TB 0x02 /* translation blocking */
-#define PCI_ACS_RR 0x04 /* P2P request redirect */
-#define PCI_ACS_CR 0x08 /* P2P completion redirect */
-#define PCI_ACS_UF 0x10 /* upstream forwarding */
-#define PCI_ACS_EC 0x20 /* P2P egress control */
-#define PCI_ACS_DT 0x40 /* direct translated P2P */
-
-struct pci_rebar {
-	struct fact_u64 index;		/* the BAR */
-	struct fact_u64 size_bytes;	/* now */
-	struct fact_u64 size_max_bytes; /* the largest that the device offers */
-};
-
-/* What a bridge passes down: the 64-bit prefetchable window that large BARs need. */
-struct pci_window {
-	enum fact_state state;
-	struct fact_u64 start;	    /* the first address passed down */
-	struct fact_u64 size_bytes; /* 0: closed */
-};
-
-/*
- * Each register costs a bus transaction, and a server has hundreds of functions that say nothing
- * about GPU or RDMA traffic. From the subsystem on, display, network and InfiniBand controllers,
- * PCI-to-PCI bridges and NVSwitches have all fields; others have driver, parent, root and bars
- * alone, and the rest stays unknown without a gap.
- *
- * A virtual function has no memory_enabled, MPS, MRRS, relaxed ordering or link of its own (PCIe
- * 6.0, 9.3.5): they are absent there, and physical_function says where to look.
- */
-struct pci_device {
-	struct fact_str bdf;		     /* 0000:1b:00.0 */
-	struct fact_u64 vendor_id;	     /* 0x10de is NVIDIA */
-	struct fact_u64 device_id;	     /* the model, by its vendor's count */
-	struct fact_u64 subsystem_vendor_id; /* whose board it is on */
-	struct fact_u64 subsystem_device_id; /* the board, by that vendor's count */
-	struct fact_u64 class_id;	     /* base class, sub-class, interface: 0x030200 */
-	struct fact_u64 revision;	     /* of the chip */
-	struct fact_str driver;		     /* absent: none bound */
-	struct fact_str parent;		     /* BDF of the bridge above; absent: on a root bus */
-	struct fact_str root;		     /* the host bridge: pci0000:00 */
-	struct fact_enum port;		     /* enum pci_port; absent: a conventional PCI device */
-	struct fact_u64 numa_node;	     /* absent: the firmware gave none */
-	struct fact_u64 config_bytes;	 /* of config space that could be read: 64 without root */
-	struct fact_bool answers;	 /* config space is not all ones: it is still on the bus */
-	struct fact_bool memory_enabled; /* it answers at the addresses of its BARs */
-	struct fact_bool bus_master;	 /* it may start transfers itself */
-	LIST(struct pci_bar) bars;	 /* those that exist, sized by the kernel */
-	LIST(struct pci_rebar) rebar;	 /* absent: no Resizable BAR capability */
-	struct pci_link link;		 /* to the port above */
-	struct fact_u64 mps_bytes;	 /* Max_Payload_Size in use */
-	struct fact_u64 mps_max_bytes;	 /* the largest Max_Payload_Size that it takes */
-	struct fact_u64 mrrs_bytes;	 /* Max_Read_Request_Size in use */
-	struct fact_bool relaxed_ordering; /* it may set the attribute in its requests */
-	struct pci_acs acs;		   /* absent: no such capability */
-	struct fact_bool ats_enabled;	   /* absent: no ATS capability */
-	struct pci_window window;	   /* absent: not a bridge */
-	struct fact_str physical_function; /* absent: not a virtual function */
-	struct fact_u64 virtual_functions; /* SR-IOV functions in use; absent: not capable */
-	struct fact_bool boot_vga;	   /* absent: not a VGA controller */
-	/* Of a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital
-	 * product data: SW_MNG is such a function and no NIC. Elsewhere unknown, and not missed. */
-	struct fact_str sub_model;
-	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are left alone */
-	struct fact_str runtime_status; /* active, suspended */
-};
-
-struct pci_facts {
-	LIST(struct pci_device) devices; /* every function on the bus */
-};
-
-/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
-
-/* As NCCL and nvidia-smi topo name them, nearest first. */
-enum path_class {
-	PATH_PIX,     /* one switch between them */
-	PATH_PXB,     /* several switches, no host bridge */
-	PATH_PHB,     /* through one host bridge: the CPU */
-	PATH_NODE,    /* between host bridges of one NUMA node */
-	PATH_SYS,     /* between NUMA nodes */
-	PATH_UNKNOWN, /* only in code: a fact is then unknown itself */
-};
-extern const char *const path_class_words[];
-
-enum nic_role { NIC_COMPUTE, NIC_STORAGE, NIC_MANAGEMENT };
-extern const char *const nic_role_words[];
-
-struct topology_path {
-	struct fact_str bdf;	     /* of the other end */
-	struct fact_enum class;	     /* enum path_class */
-	struct fact_u64 ports;	     /* bridges between them, the one above both not counted */
-	struct fact_bool redirected; /* ACS of one of those redirects requests upwards */
-};
-
-struct topology_gpu {
-	struct fact_str bdf;		 /* of the GPU */
-	LIST(struct topology_path) gpus; /* the other ones */
-	LIST(struct topology_path) nics; /* the NICs of this node */
-	struct fact_str nearest_nic;	 /* absent: this node has no NIC */
-};
-
-struct topology_nic {
-	struct fact_str bdf;   /* of the NIC */
-	struct fact_enum role; /* enum nic_role; unknown: nothing tells (topology.h) */
-};
-
-struct topology_facts {
-	LIST(struct topology_gpu) gpus; /* GPUs, and what lies between them and the rest */
-	LIST(struct topology_nic) nics; /* NICs, and what they are for */
-};
+#include "facts/facts-pci.h"
 
 /* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
 
@@ -559,6 +411,11 @@ struct rdma_device {
 	struct fact_bool offered;
 	struct fact_bool dmabuf;      /* through verbs: the kernel registers a DMA-BUF */
 	LIST(struct rdma_port) ports; /* of the device */
+	/* Of an EFA device: what gives its driver GPU memory, NVIDIA or NVIDIA peermem; empty: nothing
+	 * does. Absent: another device, or a driver without the file. */
+	struct fact_str p2p;
+	/* The same in efa before 2.6.0: GPU memory can be registered. */
+	struct fact_bool gdr;
 };
 
 struct rdma_facts {
@@ -643,8 +500,14 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
+	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
+	/* The kubelet's folder, where it keeps pods; absent: there is none. */
+	struct fact_str kubelet;
+	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
+	LIST(const char *) kubelet_plugins;
 };
 
 /* ---- limits ---- */
@@ -679,28 +542,12 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- services ---- */
-
-struct service {
-	struct fact_str unit;	 /* nvidia-fabricmanager.service */
-	struct fact_str load;	 /* loaded, not-found, masked */
-	struct fact_str active;	 /* active, inactive, failed */
-	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-};
-
-struct services_facts {
-	struct fact_bool manager;   /* systemd runs this node */
-	LIST(struct service) units; /* those not there too: not-found */
-	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
-	struct fact_str driver_container;
-};
-
 /* ---- software: user space that the kernel side has to fit ---- */
 
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy, ofed,
+	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version; /* absent: neither name nor file tells */
@@ -709,7 +556,10 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	  /* every folder that was to be looked into could be */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	LIST(const char *) programs;	  /* that others start by their name: paths of ibstat */
+	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	struct fact_str libcuda;
+	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */
@@ -729,7 +579,10 @@ struct log_facts {
 };
 
 #include "facts/facts-env.h"
+#include "facts/facts-kinds.h"
+#include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
+#include "facts/facts-services.h"
 
 /* ---- the node ---- */
 
@@ -775,6 +628,8 @@ struct node {
 	struct env_facts env;
 	struct proof_facts proof;
 	struct repairs_facts repairs;
+	struct references_facts references;
+	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
 };
@@ -797,5 +652,7 @@ extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
+extern const struct desc references_facts_desc;
+extern const struct desc service_desc;
 
 #endif

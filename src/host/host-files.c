@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/open-file.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
 
@@ -99,8 +100,15 @@ static int check_regular(int fd)
  * and a folder says itself that it cannot be read. What leads out of a process's folder is a link. */
 static bool is_in(const struct host *host, const char *path, const char *folder)
 {
-	return host->kind == HOST_LIVE && strncmp(path, folder, strlen(folder)) == 0 &&
-	       !strstr(path, "/..");
+	return host->kind == HOST_LIVE && !host->distrust &&
+	       strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/..");
+}
+
+/* What the kernel makes up, by a name that says so: one that reading does nothing more to. */
+static bool is_asked_of_kernel(const struct host *host, const char *path)
+{
+	return !host->distrust &&
+	       (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0);
 }
 
 /* By its name once more, if that is still the same file. */
@@ -153,7 +161,9 @@ static int reopen(struct host *host, const char *path, int there, int flags)
 int files_open(struct host *host, const char *path, int flags)
 {
 	bool sysfs = is_in(host, path, "/sys/"), direct = sysfs || is_in(host, path, "/proc/");
-	int there = open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
+	int there = host->distrust
+			    ? or_missing(host, path, resolve_distrusted(host, path))
+			    : open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
 	int rc;
 
 	if (there < 0 || sysfs)
@@ -162,6 +172,8 @@ int files_open(struct host *host, const char *path, int flags)
 	rc = check_regular(there);
 	if (rc == 0 && direct)
 		return there;
+	if (rc == 0 && !is_asked_of_kernel(host, path) && open_is_made_up(there))
+		rc = -ENXIO;
 	if (rc == 0)
 		rc = reopen(host, path, there, flags);
 	close(there);

@@ -37,6 +37,7 @@ struct host {
 	size_t areas_count;
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
+	bool distrust;		/* host_distrust_names() */
 	struct capture *capture;
 	struct recorder *recorder;
 	host_gap *gap;
@@ -53,11 +54,16 @@ int files_open_kmsg(struct host *host);
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */
 int resolve_in_root(struct host *host, const char *path, int flags);
+/* With O_PATH, of a live host too; a link there that belongs to neither root nor the caller is -ELOOP. */
+int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
-struct recorder *recorder_new(int fd, bool redact, struct arena *shared);
-/* The name that is to be replaced in what is recorded; before any child is made. */
-void recorder_learn_hostname(struct recorder *r, struct span hostname);
+struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared);
+/* The names that are to be replaced in what is recorded; before any child is made. Of a hosts(5) file those of this
+ * host, of a resolv.conf(5) the domains. */
+void recorder_learn_host(struct recorder *r, struct span name);
+void recorder_learn_hosts(struct recorder *r, struct span text);
+void recorder_learn_domains(struct recorder *r, struct span text);
 int recorder_error(const struct recorder *recorder);
 void recorder_free(struct recorder *recorder);
 void record_read(struct recorder *r, const char *path, int rc, const struct text *text);
@@ -65,7 +71,8 @@ void record_head(struct recorder *r, const char *path, int rc, const struct text
 void record_list(struct recorder *r, const char *path, int rc, const struct names *names);
 void record_stat(struct recorder *r, const char *path, int rc, const struct host_stat *stat);
 void record_link(struct recorder *r, const char *path, int rc, const char *target);
-void record_query(struct recorder *r, const char *key, int rc, struct json_object *answer);
+void record_query(struct recorder *r, const char *key, int rc, const struct desc *desc,
+		  struct json_object *answer);
 
 int names_add(struct names *names, const char *name);
 int host_error_from_word(const char *word); /* negative errno; -EIO for a word not known */

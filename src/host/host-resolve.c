@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "host/host-private.h"
 
@@ -22,6 +23,7 @@ struct walk {
 	int fds[DEPTH_MAX]; /* fds[0] is the root, borrowed */
 	size_t depth;
 	unsigned int links;
+	bool distrust; /* links of others in the last place */
 	char rest[PATH_MAX];
 };
 
@@ -93,8 +95,12 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 		close_fd(&fd);
 		return rc;
 	}
-	if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW)))
-		return follow(w, fd);
+	if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW))) {
+		if (!w->distrust || !last || st.st_uid == 0 || st.st_uid == geteuid())
+			return follow(w, fd);
+		close(fd);
+		return -ELOOP;
+	}
 	if (w->depth + 1 >= DEPTH_MAX) {
 		close(fd);
 		return -ENAMETOOLONG;
@@ -119,9 +125,9 @@ static int reopen(struct walk *w, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static int walk_in_root(int root, const char *path, int flags)
+static int walk_in_root(int root, const char *path, int flags, bool distrust)
 {
-	struct walk w = { .fds = { root } };
+	struct walk w = { .fds = { root }, .distrust = distrust };
 	char name[NAME_MAX + 1] = ".";
 	int rc = 0;
 
@@ -160,6 +166,15 @@ int resolve_in_root(struct host *host, const char *path, int flags)
 			return -errno;
 		host->no_openat2 = errno != EAGAIN;
 	}
-	return walk_in_root(host->root, path,
-			    flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0));
+	return walk_in_root(host->root, path, flags & ~(flags & O_PATH ? O_NONBLOCK | O_NOCTTY : 0),
+			    false);
+}
+
+int resolve_distrusted(struct host *host, const char *path)
+{
+	_cleanup_close_ int top = host->root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (host->root < 0 && top < 0)
+		return -errno;
+	return walk_in_root(host->root < 0 ? top : host->root, path, O_PATH | O_CLOEXEC, true);
 }

@@ -80,6 +80,31 @@ const char *virt_from_device_tree(struct span compatible)
 	return NULL;
 }
 
+/* cloud-init tools/ds-identify: dscheck_Azure, ec2_identify_platform, dscheck_GCE, dscheck_Oracle,
+ * dscheck_AliYun, dscheck_OpenStack; systemd src/basic/virt.c for Amazon EC2. */
+static const struct {
+	enum virt_field field;
+	const char *prefix;
+	const char *word;
+} clouds[] = {
+	{ VIRT_VENDOR, "Amazon EC2", "aws" },
+	{ VIRT_CHASSIS_TAG, "7783-7084-3265-9085-8269-3286-77", "azure" },
+	{ VIRT_PRODUCT, "Google Compute Engine", "google" },
+	{ VIRT_CHASSIS_TAG, "OracleCloud.com", "oracle" },
+	{ VIRT_PRODUCT, "Alibaba Cloud ECS", "alibaba" },
+	{ VIRT_PRODUCT, "OpenStack", "openstack" },
+	{ VIRT_CHASSIS_TAG, "OpenStack", "openstack" },
+};
+
+const char *cloud_from_dmi(enum virt_field field, struct span text)
+{
+	text = span_trim(text);
+	for (size_t i = 0; i < sizeof(clouds) / sizeof(clouds[0]); i++)
+		if (clouds[i].field == field && span_starts(text, clouds[i].prefix))
+			return clouds[i].word;
+	return NULL;
+}
+
 const char *container_from_cgroup(struct span text)
 {
 	/* In the order of who says more: a pod's path has its runtime's name in it as well. */

@@ -21,6 +21,10 @@ const char *virt_from_acpi(struct span table);
 /* By /proc/device-tree/hypervisor/compatible. */
 const char *virt_from_device_tree(struct span compatible);
 
+/* A cloud by a DMI string: aws, azure, google, oracle, alibaba, openstack. NULL: it names none. */
+enum virt_field { VIRT_VENDOR, VIRT_PRODUCT, VIRT_CHASSIS_TAG };
+const char *cloud_from_dmi(enum virt_field field, struct span text);
+
 /* A container by /proc/1/cgroup; NULL: it says nothing. */
 const char *container_from_cgroup(struct span text);
 

@@ -217,6 +217,32 @@ static int read_config_folder(struct probe_context *ctx, const char *folder)
 	return failed;
 }
 
+/* ---- the kubelet ---- */
+
+/* Its folder holds "pods" from its first start on (pkg/kubelet/config/defaults.go); plugins put theirs
+ * below "plugins" (k8s.io/dynamic-resource-allocation/kubeletplugin). */
+#define KUBELET_FOLDER "/var/lib/kubelet"
+
+static void read_kubelet(struct probe_context *ctx)
+{
+	struct containers_facts *containers = &ctx->node->containers;
+	_cleanup_names_ struct names names = { 0 }, plugins = { 0 };
+	int rc = host_list(ctx->host, &names, KUBELET_FOLDER);
+
+	containers->kubelet.state = probe_state(rc);
+	containers->kubelet_plugins.state = probe_state(rc);
+	if (rc)
+		return;
+	containers->kubelet.state = FACT_ABSENT;
+	if (names_have(&names, "pods"))
+		containers->kubelet = fact_str(ctx->arena, KUBELET_FOLDER);
+	rc = host_list(ctx->host, &plugins, KUBELET_FOLDER "/plugins");
+	containers->kubelet_plugins.state = probe_state(rc);
+	for (size_t i = 0; rc == 0 && i < plugins.count; i++)
+		*LIST_ADD(ctx->arena, &containers->kubelet_plugins) =
+			fact_str(ctx->arena, plugins.items[i]).value;
+}
+
 static int compare_specs(const void *a, const void *b)
 {
 	return strcmp(((const struct cdi_spec *)a)->path.value,
@@ -256,6 +282,7 @@ static void run(struct probe_context *ctx)
 		rc |= read_config_folder(ctx, folders[i]);
 	if (!rc && etc != -ENODATA)
 		containers->configs.state = FACT_KNOWN;
+	read_kubelet(ctx);
 	fact_list_sort(&containers->cdi, sizeof(containers->cdi.items[0]), compare_specs);
 	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "parse/process.h"
+#include "parse/unit.h"
+#include "parse/virt.h"
 #include "probes/env-nccl-conf.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
@@ -40,6 +42,26 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 			      "no Uid or CapEff line");
 }
 
+/* A process that nobody logged in for has -1 (proc(5)). Kernels without audit have no such file, and a copy may
+ * lack it: then systemd's slice tells. */
+static void read_login(struct probe_context *ctx, const char *folder)
+{
+	struct fact_u64 *login = &ctx->node->env.login_uid;
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t value;
+
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/loginuid", folder) == 0 &&
+	    span_u64(span_trim(text_span(&text)), 10, &value) == 0) {
+		*login = value == UINT32_MAX ? FACT_NONE(fact_u64) : fact_u64(value);
+		return;
+	}
+	text_free(&text);
+	text = (struct text){ 0 };
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/cgroup", folder) == 0 &&
+	    unit_user_of_cgroup(text_span(&text), &value))
+		*login = fact_u64(value);
+}
+
 /* A kernel without user namespaces has only the first. */
 static void read_namespace(struct probe_context *ctx, const char *folder)
 {
@@ -52,6 +74,22 @@ static void read_namespace(struct probe_context *ctx, const char *folder)
 			fact_bool(process_is_initial_namespace(text_span(&text)));
 	else if (rc == -ENOENT && is_known(env->uid))
 		env->initial_user_namespace = fact_bool(true);
+}
+
+/* Below a control group namespace a process sees "/" as its own, and no container. */
+static void read_container(struct probe_context *ctx, const char *folder)
+{
+	struct fact_str *container = &ctx->node->env.container;
+	_cleanup_text_ struct text text = { 0 };
+	const char *word;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/cgroup", folder);
+
+	if (rc)
+		return;
+	container->state = FACT_ABSENT;
+	word = container_from_cgroup(text_span(&text));
+	if (word)
+		*container = fact_str(ctx->arena, word);
 }
 
 static int compare_variables(const void *a, const void *b)
@@ -211,11 +249,14 @@ static void run(struct probe_context *ctx)
 	}
 	read_status(ctx, folder, &user);
 	read_namespace(ctx, folder);
+	read_login(ctx, folder);
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
-	if (!ctx->brief)
-		read_topology(ctx);
+	if (ctx->brief)
+		return;
+	read_container(ctx, folder);
+	read_topology(ctx);
 }
 
 const struct probe probe_env = {

@@ -378,6 +378,14 @@ static void note_config(struct probe_context *ctx, const struct pci_device *d)
 	}
 }
 
+/* "(null)" where nobody wrote one (drivers/pci/pci-sysfs.c, driver_override_show()). */
+static void read_override(struct probe_context *ctx, struct pci_device *d)
+{
+	probe_str(ctx, &d->driver_override, DEVICES "/%s/driver_override", d->bdf.value);
+	if (str_is(d->driver_override, "(null)"))
+		d->driver_override.state = FACT_ABSENT;
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct pci_facts *pci = &ctx->node->pci;
@@ -404,6 +412,8 @@ static void run(struct probe_context *ctx)
 			note(ctx, d->bdf.value, "/vpd", -EACCES, "can only be read by root");
 		if (!pci_matters(d))
 			continue;
+		if (pci_is_for_guest(d))
+			read_override(ctx, d);
 		read_attributes(ctx, d);
 		if (rc == 0 && is_incomplete(d))
 			note_config(ctx, d);

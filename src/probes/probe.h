@@ -31,7 +31,7 @@ struct probe_context {
 struct probe {
 	const char *name;
 	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
-	 * those, 3 what builds on phase 2. */
+	 * those, 3 what builds on phase 2, 4 what follows from all. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	size_t section;		  /* offset and size in struct node; size 0: fills another's */

@@ -325,6 +325,22 @@ static void read_name(struct probe_context *ctx, const struct rdma_device *devic
 		fact->state = FACT_ABSENT;
 }
 
+/* What EFA's driver says of GPU memory: "p2p" from efa 2.6.0 on (efa_sysfs.c), before that "gdr". */
+static void read_efa(struct probe_context *ctx, struct rdma_device *device)
+{
+	struct fact_str gdr = { 0 };
+
+	if (is_unknown(device->driver))
+		return;
+	device->p2p.state = device->gdr.state = FACT_ABSENT;
+	if (!str_is(device->driver, "efa"))
+		return;
+	probe_str(ctx, &device->p2p, DEVICES "/%s/device/p2p", device->name.value);
+	probe_str(ctx, &gdr, DEVICES "/%s/device/gdr", device->name.value);
+	device->gdr.state = gdr.state;
+	device->gdr.value = str_is(gdr, "1");
+}
+
 /* One of mlx5: what a job needs of it. False for any other. */
 static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 {
@@ -366,6 +382,7 @@ static void read_device(struct probe_context *ctx, const char *name)
 	read_name(ctx, device, &device->board_id, "board_id");
 	read_name(ctx, device, &device->hca_type, "hca_type");
 	read_ports(ctx, device, virtual_function);
+	read_efa(ctx, device);
 }
 
 /* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded, or nothing

@@ -146,6 +146,48 @@ static void find_hypervisor(struct probe_context *ctx)
 		os->hypervisor.state = FACT_ABSENT;
 }
 
+/* ---- cloud ---- */
+
+/* An owner's own tag of the chassis leaves this function only where it is a cloud's. */
+static int ask_cloud(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const struct {
+		enum virt_field field;
+		const char *file;
+	} files[] = {
+		{ VIRT_VENDOR, "sys_vendor" },
+		{ VIRT_PRODUCT, "product_name" },
+		{ VIRT_CHASSIS_TAG, "chassis_asset_tag" },
+	};
+	struct os_facts *answer = facts;
+	int failed = 0;
+
+	(void)user;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		_cleanup_text_ struct text text = { 0 };
+		int rc = host_read(host, &text, HOST_FILE_MAX, DMI_FOLDER "%s", files[i].file);
+		const char *word = rc ? NULL : cloud_from_dmi(files[i].field, text_span(&text));
+
+		if (word) {
+			answer->cloud = fact_str(arena, word);
+			return 0;
+		}
+		if (rc && rc != -ENOENT)
+			failed = rc;
+	}
+	answer->cloud.state = FACT_ABSENT;
+	return failed;
+}
+
+static void find_cloud(struct probe_context *ctx)
+{
+	struct os_facts answer = { 0 };
+
+	if (host_query(ctx->host, "cloud in " DMI_FOLDER, &os_facts_desc, &answer, ctx->arena,
+		       ask_cloud, NULL) == 0)
+		ctx->node->os.cloud = answer.cloud;
+}
+
 /* ---- container ---- */
 
 /* A file that a container's manager leaves, or names itself in. */
@@ -237,6 +279,8 @@ static void run(struct probe_context *ctx)
 {
 	find_hypervisor(ctx);
 	find_container(ctx);
+	if (!ctx->brief)
+		find_cloud(ctx);
 }
 
 const struct probe probe_virt = {

@@ -3,6 +3,7 @@
  * draining the node, and nothing is written for a node that is well. */
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "render/render.h"
 
@@ -55,17 +56,6 @@ const char *render_subjects(const struct report *r, const struct finding *f)
 	return list(r, f, false);
 }
 
-/* Text of a finding goes into lines of others' formats. */
-static const char *one_line(const struct report *r, const char *text)
-{
-	char *copy = arena_strdup(r->arena, text);
-
-	for (char *p = copy; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
-	return copy;
-}
-
 /* What is missing comes first; it is what to look at. */
 static const char *unknown_reason(const struct report *r, const struct finding *f)
 {
@@ -87,12 +77,12 @@ const char *render_reason(const struct report *r, const struct finding *f)
 	const char *subjects = render_subjects(r, f), *text = f->answer.observed;
 
 	if (f->answer.verdict == VERDICT_UNKNOWN)
-		return one_line(r, unknown_reason(r, f));
+		return unknown_reason(r, f);
 	if (f->answer.verdict == VERDICT_PENDING) {
 		text = arena_printf(r->arena, "pending: %s", text ? text : f->rule->title);
 	}
-	return one_line(r, arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "",
-					subjects, text ? text : f->rule->title));
+	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "", subjects,
+			    text ? text : f->rule->title);
 }
 
 /* The place in the order that findings are shown in, from 1; 0: it is not shown. */
@@ -133,6 +123,6 @@ const struct finding *render_next(const struct report *r, const struct finding *
 enum exit_status render_report_lines(const struct report *report, enum exit_status status)
 {
 	for (const struct finding *f = render_next(report, NULL); f; f = render_next(report, f))
-		puts(render_reason(report, f));
+		escape_printf(stdout, SINK_TERMINAL, "%s\n", render_reason(report, f));
 	return finish_output(status);
 }

@@ -2,6 +2,7 @@
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
 
+#include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
 #include "render/render.h"
@@ -17,8 +18,8 @@ struct view {
 
 static void heading(struct view *v, const char *text)
 {
-	fprintf(v->page.out, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
+		    page_style(&v->page, STYLE_PLAIN));
 }
 
 static void label(struct view *v, const char *name, const char *text)
@@ -79,9 +80,9 @@ static void repairs(struct view *v, enum part part)
 		if (!any)
 			heading(v, headings[part]);
 		any = true;
-		fprintf(v->page.out, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
-			r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
-			subjects(v->plan, r));
+		page_printf(&v->page, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
+			    r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
+			    subjects(v->plan, r));
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "does", refused ? r->refused : r->what);
 		label(v, "when", refused ? NULL : activation_text(r->activation));
@@ -110,11 +111,8 @@ static void diff(struct view *v, const struct plan_file *file)
 
 	while (span_cut(&rest, '\n', &line)) {
 		fputs(page_style(&v->page, line_style(line)), v->page.out);
-		/* A control character in a file must not reach the terminal. */
-		for (size_t i = 0; i < line.n; i++)
-			putc((unsigned char)line.p[i] < ' ' && line.p[i] != '\t' ? '?' : line.p[i],
-			     v->page.out);
-		fprintf(v->page.out, "%s\n", page_style(&v->page, STYLE_PLAIN));
+		escape_span(v->page.out, SINK_DIFF, line);
+		page_printf(&v->page, "%s\n", page_style(&v->page, STYLE_PLAIN));
 	}
 }
 
@@ -181,7 +179,7 @@ static void steps(struct view *v)
 	if (v->plan->steps.count)
 		heading(v, v->plan->files.count ? "Then" : "Steps");
 	for_each(s, &v->plan->steps) {
-		int at = fprintf(v->page.out, "%3zu. ", ++n);
+		int at = page_printf(&v->page, "%3zu. ", ++n);
 
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));

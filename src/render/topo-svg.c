@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "render/topo.h"
 
@@ -20,6 +21,7 @@
 #define END_BOX 278
 #define ROW_GAP 10
 #define LINE 15 /* of text */
+#define CPUS_WIDTH 400 /* of the list of a NUMA node's processors */
 #define MATRIX_CELL 46
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18
@@ -72,40 +74,18 @@ static const char style_sheet[] =
 
 /* ---- writing ---- */
 
-/* What XML 1.0 takes: five characters are escaped, control characters cannot be written at all. */
-static void text(const char *s)
-{
-	for (; *s; s++) {
-		switch (*s) {
-		case '&':
-			fputs("&amp;", stdout);
-			break;
-		case '<':
-			fputs("&lt;", stdout);
-			break;
-		case '>':
-			fputs("&gt;", stdout);
-			break;
-		case '"':
-			fputs("&quot;", stdout);
-			break;
-		default:
-			putchar((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
-		}
-	}
-}
+/* All that is written here: a value is text, in an element or an attribute. */
+#define draw(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
 
 static void write_text(int x, int y, const char *class, const char *s)
 {
-	printf("<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, class);
-	text(s);
-	puts("</text>");
+	draw("<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, s);
 }
 
 static void box(int x, int y, int width, int height, const char *class)
 {
-	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" class=\"%s\"/>\n", x, y,
-	       width, height, class);
+	draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" class=\"%s\"/>\n", x, y,
+	     width, height, class);
 }
 
 /* Cut to what fits: a letter of 12 pixels is about 6.6 wide. */
@@ -136,9 +116,9 @@ static int legend(const struct svg *svg, int x, int y)
 		if (!seen.class[i])
 			continue;
 		if (x >= 0) {
-			printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" "
-			       "class=\"c%d\"/>\n",
-			       x, y, MATRIX_CELL - 3, LEGEND_ROW - 4, i);
+			draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" "
+			     "class=\"c%d\"/>\n",
+			     x, y, MATRIX_CELL - 3, LEGEND_ROW - 4, i);
 			write_text(x + (MATRIX_CELL - 3) / 2, y + 11, "s ce", path_class_words[i]);
 			write_text(x + 54, y + 11, "s", topo_class_help[i]);
 		}
@@ -336,8 +316,8 @@ static void draw_line(const struct svg *svg, const struct panel *panel, const st
 	int turn = x1 + 8, label = x2 - 6;
 	bool narrow = to->item->device && topo_link_is_narrow(to->item->device);
 
-	printf("<path d=\"M%d %dH%dV%dH%d\" class=\"ln%s\"/>\n", x1, y1, turn, y2, x2,
-	       narrow ? " nar" : "");
+	draw("<path d=\"M%d %dH%dV%dH%d\" class=\"ln%s\"/>\n", x1, y1, turn, y2, x2,
+	     narrow ? " nar" : "");
 	if (to->item->device) {
 		const char *link = topo_link(svg->topo, to->item->device);
 		const char *of = strstr(link, " of "), *class = narrow ? "s end warn" : "s end";
@@ -375,16 +355,15 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 
 	if (panel->numa->id)
 		title = arena_printf(svg->topo->arena, "NUMA node %s", panel->numa->id);
-	printf("<g><title>");
-	text(title);
-	puts("</title>");
-	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"10\" class=\"pn\"/>\n",
-	       panel->x, panel->y, panel->width, panel->height);
+	draw("<g><title>%s</title>\n", title);
+	draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"10\" class=\"pn\"/>\n",
+	     panel->x, panel->y, panel->width, panel->height);
 	write_text(panel->x + PANEL_PAD, panel->y + 25, "h", title);
 	if (numa && is_known(numa->cpus) && is_known(numa->memory_bytes))
 		write_text(panel->x + PANEL_PAD + 116, panel->y + 25, "s",
-			   arena_printf(svg->topo->arena, "CPUs %.60s, %" PRIu64 " GiB",
-					numa->cpus.value, numa->memory_bytes.value >> 30));
+			   arena_printf(svg->topo->arena, "CPUs %s, %" PRIu64 " GiB",
+					fitting(svg, numa->cpus.value, CPUS_WIDTH),
+					numa->memory_bytes.value >> 30));
 	draw_places(svg, panel, NULL, panel->places);
 	puts("</g>");
 }
@@ -397,9 +376,9 @@ static void draw_cell(const struct svg *svg, int x, int y, const char *row, cons
 	bool known = path && is_known(path->class);
 	const char *word = !path ? "" : known ? path_class_words[path->class.value] : "?";
 
-	printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" class=\"c%c\"><title>",
-	       x, y, MATRIX_CELL - 3, MATRIX_ROW - 3, known ? '0' + path->class.value : 'x');
-	printf("%s to %s: %s</title></rect>\n", row, column, path ? word : "itself");
+	draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" class=\"c%c\"><title>", x,
+	     y, MATRIX_CELL - 3, MATRIX_ROW - 3, known ? '0' + path->class.value : 'x');
+	draw("%s to %s: %s</title></rect>\n", row, column, path ? word : "itself");
 	if (path)
 		write_text(x + (MATRIX_CELL - 3) / 2, y + 15, "s ce",
 			   known_is(path->redirected, true)
@@ -468,14 +447,11 @@ static void describe(const struct svg *svg)
 {
 	const struct topology_facts *table = svg->topo->table;
 
-	printf("<desc id=\"d\">%zu NUMA nodes, %" PRIu32 " GPUs, %" PRIu32 " NICs.",
-	       svg->panels_count, table->gpus.count, table->nics.count);
+	draw("<desc id=\"d\">%zu NUMA nodes, %" PRIu32 " GPUs, %" PRIu32 " NICs.",
+	     svg->panels_count, table->gpus.count, table->nics.count);
 	for_each(gpu, &table->gpus) {
-		printf(" %s at ", topo_name(svg->topo, gpu->bdf.value));
-		text(gpu->bdf.value);
-		printf(": nearest NIC ");
-		text(topo_nearest(svg->topo, gpu));
-		putchar('.');
+		draw(" %s at %s: nearest NIC %s.", topo_name(svg->topo, gpu->bdf.value),
+		     gpu->bdf.value, topo_nearest(svg->topo, gpu));
 	}
 	puts("</desc>");
 }
@@ -487,14 +463,14 @@ enum exit_status render_topo_svg(const struct topo *topo)
 	struct svg svg = { .topo = topo };
 
 	measure(&svg);
-	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-	       "viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"n d\">\n<title id=\"n\">",
-	       svg.width, svg.height, svg.width, svg.height);
-	text(arena_printf(topo->arena, "PCI topology of %s", name));
-	puts("</title>");
+	draw("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+	     "viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"n d\">\n<title id=\"n\">PCI topology of %s</title>\n",
+	     svg.width, svg.height, svg.width, svg.height, name);
 	describe(&svg);
-	printf("<style>\n%s</style>\n", style_sheet);
-	printf("<rect width=\"%d\" height=\"%d\" class=\"bg\"/>\n", svg.width, svg.height);
+	draw("<style>\n");
+	fputs(style_sheet, stdout);
+	draw("</style>\n");
+	draw("<rect width=\"%d\" height=\"%d\" class=\"bg\"/>\n", svg.width, svg.height);
 	write_text(MARGIN, 40, "t", name);
 	write_text(MARGIN + 14 + (int)strlen(name) * 12, 40, "s",
 		   is_known(os->product) ? os->product.value : "");

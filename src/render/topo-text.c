@@ -57,11 +57,6 @@ static int columns(const char *text)
 	return n;
 }
 
-static void pad(FILE *out, const char *text, int width)
-{
-	fprintf(out, "%s%*s", text, width > columns(text) ? width - columns(text) : 0, "");
-}
-
 /* ---- tree ---- */
 
 static struct row *add_row(struct drawing *d, const char *prefix, const char *text)
@@ -149,15 +144,14 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 
 static void print_numa(struct drawing *d, const struct topo_item *numa)
 {
-	FILE *out = d->page->out;
-
-	fprintf(out, "%s%s%s%s", page_style(d->page, STYLE_BOLD), numa->id ? "NUMA node " : "",
-		numa->id ? numa->id : "No NUMA node given", page_style(d->page, STYLE_PLAIN));
+	page_printf(d->page, "%s%s%s%s", page_style(d->page, STYLE_BOLD),
+		    numa->id ? "NUMA node " : "", numa->id ? numa->id : "No NUMA node given",
+		    page_style(d->page, STYLE_PLAIN));
 	if (numa->numa && is_known(numa->numa->cpus) && *numa->numa->cpus.value)
-		fprintf(out, "  CPUs %s", numa->numa->cpus.value);
+		page_printf(d->page, "  CPUs %s", numa->numa->cpus.value);
 	if (numa->numa && is_known(numa->numa->memory_bytes))
-		fprintf(out, "  %" PRIu64 " GiB", numa->numa->memory_bytes.value >> 30);
-	fputc('\n', out);
+		page_printf(d->page, "  %" PRIu64 " GiB", numa->numa->memory_bytes.value >> 30);
+	fputc('\n', d->page->out);
 }
 
 static int widest(struct drawing *d, size_t offset)
@@ -178,26 +172,24 @@ static void print_rows(struct drawing *d)
 	int tree = widest(d, offsetof(struct row, tree)),
 	    link = widest(d, offsetof(struct row, link));
 	int driver = widest(d, offsetof(struct row, driver));
-	FILE *out = d->page->out;
 
 	for_each(row, &d->rows) {
 		const char *style = page_style(d->page, row->style);
 
 		if (!row->link) {
-			fprintf(out, "%s\n", row->tree);
+			page_printf(d->page, "%s\n", row->tree);
 			continue;
 		}
-		fputs(row->style == STYLE_PLAIN ? "" : style, out);
-		pad(out, row->tree, *row->link || *row->driver ? tree + 2 : 0);
-		fputs(row->style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN), out);
-		fputs(row->narrow ? page_style(d->page, STYLE_YELLOW) : "", out);
-		pad(out, row->link, *row->driver ? link : 0);
-		fputs(row->narrow ? page_style(d->page, STYLE_PLAIN) : "", out);
-		if (*row->driver) {
-			fputs("  ", out);
-			pad(out, row->driver, *row->iommu ? driver + 2 : 0);
-		}
-		fprintf(out, "%s\n", row->iommu);
+		page_printf(d->page, "%s%-*s%s", row->style == STYLE_PLAIN ? "" : style,
+			    *row->link || *row->driver ? tree + 2 : 0, row->tree,
+			    row->style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+		page_printf(d->page, "%s%-*s%s",
+			    row->narrow ? page_style(d->page, STYLE_YELLOW) : "",
+			    *row->driver ? link : 0, row->link,
+			    row->narrow ? page_style(d->page, STYLE_PLAIN) : "");
+		if (*row->driver)
+			page_printf(d->page, "  %-*s", *row->iommu ? driver + 2 : 0, row->driver);
+		page_printf(d->page, "%s\n", row->iommu);
 	}
 }
 
@@ -212,10 +204,10 @@ static void draw_tree(struct drawing *d)
 		fputc('\n', d->page->out);
 	}
 	if (d->marked)
-		fprintf(d->page->out,
-			"%s ACS redirects here: requests between peers go up to the root "
-			"complex\n\n",
-			d->glyphs->mark);
+		page_printf(d->page,
+			    "%s ACS redirects here: requests between peers go up to the root "
+			    "complex\n\n",
+			    d->glyphs->mark);
 }
 
 /* ---- matrix ---- */
@@ -243,8 +235,8 @@ static void print_line(struct drawing *d, char *line, enum style style)
 
 	while (n && line[n - 1] == ' ')
 		line[--n] = '\0';
-	fprintf(d->page->out, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
-		line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+	page_printf(d->page, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
+		    line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
 }
 
 static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to)
@@ -287,17 +279,16 @@ static void print_legend(struct drawing *d)
 {
 	struct topo_lines notes;
 	struct topo_seen seen;
-	FILE *out = d->page->out;
 
 	topo_look(d->topo, &seen);
 	for (int i = 0; i < PATH_UNKNOWN; i++)
 		if (seen.class[i])
-			fprintf(out, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
+			page_printf(d->page, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
 	if (seen.redirected)
-		fprintf(out, "*     ACS redirects on the way\n");
+		page_printf(d->page, "*     ACS redirects on the way\n");
 	topo_notes(d->topo, &notes);
 	for (size_t i = 0; i < notes.count; i++)
-		fprintf(out, "%s\n", notes.text[i]);
+		page_printf(d->page, "%s\n", notes.text[i]);
 }
 
 void render_topo_part(struct page *page, const struct topo *topo)
@@ -324,7 +315,7 @@ enum exit_status render_topo_text(const struct topo *topo, const struct render_o
 
 	page_begin(&page, options->color, options->pager);
 	if (topo_is_empty(topo))
-		fprintf(page.out, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
+		page_printf(&page, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
 	render_topo_part(&page, topo);
 	return page_end(&page, EXIT_WELL);
 }

@@ -98,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_mounts(text);
 	read_fields(text);
 	(void)virt_from_dmi(text, &certain);
+	(void)cloud_from_dmi(VIRT_VENDOR, text);
 	(void)virt_from_clocksource(text);
 	(void)virt_from_acpi(text);
 	(void)virt_from_device_tree(text);

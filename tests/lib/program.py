@@ -115,6 +115,9 @@ def steady(document):
     that depend on the version of a compression program."""
     document = json.loads(json.dumps(document))
     document.pop("tool_version", None)
+    document.pop("taken", None)
+    for key in ("observed_time_s", "observed_uid"):
+        document.get("os", {}).pop(key, None)
     for probe in document.get("probes", ()):
         probe.pop("duration_us", None)
     for image in document.get("initramfs", {}).get("images") or ():

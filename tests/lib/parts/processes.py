@@ -38,7 +38,7 @@ def do_limits(node, statement):
 
 
 def do_self(node, statement):
-    _, named = statement.take("uid", "caps", "userns", "comm")
+    _, named = statement.take("uid", "caps", "userns", "comm", "cgroup")
     node.self.update(named)
 
 
@@ -55,8 +55,8 @@ def do_env(node, statement):
 
 
 def do_process(node, statement):
-    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", least=1, most=2)
+    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=]; process COMM remove"""
+    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", least=1, most=2)
     if words[1:] == ["remove"]:
         del node.processes[words[0]]
         return
@@ -111,8 +111,13 @@ def _render_process(tree, path, process):
         tree.file(path + "/uid_map", "         0          0 4294967295\n")
     else:
         tree.file(path + "/uid_map", "         0     100000      65536\n")
+    if "started" in process:
+        # proc(5): the name can hold anything; field 22 counts hundredths of a second.
+        tree.line(path + "/stat", "%s (%s) S 1 %s" % (process["pid"], process["comm"][:15], " ".join(
+            ["0"] * 17 + [str(int(float(process["started"]) * 100))] + ["0"] * 30)))
     unit = process.get("unit")
-    tree.line(path + "/cgroup", "0::/system.slice/" + unit if unit else
+    tree.line(path + "/cgroup", "0::" + process["cgroup"] if "cgroup" in process else
+              "0::/system.slice/" + unit if unit else
               "0::/user.slice/user-0.slice/session-1.scope" if process["pid"] != 1 else
               "0::/init.scope")
 

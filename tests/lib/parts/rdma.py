@@ -36,7 +36,7 @@ def do_rdma(node, statement):
     """rdma NAME pci=BDF [layer=IB|Ethernet] [netdev=] [KEY=VALUE...]; rdma NAME KEY=VALUE...;
     rdma NAME remove; rdma NAME rename NEW"""
     keys = ("pci", "layer", "netdev", "state", "phys", "rate", "lid", "smlid", "fw", "board", "hca",
-            "guid", "uverbs", "counters", "pkeys", "type")
+            "guid", "uverbs", "counters", "pkeys", "type", "p2p", "gdr")
     words, named = statement.take(*keys, least=1, most=3)
     name = words[0]
     if words[1:] == ["remove"]:
@@ -228,6 +228,9 @@ def _render_device(node, tree, number, name, dev):
             tree.line(path + "/" + attribute, value)
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
+        for attribute in ("p2p", "gdr"):
+            if attribute in dev:
+                tree.line(_parent(node, dev, name) + "/" + attribute, dev[attribute])
     tree.link_between(path + "/subsystem", "/sys/class/infiniband")
     tree.link_between("/sys/class/infiniband/" + name, path)
     _render_port(node, tree, path + "/ports/1", name, dev)

@@ -105,7 +105,7 @@ def none_or_word(word):
 
 
 def do_dmi(node, statement):
-    _, named = statement.take("vendor", "product", "board", "bios")
+    _, named = statement.take("vendor", "product", "board", "bios", "tag")
     node.dmi.update(named)
 
 
@@ -293,7 +293,8 @@ def _render_proc(node, tree):
 def _render_firmware(node, tree):
     dmi = "/sys/devices/virtual/dmi/id"
     for key, name in (("vendor", "sys_vendor"), ("product", "product_name"),
-                      ("board", "board_name"), ("bios", "bios_version")):
+                      ("board", "board_name"), ("bios", "bios_version"),
+                      ("tag", "chassis_asset_tag")):
         if key in node.dmi:
             tree.line(dmi + "/" + name, node.dmi[key])
     if node.dmi:

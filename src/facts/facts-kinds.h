@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-kinds.h - what kind of node it is. Part of facts.h, which includes it. */
+#ifndef FACTS_KINDS_H
+#define FACTS_KINDS_H
+
+#include "facts/fact.h"
+
+/* ---- kinds: what kind of node it is; derived from the other sections by query/kind.h ---- */
+
+/* One kind of node. Several are true of one node: an HGX board, bare metal, a Kubernetes node. */
+struct kind_fact {
+	struct fact_str name; /* hgx, kubernetes-node, vfio-host, ...: the words of query/kind.h */
+	struct fact_bool is;  /* unknown: what decides it was not read */
+	struct fact_str reason; /* why it is, is not, or is not known */
+	struct fact_str fact;	/* path of the fact that decides it, or that is missing */
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-words.h - between the files that take texts of words apart; nobody else includes this. */
+#ifndef KEEP_WORDS_H
+#define KEEP_WORDS_H
+
+#include "host/keep.h"
+
+struct keep_words {
+	struct span rest;
+	const char *blanks; /* that divide words outside of quotes */
+	const char *quotes;
+	bool backslash;	 /* takes the next byte as it is; before a newline it is a blank */
+	struct span gap; /* what stands before the word */
+	struct span raw; /* the word, quotes and all */
+};
+
+/* The next word; false at the end, where gap is what is left. */
+bool keep_next_word(struct keep_words *w);
+/* The word without its quotes; TO has room for raw.n + 1 bytes. */
+struct span keep_unquoted(const struct keep_words *w, char *to);
+
+/* keep.c */
+void keep_os_release(struct keeping *k, struct span text);
+
+/* keep-boot.c: $NAME or ${NAME} */
+bool keep_is_variable(struct span word);
+void keep_value(struct keeping *k, struct span variable, struct span value);
+/* Of an entry of a menu. */
+void keep_entry_name(struct keeping *k, struct span name);
+/* "(hd0,gpt2)/vmlinuz-6.1.0" */
+void keep_boot_path(struct keeping *k, struct span path);
+
+void keep_argument(struct keeping *k, struct span word, struct span raw);
+void keep_argument_lines(struct keeping *k, struct span text);
+
+#endif

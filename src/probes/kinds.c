@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kinds.c - what kind of node it is, which follows from the other sections: nothing is read here. */
+#include "query/kind.h"
+
+#include "probes/probe.h"
+
+static void run(struct probe_context *ctx)
+{
+	kinds_fill(ctx->node, ctx->arena);
+}
+
+const struct probe probe_kinds = {
+	.name = "kinds",
+	.phase = 4,
+	PROBE_SECTION(kinds),
+	.run = run,
+};

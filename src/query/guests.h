@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guests.h - PCI functions that this host gives to virtual machines. Pure. */
+#ifndef GUESTS_H
+#define GUESTS_H
+
+#include "facts/facts.h"
+
+/*
+ * Does somebody hold the function back for virtual machines on purpose? Known true where it is bound to
+ * vfio-pci or pci-stub and
+ *   a virtual machine has vfio functions open, or
+ *   its driver_override names that driver (libvirt, driverctl, KubeVirt), or
+ *   the ids= of vfio-pci name its model, and no GPU of the model has another driver, or
+ *   no GPU has another driver, and the NVIDIA driver is not installed.
+ * Unknown where it is bound and one of these was not read. WHY, if not NULL, and FACT say which; FACT also
+ * names what was not read.
+ */
+struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
+				const char **why, const char **fact);
+
+struct guest_gpus {
+	size_t gpus;	 /* NVIDIA GPUs on the bus */
+	size_t given;	 /* on purpose */
+	size_t bound;	 /* held back, on purpose or not */
+	size_t unread;	 /* whose driver, or purpose, was not read */
+	const char *why; /* of the first that is given */
+	const char *fact;
+};
+struct guest_gpus guest_gpus(const struct node *node);
+
+/* All GPUs are given to virtual machines on purpose: no job runs on this host itself. */
+bool guests_have_all_gpus(const struct node *node);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kind.h - what kind of node it is, from the facts alone. Rules ask here instead of guessing each for
+ * itself. Several kinds are true of one node. A kind whose evidence was not read is unknown.
+ */
+#ifndef KIND_H
+#define KIND_H
+
+#include "facts/facts.h"
+
+enum kind {
+	/* Files without a kernel: /proc and /sys are not there. */
+	KIND_MOUNTED_IMAGE,
+	KIND_BARE_METAL,
+	KIND_VIRTUAL_MACHINE,
+	/* What was read is a container's, or a pod's; the kernel is its host's. */
+	KIND_CONTAINER,
+	KIND_POD,
+	/* A machine of a cloud, bare metal too: os.cloud has its name. */
+	KIND_CLOUD,
+	/* It has Elastic Fabric Adapters of AWS. */
+	KIND_EFA,
+	/* Its GPUs are parts that the vGPU manager lends; or whole ones of its host. */
+	KIND_VGPU_GUEST,
+	KIND_PASSTHROUGH_GUEST,
+	/* It gives GPUs to virtual machines on purpose: some, or all (guests.h). */
+	KIND_VFIO_HOST,
+	/* NVIDIA's vGPU manager lends its GPUs. */
+	KIND_VGPU_HOST,
+	/* A kubelet is at home here. */
+	KIND_KUBERNETES,
+	/* NVIDIA's DRA driver hands out GPUs (gpu.nvidia.com); or compute domains, for each of which it runs
+	 * an IMEX daemon of its own (compute-domain.nvidia.com). */
+	KIND_DRA,
+	KIND_COMPUTE_DOMAINS,
+	KIND_SLURM,
+	/* Jobs run on it as it stands: no container, no Kubernetes, and not all GPUs are a guest's. */
+	KIND_JOB_NODE,
+	/* GB10 as in DGX Spark: GPU, processor and memory are one. */
+	KIND_GB10,
+	/* A Grace processor; and the two kinds of node that are sold with one. A tray of GB200 or GB300 is
+	 * part of a system with NVLink between nodes. */
+	KIND_GRACE,
+	KIND_GH200,
+	KIND_GB200,
+	/* GPUs on a board with NVSwitches. */
+	KIND_HGX,
+	/* Data-centre GPUs in a server without NVSwitches. */
+	KIND_PCIE_SERVER,
+	/* GeForce or workstation cards alone. */
+	KIND_WORKSTATION,
+	KINDS
+};
+
+struct kind_answer {
+	struct fact_bool is;
+	const char *reason; /* NULL without an arena */
+	const char *fact;   /* path of the fact that decides it, or that is missing */
+};
+
+/* ARENA for the reason; NULL: nobody asks for it. */
+struct kind_answer kind_of(const struct node *node, enum kind kind, struct arena *arena);
+/* Known to be. */
+bool node_is(const struct node *node, enum kind kind);
+/* Is, or is not known not to be. */
+bool node_may_be(const struct node *node, enum kind kind);
+
+/* "hgx", and "HGX board". */
+const char *kind_word(enum kind kind);
+const char *kind_title(enum kind kind);
+
+/* The kinds that are known to be true, as one line: "bare metal, HGX board, Slurm node"; "" if none is. */
+const char *kinds_line(const struct node *node, struct arena *arena);
+
+/* Every kind, for the section kinds of the facts. */
+void kinds_fill(struct node *node, struct arena *arena);
+
+#endif
