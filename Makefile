@@ -59,7 +59,8 @@ LIBS := json-c inih
 HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
-	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
+	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
+	    -Wno-missing-field-initializers
 
 # What distributions build with, as far as this compiler has it for its machine: all but what one of a list of
 # guesses refuses is asked for at once. FORTIFY_SOURCE needs optimization, and a distribution may name its own.
