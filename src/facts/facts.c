@@ -200,6 +200,7 @@ static const struct field topology_gpu_fields[] = {
 	F_STR(topology_gpu, bdf, NULL),
 	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
 	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STRS(topology_gpu, nearest_nics, NULL),
 	F_STR(topology_gpu, nearest_nic, NULL),
 };
 static const struct desc topology_gpu_desc = DESC(topology_gpu);

@@ -71,8 +71,8 @@ static bool take_libraries(struct loader *loader, const char *program, struct se
 static void read_program(struct host *host, struct arena *arena, const struct question *q,
 			 struct service *answer)
 {
-	_cleanup_fragments_ struct unit_fragments fragments;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
+	_cleanup_loader_ struct loader loader = { 0 };
 	struct program_search search = { .arena = arena };
 	const char *known = q->row ? q->row->program : NULL;
 

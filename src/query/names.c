@@ -227,10 +227,14 @@ static bool is_next(const struct numbered *a, const struct numbered *b)
 static const char *range(const struct numbered *from, const struct numbered *to,
 			 struct arena *arena)
 {
+	size_t word = from->head;
+
 	if (from->number == to->number)
 		return from->label;
+	while (word && from->label[word - 1] != ' ')
+		word--;
 	return arena_printf(arena, "%.*s-%s", (int)(from->tail - from->label), from->label,
-			    to->label);
+			    to->label + word);
 }
 
 static int compare_labels(const void *a, const void *b)

@@ -44,7 +44,7 @@ enum exit_status render_report_nagios(const struct report *r, enum exit_status s
 
 	plugin("NVNODECHECK %s - ", words[nagios]);
 	if (nagios == NAGIOS_OK)
-		plugin("%zu rules asked", r->rules);
+		plugin("no problems found by %zu rules", r->rules);
 	else if (first)
 		plugin("%s", render_reason(r, first));
 	plugin(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n", r->count[VERDICT_FAIL],

@@ -288,7 +288,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
 	case STEP_FIX:
-		return "Run on this node";
+		return "";
 	case STEP_HAND:
 		return "By hand on this node, as root";
 	case STEP_JOB:
@@ -310,6 +310,17 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By the provider of this machine";
 	}
 	return "";
+}
+
+const char *steps_fix_text(const struct steps *steps, const struct step *step)
+{
+	uint32_t all = steps->problems->items.count, own = step->problems.count;
+	struct arena *arena = steps->report->arena;
+
+	return arena_printf(
+		arena, "%sRepair %s (without --apply it only shows the changes):", steps->where,
+		own == all ? (all == 1 ? "it" : "all of them")
+			   : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
 const char *steps_restart_command(enum activation restart)

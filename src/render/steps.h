@@ -49,6 +49,8 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 const char *steps_next(const struct steps *steps, const struct problem *problem);
 /* "By hand on this node, as root" */
 const char *steps_title(const struct steps *steps, const struct step *step);
+/* What STEP_FIX does. */
+const char *steps_fix_text(const struct steps *steps, const struct step *step);
 /* The lines that carry out STEP_RESTART; NULL: none does. */
 const char *steps_restart_command(enum activation restart);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */

@@ -30,14 +30,7 @@ static void title(struct view *v, size_t number, const char *text)
 
 static void fix(struct view *v, size_t number, const struct step *step)
 {
-	struct arena *arena = v->report->arena;
-	uint32_t all = v->problems->items.count, own = step->problems.count;
-
-	title(v, number,
-	      arena_printf(arena, "%sRepair %s (without --apply it only shows the changes):",
-			   v->steps->where,
-			   own == all ? (all == 1 ? "it" : "all of them")
-				      : arena_printf(arena, "%u of the %u problems", own, all)));
+	title(v, number, steps_fix_text(v->steps, step));
 	command(v, v->steps->fix_command);
 }
 
