@@ -195,7 +195,7 @@ $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
-$(B)/query/service-cause.o: $(B)/service-words.inc
+$(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 

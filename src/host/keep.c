@@ -85,6 +85,7 @@ static const struct {
 	{ "/proc/*/cgroup", keep_cgroup },
 	{ "/proc/*/comm", keep_command_name },
 	{ "/proc/*/limits", keep_plain_text },
+	{ "/proc/*/loginuid", keep_plain_text },
 	{ "/proc/*/mounts", keep_mounts },
 	{ "/proc/*/status", keep_status },
 	{ "/proc/*/uid_map", keep_plain_text },

@@ -355,7 +355,8 @@ static const struct rule services_rules[] = {
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
 		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
-			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM,
+			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM
+			   "(Fabric Manager restart)",
 	},
 	{
 		.id = "services/fabricmanager-down",
