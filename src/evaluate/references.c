@@ -17,6 +17,9 @@ static const char *changed(struct rule_context *ctx, const struct reference *r)
 	case REFERENCE_SETTING:
 		return text_printf(ctx, "sets %s to %s; the kernel has %s", r->name.value,
 				   r->claim.value, r->found.value);
+	case REFERENCE_AMOUNT:
+		return text_printf(ctx, "%s=%s; this node has %s", r->role.value, r->name.value,
+				   r->found.value);
 	case REFERENCE_PROCESSOR:
 		return text_printf(ctx, "%s=%s; this node has %s processors", r->role.value,
 				   r->name.value, r->found.value);

@@ -41,6 +41,7 @@ enum reference_kind {
 	REFERENCE_SETTING,   /* a sysctl */
 	REFERENCE_USER,	     /* a user */
 	REFERENCE_PROCESSOR, /* a list of processors or cores */
+	REFERENCE_AMOUNT,    /* how many GPUs, or MiB of memory, there are said to be at least */
 	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
 };
 extern const char *const reference_kind_words[];

@@ -41,6 +41,10 @@ static void take_word(struct gres_line *out, struct span word)
 		out->cores = value;
 	else if (key_is(key, "AutoDetect"))
 		out->autodetect = value;
+	else if (key_is(key, "Gres"))
+		out->gres = value;
+	else if (key_is(key, "RealMemory"))
+		out->memory = value;
 }
 
 /* The words of one physical line. True when the next one continues it. */
@@ -86,6 +90,42 @@ bool gres_next(struct gres_reader *reader, struct gres_line *out)
 		*out = (struct gres_line){ 0 };
 	}
 	return out->line && !is_empty(out);
+}
+
+/* "gpu", "gpu:8" or "gpu:h100:8": the count is last, and 1 where there is none. */
+static bool count_one(struct span item, uint64_t *count)
+{
+	struct span rest = item, part = { NULL, 0 }, last = { NULL, 0 };
+
+	*count = 1;
+	(void)span_cut(&rest, ':', &part);
+	while (span_cut(&rest, ':', &part))
+		last = part;
+	if (!last.n || !isdigit((unsigned char)last.p[0]))
+		return true;
+	/* "8(S:0-1)": sockets may follow. */
+	last.n = span_find(last, '(');
+	return span_u64(last, 10, count) == 0;
+}
+
+bool gres_count_gpus(struct span gres, uint64_t *count)
+{
+	struct span item, rest;
+	uint64_t one;
+	bool any = false;
+
+	*count = 0;
+	while (span_cut(&gres, ',', &item)) {
+		rest = item;
+		if (!span_cut(&rest, ':', &item) || !span_is(item, "gpu"))
+			continue;
+		item.n = (size_t)(rest.p + rest.n - item.p);
+		if (!count_one(item, &one) || one > UINT32_MAX)
+			return false;
+		*count += one;
+		any = true;
+	}
+	return any;
 }
 
 /* ---- lists of names ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gres.h - Slurm's gres.conf(5), and the lists of names in it. */
+/* gres.h - Slurm's gres.conf(5), the nodes of slurm.conf(5), which have the same form, and the lists of names in
+ * them. */
 #ifndef PARSE_GRES_H
 #define PARSE_GRES_H
 
@@ -21,8 +22,13 @@ struct gres_line {
 	struct span cores; /* Cores= or CPUs= */
 	struct span autodetect;
 	struct span include; /* Include FILE */
+	struct span gres;    /* Gres=gpu:h100:8,shard:32 of slurm.conf */
+	struct span memory;  /* RealMemory=, MiB, of slurm.conf */
 	size_t line;	     /* from 1: its first */
 };
+
+/* How many GPUs a value of Gres= gives the node: false where it names none, or is not understood. */
+bool gres_count_gpus(struct span gres, uint64_t *count);
 
 bool gres_next(struct gres_reader *reader, struct gres_line *out);
 

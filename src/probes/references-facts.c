@@ -114,10 +114,11 @@ static void read_modprobe(struct probe_context *ctx)
 
 /* ---- the job's variables ---- */
 
-/* Variables that name a file which is read (NCCL 2.28: src/graph/topo.cc, search.cc, misc/param.cc,
- * plugins/tuner/example/plugin.c). */
-static const char *const file_variables[] = { "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_CONF_FILE",
-					      "NCCL_TUNER_CONFIG_FILE", NULL };
+/* Variables that name a file which is read (NCCL 2.30: src/graph/topo.cc, search.cc, misc/param.cc,
+ * plugins/tuner/example/plugin.c; NVSHMEM 3.5: src/host/bootstrap/bootstrap_loader.cpp). */
+static const char *const file_variables[] = { "NCCL_TOPO_FILE",		  "NCCL_GRAPH_FILE",
+					      "NCCL_CONF_FILE",		  "NCCL_TUNER_CONFIG_FILE",
+					      "NVSHMEM_BOOTSTRAP_PLUGIN", NULL };
 
 static bool names_file(struct fact_str variable)
 {

@@ -476,20 +476,25 @@ static void find_processors(struct probe_context *ctx, struct reference *r)
 		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, cpus.value));
 }
 
+static void find_amount(struct probe_context *ctx, struct reference *r)
+{
+	const struct node *node = ctx->node;
+	bool gpus = str_is(r->role, "Gres");
+	uint64_t there = gpus ? node->gpu.devices.count : node->os.memory_bytes.value >> 20;
+
+	if (gpus ? is_known(node->gpu.devices) : is_known(node->os.memory_bytes))
+		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, there));
+}
+
 static void find_one(struct probe_context *ctx, struct reference *r)
 {
 	static void (*const finders[])(struct probe_context *, struct reference *) = {
-		[REFERENCE_DEVICE] = find_device,
-		[REFERENCE_FILE] = find_file,
-		[REFERENCE_PROGRAM] = find_program,
-		[REFERENCE_LIBRARY] = find_library,
-		[REFERENCE_INTERFACE] = find_interface,
-		[REFERENCE_FUNCTION] = find_function,
-		[REFERENCE_ADDRESS] = find_address,
-		[REFERENCE_SETTING] = find_setting,
-		[REFERENCE_USER] = find_user,
-		[REFERENCE_PROCESSOR] = find_processors,
-		[REFERENCE_RUNTIME] = NULL,
+		[REFERENCE_DEVICE] = find_device,	[REFERENCE_FILE] = find_file,
+		[REFERENCE_PROGRAM] = find_program,	[REFERENCE_LIBRARY] = find_library,
+		[REFERENCE_INTERFACE] = find_interface, [REFERENCE_FUNCTION] = find_function,
+		[REFERENCE_ADDRESS] = find_address,	[REFERENCE_SETTING] = find_setting,
+		[REFERENCE_USER] = find_user,		[REFERENCE_PROCESSOR] = find_processors,
+		[REFERENCE_AMOUNT] = find_amount,	[REFERENCE_RUNTIME] = NULL,
 	};
 
 	if (finders[r->kind.value])

@@ -151,6 +151,9 @@ static const char *const containerd_folders[] = { "/etc/containerd/conf.d", "/et
 static const char *const gres_files[] = { "/etc/slurm/gres.conf", "/etc/slurm-llnl/gres.conf",
 					  "/run/slurm/conf/gres.conf",
 					  "/var/spool/slurmd/conf-cache/gres.conf", NULL };
+static const char *const slurm_files[] = { "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+					   "/run/slurm/conf/slurm.conf",
+					   "/var/spool/slurmd/conf-cache/slurm.conf", NULL };
 static const char *const sysctl_files[] = { "/etc/sysctl.conf", NULL };
 static const char *const imex_files[] = { "/etc/nvidia-imex/config.cfg", NULL };
 static const char *const imex_nodes[] = { "/etc/nvidia-imex/nodes_config.cfg", NULL };
@@ -166,6 +169,7 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_ENGINE, containerd_folders, ".toml", reference_read_containerd, NULL, NULL },
 	{ REFERENCE_ENGINE, containerd_folders, ".conf", reference_read_containerd, NULL, NULL },
 	{ REFERENCE_GRES, gres_files, NULL, reference_read_gres, NULL, NULL },
+	{ REFERENCE_GRES, slurm_files, NULL, reference_read_slurm, NULL, NULL },
 	{ REFERENCE_SYSCTL, NULL, ".conf", read_sysctl, "", "sysctl.d" },
 	{ REFERENCE_SYSCTL, sysctl_files, NULL, read_sysctl, NULL, NULL },
 	{ REFERENCE_UDEV, NULL, ".rules", reference_read_udev, "udev/", "rules.d" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* references-slurm.c - what gres.conf names on this node: device files and cores, and the library that finds the
  * GPUs with AutoDetect=nvml (Slurm 25.11: src/interfaces/gres.c, gpu.c; gres.conf(5)). */
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -79,6 +80,31 @@ static void take_line(struct references *refs, const struct gres_line *line, str
 		refs->complete = false;
 	if (line->cores.n)
 		reference_add(refs, REFERENCE_PROCESSOR, "Cores", line->cores, NULL, line->line);
+}
+
+/* The lines of slurm.conf that are about this node: what it is said to have at least. */
+void reference_read_slurm(struct references *refs, struct span text)
+{
+	struct gres_reader reader = { .rest = text };
+	struct gres_line line;
+	uint64_t count;
+
+	while (gres_next(&reader, &line)) {
+		int ours = line.nodes.n && !span_is(line.nodes, "DEFAULT")
+				   ? is_for_us(refs, line.nodes)
+				   : 0;
+
+		if (line.include.n || ours < 0)
+			refs->complete = false;
+		if (ours <= 0)
+			continue;
+		if (gres_count_gpus(line.gres, &count))
+			reference_add(refs, REFERENCE_AMOUNT, "Gres", line.gres,
+				      arena_printf(refs->arena, "%" PRIu64, count), line.line);
+		if (line.memory.n && span_u64(line.memory, 10, &count) == 0)
+			reference_add(refs, REFERENCE_AMOUNT, "RealMemory", line.memory,
+				      arena_printf(refs->arena, "%" PRIu64, count), line.line);
+	}
 }
 
 void reference_read_gres(struct references *refs, struct span text)

@@ -25,15 +25,64 @@ static bool is_number(struct span value)
 	return span_u64(value, 10, &number) == 0;
 }
 
+/* A shell's arguments are a script. */
+static bool is_shell(struct span program)
+{
+	return span_ends(program, "/sh") || span_ends(program, "/bash") ||
+	       span_ends(program, "/env");
+}
+
+/* Of daemons that matter: what they read first. */
+static bool is_configuration(struct span option)
+{
+	static const char *const options[] = { "-c", "--config", "--config-file",
+					       "--fm-config-file", "--nvlsm-config-file" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (span_is(option, options[i]))
+			return true;
+	return false;
+}
+
+static bool is_plain_path(struct span s)
+{
+	return s.n && s.p[0] == '/' && !memchr(s.p, '%', s.n) && !memchr(s.p, '$', s.n);
+}
+
+/* "-c FILE" and "--config=FILE" */
+static void add_configuration(struct reading *r, const struct unit_assignment *a)
+{
+	struct span rest = a->value, word, option;
+	bool next = false;
+
+	while (span_word(&rest, &word)) {
+		bool is_file = next;
+
+		next = false;
+		option = (struct span){ word.p, span_find(word, '=') };
+		if (!is_file && is_configuration(option)) {
+			is_file = option.n < word.n;
+			next = !is_file;
+			word = (struct span){ word.p + option.n + is_file,
+					      word.n - option.n - is_file };
+		}
+		if (is_file && is_plain_path(word))
+			reference_add(&r->refs, REFERENCE_FILE, "ExecStart", word, r->unit,
+				      a->line);
+	}
+}
+
 static void add_program(struct reading *r, const struct unit_assignment *a)
 {
 	struct span program;
 	bool optional;
 
-	if (unit_program(a->value, &program, &optional) && !optional)
-		reference_add(&r->refs, REFERENCE_PROGRAM,
-			      arena_strndup(r->refs.arena, a->key.p, a->key.n), program, r->unit,
-			      a->line);
+	if (!unit_program(a->value, &program, &optional) || optional)
+		return;
+	if (span_is(a->key, "ExecStart") && !is_shell(program))
+		add_configuration(r, a);
+	reference_add(&r->refs, REFERENCE_PROGRAM, arena_strndup(r->refs.arena, a->key.p, a->key.n),
+		      program, r->unit, a->line);
 }
 
 /* The claim is the unit, since several of them can name the same program. */
@@ -54,6 +103,10 @@ static void take(void *user, const char *path, const struct unit_assignment *a)
 	} else if (span_is(a->key, "EnvironmentFile") && a->value.n && a->value.p[0] == '/' &&
 		   !memchr(a->value.p, '%', a->value.n) && !memchr(a->value.p, '*', a->value.n)) {
 		reference_add(&r->refs, REFERENCE_FILE, "EnvironmentFile", a->value, r->unit,
+			      a->line);
+	} else if (span_is(a->key, "WorkingDirectory") && a->value.n && a->value.p[0] == '/' &&
+		   !memchr(a->value.p, '%', a->value.n)) {
+		reference_add(&r->refs, REFERENCE_FILE, "WorkingDirectory", a->value, r->unit,
 			      a->line);
 	} else if (span_is(a->key, "User")) {
 		reference_forget(&r->refs, "User");

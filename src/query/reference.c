@@ -26,6 +26,16 @@ static enum reference_state processors_state(const struct reference *r)
 	return highest < count ? REFERENCE_EXISTS : REFERENCE_CHANGED;
 }
 
+static enum reference_state amount_state(const struct reference *r)
+{
+	uint64_t there, said;
+
+	if (!is_known(r->claim) || span_u64(span_of(r->claim.value), 10, &said) ||
+	    span_u64(span_of(r->found.value), 10, &there))
+		return REFERENCE_UNSURE;
+	return there < said ? REFERENCE_CHANGED : REFERENCE_EXISTS;
+}
+
 /* sysctl values: numbers, with blanks between. */
 static bool same_words(const char *a, const char *b)
 {
@@ -53,6 +63,8 @@ enum reference_state reference_state(const struct reference *r)
 	switch (r->kind.value) {
 	case REFERENCE_PROCESSOR:
 		return processors_state(r);
+	case REFERENCE_AMOUNT:
+		return amount_state(r);
 	case REFERENCE_DEVICE:
 		/* A copy has a file in place of a device: that it is there is all that it tells. */
 	case REFERENCE_FUNCTION:

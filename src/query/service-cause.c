@@ -136,14 +136,15 @@ static bool find_missing_library(struct arena *arena, const struct service *s,
 	return true;
 }
 
-/* What its unit names and is not there. */
+/* What its unit names and is not there: FILES, or what it cannot be started without at all. */
 static bool find_missing_name(struct arena *arena, const struct node *node, const struct service *s,
-			      struct service_cause *cause)
+			      bool files, struct service_cause *cause)
 {
 	const struct reference *r = NULL;
 
 	while ((r = reference_next(node, REFERENCE_UNIT, NULL, r))) {
-		if (!str_is(r->claim, s->unit.value) || reference_state(r) != REFERENCE_MISSING)
+		if (!str_is(r->claim, s->unit.value) || reference_state(r) != REFERENCE_MISSING ||
+		    known_is(r->kind, REFERENCE_FILE) != files)
 			continue;
 		cause->text = arena_printf(arena, "%s: %s names %s, which is not there",
 					   reference_place(arena, r), r->role.value, r->name.value);
@@ -250,10 +251,12 @@ struct service_cause service_find_cause(struct arena *arena, const struct node *
 {
 	struct service_cause cause = { 0 };
 
-	(void)(find_missing_name(arena, node, s, &cause) ||
+	/* What would keep it from being started at all, what it said, what it would stumble over. */
+	(void)(find_missing_name(arena, node, s, false, &cause) ||
 	       find_missing_library(arena, s, &cause) ||
 	       find_other_version(arena, node, s, &cause) ||
 	       find_missing_companion(node, s, &cause) || find_last_word(arena, s, &cause) ||
+	       find_missing_name(arena, node, s, true, &cause) ||
 	       find_wrong_configuration(arena, node, s, &cause));
 	return cause;
 }

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* env-files.c - whether the files that a job's variables name are there (rules env/...). */
+#include <strings.h>
+
 #include "evaluate/references.h"
+
+/* NVSHMEM takes this plugin where it is told to bootstrap by one. */
+static bool is_bootstrap(const struct node *node, const struct reference *r)
+{
+	const char *how = node_env(node, "NVSHMEM_BOOTSTRAP");
+
+	return str_is(r->role, "NVSHMEM_BOOTSTRAP_PLUGIN") && how && strcasecmp(how, "plugin") == 0;
+}
 
 /* NCCL gives up without the graph; without the others it goes on and says so in its own log alone. */
 static enum severity grade(const struct rule_context *ctx, const struct reference *r,
 			   enum reference_state state)
 {
-	(void)ctx;
 	(void)state;
-	return str_is(r->role, "NCCL_GRAPH_FILE") ? SEVERITY_ERR : SEVERITY_WARN;
+	return str_is(r->role, "NCCL_GRAPH_FILE") || is_bootstrap(ctx->node, r) ? SEVERITY_ERR
+										: SEVERITY_WARN;
 }
 
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
@@ -18,6 +28,11 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	if (str_is(r->role, "NCCL_TOPO_FILE"))
 		return "NCCL goes on with the topology that it sees, which is slow where the provider gave a file: "
 		       "NCCL_DEBUG=INFO alone shows \"Could not open XML topology file\".";
+	if (is_bootstrap(ctx->node, r))
+		return "NVSHMEM does not start: \"Bootstrap unable to load\".";
+	if (str_starts(r->role, "NVSHMEM_"))
+		return "It would fail with NVSHMEM_BOOTSTRAP=plugin; with another way to bootstrap it does "
+		       "nothing.";
 	return text_printf(ctx, "NCCL goes on without what %s has, and says nothing.",
 			   r->role.value);
 }
@@ -51,7 +66,7 @@ static void check_files(struct rule_context *ctx)
 static const struct rule env_files_rules[] = {
 	{
 		.id = "env/file-missing",
-		.title = "NCCL does not find a file that it is told to read",
+		.title = "NCCL or NVSHMEM does not find a file that it is told to read",
 		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
@@ -60,14 +75,15 @@ static const struct rule env_files_rules[] = {
 		.remedy = "Bring the file to that path, or unset the variable.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"NCCL_TOPO_FILE, NCCL_GRAPH_FILE, NCCL_CONF_FILE and NCCL_TUNER_CONFIG_FILE of the process "
+			"NCCL_TOPO_FILE, NCCL_GRAPH_FILE, NCCL_CONF_FILE, NCCL_TUNER_CONFIG_FILE and NVSHMEM_BOOTSTRAP_PLUGIN of the process "
 			"that is asked about and in NCCL's configuration files, and whether the files are there.",
 		.why = "These files come with a provider's image; jobs and containers elsewhere have the variable "
 		       "without the file. A process in another mount namespace has files of its own, which "
 		       "are not looked at.",
 		.check = "env | grep NCCL_; ls -l \"$NCCL_TOPO_FILE\"",
 		.sources =
-			"NCCL 2.30: src/graph/topo.cc, src/graph/xml.cc, src/graph/search.cc, src/misc/param.cc",
+			"NCCL 2.30: src/graph/topo.cc, src/graph/xml.cc, src/graph/search.cc, src/misc/param.cc\n"
+			"NVSHMEM 3.5: src/host/bootstrap/bootstrap_loader.cpp",
 	},
 };
 

@@ -28,12 +28,19 @@ static enum severity grade(const struct rule_context *ctx, const struct referenc
 			   enum reference_state state)
 {
 	(void)state;
+	/* slurmctld can be told to take less (node_reg_mem_percent). */
+	if (str_is(r->role, "RealMemory"))
+		return SEVERITY_WARN;
 	return known_is(r->kind, REFERENCE_LIBRARY) && has_soname(ctx->node) ? SEVERITY_WARN
 									     : SEVERITY_ERR;
 }
 
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
 {
+	if (str_is(r->role, "RealMemory"))
+		return "The node is drained: \"Low RealMemory\".";
+	if (known_is(r->kind, REFERENCE_AMOUNT))
+		return "The node is drained: \"gres/gpu count reported lower than configured\".";
 	if (!known_is(r->kind, REFERENCE_LIBRARY))
 		return "slurmd does not start: \"fatal: can't stat gres.conf file\" after 20 seconds, or "
 		       "\"fatal: Invalid GRES data\".";
@@ -60,6 +67,12 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 			"Find out why %s is missing (driver, GPU off the bus), or correct File= in "
 			"gres.conf and Gres= in slurm.conf; then systemctl restart slurmd.",
 			r->name.value);
+	if (str_is(r->role, "RealMemory"))
+		return "Correct RealMemory= in slurm.conf: slurmd -C says what the node has. Then scontrol "
+		       "reconfigure, and scontrol update NodeName=... State=RESUME.";
+	if (known_is(r->kind, REFERENCE_AMOUNT))
+		return "Find out which GPU is missing (see the other findings), or correct Gres= in slurm.conf; "
+		       "then scontrol reconfigure, and scontrol update NodeName=... State=RESUME.";
 	return "Correct Cores= in gres.conf: cores count from 0, as in lstopo -l. Then systemctl restart "
 	       "slurmd.";
 }
@@ -68,7 +81,7 @@ static void check_gres(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_GRES,
-		.none = "no gres.conf",
+		.none = "no gres.conf or slurm.conf",
 		.expected = "devices, cores and libraries that this node has",
 		.counts = counts,
 		.grade = grade,
@@ -82,7 +95,7 @@ static void check_gres(struct rule_context *ctx)
 static const struct rule services_slurm_rules[] = {
 	{
 		.id = "services/gres-conf",
-		.title = "Slurm gives out GPUs that this node does not have",
+		.title = "Slurm expects what this node does not have",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gres,
@@ -93,11 +106,12 @@ static const struct rule services_slurm_rules[] = {
 		.reads =
 			"File=, Cores= and AutoDetect= of the lines for this node in gres.conf (/etc/slurm, "
 			"/etc/slurm-llnl, the cache of a configless slurmd), /dev, the number of processors, and where "
-			"the dynamic loader finds " LIBRARY ".",
+			"the dynamic loader finds " LIBRARY
+			"; Gres= and RealMemory= of this node in slurm.conf, its GPUs and memory.",
 		.why = "slurmd waits 20 seconds for each device file and then gives up. With AutoDetect=nvml it "
 		       "opens the library by name; without it, it goes on with no GPU. Cores are checked against "
 		       "the number of logical processors, which is the most that there can be. Files that Include "
-		       "names are not read.",
+		       "names, and values of NodeName=DEFAULT, are not read.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
 		.sources = "Slurm 26.05: src/interfaces/gres.c, src/interfaces/gpu.c; gres.conf(5)",

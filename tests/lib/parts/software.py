@@ -86,7 +86,9 @@ def _render_wheel(tree, name, place, version):
 
 
 # Programs that packages bring, by how the package's name begins.
-PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager"}
+PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager", "nvlsm": "/opt/nvidia/nvlsm/sbin/nvlsm"}
+CONFIGURATION = {"nvidia-fabricmanager": ("/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+                                          "LOG_LEVEL=4\nBIND_INTERFACE_IP=127.0.0.1\n")}
 
 
 def _render_dpkg(node, tree):
@@ -99,6 +101,9 @@ def _render_dpkg(node, tree):
         for start, path in PROGRAMS.items():
             if name.startswith(start):
                 tree.file(path, b"\x7fELF", 0o755)
+        for start, (path, text) in CONFIGURATION.items():
+            if name.startswith(start):
+                tree.file(path, text)
 
 
 def render(node, tree):
