@@ -589,6 +589,7 @@ static const struct field containers_facts_fields[] = {
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
 	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
+	F_STR(containers_facts, imex_mode, "/proc"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);
 

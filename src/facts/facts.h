@@ -504,6 +504,9 @@ struct containers_facts {
 	struct fact_str kubelet;
 	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
 	LIST(const char *) kubelet_plugins;
+	/* IMEX_MODE of the plugin for compute domains: driverManaged, or hostManaged where the host's own
+	 * daemon is meant to run. Absent: not set, which is driverManaged. */
+	struct fact_str imex_mode;
 };
 
 /* ---- limits ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo.c - the tree that is drawn, and the words in it. */
 #include "render/topo.h"
+#include "query/kind.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -421,7 +422,7 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	lines->count = 0;
 	lines->text[lines->count++] =
 		"Paths are those of PCI Express; NVLink between GPUs is not looked at.";
-	if (node_is_vm(topo->node))
+	if (node_is(topo->node, KIND_VIRTUAL_MACHINE))
 		lines->text[lines->count++] = "In a virtual machine they are the hypervisor's, and "
 					      "may not be the real ones.";
 	if (data_direct)

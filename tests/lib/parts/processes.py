@@ -55,14 +55,16 @@ def do_env(node, statement):
 
 
 def do_process(node, statement):
-    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", least=1, most=2)
+    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [env=NAME=VALUE]; process COMM remove"""
+    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "env", least=1, most=2)
     if words[1:] == ["remove"]:
         del node.processes[words[0]]
         return
     process = node.processes.setdefault(words[0], dict(
         pid=1000 + 7 * len(node.processes), comm=words[0], memlock="8388608", nofile="1024:524288",
         uid=0, caps=CAP_ALL, userns="initial", env={}, unit=None))
+    if "env" in named:
+        named["env"] = dict([named["env"].split("=", 1)])
     process.update(named)
 
 
