@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 #   make                       build/nvnodecheck
-#   make check                 the tests
+#   make check                 the tests, without what takes long
+#   make check-long            the tests with all that they repeat, fuzz targets, sanitizers over everything; an hour
+#   make format                src/ and tests/ as clang-format 14 has them, which make check looks at
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-texts           that no text of a rule decides anything: a build with all of them replaced
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
+#   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
@@ -20,7 +23,9 @@
 #   make deb, rpm, portable, check-packages, check-oldest, check-arm64: packaging/packages.mk
 #   make clean
 #
-# V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/.
+# V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/. CC, CFLAGS, CPPFLAGS and
+# LDFLAGS are the caller's; HARDENING= leaves out what distributions build with. What was built with other
+# ones is built anew.
 
 CC ?= cc
 PREFIX ?= /usr/local
@@ -51,51 +56,89 @@ Q := $(if $(filter 1,$(V)),,@)
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
 LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux
+HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
-	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
+	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
+	    -Wno-missing-field-initializers
+
+# What distributions build with, as far as this compiler has it for its machine: all but what one of a list of
+# guesses refuses is asked for at once. FORTIFY_SOURCE needs optimization, and a distribution may name its own.
+HARDENING ?= $(if $(SANITIZE_FLAGS),,yes)
+accepts = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
+ifneq ($(HARDENING),)
+  GUESSES := -fstack-protector-strong -fstack-clash-protection
+  MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+  GUESSES += $(if $(filter x86_64,$(MACHINE)),-fcf-protection) $(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
+  HARDENING_CFLAGS := -fPIE $(or $(call accepts,$(GUESSES)),$(foreach flag,$(GUESSES),$(call accepts,$(flag))))
+  ifeq ($(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),)
+    HARDENING_CFLAGS += $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  endif
+  HARDENING_LDFLAGS := -pie -Wl,-z,relro,-z,now
+endif
+
 ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
 	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS) $(HEADERS)) \
-	      $(SANITIZE_FLAGS) $(CFLAGS)
+	      $(HARDENING_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(CPPFLAGS)
+ALL_LDFLAGS := $(HARDENING_LDFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-units \
+.PHONY: all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
-$(B)/nvnodecheck: $(OBJECTS)
+$(B)/nvnodecheck: $(OBJECTS) $(B)/flags
 	@echo "  LD      $@"
-	$(Q)$(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
 
-# The program knows its rules best. Where it is built for another machine, any nvnodecheck of the same
-# version writes the same page: make NVNODECHECK=/usr/sbin/nvnodecheck
-NVNODECHECK ?= $(B)/nvnodecheck
-$(B)/nvnodecheck-rules.7: $(B)/nvnodecheck
+# Touched only when it changes.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(shell $(CC) --version | head -n 1)' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' \
+		'$(subst ','\'',$(ALL_LDFLAGS) $(ALL_LDLIBS))' > $@.new
+	@cmp -s $@.new $@ 2>/dev/null && rm $@.new || mv $@.new $@
+
+# The program knows its rules best. Where it is compiled for another machine, its rules and what prints them are
+# compiled for this one too, without the libraries, of which the page needs none.
+BUILD_CC ?= cc
+machine = $(firstword $(subst -, ,$(shell $(1) -dumpmachine)))
+ifeq ($(call machine,$(CC)),$(call machine,$(BUILD_CC)))
+  PAGE_WRITER := $(B)/nvnodecheck rules --format man
+else
+  PAGE_WRITER := $(B)/rules-page
+endif
+$(B)/nvnodecheck-rules.7: $(firstword $(PAGE_WRITER))
 	@echo "  MAN     $@"
-	$(Q)$(NVNODECHECK) rules --format man > $@.new && mv $@.new $@
+	$(Q)$(PAGE_WRITER) > $@.new && mv $@.new $@
+PAGE_SOURCES := man/rules-page.c src/render/rules-man.c src/render/rules.c \
+		$(wildcard $(foreach folder,rules evaluate query facts parse base,src/$(folder)/*.c))
+$(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
+	@echo "  HOSTCC  $@"
+	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS)) \
+		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-repairs.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/proof.c man/nvnodecheck-facts.5.in
+	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h \
+	      src/facts/proof.h src/facts/own-files.h src/facts/facts.c src/facts/services.c \
+	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
 	@echo "  MAN     $@"
 	@mkdir -p $(@D)
 	$(Q)awk -f man/facts.awk $(FACTS_PAGE) > $@.new && mv $@.new $@
 
-$(B)/%.o: src/%.c | $(LISTS)
+$(B)/%.o: src/%.c $(B)/flags | $(LISTS)
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A probe, a table of rules, a fix or a prover is registered by what its file defines: these lists, made from the
 # sources, are the only registry. They are touched only when they change.
@@ -132,6 +175,19 @@ $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
 
+# Style and script of a page, as a string of C.
+quote := sed 's/["\\]/\\&/g; s/^\t*//; s/.*/"&\\n"/'
+$(B)/report-style.inc: data/report.css
+	@mkdir -p $(@D)
+	$(Q)$(quote) $< > $@
+$(B)/report-script.inc: data/report.js
+	@mkdir -p $(@D)
+	$(Q)$(quote) $< > $@
+
+$(B)/service-words.inc: data/service-words.tsv data/service-words.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/service-words.awk data/service-words.tsv > $@
+
 $(B)/probes/probe.o: $(B)/probes.inc
 $(B)/evaluate/rule.o: $(B)/rules.inc
 $(B)/fixes/plan.o: $(B)/fixes.inc
@@ -139,12 +195,14 @@ $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
+$(B)/query/service-cause.o: $(B)/service-words.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
+$(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
-$(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a
+$(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags
 	@echo "  CC      $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
-		$(LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
+	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
+		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -153,7 +211,7 @@ unit: $(UNITS) $(B)/tests/txn-driver $(B)/tests/generator-standin
 # Carries out plans that a test wrote down: tests/test_txn.py, tests/test_generators.py.
 $(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
 	@echo "  CC      $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
 # Runs in roots that have no libraries. Where there is no static C library, what needs it is skipped.
@@ -166,10 +224,23 @@ $(B)/tests/generator-standin: tests/generator-standin.c
 PYTHON ?= /usr/bin/python3
 check: all unit
 	$(Q)$(PYTHON) tests/check $(B)
+
+# Of which .ci/run has the shorter part. A test has ten times the time that it has else.
+check-long check-sanitize check-faults check-valgrind check-generators: export NVNODECHECK_TEST_LIMIT ?= 3000
+check-long: export NVNODECHECK_LONG := 1
+check-long: all unit
+	$(Q)$(PYTHON) tests/check $(B)
+	$(Q)$(MAKE) check-sanitize check-fuzz FUZZ_SECONDS=60
+SANITIZED ?= tests/test_nodes.py tests/test_cases.py tests/test_holes.py tests/test_bad_input.py
 check-sanitize:
 	$(Q)$(MAKE) SANITIZE=1 all unit
-	$(Q)$(PYTHON) tests/check build-sanitize tests/test_nodes.py tests/test_cases.py \
-		tests/test_holes.py tests/test_bad_input.py
+	$(Q)$(PYTHON) tests/check build-sanitize $(SANITIZED)
+
+# clang-format 14 where it is installed under either name.
+CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
+format:
+	$(Q)$(CLANG_FORMAT) --version | grep -q ' 14\.' || { echo 'clang-format 14 is not here' >&2; exit 1; }
+	$(Q)$(CLANG_FORMAT) -i $(shell git ls-files '*.c' '*.h')
 
 check-texts: all
 	$(Q)$(MAKE) B=build-texts CFLAGS='-O0' CPPFLAGS='$(CPPFLAGS) -DTEXTS_REPLACED' build-texts/nvnodecheck
@@ -195,6 +266,9 @@ check-reboot: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck
 check-cycle: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck --all
+# Disks are mounted through loop devices. POWER='--count 1000 --seed 1'
+check-power: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/power.py --program $(B)/nvnodecheck $(POWER)
 # Of the package that make deb made.
 check-units: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
@@ -235,7 +309,7 @@ $(B)/facts/%.json: tests/nodes/%.node $(B)/nvnodecheck
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $< $(B)/tests/all.a \
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
 install: all

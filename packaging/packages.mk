@@ -8,9 +8,11 @@
 #                       PCIUTILS=DIR KMOD=DIR are sources of theirs
 #   make check-packages the packages installed, upgraded, removed and purged, as root
 #   make check-oldest   built and tested with the oldest libraries that it supports, as root
+#   make check-debian13, check-sid
+#                       built, tested and packaged in roots of these, with gcc and clang, as root
 #   make check-arm64    built for arm64, the nodes looked at under qemu, as root
 
-.PHONY: deb rpm portable check-packages check-oldest check-arm64
+.PHONY: deb rpm portable check-packages check-oldest check-debian13 check-sid check-arm64
 
 # DEB_BUILD_OPTIONS=nocheck leaves the tests out.
 DEB_TREE := build/deb/nvnodecheck-$(VERSION)
@@ -43,5 +45,9 @@ check-packages: all
 	$(Q)$(PYTHON) -m pytest -q tests/packaging/check_*.py
 check-oldest:
 	$(Q)tests/packaging/check-oldest
+check-debian13:
+	$(Q)tests/packaging/check-debian trixie
+check-sid:
+	$(Q)tests/packaging/check-debian sid
 check-arm64:
 	$(Q)tests/packaging/check-arm64

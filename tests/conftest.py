@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,12 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 from lib import node, program, tree  # noqa: E402
+
+pytest_plugins = ["lib.limit"]
+
+# Whoever started this may have it ignored, as a shell does for what it runs in the background, and programs
+# that a test ends by it would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config):

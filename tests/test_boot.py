@@ -76,8 +76,8 @@ def grub_cfg(default="0", boot="/boot"):
     text += grub_entry(KERNEL, "simple", title="newest", boot=boot)
     text += "submenu 'Advanced options' $menuentry_id_option 'advanced' {\n"
     for kernel in (KERNEL, OLD):
-        text += grub_entry(kernel, f"{kernel}-advanced", "iommu=pt", boot=boot, indent="\t")
-        text += grub_entry(kernel, f"{kernel}-recovery", "single", f"{kernel} (recovery mode)",
+        text += grub_entry(kernel, f"gnu-{kernel}-advanced", "iommu=pt", boot=boot, indent="\t")
+        text += grub_entry(kernel, f"gnu-{kernel}-recovery", "single", f"{kernel} (recovery mode)",
                            boot, "\t")
     text += "}\n"
     text += ('if [ "$grub_platform" = "efi" ]; then\n'
@@ -109,8 +109,8 @@ def test_default_entry(tmp_path):
     boot = found["boot"]
     assert boot["loader"] == "grub"
     assert [e["id"] for e in boot["entries"]] == [
-        "simple", f"advanced>{KERNEL}-advanced", f"advanced>{KERNEL}-recovery",
-        f"advanced>{OLD}-advanced", f"advanced>{OLD}-recovery"]
+        "simple", f"advanced>gnu-{KERNEL}-advanced", f"advanced>gnu-{KERNEL}-recovery",
+        f"advanced>gnu-{OLD}-advanced", f"advanced>gnu-{OLD}-recovery"]
     assert boot["next_entry"] == "simple"
     assert boot["next_kernel"] == KERNEL
     assert boot["next_initrd"] == f"/boot/initrd.img-{KERNEL}"
@@ -122,13 +122,15 @@ def test_default_entry(tmp_path):
 
 
 @pytest.mark.parametrize("default,expected", [
-    ("0", "simple"), ("1", f"advanced>{KERNEL}-advanced"), ("1>0", f"advanced>{KERNEL}-advanced"),
-    ("1>2", f"advanced>{OLD}-advanced"), ("1>9", f"advanced>{KERNEL}-advanced"), ("9", "simple"),
-    ("simple", "simple"), ("advanced", f"advanced>{KERNEL}-advanced"),
-    (f"advanced>{OLD}-advanced", f"advanced>{OLD}-advanced"),
-    (f"Advanced options>Linux {OLD}", f"advanced>{OLD}-advanced"),
-    (f"1>Linux {OLD} (recovery mode)", f"advanced>{OLD}-recovery"),
-    (f"{OLD}-advanced", "simple"), ("nothing such", "simple"), ("", "simple"),
+    ("0", "simple"), ("1", f"advanced>gnu-{KERNEL}-advanced"), ("1>0", f"advanced>gnu-{KERNEL}-advanced"),
+    ("1>2", f"advanced>gnu-{OLD}-advanced"), ("1>9", f"advanced>gnu-{KERNEL}-advanced"), ("9", "simple"),
+    ("simple", "simple"), ("advanced", f"advanced>gnu-{KERNEL}-advanced"),
+    (f"advanced>gnu-{OLD}-advanced", f"advanced>gnu-{OLD}-advanced"),
+    (f"Advanced options>Linux {OLD}", f"advanced>gnu-{OLD}-advanced"),
+    (f"1>Linux {OLD} (recovery mode)", f"advanced>gnu-{OLD}-recovery"),
+    # A number is a number, whatever follows it.
+    ("1x", f"advanced>gnu-{KERNEL}-advanced"), (f"advanced>2{OLD}", f"advanced>gnu-{KERNEL}-advanced"),
+    (f"gnu-{OLD}-advanced", "simple"), ("nothing such", "simple"), ("", "simple"),
 ])
 @pytest.mark.parametrize("how", ["written", "saved", "next"])
 def test_forms_of_default(tmp_path, default, expected, how):
@@ -138,7 +140,7 @@ def test_forms_of_default(tmp_path, default, expected, how):
         root = grub_tree(tmp_path, grub_cfg("${saved_entry}"), grubenv(saved_entry=default))
     else:
         root = grub_tree(tmp_path, grub_cfg("1>3"), grubenv(next_entry=default, saved_entry="1>3"))
-        expected = expected if default else f"advanced>{OLD}-recovery"
+        expected = expected if default else f"advanced>gnu-{OLD}-recovery"
     assert facts(root, "boot")["next_entry"] == expected
 
 
@@ -191,7 +193,7 @@ def test_quotes_in_the_script(tmp_path, written, seen):
 
 
 def test_variables(tmp_path):
-    text = ("set a=1\nset b=\"two words\"\nc=\"$a-${b}\"\n"
+    text = ("load_env\nset a=1\nset b=\"two words\"\nc=\"$a-${b}\"\n"
             "if [ -z \"${kernelopts}\" ]; then\n  set kernelopts=\"root=/dev/x ro\"\nfi\n"
             "if [ \"${a}\" = 2 ]; then\n  set d=wrong\nelif [ $a != 1 ]; then\n  set d=wrong\n"
             "else\n  set d=right\nfi\n"
@@ -206,11 +208,13 @@ def test_variables(tmp_path):
 
 
 def test_chosen_entry_starts_no_linux(tmp_path):
-    text = grub_cfg("uefi-firmware")
-    found = facts(grub_tree(tmp_path, text))
-    assert "next_kernel" not in found["boot"] and "staged" not in found["cmdline"]
-    assert len(found["boot"]["entries"]) == 5
-    assert any("no Linux kernel" in g["why"] for g in found["gaps"])
+    root = grub_tree(tmp_path, grub_cfg("uefi-firmware"))
+    for why in ("depends on what only GRUB knows", "no Linux kernel"):
+        found = facts(root)
+        assert "next_kernel" not in found["boot"] and "staged" not in found["cmdline"]
+        assert len(found["boot"]["entries"]) == 5
+        assert any(why in g["why"] for g in found["gaps"])
+        (root / "sys/firmware/efi").mkdir(parents=True, exist_ok=True)
 
 
 @pytest.mark.parametrize("place", ["boot/grub2", "boot/efi/EFI/redhat"])
@@ -225,7 +229,7 @@ def test_too_many_entries(tmp_path):
     text = "".join(f"menuentry '{i}' {{\n linux /boot/vmlinuz-6.{i}\n}}\n" for i in range(300))
     found = facts(grub_tree(tmp_path, text))
     assert found["boot"]["loader"] == "grub" and "entries" not in found["boot"]
-    assert any("menu" in g["why"] for g in found["gaps"])
+    assert any("too many entries" in g["why"] for g in found["gaps"])
 
 
 def test_script_that_never_closes(tmp_path):
@@ -298,6 +302,134 @@ def test_entry_without_options(tmp_path):
     assert facts(root, "cmdline.staged.text") == "root=/dev/z"
 
 
+@pytest.mark.parametrize("tuned,boot", [("", ""), ("($root)/tuned-initrd.img", ""), ("", "/boot"),
+                                        ("/boot/tuned-initrd.img", "/boot")])
+def test_initrd_of_an_entry_with_a_variable(tmp_path, tuned, boot):
+    """tuned has an image of its own in it, or nothing; the kernel's image comes first."""
+    root = bls_tree(tmp_path, RHEL[:2], grubenv(kernelopts="root=/dev/x ro", tuned_initrd=tuned,
+                                                early_initrd="" if boot else "/ucode.img"))
+    for path in (root / "boot/loader/entries").iterdir():
+        path.write_text(path.read_text().replace(" /vm", f" {boot}/vm").replace(" /init", f" {boot}/init"))
+    found = facts(root)
+    assert found["boot"]["next_initrd"] == f"/boot/initramfs-{RHEL[0]}.img"
+    assert [i["kernel"] for i in found["initramfs"]["images"] if i["next"]] == [RHEL[0]]
+
+
+def test_entries_of_grub_without_its_menu(tmp_path):
+    """RHEL lets only root look into /boot/grub2, and a copy made by somebody else lacks it."""
+    root = bls_tree(tmp_path, RHEL, grubenv())
+    shutil.rmtree(root / "boot/grub2")
+    found = facts(root)
+    assert found["boot"]["loader"] == "grub-bls" and "next_initrd" not in found["boot"]
+    assert any("entries of GRUB" in g["why"] for g in found["gaps"])
+
+
+FALLBACK = """\
+insmod increment
+# Check if boot_counter exists and boot_success=0 to activate this behaviour.
+if [ -n "${boot_counter}" -a "${boot_success}" = "0" ]; then
+  # if countdown has ended, choose to boot rollback deployment
+  if  [ "${boot_counter}" = "0" -o "${boot_counter}" = "-1" ]; then
+    set default=1
+    set boot_counter=-1
+  else
+    decrement boot_counter
+  fi
+  save_env boot_counter
+fi
+"""
+
+
+@pytest.mark.parametrize("env,index", [
+    ({}, 0), ({"boot_success": "0"}, 0), ({"boot_success": "1", "boot_counter": "0"}, 0),
+    ({"boot_success": "0", "boot_counter": "2"}, 0), ({"boot_success": "0", "boot_counter": "0"}, 1),
+    ({"boot_success": "0", "boot_counter": "-1"}, 1)])
+def test_boots_that_are_counted(tmp_path, env, index):
+    """/etc/grub.d/08_fallback_counting, in every menu of RHEL and its like."""
+    root = bls_tree(tmp_path, RHEL, grubenv(kernelopts="root=/dev/x ro", **env))
+    path = root / "boot/grub2/grub.cfg"
+    path.write_text(path.read_text().replace("insmod blscfg", FALLBACK + "insmod blscfg"))
+    assert facts(root, "boot.next_kernel") == [RHEL[2], RHEL[0]][index]
+
+
+# ---- what a script can do ----
+
+def staged(tmp_path, text, env=None, **files):
+    root = grub_tree(tmp_path, text, env)
+    for name, content in files.items():
+        write(root / "boot/grub" / name.replace("_", "."), content)
+    return facts(root, "cmdline").get("staged", {}).get("text", "unknown")
+
+
+@pytest.mark.parametrize("test,yes", [
+    ("-n a -a b = b", True), ("-n '' -a b = b", False), ("-z '' -a b = c -o x", True),
+    ("a = b -o b = c", False), ("! a = b", True), ("! a = b -a ! -z x", True), ("( a = b -o c = c ) -a -n ''", False),
+    ("a != a b", False), ("a \\< b", True), ("10 -lt 9", False), ("0x10 -eq 16", True), ("010 -eq 8", True),
+    ("vmlinuz-9 -plt vmlinuz-10", True), ("12 -plt 15", True), ("-f $prefix/grub.cfg", True),
+    ("-f $prefix/other.cfg", False), ("-d $prefix", True), ("-s $prefix/empty", False), ("-e $prefix/empty", True),
+    ("", True),
+])
+def test_conditions(tmp_path, test, yes):
+    text = f"if [ {test} ]; then\n set a=yes\nelse\n set a=no\nfi\nmenuentry x {{\n linux /boot/vmlinuz-1 $a\n}}\n"
+    assert staged(tmp_path, text, empty="") == ("yes" if yes else "no")
+
+
+def test_what_only_grub_knows(tmp_path):
+    """Both branches count: what they agree on is known."""
+    text = ("if [ \"$grub_platform\" = efi ]; then\n set a=1\n set b=1\nelse\n set a=1\n set b=2\nfi\n"
+            "search --set=root --label x\nregexp --set=1:c '(.*)' y\n"
+            "menuentry x { linux ($root)/boot/vmlinuz-1 $a %s\n}\n")
+    assert staged(tmp_path / "1", text % "") == "1"
+    for i, word in enumerate(("$b", "$root", "$c", "x$c")):
+        assert staged(tmp_path / f"a{i}", text % word) == "unknown"
+
+
+def test_custom_cfg(tmp_path):
+    """/etc/grub.d/41_custom; SUSE and older GRUB read it from the prefix."""
+    text = ("menuentry a --id a { linux /boot/vmlinuz-1 a\n}\n"
+            "if [ -f  ${config_directory}/custom.cfg ]; then\n  source ${config_directory}/custom.cfg\n"
+            "elif [ -z \"${config_directory}\" -a -f  $prefix/custom.cfg ]; then\n  source $prefix/custom.cfg\nfi\n")
+    custom = "set default=b\nmenuentry b --id b { linux /boot/vmlinuz-2 b\n}\n"
+    assert staged(tmp_path / "without", text) == "a"
+    root = grub_tree(tmp_path / "with", text)
+    write(root / "boot/grub/custom.cfg", custom)
+    found = facts(root, "cmdline.staged")
+    assert (found["text"], found["file"], found["line"]) == ("b", "/boot/grub/custom.cfg", 2)
+    write(root / "boot/grub/custom.cfg", "if\n")
+    assert "staged" not in facts(root, "cmdline")
+    write(root / "boot/grub/custom.cfg", "source $prefix/custom.cfg\n")
+    assert "staged" not in facts(root, "cmdline")
+
+
+@pytest.mark.parametrize("before,inside,seen", [
+    ("for i in a b 'c d'; do\n set all=\"$all,$i\"\ndone\n", "\"$all\" $all", '",a,b,c d" ,a,b,c d'),
+    ("function f {\n set c=\"$1\"\n shift\n set b=\"$#-$1\"\n return\n set a=no\n}\nf 'x y' z\n", '"$c" $b',
+     '"x y" 1-z'),
+    ("set i=0\nwhile [ $i != 000 ]; do\n set i=0$i\n if [ $i = 00 ]; then continue; fi\n set last=$i\ndone\n",
+     "$last", "000"),
+    ("function f {\n if [ $1 = on ]; then\n  set v=vt.handoff=7\n else\n  set v=\n fi\n}\n", "$v\n f on", ""),
+    ("set a=early\n", "$a", "late"),
+    ("eval \"set a='x y'\"\n", "\"q \\\"$a\\\" \\$a\"", '"q \\"late\\" $a"'),
+    ("", "$1 $@", "t 1 t 1 p"),
+])
+def test_what_is_carried_out(tmp_path, before, inside, seen):
+    """An entry is carried out after the whole menu, with its words as arguments."""
+    text = before + f"menuentry 't 1' p {{\n linux /boot/vmlinuz-1 {inside}\n}}\nset a=late\n"
+    assert staged(tmp_path, text) == seen
+
+
+def test_set_in_an_entry(tmp_path):
+    text = ("set a=outer\nmenuentry x {\n set a=inner\n set b=$a\n if true; then\n linux /boot/vmlinuz-1 $a $b\n"
+            "fi\n}\nmenuentry y --id y {\n linux /boot/vmlinuz-1 $a $b\n}\n")
+    root = grub_tree(tmp_path, text)
+    assert [e["cmdline"] for e in facts(root, "boot.entries")] == ["inner inner", "outer"]
+
+
+def test_a_script_without_an_end(tmp_path):
+    for i, text in enumerate(("while true; do\ntrue\ndone\n", "function f {\nf\n}\nf\n", "set a=x\n" + "set a=$a$a\n" * 40)):
+        assert staged(tmp_path / str(i), text + "menuentry x { linux /boot/vmlinuz-1\n}\n") == "unknown"
+
+
 # ---- systemd-boot ----
 
 def sd_tree(path, base="boot", conf=None):
@@ -352,6 +484,8 @@ def test_variables_of_the_loader(tmp_path):
 
 def test_saved_entry_of_systemd_boot(tmp_path):
     root = sd_tree(tmp_path, conf="default @saved\n")
+    assert "next_kernel" not in facts(root, "boot")
+    efi_variable(root, "LoaderInfo", "systemd-boot 257.8")
     assert facts(root, "boot")["next_kernel"] == KERNEL
     efi_variable(root, "LoaderEntryLastBooted", f"token-{OLD}.conf")
     assert facts(root, "boot")["next_kernel"] == OLD

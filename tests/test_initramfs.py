@@ -14,6 +14,7 @@ import zlib
 
 import pytest
 
+from lib.long import or_short
 from images import (COMPRESSORS, TRAILER, archive, compress, cpio, decompress, entry, folder,
                     listing, module, pad, symlink)
 from trees import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
@@ -76,7 +77,10 @@ def test_same_list_as_lsinitramfs(tmp_path, compressor):
     assert_small(image)
     assert image["compressors"] == ["none", compressor]
     result = subprocess.run([lsinitramfs, tmp_path / "root/boot" / f"initrd.img-{KERNEL}"],
-                            capture_output=True, check=True, text=True)
+                            capture_output=True, text=True)
+    if "unrecognised compression" in result.stderr:
+        pytest.skip("this lsinitramfs does not know " + compressor)
+    assert result.returncode == 0, result.stderr
     names = [n for n in result.stdout.splitlines() if WANTED.search(n.rpartition("/")[2])]
     assert [m["path"] for m in image["modules"]] == sorted("/" + n for n in names)
 
@@ -511,22 +515,24 @@ def test_more_configuration_than_is_kept(tmp_path):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """More than 100 MB of zstd: firmware that does not shrink, a driver of 60 MB, shared libraries."""
+    """More than 100 MB of zstd (make check: a quarter): firmware that does not shrink, a driver of 60 MB,
+    shared libraries."""
+    unit = or_short(1_000_000, 250_000)
     path = tmp_path_factory.mktemp("large")
     src = folder(path / "src")
-    write(src / "usr/lib/firmware/gsp_ga10x.bin", random.Random(1).randbytes(75_000_000))
+    write(src / "usr/lib/firmware/gsp_ga10x.bin", random.Random(1).randbytes(75 * unit))
     libraries = b"".join(p.read_bytes() for p in sorted((path / "/usr/bin").iterdir())[:600]
-                         if p.is_file() and os.access(p, os.R_OK))[:120_000_000]
+                         if p.is_file() and os.access(p, os.R_OK))[:120 * unit]
     write(src / "usr/bin/all", libraries)
     write(src / f"usr/lib/modules/{KERNEL}/updates/dkms/nvidia.ko",
-          libraries[:40_000_000] + module() + libraries[:20_000_000])
+          libraries[:40 * unit] + module() + libraries[:20 * unit])
     root = new_tree(path / "root")
     image = root / f"boot/initrd.img-{KERNEL}"
     # The window of zstd -9, which takes several times as long.
     write(image, subprocess.run(["zstd", "-q", "-3", "--zstd=wlog=22", "-c"], input=cpio(src),
                                 capture_output=True, check=True).stdout)
     shutil.rmtree(src)
-    assert image.stat().st_size > 100_000_000
+    assert image.stat().st_size > 100 * unit
     return root, image
 
 
@@ -534,11 +540,10 @@ def best_of(n, *args):
     """Seconds of processor time, which do not depend on who else is on the machine."""
     times = []
     for _ in range(n):
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(args, stdout=subprocess.DEVNULL, check=True)
-        after = os.times()
-        times.append(after.children_user + after.children_system - before.children_user -
-                     before.children_system)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(times)
 
 

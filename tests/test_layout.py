@@ -14,7 +14,7 @@ MAY_INCLUDE = {
     "facts": "base",
     "parse": "base facts",
     "query": "base facts parse",
-    "host": "base facts parse",
+    "host": "base facts parse query",
     "evaluate": "base facts parse query",
     "rules": "base facts parse query evaluate",
     "probes": "base facts parse query host",

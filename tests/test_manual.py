@@ -11,7 +11,8 @@ import pytest
 from lib import cli, program, schema
 from test_expect import settings_rows
 
-PAGES = ["man/nvnodecheck.8", "man/nvnodecheck.conf.5", "build/nvnodecheck-facts.5"]
+FACTS_PAGE = os.path.join(os.path.dirname(os.path.abspath(program.binary())), "nvnodecheck-facts.5")
+PAGES = ["man/nvnodecheck.8", "man/nvnodecheck.conf.5", FACTS_PAGE]
 
 
 def read(*path):
@@ -140,7 +141,7 @@ def paths(node, definitions, at=""):
 
 def test_every_fact_is_in_its_manual():
     """By the schema's paths; of a struct in two places the page says where it stands."""
-    page = read("build", "nvnodecheck-facts.5")
+    page = read(FACTS_PAGE)
     shown = re.findall(r"^\.It Va (\S+)", page, re.M)
     assert len(set(shown)) == len(shown)
     elsewhere = [path[:-1] for path in shown if path.endswith("*")]
@@ -164,7 +165,11 @@ def test_a_fact_without_a_word_is_an_error(tmp_path):
     assert b"nothing is said of pci_device.bdf" in process.stderr
 
 
-@pytest.mark.parametrize("file", PAGES)
+# groff from 1.23 on says of each line that it left ragged.
+RAGGED = re.compile(rb"^troff:.*: warning .*cannot adjust line\n", re.M)
+
+
+@pytest.mark.parametrize("file", PAGES, ids=os.path.basename)
 @pytest.mark.parametrize("command", [["mandoc", "-Tlint", "-Wwarning"], ["groff", "-mandoc", "-ww", "-z"],
                                      ["groff", "-mandoc", "-ww", "-z", "-Tutf8", "-rLL=72n"]])
 def test_roff_has_nothing_to_say(command, file):
@@ -173,7 +178,7 @@ def test_roff_has_nothing_to_say(command, file):
     process = subprocess.run(command + [file], cwd=program.TOP, stdout=subprocess.PIPE, timeout=60,
                              stderr=subprocess.STDOUT, env={"PATH": os.environ["PATH"],
                                                             "LC_ALL": "C.UTF-8"})
-    assert process.returncode == 0 and process.stdout == b"", process.stdout.decode()
+    assert process.returncode == 0 and not RAGGED.sub(b"", process.stdout), process.stdout.decode()
 
 
 def test_the_map_has_every_folder():

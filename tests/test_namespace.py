@@ -30,7 +30,7 @@ def libraries():
     shutil.copy(program.binary(), os.path.join(folder, "nvnodecheck"))
     wanted = [program.binary()]
     for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
-                 "libz.so.1", "libsystemd.so.0"):
+                 "libz.so.1", "libsystemd.so.0", "libyaml-0.so.2"):
         wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
     loader = None
     for file in wanted:

@@ -89,7 +89,9 @@ def test_roff_has_nothing_to_say(command, page, tmp_path):
                             stderr=subprocess.PIPE, timeout=60,
                             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80",
                                  "HOME": str(tmp_path)})
-    assert result.returncode == 0 and result.stderr == b"", result.stderr.decode()
+    # groff from 1.23 on says of each line that it left ragged.
+    said = re.sub(rb"(?m)^troff:.*: warning .*cannot adjust line\n", b"", result.stderr)
+    assert result.returncode == 0 and not said, said.decode()
 
 
 def test_commands_can_be_copied(page):

@@ -6,6 +6,7 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/utf8.h"
 #include "base/version.h"
 
@@ -17,7 +18,8 @@ struct json_object *json_parse(const char *text, size_t n, struct json_error *er
 	if (!tokener || n > INT32_MAX) {
 		json_set_error(error, text, text, tokener ? "document too large" : "out of memory");
 	} else if (json_check(text, n, error)) {
-		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+		/* json_check() is stricter than JSON_TOKENER_STRICT, with which json-c 0.18 refuses every
+		 * string that has more than ASCII where char is signed (json_tokener.c, "c <= 0x1f"). */
 		json = json_tokener_parse_ex(tokener, text, (int)n);
 		if (!json)
 			json_set_error(
@@ -83,6 +85,12 @@ const char *json_written(struct json_object *json, int flags)
 	errno = 0;
 	text = (json_object_to_json_string_ext)(json, flags);
 	return errno == ENOMEM ? NULL : text;
+}
+
+void json_print(FILE *out, struct json_object *json, int flags)
+{
+	escape_text(out, SINK_JSON, json_object_to_json_string_ext(json, flags));
+	putc('\n', out);
 }
 
 struct json_object *json_text(const char *s, size_t n)

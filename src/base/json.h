@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/json-scan.h"
 #include "base/memory.h"
@@ -60,6 +61,10 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 
 /* JSON as a text, which belongs to it; NULL where memory ran out. */
 const char *json_written(struct json_object *json, int flags);
+
+/* Writes JSON and a newline: every document that a person may have on a terminal. What is invisible there stands
+ * escaped in it, as JSON has it. */
+void json_print(FILE *out, struct json_object *json, int flags);
 
 /* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
 struct json_object *json_text(const char *s, size_t n);

@@ -6,6 +6,38 @@
 
 #include <stddef.h>
 
+/*
+ * Every library that is opened: which, how much it is needed, what for. Each row becomes a note in the program
+ * (https://systemd.io/ELF_DLOPEN_METADATA), of which the Debian package makes what it depends on:
+ *   required     without it most answers are unknown
+ *   recommended  some are unknown, or no repair is applied
+ *   suggested    it comes with hardware, and "prove" asks it
+ */
+#define LIBRARIES(L) LIBRARIES_OR_PARTS(L) LIBRARIES_OPENED(L)
+/* make portable has these as parts of the program. */
+#define LIBRARIES_OR_PARTS(L)                                                             \
+	L(LIBPCI, "libpci.so.3", "required", "pci", "Configuration space of PCI devices") \
+	L(LIBKMOD, "libkmod.so.2", "required", "modules", "Files of kernel modules, reloading")
+#define LIBRARIES_OPENED(L)                                                                       \
+	L(LIBZ, "libz.so.1", "recommended", "kernel-config", "/proc/config.gz")                   \
+	L(LIBARCHIVE, "libarchive.so.13", "recommended", "initramfs", "Compressed images")        \
+	L(LIBZSTD, "libzstd.so.1", "recommended", "initramfs-zstd", "Images that zstd made")      \
+	L(LIBIBVERBS, "libibverbs.so.1", "recommended", "verbs", "What RDMA devices answer")      \
+	L(LIBSYSTEMD, "libsystemd.so.0", "recommended", "systemd", "State of units, the journal") \
+	L(LIBGCRYPT, "libgcrypt.so.20", "recommended", "repairs", "Hashes of changed files")      \
+	L(LIBSELINUX, "libselinux.so.1", "recommended", "selinux", "Labels of changed files")     \
+	L(LIBYAML, "libyaml-0.so.2", "recommended", "cdi", "Specifications of container devices") \
+	L(LIBMLX5, "libmlx5.so.1", "suggested", "doorbell", "Doorbell pages of NVIDIA NICs")      \
+	L(LIBCUDA, "libcuda.so.1", "suggested", "cuda", "Trials on the GPUs")                     \
+	L(LIBNVIDIA_ML, "libnvidia-ml.so.1", "suggested", "nvml", "What the driver says of GPUs") \
+	L(LIBGDRAPI, "libgdrapi.so.2", "suggested", "gdrcopy", "Trials of GDRCopy")
+
+enum library {
+#define LIBRARY_ID(id, soname, priority, feature, description) id,
+	LIBRARIES(LIBRARY_ID)
+#undef LIBRARY_ID
+};
+
 struct library_symbol {
 	void *slot; /* the function pointer that is to be set */
 	const char *name;
@@ -24,8 +56,8 @@ struct library_symbol {
 #define LIBRARY_SYMBOL(name) { &lib.name, #name, NULL, 0 },
 #define LIBRARY_COUNT(symbols) (sizeof(symbols) / sizeof((symbols)[0]))
 
-/* Opens NAME ("libsystemd.so.0"), which then stays until the process ends, and sets the slots. 0, or
- * -ELIBACC when the library or a symbol that is not optional is missing. */
-int library_load(const char *name, const struct library_symbol *symbols, size_t count);
+/* Opens LIBRARY, which then stays until the process ends, and sets the slots. 0, or -ELIBACC when the
+ * library or a symbol that is not optional is missing. */
+int library_load(enum library library, const struct library_symbol *symbols, size_t count);
 
 #endif

@@ -10,11 +10,16 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/open-file.h"
+
+#define FOREIGN_PIPE EIDRM /* no file operation fails with it */
 
 const char *output_why(int error)
 {
 	return error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
-			      : strerror(error);
+	       : error == FOREIGN_PIPE
+		       ? "a pipe that somebody else made, who could read it or never do so"
+		       : strerror(error);
 }
 
 static int failed(struct output *output, int error)
@@ -48,15 +53,22 @@ static int make_temporary(struct output *output, mode_t mode)
 	return fchmod(output->fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-/* /dev/null, a terminal or a pipe stays what it is; a link may lead to one, or be somebody's trap in /tmp. */
-static int open_special(struct output *output, mode_t mode)
+/* A device stays what it is: only root can make one. A pipe that somebody else made, in /tmp perhaps, would have
+ * us wait for him or give him a file that is the owner's alone. A link may lead to either. */
+static int check_special(int fd, const struct stat *st)
 {
-	if (S_ISLNK(mode))
+	(void)fd;
+	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
-	if (!S_ISCHR(mode) && !S_ISFIFO(mode))
-		return S_ISDIR(mode) ? -EISDIR : -EINVAL;
-	output->fd = open(output->file, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-	return output->fd < 0 ? -errno : 0;
+	if (S_ISFIFO(st->st_mode))
+		return st->st_uid == geteuid() || st->st_uid == 0 ? 0 : -FOREIGN_PIPE;
+	return S_ISCHR(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+}
+
+static int open_special(struct output *output)
+{
+	output->fd = open_checked(output->file, O_WRONLY, true, check_special);
+	return output->fd < 0 ? output->fd : 0;
 }
 
 int output_begin(struct output *output, const char *file, mode_t mode)
@@ -68,7 +80,7 @@ int output_begin(struct output *output, const char *file, mode_t mode)
 	if (!file || strcmp(file, "-") == 0)
 		return 0;
 	output->file = file;
-	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output, st.st_mode)
+	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output)
 							   : make_temporary(output, mode);
 	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
 		rc = -errno;

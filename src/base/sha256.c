@@ -42,7 +42,7 @@ int sha256_load(void)
 
 	if (loaded)
 		return 0;
-	if (library_load("libgcrypt.so.20", symbols, LIBRARY_COUNT(symbols)))
+	if (library_load(LIBGCRYPT, symbols, LIBRARY_COUNT(symbols)))
 		return -ELIBACC;
 	lib.gcry_set_fatalerror_handler(fatal, NULL);
 	if (!lib.gcry_check_version(NULL))

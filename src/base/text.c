@@ -8,48 +8,78 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "base/span.h"
 
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN 40
+#define ROWS_DEFAULT 24
 
-/* Columns that UTF-8 text takes: continuation bytes take none. */
-static int columns(struct span s)
+static size_t blanks(struct span s, bool are)
 {
+	size_t n = 0;
+
+	while (n < s.n && (s.p[n] == ' ' || s.p[n] == '\t') == are)
+		n++;
+	return n;
+}
+
+/* Blanks and tabs divide words: what else is white space in a value is shown. */
+static bool cut_word(struct span *rest, struct span *word)
+{
+	size_t n = blanks(*rest, true);
+
+	*rest = (struct span){ rest->p + n, rest->n - n };
+	n = blanks(*rest, false);
+	*word = (struct span){ rest->p, n };
+	*rest = (struct span){ rest->p + n, rest->n - n };
+	return n > 0;
+}
+
+static int columns(struct span word)
+{
+	char to[ESCAPE_MAX];
 	int n = 0;
 
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	while (escape_next(SINK_TERMINAL, &word, to))
+		for (const char *p = to; *p; p++)
+			n += ((unsigned char)*p & 0xc0) != 0x80;
 	return n;
+}
+
+static void wrap_line(FILE *out, struct span line, int indent, int at, int width)
+{
+	struct span word;
+
+	for (bool first = true; cut_word(&line, &word); first = false) {
+		int n = columns(word);
+
+		if (!first && at + 1 + n > width) {
+			fputc('\n', out);
+			at = 0;
+			first = true;
+		}
+		at += first ? fprintf(out, "%*s", at < indent ? indent - at : 0, "")
+			    : fprintf(out, " ");
+		at += escape_span(out, SINK_TERMINAL, word);
+	}
+	fputc('\n', out);
 }
 
 void text_wrap(FILE *out, const char *text, int indent, int at, int width)
 {
-	struct span lines = span_of(text), line, word;
-	bool any = false;
+	wrap_line(out, span_of(text), indent, at, width);
+}
+
+void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width)
+{
+	struct span lines = span_of(text), line;
 
 	while (span_cut(&lines, '\n', &line)) {
-		if (any) {
-			fputc('\n', out);
-			at = 0;
-		}
-		any = true;
-		for (bool first = true; span_word(&line, &word); first = false) {
-			int n = columns(word);
-
-			if (!first && at + 1 + n > width) {
-				fputc('\n', out);
-				at = 0;
-				first = true;
-			}
-			at += first ? fprintf(out, "%*s", at < indent ? indent - at : 0, "")
-				    : fprintf(out, " ");
-			fwrite(word.p, 1, word.n, out);
-			at += n;
-		}
+		wrap_line(out, span_trim(line), indent, at, width);
+		at = 0;
 	}
-	fputc('\n', out);
 }
 
 static int terminal_width(void)
@@ -75,9 +105,11 @@ void page_begin(struct page *page, enum color color, bool pager)
 	const char *term = getenv("TERM");
 	bool dumb = !term || strcmp(term, "dumb") == 0;
 
-	*page = (struct page){ .out = stdout, .width = WIDTH_DEFAULT };
-	if (terminal)
+	*page = (struct page){ .out = stdout, .width = WIDTH_DEFAULT, .rows = ROWS_DEFAULT };
+	if (terminal) {
 		page->width = terminal_width();
+		page->rows = terminal_rows() > ROWS_DEFAULT ? terminal_rows() : ROWS_DEFAULT;
+	}
 	page->color = color == COLOR_ALWAYS ||
 		      (color == COLOR_AUTO && terminal && !dumb && (!no_color || !*no_color));
 	page->pager = terminal && !dumb && pager;
@@ -89,24 +121,43 @@ void page_begin(struct page *page, enum color color, bool pager)
 	}
 }
 
+static const char *const codes[] = {
+	[STYLE_PLAIN] = "\033[0m",   [STYLE_BOLD] = "\033[1m",	    [STYLE_DIM] = "\033[2m",
+	[STYLE_RED] = "\033[1;31m",  [STYLE_YELLOW] = "\033[1;33m", [STYLE_GREEN] = "\033[1;32m",
+	[STYLE_BLUE] = "\033[1;34m",
+};
+
 const char *page_style(const struct page *page, enum style style)
 {
-	static const char *const codes[] = {
-		[STYLE_PLAIN] = "\033[0m",     [STYLE_BOLD] = "\033[1m",
-		[STYLE_DIM] = "\033[2m",       [STYLE_RED] = "\033[1;31m",
-		[STYLE_YELLOW] = "\033[1;33m", [STYLE_GREEN] = "\033[1;32m",
-		[STYLE_BLUE] = "\033[1;34m",
-	};
-
 	return page->color ? codes[style] : "";
+}
+
+/* By its address: what a value says does not make it one. */
+static bool is_code(const char *text)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (text == codes[i])
+			return true;
+	return false;
+}
+
+int page_printf(const struct page *page, const char *format, ...)
+{
+	va_list ap;
+	int columns;
+
+	va_start(ap, format);
+	columns = escape_vprintf(page->out, SINK_TERMINAL, is_code, format, ap);
+	va_end(ap);
+	return columns;
 }
 
 void page_label(const struct page *page, int indent, int width, const char *name, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fprintf(page->out, "%*s%s%-*s%s", indent, "", page_style(page, STYLE_DIM), width, name,
-		page_style(page, STYLE_PLAIN));
+	page_printf(page, "%*s%s%-*s%s", indent, "", page_style(page, STYLE_DIM), width, name,
+		    page_style(page, STYLE_PLAIN));
 	text_wrap(page->out, text, indent + width, indent + width, page->width);
 }
 

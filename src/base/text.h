@@ -10,10 +10,12 @@
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Writes TEXT and a newline, broken at blanks so that lines end before WIDTH; every line is indented
- * to INDENT, the first from column AT on, where the caller already stands. Newlines in TEXT begin a
- * new line. A word longer than the line stands alone on one. */
+/* Writes TEXT, escaped for a terminal, and a newline, broken at blanks so that lines end before WIDTH; every
+ * line is indented to INDENT, the first from column AT on, where the caller already stands. A word longer than
+ * the line stands alone on one. */
 void text_wrap(FILE *out, const char *text, int indent, int at, int width);
+/* The same of a text of several lines. */
+void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN, STYLE_BLUE };
 
@@ -22,6 +24,7 @@ struct page {
 	FILE *out;
 	bool color;
 	int width;  /* of a line */
+	int rows;   /* of the screen, or of a usual one */
 	char *text; /* kept until the end, to see whether it fits the screen */
 	size_t size;
 	bool pager;
@@ -31,6 +34,10 @@ struct page {
 void page_begin(struct page *page, enum color color, bool pager);
 /* Escape sequences, or "" without colour. */
 const char *page_style(const struct page *page, enum style style);
+/* What is written to a page goes through this: FORMAT is written as it is, page_style() too, and all else that %s
+ * stands for is escaped for a terminal (escape.h). Columns that it takes. */
+int page_printf(const struct page *page, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it; nothing without TEXT. */
 void page_label(const struct page *page, int indent, int width, const char *name, const char *text);
 /* EXIT_CANNOT when it could not be written. */

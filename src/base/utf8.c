@@ -39,6 +39,40 @@ size_t utf8_length(const char *text, size_t n)
 	return 0;
 }
 
+size_t utf8_cut(const char *s, size_t n)
+{
+	size_t tail = 1;
+	unsigned char lead;
+
+	while (tail < n && tail < 4 && ((unsigned char)s[n - tail] & 0xc0) == 0x80)
+		tail++;
+	if (tail > n)
+		return n;
+	lead = (unsigned char)s[n - tail];
+	return (size_t)(lead >= 0xf0   ? 4
+			: lead >= 0xe0 ? 3
+			: lead >= 0xc0 ? 2
+				       : 1) > tail
+		       ? n - tail
+		       : n;
+}
+
+void utf8_drop_cut(char *s)
+{
+	size_t n = strlen(s), to = 0;
+
+	if (utf8_is_plain(s, n))
+		return;
+	for (size_t i = 0; i < n;) {
+		size_t length = utf8_length(s + i, n - i);
+
+		memmove(s + to, s + i, length);
+		to += length;
+		i += length ? length : 1;
+	}
+	s[to] = '\0';
+}
+
 static size_t clean(char *out, const char *s, size_t n)
 {
 	size_t size = 0;

@@ -9,6 +9,12 @@
 /* Bytes of the valid character that S, of N bytes, begins with; 0: none, or NUL. */
 size_t utf8_length(const char *s, size_t n);
 
+/* N, or less where the first N bytes of S end within a character: without its beginning. */
+size_t utf8_cut(const char *s, size_t n);
+
+/* Takes out of S what is no whole character: of text that was right before printf() cut words of it. */
+void utf8_drop_cut(char *s);
+
 /* Nothing but ASCII without NUL, as nearly all that is read. */
 bool utf8_is_plain(const char *s, size_t n);
 /* Bytes that utf8_clean() writes for S, the final NUL included. */

@@ -52,6 +52,7 @@ struct options {
 	bool yes;
 	const char *plan; /* the id that was shown */
 	bool no_regenerate;
+	bool writable_parents;
 	bool reload;
 	bool list;
 	bool quick;
@@ -61,9 +62,12 @@ struct options {
 	int color;		 /* enum color */
 	bool no_pager;
 	bool no_redact;
+	bool show_redactions;
 	bool quiet;
 	bool journal;
 	bool verbose;
+	bool brief;
+	int audience; /* from the words of --for; -1: not given */
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

@@ -20,7 +20,7 @@ static enum exit_status check_recorded(const struct host *host, const char *file
 }
 
 /* Probing children leave standard output alone, so what they record goes to a descriptor of its own. */
-static enum exit_status record(struct source *source, const struct options *options)
+static enum exit_status record(struct source *source, const struct options *options, int told)
 {
 	_cleanup_close_ int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	struct settings settings;
@@ -31,7 +31,8 @@ static enum exit_status record(struct source *source, const struct options *opti
 		complain("%s: %s", options->output, strerror(errno));
 		return EXIT_CANNOT;
 	}
-	rc = host_record(source->host, fd, !options->no_redact, source->arena);
+	rc = host_record(source->host, fd, !options->no_redact,
+			 options->show_redactions ? told : -1, source->arena);
 	if (rc) {
 		complain("the host's name, which a capture must not have: %s", strerror(-rc));
 		return EXIT_CANNOT;
@@ -47,6 +48,8 @@ enum exit_status cmd_capture(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
 	enum exit_status status;
+	/* What is listed of it goes where the capture does not. */
+	_cleanup_close_ int told = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	struct output output;
 
 	if (!options->output) {
@@ -59,6 +62,6 @@ enum exit_status cmd_capture(const struct options *options)
 	/* It is for sending to others; until then it is the owner's. */
 	if (output_begin(&output, options->output, OUTPUT_OWN_MODE))
 		return EXIT_CANNOT;
-	status = record(&source, options);
+	status = record(&source, options, told);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

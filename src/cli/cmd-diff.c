@@ -24,7 +24,8 @@ static void take_share(const struct fleet *fleet, size_t worker, size_t workers,
 
 	diff_init(&diff, fleet->count);
 	for (size_t i = fleet->count * worker / workers; i < after; i++) {
-		if (source_read(&source, task->options, fleet->files[i]))
+		if (!workers_begin_file(fleet, worker, i) ||
+		    source_read(&source, task->options, fleet->files[i]))
 			failed++;
 		else
 			diff_add(&diff, i, source.node);
@@ -43,9 +44,10 @@ static enum exit_status compare(const struct fleet *fleet, const struct options 
 	uint32_t n;
 
 	for (size_t i = 0; rc == 0 && i < workers.count; i++) {
-		if (fread(&n, sizeof(n), 1, workers.streams[i]) != 1)
-			rc = -EIO;
-		else
+		/* One that was ended had written nothing yet. */
+		while (rc == 0 && fread(&n, sizeof(n), 1, workers.streams[i]) != 1)
+			rc = workers_again(&workers, i, i);
+		if (rc == 0)
 			rc = diff_merge(diff, workers.streams[i]);
 		diff->unreadable += rc ? 0 : n;
 	}

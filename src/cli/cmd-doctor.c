@@ -5,6 +5,7 @@
 #include "cli/proof-read.h"
 #include "evaluate/report.h"
 #include "evaluate/rule.h"
+#include "fixes/plan-make.h"
 #include "fleet/fleet.h"
 #include "fleet/since.h"
 #include "render/render.h"
@@ -16,9 +17,34 @@ static bool is_folder(const char *path)
 	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What 'fix' would do about it, where there are files to read. */
+static const struct plan *make_plan(const struct source *source, const struct settings *settings,
+				    const struct report *report)
+{
+	static const char *every[] = { "*", NULL };
+	struct settings whole = *settings;
+	struct plan_request request = { .host = source->host, .report = report, .all = true };
+	bool any = false;
+
+	for_each(f, &report->findings)
+		any |= !f->off && finding_is_problem(f) && finding_fix(f);
+	if (!any || !source->host)
+		return NULL;
+	whole.only = every;
+	whole.skip = NULL;
+	request.context = report_make(source->node, &whole, source->arena);
+	return plan_make(&request);
+}
+
+static bool is_for_people(const struct options *options)
+{
+	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML;
+}
+
 enum exit_status cmd_doctor(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 }, earlier = { 0 };
+	struct render_options how = options->render;
 	struct changes changes = { 0 };
 	const struct settings *settings;
 	struct report *report;
@@ -51,5 +77,7 @@ enum exit_status cmd_doctor(const struct options *options)
 		report->changes = &changes;
 	}
 	status = report_status(report, settings->strict);
-	return render_report(report, &options->render, status, false);
+	if (is_for_people(options) && !options->quiet)
+		how.plan = make_plan(&source, settings, report);
+	return render_report(report, &how, status, false);
 }

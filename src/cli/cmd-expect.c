@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "base/version.h"
@@ -45,6 +46,9 @@ static const char *value_of(struct source *source, const struct expect_key *key,
 
 /* ---- text ---- */
 
+/* Facts of unknown origin must not begin another line. */
+#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
+
 static bool any_is(const struct expect_look *look, enum fact_state state)
 {
 	for_each(seen, &look->seen)
@@ -62,16 +66,24 @@ static const char *why_none(const struct expect_look *look)
 					   : "nothing that a line could say";
 }
 
+/* What is read from the line again is what was seen. */
+static bool is_plain(const struct source *source, const char *text)
+{
+	return strcmp(escape_string(source->arena, SINK_TERMINAL, text), text) == 0;
+}
+
 static void print_key(void *user, const struct expect_key *key, const char *name,
 		      const char *argument)
 {
 	struct expect_look look;
 	const char *value = value_of(user, key, argument, &look);
 
-	if (value && strlen(name) + strlen(value) + 3 <= CONFIG_LINE)
-		printf("%s = %s\n", name, value);
+	if (value && is_plain(user, name) && is_plain(user, value) &&
+	    strlen(name) + strlen(value) + 3 <= CONFIG_LINE)
+		line("%s = %s\n", name, value);
 	else
-		printf("#%s: %s\n", name, value ? "too long for a line" : why_none(&look));
+		line("#%s: %s\n", name,
+		     value ? "too long or too strange for a line" : why_none(&look));
 }
 
 static enum exit_status print_text(struct source *source)
@@ -79,13 +91,11 @@ static enum exit_status print_text(struct source *source)
 	const struct os_facts *os = &source->node->os;
 	const char *name = is_known(os->hostname) ? os->hostname.value : "this node";
 
-	/* Facts of unknown origin must not begin another line. */
-	printf("# What %.*s is, by nvnodecheck %s. Keep what its peers must be too, for example "
-	       "in\n"
-	       "# /etc/nvnodecheck.conf.d/expect.conf; nvnodecheck.conf(5) says how values "
-	       "compare.\n"
-	       "[expect]\n",
-	       (int)strcspn(name, "\n\r"), name, NVNODECHECK_VERSION);
+	line("# What %s is, by nvnodecheck %s. Keep what its peers must be too, for example in\n"
+	     "# /etc/nvnodecheck.conf.d/expect.conf; nvnodecheck.conf(5) says how values "
+	     "compare.\n"
+	     "[expect]\n",
+	     name, NVNODECHECK_VERSION);
 	for_all_keys(source->node, source->arena, print_key, source);
 	return finish_output(EXIT_WELL);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -33,6 +34,9 @@ static const struct finding *worst(const struct report *r)
 	return f;
 }
 
+/* A file's name is its sender's. */
+#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
+
 static void put_name(const char *name, const struct report *r)
 {
 	const struct finding *first = worst(r);
@@ -40,11 +44,11 @@ static void put_name(const char *name, const struct report *r)
 
 	/* The reason of what is unknown begins with that word itself. */
 	if (r->verdict == VERDICT_UNKNOWN && first)
-		printf("%s: %s", name, render_reason(r, first));
+		line("%s: %s", name, render_reason(r, first));
 	else if (first)
-		printf("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
+		line("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
 	else
-		printf("%s: %s", name, verdict_words[r->verdict]);
+		line("%s: %s", name, verdict_words[r->verdict]);
 	if (failed > 1)
 		printf(" (of %zu that failed)", failed);
 	putchar('\n');
@@ -86,8 +90,12 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 	for (size_t i = worker; i < fleet->count && !ferror(out); i += workers) {
 		char *text = NULL;
 		size_t size = 0;
-		struct head head;
+		struct head head = { .status = EXIT_CANNOT };
 
+		if (!workers_begin_file(fleet, worker % workers, i)) {
+			fwrite(&head, sizeof(head), 1, out);
+			continue;
+		}
 		stdout = memory_need(open_memstream(&text, &size));
 		head = judge(&source, fleet->files[i], fleet->names[i], task->options);
 		fclose(stdout);
@@ -110,13 +118,19 @@ struct totals {
 	size_t unreadable;
 };
 
+/* Whole or not at all: of a record whose worker was ended nothing is shown. */
 static int take_record(FILE *in, struct totals *totals, bool quiet)
 {
+	_cleanup_free_ char *text = NULL;
 	struct head head;
-	char block[65536];
 
 	if (fread(&head, sizeof(head), 1, in) != 1)
-		return -EIO;
+		return -EPIPE;
+	text = malloc((size_t)head.bytes + 1);
+	if (!text)
+		return -ENOMEM;
+	if (fread(text, 1, head.bytes, in) != head.bytes)
+		return -EPIPE;
 	if (head.status == EXIT_WELL || head.status == EXIT_FINDINGS ||
 	    head.status == EXIT_INCOMPLETE) {
 		totals->judged++;
@@ -125,16 +139,19 @@ static int take_record(FILE *in, struct totals *totals, bool quiet)
 	totals->findings += head.status == EXIT_FINDINGS;
 	totals->incomplete += head.status == EXIT_INCOMPLETE;
 	totals->unreadable += head.status == EXIT_CANNOT || head.status == EXIT_USAGE;
-	while (head.bytes) {
-		size_t n = head.bytes < sizeof(block) ? head.bytes : sizeof(block);
+	return quiet || fwrite(text, 1, head.bytes, stdout) == head.bytes ? 0 : -errno;
+}
 
-		if (fread(block, 1, n, in) != n)
-			return -EIO;
-		if (!quiet && fwrite(block, 1, n, stdout) != n)
-			return -errno;
-		head.bytes -= (uint32_t)n;
-	}
-	return 0;
+/* A file that ends its worker costs itself: the worker's other files go to another one. */
+static int take_file(struct workers *workers, size_t i, struct totals *totals, bool quiet)
+{
+	size_t worker = i % workers->count;
+	int rc;
+
+	do
+		rc = take_record(workers->streams[worker], totals, quiet);
+	while (rc == -EPIPE && !ferror(stdout) && (rc = workers_again(workers, worker, i)) == 0);
+	return rc;
 }
 
 static void put_summary(const struct totals *t, const struct options *options)
@@ -148,8 +165,8 @@ static void put_summary(const struct totals *t, const struct options *options)
 		       t->judged == 1 ? "" : "s", t->verdicts[VERDICT_PASS],
 		       t->verdicts[VERDICT_FAIL], t->verdicts[VERDICT_PENDING],
 		       t->verdicts[VERDICT_UNKNOWN]);
-		printf(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
-		       t->unreadable == 1 ? "" : "s");
+		line(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
+		     t->unreadable == 1 ? "" : "s");
 		return;
 	}
 	json = json_document("nvnodecheck-summary");
@@ -157,7 +174,7 @@ static void put_summary(const struct totals *t, const struct options *options)
 	for (int v = VERDICT_PASS; v <= VERDICT_UNKNOWN; v++)
 		json_put_number(json, verdict_words[v], t->verdicts[v]);
 	json_put_number(json, "unreadable", t->unreadable);
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN));
+	json_print(stdout, json, JSON_C_TO_STRING_PLAIN);
 }
 
 static enum exit_status judge_all(const struct fleet *fleet, const struct options *options)
@@ -168,7 +185,7 @@ static enum exit_status judge_all(const struct fleet *fleet, const struct option
 	int rc = workers_start(&workers, fleet, judge_share, &task);
 
 	for (size_t i = 0; rc == 0 && i < fleet->count; i++)
-		rc = take_record(workers.streams[i % workers.count], &totals, options->quiet);
+		rc = take_file(&workers, i, &totals, options->quiet);
 	if (!workers_end(&workers) && rc == 0)
 		rc = -EIO;
 	if (rc && ferror(stdout)) {
@@ -193,11 +210,17 @@ static const char *for_one_node(const struct options *options)
 		return "--since";
 	if (options->journal)
 		return "--journal";
+	if (options->brief)
+		return "--brief";
+	if (options->audience >= 0)
+		return "--for";
 	switch ((enum format)options->format) {
 	case FORMAT_PROMETHEUS:
 		return "--format prometheus";
 	case FORMAT_NAGIOS:
 		return "--format nagios";
+	case FORMAT_HTML:
+		return "--format html";
 	case FORMAT_NPD:
 		return "--format npd";
 	default:

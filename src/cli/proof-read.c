@@ -9,16 +9,19 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/open-file.h"
 
 #define DOCUMENT_MAX (16u << 20)
 
 static int read_file(const char *file, struct arena *arena, char **data, size_t *size)
 {
-	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_for_reading(file);
 	struct stat st;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;

@@ -94,6 +94,58 @@ static void choose_profiles(struct report *report, const struct settings *settin
 							  : "asked for";
 }
 
+/* ---- profiles that were not asked for ---- */
+
+static const char *installed(const struct report *report, const char *const names[][2])
+{
+	for (size_t i = 0; names[i][0]; i++) {
+		const struct software_item *item = node_software(report->node, names[i][0]);
+
+		if (item)
+			return arena_printf(report->arena, "%s%s%s is installed", names[i][1],
+					    is_known(item->version) ? " " : "",
+					    is_known(item->version) ? item->version.value : "");
+	}
+	return NULL;
+}
+
+static const char *why_rdma(const struct report *report)
+{
+	static const char *const names[][2] = { { "nixl", "NIXL" }, { NULL } };
+	size_t rdma = count_rdma(report->node);
+
+	if (rdma)
+		return arena_printf(report->arena, "%zu RDMA device%s beside the GPUs", rdma,
+				    rdma == 1 ? " is" : "s are");
+	return installed(report, names);
+}
+
+static const char *why_profile(const struct report *report, unsigned int profile)
+{
+	static const char *const deepep[][2] = { { "deepep", "DeepEP" },
+						 { "nvshmem", "NVSHMEM" },
+						 { NULL } };
+
+	if (!topology_gpus(report->node))
+		return NULL;
+	return profile == PROFILE_RDMA	   ? why_rdma(report)
+	       : profile == PROFILE_DEEPEP ? installed(report, deepep)
+					   : NULL;
+}
+
+static void list_not_judged(struct report *report)
+{
+	for (unsigned int bit = 0; profile_words[bit]; bit++) {
+		struct profile_hint *hint;
+
+		if (report->profiles & 1u << bit)
+			continue;
+		hint = LIST_ADD(report->arena, &report->not_judged);
+		hint->profile = 1u << bit;
+		hint->reason = why_profile(report, hint->profile);
+	}
+}
+
 /* ---- reasons ---- */
 
 static bool is_below(const char *path, const char *folder)
@@ -379,6 +431,8 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	report->arena = arena;
 	report->fail_on = settings->fail_on;
 	choose_profiles(report, settings);
+	if (!settings->preflight)
+		list_not_judged(report);
 	ctx.profiles = report->profiles;
 	ctx.only_wrong = only_wrong;
 	ctx.findings = (struct fact_list *)&report->findings;

@@ -8,12 +8,19 @@
 #include "evaluate/rule.h"
 #include "evaluate/settings.h"
 
+/* A profile that was not evaluated, and what on this node asks for it. */
+struct profile_hint {
+	unsigned int profile; /* one bit */
+	const char *reason;   /* NULL: nothing does */
+};
+
 struct report {
 	const struct node *node;
 	struct arena *arena;
 	unsigned int profiles;
-	const char *profiles_reason;   /* why these */
-	LIST(struct finding) findings; /* by rule id, then in the rule's own order */
+	const char *profiles_reason;	      /* why these */
+	LIST(struct profile_hint) not_judged; /* not for preflight */
+	LIST(struct finding) findings;	      /* by rule id, then in the rule's own order */
 	enum severity fail_on;
 	size_t rules; /* that were asked */
 	size_t count[VERDICT_NOT_APPLICABLE + 1];

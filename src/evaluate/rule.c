@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define RULES_MAX 512
 
 const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
@@ -207,12 +209,13 @@ bool rule_has_answered(const struct rule_context *ctx, const char *subject)
 
 const char *text_printf(struct rule_context *ctx, const char *format, ...)
 {
-	const char *text;
+	char *text;
 	va_list ap;
 
 	va_start(ap, format);
 	text = arena_vprintf(ctx->arena, format, ap);
 	va_end(ap);
+	utf8_drop_cut(text);
 	return text;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/spelling.h"
+#include "base/utf8.h"
 
 /* inih cuts longer lines in two without a word (INI_MAX_LINE of the distributions' builds). */
 #define LINE_MAX_BYTES 199
@@ -55,6 +56,7 @@ static int wrong(struct parse *p, const char *what, const char *value, const cha
 {
 	snprintf(p->error, p->error_size, "%s \"%.80s\"%s%s", what, value,
 		 *expected ? ", expected " : "", expected);
+	utf8_drop_cut(p->error);
 	return 0;
 }
 
@@ -72,6 +74,7 @@ static int unknown_key(struct parse *p, const char *section, const char *key)
 	snprintf(p->error, p->error_size, "unknown key \"%.80s\" in [%s]%s%s", key, section,
 		 spelling.nearest ? "; did you mean " : "",
 		 spelling.nearest ? spelling.nearest : "");
+	utf8_drop_cut(p->error);
 	return 0;
 }
 

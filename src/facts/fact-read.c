@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json-scan.h"
+#include "base/utf8.h"
 #include "facts/fact.h"
 
 /* Where in the document, for messages alone: a key, or the number of an item. */
@@ -48,6 +49,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct reader *r, const 
 	va_end(ap);
 	write_place(place, where, sizeof(where));
 	snprintf(r->error->text, sizeof(r->error->text), "%s: %s", where, what);
+	utf8_drop_cut(r->error->text);
 	return -EINVAL;
 }
 
@@ -55,6 +57,31 @@ static int refuse_type(struct reader *r, const struct place *place, const char *
 		       enum json_type found)
 {
 	return refuse(r, place, "expected %s, found %s", wanted, json_type_word(found));
+}
+
+/* Is there room for so many BYTES more? A list's items are larger than what stands for them in the text. */
+static bool has_room(const struct reader *r, size_t bytes)
+{
+	size_t used = arena_used(r->arena);
+
+	return used <= FACT_BYTES_MAX && bytes <= FACT_BYTES_MAX - used;
+}
+
+static int refuse_size(struct reader *r, const struct place *place)
+{
+	return refuse(r, place, "more than %u MiB of facts", FACT_BYTES_MAX >> 20);
+}
+
+/* What a string means: mostly what stands there. */
+static struct span meaning(struct reader *r, struct json_raw raw)
+{
+	char *text;
+
+	/* A name of that length is none. */
+	if (!raw.escapes || !has_room(r, raw.text.n))
+		return raw.text;
+	text = arena_alloc(r->arena, raw.text.n);
+	return (struct span){ text, json_decode(text, raw.text) };
 }
 
 /* Does a value of that kind begin here? */
@@ -65,24 +92,15 @@ static int expect(struct reader *r, const struct place *place, char first, const
 	return refuse_type(r, place, wanted, json_scan_type(&r->scan));
 }
 
-/* What a string means: mostly what stands there. */
-static struct span meaning(struct reader *r, struct json_raw raw)
-{
-	char *text;
-
-	if (!raw.escapes)
-		return raw.text;
-	text = arena_alloc(r->arena, raw.text.n);
-	return (struct span){ text, json_decode(text, raw.text) };
-}
-
-static int read_text(struct reader *r, const char **text)
+static int read_text(struct reader *r, const struct place *place, const char **text)
 {
 	struct json_raw raw;
 	struct span s;
 
 	if (!json_scan_string(&r->scan, &raw))
 		return -EINVAL;
+	if (!has_room(r, 2 * raw.text.n))
+		return refuse_size(r, place);
 	s = meaning(r, raw);
 	*text = arena_strndup(r->arena, s.p, s.n);
 	return 0;
@@ -161,7 +179,7 @@ static int read_str(struct reader *r, const struct place *place, struct fact_str
 	int rc = expect(r, place, '"', "a string");
 
 	fact->state = FACT_KNOWN;
-	return rc ? rc : read_text(r, &fact->value);
+	return rc ? rc : read_text(r, place, &fact->value);
 }
 
 static int read_strings(struct reader *r, const struct place *place, struct fact_list *list)
@@ -173,7 +191,9 @@ static int read_strings(struct reader *r, const struct place *place, struct fact
 	json_scan_enter(&r->scan);
 	while (json_scan_next(&r->scan, ']')) {
 		rc = expect(r, place, '"', "a list of strings");
-		if (rc || read_text(r, fact_list_add(r->arena, list, sizeof(char *))))
+		if (rc == 0 && !has_room(r, 2 * list->count * sizeof(char *)))
+			rc = refuse_size(r, place);
+		if (rc || read_text(r, place, fact_list_add(r->arena, list, sizeof(char *))))
 			return -EINVAL;
 	}
 	list->state = FACT_KNOWN;
@@ -193,6 +213,8 @@ static int read_list(struct reader *r, const struct place *place, const struct d
 		return rc;
 	json_scan_enter(&r->scan);
 	for (; json_scan_next(&r->scan, ']'); item.index++) {
+		if (!has_room(r, 2 * list->count * desc->size))
+			return refuse_size(r, place);
 		rc = read_struct(r, &item, desc, fact_list_add(r->arena, list, desc->size));
 		if (rc)
 			return rc;
@@ -285,7 +307,8 @@ static int read_section(struct reader *r, const struct place *place, const struc
 		return 0;
 	}
 	rc = read_field(r, place, f, value);
-	if (rc == 0) {
+	/* One that is mostly blanks is not worth the room. */
+	if (rc == 0 && has_room(r, (size_t)(r->scan.at - start))) {
 		size_t n = (size_t)(r->scan.at - start);
 
 		before->text = (struct span){ arena_strndup(r->arena, start, n), n };

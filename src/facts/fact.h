@@ -209,6 +209,9 @@ struct desc {
 /* fact-json.c: a new JSON object; the caller owns it. */
 struct json_object *fact_to_json(const struct desc *desc, const void *facts);
 
+/* A document whose facts take more is refused: what is made of them needs the rest of the arena. */
+#define FACT_BYTES_MAX (ARENA_BYTES / 2)
+
 struct fact_error {
 	char text[264]; /* where in the document, and what is wrong */
 };

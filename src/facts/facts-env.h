@@ -22,8 +22,10 @@ struct env_setting {
 };
 
 struct env_facts {
-	struct fact_u64 pid;			 /* absent: this process */
-	struct fact_u64 uid;			 /* effective */
+	struct fact_u64 pid; /* absent: this process */
+	struct fact_u64 uid; /* effective */
+	/* Of who logged in, whoever they became since; absent: no login, as of a service. */
+	struct fact_u64 login_uid;
 	struct fact_u64 capabilities;		 /* effective; hexadecimal */
 	struct fact_bool initial_user_namespace; /* it is in no other one */
 	/* That its control group is of: kubernetes, docker, ...; absent: of none, or a control group

@@ -72,6 +72,8 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, machine, "/proc/cpuinfo"),
 	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
 	F_U64(os_facts, boot_time_s, "/proc/stat"),
+	F_U64(os_facts, observed_time_s, NULL),
+	F_U64(os_facts, observed_uid, NULL),
 	F_STR(os_facts, cpu_vendor, "/proc/cpuinfo"),
 	F_STR(os_facts, cpu_model, "/proc/cpuinfo"),
 	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
@@ -198,6 +200,7 @@ static const struct field topology_gpu_fields[] = {
 	F_STR(topology_gpu, bdf, NULL),
 	F_LIST(topology_gpu, gpus, topology_path_desc, NULL),
 	F_LIST(topology_gpu, nics, topology_path_desc, NULL),
+	F_STRS(topology_gpu, nearest_nics, NULL),
 	F_STR(topology_gpu, nearest_nic, NULL),
 };
 static const struct desc topology_gpu_desc = DESC(topology_gpu);
@@ -548,7 +551,7 @@ static const struct field net_facts_fields[] = {
 };
 const struct desc net_facts_desc = DESC(net_facts);
 
-/* ---- dev, limits, services, software ---- */
+/* ---- dev, limits, software ---- */
 
 static const struct field device_node_fields[] = {
 	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
@@ -585,11 +588,11 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
 	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
-	F_STR(containers_facts, imex_mode, "/proc"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);
 
@@ -618,21 +621,6 @@ static const struct field limits_facts_fields[] = {
 };
 const struct desc limits_facts_desc = DESC(limits_facts);
 
-static const struct field service_fields[] = {
-	F_STR(service, unit, NULL),
-	F_STR(service, load, NULL),
-	F_STR(service, active, NULL),
-	F_STR(service, enabled, NULL),
-};
-static const struct desc service_desc = DESC(service);
-
-static const struct field services_facts_fields[] = {
-	F_BOOL(services_facts, manager, "/run/systemd/system"),
-	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
-	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
-};
-const struct desc services_facts_desc = DESC(services_facts);
-
 static const struct field software_item_fields[] = {
 	F_STR(software_item, path, NULL),
 	F_STR(software_item, name, "{0}"),
@@ -643,6 +631,8 @@ static const struct desc software_item_desc = DESC(software_item);
 static const struct field software_facts_fields[] = {
 	F_BOOL(software_facts, complete, "/usr/lib"),
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
+	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
+	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
@@ -680,6 +670,7 @@ static const struct desc env_setting_desc = DESC(env_setting, .ordered = true);
 static const struct field env_facts_fields[] = {
 	F_U64(env_facts, pid, NULL),
 	F_U64(env_facts, uid, "/proc/self/status"),
+	F_U64(env_facts, login_uid, "/proc/self/loginuid"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_STR(env_facts, container, "/proc/self/cgroup"),
@@ -766,6 +757,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, env, env_facts_desc, NULL),
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
+	F_STRUCT(node, references, references_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),

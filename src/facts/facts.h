@@ -44,18 +44,20 @@ struct mount_point {
 };
 
 struct os_facts {
-	struct fact_str hostname;    /* its own name, as the kernel has it */
-	struct fact_str id;	     /* os-release ID: debian, ubuntu, rhel, ... */
-	struct fact_str like;	     /* os-release ID_LIKE, separated by blanks; absent: none */
-	struct fact_str version;     /* os-release VERSION_ID */
-	struct fact_str name;	     /* os-release PRETTY_NAME */
-	struct fact_str kernel;	     /* release of the kernel that runs (uname -r) */
-	struct fact_str machine;     /* x86_64, aarch64 */
-	struct fact_str boot_id;     /* another one for each boot */
-	struct fact_u64 boot_time_s; /* Unix time of the boot, from /proc/stat */
-	struct fact_str cpu_vendor;  /* GenuineIntel, AuthenticAMD, ARM */
-	struct fact_str cpu_model;   /* the processor's name */
-	struct fact_u64 cpu_family;  /* x86 only, as is the next */
+	struct fact_str hostname;	 /* its own name, as the kernel has it */
+	struct fact_str id;		 /* os-release ID: debian, ubuntu, rhel, ... */
+	struct fact_str like;		 /* os-release ID_LIKE, separated by blanks; absent: none */
+	struct fact_str version;	 /* os-release VERSION_ID */
+	struct fact_str name;		 /* os-release PRETTY_NAME */
+	struct fact_str kernel;		 /* release of the kernel that runs (uname -r) */
+	struct fact_str machine;	 /* x86_64, aarch64 */
+	struct fact_str boot_id;	 /* another one for each boot */
+	struct fact_u64 boot_time_s;	 /* Unix time of the boot, from /proc/stat */
+	struct fact_u64 observed_time_s; /* Unix time at which these facts were read */
+	struct fact_u64 observed_uid;	 /* effective user who read them */
+	struct fact_str cpu_vendor;	 /* GenuineIntel, AuthenticAMD, ARM */
+	struct fact_str cpu_model;	 /* the processor's name */
+	struct fact_u64 cpu_family;	 /* x86 only, as is the next */
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
 	struct fact_u64 memory_bytes;	  /* that the kernel has, a little less than is built in */
@@ -498,15 +500,14 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
+	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
 	/* The kubelet's folder, where it keeps pods; absent: there is none. */
 	struct fact_str kubelet;
 	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
 	LIST(const char *) kubelet_plugins;
-	/* IMEX_MODE of the plugin for compute domains: driverManaged, or hostManaged where the host's own
-	 * daemon is meant to run. Absent: not set, which is driverManaged. */
-	struct fact_str imex_mode;
 };
 
 /* ---- limits ---- */
@@ -541,28 +542,12 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- services ---- */
-
-struct service {
-	struct fact_str unit;	 /* nvidia-fabricmanager.service */
-	struct fact_str load;	 /* loaded, not-found, masked */
-	struct fact_str active;	 /* active, inactive, failed */
-	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-};
-
-struct services_facts {
-	struct fact_bool manager;   /* systemd runs this node */
-	LIST(struct service) units; /* those not there too: not-found */
-	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
-	struct fact_str driver_container;
-};
-
 /* ---- software: user space that the kernel side has to fit ---- */
 
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, imex; ofa_kernel: the kernel that the installed
+	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy, ofed,
+	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
 	 * OFED's symbols are of */
 	struct fact_str name;
 	struct fact_str version; /* absent: neither name nor file tells */
@@ -571,7 +556,10 @@ struct software_item {
 struct software_facts {
 	struct fact_bool complete;	  /* every folder that was to be looked into could be */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	LIST(const char *) programs;	  /* that others start by their name: paths of ibstat */
+	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	struct fact_str libcuda;
+	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
 };
 
 /* ---- log: lines of the kernel log that mean something ---- */
@@ -592,7 +580,9 @@ struct log_facts {
 
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
+#include "facts/facts-services.h"
 
 /* ---- the node ---- */
 
@@ -638,6 +628,7 @@ struct node {
 	struct env_facts env;
 	struct proof_facts proof;
 	struct repairs_facts repairs;
+	struct references_facts references;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -661,5 +652,7 @@ extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
+extern const struct desc references_facts_desc;
+extern const struct desc service_desc;
 
 #endif

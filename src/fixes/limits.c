@@ -89,7 +89,7 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 		   arena_printf(f->arena, "%s=%s", limit->key, limit->unit_value));
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
-	fix_does(f, ACTIVATION_RELOAD, "%s=%s for %s", limit->key, limit->unit_value, unit);
+	fix_does(f, ACTIVATION_RESTART, "%s=%s for %s", limit->key, limit->unit_value, unit);
 	fix_costs(f, "%s has to be started again: systemctl restart %s.", unit, unit);
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/escape.h"
 #include "facts/fact.h"
 
 /* Cells of the table that finds the longest common subsequence: beyond it, what lies between the
@@ -192,6 +193,8 @@ const char *unified_diff(struct arena *arena, const char *path, struct span befo
 	compare(&d, a.list.items + head, a.list.count - head - tail, b.list.items + head,
 		b.list.count - head - tail);
 	add(&d, ' ', a.list.items + a.list.count - tail, tail);
+	/* A name that holds a new line would begin one of the diff. */
+	path = escape_string(arena, SINK_TERMINAL, path);
 	put_text(&d, arena_printf(arena, "--- %s%s\n", before.p ? "a" : "/dev/null",
 				  before.p ? path : ""));
 	put_text(&d, arena_printf(arena, "+++ %s%s\n", after.p ? "b" : "/dev/null",

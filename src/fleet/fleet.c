@@ -19,21 +19,32 @@
 #define FILES_PER_WORKER 4     /* fewer are not worth another process */
 #define NODE_BYTES (16 << 20)  /* a large node's file and report */
 
+/* In the shared arena: the child writes, the parent reads when it has ended. */
+struct fleet_progress {
+	size_t at[WORKERS_MAX]; /* the file that is being read, from 1; 0: none */
+	bool ended[];		/* files that ended a worker */
+};
+
 /* ---- files ---- */
+
+/* NAME without one of ENDINGS. */
+static struct span without(struct span name, const char *const *endings)
+{
+	for (; *endings; endings++)
+		if (span_ends(name, *endings) && name.n > strlen(*endings))
+			return (struct span){ name.p, name.n - strlen(*endings) };
+	return name;
+}
 
 static const char *name_of(struct arena *arena, const char *file)
 {
-	static const char *const endings[] = { ".json", ".capture", ".facts" };
+	static const char *const packed[] = { ".gz", ".xz", ".zst", NULL };
+	static const char *const endings[] = { ".json", ".capture", ".facts", NULL };
 	const char *slash = strrchr(file, '/');
-	const char *name = slash ? slash + 1 : file;
+	struct span name = span_of(slash ? slash + 1 : file);
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		struct span s = span_of(name);
-
-		if (span_ends(s, endings[i]) && s.n > strlen(endings[i]))
-			return arena_strndup(arena, name, s.n - strlen(endings[i]));
-	}
-	return name;
+	name = without(without(name, packed), endings);
+	return arena_strndup(arena, name.p, name.n);
 }
 
 /* FILE is the arena's. */
@@ -104,6 +115,7 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 		complain("no file of a node in %s", from ? from : more[0]);
 		return EXIT_CANNOT;
 	}
+	fleet->progress = arena_alloc(fleet->arena, sizeof(*fleet->progress) + fleet->count);
 	return status;
 }
 
@@ -114,8 +126,25 @@ void fleet_close(struct fleet *fleet)
 
 /* ---- workers ---- */
 
-static int start_one(struct workers *w, const struct fleet *fleet, size_t total, worker_run *run,
-		     void *user)
+static _Noreturn void be_worker(struct workers *w, size_t begin, int fd)
+{
+	FILE *out;
+
+	/* The other workers' ends are not for this one. */
+	for (size_t i = 0; i < w->count; i++)
+		if (w->streams[i])
+			fclose(w->streams[i]);
+	setlinebuf(stderr); /* no line of it is mixed up with another worker's */
+	/* What one node took is kept for the next one. */
+	mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
+	mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
+	out = fdopen(fd, "w");
+	if (out)
+		w->run(w->fleet, begin, w->total, out, w->user);
+	_exit(out && fclose(out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static int start_one(struct workers *w, size_t worker, size_t begin)
 {
 	int fds[2];
 	pid_t pid;
@@ -123,31 +152,45 @@ static int start_one(struct workers *w, const struct fleet *fleet, size_t total,
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	fflush(NULL);
+	w->fleet->progress->at[worker] = 0;
 	pid = fork();
 	if (pid == 0) {
-		FILE *out;
-
-		/* The other workers' ends are not for this one. */
-		for (size_t i = 0; i < w->count; i++)
-			fclose(w->streams[i]);
 		close(fds[0]);
-		setlinebuf(stderr); /* no line of it is mixed up with another worker's */
-		/* What one node took is kept for the next one. */
-		mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
-		mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
-		out = fdopen(fds[1], "w");
-		if (out)
-			run(fleet, w->count, total, out, user);
-		_exit(out && fclose(out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+		be_worker(w, begin, fds[1]);
 	}
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);
 		return -EAGAIN;
 	}
-	w->pids[w->count] = pid;
-	w->streams[w->count++] = fdopen(fds[0], "r");
-	return 0;
+	w->pids[worker] = pid;
+	w->streams[worker] = fdopen(fds[0], "r");
+	return w->streams[worker] ? 0 : -ENOMEM;
+}
+
+bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file)
+{
+	fleet->progress->at[worker] = file + 1;
+	return !fleet->progress->ended[file];
+}
+
+int workers_again(struct workers *w, size_t worker, size_t begin)
+{
+	size_t file = w->fleet->progress->at[worker];
+	int status = 0;
+
+	fclose(w->streams[worker]);
+	w->streams[worker] = NULL;
+	waitpid(w->pids[worker], &status, 0);
+	w->pids[worker] = 0;
+	/* One that ended well has not said all, and one that ends at a file twice is not ended by it. */
+	if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || !file ||
+	    w->fleet->progress->ended[file - 1])
+		return -EIO;
+	w->fleet->progress->ended[file - 1] = true;
+	complain("%s: reading it ended the process that did (%s)", w->fleet->files[file - 1],
+		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "see above");
+	return start_one(w, worker, begin);
 }
 
 int workers_start(struct workers *w, const struct fleet *fleet, worker_run *run, void *user)
@@ -160,9 +203,9 @@ int workers_start(struct workers *w, const struct fleet *fleet, worker_run *run,
 		total = fleet->count / FILES_PER_WORKER + 1;
 	if (total > WORKERS_MAX)
 		total = WORKERS_MAX;
-	*w = (struct workers){ 0 };
-	for (size_t i = 0; rc == 0 && i < total; i++)
-		rc = start_one(w, fleet, total, run, user);
+	*w = (struct workers){ .fleet = fleet, .run = run, .user = user, .total = total };
+	for (; rc == 0 && w->count < total; w->count += rc == 0)
+		rc = start_one(w, w->count, w->count);
 	if (rc)
 		workers_end(w);
 	return rc;
@@ -177,8 +220,8 @@ bool workers_end(struct workers *w)
 		if (w->streams[i])
 			fclose(w->streams[i]);
 	for (size_t i = 0; i < w->count; i++)
-		well &= waitpid(w->pids[i], &status, 0) == w->pids[i] && WIFEXITED(status) &&
-			WEXITSTATUS(status) == 0;
+		well &= w->pids[i] && waitpid(w->pids[i], &status, 0) == w->pids[i] &&
+			WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	return well;
 }
 
@@ -203,6 +246,7 @@ bool fleet_is_volatile(const char *path)
 		"log*",
 		"os.boot_id",
 		"os.boot_time_s",
+		"os.observed*",
 		"rdma.devices*.counters*",
 		"*.pid",
 		"*mtime_s",

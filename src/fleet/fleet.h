@@ -20,6 +20,7 @@ struct fleet {
 	const char **files;
 	const char **names; /* of the nodes: the file's name without its ending */
 	size_t count;
+	struct fleet_progress *progress; /* of the workers */
 };
 
 enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *more, size_t count);
@@ -29,17 +30,27 @@ void fleet_close(struct fleet *fleet);
 /* Processes that share the files; each writes to a stream that the caller reads. */
 #define WORKERS_MAX 64
 
+/* WORKER is its number, or where workers_again() has it begin. */
+typedef void worker_run(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
+			void *user);
+
 struct workers {
-	size_t count;
+	const struct fleet *fleet;
+	worker_run *run;
+	void *user;
+	size_t total;
+	size_t count; /* that were started */
 	pid_t pids[WORKERS_MAX];
 	FILE *streams[WORKERS_MAX];
 };
 
-typedef void worker_run(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
-			void *user);
-
 /* 0 or negative errno. */
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
+/* In a worker, before FILE is read: false when it ended one before, and is to be left alone. */
+bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file);
+/* A stream has ended too early: names the file that ended the worker, and starts another one, at BEGIN. -EIO when
+ * it was no file's fault, or negative errno. */
+int workers_again(struct workers *workers, size_t worker, size_t begin);
 /* Takes them in; false when one of them did not end well. */
 bool workers_end(struct workers *workers);
 

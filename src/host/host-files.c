@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/open-file.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
 
@@ -99,8 +100,15 @@ static int check_regular(int fd)
  * and a folder says itself that it cannot be read. What leads out of a process's folder is a link. */
 static bool is_in(const struct host *host, const char *path, const char *folder)
 {
-	return host->kind == HOST_LIVE && strncmp(path, folder, strlen(folder)) == 0 &&
-	       !strstr(path, "/..");
+	return host->kind == HOST_LIVE && !host->distrust &&
+	       strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/..");
+}
+
+/* What the kernel makes up, by a name that says so: one that reading does nothing more to. */
+static bool is_asked_of_kernel(const struct host *host, const char *path)
+{
+	return !host->distrust &&
+	       (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0);
 }
 
 /* By its name once more, if that is still the same file. */
@@ -153,7 +161,9 @@ static int reopen(struct host *host, const char *path, int there, int flags)
 int files_open(struct host *host, const char *path, int flags)
 {
 	bool sysfs = is_in(host, path, "/sys/"), direct = sysfs || is_in(host, path, "/proc/");
-	int there = open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
+	int there = host->distrust
+			    ? or_missing(host, path, resolve_distrusted(host, path))
+			    : open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
 	int rc;
 
 	if (there < 0 || sysfs)
@@ -162,6 +172,8 @@ int files_open(struct host *host, const char *path, int flags)
 	rc = check_regular(there);
 	if (rc == 0 && direct)
 		return there;
+	if (rc == 0 && !is_asked_of_kernel(host, path) && open_is_made_up(there))
+		rc = -ENXIO;
 	if (rc == 0)
 		rc = reopen(host, path, there, flags);
 	close(there);
@@ -374,7 +386,6 @@ static void close_files(struct host *host)
 	if (host->root >= 0)
 		close(host->root);
 	close_own_descriptors(host);
-	free(host->directory);
 }
 
 const struct host_ops host_files_ops = {
@@ -399,7 +410,7 @@ struct host *host_open_live(void)
 	return host;
 }
 
-struct host *host_open_tree(const char *directory, char error[256])
+struct host *host_open_tree(const struct root *root, char error[256])
 {
 	struct host *host = calloc(1, sizeof(*host));
 
@@ -409,16 +420,25 @@ struct host *host_open_tree(const char *directory, char error[256])
 	}
 	host->kind = HOST_TREE;
 	host->ops = &host_files_ops;
-	host->root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* Even a realpath() that succeeds can leave an errno of its own. */
+	host->directory = root->name;
+	host->device = root->device;
+	host->inode = root->inode;
+	host->root = fcntl(root->fd, F_DUPFD_CLOEXEC, 3);
 	if (host->root >= 0)
-		host->directory = realpath(directory, NULL);
-	if (host->directory)
 		return host;
-	snprintf(error, 256, "--root %.180s: %s", directory, strerror(errno));
-	close_files(host);
+	snprintf(error, 256, "--root %.180s: %s", root->name, strerror(errno));
 	free(host);
 	return NULL;
+}
+
+/* How a library finds PATH: by the descriptor, since the tree's name may lead elsewhere by now. Without
+ * /proc only the name is left; check_confined() sees whether it is the same file. */
+static void native_path(struct host *host, const char *path, char native[PATH_MAX])
+{
+	if (own_descriptors(host) >= 0)
+		snprintf(native, PATH_MAX, "/proc/self/fd/%d%s", host->root, path);
+	else
+		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
 }
 
 /* The file inside the root and the file that a library opens by its native path must be the same
@@ -432,7 +452,7 @@ static int check_confined(struct host *host, const char *path)
 
 	here = fd >= 0 && fstat(fd, &inside) == 0;
 	close_fd(&fd);
-	snprintf(native, sizeof(native), "%s%s", host->directory, path);
+	native_path(host, path, native);
 	there = stat(native, &outside) == 0;
 	if (here != there)
 		return -EXDEV;
@@ -468,6 +488,6 @@ int host_folder(struct host *host, const char *path, const char *const *names,
 			host_gap_note(host, sub, rc, NULL);
 	}
 	if (rc == 0)
-		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
+		native_path(host, path, native);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #define HOST_PRIVATE_H
 
 #include "host/host.h"
+#include "host/root.h"
 
 struct host_ops {
 	int (*read)(struct host *host, const char *path, size_t limit, struct text *text);
@@ -30,13 +31,15 @@ struct host {
 	enum host_kind kind;
 	const struct host_ops *ops;
 	int root;		      /* tree: the folder; live: -1 */
-	char *directory;	      /* tree: its name */
+	const char *directory;	      /* tree: its name, borrowed */
+	uint64_t device, inode;	      /* tree: of that folder */
 	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
 	pid_t owner;		      /* 0: nobody has asked for it */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
 	size_t areas_count;
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
+	bool distrust;		/* host_distrust_names() */
 	struct capture *capture;
 	struct recorder *recorder;
 	host_gap *gap;
@@ -53,11 +56,22 @@ int files_open_kmsg(struct host *host);
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */
 int resolve_in_root(struct host *host, const char *path, int flags);
+/* PATH from ROOT, the process's own, as the user meant it: links of procfs too. EXPOSED as of
+ * root_walk(). */
+int resolve_name(int root, const char *path, char exposed[ROOT_WHY]);
+
+/* root.c: fills EXPOSED when others could exchange the entry CHILD of FOLDER. */
+void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY]);
+/* With O_PATH, of a live host too; a link there that belongs to neither root nor the caller is -ELOOP. */
+int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
-struct recorder *recorder_new(int fd, bool redact, struct arena *shared);
-/* The name that is to be replaced in what is recorded; before any child is made. */
-void recorder_learn_hostname(struct recorder *r, struct span hostname);
+struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared);
+/* The names that are to be replaced in what is recorded; before any child is made. Of a hosts(5) file those of this
+ * host, of a resolv.conf(5) the domains. */
+void recorder_learn_host(struct recorder *r, struct span name);
+void recorder_learn_hosts(struct recorder *r, struct span text);
+void recorder_learn_domains(struct recorder *r, struct span text);
 int recorder_error(const struct recorder *recorder);
 void recorder_free(struct recorder *recorder);
 void record_read(struct recorder *r, const char *path, int rc, const struct text *text);
@@ -65,7 +79,8 @@ void record_head(struct recorder *r, const char *path, int rc, const struct text
 void record_list(struct recorder *r, const char *path, int rc, const struct names *names);
 void record_stat(struct recorder *r, const char *path, int rc, const struct host_stat *stat);
 void record_link(struct recorder *r, const char *path, int rc, const char *target);
-void record_query(struct recorder *r, const char *key, int rc, struct json_object *answer);
+void record_query(struct recorder *r, const char *key, int rc, const struct desc *desc,
+		  struct json_object *answer);
 
 int names_add(struct names *names, const char *name);
 int host_error_from_word(const char *word); /* negative errno; -EIO for a word not known */

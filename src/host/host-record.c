@@ -2,7 +2,7 @@
 /*
  * host-record.c - writes down what was asked and answered, one JSON line each, errors included:
  *
- *   {"format":"nvnodecheck-capture","format_version":[1,0],"tool_version":"..."}
+ *   {"format":"nvnodecheck-capture","format_version":[1,0],"tool_version":"...","redacted":true}
  *   {"read":"/proc/cmdline","text":"..."}        or "base64", or "errno":"EACCES"
  *   {"head":"/proc/cpuinfo","text":"..."}        the beginning of a longer file
  *   {"list":"/sys/class/net","names":["eth0"]}
@@ -10,7 +10,8 @@
  *   {"stat":"/dev/nvidia0","mode":8630,"rdev":[195,0],"size":0,"mtime_s":0}
  *   {"query":"pci","answer":{...}}
  *
- * The first answer to a question counts; a question that was not asked has no line.
+ * The first answer to a question counts; a question that was not asked has no line. What a redacted capture has of
+ * an answer, of a path and of names is keep.h's.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,18 +19,21 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/escape.h"
 #include "base/json.h"
-#include "base/redact.h"
 #include "base/utf8.h"
 #include "host/host-private.h"
+#include "host/keep.h"
 #include "parse/base64.h"
 
 struct recorder {
 	int fd;
-	bool redact;
-	char *hostname;
-	int *error;  /* shared with the children that write */
-	void *asked; /* tsearch tree of "read /path" */
+	int told;	       /* where each replacement is listed; -1: nowhere */
+	struct redact *redact; /* NULL: everything is kept */
+	const char *path;      /* of the record that is being made */
+	int *error;	       /* shared with the children that write */
+	void *asked;	       /* tsearch tree of "read /path" */
+	void *listed;	       /* of "path: what was replaced" */
 };
 
 /* A capture that lacks a line without a word would say that nobody asked. */
@@ -38,24 +42,11 @@ static void lose_line(struct recorder *r)
 	*r->error = -ENOMEM;
 }
 
-static void write_line(struct recorder *r, struct json_object *record)
+/* One write a line, so that lines of a child that is killed are whole. */
+static void write_all(struct recorder *r, int fd, const char *line, size_t n)
 {
-	const char *text = json_written(record,
-					JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	size_t n = text ? strlen(text) : 0;
-	_cleanup_free_ char *line = text ? malloc(n + 1) : NULL;
-	size_t done = 0;
-
-	if (!line) {
-		lose_line(r);
-		json_object_put(record);
-		return;
-	}
-	memcpy(line, text, n);
-	line[n++] = '\n';
-	/* One write a line, so that lines of a child that is killed are whole. */
-	while (done < n) {
-		ssize_t written = write(r->fd, line + done, n - done);
+	for (size_t done = 0; done < n;) {
+		ssize_t written = write(fd, line + done, n - done);
 
 		if (written < 0 && errno != EINTR) {
 			*r->error = -errno;
@@ -63,19 +54,97 @@ static void write_line(struct recorder *r, struct json_object *record)
 		}
 		done += written > 0 ? (size_t)written : 0;
 	}
+}
+
+static void write_line(struct recorder *r, struct json_object *record)
+{
+	const char *text = json_written(record,
+					JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	size_t n = text ? strlen(text) : 0;
+	_cleanup_free_ char *line = text ? malloc(n + 1) : NULL;
+
+	if (line) {
+		memcpy(line, text, n);
+		line[n++] = '\n';
+		write_all(r, r->fd, line, n);
+	} else {
+		lose_line(r);
+	}
 	json_object_put(record);
 }
 
-struct recorder *recorder_new(int fd, bool redact, struct arena *shared)
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Puts a copy of KEY into the TREE; false when it is there, or there is no memory for it. */
+static bool add_key(struct recorder *r, void **tree, const char *key)
+{
+	char *copy = strdup(key);
+	char **found = copy ? tsearch(copy, tree, compare_keys) : NULL;
+	bool added = found && *found == copy;
+
+	if (!found)
+		lose_line(r);
+	if (!added)
+		free(copy);
+	return added;
+}
+
+/* ---- what is replaced ---- */
+
+/* Once for each file. */
+static void list(struct recorder *r, struct span before, const char *after)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t n;
+	FILE *out = r->told < 0 ? NULL : open_memstream(&line, &n);
+
+	if (!out)
+		return;
+	escape_printf(out, SINK_TERMINAL, "%s: %.*s%s%s\n", r->path, SPAN_FMT(before),
+		      after ? " -> " : ": left out", after ? after : "");
+	if (fclose(out) == 0 && add_key(r, &r->listed, line))
+		write_all(r, r->told, line, n);
+}
+
+static void replaced(void *user, struct span before, const char *after)
+{
+	list(user, before, after);
+}
+
+static void left_out(void *user, struct span text)
+{
+	list(user, span_trim(text), NULL);
+}
+
+static struct keeping keeping(struct recorder *r, const char *path, FILE *out)
+{
+	r->path = path;
+	return (struct keeping){ .redact = r->redact, .out = out, .left_out = left_out, .user = r };
+}
+
+struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
+	struct json_object *head;
 
 	if (!r)
 		return NULL;
 	r->error = arena_alloc(shared, sizeof(*r->error));
 	r->fd = fd;
-	r->redact = redact;
-	write_line(r, json_document("nvnodecheck-capture"));
+	r->told = told;
+	r->redact = redact ? redact_new() : NULL;
+	if (redact && !r->redact) {
+		free(r);
+		return NULL;
+	}
+	if (redact)
+		redact_on_told(r->redact, replaced, r);
+	head = json_document("nvnodecheck-capture");
+	json_put(head, "redacted", json_object_new_boolean(redact));
+	write_line(r, head);
 	return r;
 }
 
@@ -87,13 +156,35 @@ int recorder_error(const struct recorder *r)
 void recorder_free(struct recorder *r)
 {
 	tdestroy(r->asked, free);
-	free(r->hostname);
+	tdestroy(r->listed, free);
+	redact_free(r->redact);
 	free(r);
 }
 
-static int compare_keys(const void *a, const void *b)
+/* A path, an entry of the folder PATH, or where the link PATH leads, as it is to be known. */
+typedef void put_name(struct keeping *k, const char *path, const char *name);
+
+static void put_path(struct keeping *k, const char *path, const char *name)
 {
-	return strcmp(a, b);
+	(void)name;
+	keep_path(k, span_of(path));
+}
+
+static struct json_object *name_json(struct recorder *r, const char *path, const char *name,
+				     put_name *put)
+{
+	_cleanup_free_ char *made = NULL;
+	size_t n;
+	FILE *out;
+	struct keeping k;
+
+	if (!r->redact)
+		return json_text(name, strlen(name));
+	out = memory_need(open_memstream(&made, &n));
+	k = keeping(r, path, out);
+	put(&k, path, name);
+	memory_need(fclose(out) == 0 ? made : NULL);
+	return json_text(made, n);
 }
 
 /* A new record for a question that has not been recorded yet, or NULL. */
@@ -101,33 +192,76 @@ static struct json_object *begin(struct recorder *r, const char *question, const
 {
 	struct json_object *record;
 	char key[PATH_MAX + 8];
-	char *copy;
-	char **found;
 
 	snprintf(key, sizeof(key), "%s %s", question, path);
-	copy = strdup(key);
-	found = copy ? tsearch(copy, &r->asked, compare_keys) : NULL;
-	if (!found)
-		lose_line(r);
-	if (!found || *found != copy) {
-		free(copy);
+	if (!add_key(r, &r->asked, key))
 		return NULL;
-	}
 	record = json_object_new_object();
-	json_put_string(record, question, path);
+	json_put(record, question, name_json(r, path, path, put_path));
 	if (rc < 0)
 		json_put_string(record, "errno", host_error_word(rc));
 	return record;
 }
 
-void recorder_learn_hostname(struct recorder *r, struct span text)
+/* ---- names of this host ---- */
+
+static void learn(struct recorder *r, int rc)
 {
-	text = span_trim(text);
-	if (r->redact && text.n)
-		r->hostname = strndup(text.p, text.n);
-	if (r->redact && text.n && !r->hostname)
+	if (rc)
 		lose_line(r);
 }
+
+static void learn_domain(struct recorder *r, struct span domain)
+{
+	learn(r, redact_learn_domain(r->redact, domain, keep_is_word(domain)));
+}
+
+void recorder_learn_host(struct recorder *r, struct span name)
+{
+	struct span first;
+
+	if (!r->redact)
+		return;
+	name = span_trim(name);
+	first = (struct span){ name.p, span_find(name, '.') };
+	learn(r, redact_learn_host(r->redact, first, keep_is_word(first)));
+	if (first.n < name.n)
+		learn_domain(r, (struct span){ name.p + first.n + 1, name.n - first.n - 1 });
+}
+
+/* All names of a line that has one that is known. */
+void recorder_learn_hosts(struct recorder *r, struct span text)
+{
+	struct span line, word;
+
+	while (r->redact && span_cut(&text, '\n', &line)) {
+		struct span rest = { line.p, span_find(line, '#') }, names;
+		bool own = false;
+
+		if (!span_word(&rest, &word))
+			continue;
+		for (names = rest; span_word(&names, &word);)
+			own |= redact_is_host(r->redact, word);
+		while (own && span_word(&rest, &word))
+			recorder_learn_host(r, word);
+	}
+}
+
+/* resolv.conf(5): search and domain. */
+void recorder_learn_domains(struct recorder *r, struct span text)
+{
+	struct span line, word;
+
+	while (r->redact && span_cut(&text, '\n', &line)) {
+		if (!span_word(&line, &word) ||
+		    (!span_is(word, "search") && !span_is(word, "domain")))
+			continue;
+		while (span_word(&line, &word))
+			learn_domain(r, word);
+	}
+}
+
+/* ---- records ---- */
 
 /* The bytes as a member: text where they are UTF-8 without NUL, else base64. */
 static void put_bytes(struct json_object *record, const char *bytes, size_t n)
@@ -145,23 +279,32 @@ static void put_bytes(struct json_object *record, const char *bytes, size_t n)
 static void record_text(struct recorder *r, const char *question, const char *path, int rc,
 			const struct text *text)
 {
-	struct json_object *record = begin(r, question, path, rc);
-	_cleanup_free_ char *clean = NULL;
+	_cleanup_free_ char *kept = NULL;
+	struct json_object *record;
+	struct keeping k;
+	FILE *out;
 	size_t n;
+	bool known;
 
+	if (rc || !r->redact) {
+		record = begin(r, question, path, rc);
+		if (record && rc == 0)
+			put_bytes(record, text->data, text->size);
+		if (record)
+			write_line(r, record);
+		return;
+	}
+	out = memory_need(open_memstream(&kept, &n));
+	k = keeping(r, path, out);
+	known = keep_text(&k, path, text_span(text));
+	memory_need(fclose(out) == 0 ? kept : NULL);
+	/* What nobody said is needed stays here, as if it had not been asked for. */
+	if (!known)
+		list(r, SPAN("the whole file"), NULL);
+	record = known ? begin(r, question, path, rc) : NULL;
 	if (!record)
 		return;
-	if (rc == 0 && r->redact) {
-		clean = redact_text(text->data, text->size, r->hostname, &n);
-		if (!clean) {
-			lose_line(r);
-			json_object_put(record);
-			return;
-		}
-		put_bytes(record, clean, n);
-	} else if (rc == 0) {
-		put_bytes(record, text->data, text->size);
-	}
+	put_bytes(record, kept, n);
 	write_line(r, record);
 }
 
@@ -186,7 +329,7 @@ void record_list(struct recorder *r, const char *path, int rc, const struct name
 		array = json_object_new_array();
 		for (size_t i = 0; i < names->count; i++)
 			json_object_array_add(array,
-					      json_text(names->items[i], strlen(names->items[i])));
+					      name_json(r, path, names->items[i], keep_entry));
 		json_put(record, "names", array);
 	}
 	write_line(r, record);
@@ -220,32 +363,20 @@ void record_link(struct recorder *r, const char *path, int rc, const char *targe
 	if (!record)
 		return;
 	if (rc == 0)
-		json_put_string(record, "target", target);
+		json_put(record, "target", name_json(r, path, target, keep_target));
 	write_line(r, record);
 }
 
-/* Strings in an answer can hold what redaction is for, at any depth. */
-static struct json_object *redacted(struct recorder *r, struct json_object *value)
-{
-	const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
-	size_t n;
-	_cleanup_free_ char *clean = redact_text(text, strlen(text), r->hostname, &n);
-	struct json_error error;
-
-	return clean ? json_parse(clean, n, &error) : NULL;
-}
-
-void record_query(struct recorder *r, const char *key, int rc, struct json_object *answer)
+void record_query(struct recorder *r, const char *key, int rc, const struct desc *desc,
+		  struct json_object *answer)
 {
 	struct json_object *record = begin(r, "query", key, rc);
+	struct keeping k = keeping(r, key, NULL);
 
 	if (!record)
 		return;
-	if (answer) {
-		answer = r->redact ? redacted(r, answer) : json_object_get(answer);
-		if (!answer)
-			lose_line(r);
-		json_put(record, "answer", answer);
-	}
+	if (answer)
+		json_put(record, "answer",
+			 r->redact ? keep_facts(&k, desc, answer) : json_object_get(answer));
 	write_line(r, record);
 }

@@ -25,20 +25,44 @@ enum host_kind host_kind(const struct host *host)
 	return host->kind;
 }
 
-int host_record(struct host *host, int fd, bool redact, struct arena *shared)
+void host_identity(const struct host *host, uint64_t *device, uint64_t *inode)
 {
-	_cleanup_text_ struct text hostname = { 0 };
-	int rc;
+	*device = host->device;
+	*inode = host->inode;
+}
 
-	host->recorder = recorder_new(fd, redact, shared);
+/* Known to every child from the start: each redacts by itself. */
+static int learn_names(struct host *host)
+{
+	static const struct {
+		const char *path;
+		void (*learn)(struct recorder *r, struct span text);
+	} files[] = {
+		{ "/proc/sys/kernel/hostname", recorder_learn_host },
+		{ "/etc/hostname", recorder_learn_host },
+		{ "/etc/hosts", recorder_learn_hosts },
+		{ "/etc/resolv.conf", recorder_learn_domains },
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		_cleanup_text_ struct text text = { 0 };
+		int rc = host->ops->read(host, files[i].path, HOST_FILE_MAX, &text);
+
+		/* One that is there, and was lost on the way, could not be replaced. */
+		if (rc == -EIO || rc == -ENOMEM)
+			return rc;
+		if (rc == 0)
+			files[i].learn(host->recorder, text_span(&text));
+	}
+	return 0;
+}
+
+int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared)
+{
+	host->recorder = recorder_new(fd, redact, told, shared);
 	if (!host->recorder)
-		return -ENOMEM;
-	/* Known to every child from the start: each redacts by itself. One that was there, and was lost on
-	 * the way, could not be replaced. */
-	rc = host->ops->read(host, "/proc/sys/kernel/hostname", HOST_FILE_MAX, &hostname);
-	if (rc == 0)
-		recorder_learn_hostname(host->recorder, text_span(&hostname));
-	return redact && (rc == -EIO || rc == -ENOMEM) ? rc : 0;
+		return errno ? -errno : -ENOMEM;
+	return redact ? learn_names(host) : 0;
 }
 
 int host_record_error(const struct host *host)
@@ -55,6 +79,11 @@ void host_on_gap(struct host *host, host_gap *gap, void *user)
 void host_leave_trace(struct host *host, char *where)
 {
 	host->trace = where;
+}
+
+void host_distrust_names(struct host *host, bool distrust)
+{
+	host->distrust = distrust;
 }
 
 /* A query's answer stands for all that was read to find it. */
@@ -87,12 +116,12 @@ static const struct error_text {
 	{ EFBIG, "EFBIG", "larger than such a file can be" },
 	{ EINVAL, "EINVAL", "invalid argument" },
 	{ EIO, "EIO", "input/output error" },
-	{ ELOOP, "ELOOP", "too many symbolic links" },
+	{ ELOOP, "ELOOP", "too many symbolic links, or one of a user that is not followed" },
 	{ EXDEV, "EXDEV", "leads out of the root" },
 	{ ENOTDIR, "ENOTDIR", "not a folder" },
 	{ EISDIR, "EISDIR", "a folder, not a file" },
 	{ ENODEV, "ENODEV", "no such device" },
-	{ ENXIO, "ENXIO", "not a regular file" },
+	{ ENXIO, "ENXIO", "not a regular file, or one that does more when it is read" },
 	{ ENOMEM, "ENOMEM", "out of memory" },
 	{ ENOSYS, "ENOSYS", "not supported by this kernel" },
 	{ EOPNOTSUPP, "EOPNOTSUPP", "not supported" },
@@ -393,7 +422,7 @@ int host_query(struct host *host, const char *key, const struct desc *desc, void
 		memset(facts, 0, desc->size);
 	if (host->recorder) {
 		answer = rc == 0 ? fact_to_json(desc, facts) : NULL;
-		record_query(host->recorder, key, rc, answer);
+		record_query(host->recorder, key, rc, desc, answer);
 	}
 	return answered(host, key, rc);
 }

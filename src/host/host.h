@@ -34,23 +34,28 @@
 #define HOST_NAMES_MAX 65536
 
 struct host;
+struct root;
 struct desc;
 struct json_object;
 
 /* ---- opening; NULL with ERROR filled (256 bytes) when it cannot be done ---- */
 
 struct host *host_open_live(void);
-struct host *host_open_tree(const char *directory, char error[256]);
+/* ROOT may be closed before it. */
+struct host *host_open_tree(const struct root *root, char error[256]);
 /* TEXT is a capture file's content and must stay until host_close(); NAME is for messages. */
 struct host *host_open_capture(const char *name, const char *text, size_t n, char error[256]);
 void host_close(struct host *host);
 
 enum host_kind { HOST_LIVE, HOST_TREE, HOST_CAPTURE };
 enum host_kind host_kind(const struct host *host);
+/* Which folder a tree is; both 0 for the others. */
+void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 
-/* Writes every answer from now on to FD, which the caller keeps. With REDACT, names and numbers
- * that identify the machine or its people are replaced. */
-int host_record(struct host *host, int fd, bool redact, struct arena *shared);
+/* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
+ * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed
+ * on TOLD, a descriptor or -1. */
+int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared);
 /* 0, or the error of the first line that could not be written, also by a child. */
 int host_record_error(const struct host *host);
 
@@ -60,6 +65,11 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
 /* The path last asked for is kept in WHERE (PATH_MAX bytes, may be shared memory), so that another
  * process can name it when this one hangs. */
 void host_leave_trace(struct host *host, char *where);
+
+/* While DISTRUST, files that are read are named by somebody else, as by a job's environment: a link in the last
+ * place of a path that belongs to neither root nor the caller is not followed (-ELOOP), and what the kernel makes
+ * up (procfs and its like) is not opened (-ENXIO), as reading it can act. */
+void host_distrust_names(struct host *host, bool distrust);
 
 /* ---- questions ---- */
 
@@ -112,7 +122,8 @@ bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
 		whole;                                      \
 	})
 
-/* A regular file, at most LIMIT bytes. */
+/* A regular file, at most LIMIT bytes. By a path that is not in /proc or /sys nothing there is opened, whatever
+ * links lead to it (-ENXIO). */
 HOST_PATH(4)
 int host_read(struct host *host, struct text *text, size_t limit, const char *format, ...);
 /* An entry of a table in sysfs: -EINVAL is how the kernel says that it is empty, so that one is

@@ -43,6 +43,7 @@ static void set_first(struct arena *arena, const char **field, struct span value
 static void take_line(struct bls_entry *e, struct arena *arena, struct span key, struct span value,
 		      enum bls_reader reader)
 {
+	e->grub |= span_starts(key, "grub_");
 	if (span_is(key, "title"))
 		set_first(arena, &e->title, value);
 	else if (span_is(key, "version"))

@@ -26,6 +26,7 @@ struct bls_entry {
 	const char *initrd; /* the last one */
 	const char *options;
 	const char *release; /* for the caller: where the entry's own contents say it */
+	bool grub;	     /* has keys that only the GRUB of Fedora and RHEL knows */
 	bool no_tries_left;  /* systemd-boot: boot counting has given it up */
 };
 

@@ -3,40 +3,115 @@
 #ifndef PARSE_GRUB_PRIVATE_H
 #define PARSE_GRUB_PRIVATE_H
 
+#include "parse/grub-script.h"
 #include "parse/grub.h"
 
-#define GRUB_WORDS_MAX 256
-#define GRUB_COMMAND_MAX (16u << 10) /* bytes of a command's words */
+/* ---- carrying it out ---- */
 
-struct grub_script {
-	struct grub_env *env;
-	struct span text;
-	size_t at;
-	uint64_t line;
-	/* The command that was read last: its words, each with a NUL, are there until the next one.
-	 */
-	uint64_t begin_line;
-	struct span words[GRUB_WORDS_MAX];
+#define GRUB_VARIABLES_MAX 256
+#define GRUB_WORDS_MAX 512
+#define GRUB_STEPS_MAX 100000
+#define GRUB_DEPTH_MAX 48	    /* of calls, loops and conditions in each other */
+#define GRUB_WORK_BYTES (64u << 20) /* address space; only pages that are used cost memory */
+#define GRUB_WORK_MAX (24u << 20)   /* bytes that a script may use */
+
+/* Stands in values and words for what is not known. */
+#define GRUB_UNKNOWN '\1'
+#define GRUB_UNKNOWN_TEXT "\1"
+
+struct grub_variable {
+	const char *name;
+	const char *value; /* NULL: not set */
+	bool exported;
+};
+
+/* Copied as a whole where both branches of a condition are carried out. */
+struct grub_variables {
 	size_t count;
-	char command[GRUB_COMMAND_MAX];
-	size_t used;
-	bool unknown; /* a word named a variable that only GRUB itself sets */
-	/* The word that is being read. */
-	char word[GRUB_VALUE_MAX];
-	size_t n;
-	bool any;
+	struct grub_variable items[GRUB_VARIABLES_MAX];
 };
 
-enum grub_token {
-	GRUB_COMMAND,
-	GRUB_OPEN, /* a command that ends in "{" */
-	GRUB_CLOSE,
-	GRUB_END,
+struct grub_function {
+	struct span name;
+	struct grub_node *body;
 };
 
-enum grub_token grub_next_command(struct grub_script *s);
-/* Quoting can double every byte. */
-#define GRUB_LINE_MAX (2 * GRUB_COMMAND_MAX + 3 * GRUB_WORDS_MAX)
-void grub_join_words(char line[GRUB_LINE_MAX], const struct span *words, size_t count);
+/* What $1 and the like stand for. */
+struct grub_scope {
+	size_t count;
+	const char *const *args;
+};
+
+struct grub_args {
+	size_t count;
+	const char *items[GRUB_WORDS_MAX];
+	struct grub_node *block; /* of the last word */
+	bool has_block;
+};
+
+enum grub_truth { GRUB_NO, GRUB_YES, GRUB_MAYBE };
+
+/* An entry before it is carried out. */
+struct grub_draft {
+	struct grub_entry entry;
+	struct grub_node *body;
+	struct span text; /* in place of it, of a BLS entry */
+	struct grub_scope scope;
+};
+
+struct grub_level {
+	LIST(struct grub_draft) drafts;
+	bool lost;
+	const char *why;
+};
+
+struct grub_run {
+	struct grub_menu *menu;
+	struct arena *work;
+	struct grub_variables vars;
+	LIST(struct grub_function) functions;
+	struct grub_scope scope;
+	bool in_scope;
+	struct grub_level *level; /* that menuentry adds to */
+	struct grub_entry *entry; /* that linux and initrd are of; NULL: of no entry */
+	const char *file;
+	size_t steps, words;
+	unsigned int depth, unsure, loops, breaks;
+	bool go_on, returning; /* "continue" and not "break"; "return" */
+	bool stopped;	       /* nothing more of this level is carried out */
+};
+
+/* grub-words.c */
+const char *grub_get(const struct grub_run *run, struct span name); /* "": not set */
+void grub_set(struct grub_run *run, struct span name, const char *value);
+void grub_unset(struct grub_run *run, const char *name);
+void grub_export(struct grub_run *run, const char *name);
+/* The variables of a new context. */
+void grub_only_exported(struct grub_run *run);
+/* What two ways that GRUB may have gone leave behind. */
+void grub_merge(struct grub_run *run, const struct grub_variables *other);
+bool grub_is_sure(const char *text);
+bool grub_expand(struct grub_run *run, const struct grub_word *words, struct grub_args *args);
+
+/* grub-run.c */
+enum grub_truth grub_run_list(struct grub_run *run, const struct grub_node *node);
+enum grub_truth grub_run_text(struct grub_run *run, struct span text);
+enum grub_truth grub_run_file(struct grub_run *run, const char *path);
+/* TEXT as the content of PATH. */
+enum grub_truth grub_run_in_place(struct grub_run *run, const char *path, struct span text);
+/* What the level's menu is cannot be told. */
+void grub_lose(struct grub_run *run, const char *why);
+
+/* grub-commands.c: false when there is no command of that name. */
+bool grub_command(struct grub_run *run, const struct grub_args *args, enum grub_truth *truth);
+
+/* grub-test.c */
+enum grub_truth grub_test(struct grub_run *run, const char *const *words, size_t count);
+int64_t grub_number(const char *s, bool *none, const char **end);
+
+/* grub.c */
+void grub_add_entry(struct grub_run *run, const struct grub_args *args, bool submenu);
+void grub_boot_linux(struct grub_run *run, const struct grub_args *args, uint64_t line);
+void grub_boot_initrd(struct grub_run *run, const struct grub_args *args);
 
 #endif

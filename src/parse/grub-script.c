@@ -1,296 +1,426 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-script.c - the words and commands of grub.cfg. */
+/* grub-script.c - the words and commands of grub.cfg, taken apart: script/yylex.l, script/parser.y. */
 #include "parse/grub-private.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
-
-/* ---- variables ---- */
-
-static struct grub_variable *find_variable(struct grub_env *env, struct span name)
-{
-	for_each_mut(v, &env->variables)
-		if (span_is(name, v->name))
-			return v;
-	return NULL;
-}
-
-const char *grub_get(struct grub_env *env, const char *name)
-{
-	const struct grub_variable *v = find_variable(env, span_of(name));
-
-	return v ? v->value : "";
-}
-
-void grub_set(struct grub_env *env, struct span name, struct span value)
-{
-	struct grub_variable *v = find_variable(env, name);
-
-	if (!v && env->variables.count == GRUB_VARIABLES_MAX)
-		return;
-	if (!v) {
-		v = LIST_ADD(env->arena, &env->variables);
-		v->name = arena_strndup(env->arena, name.p, name.n);
-	}
-	if (value.n >= v->room) {
-		for (v->room = 64; v->room <= value.n;)
-			v->room *= 2;
-		v->value = arena_alloc(env->arena, v->room);
-	}
-	memmove(v->value, value.p, value.n);
-	v->value[value.n] = '\0';
-}
-
-void grub_read_env(struct grub_env *env, struct span text)
-{
-	char value[GRUB_VALUE_MAX];
-	struct span line;
-
-	while (span_cut(&text, '\n', &line)) {
-		size_t equals = span_find(line, '='), n = 0;
-
-		if (equals == line.n || line.p[0] == '#')
-			continue;
-		/* A backslash takes the next byte as it is. */
-		for (size_t i = equals + 1; i < line.n && n < sizeof(value); i++) {
-			if (line.p[i] == '\\' && i + 1 < line.n)
-				i++;
-			value[n++] = line.p[i];
-		}
-		grub_set(env, (struct span){ line.p, equals }, (struct span){ value, n });
-	}
-}
 
 /* ---- words ---- */
 
-static int peek(const struct grub_script *s)
+static int peek(const struct grub_reader *r, size_t ahead)
 {
-	return s->at < s->text.n ? (unsigned char)s->text.p[s->at] : -1;
+	return r->at + ahead < r->text.n ? (unsigned char)r->text.p[r->at + ahead] : -1;
 }
 
-static int take(struct grub_script *s)
+static int take(struct grub_reader *r)
 {
-	int c = peek(s);
+	int c = peek(r, 0);
 
-	s->line += c == '\n';
-	s->at += c != -1;
+	r->line += c == '\n';
+	r->at += c != -1;
 	return c;
-}
-
-static void put(struct grub_script *s, int c)
-{
-	if (s->n < sizeof(s->word))
-		s->word[s->n++] = (char)c;
-	s->any = true;
-}
-
-static void end_word(struct grub_script *s)
-{
-	char *copy = s->command + s->used;
-
-	if (s->any && s->count < GRUB_WORDS_MAX && s->n < sizeof(s->command) - s->used) {
-		memcpy(copy, s->word, s->n);
-		copy[s->n] = '\0';
-		s->words[s->count++] = (struct span){ copy, s->n };
-		s->used += s->n + 1;
-	}
-	s->n = 0;
-	s->any = false;
-}
-
-/* Variables that the core image, a command or the firmware sets. */
-static bool is_set_elsewhere(struct span name)
-{
-	static const char *const names[] = { "root",	    "prefix", "config_directory", "cmdpath",
-					     "config_file", "match",  "env_block",	  "?" };
-
-	if (span_starts(name, "grub_") || span_starts(name, "feature_") ||
-	    span_starts(name, "net_"))
-		return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (span_is(name, names[i]))
-			return true;
-	return false;
-}
-
-/* $NAME and ${NAME}; outside of quotes, blanks in the value divide words. */
-static void expand(struct grub_script *s, bool quoted)
-{
-	bool braces;
-	size_t start;
-	const struct grub_variable *v;
-	struct span name;
-
-	take(s);
-	braces = peek(s) == '{';
-	if (braces)
-		take(s);
-	start = s->at;
-	while (isalnum(peek(s)) || peek(s) == '_' || (peek(s) == '?' && s->at == start))
-		take(s);
-	name = (struct span){ s->text.p + start, s->at - start };
-	if (braces && peek(s) == '}')
-		take(s);
-	if (!name.n) {
-		put(s, '$');
-		return;
-	}
-	v = find_variable(s->env, name);
-	if (!v && is_set_elsewhere(name))
-		s->unknown = true;
-	for (const char *p = v ? v->value : ""; *p; p++) {
-		if (!quoted && (*p == ' ' || *p == '\t' || *p == '\n'))
-			end_word(s);
-		else
-			put(s, *p);
-	}
-}
-
-static void take_quotes(struct grub_script *s, int quote)
-{
-	s->any = true; /* '' is a word */
-	while (peek(s) != -1 && peek(s) != quote) {
-		if (quote == '"' && peek(s) == '$') {
-			expand(s, true);
-			continue;
-		}
-		if (quote == '"' && peek(s) == '\\') {
-			take(s);
-			/* Before other characters the backslash stays. */
-			if (peek(s) > 0 && !strchr("$\"\\\n", peek(s)))
-				put(s, '\\');
-			else if (peek(s) == '\n')
-				take(s);
-			if (peek(s) == -1 || peek(s) == quote)
-				continue;
-		}
-		put(s, take(s));
-	}
-	take(s);
 }
 
 static bool ends_word(int c)
 {
-	return c == -1 || (c && strchr(" \t\r\n;", c));
+	return c == -1 || (c && strchr("{}|&;<> \t\n", c));
 }
 
-static void take_word(struct grub_script *s)
+static struct grub_piece **add_piece(struct grub_reader *r, struct grub_piece **tail,
+				     enum grub_piece_kind kind, size_t start)
 {
-	while (!ends_word(peek(s))) {
-		int c = peek(s);
+	struct grub_piece *piece = arena_alloc(r->arena, sizeof(*piece));
 
-		if (c == '$') {
-			expand(s, false);
-			continue;
-		}
-		take(s);
-		if (c == '\'' || c == '"') {
-			take_quotes(s, c);
-		} else if (c == '\\') {
-			c = take(s);
-			if (c != '\n' && c != -1)
-				put(s, c);
-		} else {
-			put(s, c);
+	piece->kind = kind;
+	piece->text = (struct span){ r->text.p + start, r->at - start };
+	*tail = piece;
+	return &piece->next;
+}
+
+/* The length of a variable's name: letters, a number, or one of a few signs. */
+static size_t name_length(struct span s)
+{
+	size_t n = 0;
+
+	if (s.n && strchr("?#*@", s.p[0]) && s.p[0])
+		return 1;
+	if (s.n && isdigit((unsigned char)s.p[0])) {
+		while (n < s.n && isdigit((unsigned char)s.p[n]))
+			n++;
+		return n;
+	}
+	while (n < s.n && (isalnum((unsigned char)s.p[n]) || s.p[n] == '_'))
+		n++;
+	return n;
+}
+
+/* $NAME, ${NAME}. NULL: neither. */
+static struct grub_piece **take_name(struct grub_reader *r, struct grub_piece **tail, bool quoted)
+{
+	bool braces = peek(r, 1) == '{';
+	size_t start = r->at + 1 + braces, n;
+
+	if (start > r->text.n)
+		return NULL;
+	n = name_length((struct span){ r->text.p + start, r->text.n - start });
+	if (!n || (braces && (start + n >= r->text.n || r->text.p[start + n] != '}')))
+		return NULL;
+	r->at = start + n;
+	tail = add_piece(r, tail, quoted ? GRUB_DOUBLE_NAME : GRUB_NAME, start);
+	r->at += braces;
+	return tail;
+}
+
+static struct grub_piece **take_single(struct grub_reader *r, struct grub_piece **tail)
+{
+	size_t start = r->at;
+
+	while (peek(r, 0) != -1 && peek(r, 0) != '\'')
+		take(r);
+	tail = add_piece(r, tail, GRUB_SINGLE, start);
+	return take(r) == '\'' ? tail : NULL;
+}
+
+static struct grub_piece **take_double(struct grub_reader *r, struct grub_piece **tail)
+{
+	size_t start = r->at;
+
+	while (tail && peek(r, 0) != -1 && peek(r, 0) != '"') {
+		if (peek(r, 0) == '$') {
+			tail = add_piece(r, tail, GRUB_DOUBLE, start);
+			tail = take_name(r, tail, true);
+			start = r->at;
+		} else if (take(r) == '\\') {
+			take(r);
 		}
 	}
-	end_word(s);
+	if (tail)
+		tail = add_piece(r, tail, GRUB_DOUBLE, start);
+	return tail && take(r) == '"' ? tail : NULL;
+}
+
+static struct grub_piece **take_plain(struct grub_reader *r, struct grub_piece **tail)
+{
+	size_t start = r->at;
+
+	while (!ends_word(peek(r, 0)) && !strchr("'\"$", peek(r, 0)))
+		if (take(r) == '\\')
+			take(r);
+	return add_piece(r, tail, GRUB_PLAIN, start);
+}
+
+static enum grub_token take_word(struct grub_reader *r)
+{
+	struct grub_piece **tail;
+	size_t start = r->at;
+
+	r->word = arena_alloc(r->arena, sizeof(*r->word));
+	tail = &r->word->pieces;
+	while (tail && !ends_word(peek(r, 0))) {
+		int c = peek(r, 0);
+
+		if (c == '\0')
+			return GRUB_BAD;
+		if (c == '$' && peek(r, 1) == '"') { /* to be translated */
+			r->at += 2;
+			tail = take_double(r, tail);
+		} else if (c == '$') {
+			tail = take_name(r, tail, false);
+		} else if (c == '\'' || c == '"') {
+			take(r);
+			tail = c == '"' ? take_double(r, tail) : take_single(r, tail);
+		} else {
+			tail = take_plain(r, tail);
+		}
+	}
+	r->raw = (struct span){ r->text.p + start, r->at - start };
+	if (!tail || span_is(r->raw, "[[") || span_is(r->raw, "]]"))
+		return GRUB_BAD;
+	return GRUB_WORD;
+}
+
+enum grub_token grub_next_token(struct grub_reader *r)
+{
+	for (;;) {
+		int c = peek(r, 0);
+
+		r->token_line = r->line;
+		if (c == '#') {
+			while (peek(r, 0) != -1 && peek(r, 0) != '\n')
+				take(r);
+		} else if (c == ' ' || c == '\t') {
+			take(r);
+		} else if (c == -1) {
+			return GRUB_END;
+		} else if (!ends_word(c)) {
+			return take_word(r);
+		} else {
+			take(r);
+			return c == '\n'  ? GRUB_NEWLINE
+			       : c == ';' ? GRUB_SEMICOLON
+			       : c == '{' ? GRUB_OPEN
+			       : c == '}' ? GRUB_CLOSE
+					  : GRUB_BAD;
+		}
+	}
+}
+
+static void advance(struct grub_reader *r)
+{
+	r->token = grub_next_token(r);
+	/* A file that ends without a newline is read as if it had one. */
+	if (r->token == GRUB_WORD && r->budget)
+		r->budget--;
+	else if (r->token == GRUB_WORD)
+		r->token = GRUB_BAD;
 }
 
 /* ---- commands ---- */
 
-static void pass_blanks(struct grub_script *s, bool lines)
-{
-	for (;;) {
-		int c = peek(s);
+static const char *const keywords[] = { "case",	  "do",	  "done",  "elif",  "else",
+					"esac",	  "fi",	  "for",   "if",    "in",
+					"select", "then", "until", "while", "function" };
 
-		if (c == '#')
-			while (peek(s) != -1 && peek(s) != '\n')
-				take(s);
-		else if (c == ' ' || c == '\t' || c == '\r' || (lines && (c == '\n' || c == ';')))
-			take(s);
-		else
-			break;
-	}
+static bool at_keyword(const struct grub_reader *r, const char *word)
+{
+	return r->token == GRUB_WORD && span_is(r->raw, word);
 }
 
-/* A brace stands alone. */
-static bool at_brace(const struct grub_script *s, char brace)
+static bool at_any_keyword(const struct grub_reader *r)
 {
-	return peek(s) == brace &&
-	       (s->at + 1 >= s->text.n || ends_word((unsigned char)s->text.p[s->at + 1]));
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (at_keyword(r, keywords[i]))
+			return true;
+	return false;
 }
 
-enum grub_token grub_next_command(struct grub_script *s)
+static bool take_keyword(struct grub_reader *r, const char *word)
 {
-	s->count = s->n = s->used = 0;
-	s->any = s->unknown = false;
-	pass_blanks(s, true);
-	s->begin_line = s->line;
-	if (peek(s) == -1)
-		return GRUB_END;
-	if (at_brace(s, '}')) {
-		take(s);
-		return GRUB_CLOSE;
+	if (!at_keyword(r, word))
+		return false;
+	advance(r);
+	return true;
+}
+
+static bool at_delimiter(const struct grub_reader *r)
+{
+	return r->token == GRUB_NEWLINE || r->token == GRUB_SEMICOLON;
+}
+
+static void pass_newlines(struct grub_reader *r)
+{
+	while (r->token == GRUB_NEWLINE)
+		advance(r);
+}
+
+/* One ";" or newline, and newlines. */
+static bool take_delimiters(struct grub_reader *r)
+{
+	if (!at_delimiter(r))
+		return false;
+	advance(r);
+	pass_newlines(r);
+	return true;
+}
+
+static bool is_name(struct span s)
+{
+	return s.n && !isdigit((unsigned char)s.p[0]) && name_length(s) == s.n &&
+	       !strchr("?#*@", s.p[0]);
+}
+
+static bool take_plain_name(struct grub_reader *r, struct span *name)
+{
+	if (r->token != GRUB_WORD || !is_name(r->raw) || at_any_keyword(r))
+		return false;
+	*name = r->raw;
+	advance(r);
+	return true;
+}
+
+static struct grub_node *read_command(struct grub_reader *r);
+
+/* Commands up to what cannot begin one; DELIMITED: the last one ends with a delimiter. */
+static struct grub_node *read_commands(struct grub_reader *r, bool *delimited)
+{
+	struct grub_node *first = NULL, **tail = &first;
+
+	pass_newlines(r);
+	do {
+		*tail = read_command(r);
+		if (!*tail)
+			return NULL;
+		tail = &(*tail)->next;
+		*delimited = take_delimiters(r);
+	} while (*delimited && r->token == GRUB_WORD &&
+		 (!at_any_keyword(r) || at_keyword(r, "if") || at_keyword(r, "for") ||
+		  at_keyword(r, "while") || at_keyword(r, "until")));
+	return first;
+}
+
+static struct grub_node *read_delimited(struct grub_reader *r)
+{
+	bool delimited;
+	struct grub_node *list = read_commands(r, &delimited);
+
+	return list && delimited ? list : NULL;
+}
+
+static bool read_if(struct grub_reader *r, struct grub_node *node)
+{
+	node->kind = GRUB_IF;
+	node->condition = read_delimited(r);
+	if (!node->condition || !take_keyword(r, "then"))
+		return false;
+	node->body = read_delimited(r);
+	if (!node->body)
+		return false;
+	if (take_keyword(r, "elif")) {
+		node->other = arena_alloc(r->arena, sizeof(*node));
+		node->other->line = r->token_line;
+		return read_if(r, node->other); /* one "fi" ends all */
 	}
+	if (take_keyword(r, "else")) {
+		node->other = read_delimited(r);
+		if (!node->other)
+			return false;
+	}
+	return take_keyword(r, "fi");
+}
+
+static bool read_words(struct grub_reader *r, struct grub_word **tail)
+{
+	for (; r->token == GRUB_WORD; advance(r)) {
+		*tail = r->word;
+		tail = &r->word->next;
+	}
+	return r->token != GRUB_BAD;
+}
+
+static bool read_for(struct grub_reader *r, struct grub_node *node)
+{
+	node->kind = GRUB_FOR;
+	if (!take_plain_name(r, &node->name) || !take_keyword(r, "in") ||
+	    !read_words(r, &node->words) || !take_delimiters(r) || !take_keyword(r, "do"))
+		return false;
+	node->body = read_delimited(r);
+	return node->body && take_keyword(r, "done");
+}
+
+static bool read_while(struct grub_reader *r, struct grub_node *node, bool until)
+{
+	node->kind = until ? GRUB_UNTIL : GRUB_WHILE;
+	node->condition = read_delimited(r);
+	if (!node->condition || !take_keyword(r, "do"))
+		return false;
+	node->body = read_delimited(r);
+	return node->body && take_keyword(r, "done");
+}
+
+static bool read_block(struct grub_reader *r, struct grub_word *word)
+{
+	bool delimited;
+
+	advance(r);
+	word->block = true;
+	word->body = read_commands(r, &delimited);
+	if (!word->body || r->token != GRUB_CLOSE)
+		return false;
+	advance(r);
+	return true;
+}
+
+static bool read_simple(struct grub_reader *r, struct grub_node *node)
+{
+	struct grub_word **tail = &node->words;
+
+	node->kind = GRUB_COMMAND;
+	if (r->token != GRUB_WORD || at_any_keyword(r))
+		return false;
+	if (!read_words(r, tail))
+		return false;
+	while (*tail)
+		tail = &(*tail)->next;
+	if (r->token != GRUB_OPEN)
+		return true;
+	*tail = arena_alloc(r->arena, sizeof(**tail));
+	return read_block(r, *tail);
+}
+
+static bool read_any(struct grub_reader *r, struct grub_node *node)
+{
+	if (take_keyword(r, "if"))
+		return read_if(r, node);
+	if (take_keyword(r, "for"))
+		return read_for(r, node);
+	if (take_keyword(r, "while"))
+		return read_while(r, node, false);
+	if (take_keyword(r, "until"))
+		return read_while(r, node, true);
+	return read_simple(r, node);
+}
+
+static struct grub_node *read_command(struct grub_reader *r)
+{
+	struct grub_node *node = arena_alloc(r->arena, sizeof(*node));
+	bool whole = false;
+
+	node->line = r->token_line;
+	if (r->depth < GRUB_DEPTH_MAX) {
+		r->depth++;
+		whole = read_any(r, node);
+		r->depth--;
+	}
+	return whole ? node : NULL;
+}
+
+static bool read_function(struct grub_reader *r)
+{
+	struct span name;
+	struct grub_node *body;
+
+	if (!take_plain_name(r, &name))
+		return false;
+	pass_newlines(r);
+	if (r->token != GRUB_OPEN)
+		return false;
+	advance(r);
+	body = read_delimited(r);
+	if (!body || r->token != GRUB_CLOSE)
+		return false;
+	advance(r);
+	r->define(r->user, name, body);
+	return true;
+}
+
+void grub_reader_begin(struct grub_reader *r)
+{
+	r->at = 0;
+	r->depth = 0;
+	advance(r);
+}
+
+int grub_reader_next(struct grub_reader *r, struct grub_node **node)
+{
+	bool whole;
+
+	*node = NULL;
 	for (;;) {
-		pass_blanks(s, false);
-		if (peek(s) == '\n' || peek(s) == ';' || peek(s) == -1)
-			return GRUB_COMMAND;
-		if (at_brace(s, '{')) {
-			take(s);
-			return GRUB_OPEN;
+		pass_newlines(r);
+		if (r->token == GRUB_END)
+			return 0;
+		if (take_keyword(r, "function")) {
+			whole = read_function(r);
+		} else {
+			*node = read_command(r);
+			whole = *node != NULL;
 		}
-		take_word(s);
+		if (!whole || (!at_delimiter(r) && r->token != GRUB_END))
+			return r->budget ? -EINVAL : -E2BIG;
+		if (r->token != GRUB_END)
+			advance(r);
+		if (*node)
+			return 1;
 	}
-}
-
-/* ---- the kernel's command line: lib/cmdline.c grub_create_loader_cmdline() ---- */
-
-static bool is_hex_escape(struct span s)
-{
-	return s.n >= 4 && s.p[0] == '\\' && s.p[1] == 'x' && isxdigit((unsigned char)s.p[2]) &&
-	       isxdigit((unsigned char)s.p[3]);
-}
-
-static size_t quote_word(char *out, struct span word)
-{
-	bool blanks = span_find(word, ' ') < word.n;
-	size_t n = 0;
-
-	if (blanks)
-		out[n++] = '"';
-	for (size_t i = 0; i < word.n; i++) {
-		char c = word.p[i];
-
-		if ((c == '\\' || c == '\'' || c == '"') &&
-		    !is_hex_escape((struct span){ word.p + i, word.n - i }))
-			out[n++] = '\\';
-		out[n++] = c;
-	}
-	if (blanks)
-		out[n++] = '"';
-	return n;
-}
-
-void grub_join_words(char line[GRUB_LINE_MAX], const struct span *words, size_t count)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			line[n++] = ' ';
-		n += quote_word(line + n, words[i]);
-	}
-	line[n] = '\0';
-}
-
-const char *grub_command_line(struct grub_env *env, struct span text)
-{
-	struct grub_script s = { .env = env, .text = text };
-	char line[GRUB_LINE_MAX];
-
-	grub_next_command(&s);
-	grub_join_words(line, s.words, s.count);
-	return arena_strdup(env->arena, line);
 }

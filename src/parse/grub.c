@@ -1,297 +1,242 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub.c - the menu that grub.cfg makes, and which entry is started. */
+/* grub.c - the menu that grub.cfg makes, what its entries start, and which one is started. */
 #include "parse/grub-private.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* of submenus */
-#define BRANCHES_MAX 32
+#include "parse/bls.h"
 
-/* One "if" that is open. */
-struct branch {
-	bool outer;  /* what stands round it is read */
-	bool active; /* this branch is */
-	bool taken;  /* it or one before it is the one that GRUB takes, for certain */
-};
+#define LEVELS_MAX 8 /* of submenus */
 
-struct builder {
-	struct grub_menu *menu;
-	struct grub_script script;
-	struct branch branches[BRANCHES_MAX];
-	size_t branches_count;
-	unsigned int depth;
-};
-
-static const char *word(struct builder *b, size_t i)
-{
-	return b->script.words[i].p;
-}
-
-/* A copy that outlives the command. */
-static const char *store(struct builder *b, const char *s)
+/* A copy that outlives the reader. */
+static const char *store(struct grub_run *run, const char *s)
 {
 	size_t n = strlen(s) + 1;
 
-	if (n > GRUB_STORED_MAX - b->menu->stored) {
-		b->menu->overflow = true;
+	if (n > GRUB_STORED_MAX - run->menu->stored) {
+		grub_lose(run, "its entries are too long");
 		return "";
 	}
-	b->menu->stored += n;
-	return arena_strndup(b->menu->env->arena, s, n - 1);
+	run->menu->stored += n;
+	return arena_strndup(run->menu->arena, s, n - 1);
 }
 
-/* ---- conditions ---- */
+/* ---- the kernel's command line: lib/cmdline.c grub_create_loader_cmdline() ---- */
 
-enum truth { NO, YES, MAYBE };
-
-/* The words between the brackets of "[ ... ]": of what grub-mkconfig writes, the tests that only
- * depend on variables. */
-static enum truth test(struct builder *b, size_t first, size_t count)
+static bool is_hex_escape(const char *s)
 {
-	const char *a = count > 0 ? word(b, first) : "", *o = count > 1 ? word(b, first + 1) : "";
-	const char *c = count > 2 ? word(b, first + 2) : "";
-
-	if (b->script.unknown)
-		return MAYBE;
-	if (count == 1)
-		return *a ? YES : NO;
-	if (count == 2 && strcmp(a, "-z") == 0)
-		return *o ? NO : YES;
-	if (count == 2 && strcmp(a, "-n") == 0)
-		return *o ? YES : NO;
-	if (count == 3 && (strcmp(o, "=") == 0 || strcmp(o, "==") == 0))
-		return strcmp(a, c) == 0 ? YES : NO;
-	if (count == 3 && strcmp(o, "!=") == 0)
-		return strcmp(a, c) == 0 ? NO : YES;
-	return MAYBE;
+	return s[0] == '\\' && s[1] == 'x' && isxdigit((unsigned char)s[2]) &&
+	       isxdigit((unsigned char)s[3]);
 }
 
-/* The condition that begins with word FIRST. */
-static enum truth weigh(struct builder *b, size_t first)
+static size_t quote_word(char *out, const char *word)
 {
-	size_t count = b->script.count;
-	bool negate = first < count && strcmp(word(b, first), "!") == 0;
-	enum truth truth = MAYBE;
+	bool blanks = strchr(word, ' ') != NULL;
+	size_t n = 0;
 
-	first += negate;
-	if (first + 1 < count && strcmp(word(b, first), "[") == 0 &&
-	    strcmp(word(b, count - 1), "]") == 0)
-		truth = test(b, first + 1, count - first - 2);
-	if (negate && truth != MAYBE)
-		truth = truth == YES ? NO : YES;
-	return truth;
-}
-
-static bool is_active(const struct builder *b)
-{
-	return !b->branches_count || b->branches[b->branches_count - 1].active;
-}
-
-/* Deals with if, elif, else and fi. False when there is no command to be read, else FIRST is its
- * first word. */
-static bool find_command(struct builder *b, size_t *first)
-{
-	struct branch *top = b->branches_count ? &b->branches[b->branches_count - 1] : NULL;
-	const char *name = b->script.count ? word(b, 0) : "";
-	enum truth truth;
-
-	*first = 0;
-	if (strcmp(name, "if") == 0 && b->branches_count < BRANCHES_MAX) {
-		truth = weigh(b, 1);
-		b->branches[b->branches_count] =
-			(struct branch){ is_active(b), is_active(b) && truth != NO, truth == YES };
-		b->branches_count++;
-		return false;
+	if (blanks)
+		out[n++] = '"';
+	for (; *word; word++) {
+		if (is_hex_escape(word)) {
+			memcpy(out + n, word, 4);
+			n += 4;
+			word += 3;
+			continue;
+		}
+		if (*word == '\\' || *word == '\'' || *word == '"')
+			out[n++] = '\\';
+		out[n++] = *word;
 	}
-	if (top && strcmp(name, "elif") == 0) {
-		truth = top->taken ? NO : weigh(b, 1);
-		top->active = top->outer && truth != NO;
-		top->taken |= truth == YES;
-		return false;
-	}
-	if (top && strcmp(name, "fi") == 0) {
-		b->branches_count--;
-		return false;
-	}
-	if (top && strcmp(name, "else") == 0) {
-		top->active = top->outer && !top->taken;
-		*first = 1;
-	} else if (strcmp(name, "then") == 0 || strcmp(name, "do") == 0) {
-		*first = 1;
-	}
-	return is_active(b) && *first < b->script.count;
+	if (blanks)
+		out[n++] = '"';
+	return n;
 }
 
-/* ---- set ---- */
-
-static void read_assignment(struct builder *b, struct span text)
+static const char *join_words(struct grub_run *run, const char *const *words, size_t count)
 {
-	size_t equals = span_find(text, '=');
-	struct span name = { text.p, equals };
+	size_t size = 1, n = 0;
+	char *line;
 
-	if (equals == text.n || !equals)
+	for (size_t i = 0; i < count; i++)
+		size += 2 * strlen(words[i]) + 3; /* quoting can double every byte */
+	line = arena_alloc(run->work, size);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			line[n++] = ' ';
+		n += quote_word(line + n, words[i]);
+	}
+	return line;
+}
+
+/* ---- what an entry starts ---- */
+
+/* Behind its device, is a path known? */
+static const char *known_path(const char *path)
+{
+	const char *close = *path == '(' ? strchr(path, ')') : NULL;
+
+	path = close ? close + 1 : path;
+	return grub_is_sure(path) ? path : NULL;
+}
+
+void grub_boot_linux(struct grub_run *run, const struct grub_args *args, uint64_t line)
+{
+	static const char *const names[] = { "linux", "linux16", "linuxefi" };
+	struct grub_entry *e = run->entry;
+	const char *path = known_path(args->items[1]), *text;
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		known |= strcmp(args->items[0], names[i]) == 0;
+	if (!known)
 		return;
-	text = (struct span){ text.p + equals + 1, text.n - equals - 1 };
-	if (!span_is(name, "menuentry_id_option")) /* emptied only for GRUB before 2.00 */
-		grub_set(b->menu->env, name, text);
+	text = join_words(run, args->items + 2, args->count - 2);
+	e->line = e->bls ? 0 : line;
+	e->kernel = path ? store(run, path) : NULL;
+	e->cmdline = grub_is_sure(text) ? store(run, text) : NULL;
+	e->initrd = NULL;
+	e->doubt |= run->unsure || !path || !e->cmdline;
+}
+
+/* "6.1.0-9-amd64" of "/boot/vmlinuz-6.1.0-9-amd64". */
+static const char *suffix_of(const char *kernel)
+{
+	const char *slash = strrchr(kernel, '/'), *dash = strchr(slash ? slash : kernel, '-');
+
+	return dash ? dash + 1 : NULL;
+}
+
+void grub_boot_initrd(struct grub_run *run, const struct grub_args *args)
+{
+	struct grub_entry *e = run->entry;
+	const char *suffix = e->kernel ? suffix_of(e->kernel) : NULL;
+	const char *chosen = known_path(args->items[args->count - 1]);
+
+	for (size_t i = 1; i < args->count && suffix; i++) {
+		const char *path = known_path(args->items[i]), *name;
+
+		name = path && strrchr(path, '/') ? strrchr(path, '/') : path;
+		if (name && strstr(name, suffix)) {
+			chosen = path;
+			break;
+		}
+	}
+	e->initrd = chosen ? store(run, chosen) : NULL;
+	e->doubt |= run->unsure || !chosen;
 }
 
 /* ---- entries ---- */
 
-static void pass_block(struct builder *b)
+/* menuentry TITLE [--class C]... [--id ID] [WORD]...: 1 and more are the words of the block. */
+static bool read_heading(struct grub_run *run, const struct grub_args *args, struct grub_draft *d)
 {
-	unsigned int depth = 1;
+	const char **words = arena_alloc(run->work, args->count * sizeof(*words));
+	size_t count = 0;
+	bool options = true;
 
-	while (depth) {
-		enum grub_token token = grub_next_command(&b->script);
+	for (size_t i = 1; i < args->count; i++) {
+		const char *word = args->items[i];
 
-		depth += token == GRUB_OPEN;
-		depth -= token == GRUB_CLOSE;
-		if (token == GRUB_END)
-			return;
-	}
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
-	return false;
-}
-
-/* linux PATH ARGUMENT..., initrd PATH...: the last image is the initramfs, microcode comes first.
- */
-static void read_boot_command(struct builder *b, struct grub_entry *entry, size_t first)
-{
-	static const char *const linux_names[] = { "linux", "linux16", "linuxefi", NULL };
-	static const char *const initrd_names[] = { "initrd", "initrd16", "initrdefi", NULL };
-	struct grub_script *s = &b->script;
-
-	if (s->count < first + 2)
-		return;
-	if (is_one_of(word(b, first), linux_names)) {
-		char line[GRUB_LINE_MAX];
-
-		grub_join_words(line, s->words + first + 2, s->count - first - 2);
-		entry->line = s->begin_line;
-		entry->kernel = store(b, word(b, first + 1));
-		entry->cmdline = store(b, line);
-	} else if (is_one_of(word(b, first), initrd_names)) {
-		entry->initrd = store(b, word(b, s->count - 1));
-	}
-}
-
-static void read_entry_body(struct builder *b, struct grub_entry *entry)
-{
-	size_t branches = b->branches_count, first;
-	unsigned int depth = 1;
-
-	while (depth) {
-		enum grub_token token = grub_next_command(&b->script);
-
-		depth += token == GRUB_OPEN;
-		depth -= token == GRUB_CLOSE;
-		if (token == GRUB_END)
-			break;
-		if (token == GRUB_COMMAND && find_command(b, &first))
-			read_boot_command(b, entry, first);
-	}
-	b->branches_count = branches;
-}
-
-static void read_commands(struct builder *b, void *list);
-
-/* menuentry TITLE [--class C]... [$menuentry_id_option ID] { ... } */
-static void read_entry(struct builder *b, void *list, size_t first, bool submenu)
-{
-	typeof(&b->menu->entries) entries = list;
-	struct arena *arena = b->menu->env->arena;
-	struct grub_script *s = &b->script;
-	size_t branches = b->branches_count;
-	struct grub_entry *entry, built = { .submenu = submenu, .line = s->begin_line };
-
-	for (size_t i = first + 1; i < s->count; i++) {
-		if (strncmp(word(b, i), "--id=", 5) == 0)
-			built.id = store(b, word(b, i) + 5);
-		else if (strcmp(word(b, i), "--id") == 0 && i + 1 < s->count)
-			built.id = store(b, word(b, ++i));
-		else if (strncmp(word(b, i), "--", 2) == 0 && !strchr(word(b, i), '=') &&
-			 strcmp(word(b, i), "--unrestricted") != 0)
+		if (!options || word[0] != '-' || !word[1]) {
+			words[count++] = word;
+		} else if (strcmp(word, "--") == 0) {
+			options = false;
+		} else if (strncmp(word, "--id=", 5) == 0) {
+			d->entry.id = word + 5;
+		} else if (strcmp(word, "--id") == 0 && i + 1 < args->count) {
+			d->entry.id = args->items[++i];
+		} else if (strcmp(word, "--unrestricted") != 0 && !strchr(word, '=')) {
 			i++; /* --class, --users, --hotkey, --source */
-		else if (word(b, i)[0] != '-' && !built.title)
-			built.title = store(b, word(b, i));
+		}
 	}
-	if (!built.title || b->menu->count == GRUB_ENTRIES_MAX || b->depth == DEPTH_MAX) {
-		b->menu->overflow |= built.title != NULL;
-		pass_block(b);
+	if (!count)
+		return false;
+	d->entry.title = store(run, words[0]);
+	d->entry.id = d->entry.id ? store(run, d->entry.id) : NULL;
+	d->scope = (struct grub_scope){ count, words };
+	return true;
+}
+
+static struct grub_draft *add_draft(struct grub_run *run)
+{
+	struct grub_draft *d;
+
+	if (run->menu->count == GRUB_ENTRIES_MAX) {
+		grub_lose(run, "it has too many entries");
+		return NULL;
+	}
+	run->menu->count++;
+	d = LIST_ADD(run->work, &run->level->drafts);
+	d->entry.maybe = run->unsure;
+	d->entry.file = store(run, run->file);
+	return d;
+}
+
+void grub_add_entry(struct grub_run *run, const struct grub_args *args, bool submenu)
+{
+	struct grub_draft draft = { 0 }, *d;
+
+	if (run->entry || !read_heading(run, args, &draft))
 		return;
+	d = add_draft(run);
+	if (!d)
+		return;
+	draft.entry.maybe = d->entry.maybe;
+	draft.entry.file = d->entry.file;
+	draft.entry.submenu = submenu;
+	draft.body = args->block;
+	*d = draft;
+}
+
+/* ---- entries in files of their own: blscfg.c create_entry(), expand_val() ---- */
+
+/* Variables are filled in here, and each with a blank after it; the blank that follows is passed over. */
+static const char *fill_in(struct grub_run *run, const char *text)
+{
+	const char *done = "";
+
+	while (*text) {
+		size_t n = strcspn(text, "$");
+
+		if (n && text[n] && text[n - 1] == '\\')
+			n++;
+		if (n) {
+			done = arena_printf(run->work, "%s%.*s", done, (int)n, text);
+			text += n;
+			continue;
+		}
+		for (n = 1; isalnum((unsigned char)text[n]) || text[n] == '_';)
+			n++;
+		if (n > 1)
+			done = arena_printf(run->work, "%s%s ", done,
+					    grub_get(run, (struct span){ text + 1, n - 1 }));
+		text += n;
+		text += *text == ' ';
 	}
-	b->menu->count++;
-	b->depth++;
-	if (submenu) {
-		read_commands(b, &built.entries);
-		b->branches_count = branches;
-	} else {
-		read_entry_body(b, &built);
-	}
-	b->depth--;
-	entry = LIST_ADD(arena, entries);
-	*entry = built;
+	return done;
 }
 
-static void add_bls_place(struct builder *b, void *list)
+/* Then the entry is a script, with the rest of what stands in its file. What is wrong in it is found when
+ * it is started. */
+void grub_add_bls(struct grub_run *run, const struct bls_entry *bls)
 {
-	typeof(&b->menu->entries) entries = list;
+	const char *options = bls->options ? bls->options
+					   : grub_get(run, SPAN("default_kernelopts"));
+	const char *text = arena_printf(run->work, "linux %s %s\n%s%s\n", bls->kernel,
+					fill_in(run, options), bls->initrd ? "initrd " : "",
+					bls->initrd ? bls->initrd : "");
+	struct grub_draft *d = add_draft(run);
 
-	if (!b->menu->blscfg)
-		LIST_ADD(b->menu->env->arena, entries)->blscfg = true;
-	b->menu->blscfg = true;
-}
-
-static void read_simple_command(struct builder *b, void *list, size_t first)
-{
-	struct grub_script *s = &b->script;
-
-	if (strcmp(word(b, first), "set") == 0 && first + 1 < s->count)
-		read_assignment(b, s->words[first + 1]);
-	else if (strcmp(word(b, first), "blscfg") == 0 || strcmp(word(b, first), "bls_import") == 0)
-		add_bls_place(b, list);
-	else if (s->count == first + 1)
-		read_assignment(b, s->words[first]);
-}
-
-/* Up to the "}" that closes a submenu, or the end. */
-static void read_commands(struct builder *b, void *list)
-{
-	size_t first;
-
-	for (;;) {
-		enum grub_token token = grub_next_command(&b->script);
-		bool read = token != GRUB_END && token != GRUB_CLOSE && find_command(b, &first);
-
-		if (token == GRUB_END || token == GRUB_CLOSE)
-			return;
-		if (token == GRUB_OPEN && read && strcmp(word(b, first), "menuentry") == 0)
-			read_entry(b, list, first, false);
-		else if (token == GRUB_OPEN && read && strcmp(word(b, first), "submenu") == 0)
-			read_entry(b, list, first, true);
-		else if (token == GRUB_OPEN)
-			pass_block(b); /* a function, or what is not read */
-		else if (read)
-			read_simple_command(b, list, first);
-	}
-}
-
-void grub_read_menu(struct grub_menu *menu, struct span text)
-{
-	struct builder b = { .menu = menu,
-			     .script = { .env = menu->env, .text = text, .line = 1 } };
-
-	/* Set by the core image, and used in every generated entry. */
-	grub_set(menu->env, SPAN("menuentry_id_option"), SPAN("--id"));
-	while (b.script.at < text.n)
-		read_commands(&b, &menu->entries);
+	if (!d)
+		return;
+	d->text = span_of(text);
+	d->entry.file = store(run, bls->file);
+	d->entry.title = store(run, bls->title ? bls->title : bls->kernel);
+	d->entry.id = store(run, bls->id);
+	d->entry.release = bls->version;
+	d->entry.bls = true;
 }
 
 /* ---- choosing: normal/menu.c get_entry_number(), menuentry_eq() ---- */
@@ -321,48 +266,223 @@ static const char *after_level(const char *spec)
 	return spec;
 }
 
-struct level {
-	const struct grub_entry *items;
-	uint32_t count;
-};
-
-static const struct grub_entry *choose_in(struct level level, const char *spec)
+static const char *id_of(const struct grub_entry *e)
 {
-	size_t digits = strspn(spec, "0123456789");
-	uint64_t number;
-
-	if (!level.count)
-		return NULL;
-	if (digits && (spec[digits] == '\0' || spec[digits] == '>') &&
-	    span_u64((struct span){ spec, digits }, 10, &number) == 0)
-		return &level.items[number < level.count ? number : 0];
-	for (uint32_t i = 0; i < level.count; i++)
-		if (names(spec, level.items[i].id))
-			return &level.items[i];
-	for (uint32_t i = 0; i < level.count; i++)
-		if (names(spec, level.items[i].title))
-			return &level.items[i];
-	return &level.items[0];
+	return e->id ? e->id : e->title;
 }
 
-const struct grub_entry *grub_choose(const struct grub_menu *menu, const char *chosen,
-				     struct arena *arena, const char **id)
+/* RHEL's looks for ids first, then for titles, then for a number that is all; others for a number
+ * first, whatever follows it. */
+static bool find_by_name(const struct grub_level *level, const char *spec, bool bls,
+			 uint32_t *index)
 {
-	struct level level = { menu->entries.items, menu->entries.count };
-	const struct grub_entry *entry;
+	for (uint32_t i = 0; i < level->drafts.count; i++) {
+		const struct grub_entry *e = &level->drafts.items[i].entry;
 
-	*id = NULL;
-	for (;;) {
-		const char *name;
-
-		entry = choose_in(level, chosen);
-		if (!entry)
-			return NULL;
-		name = entry->id ? entry->id : entry->title ? entry->title : "";
-		*id = *id ? arena_printf(arena, "%s>%s", *id, name) : name;
-		if (!entry->submenu)
-			return entry;
-		level = (struct level){ entry->entries.items, entry->entries.count };
-		chosen = after_level(chosen);
+		*index = i;
+		if (names(spec, id_of(e)) || (!bls && names(spec, e->title)))
+			return true;
 	}
+	for (uint32_t i = 0; bls && i < level->drafts.count; i++) {
+		*index = i;
+		if (names(spec, level->drafts.items[i].entry.title))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t choose_index(const struct grub_level *level, const char *spec, bool bls)
+{
+	const char *end;
+	uint32_t index;
+	bool none;
+	int64_t number = grub_number(spec, &none, &end);
+
+	none |= spec[strspn(spec, " \t\r\n")] == '-';
+	if ((bls || none) && find_by_name(level, spec, bls, &index))
+		return index;
+	if (none || (bls && *end))
+		return 0;
+	return number < level->drafts.count ? (uint32_t)number : 0;
+}
+
+/* The one of a level that "default" leads to; NULL with the menu's problem set. */
+static struct grub_draft *choose(struct grub_run *run, struct grub_level *level)
+{
+	struct grub_menu *menu = run->menu;
+	const char *spec = grub_get(run, SPAN("default"));
+	uint32_t index;
+
+	if (level->lost)
+		menu->problem = level->why;
+	else if (!level->drafts.count)
+		menu->problem = "the menu that boots next is empty";
+	else if (!grub_is_sure(spec))
+		menu->problem = "which entry boots next depends on what only GRUB knows";
+	if (menu->problem)
+		return NULL;
+	index = choose_index(level, spec, menu->blscfg);
+	for (uint32_t i = 0; i <= index; i++)
+		if (level->drafts.items[i].entry.maybe)
+			menu->problem =
+				"whether the menu has an entry depends on what only GRUB knows";
+	return menu->problem ? NULL : &level->drafts.items[index];
+}
+
+/* ---- carrying it out ---- */
+
+static void finish_level(struct grub_run *run, struct grub_level *level, void *entries,
+			 const char *path, bool started);
+
+/* The ids that lead to an entry, with '>' between them; one in an id is doubled. */
+static const char *add_id(struct grub_run *run, const char *path, const char *id)
+{
+	char *text = arena_alloc(run->menu->arena, strlen(path) + 2 * strlen(id) + 2), *to = text;
+
+	to = stpcpy(to, path);
+	if (*path)
+		*to++ = '>';
+	for (; *id; *to++ = *id++)
+		if (*id == '>')
+			*to++ = '>';
+	return text;
+}
+
+/* What GRUB sets before it carries an entry out: grub_menu_execute_entry(). */
+static void set_chosen(struct grub_run *run, const char *path)
+{
+	const char *spec = grub_get(run, SPAN("default")), *rest = after_level(spec);
+
+	grub_set(run, SPAN("chosen"), path);
+	grub_export(run, "chosen");
+	if (*rest)
+		grub_set(run, SPAN("default"), rest);
+	else if (grub_is_sure(spec) && !run->menu->blscfg)
+		grub_unset(run, "default");
+}
+
+static void run_submenu(struct grub_run *run, struct grub_draft *d, const char *path, bool chosen)
+{
+	struct grub_level level = { 0 }, *outer = run->level;
+
+	run->level = &level;
+	if (run->depth < LEVELS_MAX)
+		grub_run_list(run, d->body);
+	else
+		grub_lose(run, "its submenus go too deep");
+	run->depth++;
+	finish_level(run, &level, &d->entry.entries, path, chosen);
+	run->depth--;
+	run->level = outer;
+}
+
+static void run_start(struct grub_run *run, struct grub_draft *d)
+{
+	struct grub_level own = { 0 }, *outer = run->level;
+
+	run->level = &own;
+	run->entry = &d->entry;
+	if (d->entry.bls)
+		grub_run_text(run, d->text);
+	else
+		grub_run_list(run, d->body);
+	d->entry.doubt |= own.lost;
+	run->entry = NULL;
+	run->level = outer;
+}
+
+/* With the variables that its menu left behind; a submenu has those that were exported. */
+static void run_entry(struct grub_run *run, struct grub_draft *d, const char *path, bool chosen)
+{
+	struct grub_variables before = run->vars;
+	const char *spec = grub_get(run, SPAN("default"));
+
+	run->stopped = run->returning = false;
+	run->breaks = run->loops = run->unsure = 0;
+	run->file = d->entry.file;
+	run->scope = d->scope;
+	run->in_scope = true;
+	if (d->entry.submenu) {
+		grub_only_exported(run);
+		grub_set(run, SPAN("default"), spec);
+	}
+	set_chosen(run, path);
+	grub_set(run, SPAN("?"), "0"); /* its arguments are set by a command, setparams */
+	if (d->entry.submenu)
+		run_submenu(run, d, path, chosen);
+	else
+		run_start(run, d);
+	run->vars = before;
+}
+
+/* ENTRIES, of the menu or of a submenu, get what the drafts of LEVEL come to. STARTED: GRUB comes by
+ * this menu. */
+static void finish_level(struct grub_run *run, struct grub_level *level, void *entries,
+			 const char *path, bool started)
+{
+	struct grub_menu *menu = run->menu;
+	typeof(&menu->entries) list = entries;
+	struct grub_draft *next = started ? choose(run, level) : NULL;
+	uint32_t index = 0;
+
+	for_each_mut(d, &level->drafts) {
+		const char *id = add_id(run, path, id_of(&d->entry));
+
+		run_entry(run, d, id, d == next);
+		*LIST_ADD(menu->arena, list) = d->entry;
+		if (d != next || d->entry.submenu)
+			continue;
+		index = list->count;
+		menu->next_id = id;
+	}
+	if (index)
+		menu->next = &list->items[index - 1];
+}
+
+static void preset(struct grub_run *run, const char *name, const char *value)
+{
+	grub_set(run, span_of(name), value);
+	grub_export(run, name);
+}
+
+/* What normal/main.c, kern/main.c and the core image set. */
+static void begin(struct grub_run *run, const char *path)
+{
+	static const char *const features[] = {
+		"menuentry_id", "default_font_path",	"chainloader_bpb",
+		"ntldr",	"platform_search_hint", "all_video_module",
+		"200_final",	"timeout_style",	"nativedisk_cmd"
+	};
+	const struct grub_menu *menu = run->menu;
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		preset(run, arena_printf(run->work, "feature_%s", features[i]), "y");
+	preset(run, "prefix", arena_strndup(run->work, path, (size_t)(strrchr(path, '/') - path)));
+	if (menu->platform)
+		preset(run, "grub_platform", menu->platform);
+	if (menu->cpu)
+		preset(run, "grub_cpu", menu->cpu);
+}
+
+void grub_read_menu(struct grub_menu *menu, const char *file, struct span text)
+{
+	struct arena *work = arena_new(GRUB_WORK_BYTES);
+	struct grub_run *run = work ? arena_alloc(work, sizeof(*run)) : NULL;
+	struct grub_level level = { 0 };
+	const char *path;
+
+	if (!run) {
+		menu->lost = true;
+		menu->problem = "there is no memory for it";
+		return;
+	}
+	*run = (struct grub_run){ .menu = menu, .work = work, .level = &level, .words = 200000 };
+	path = arena_printf(work, GRUB_HOST "%s", file);
+	begin(run, path);
+	run->file = file;
+	grub_run_in_place(run, path, text);
+	menu->lost = level.lost;
+	finish_level(run, &level, &menu->entries, "", true);
+	menu->entries.state = FACT_KNOWN;
+	arena_free(work);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * grub.h - what GRUB's configuration amounts to: its menu, which entry it starts, and the command
- * line that a kernel gets from it. The script is not run: its commands are read in order, functions
- * are passed over (grub-mkconfig writes nothing in them that matters here), and of a condition that
- * depends on the machine both branches are read. Sources: GRUB manual, "Writing full configuration
- * files directly"; grub-core/normal/menu.c, grub-core/lib/cmdline.c, grub-core/lib/envblk.c.
+ * line that a kernel gets from it. grub.cfg is a program, and it is carried out: variables,
+ * functions, loops, tests, and the files that it reads. What only GRUB on that machine could
+ * answer (its devices, its modules, a key that is pressed) is unknown: of a condition that depends
+ * on it both branches are carried out, and what they leave behind differently is unknown, too.
+ *
+ * Sources: GRUB 2.06 grub-core/script/{yylex.l,parser.y,execute.c,argv.c}, normal/{main.c,menu.c,
+ * context.c}, commands/{test.c,menuentry.c,eval.c}, lib/{cmdline.c,envblk.c}; of the GRUB of RHEL and
+ * Fedora (rhboot/grub2, rhel-9-main) commands/{blscfg.c,increment.c} and normal/menu.c.
  */
 #ifndef PARSE_GRUB_H
 #define PARSE_GRUB_H
@@ -14,60 +18,66 @@
 #include "facts/fact.h"
 
 #define GRUB_ENTRIES_MAX 256
-#define GRUB_VARIABLES_MAX 256
-#define GRUB_VALUE_MAX 4096	   /* of a variable or a word; what is longer is cut off */
+#define GRUB_VALUE_MAX 8192	   /* bytes of a variable or a word */
 #define GRUB_STORED_MAX (4u << 20) /* of all entries together */
 
-struct grub_variable {
-	const char *name;
-	char *value;
-	size_t room;
-};
+struct grub_run;
 
-struct grub_env {
-	struct arena *arena;
-	LIST(struct grub_variable) variables;
-};
+/* What the script asks of the file system. Paths are as GRUB has them, "(device)" included; those in
+ * the folder of grub.cfg begin with GRUB_HOST. */
+#define GRUB_HOST "(host)"
 
-/* "" when it is not set, as GRUB itself has it. */
-const char *grub_get(struct grub_env *env, const char *name);
-void grub_set(struct grub_env *env, struct span name, struct span value);
-/* A grubenv file: name=value lines in a block of 1024 bytes. */
-void grub_read_env(struct grub_env *env, struct span text);
+struct grub_files {
+	/* The content in ARENA. 0, -ENOENT when it is not there, or why that cannot be said. */
+	int (*read)(void *user, const char *path, struct arena *arena, struct span *text);
+	/* 0, -ENOENT or why it cannot be said. */
+	int (*look)(void *user, const char *path, bool *folder, uint64_t *size);
+	/* The command blscfg: calls grub_add_bls() for each entry of the folder that the variable
+	 * blsdir names ("": the usual one). False when they could not all be read. */
+	bool (*bls)(void *user, struct grub_run *run, const char *folder);
+	void *user;
+};
 
 struct grub_entry {
 	const char *title;
-	const char *id; /* NULL: GRUB takes the title */
-	uint64_t line;	/* of the command that names the kernel, else of the entry */
+	const char *id;	  /* NULL: GRUB takes the title */
+	const char *file; /* that has it, as it was given to the reader */
+	uint64_t line;	  /* of the command that names the kernel, else of the entry */
 	bool submenu;
-	bool blscfg;			 /* no entry: the place of those in /boot/loader/entries */
-	const char *kernel;		 /* path as written; NULL: starts no Linux kernel */
-	const char *initrd;		 /* the last one; NULL: none */
-	const char *cmdline;		 /* without BOOT_IMAGE */
-	const char *file;		 /* for the caller */
-	const char *release;		 /* likewise */
+	bool bls;	    /* of a file of its own */
+	bool maybe;	    /* whether GRUB has this entry depends on what is unknown */
+	bool doubt;	    /* what it starts depends on what is unknown: NULL says nothing then */
+	const char *kernel; /* path as GRUB has it; NULL: starts no Linux kernel */
+	const char
+		*initrd; /* of several the one named like the kernel, else the last; NULL: none */
+	const char *cmdline; /* without BOOT_IMAGE; NULL with a kernel: it cannot be told */
+	const char *release; /* of a BLS entry: its version */
 	LIST(struct grub_entry) entries; /* of a submenu */
 };
 
 struct grub_menu {
-	struct grub_env *env; /* from grubenv; variables that the script sets are added */
+	/* To be set: */
+	struct arena *arena;
+	const struct grub_files *files;
+	const char *platform; /* efi, pc; NULL: not known */
+	const char *cpu;      /* x86_64, i386, arm64; NULL: not known */
+	/* The answer: */
 	LIST(struct grub_entry) entries;
-	bool blscfg;
-	bool overflow; /* over a limit: not all is here */
+	bool blscfg;		       /* entries of the Boot Loader Specification are in it */
+	bool lost;		       /* some entries of the first level are not known */
+	const struct grub_entry *next; /* the one that is started; NULL: none, or see problem */
+	const char *next_id;	       /* the ids that lead there, with '>' between them */
+	const char *problem;	       /* why lost, or why next is not known */
+	/* Of the reader. */
 	size_t count;  /* of entries, submenus included */
 	size_t stored; /* bytes */
 };
 
-/* Which entry is started is in the variable "default" then: a number, an id or a title. */
-void grub_read_menu(struct grub_menu *menu, struct span text);
+/* FILE is where TEXT, the grub.cfg, lies on the host: /boot/grub/grub.cfg. */
+void grub_read_menu(struct grub_menu *menu, const char *file, struct span text);
 
-/* The kernel's command line from the words after its path, as GRUB puts it together: unquoted by
- * its script language, then quoted again where there are blanks. In the arena of ENV. */
-const char *grub_command_line(struct grub_env *env, struct span words);
-
-/* The entry that CHOSEN ("2", "1>0", "gnulinux-advanced>...", a title) leads to; the first one when
- * there is no such. ID gets its ids joined with '>', in ARENA. NULL in an empty menu. */
-const struct grub_entry *grub_choose(const struct grub_menu *menu, const char *chosen,
-				     struct arena *arena, const char **id);
+/* For grub_files.bls: an entry with the strings of its file; OPTIONS, INITRD NULL: it has none. */
+struct bls_entry;
+void grub_add_bls(struct grub_run *run, const struct bls_entry *bls);
 
 #endif

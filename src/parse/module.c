@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* clang-format off */
 const char *const modules_of_interest[] = {
 	"bnxt_re",     "efa",		 "erdma",	   "gdrdrv",	   "ib_cm",
@@ -80,7 +82,7 @@ bool module_dep_line(struct span line, struct span *path)
 
 void module_name_copy(struct span name, char out[MODULE_NAME_MAX])
 {
-	size_t n = name.n < MODULE_NAME_MAX ? name.n : MODULE_NAME_MAX - 1;
+	size_t n = name.n < MODULE_NAME_MAX ? name.n : utf8_cut(name.p, MODULE_NAME_MAX - 1);
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = name.p[i] == '-' ? '_' : name.p[i];

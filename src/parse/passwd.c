@@ -20,3 +20,13 @@ bool passwd_home(struct span text, uint64_t uid, struct span *home)
 	}
 	return false;
 }
+
+bool passwd_has(struct span text, const char *name)
+{
+	struct span line, field;
+
+	while (span_cut(&text, '\n', &line))
+		if (span_cut(&line, ':', &field) && span_is(field, name))
+			return true;
+	return false;
+}

@@ -104,3 +104,25 @@ bool process_variable_matters(struct span name)
 			return !holds_secret(name);
 	return false;
 }
+
+#define STARTED_FIELD 22
+#define MS_PER_TICK 10
+
+bool process_started(struct span stat, uint64_t *ms)
+{
+	/* The second field is the name in parentheses, which can have any of them in it. */
+	const char *end = memrchr(stat.p, ')', stat.n);
+	struct span word, rest;
+
+	if (!end)
+		return false;
+	rest = (struct span){ end + 1, (size_t)(stat.p + stat.n - end - 1) };
+	for (int i = 3; span_word(&rest, &word); i++)
+		if (i == STARTED_FIELD) {
+			if (span_u64(word, 10, ms) || *ms > UINT64_MAX / MS_PER_TICK)
+				return false;
+			*ms *= MS_PER_TICK;
+			return true;
+		}
+	return false;
+}

@@ -15,6 +15,10 @@ bool process_capabilities(struct span status, uint64_t *capabilities);
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
 bool process_is_initial_namespace(struct span uid_map);
 
+/* When it was started, in milliseconds from the boot: field 22 of /proc/PID/stat (proc(5)), which counts
+ * hundredths of a second on every machine (include/asm-generic/param.h, USER_HZ). */
+bool process_started(struct span stat, uint64_t *ms);
+
 /* The next NAME=VALUE of an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);
 /* The first variable of that name in one. */

@@ -106,6 +106,19 @@ bool unit_from_cgroup(struct span text, struct span *unit)
 	return false;
 }
 
+bool unit_user_of_cgroup(struct span text, uint64_t *uid)
+{
+	static const char start[] = "/user-";
+	const char *at = span_search(text, start);
+	struct span rest, number;
+
+	if (!at)
+		return false;
+	rest = after(text, (size_t)(at - text.p) + sizeof(start) - 1);
+	number = (struct span){ rest.p, span_find(rest, '.') };
+	return span_starts(after(rest, number.n), ".slice") && span_u64(number, 10, uid) == 0;
+}
+
 bool unit_is_start_link(struct span link, const char *script)
 {
 	return link.n > 3 && link.p[0] == 'S' && isdigit((unsigned char)link.p[1]) &&

@@ -26,6 +26,8 @@ bool unit_next(struct unit_reader *reader, struct unit_assignment *out);
 /* The unit that a process belongs to, from /proc/PID/cgroup: the first part of the path that is no
  * slice. Both hierarchies are understood: "0::/..." and "1:name=systemd:/...". */
 bool unit_from_cgroup(struct span text, struct span *unit);
+/* The user whose slice it is in: 1000 of /user.slice/user-1000.slice/session-3.scope. */
+bool unit_user_of_cgroup(struct span text, uint64_t *uid);
 /* slurmd.service and slurmd.scope, but not user.slice. */
 bool unit_is_name(struct span name);
 /* S20nv_peer_mem: does an rc?.d link start SCRIPT? */

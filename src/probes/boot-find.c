@@ -113,9 +113,11 @@ uint32_t boot_add(struct probe_context *ctx, const struct boot_line *line)
 	entry->id = fact_str(ctx->arena, line->id);
 	entry->title = known_or_absent(ctx, line->title);
 	entry->kernel = find_release(ctx, line);
-	entry->initrd = known_or_absent(ctx, line->initrd ? boot_path(ctx, line->base, line->initrd)
-							  : NULL);
-	entry->cmdline = known_or_absent(ctx, line->cmdline);
+	if (line->initrd || !line->doubt)
+		entry->initrd = known_or_absent(
+			ctx, line->initrd ? boot_path(ctx, line->base, line->initrd) : NULL);
+	if (line->cmdline || !line->doubt)
+		entry->cmdline = known_or_absent(ctx, line->cmdline);
 	entry->file = fact_str(ctx->arena, line->file);
 	entry->line = line->line ? fact_u64(line->line) : FACT_NONE(fact_u64);
 	return boot->entries.count - 1;

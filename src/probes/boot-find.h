@@ -17,6 +17,7 @@ struct boot_line {
 	const char *cmdline;
 	const char *file;
 	uint64_t line;	  /* 0: the whole file */
+	bool doubt;	  /* NULL of kernel, initrd and cmdline: not known */
 	const char *base; /* host folder that paths are relative to; NULL: GRUB's own idea */
 };
 

@@ -1,24 +1,200 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-grub.c - GRUB's menu: grub.cfg, its grubenv, and the entries in /boot/loader/entries where
- * the distribution's GRUB reads those (blscfg). */
+/* boot-grub.c - GRUB's menu: grub.cfg, the files that it reads, and the entries in
+ * /boot/loader/entries where the distribution's GRUB reads those (blscfg). */
+#include <string.h>
+#include <sys/stat.h>
 
 #include "parse/bls.h"
 #include "parse/grub.h"
 #include "probes/boot-find.h"
 
-#define GRUBENV_MAX (64u << 10)
 #define BLS_FOLDER "/boot/loader/entries"
 #define BLS_FILE_MAX (16u << 10)
+#define GRUBENV_MAX (64u << 10)
+
+/* ---- what the script asks for ---- */
+
+/* Where a file that GRUB names is on the host; NULL: that depends on what only GRUB knows. */
+static const char *place_of(struct probe_context *ctx, const char *path)
+{
+	const char *close = *path == '(' ? strchr(path, ')') : NULL;
+
+	if (strchr(close ? close : path, '\1'))
+		return NULL;
+	if (strncmp(path, GRUB_HOST, sizeof(GRUB_HOST) - 1) == 0)
+		return close + 1;
+	return boot_path(ctx, NULL, path);
+}
+
+static int read_file(void *user, const char *path, struct arena *arena, struct span *span)
+{
+	struct probe_context *ctx = user;
+	_cleanup_text_ struct text text = { 0 };
+	const char *place = place_of(ctx, path);
+	int rc = place ? host_read(ctx->host, &text, HOST_FILE_MAX, "%s", place) : -ENODATA;
+
+	if (rc == 0)
+		*span = (struct span){ arena_strndup(arena, text.data, text.size), text.size };
+	return rc;
+}
+
+static int look(void *user, const char *path, bool *folder, uint64_t *size)
+{
+	struct probe_context *ctx = user;
+	const char *place = place_of(ctx, path);
+	struct host_stat stat;
+	int rc;
+
+	if (!place)
+		return -ENODATA;
+	/* It is read anyway, and its size is all that is asked of it. */
+	if (span_ends(span_of(place), "/grubenv")) {
+		_cleanup_text_ struct text text = { 0 };
+
+		*folder = false;
+		rc = host_read(ctx->host, &text, GRUBENV_MAX, "%s", place);
+		*size = text.size;
+		/* There, but not to be read: load_env finds that out. */
+		return rc == -EACCES ? (int)(*size = 1024, 0) : rc;
+	}
+	rc = host_stat(ctx->host, &stat, "%s", place);
+	*folder = rc == 0 && S_ISDIR(stat.mode);
+	*size = rc == 0 ? stat.size : 0;
+	return rc;
+}
+
+/* ---- entries in files of their own ---- */
+
+typedef LIST(struct bls_entry) bls_entries;
+
+static bool add_bls_file(struct probe_context *ctx, bls_entries *entries, const char *folder,
+			 const char *name)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct bls_entry entry;
+
+	if (entries->count == GRUB_ENTRIES_MAX ||
+	    host_read(ctx->host, &text, BLS_FILE_MAX, "%s/%s", folder, name))
+		return false;
+	if (!bls_read(&entry, ctx->arena, span_of(name), text_span(&text), BLS_GRUB) ||
+	    !entry.kernel)
+		return true;
+	entry.file = arena_printf(ctx->arena, "%s/%s", folder, name);
+	*LIST_ADD(ctx->arena, entries) = entry;
+	return true;
+}
+
+static bool add_bls(void *user, struct grub_run *run, const char *folder)
+{
+	struct probe_context *ctx = user;
+	_cleanup_names_ struct names names = { 0 };
+	bls_entries entries = { 0 };
+	bool whole = true;
+	size_t count;
+	int rc;
+
+	folder = *folder ? boot_path(ctx, NULL, folder) : BLS_FOLDER;
+	rc = host_list(ctx->host, &names, "%s", folder);
+	if (rc && rc != -ENOENT)
+		return false;
+	for (size_t i = 0; i < names.count; i++)
+		if (names.items[i][0] != '.' && span_ends(span_of(names.items[i]), ".conf"))
+			whole &= add_bls_file(ctx, &entries, folder, names.items[i]);
+	count = bls_sort(entries.items, entries.count, BLS_GRUB);
+	for (size_t i = 0; i < count; i++)
+		grub_add_bls(run, &entries.items[i]);
+	return whole;
+}
+
+/* ---- which GRUB it is ---- */
+
+/* The firmware's interface tells which of the two GRUBs of a PC starts this node. */
+static void find_platform(struct probe_context *ctx, struct grub_menu *menu)
+{
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "/sys/firmware/efi");
+	bool pc = str_is(ctx->node->os.machine, "x86_64");
+
+	if (rc == 0)
+		menu->platform = "efi";
+	else if (rc == -ENOENT && pc && host_exists(ctx->host, "/sys/firmware"))
+		menu->platform = "pc";
+	if (menu->platform && pc)
+		menu->cpu = rc == 0 ? "x86_64" : "i386";
+	else if (str_is(ctx->node->os.machine, "aarch64"))
+		menu->cpu = "arm64";
+}
+
+/* ---- facts ---- */
 
 struct reading {
 	struct probe_context *ctx;
-	struct grub_env env;
 	struct grub_menu menu;
 	const char *file; /* grub.cfg */
-	const struct grub_entry *chosen;
-	uint32_t chosen_index;
-	bool chosen_found;
+	bool found;
+	uint32_t next; /* its place in boot.entries */
 };
+
+static void add_entries(struct reading *r, const struct grub_entry *items, uint32_t count,
+			const char *outer)
+{
+	struct probe_context *ctx = r->ctx;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct grub_entry *e = &items[i];
+		const char *id = e->id ? e->id : e->title;
+		uint32_t index;
+
+		if (outer)
+			id = arena_printf(ctx->arena, "%s>%s", outer, id);
+		if (e->submenu)
+			add_entries(r, e->entries.items, e->entries.count, id);
+		if (e->submenu || (!e->kernel && !e->doubt) ||
+		    ctx->node->boot.entries.count == BOOT_ENTRIES_MAX)
+			continue;
+		index = boot_add(ctx, &(struct boot_line){
+					      .id = id,
+					      .title = e->title,
+					      .release = e->release,
+					      .kernel = e->kernel,
+					      .initrd = e->initrd,
+					      .cmdline = e->cmdline,
+					      .file = boot_path(ctx, NULL, e->file),
+					      .line = e->line,
+					      .doubt = e->doubt,
+				      });
+		if (e == r->menu.next) {
+			r->next = index;
+			r->found = true;
+		}
+	}
+}
+
+static void fill(struct reading *r, struct span text)
+{
+	struct probe_context *ctx = r->ctx;
+	const struct grub_files files = { read_file, look, add_bls, ctx };
+	struct grub_menu *menu = &r->menu;
+
+	menu->arena = ctx->arena;
+	menu->files = &files;
+	find_platform(ctx, menu);
+	grub_read_menu(menu, r->file, text);
+	ctx->node->boot.loader = fact_enum(menu->blscfg ? BOOT_GRUB_BLS : BOOT_GRUB);
+	if (!menu->lost) {
+		ctx->node->boot.entries.state = FACT_KNOWN;
+		add_entries(r, menu->entries.items, menu->entries.count, NULL);
+	}
+	if (r->found)
+		boot_set_next(ctx, r->next);
+	else if (menu->problem)
+		host_gap_note(
+			ctx->host, r->file, -ENODATA,
+			arena_printf(ctx->arena, "the next entry is not known: %s", menu->problem));
+	else
+		host_gap_note(ctx->host, r->file, -ENODATA,
+			      "the entry that boots next starts no Linux kernel");
+}
 
 /* ---- files ---- */
 
@@ -26,20 +202,14 @@ struct reading {
 static int read_in(struct reading *r, const char *folder)
 {
 	struct probe_context *ctx = r->ctx;
-	_cleanup_text_ struct text text = { 0 }, env = { 0 };
+	_cleanup_text_ struct text text = { 0 };
 	const char *path = arena_printf(ctx->arena, "%s/grub.cfg", folder);
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 
 	if (rc)
 		return rc;
 	r->file = path;
-	rc = host_read(ctx->host, &env, GRUBENV_MAX, "%s/grubenv", folder);
-	if (rc && rc != -ENOENT)
-		return rc;
-	r->env = (struct grub_env){ .arena = ctx->arena };
-	r->menu = (struct grub_menu){ .env = &r->env };
-	grub_read_env(&r->env, text_span(&env));
-	grub_read_menu(&r->menu, text_span(&text));
+	fill(r, text_span(&text));
 	return 0;
 }
 
@@ -57,125 +227,6 @@ static int read_in_efi(struct reading *r)
 	return rc;
 }
 
-/* ---- entries in files of their own ---- */
-
-static void add_bls_file(struct reading *r, void *list, const char *name)
-{
-	typeof(&(LIST(struct bls_entry)){ 0 }) entries = list;
-	struct probe_context *ctx = r->ctx;
-	_cleanup_text_ struct text text = { 0 };
-	struct bls_entry entry;
-
-	if (entries->count == GRUB_ENTRIES_MAX ||
-	    host_read(ctx->host, &text, BLS_FILE_MAX, BLS_FOLDER "/%s", name)) {
-		r->menu.overflow = true;
-		return;
-	}
-	if (!bls_read(&entry, ctx->arena, span_of(name), text_span(&text), BLS_GRUB) ||
-	    !entry.kernel)
-		return;
-	entry.file = arena_printf(ctx->arena, BLS_FOLDER "/%s", name);
-	*LIST_ADD(ctx->arena, entries) = entry;
-}
-
-/* blscfg makes a script of each entry, so its options go through the script language, too. */
-static struct grub_entry as_grub_entry(struct reading *r, const struct bls_entry *bls)
-{
-	const char *options = bls->options ? bls->options : grub_get(&r->env, "default_kernelopts");
-
-	return (struct grub_entry){
-		.title = bls->title ? bls->title : bls->kernel,
-		.id = bls->id,
-		.kernel = bls->kernel,
-		.initrd = bls->initrd,
-		.cmdline = grub_command_line(&r->env, span_of(options)),
-		.file = bls->file,
-		.release = bls->version,
-	};
-}
-
-/* Puts them where blscfg stands. */
-static void insert_bls(struct reading *r)
-{
-	struct probe_context *ctx = r->ctx;
-	_cleanup_names_ struct names names = { 0 };
-	LIST(struct bls_entry) entries = { 0 };
-	typeof(r->menu.entries) merged = { 0 };
-	int rc = host_list(ctx->host, &names, BLS_FOLDER);
-	size_t count;
-
-	r->menu.overflow |= rc && rc != -ENOENT;
-	for (size_t i = 0; i < names.count; i++)
-		if (names.items[i][0] != '.' && span_ends(span_of(names.items[i]), ".conf"))
-			add_bls_file(r, &entries, names.items[i]);
-	count = bls_sort(entries.items, entries.count, BLS_GRUB);
-	for_each(entry, &r->menu.entries) {
-		if (!entry->blscfg)
-			*LIST_ADD(ctx->arena, &merged) = *entry;
-		for (size_t i = 0; i < count && entry->blscfg; i++)
-			*LIST_ADD(ctx->arena, &merged) = as_grub_entry(r, &entries.items[i]);
-	}
-	r->menu.entries = merged;
-}
-
-/* ---- facts ---- */
-
-static void add_entries(struct reading *r, const struct grub_entry *items, uint32_t count,
-			const char *outer)
-{
-	struct probe_context *ctx = r->ctx;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct grub_entry *e = &items[i];
-		const char *id = e->id ? e->id : e->title ? e->title : "";
-		uint32_t index;
-
-		if (outer)
-			id = arena_printf(ctx->arena, "%s>%s", outer, id);
-		if (e->submenu)
-			add_entries(r, e->entries.items, e->entries.count, id);
-		if (e->submenu || !e->kernel || ctx->node->boot.entries.count == BOOT_ENTRIES_MAX)
-			continue;
-		index = boot_add(ctx, &(struct boot_line){
-					      .id = id,
-					      .title = e->title,
-					      .release = e->release,
-					      .kernel = e->kernel,
-					      .initrd = e->initrd,
-					      .cmdline = e->cmdline,
-					      .file = e->file ? e->file : r->file,
-					      .line = e->line,
-				      });
-		if (e == r->chosen) {
-			r->chosen_index = index;
-			r->chosen_found = true;
-		}
-	}
-}
-
-static void fill(struct reading *r)
-{
-	struct probe_context *ctx = r->ctx;
-	const char *id;
-
-	ctx->node->boot.loader = fact_enum(r->menu.blscfg ? BOOT_GRUB_BLS : BOOT_GRUB);
-	if (r->menu.blscfg)
-		insert_bls(r);
-	if (r->menu.overflow) {
-		host_gap_note(ctx->host, r->file, -EOVERFLOW,
-			      "its menu could not be read whole, so the next entry is not known");
-		return;
-	}
-	r->chosen = grub_choose(&r->menu, grub_get(&r->env, "default"), ctx->arena, &id);
-	ctx->node->boot.entries.state = FACT_KNOWN;
-	add_entries(r, r->menu.entries.items, r->menu.entries.count, NULL);
-	if (r->chosen_found)
-		boot_set_next(ctx, r->chosen_index);
-	else
-		host_gap_note(ctx->host, r->file, -ENODATA,
-			      "the entry that boots next starts no Linux kernel");
-}
-
 bool boot_read_grub(struct probe_context *ctx)
 {
 	struct reading r = { .ctx = ctx };
@@ -185,11 +236,7 @@ bool boot_read_grub(struct probe_context *ctx)
 		rc = read_in(&r, "/boot/grub2");
 	if (rc == -ENOENT)
 		rc = read_in_efi(&r);
-	if (rc == -ENOENT)
-		return false;
-	if (rc == 0)
-		fill(&r);
-	else if (rc != -ENODATA)
+	if (rc && rc != -ENOENT && rc != -ENODATA)
 		ctx->node->boot.loader = fact_enum(BOOT_GRUB);
-	return rc != -ENODATA;
+	return rc != -ENOENT && rc != -ENODATA;
 }

@@ -21,7 +21,9 @@ struct reading {
 	LIST(struct bls_entry) entries;
 	const char *pattern; /* default of loader.conf */
 	bool any;	     /* a loader.conf, an entry or an image */
-	bool unknown;	     /* something could not be read */
+	bool grub;	     /* entries are GRUB's, whose own menu is not there */
+	bool lost;    /* the entry that was started last is the next one, and nobody says which */
+	bool unknown; /* something could not be read */
 };
 
 /* ---- EFI variables ---- */
@@ -200,6 +202,7 @@ static void add_entry_file(struct reading *r, const char *base, const char *name
 	if (!bls_read(&e, ctx->arena, span_of(name), text_span(&text), BLS_SYSTEMD))
 		return;
 	r->any = true;
+	r->grub |= e.grub;
 	e.folder = base;
 	if (!e.kernel && e.uki) {
 		struct bls_entry uki = { 0 };
@@ -241,8 +244,11 @@ static void read_loader_conf(struct reading *r, const char *base)
 
 static bool matches(struct reading *r, const char *pattern, uint32_t *index)
 {
-	if (pattern && strcmp(pattern, "@saved") == 0)
+	if (pattern && strcmp(pattern, "@saved") == 0) {
+		/* systemd-boot always sets the other: without it, none of them can be seen. */
 		pattern = boot_loader_variable(r->ctx, "LoaderEntryLastBooted");
+		r->lost |= !pattern && !boot_loader_variable(r->ctx, "LoaderInfo");
+	}
 	for (*index = 0; pattern && *index < r->entries.count; ++*index)
 		if (fnmatch(pattern, r->entries.items[*index].id, FNM_CASEFOLD) == 0)
 			return true;
@@ -293,13 +299,17 @@ static void fill(struct reading *r)
 		if (!e->kernel && !e->uki)
 			continue;
 		index = add(ctx, e);
-		if (e != next)
+		if (e != next || r->lost)
 			continue;
 		boot_set_next(ctx, index);
 		if (!e->kernel)
 			boot->loader = fact_enum(BOOT_UKI);
 	}
-	if (next && !next->kernel && !next->uki)
+	if (r->lost)
+		host_gap_note(ctx->host, "/sys/firmware/efi/efivars", -ENODATA,
+			      "the entry that was started last boots next, and the firmware's "
+			      "variables do not tell which one");
+	else if (next && !next->kernel && !next->uki)
 		host_gap_note(ctx->host, next->file, -ENODATA,
 			      "the entry that boots next starts no Linux kernel");
 }
@@ -319,6 +329,14 @@ bool boot_read_systemd(struct probe_context *ctx)
 	}
 	if (!r.any)
 		return false;
+	/* A copy without grub.cfg, which only root may read: what the variables in the entries stand for
+	 * and which one is started stands there. */
+	if (r.grub) {
+		ctx->node->boot.loader = fact_enum(BOOT_GRUB_BLS);
+		host_gap_note(ctx->host, "/boot/grub2/grub.cfg", -ENODATA,
+			      "not there, though entries of GRUB are: the next entry is not known");
+		return true;
+	}
 	ctx->node->boot.loader = fact_enum(BOOT_SYSTEMD_BOOT);
 	if (!r.unknown)
 		fill(&r);

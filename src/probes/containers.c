@@ -6,10 +6,8 @@
  */
 #include <string.h>
 
-#include "parse/process.h"
 #include "parse/version.h"
 #include "probes/probe.h"
-#include "probes/processes.h"
 
 #define CONFIG_MAX (1u << 20)
 
@@ -245,62 +243,6 @@ static void read_kubelet(struct probe_context *ctx)
 			fact_str(ctx->arena, plugins.items[i]).value;
 }
 
-/* kubernetes-sigs/dra-driver-nvidia-gpu: cmd/compute-domain-kubelet-plugin/main.go */
-#define COMPUTE_DOMAINS "compute-domain.nvidia.com"
-#define COMPUTE_DOMAINS_COMM "compute-domain-" /* -kubelet-plugin is cut off */
-
-struct imex {
-	struct host *host;
-	struct arena *arena;
-	struct containers_facts *answer;
-	int rc;
-};
-
-/* The daemon of a domain has the same comm, and no such variable. */
-static void found_plugin(void *user, uint64_t pid, const char *comm)
-{
-	struct imex *imex = user;
-	_cleanup_text_ struct text environ = { 0 };
-	struct span value;
-	int rc;
-
-	if (strcmp(comm, COMPUTE_DOMAINS_COMM) != 0)
-		return;
-	rc = host_read(imex->host, &environ, PROCESS_ENVIRON_MAX, "/proc/%llu/environ",
-		       (unsigned long long)pid);
-	if (rc && rc != -ENOENT)
-		imex->rc = rc;
-	if (rc == 0 && process_environ_find(text_span(&environ), "IMEX_MODE", &value))
-		imex->answer->imex_mode = fact_strn(imex->arena, value.p, value.n);
-}
-
-/* Of an environment one word leaves this function. */
-static int ask_imex(struct host *host, void *facts, struct arena *arena, void *user)
-{
-	struct imex imex = { .host = host, .arena = arena, .answer = facts };
-	int rc;
-
-	(void)user;
-	imex.answer->imex_mode.state = FACT_ABSENT;
-	rc = processes_list(host, found_plugin, &imex);
-	return rc ? rc : imex.rc;
-}
-
-static void read_imex_mode(struct probe_context *ctx)
-{
-	struct containers_facts *containers = &ctx->node->containers, answer = { 0 };
-	bool domains = false;
-
-	for (uint32_t i = 0; i < containers->kubelet_plugins.count; i++)
-		domains |= strcmp(containers->kubelet_plugins.items[i], COMPUTE_DOMAINS) == 0;
-	if (!domains)
-		containers->imex_mode.state = was_read(containers->kubelet_plugins) ? FACT_ABSENT
-										    : FACT_UNKNOWN;
-	else if (host_query(ctx->host, "IMEX mode of " COMPUTE_DOMAINS, &containers_facts_desc,
-			    &answer, ctx->arena, ask_imex, NULL) == 0)
-		containers->imex_mode = answer.imex_mode;
-}
-
 static int compare_specs(const void *a, const void *b)
 {
 	return strcmp(((const struct cdi_spec *)a)->path.value,
@@ -341,7 +283,6 @@ static void run(struct probe_context *ctx)
 	if (!rc && etc != -ENODATA)
 		containers->configs.state = FACT_KNOWN;
 	read_kubelet(ctx);
-	read_imex_mode(ctx);
 	fact_list_sort(&containers->cdi, sizeof(containers->cdi.items[0]), compare_specs);
 	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
 }

@@ -52,11 +52,22 @@ static void take_settings(struct span rest, struct env_facts *answer, struct are
 	}
 }
 
+/* A file that the environment names, by itself or through a home. */
+static int read_named(struct host *host, struct text *text, const char *path)
+{
+	int rc;
+
+	host_distrust_names(host, true);
+	rc = host_read(host, text, HOST_FILE_MAX, "%s", path);
+	host_distrust_names(host, false);
+	return rc;
+}
+
 /* USER is the file. */
 static int ask_file(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	_cleanup_text_ struct text text = { 0 };
-	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", (const char *)user);
+	int rc = read_named(host, &text, user);
 
 	if (rc == 0)
 		take_settings(text_span(&text), facts, arena, user);
@@ -100,9 +111,13 @@ static int find_home_listed(struct host *host, struct arena *arena, struct fact_
 /* A copy of a node has nobody's home. */
 static int read_home(struct host *host, const char *home, struct text *text)
 {
-	int rc = home && *home == '/' ? host_read(host, text, HOST_FILE_MAX, "%s/.nccl.conf", home)
-				      : -ENOENT;
+	char path[PATH_MAX];
+	int rc = -ENOENT;
 
+	if (home && *home == '/')
+		rc = snprintf(path, sizeof(path), "%s/.nccl.conf", home) < PATH_MAX
+			     ? read_named(host, text, path)
+			     : -ENAMETOOLONG;
 	return rc == -ENODATA ? -ENOENT : rc;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "parse/process.h"
+#include "parse/unit.h"
 #include "parse/virt.h"
 #include "probes/env-nccl-conf.h"
 #include "probes/log-lines.h"
@@ -39,6 +40,26 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 	if (!is_known(env->uid) || !is_known(env->capabilities))
 		host_gap_note(ctx->host, arena_printf(ctx->arena, "%s/status", folder), -EBADMSG,
 			      "no Uid or CapEff line");
+}
+
+/* A process that nobody logged in for has -1 (proc(5)). Kernels without audit have no such file, and a copy may
+ * lack it: then systemd's slice tells. */
+static void read_login(struct probe_context *ctx, const char *folder)
+{
+	struct fact_u64 *login = &ctx->node->env.login_uid;
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t value;
+
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/loginuid", folder) == 0 &&
+	    span_u64(span_trim(text_span(&text)), 10, &value) == 0) {
+		*login = value == UINT32_MAX ? FACT_NONE(fact_u64) : fact_u64(value);
+		return;
+	}
+	text_free(&text);
+	text = (struct text){ 0 };
+	if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/cgroup", folder) == 0 &&
+	    unit_user_of_cgroup(text_span(&text), &value))
+		*login = fact_u64(value);
 }
 
 /* A kernel without user namespaces has only the first. */
@@ -228,6 +249,7 @@ static void run(struct probe_context *ctx)
 	}
 	read_status(ctx, folder, &user);
 	read_namespace(ctx, folder);
+	read_login(ctx, folder);
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);

@@ -52,7 +52,7 @@ static int load(struct zstd *z)
 		{ &z->is_error, "ZSTD_isError", NULL, 0 },
 	};
 
-	return library_load("libzstd.so.1", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBZSTD, symbols, LIBRARY_COUNT(symbols));
 }
 
 int zstd_open(struct zstd **out, decompress_read *read, void *user)

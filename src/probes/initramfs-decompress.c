@@ -9,8 +9,6 @@
 #include "base/library.h"
 #include "probes/initramfs-decompress-zstd.h"
 
-#define LIBRARY "libarchive.so.13"
-
 #define FUNCTIONS(F)                         \
 	F(archive_read_new)                  \
 	F(archive_read_free)                 \
@@ -44,7 +42,7 @@ static int load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBARCHIVE, symbols, LIBRARY_COUNT(symbols));
 }
 
 static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)

@@ -71,7 +71,7 @@ static int load_zlib(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load("libz.so.1", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBZ, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* zlib reads what is not compressed as it stands. */

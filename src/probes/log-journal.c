@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <systemd/sd-journal.h>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@ struct journal_api {
 	typeof(&sd_journal_open_directory) open_directory;
 	typeof(&sd_journal_close) close;
 	typeof(&sd_journal_add_match) add_match;
+	typeof(&sd_journal_add_disjunction) add_disjunction;
 	typeof(&sd_journal_seek_head) seek_head;
 	typeof(&sd_journal_seek_tail) seek_tail;
 	typeof(&sd_journal_next) next;
@@ -31,6 +33,7 @@ static int load(struct journal_api *api)
 		{ &api->open_directory, "sd_journal_open_directory", NULL, 0 },
 		{ &api->close, "sd_journal_close", NULL, 0 },
 		{ &api->add_match, "sd_journal_add_match", NULL, 0 },
+		{ &api->add_disjunction, "sd_journal_add_disjunction", NULL, 0 },
 		{ &api->seek_head, "sd_journal_seek_head", NULL, 0 },
 		{ &api->seek_tail, "sd_journal_seek_tail", NULL, 0 },
 		{ &api->next, "sd_journal_next", NULL, 0 },
@@ -38,7 +41,7 @@ static int load(struct journal_api *api)
 		{ &api->get_data, "sd_journal_get_data", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBSYSTEMD, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* The value of a field of the entry that the journal stands at: data comes as NAME=VALUE. */
@@ -119,4 +122,131 @@ int journal_read(const char *folder, const char *boot, journal_message *message,
 		rc = read_all(&api, journal, message, user, cut);
 	api.close(journal);
 	return rc;
+}
+
+/* ---- where a tree has it ---- */
+
+/* libsystemd goes into folders whose names are 128-bit numbers, and follows what links are there. A
+ * machine's own journal has none. */
+static int has_folders(struct host *host, const char *path)
+{
+	_cleanup_names_ struct names names = { 0 };
+	struct host_stat stat;
+	int rc = host_list(host, &names, "%s", path);
+
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (host_stat(host, &stat, "%s/%s", path, names.items[i]) == 0 &&
+		    S_ISDIR(stat.mode))
+			rc = -EXDEV;
+	return rc;
+}
+
+/* The journal that lies below PARENT in a folder named by the machine's id; a tree that was made from several has the id in /etc. */
+static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
+{
+	static const char *const none[] = { NULL };
+	_cleanup_text_ struct text machine = { 0 };
+	_cleanup_names_ struct names names = { 0 };
+	char path[PATH_MAX];
+	const char *found = NULL;
+	int rc = host_list(host, &names, "%s", parent);
+
+	if (rc)
+		return rc;
+	if (host_read(host, &machine, 64, "/etc/machine-id") == 0)
+		for (size_t i = 0; i < names.count && !found; i++)
+			if (span_is(span_trim(text_span(&machine)), names.items[i]))
+				found = names.items[i];
+	if (!found && names.count == 1)
+		found = names.items[0];
+	if (!found)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/%s", parent, found);
+	rc = has_folders(host, path);
+	return rc ? rc : host_folder(host, path, none, native);
+}
+
+int journal_folder(struct host *host, char native[PATH_MAX])
+{
+	static const char *const parents[] = { "/var/log/journal", "/run/log/journal" };
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < 2 && rc; i++)
+		rc = find_journal(host, parents[i], native);
+	return rc;
+}
+
+void journal_boot(struct host *host, char id[JOURNAL_BOOT_ID])
+{
+	_cleanup_text_ struct text text = { 0 };
+	size_t n = 0;
+
+	id[0] = '\0';
+	if (host_read(host, &text, 64, "/proc/sys/kernel/random/boot_id"))
+		return;
+	for (size_t i = 0; i < text.size && n < 32; i++)
+		if (text.data[i] != '-' && text.data[i] != '\n')
+			id[n++] = text.data[i];
+	id[n == 32 ? 32 : 0] = '\0';
+}
+
+/* ---- one unit ---- */
+
+/* FIELD=UNIT, and what else such a message has. */
+static int match_unit(const struct journal_api *api, sd_journal *journal, const char *field_name,
+		      const char *unit, const char *boot)
+{
+	char match[320];
+	int rc;
+
+	snprintf(match, sizeof(match), "%s=%s", field_name, unit);
+	rc = api->add_match(journal, match, 0);
+	if (rc >= 0 && *boot) {
+		snprintf(match, sizeof(match), "_BOOT_ID=%s", boot);
+		rc = api->add_match(journal, match, 0);
+	}
+	return rc;
+}
+
+/* What it wrote itself, or process 1 about it (systemd.journal-fields(7)). */
+static int match_both(const struct journal_api *api, sd_journal *journal, const char *unit,
+		      const char *boot)
+{
+	int rc = match_unit(api, journal, "_SYSTEMD_UNIT", unit, boot);
+
+	if (rc >= 0)
+		rc = api->add_disjunction(journal);
+	if (rc >= 0)
+		rc = match_unit(api, journal, "UNIT", unit, boot);
+	return rc < 0 ? rc : api->add_match(journal, "_PID=1", 0);
+}
+
+int journal_read_unit(const char *folder, const char *boot, const char *unit, size_t max,
+		      journal_unit_message *message, void *user)
+{
+	struct journal_api api;
+	sd_journal *journal = NULL;
+	size_t count = 0;
+	int rc = load(&api);
+
+	if (rc)
+		return rc;
+	rc = folder ? api.open_directory(&journal, folder, 0)
+		    : api.open(&journal, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	if (rc < 0)
+		return rc;
+	rc = match_both(&api, journal, unit, boot);
+	if (rc >= 0)
+		rc = api.seek_tail(journal);
+	while (rc >= 0 && count < max && (rc = api.previous(journal)) > 0) {
+		/* Data of one field is good until the next is asked for. */
+		bool systemd = span_is(field(&api, journal, "_PID"), "1");
+		struct span text = field(&api, journal, "MESSAGE");
+
+		count++;
+		if (text.n)
+			message(user, systemd, text);
+	}
+	api.close(journal);
+	return rc < 0 ? rc : count ? 0 : -ENODATA;
 }

@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
+/* Of the time and what is kept of the message, whose bytes can be four each before they are taken back. */
+#define KMSG_ESCAPED_MAX (4 * LOG_LINE_MAX + 1)
+
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena)
 {
@@ -52,8 +57,8 @@ static void set_last(struct log_scan *scan, struct log_line *line, struct span t
 {
 	struct span *last = &scan->last[line - scan->facts.lines.items];
 
-	if (text.n > LOG_LINE_MAX)
-		text.n = LOG_LINE_MAX;
+	if (text.n >= LOG_LINE_MAX)
+		text.n = utf8_cut(text.p, LOG_LINE_MAX);
 	if (!last->p) {
 		line->first = fact_strn(scan->arena, text.p, text.n);
 		last->p = arena_alloc(scan->arena, LOG_LINE_MAX);
@@ -117,7 +122,7 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span messa
 {
 	uint64_t number = 0;
 	const struct kmsg_pattern *pattern = match(scan, message, &number);
-	char text[LOG_LINE_MAX + 1];
+	char text[KMSG_ESCAPED_MAX];
 
 	if (!pattern)
 		return;

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "parse/kmsg.h"
@@ -170,85 +169,26 @@ static void journal_line(void *user, uint64_t time_us, struct span message)
 	log_scan_message(j->scan, time_us, message);
 }
 
-static void boot_id(struct host *host, char id[40])
-{
-	_cleanup_text_ struct text text = { 0 };
-	size_t n = 0;
-
-	id[0] = '\0';
-	if (host_read(host, &text, 64, "/proc/sys/kernel/random/boot_id"))
-		return;
-	for (size_t i = 0; i < text.size && n < 32; i++)
-		if (text.data[i] != '-' && text.data[i] != '\n')
-			id[n++] = text.data[i];
-	id[n == 32 ? 32 : 0] = '\0';
-}
-
 static int read_journal(struct host *host, struct log_scan *scan, const char *folder)
 {
 	struct journal_scan j = { .scan = scan };
-	char boot[40];
+	char boot[JOURNAL_BOOT_ID];
 	bool cut;
 	int rc;
 
-	boot_id(host, boot);
+	journal_boot(host, boot);
 	rc = journal_read(folder, boot, journal_line, &j, &cut);
 	if (rc == 0)
 		log_scan_end(scan, "journal", j.banner && !cut);
 	return rc;
 }
 
-/* libsystemd goes into folders whose names are 128-bit numbers, and follows what links are there. A
- * machine's own journal has none. */
-static int has_folders(struct host *host, const char *path)
-{
-	_cleanup_names_ struct names names = { 0 };
-	struct host_stat stat;
-	int rc = host_list(host, &names, "%s", path);
-
-	for (size_t i = 0; rc == 0 && i < names.count; i++)
-		if (host_stat(host, &stat, "%s/%s", path, names.items[i]) == 0 &&
-		    S_ISDIR(stat.mode))
-			rc = -EXDEV;
-	return rc;
-}
-
-/* The journal that lies below /var/log/journal or /run/log/journal in a folder named by the
- * machine's id; a tree that was made from several has the id in /etc. */
-static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
-{
-	static const char *const none[] = { NULL };
-	_cleanup_text_ struct text machine = { 0 };
-	_cleanup_names_ struct names names = { 0 };
-	char path[PATH_MAX];
-	const char *found = NULL;
-	int rc = host_list(host, &names, "%s", parent);
-
-	if (rc)
-		return rc;
-	if (host_read(host, &machine, 64, "/etc/machine-id") == 0)
-		for (size_t i = 0; i < names.count && !found; i++)
-			if (span_is(span_trim(text_span(&machine)), names.items[i]))
-				found = names.items[i];
-	if (!found && names.count == 1)
-		found = names.items[0];
-	if (!found)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/%s", parent, found);
-	rc = has_folders(host, path);
-	return rc ? rc : host_folder(host, path, none, native);
-}
-
 static int read_tree_journal(struct host *host, struct log_scan *scan)
 {
-	static const char *const parents[] = { "/var/log/journal", "/run/log/journal" };
 	char native[PATH_MAX];
-	int rc = -ENOENT;
+	int rc = journal_folder(host, native);
 
-	for (size_t i = 0; i < 2 && rc; i++)
-		if (find_journal(host, parents[i], native) == 0)
-			rc = read_journal(host, scan, native);
-	return rc;
+	return rc ? rc : read_journal(host, scan, native);
 }
 
 /* ---- the two of them ---- */

@@ -10,10 +10,6 @@
 #include "base/library.h"
 #include "parse/module.h"
 
-/* Opened when the first file is read: it brings libcrypto and three decompressors with it, whose
- * loading takes longer than all that preflight does. */
-#define LIBRARY "libkmod.so.2"
-
 #define FUNCTIONS(F)                                \
 	F(kmod_list_next)                           \
 	F(kmod_module_dependency_symbol_get_crc)    \
@@ -42,11 +38,13 @@ static struct {
 #define for_each_entry(entry, list) \
 	for ((entry) = (list); (entry); (entry) = lib.kmod_list_next((list), (entry)))
 
+/* When the first file is read: libkmod brings libcrypto and three decompressors with it, whose loading takes
+ * longer than all that preflight does. */
 static int load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* What libkmod thinks of a damaged file is in the error that it returns. */

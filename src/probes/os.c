@@ -3,6 +3,9 @@
  * os.c - the operating system and the machine it runs on. The rest of its section is filled by
  * virt.c (hypervisor, container) and kernel.c (kernel options, settings, lockdown).
  */
+#include <time.h>
+#include <unistd.h>
+
 #include "parse/cpuinfo.h"
 #include "parse/cpulist.h"
 #include "parse/field.h"
@@ -61,6 +64,30 @@ static void read_boot_time(struct probe_context *ctx)
 		rc = -EBADMSG;
 	}
 	fact->state = probe_state(rc);
+}
+
+static int ask_observer(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct os_facts *answer = facts;
+
+	(void)host;
+	(void)arena;
+	(void)user;
+	answer->observed_time_s = fact_u64((uint64_t)time(NULL));
+	answer->observed_uid = fact_u64(geteuid());
+	return 0;
+}
+
+/* A capture has those of its recording. */
+static void read_observer(struct probe_context *ctx)
+{
+	struct os_facts answer = { 0 };
+
+	if (host_query(ctx->host, "observer", &os_facts_desc, &answer, ctx->arena, ask_observer,
+		       NULL))
+		return;
+	ctx->node->os.observed_time_s = answer.observed_time_s;
+	ctx->node->os.observed_uid = answer.observed_uid;
 }
 
 static void read_memory(struct probe_context *ctx)
@@ -268,6 +295,7 @@ static void run(struct probe_context *ctx)
 	read_product(ctx);
 	read_secure_boot(ctx);
 	find_image(ctx);
+	read_observer(ctx);
 }
 
 /* What decides whether a rule applies, and what [expect] can name. */

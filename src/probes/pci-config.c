@@ -11,9 +11,6 @@
 #include "query/gpus.h"
 #include "query/node-find.h"
 
-/* Opened when it is first asked: it brings libudev with it, and preflight needs neither. */
-#define LIBRARY "libpci.so.3"
-
 /* pci_init() is a versioned symbol, as is pci_fill_info(): dlsym() finds the newest, which is the one that
  * the header of the same version describes. */
 #define FUNCTIONS(F)      \
@@ -31,11 +28,12 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
+/* When it is first asked: libpci brings libudev with it, and preflight needs neither. */
 static int load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-	return library_load(LIBRARY, symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBPCI, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */

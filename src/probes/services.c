@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "parse/process.h"
 #include "parse/unit.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
@@ -21,6 +22,19 @@ struct running {
 	struct services_facts *answer;
 };
 
+/* Of several processes the oldest counts: the others are its children, or started later. */
+static void set_start(struct running *r, struct service *service, uint64_t pid)
+{
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t ms;
+
+	if (host_read(r->host, &text, HOST_FILE_MAX, "/proc/%llu/stat", (unsigned long long)pid) ||
+	    !process_started(text_span(&text), &ms))
+		return;
+	if (!is_known(service->started_ms) || ms < service->started_ms.value)
+		service->started_ms = fact_u64(ms);
+}
+
 /* In a copy the process can be told by its cgroup as well; on a host without systemd it has none.
  */
 static void found_process(void *user, uint64_t pid, const char *comm)
@@ -33,10 +47,17 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 	    host_read(r->host, &cgroup, HOST_FILE_MAX, "/proc/%llu/cgroup",
 		      (unsigned long long)pid) == 0)
 		unit_from_cgroup(text_span(&cgroup), &unit);
-	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
-		if ((u->comm && strcmp(comm, u->comm) == 0) || span_is(unit, u->unit))
-			units_add(r->arena, r->answer, span_of(u->unit))->active =
-				fact_str(r->arena, "active");
+	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++) {
+		bool own = u->comm && strcmp(comm, u->comm) == 0;
+		struct service *service;
+
+		if (!own && !span_is(unit, u->unit))
+			continue;
+		service = units_add(r->arena, r->answer, span_of(u->unit));
+		service->active = fact_str(r->arena, "active");
+		if (own)
+			set_start(r, service, pid);
+	}
 }
 
 /* Fabric manager and its like also run in containers (GPU Operator): systemd knows no such unit, and
@@ -45,12 +66,15 @@ static void found_outside_systemd(void *user, uint64_t pid, const char *comm)
 {
 	struct running *r = user;
 
-	(void)pid;
 	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
-		for_each_mut(s, &r->answer->units)
-			if (u->comm && strcmp(comm, u->comm) == 0 && str_is(s->unit, u->unit) &&
-			    str_is(s->load, "not-found"))
+		for_each_mut(s, &r->answer->units) {
+			if (!u->comm || strcmp(comm, u->comm) != 0 || !str_is(s->unit, u->unit))
+				continue;
+			if (str_is(s->load, "not-found"))
 				s->active = fact_str(r->arena, "active");
+			if (str_is(s->active, "active"))
+				set_start(r, s, pid);
+		}
 }
 
 /* USER: does systemd run this host? The answer's manager is false when it does and did not answer.
@@ -112,8 +136,12 @@ static void set_active(struct probe_context *ctx, const struct services_facts *r
 {
 	struct services_facts *services = &ctx->node->services;
 
-	for_each(r, &running->units)
-		units_add(ctx->arena, services, span_of(r->unit.value))->active = r->active;
+	for_each(r, &running->units) {
+		struct service *service = units_add(ctx->arena, services, span_of(r->unit.value));
+
+		service->active = r->active;
+		service->started_ms = r->started_ms;
+	}
 	if (!is_known(running->units))
 		return;
 	for_each_mut(s, &services->units)

@@ -122,6 +122,7 @@ struct program {
 	const char *path;
 	const char *name;
 	const char *package; /* its beginning */
+	bool companion; /* that it is there is all that matters; in a copy its package says so too */
 };
 
 struct package_search {
@@ -161,17 +162,22 @@ static int ask_program(struct host *host, void *facts, struct arena *arena, void
 	const struct program *program = user;
 	struct software_facts *answer = facts;
 	struct version_scan scan = { .n = 0 };
+	struct fact_str version = FACT_NONE(fact_str);
 	struct software_item *item;
 	_cleanup_close_ int fd = host_open(host, program->path);
+	bool installed;
 	int rc;
 
-	if (fd < 0)
+	if (fd < 0 && !(fd == -ENOENT && program->companion && host_kind(host) == HOST_TREE))
+		return fd;
+	installed = ask_dpkg(host, program, &version, arena);
+	if (fd < 0 && !installed)
 		return fd;
 	item = LIST_ADD(arena, &answer->items);
 	item->path = fact_str(arena, program->path);
 	item->name = fact_str(arena, program->name);
-	item->version.state = FACT_ABSENT;
-	if (ask_dpkg(host, program, &item->version, arena))
+	item->version = version;
+	if (installed || program->companion)
 		return 0;
 	rc = lines_read_blocks(fd, program_block, &scan);
 	if (rc == 0 && scan.found[0] && !scan.several)
@@ -182,8 +188,10 @@ static int ask_program(struct host *host, void *facts, struct arena *arena, void
 void software_read_programs(struct host *host, struct arena *arena, struct software_facts *software)
 {
 	static const struct program programs[] = {
-		{ "/usr/bin/nv-fabricmanager", "fabricmanager", "nvidia-fabricmanager" },
-		{ "/usr/bin/nvidia-imex", "imex", "nvidia-imex" },
+		{ "/usr/bin/nv-fabricmanager", "fabricmanager", "nvidia-fabricmanager", false },
+		{ "/usr/bin/nvidia-imex", "imex", "nvidia-imex", false },
+		/* Of its versions the driver knows nothing. */
+		{ "/opt/nvidia/nvlsm/sbin/nvlsm", "nvlsm", "nvlsm", true },
 	};
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {

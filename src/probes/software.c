@@ -4,9 +4,12 @@
  * names of libraries and Python projects, and a few small files. Nothing is run, and no library's
  * body read.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "parse/process.h"
+#include "parse/version.h"
+#include "probes/loader.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
 #include "probes/software.h"
@@ -295,6 +298,53 @@ static void read_loader(struct places *p)
 	}
 }
 
+/* The version is in the name that the links lead to. */
+static int ask_libcuda(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct software_facts *answer = facts;
+	_cleanup_loader_ struct loader loader;
+	const char *path = NULL;
+	char target[PATH_MAX];
+	struct span version;
+	int rc;
+
+	loader_open(&loader, host, arena, user);
+	rc = loader_find(&loader, "libcuda.so.1", &path);
+	if (rc && rc != -ENOENT)
+		return rc;
+	answer->libcuda = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
+	answer->libcuda_version.state = FACT_ABSENT;
+	for (int i = 0; rc == 0 && i < LINKS_MAX; i++) {
+		const char *slash = strrchr(path, '/');
+
+		if (version_of_library(span_of(slash + 1), "libcuda.so", &version) &&
+		    version_is_driver(version)) {
+			answer->libcuda_version = fact_strn(arena, version.p, version.n);
+			break;
+		}
+		if (host_link(host, target, "%s", path))
+			break;
+		path = target[0] == '/'
+			       ? arena_strdup(arena, target)
+			       : arena_printf(arena, "%.*s/%s", (int)(slash - path), path, target);
+	}
+	return 0;
+}
+
+/* What programs get. A process elsewhere has a loader's cache of its own. */
+static void read_libcuda(struct probe_context *ctx)
+{
+	struct software_facts *software = &ctx->node->software, answer = { 0 };
+
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid))
+		return;
+	if (host_query(ctx->host, "libcuda.so.1", &software_facts_desc, &answer, ctx->arena,
+		       ask_libcuda, (void *)node_env(ctx->node, "LD_LIBRARY_PATH")))
+		return;
+	software->libcuda = answer.libcuda;
+	software->libcuda_version = answer.libcuda_version;
+}
+
 /* What the process that was asked about is told to use. */
 static void read_environment(struct places *p)
 {
@@ -331,7 +381,9 @@ static void read_process(struct places *p)
 		p->hidden_program = true;
 		return;
 	}
+	host_distrust_names(ctx->host, true);
 	read_environment(p);
+	host_distrust_names(ctx->host, false);
 	read_environment_folders(p);
 }
 
@@ -375,6 +427,8 @@ static void run(struct probe_context *ctx)
 	}
 	if (!places.hidden_program)
 		software->programs.state = FACT_KNOWN;
+	if (!ctx->brief)
+		read_libcuda(ctx);
 	fact_list_sort(&software->programs, sizeof(software->programs.items[0]), compare_programs);
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }

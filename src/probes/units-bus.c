@@ -14,6 +14,8 @@
 #define SERVICE "org.freedesktop.systemd1"
 #define PATH "/org/freedesktop/systemd1"
 #define MANAGER "org.freedesktop.systemd1.Manager"
+#define UNIT_SERVICE "org.freedesktop.systemd1.Service"
+#define PROPERTIES "org.freedesktop.DBus.Properties"
 #define PATTERNS_MAX 64
 
 struct bus_api {
@@ -46,7 +48,7 @@ static int load(struct bus_api *api)
 		{ &api->message_unref, "sd_bus_message_unref", NULL, 0 },
 	};
 
-	return library_load("libsystemd.so.0", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBSYSTEMD, symbols, LIBRARY_COUNT(symbols));
 }
 
 struct connection {
@@ -68,6 +70,58 @@ static int call(struct connection *c, sd_bus_message *message, sd_bus_message **
 
 	c->api.message_unref(message);
 	return rc < 0 ? rc : 0;
+}
+
+/* A property of the service at PATH: KIND is its type, VALUE where it goes. */
+static int get_property(struct connection *c, const char *path, const char *name, const char *kind,
+			sd_bus_message **reply, void *value)
+{
+	sd_bus_message *message = NULL;
+	int rc = c->api.new_method_call(c->bus, &message, SERVICE, path, PROPERTIES, "Get");
+
+	if (rc >= 0)
+		rc = c->api.set_auto_start(message, false);
+	if (rc >= 0)
+		rc = c->api.append_basic(message, 's', UNIT_SERVICE);
+	if (rc >= 0)
+		rc = c->api.append_basic(message, 's', name);
+	if (rc < 0) {
+		if (message)
+			c->api.message_unref(message);
+		return rc;
+	}
+	rc = call(c, message, reply);
+	if (rc == 0)
+		rc = c->api.enter_container(*reply, 'v', kind);
+	return rc < 0 ? rc : c->api.read(*reply, kind, value);
+}
+
+static void get_number(struct connection *c, const char *path, const char *name, const char *kind,
+		       struct fact_u64 *fact)
+{
+	sd_bus_message *reply = NULL;
+	uint32_t value = 0; /* an int32 has the same size, and is not negative here */
+
+	if (get_property(c, path, name, kind, &reply, &value) > 0)
+		*fact = fact_u64(value);
+	if (reply)
+		c->api.message_unref(reply);
+}
+
+/* How the last run ended, of what systemd has loaded and does not run: properties of a unit that it has not
+ * would make it load that one. */
+static void get_outcome(struct connection *c, struct arena *arena, struct service *service,
+			const char *path)
+{
+	sd_bus_message *reply = NULL;
+	const char *result = NULL;
+
+	if (get_property(c, path, "Result", "s", &reply, &result) > 0)
+		service->result = fact_str(arena, result);
+	if (reply)
+		c->api.message_unref(reply);
+	get_number(c, path, "ExecMainStatus", "i", &service->exit_status);
+	get_number(c, path, "NRestarts", "u", &service->restarts);
 }
 
 /* All methods that are called here with two lists of strings want states and patterns. */
@@ -115,6 +169,8 @@ static int list_loaded(struct connection *c, char **patterns, struct arena *aren
 		service = units_add(arena, services, span_of(name));
 		service->load = fact_str(arena, load_state);
 		service->active = fact_str(arena, active);
+		if (strcmp(load_state, "loaded") == 0 && strcmp(active, "active") != 0)
+			get_outcome(c, arena, service, path);
 	}
 	if (reply)
 		c->api.message_unref(reply);

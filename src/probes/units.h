@@ -9,12 +9,15 @@
 
 struct unit_of_interest {
 	const char *unit;
-	const char *comm;   /* of its process, cut at 15 characters; NULL: none that stays */
-	const char *script; /* in /etc/init.d, for what is also shipped without a unit */
+	const char *comm;    /* of its process, cut at 15 characters; NULL: none that stays */
+	const char *script;  /* in /etc/init.d, for what is also shipped without a unit */
+	const char *program; /* its daemon, which a script may start; NULL: what the unit says */
+	const char *log;     /* that it writes itself; NULL: what it says goes to the journal */
 };
 
 /* Ends with a NULL unit. */
 extern const struct unit_of_interest units_of_interest[];
+const struct unit_of_interest *unit_of_interest(const char *unit);
 /* Beside those, whatever loads nvidia-peermem, by the word in its name. */
 bool unit_is_peermem(struct span name);
 

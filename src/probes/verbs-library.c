@@ -38,7 +38,7 @@ static int load(struct verbs *v)
 		MAY(destroy_qp, "ibv_destroy_qp", "IBVERBS_1.1"),
 	};
 
-	return library_load("libibverbs.so.1", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBIBVERBS, symbols, LIBRARY_COUNT(symbols));
 }
 
 /* The last that it must have is set when all of them are. */

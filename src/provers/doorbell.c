@@ -125,7 +125,7 @@ static void try_uar(struct proving *p, const struct rdma_device *device)
 	struct ibv_device *found;
 	struct ibv_context *context;
 
-	if (verbs_open(v) || library_load("libmlx5.so.1", symbols, LIBRARY_COUNT(symbols))) {
+	if (verbs_open(v) || library_load(LIBMLX5, symbols, LIBRARY_COUNT(symbols))) {
 		prove_unknown(p, try, NULL, "libibverbs.so.1 or libmlx5.so.1 is not here");
 		return;
 	}

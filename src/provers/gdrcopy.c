@@ -39,7 +39,7 @@ static int open_library(struct gdrapi *a)
 		{ &a->copy, "gdr_copy_to_mapping", NULL, 0 },
 	};
 
-	return library_load("libgdrapi.so.2", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBGDRAPI, symbols, LIBRARY_COUNT(symbols));
 }
 
 static void copy_mapped(struct proving *p, struct proof_try *try, const struct gdrapi *a, void *g,

@@ -56,7 +56,7 @@ int cuda_open(struct cuda *c)
 		MAY(range_handle, "cuMemGetHandleForAddressRange"),
 	};
 
-	return library_load("libcuda.so.1", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBCUDA, symbols, LIBRARY_COUNT(symbols));
 }
 
 const char *cuda_error(const struct cuda *c, cu_result code)

@@ -24,5 +24,5 @@ int nvml_open(struct nvml *n)
 		MUST(fields, "nvmlDeviceGetFieldValues"),
 	};
 
-	return library_load("libnvidia-ml.so.1", symbols, LIBRARY_COUNT(symbols));
+	return library_load(LIBNVIDIA_ML, symbols, LIBRARY_COUNT(symbols));
 }

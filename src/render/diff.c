@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/utf8.h"
 #include "fleet/diff.h"
 #include "render/render.h"
 
@@ -54,7 +56,7 @@ static void make_pattern(const char *path, char pattern[512])
 		pattern[n++] = '*';
 		path += strcspn(path, "]") - 1;
 	}
-	pattern[n] = '\0';
+	pattern[utf8_cut(pattern, n)] = '\0';
 }
 
 static bool same_values(const struct diff_key *a, const struct diff_key *b)
@@ -96,30 +98,33 @@ static const char *row_name(const struct row *row)
 
 /* ---- text ---- */
 
+/* A value, or the name of a file, is its sender's. */
+#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
+
 static void list_nodes(const struct fleet *fleet, const struct node_set *nodes)
 {
 	size_t n = 0;
 
 	for_each_node(node, nodes) if (n++ < LISTED)
-		printf("%s%s", n > 1 ? ", " : "", fleet->names[node]);
+		line("%s%s", n > 1 ? ", " : "", fleet->names[node]);
 	if (n > LISTED)
-		printf(" and %zu more", n - LISTED);
+		line(" and %zu more", n - LISTED);
 }
 
 static void put_row(const struct fleet *fleet, const struct row *row)
 {
 	const struct diff_value *most = diff_majority(row->key);
 
-	printf("\n%s", row_name(row));
+	line("\n%s", row_name(row));
 	if (row->items > 1)
-		printf("  (%zu items)", row->items);
+		line("  (%zu items)", row->items);
 	putchar('\n');
 	if (row->key->various)
-		printf("  more than %d values\n", DIFF_VALUES_MAX);
+		line("  more than %d values\n", DIFF_VALUES_MAX);
 	for (size_t i = 0; i < row->key->count; i++) {
 		const struct diff_value *value = &row->key->values[i];
 
-		printf("  %-28s %5zu  ", value->text, value->nodes.nodes);
+		line("  %-28s %5zu  ", value->text, value->nodes.nodes);
 		if (value == most && value->nodes.nodes > 1)
 			fputs("most", stdout);
 		else
@@ -165,10 +170,10 @@ static void put_odd(const struct diff *diff, const struct fleet *fleet)
 	if (count)
 		puts("\nOdd ones out");
 	for (size_t i = 0; i < count && i < ODD_LISTED; i++)
-		printf("  %-28s %5zu fact%s unlike most\n", fleet->names[odd[i].node], odd[i].facts,
-		       plural(odd[i].facts));
+		line("  %-28s %5zu fact%s unlike most\n", fleet->names[odd[i].node], odd[i].facts,
+		     plural(odd[i].facts));
 	if (count > ODD_LISTED)
-		printf("  and %zu more\n", count - ODD_LISTED);
+		line("  and %zu more\n", count - ODD_LISTED);
 	free(odd);
 }
 
@@ -288,19 +293,7 @@ static const char page_script[] =
 	"};\n"
 	"</script>\n</body></html>\n";
 
-static void put_html(const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			fputs("&lt;", stdout);
-		else if (*text == '>')
-			fputs("&gt;", stdout);
-		else if (*text == '&')
-			fputs("&amp;", stdout);
-		else
-			putchar(*text);
-	}
-}
+#define html(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
 
 static void html_rows(const struct diff *diff, const struct fleet *fleet, const struct row *row)
 {
@@ -311,28 +304,24 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 		bool is_most = value == most && diff->nodes > LISTED;
 		const char *comma = "";
 
-		printf("<tr%s><td class=\"f\">", value == most ? " class=\"most\"" : "");
-		put_html(row_name(row));
-		printf("</td><td class=\"n\">%zu</td><td class=\"v\">", row->items);
-		put_html(value->text);
-		printf("</td><td class=\"n\">%zu</td><td>", value->nodes.nodes);
+		html(value == most ? "<tr class=\"most\">" : "<tr>");
+		html("<td class=\"f\">%s</td><td class=\"n\">%zu</td><td class=\"v\">%s</td>"
+		     "<td class=\"n\">%zu</td><td>",
+		     row_name(row), row->items, value->text, value->nodes.nodes);
 		if (is_most)
 			fputs("most", stdout);
 		for_each_node(node, is_most ? &none : &value->nodes)
 		{
-			fputs(comma, stdout);
-			put_html(fleet->names[node]);
+			html("%s%s", comma, fleet->names[node]);
 			comma = ", ";
 		}
 		puts("</td></tr>");
 	}
 	if (!row->key->various)
 		return;
-	fputs("<tr><td class=\"f\">", stdout);
-	put_html(row_name(row));
-	printf("</td><td class=\"n\">%zu</td><td>more than %d values</td><td class=\"n\">%zu</td>"
-	       "<td></td></tr>\n",
-	       row->items, DIFF_VALUES_MAX, nodes_read(diff));
+	html("<tr><td class=\"f\">%s</td><td class=\"n\">%zu</td><td>more than %d values</td>"
+	     "<td class=\"n\">%zu</td><td></td></tr>\n",
+	     row_name(row), row->items, DIFF_VALUES_MAX, nodes_read(diff));
 }
 
 static void put_page(const struct diff *diff, const struct fleet *fleet)
@@ -357,9 +346,8 @@ static void put_page(const struct diff *diff, const struct fleet *fleet)
 	     "<th><button>Node</button></th><th class=\"n\"><button>Facts unlike most</button></th>"
 	     "</tr></thead><tbody>");
 	for (size_t i = 0; i < odd_count; i++) {
-		fputs("<tr><td>", stdout);
-		put_html(fleet->names[odd[i].node]);
-		printf("</td><td class=\"n\">%zu</td></tr>\n", odd[i].facts);
+		html("<tr><td>%s</td><td class=\"n\">%zu</td></tr>\n", fleet->names[odd[i].node],
+		     odd[i].facts);
 	}
 	puts("</tbody></table>");
 	fputs(page_script, stdout);

@@ -7,6 +7,7 @@
 
 #include <systemd/sd-journal.h>
 
+#include "base/escape.h"
 #include "base/library.h"
 #include "base/version.h"
 #include "render/render.h"
@@ -28,7 +29,8 @@ static void add(struct entry *e, const char *name, const char *value)
 
 	if (!value || e->count == FIELDS_MAX)
 		return;
-	text = arena_printf(e->arena, "%s=%s", name, value);
+	/* Fields are lines for those who read them. */
+	text = arena_printf(e->arena, "%s=%s", name, escape_string(e->arena, SINK_TERMINAL, value));
 	e->fields[e->count++] = (struct iovec){ text, strlen(text) };
 }
 
@@ -70,7 +72,7 @@ int journal_send(const struct report *r, enum exit_status status)
 {
 	typeof(&sd_journal_sendv) send;
 	const struct library_symbol symbol = { &send, "sd_journal_sendv", NULL, 0 };
-	int rc = library_load("libsystemd.so.0", &symbol, 1);
+	int rc = library_load(LIBSYSTEMD, &symbol, 1);
 
 	if (rc)
 		return rc;

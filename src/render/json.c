@@ -4,17 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "evaluate/problems.h"
 #include "fleet/since.h"
+#include "query/names.h"
 #include "query/node-find.h"
+#include "query/topology.h"
 #include "render/render.h"
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
-							  JSON_C_TO_STRING_SPACED |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_print(stdout, json,
+		   JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			   JSON_C_TO_STRING_NOSLASHESCAPE);
 	return finish_output(status);
 }
 
@@ -74,6 +78,17 @@ struct json_object *render_node(const struct node *node)
 	return json;
 }
 
+/* As a person counts them: problems.h. */
+static struct json_object *problems_json(const struct problems *problems)
+{
+	struct json_object *json = json_object_new_object();
+
+	for (int s = SEVERITY_CRIT; s > SEVERITY_INFO; s--)
+		json_put_number(json, severity_words[s], problems->count[s]);
+	json_put_number(json, "waiting", problems->waiting);
+	return json;
+}
+
 static struct json_object *summary_json(const struct report *report)
 {
 	struct json_object *json = json_object_new_object();
@@ -87,7 +102,33 @@ static struct json_object *summary_json(const struct report *report)
 	json_put_number(json, "not_applicable", report->count[VERDICT_NOT_APPLICABLE]);
 	json_put_string(json, "worst", report->any_worst ? severity_words[report->worst] : NULL);
 	json_put_number(json, "off", report->off);
+	json_put(json, "problems", problems_json(problems_find(report)));
 	return json;
+}
+
+/* When the facts were read, and by which user. */
+static struct json_object *taken_json(const struct report *report)
+{
+	const struct os_facts *os = &report->node->os;
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "time", render_time(os->observed_time_s, report->arena));
+	json_put(json, "uid", is_known(os->observed_uid) ? json_u64(os->observed_uid.value) : NULL);
+	return json;
+}
+
+static struct json_object *not_judged_json(const struct report *report)
+{
+	struct json_object *array = json_object_new_array();
+
+	for_each(hint, &report->not_judged) {
+		struct json_object *json = json_object_new_object();
+
+		json_put_string(json, "profile", profiles_text(report->arena, hint->profile));
+		json_put_string(json, "reason", hint->reason);
+		json_object_array_add(array, json);
+	}
+	return array;
 }
 
 static struct json_object *evidence_json(const struct report *report, const char *fact)
@@ -108,6 +149,15 @@ static struct json_object *evidence_json(const struct report *report, const char
 	return json;
 }
 
+static struct json_object *arguments_json(const struct fix_call *fix)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < FIX_ARGS_MAX && fix->args[i]; i++)
+		json_object_array_add(array, json_object_new_string(fix->args[i]));
+	return array;
+}
+
 static struct json_object *fix_json(const struct finding *f)
 {
 	const struct fix_call *fix = finding_is_problem(f) ? finding_fix(f) : NULL;
@@ -117,6 +167,7 @@ static struct json_object *fix_json(const struct finding *f)
 		return NULL;
 	json = json_object_new_object();
 	json_put_string(json, "id", fix->kind);
+	json_put(json, "arguments", arguments_json(fix));
 	json_put_string(json, "activation", activation_words[finding_activation(f)]);
 	return json;
 }
@@ -134,6 +185,41 @@ static struct json_object *cause_json(const struct finding *cause)
 	return json;
 }
 
+/* Where the subject is one: the number and the UUID that other programs know it by. */
+static void put_gpu(struct json_object *json, const struct node *node, const char *subject)
+{
+	struct json_object *gpu;
+	uint64_t number;
+
+	if (!subject || !node_pci(node, subject) ||
+	    topology_end(node, node_pci(node, subject)) != END_GPU)
+		return;
+	gpu = json_object_new_object();
+	json_put(gpu, "index", gpu_number(node, subject, &number) ? json_u64(number) : NULL);
+	json_put_string(gpu, "uuid", gpu_uuid(node, subject));
+	json_put(json, "gpu", gpu);
+}
+
+/* Why it is not known, and what would make it known. */
+static void put_unknown(struct json_object *json, const struct report *report,
+			const struct finding *f)
+{
+	struct unknown u = render_unknown(report, f);
+
+	if (f->gap)
+		json_put_string(json, "unknown_path", f->gap->path.value);
+	json_put_string(json, "unknown_why", u.why);
+	json_put_string(json, "unknown_check", u.to_check);
+}
+
+static void put_mending(struct json_object *json, const struct finding *f)
+{
+	json_put_string(json, "mender", mender_words[finding_mender(f)]);
+	json_put_string(json, "command", finding_command(f));
+	json_put_string(json, "activation", activation_words[finding_activation(f)]);
+	json_put(json, "follows_from", cause_json(f->follows_from));
+}
+
 static struct json_object *finding_json(const struct report *report, const struct finding *f)
 {
 	const struct answer *a = &f->answer;
@@ -146,6 +232,10 @@ static struct json_object *finding_json(const struct report *report, const struc
 	json_put_string(json, "severity", severity_words[f->severity]);
 	json_put_string(json, "title", f->rule->title);
 	json_put_string(json, "subject", a->subject);
+	if (a->subject)
+		json_put_string(json, "name",
+				subject_name(report->node, a->subject, report->arena));
+	put_gpu(json, report->node, a->subject);
 	json_put_string(json, "observed", a->observed);
 	json_put_string(json, "expected", a->expected);
 	json_put_string(json, "impact", bad ? finding_impact(f) : NULL);
@@ -155,14 +245,10 @@ static struct json_object *finding_json(const struct report *report, const struc
 	json_put(json, "evidence", evidence);
 	json_put(json, "fix", fix_json(f));
 	json_put_string(json, "action", action_words[finding_action(f)]);
-	if (bad) {
-		json_put_string(json, "mender", mender_words[finding_mender(f)]);
-		json_put(json, "follows_from", cause_json(f->follows_from));
-	}
-	if (f->gap) {
-		json_put_string(json, "unknown_path", f->gap->path.value);
-		json_put_string(json, "unknown_why", f->gap->why.value);
-	}
+	if (bad)
+		put_mending(json, f);
+	if (a->verdict == VERDICT_UNKNOWN)
+		put_unknown(json, report, f);
 	if (f->why_graded)
 		json_put_string(json, "configured_reason", f->why_graded);
 	if (f->proved) {
@@ -174,11 +260,19 @@ static struct json_object *finding_json(const struct report *report, const struc
 	return json;
 }
 
+static struct json_object *note_json(const struct gap *gap)
+{
+	_cleanup_free_ char *note = NULL;
+	int n = asprintf(&note, "%s: %s", gap->path.value, gap->why.value);
+
+	memory_need(n < 0 ? NULL : note);
+	return json_text(note, (size_t)n);
+}
+
 static struct json_object *probe_json(const struct node *node, const struct probe_result *probe)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *notes = json_object_new_array();
-	char note[512];
 
 	put_str(json, "name", probe->name);
 	json_put_string(json, "state", probe_state_words[probe->state.value]);
@@ -186,8 +280,7 @@ static struct json_object *probe_json(const struct node *node, const struct prob
 	for_each(g, &node->gaps) {
 		if (!str_is(g->probe, probe->name.value))
 			continue;
-		snprintf(note, sizeof(note), "%s: %s", g->path.value, g->why.value);
-		json_object_array_add(notes, json_text(note, strlen(note)));
+		json_object_array_add(notes, note_json(g));
 	}
 	json_put(json, "notes", notes);
 	return json;
@@ -218,9 +311,11 @@ static struct json_object *report_json(const struct report *report)
 		json_object_array_add(findings, finding_json(report, f));
 	for_each(p, &report->node->probes)
 		json_object_array_add(probes, probe_json(report->node, p));
+	json_put(json, "taken", taken_json(report));
 	json_put(json, "node", render_node(report->node));
 	json_put(json, "profiles", render_words(profile_words, report->profiles));
 	json_put_string(json, "profiles_reason", report->profiles_reason);
+	json_put(json, "not_judged", not_judged_json(report));
 	json_put(json, "summary", summary_json(report));
 	json_put(json, "findings", findings);
 	json_put(json, "probes", probes);
@@ -240,8 +335,7 @@ enum exit_status render_report_jsonl(const struct report *report, enum exit_stat
 {
 	_cleanup_json_ struct json_object *json = report_json(report);
 
-	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_print(stdout, json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	return finish_output(status);
 }
 

@@ -3,7 +3,9 @@
  * draining the node, and nothing is written for a node that is well. */
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/output.h"
+#include "query/names.h"
 #include "render/render.h"
 
 #define LISTED 4
@@ -30,20 +32,24 @@ static bool is_first(const struct report *r, const struct finding *f)
 	return true;
 }
 
-/* The subjects of all that F's line stands for, or (with RULES) their rules, each once. */
-static const char *list(const struct report *r, const struct finding *f, bool rules)
+static bool is_listed(const struct finding *f, const struct finding *other)
 {
-	const char *text = "", *last = NULL;
+	return !other->off && same_line(other, f);
+}
+
+/* The rules of all that F's line stands for, each once. */
+static const char *rules(const struct report *r, const struct finding *f)
+{
+	const struct rule *last = NULL;
+	const char *text = "";
 	size_t count = 0;
 
 	for_each(other, &r->findings) {
-		const char *word = rules ? other->rule->id : other->answer.subject;
-
-		if (!word || other->off || !same_line(other, f) || (rules && word == last))
+		if (!is_listed(f, other) || other->rule == last)
 			continue;
-		last = word;
+		last = other->rule;
 		if (count++ < LISTED)
-			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", word);
+			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", last->id);
 	}
 	if (count > LISTED)
 		text = arena_printf(r->arena, "%s and %zu more", text, count - LISTED);
@@ -52,18 +58,15 @@ static const char *list(const struct report *r, const struct finding *f, bool ru
 
 const char *render_subjects(const struct report *r, const struct finding *f)
 {
-	return list(r, f, false);
-}
+	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
+	size_t count = 0;
 
-/* Text of a finding goes into lines of others' formats. */
-static const char *one_line(const struct report *r, const char *text)
-{
-	char *copy = arena_strdup(r->arena, text);
-
-	for (char *p = copy; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
-	return copy;
+	for_each(other, &r->findings)
+		if (other->answer.subject && is_listed(f, other))
+			labels[count++] = subject_label(r->node, other->answer.subject, r->arena);
+	if (count == 1)
+		return subject_name(r->node, f->answer.subject, r->arena);
+	return labels_join(labels, count, LISTED, r->arena);
 }
 
 /* What is missing comes first; it is what to look at. */
@@ -74,7 +77,7 @@ static const char *unknown_reason(const struct report *r, const struct finding *
 
 	if (gap)
 		return arena_printf(r->arena, "unknown: %s: %s (for %s)", gap->path.value,
-				    gap->why.value, list(r, f, true));
+				    gap->why.value, rules(r, f));
 	return arena_printf(r->arena, "unknown: %s (for %s)",
 			    f->answer.observed ? f->answer.observed
 			    : fact	       ? fact
@@ -87,12 +90,12 @@ const char *render_reason(const struct report *r, const struct finding *f)
 	const char *subjects = render_subjects(r, f), *text = f->answer.observed;
 
 	if (f->answer.verdict == VERDICT_UNKNOWN)
-		return one_line(r, unknown_reason(r, f));
+		return unknown_reason(r, f);
 	if (f->answer.verdict == VERDICT_PENDING) {
 		text = arena_printf(r->arena, "pending: %s", text ? text : f->rule->title);
 	}
-	return one_line(r, arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "",
-					subjects, text ? text : f->rule->title));
+	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "", subjects,
+			    text ? text : f->rule->title);
 }
 
 /* The place in the order that findings are shown in, from 1; 0: it is not shown. */
@@ -133,6 +136,6 @@ const struct finding *render_next(const struct report *r, const struct finding *
 enum exit_status render_report_lines(const struct report *report, enum exit_status status)
 {
 	for (const struct finding *f = render_next(report, NULL); f; f = render_next(report, f))
-		puts(render_reason(report, f));
+		escape_printf(stdout, SINK_TERMINAL, "%s\n", render_reason(report, f));
 	return finish_output(status);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "render/render.h"
 
@@ -27,12 +28,8 @@ static enum nagios nagios_status(const struct report *r, enum exit_status status
 	return r->any_worst && r->worst >= SEVERITY_WARN ? NAGIOS_WARNING : NAGIOS_OK;
 }
 
-/* What follows a bar is taken for numbers, what follows a new line for another text. */
-static void put_plain(const char *text)
-{
-	for (; *text; text++)
-		putchar(*text == '|' ? '/' : (unsigned char)*text < ' ' ? ' ' : *text);
-}
+/* What follows a bar is taken for numbers, what follows a new line for another text: a value has neither. */
+#define plugin(...) escape_printf(stdout, SINK_NAGIOS, __VA_ARGS__)
 
 static bool is_reported(const struct finding *f, enum exit_status status)
 {
@@ -45,19 +42,16 @@ enum exit_status render_report_nagios(const struct report *r, enum exit_status s
 	enum nagios nagios = nagios_status(r, status);
 	const struct finding *first = render_next(r, NULL);
 
-	printf("NVNODECHECK %s - ", words[nagios]);
+	plugin("NVNODECHECK %s - ", words[nagios]);
 	if (nagios == NAGIOS_OK)
-		printf("%zu rules asked", r->rules);
+		plugin("no problems found by %zu rules", r->rules);
 	else if (first)
-		put_plain(render_reason(r, first));
-	printf(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n", r->count[VERDICT_FAIL],
+		plugin("%s", render_reason(r, first));
+	plugin(" | failed=%zu pending=%zu unknown=%zu passed=%zu\n", r->count[VERDICT_FAIL],
 	       r->count[VERDICT_PENDING], r->count[VERDICT_UNKNOWN], r->count[VERDICT_PASS]);
-	for (const struct finding *f = first; f; f = render_next(r, f)) {
-		if (f == first || !is_reported(f, status))
-			continue;
-		put_plain(render_reason(r, f));
-		putchar('\n');
-	}
+	for (const struct finding *f = first; f; f = render_next(r, f))
+		if (f != first && is_reported(f, status))
+			plugin("%s\n", render_reason(r, f));
 	return finish_output(EXIT_WELL) ? (enum exit_status)NAGIOS_UNKNOWN
 					: (enum exit_status)nagios;
 }
@@ -69,22 +63,15 @@ enum exit_status render_report_nagios(const struct report *r, enum exit_status s
 
 enum npd { NPD_OK, NPD_PROBLEM, NPD_UNKNOWN };
 
-/* Not in the middle of a character. */
-static size_t cut_at(const char *text, size_t limit)
-{
-	size_t n = strlen(text);
-
-	if (n <= limit)
-		return n;
-	n = limit;
-	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-		n--;
-	return n;
-}
-
 static void put_message(const char *text)
 {
-	printf("%.*s\n", (int)cut_at(text, NPD_MESSAGE_BYTES), text);
+	struct span rest = span_of(text);
+	char to[ESCAPE_MAX];
+	size_t n, room = NPD_MESSAGE_BYTES;
+
+	for (; (n = escape_next(SINK_TERMINAL, &rest, to)) && n <= room; room -= n)
+		fputs(to, stdout);
+	putchar('\n');
 }
 
 enum exit_status render_report_npd(const struct report *r, enum exit_status status)
@@ -109,13 +96,10 @@ enum exit_status render_failure(const struct render_options *options, enum exit_
 
 	if (status == EXIT_WELL || (!nagios && options->format != FORMAT_NPD))
 		return status;
-	if (!options->quiet && nagios) {
-		printf("NVNODECHECK UNKNOWN - ");
-		put_plain(last_complaint());
-		putchar('\n');
-	} else if (!options->quiet) {
+	if (!options->quiet && nagios)
+		plugin("NVNODECHECK UNKNOWN - %s\n", last_complaint());
+	else if (!options->quiet)
 		put_message(last_complaint());
-	}
 	fflush(stdout);
 	return nagios ? (enum exit_status)NAGIOS_UNKNOWN : (enum exit_status)NPD_UNKNOWN;
 }

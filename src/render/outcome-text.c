@@ -8,6 +8,16 @@
 
 #define INDENT 4
 
+/* What was not put back as it was, on purpose. */
+static bool has_rest(const struct txn_outcome *txn)
+{
+	for_each(item, &txn->items)
+		if (item->state == TXN_LEFT || item->state == TXN_STAYS ||
+		    item->state == TXN_REBUILT)
+			return true;
+	return false;
+}
+
 static const char *result_text(const struct txn_outcome *txn)
 {
 	switch (txn->result) {
@@ -16,9 +26,11 @@ static const char *result_text(const struct txn_outcome *txn)
 	case TXN_REFUSED:
 		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
-		return "Rolled back: the node is as it was";
+		return has_rest(txn) ? "Rolled back, but for what is listed here"
+				     : "Rolled back: the node is as it was";
 	case TXN_UNDONE:
-		return "Taken back: the node is as it was before";
+		return has_rest(txn) ? "Taken back, but for what is listed here"
+				     : "Taken back: the node is as it was before";
 	case TXN_PARTLY:
 		return "Taken back, but not all of it";
 	case TXN_NOTHING:
@@ -64,7 +76,7 @@ static void count_alike(const struct outcome *o, uint32_t index, size_t *before,
 			*(i < index ? before : more) += 1;
 }
 
-static void repairs(FILE *out, const struct outcome *o)
+static void repairs(const struct page *page, const struct outcome *o)
 {
 	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++) {
 		const struct plan_repair *r = &o->plan->repairs.items[i];
@@ -75,27 +87,27 @@ static void repairs(FILE *out, const struct outcome *o)
 		count_alike(o, i, &before, &more);
 		if (!text || before)
 			continue;
-		fprintf(out, "  %s%s%s", r->finding->rule->id, subject ? " " : "",
-			subject ? subject : "");
+		page_printf(page, "  %s%s%s", r->finding->rule->id, subject ? " " : "",
+			    subject ? subject : "");
 		if (more)
-			fprintf(out, " and %zu more", more);
-		fprintf(out, ": %s\n", text);
+			page_printf(page, " and %zu more", more);
+		page_printf(page, ": %s\n", text);
 	}
 }
 
 /* What went as it should is only counted by the repairs above. */
-static void items(FILE *out, const struct outcome *o, int width)
+static void items(const struct page *page, const struct outcome *o)
 {
 	for_each(item, &o->txn->items) {
 		bool quiet = o->plan && (item->state == TXN_DONE || item->state == TXN_NOT_REACHED);
 
 		if (quiet && !item->text)
 			continue;
-		fprintf(out, "  %-11s %s\n", txn_item_words[item->state], item->subject);
+		page_printf(page, "  %-11s %s\n", txn_item_words[item->state], item->subject);
 		if (item->text)
-			text_wrap(out, item->text, 14, 0, width);
+			text_wrap(page->out, item->text, 14, 0, page->width);
 		if (item->output && *item->output)
-			text_wrap(out, item->output, 14, 0, width);
+			text_wrap_lines(page->out, item->output, 14, 0, page->width);
 	}
 }
 
@@ -110,36 +122,38 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct rende
 	/* Apart from what stands above: the plan, or what was taken back first. */
 	if (o->plan || o->txn->recovered.count)
 		putc('\n', page.out);
-	fprintf(page.out, "%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),
-		o->txn->text ? ": " : "", o->txn->text ? o->txn->text : "",
-		page_style(&page, STYLE_PLAIN));
-	repairs(page.out, o);
-	items(page.out, o, page.width);
+	page_printf(&page, "%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),
+		    o->txn->text ? ": " : "", o->txn->text ? o->txn->text : "",
+		    page_style(&page, STYLE_PLAIN));
+	repairs(&page, o);
+	items(&page, o);
 	for_each(note, &o->txn->notes)
 		text_wrap(page.out, *note, 2, 0, page.width);
 	if (o->txn->result == TXN_APPLIED)
-		fprintf(page.out, "'nvnodecheck undo %s%s%s' takes it back.\n", o->txn->id,
-			options->root ? " --root " : "", options->root ? options->root : "");
+		page_printf(&page, "'nvnodecheck undo %s%s%s' takes it back.\n", o->txn->id,
+			    options->root ? " --root " : "", options->root ? options->root : "");
 	return page_end(&page, status);
 }
 
 /* ---- the list ---- */
 
-static void entry_text(FILE *out, const struct txn_entry *entry)
+static void entry_text(const struct page *page, const struct txn_entry *entry)
 {
 	time_t seconds = (time_t)entry->time_s;
 	char when[32] = "";
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", &tm);
-	fprintf(out, "%s  %s  %s%s%s\n", entry->id, when, txn_status_words[entry->status],
-		entry->who ? "  " : "", entry->who ? entry->who : "");
+	if (seconds && gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ  ", &tm);
+	page_printf(page, "%s  %s%s%s%s\n", entry->id, when, txn_status_words[entry->status],
+		    entry->who ? "  " : "", entry->who ? entry->who : "");
+	if (entry->text)
+		text_wrap(page->out, entry->text, INDENT, 0, page->width);
 	for_each(r, &entry->repairs)
-		fprintf(out, "%*s%s%s%s: %s\n", INDENT, "", r->rule, r->subject ? " " : "",
-			r->subject ? r->subject : "", r->what);
+		page_printf(page, "%*s%s%s%s: %s\n", INDENT, "", r->rule, r->subject ? " " : "",
+			    r->subject ? r->subject : "", r->what);
 	for_each(file, &entry->files)
-		fprintf(out, "%*s%s\n", INDENT, "", *file);
+		page_printf(page, "%*s%s\n", INDENT, "", *file);
 }
 
 enum exit_status render_entries_text(const struct txn_entries *entries,
@@ -149,8 +163,8 @@ enum exit_status render_entries_text(const struct txn_entries *entries,
 
 	page_begin(&page, options->color, options->pager);
 	for_each(entry, &entries->entries)
-		entry_text(page.out, entry);
+		entry_text(&page, entry);
 	if (entries->entries.count == 0)
-		fprintf(page.out, "Nothing was applied here.\n");
+		page_printf(&page, "Nothing was applied here.\n");
 	return page_end(&page, EXIT_WELL);
 }

@@ -2,23 +2,27 @@
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
 
+#include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
+#include "query/names.h"
 #include "render/render.h"
+#include "render/steps.h"
 
 #define INDENT 5
-#define LABEL 8
+#define LABEL 14
 #define SUBJECTS_SHOWN 4
 
 struct view {
 	struct page page;
 	const struct plan *plan;
+	const struct node *node;
 };
 
 static void heading(struct view *v, const char *text)
 {
-	fprintf(v->page.out, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
+		    page_style(&v->page, STYLE_PLAIN));
 }
 
 static void label(struct view *v, const char *name, const char *text)
@@ -44,19 +48,19 @@ static const struct plan_repair *first_of_its_kind(const struct plan *plan,
 	return r;
 }
 
-static const char *subjects(const struct plan *plan, const struct plan_repair *r)
+static const char *subjects(const struct view *v, const struct plan_repair *r)
 {
-	const char *text = "";
+	const struct plan *plan = v->plan;
+	const char **labels = arena_alloc(plan->arena, (plan->repairs.count + 1) * sizeof(*labels));
 	size_t count = 0;
 
 	for_each(other, &plan->repairs)
-		if (same_repair(other, r) && other->finding->answer.subject &&
-		    count++ < SUBJECTS_SHOWN)
-			text = arena_printf(plan->arena, "%s%s%s", text, *text ? ", " : ": ",
-					    other->finding->answer.subject);
-	if (count > SUBJECTS_SHOWN)
-		text = arena_printf(plan->arena, "%s and %zu more", text, count - SUBJECTS_SHOWN);
-	return text;
+		if (same_repair(other, r) && other->finding->answer.subject)
+			labels[count++] = subject_label(v->node, other->finding->answer.subject,
+							plan->arena);
+	return count ? arena_printf(plan->arena, ": %s",
+				    labels_join(labels, count, SUBJECTS_SHOWN, plan->arena))
+		     : "";
 }
 
 enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
@@ -70,7 +74,8 @@ static enum part part_of(const struct plan_repair *r)
 
 static void repairs(struct view *v, enum part part)
 {
-	static const char *const headings[] = { "Repairs", "Repaired already", "Not repaired" };
+	static const char *const headings[] = { "Repairs", "Waiting to take effect",
+						"Not repaired by this program" };
 	bool any = false, refused = part != PART_REPAIRED;
 
 	for_each(r, &v->plan->repairs) {
@@ -79,13 +84,13 @@ static void repairs(struct view *v, enum part part)
 		if (!any)
 			heading(v, headings[part]);
 		any = true;
-		fprintf(v->page.out, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
-			r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
-			subjects(v->plan, r));
+		page_printf(&v->page, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
+			    r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
+			    subjects(v, r));
 		label(v, "found", r->finding->answer.observed);
-		label(v, refused ? "why" : "does", refused ? r->refused : r->what);
-		label(v, "when", refused ? NULL : activation_text(r->activation));
-		label(v, "costs", refused ? NULL : r->cost);
+		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
+		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
+		label(v, "risk", refused ? NULL : r->cost);
 	}
 }
 
@@ -110,11 +115,8 @@ static void diff(struct view *v, const struct plan_file *file)
 
 	while (span_cut(&rest, '\n', &line)) {
 		fputs(page_style(&v->page, line_style(line)), v->page.out);
-		/* A control character in a file must not reach the terminal. */
-		for (size_t i = 0; i < line.n; i++)
-			putc((unsigned char)line.p[i] < ' ' && line.p[i] != '\t' ? '?' : line.p[i],
-			     v->page.out);
-		fprintf(v->page.out, "%s\n", page_style(&v->page, STYLE_PLAIN));
+		escape_span(v->page.out, SINK_DIFF, line);
+		page_printf(&v->page, "%s\n", page_style(&v->page, STYLE_PLAIN));
 	}
 }
 
@@ -181,7 +183,7 @@ static void steps(struct view *v)
 	if (v->plan->steps.count)
 		heading(v, v->plan->files.count ? "Then" : "Steps");
 	for_each(s, &v->plan->steps) {
-		int at = fprintf(v->page.out, "%3zu. ", ++n);
+		int at = page_printf(&v->page, "%3zu. ", ++n);
 
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));
@@ -241,7 +243,7 @@ static void foot(struct view *v, const struct report *report, const struct rende
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
 				  const struct render_options *options, enum exit_status status)
 {
-	struct view v = { .plan = plan };
+	struct view v = { .plan = plan, .node = report->node };
 
 	page_begin(&v.page, options->color, options->pager);
 	text_wrap(v.page.out,

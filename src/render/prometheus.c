@@ -9,29 +9,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
 #include "query/topology.h"
 #include "render/render.h"
 
+/* All that is written here: a value is escaped as the format has it. */
+#define metric(...) escape_printf(stdout, SINK_PROMETHEUS, __VA_ARGS__)
+
 static void family(const char *name, const char *help)
 {
-	printf("# HELP nvnodecheck_%s %s\n# TYPE nvnodecheck_%s gauge\n", name, help, name);
-}
-
-/* NAME="VALUE" with the three escapes that the format has. */
-static void label(const char *name, const char *value)
-{
-	printf("%s=\"", name);
-	for (const char *p = value ? value : ""; *p; p++) {
-		if (*p == '\\' || *p == '"')
-			putchar('\\');
-		if (*p == '\n')
-			fputs("\\n", stdout);
-		else
-			putchar(*p);
-	}
-	putchar('"');
+	metric("# HELP nvnodecheck_%s %s\n# TYPE nvnodecheck_%s gauge\n", name, help, name);
 }
 
 static const char *or_empty(struct fact_str fact)
@@ -45,18 +34,12 @@ static void put_node(const struct report *r)
 	size_t active = 0;
 
 	family("info", "Version of nvnodecheck, and what the node runs.");
-	fputs("nvnodecheck_info{", stdout);
-	label("version", NVNODECHECK_VERSION);
-	putchar(',');
-	label("driver", or_empty(node->driver.version));
-	putchar(',');
-	label("kernel", or_empty(node->os.kernel));
-	putchar(',');
-	label("profiles", profiles_text(r->arena, r->profiles));
-	puts("} 1");
+	metric("nvnodecheck_info{version=\"%s\",driver=\"%s\",kernel=\"%s\",profiles=\"%s\"} 1\n",
+	       NVNODECHECK_VERSION, or_empty(node->driver.version), or_empty(node->os.kernel),
+	       profiles_text(r->arena, r->profiles));
 	if (was_read(node->pci.devices)) {
 		family("gpus", "NVIDIA GPUs on the PCI bus.");
-		printf("nvnodecheck_gpus %zu\n", topology_gpus(node));
+		metric("nvnodecheck_gpus %zu\n", topology_gpus(node));
 	}
 	if (!was_read(node->rdma.devices))
 		return;
@@ -64,9 +47,9 @@ static void put_node(const struct report *r)
 		for_each(p, &d->ports)
 			active += known_is(p->state, RDMA_PORT_ACTIVE);
 	family("rdma_devices", "RDMA devices.");
-	printf("nvnodecheck_rdma_devices %" PRIu32 "\n", node->rdma.devices.count);
+	metric("nvnodecheck_rdma_devices %" PRIu32 "\n", node->rdma.devices.count);
 	family("rdma_ports_active", "RDMA ports in state ACTIVE.");
-	printf("nvnodecheck_rdma_ports_active %zu\n", active);
+	metric("nvnodecheck_rdma_ports_active %zu\n", active);
 }
 
 static size_t count_of(const struct report *r, enum verdict verdict, enum severity severity)
@@ -83,7 +66,7 @@ static void put_counts(const struct report *r)
 	family("answers", "Answers of rules, by verdict and severity.");
 	for (int v = VERDICT_PASS; v <= VERDICT_NOT_APPLICABLE; v++)
 		for (int s = SEVERITY_INFO; s <= SEVERITY_CRIT; s++)
-			printf("nvnodecheck_answers{verdict=\"%s\",severity=\"%s\"} %zu\n",
+			metric("nvnodecheck_answers{verdict=\"%s\",severity=\"%s\"} %zu\n",
 			       verdict_words[v], severity_words[s],
 			       count_of(r, (enum verdict)v, (enum severity)s));
 }
@@ -99,50 +82,79 @@ static const char *subject(const struct finding *f)
 	return f->answer.subject ? f->answer.subject : "";
 }
 
-/* A series that stands twice in a file makes node exporter refuse the whole file. */
-static bool is_repeated(const struct report *r, const struct finding *f)
+/* As it stands in the label, where two texts can come to the same. */
+static const char *label(const struct report *r, const char *text)
 {
-	for_each(other, &r->findings) {
-		if (other == f)
-			return false;
-		if (is_shown(other) && other->rule == f->rule &&
-		    strcmp(subject(other), subject(f)) == 0 && other->severity == f->severity &&
-		    other->answer.verdict == f->answer.verdict)
+	return escape_string(r->arena, SINK_PROMETHEUS, text);
+}
+
+static bool same_series(const struct finding *a, const struct finding *b)
+{
+	return a->rule == b->rule && a->severity == b->severity &&
+	       a->answer.verdict == b->answer.verdict;
+}
+
+/* A series that stands twice in a file makes node exporter refuse the whole file. LABELS has the subjects, NULL
+ * for what is not shown. */
+static bool is_repeated(const struct report *r, const char *const *labels, uint32_t i)
+{
+	const struct finding *items = r->findings.items;
+
+	for (uint32_t k = 0; k < i; k++)
+		if (labels[k] && same_series(&items[k], &items[i]) &&
+		    strcmp(labels[k], labels[i]) == 0)
 			return true;
-	}
 	return false;
 }
 
 static void put_findings(const struct report *r)
 {
+	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
+
 	family("finding", "What is not well: 1 for each rule and subject.");
-	for_each(f, &r->findings) {
-		if (!is_shown(f) || is_repeated(r, f))
+	for (uint32_t i = 0; i < r->findings.count; i++) {
+		const struct finding *f = &r->findings.items[i];
+
+		labels[i] = is_shown(f) ? label(r, subject(f)) : NULL;
+		if (!labels[i] || is_repeated(r, labels, i))
 			continue;
-		fputs("nvnodecheck_finding{", stdout);
-		label("rule", f->rule->id);
-		putchar(',');
-		label("subject", subject(f));
-		putchar(',');
-		label("severity", severity_words[f->severity]);
-		putchar(',');
-		label("verdict", verdict_words[f->answer.verdict]);
-		puts("} 1");
+		metric("nvnodecheck_finding{rule=\"%s\",subject=\"%s\",severity=\"%s\",verdict=\"%s\"} 1\n",
+		       f->rule->id, subject(f), severity_words[f->severity],
+		       verdict_words[f->answer.verdict]);
 	}
+}
+
+/* The probes, each name once: a facts file can have one twice. */
+static const struct probe_result *next_probe(const struct report *r, const char **labels,
+					     uint32_t *i)
+{
+	for (; *i < r->node->probes.count; ++*i) {
+		uint32_t k = 0;
+
+		labels[*i] = label(r, r->node->probes.items[*i].name.value);
+		while (k < *i && strcmp(labels[k], labels[*i]) != 0)
+			k++;
+		if (k == *i)
+			return &r->node->probes.items[(*i)++];
+	}
+	return NULL;
 }
 
 static void put_probes(const struct report *r)
 {
+	const char **labels = arena_alloc(r->arena, (r->node->probes.count + 1) * sizeof(*labels));
+	const struct probe_result *p;
+
 	if (!r->node->probes.count)
 		return;
 	family("probe_ok",
 	       "1: the probe read all that it wanted or said what it could not; 0: it hung or crashed.");
-	for_each(p, &r->node->probes)
-		printf("nvnodecheck_probe_ok{probe=\"%s\"} %d\n", p->name.value,
+	for (uint32_t i = 0; (p = next_probe(r, labels, &i));)
+		metric("nvnodecheck_probe_ok{probe=\"%s\"} %d\n", p->name.value,
 		       !known_is(p->state, PROBE_TIMED_OUT) && !known_is(p->state, PROBE_FAILED));
 	family("probe_duration_seconds", "How long the probe took.");
-	for_each(p, &r->node->probes)
-		printf("nvnodecheck_probe_duration_seconds{probe=\"%s\"} %.6f\n", p->name.value,
+	for (uint32_t i = 0; (p = next_probe(r, labels, &i));)
+		metric("nvnodecheck_probe_duration_seconds{probe=\"%s\"} %.6f\n", p->name.value,
 		       (double)p->duration_us.value / 1e6);
 }
 
@@ -153,8 +165,8 @@ enum exit_status render_report_prometheus(const struct report *report, enum exit
 	put_findings(report);
 	put_probes(report);
 	family("exit_status", "0 well, 1 findings, 3 something that counts is unknown.");
-	printf("nvnodecheck_exit_status %d\n", status);
+	metric("nvnodecheck_exit_status %d\n", status);
 	family("last_run_timestamp_seconds", "When this was found out, in Unix time.");
-	printf("nvnodecheck_last_run_timestamp_seconds %lld\n", (long long)time(NULL));
+	metric("nvnodecheck_last_run_timestamp_seconds %lld\n", (long long)time(NULL));
 	return finish_output(status);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "evaluate/problems.h"
 #include "render/render.h"
 
 #define LABEL 22
@@ -16,14 +17,24 @@ struct view {
 
 static void line(struct view *v, const char *label, const char *text)
 {
-	fprintf(v->page.out, "  %-*s", LABEL - 2, label);
+	page_printf(&v->page, "  %-*s", LABEL - 2, label);
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
+}
+
+/* The same behind a word in a colour. */
+static void word_line(struct view *v, const char *label, enum style style, const char *word,
+		      const char *text)
+{
+	int at = page_printf(&v->page, "  %-*s%s%s%s  ", LABEL - 2, label,
+			     page_style(&v->page, style), word, page_style(&v->page, STYLE_PLAIN));
+
+	text_wrap(v->page.out, text, LABEL, at, v->page.width);
 }
 
 static void heading(struct view *v, const char *text)
 {
-	fprintf(v->page.out, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
+		    page_style(&v->page, STYLE_PLAIN));
 }
 
 static const char *with_error(struct view *v, const struct proof_try *t)
@@ -45,13 +56,14 @@ static void head(struct view *v)
 		cuda = arena_printf(arena, "%llu.%llu",
 				    (unsigned long long)p->cuda_version.value / 1000,
 				    (unsigned long long)p->cuda_version.value % 1000 / 10);
-	fprintf(v->page.out, "Driver %s, CUDA %s, %u GPU%s\n", p->driver.value, cuda, p->gpus.count,
-		p->gpus.count == 1 ? "" : "s");
-	fprintf(v->page.out, "Asked by uid %llu %s CAP_SYS_ADMIN, in %.1f s\n",
-		(unsigned long long)p->uid.value, known_is(p->sys_admin, true) ? "with" : "without",
-		(double)p->duration_ms.value / 1e3);
+	page_printf(&v->page, "Driver %s, CUDA %s, %u GPU%s\n", p->driver.value, cuda,
+		    p->gpus.count, p->gpus.count == 1 ? "" : "s");
+	page_printf(&v->page, "Asked by uid %llu %s CAP_SYS_ADMIN, in %.1f s\n",
+		    (unsigned long long)p->uid.value,
+		    known_is(p->sys_admin, true) ? "with" : "without",
+		    (double)p->duration_ms.value / 1e3);
 	if (is_known(p->stopped))
-		fprintf(v->page.out, "Stopped: %s\n", p->stopped.value);
+		page_printf(&v->page, "Stopped: %s\n", p->stopped.value);
 }
 
 /* ---- trials ---- */
@@ -104,13 +116,11 @@ static bool show_kind(struct view *v, const char *kind, const char *label)
 
 		if (!str_is(t->kind, kind) || told_before(v, t))
 			continue;
-		line(v, any ? "" : label,
-		     arena_printf(v->report->arena, "%s%s%s  %s: %s", page_style(&v->page, style),
-				  is_unknown(t->works) ? "?"
-				  : t->works.value     ? "yes"
-						       : "no",
-				  page_style(&v->page, STYLE_PLAIN), where(v, t),
-				  with_error(v, t)));
+		word_line(v, any ? "" : label, style,
+			  is_unknown(t->works) ? "?"
+			  : t->works.value     ? "yes"
+					       : "no",
+			  arena_printf(v->report->arena, "%s: %s", where(v, t), with_error(v, t)));
 		any = true;
 	}
 	return any;
@@ -182,8 +192,8 @@ static void show_cell(struct view *v, const struct proof_copy *c)
 			 known_is(c->access, false) ? "*" : "", slow ? "<" : "");
 		style = slow ? STYLE_YELLOW : STYLE_PLAIN;
 	}
-	fprintf(v->page.out, "%s%*s%s", page_style(&v->page, style), CELL, text,
-		page_style(&v->page, STYLE_PLAIN));
+	page_printf(&v->page, "%s%*s%s", page_style(&v->page, style), CELL, text,
+		    page_style(&v->page, STYLE_PLAIN));
 }
 
 /* "NVLink 56 copies" of each kind of path. */
@@ -213,12 +223,12 @@ static void show_copies(struct view *v)
 	if (!v->proof->copies.count)
 		return;
 	heading(v, "Do copies between GPUs bring what was sent? (GB/s, from row to column)");
-	fprintf(v->page.out, "  %-14s", "");
+	page_printf(&v->page, "  %-14s", "");
 	for (size_t to = 0; to < gpus; to++)
-		fprintf(v->page.out, "%*zu", CELL, to);
+		page_printf(&v->page, "%*zu", CELL, to);
 	fputc('\n', v->page.out);
 	for (size_t from = 0; from < gpus; from++) {
-		fprintf(v->page.out, "%2zu %-13s", from, v->proof->gpus.items[from].bdf.value);
+		page_printf(&v->page, "%2zu %-13s", from, v->proof->gpus.items[from].bdf.value);
 		for (size_t to = 0; to < gpus; to++)
 			show_cell(v, from == to ? NULL : copy_between(v, from, to));
 		fputc('\n', v->page.out);
@@ -283,11 +293,11 @@ static void show_findings(struct view *v)
 	while ((f = render_next(v->report, f))) {
 		if (f->answer.verdict != VERDICT_FAIL)
 			continue;
-		fprintf(v->page.out, "\n%s%-5s%s", page_style(&v->page, STYLE_RED),
-			tags[f->severity], page_style(&v->page, STYLE_PLAIN));
+		page_printf(&v->page, "\n%s%-5s%s", page_style(&v->page, STYLE_RED),
+			    tags[f->severity], page_style(&v->page, STYLE_PLAIN));
 		text_wrap(v->page.out, render_reason(v->report, f), 5, 5, v->page.width);
-		line(v, "impact", f->rule->impact);
-		line(v, "do", f->rule->remedy);
+		line(v, "impact", finding_impact(f));
+		line(v, "fix", finding_remedy(f));
 	}
 }
 
@@ -295,6 +305,7 @@ enum exit_status render_proof_text(const struct report *report,
 				   const struct render_options *options, enum exit_status status)
 {
 	struct view v = { .report = report, .proof = &report->node->proof };
+	uint32_t problems;
 
 	page_begin(&v.page, options->color, options->pager);
 	head(&v);
@@ -302,9 +313,9 @@ enum exit_status render_proof_text(const struct report *report,
 	show_copies(&v);
 	show_settings(&v);
 	show_findings(&v);
-	fprintf(v.page.out, "\n%zu failed, %zu for information, %zu unknown, %zu passed\n",
-		report->count[VERDICT_FAIL], report->count[VERDICT_NOTE],
-		report->count[VERDICT_UNKNOWN], report->count[VERDICT_PASS]);
+	problems = problems_find(report)->items.count;
+	page_printf(&v.page, "\n%u problem%s found by %zu checks; %zu could not run\n", problems,
+		    problems == 1 ? "" : "s", report->rules, problems_unknown(report));
 	return page_end(&v.page, status);
 }
 

@@ -11,6 +11,9 @@
 #include "txn/plan.h"
 
 struct json_object;
+struct problem;
+struct problems;
+struct steps;
 struct diff;
 struct fleet;
 struct outcome;
@@ -22,6 +25,12 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 /* The same on one line. */
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
+/* Markdown to send to whoever may change the node. */
+enum exit_status render_report_provider(const struct report *report,
+					const struct render_options *options,
+					enum exit_status status);
+enum exit_status render_report_html(const struct report *report,
+				    const struct render_options *options, enum exit_status status);
 /* These two end with their consumer's own status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; 0 OK, 1 problem,
  * 2 unknown. */
 enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
@@ -40,6 +49,9 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct render_options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
+/* One line each: what breaks, and the name to ask for more by. */
+enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
+				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
@@ -65,12 +77,58 @@ enum exit_status render_json(struct json_object *json, enum exit_status status);
 
 /* When it takes effect: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
-/* A part of the report for people: what could not be told, and what would tell. */
-void render_unknowns(struct page *page, const struct report *report);
+
+/* Sentences of the report that several formats have. In the report's arena; NULL: nothing to say. */
+struct text_lines {
+	enum fact_state state;
+	uint32_t count;
+	const char **items;
+};
+const char *render_verdict(const struct report *report, const struct problems *problems);
+const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
+const char *render_system(const struct report *report);
+const char *render_gpus(const struct report *report);
+const char *render_nics(const struct report *report);
+const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */
+const char *render_taken(const struct report *report); /* when the facts were read, by whom */
+/* The devices of a problem, in MOST parts (names.h: labels_join()). */
+const char *render_where(const struct report *report, const struct problem *problem, size_t most);
+const char *render_place(const struct report *report, const char *fact); /* file:line */
+const char *render_places(const struct report *report, const struct finding *finding);
+const char *render_proof(const struct report *report, const struct finding *finding);
+struct text_lines render_found(const struct report *report, const struct problem *problem);
+const char *render_expected(const struct problem *problem); /* NULL: render_found() says it */
+struct text_lines render_fixes(const struct steps *steps, const struct problem *problem);
+/* Why the program does not repair what it could on other nodes. */
+const char *render_refused(const struct steps *steps, const struct problem *problem);
+/* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier one of the rule said it. */
+const char *render_note(const struct report *report, const struct finding *note);
+/* What asks for a profile that was not evaluated, and the option. */
+struct text_lines render_hints(const struct report *report);
+
+/* unknowns.c: what was not checked, by what would make it known. */
+struct unknown {
+	const char *path; /* what could not be read; NULL: the reason says it */
+	bool others;	  /* and more of its kind, for the same reason */
+	const char *why;
+	const char *to_check;	 /* NULL: nothing that is known would help */
+	const char *rules;	 /* with commas */
+	size_t count;		 /* of them */
+	const struct rule *last; /* of them */
+};
+struct unknowns {
+	enum fact_state state;
+	uint32_t count;
+	struct unknown *items;
+};
+struct unknown render_unknown(const struct report *report, const struct finding *finding);
+struct unknowns render_unknowns(const struct report *report);
+/* The same in one sentence or two, of at most WIDTH columns where that can be. */
+const char *render_unknown_line(const struct report *report, int width);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */
 const struct finding *render_next(const struct report *report, const struct finding *after);
-/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", one line, in the report's arena. */
+/* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", in the report's arena, not escaped. */
 const char *render_reason(const struct report *report, const struct finding *finding);
 const char *render_subjects(const struct report *report, const struct finding *finding);
 

@@ -4,47 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/output.h"
 #include "base/span.h"
 #include "base/version.h"
 #include "render/render.h"
-
-/* One character as roff writes it: a plain "-" would come out as a hyphen, a plain quote as a curly
- * one, and commands are there to be copied (groff_man_style(7), portability). */
-static void put_char(char c)
-{
-	switch (c) {
-	case '\\':
-		fputs("\\e", stdout);
-		break;
-	case '-':
-		fputs("\\-", stdout);
-		break;
-	case '\'':
-		fputs("\\(aq", stdout);
-		break;
-	case '`':
-		fputs("\\(ga", stdout);
-		break;
-	case '^':
-		fputs("\\(ha", stdout);
-		break;
-	case '~':
-		fputs("\\(ti", stdout);
-		break;
-	default:
-		putchar(c);
-	}
-}
 
 /* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
 #define WORD_LONG 24
 
 static void put_word(struct span word)
 {
-	for (size_t i = 0; i < word.n; i++) {
-		put_char(word.p[i]);
-		if (word.n > WORD_LONG && i && i + 1 < word.n && strchr("/,;=_", word.p[i]))
+	struct span rest = word;
+	char to[ESCAPE_MAX];
+
+	while (escape_next(SINK_ROFF, &rest, to)) {
+		fputs(to, stdout);
+		if (word.n > WORD_LONG && rest.n + 1 < word.n && rest.n &&
+		    strchr("/,;=_", rest.p[-1]))
 			fputs("\\:", stdout);
 	}
 }
@@ -124,7 +101,7 @@ static void area(const struct rule *rule, const struct rule *before)
 		return;
 	printf(".SH \"");
 	for (size_t i = 0; i < n; i++)
-		put_char((char)toupper((unsigned char)rule->id[i]));
+		escape_printf(stdout, SINK_ROFF, "%c", toupper((unsigned char)rule->id[i]));
 	puts("\"");
 }
 

@@ -48,12 +48,27 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 	char buffer[64];
 
 	page_begin(&page, options->color, options->pager);
-	fprintf(page.out, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
+	page_printf(&page, "%-40s %-4s %-20s%s\n", "RULE", "SEV", "FIX", "PROFILES");
 	for (size_t i = 0; i < count; i++)
-		fprintf(page.out, "%-38s %-4s %-16s%s\n", rules[i]->id,
-			severity_words[rules[i]->severity],
-			rules[i]->fix.kind ? rules[i]->fix.kind : "-",
-			render_profiles(rules[i]->profiles, buffer));
+		page_printf(&page, "%-40s %-4s %-20s%s\n", rules[i]->id,
+			    severity_words[rules[i]->severity],
+			    rules[i]->fix.kind ? rules[i]->fix.kind : "-",
+			    render_profiles(rules[i]->profiles, buffer));
+	return page_end(&page, EXIT_WELL);
+}
+
+enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
+				     const struct render_options *options)
+{
+	struct page page;
+
+	page_begin(&page, options->color, options->pager);
+	page_printf(&page, "%zu rules; name one of them to have it explained.\n\n", count);
+	for (size_t i = 0; i < count; i++) {
+		page_printf(&page, "%s%s%s\n%*s", page_style(&page, STYLE_BOLD), rules[i]->id,
+			    page_style(&page, STYLE_PLAIN), INDENT, "");
+		text_wrap(page.out, rules[i]->title, INDENT, INDENT, page.width);
+	}
 	return page_end(&page, EXIT_WELL);
 }
 
@@ -61,9 +76,9 @@ static void section(struct page *page, const char *title, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fprintf(page->out, "\n%s%s%s\n", page_style(page, STYLE_BOLD), title,
-		page_style(page, STYLE_PLAIN));
-	text_wrap(page->out, text, INDENT, 0, page->width);
+	page_printf(page, "\n%s%s%s\n", page_style(page, STYLE_BOLD), title,
+		    page_style(page, STYLE_PLAIN));
+	text_wrap_lines(page->out, text, INDENT, 0, page->width);
 }
 
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options)
@@ -73,11 +88,11 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 	char buffer[64], text[512];
 
 	page_begin(&page, options->color, options->pager);
-	fprintf(page.out, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
-		page_style(&page, STYLE_PLAIN));
+	page_printf(&page, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
+		    page_style(&page, STYLE_PLAIN));
 	text_wrap(page.out, rule->title, INDENT, 0, page.width);
-	fprintf(page.out, "    severity %s; profiles %s\n", severity_words[rule->severity],
-		render_profiles(rule->profiles, buffer));
+	page_printf(&page, "    severity %s; profiles %s\n", severity_words[rule->severity],
+		    render_profiles(rule->profiles, buffer));
 	section(&page, "What is read", rule->reads);
 	section(&page, "Why it matters", rule->why);
 	section(&page, "What it does to a job", rule->impact);

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "render/steps.h"
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96
@@ -57,11 +58,6 @@ static int columns(const char *text)
 	return n;
 }
 
-static void pad(FILE *out, const char *text, int width)
-{
-	fprintf(out, "%s%*s", text, width > columns(text) ? width - columns(text) : 0, "");
-}
-
 /* ---- tree ---- */
 
 static struct row *add_row(struct drawing *d, const char *prefix, const char *text)
@@ -98,28 +94,46 @@ static const char *item_text(struct drawing *d, const struct topo_item **item)
 			    i->name ? " " : "", i->label);
 }
 
-static enum style item_style(const struct topo_item *item)
+static enum style item_style(const struct drawing *d, const struct topo_item *item)
 {
+	if (topo_state(d->topo, item) >= TOPO_UNBOUND)
+		return STYLE_RED;
 	return item->kind == TOPO_GPU	? STYLE_GREEN
 	       : item->kind == TOPO_NIC ? STYLE_BLUE
 					: STYLE_PLAIN;
+}
+
+/* Columns before a device's name in TEXT, its line. */
+static int name_column(const char *text)
+{
+	const char *name = strstr(text, "  ");
+
+	return columns(text) - (name ? columns(name) - 2 : 0);
+}
+
+static void add_state(struct drawing *d, const struct topo_item *item, const char *prefix,
+		      const char *text)
+{
+	const char *state = topo_state_text(d->topo, item);
+
+	if (state)
+		add_row(d, prefix,
+			arena_printf(d->topo->arena, "%*s! %s", name_column(text), "", state));
 }
 
 /* What a NIC's ports are at, below its line and under its name. */
 static void add_ports(struct drawing *d, const struct topo_item *item, const char *prefix,
 		      const char *text)
 {
-	const char *role = topo_role(d->topo, item->id), *name = strstr(text, "  ");
+	const char *role = topo_role(d->topo, item->id);
 	struct topo_lines lines;
 
 	topo_ports(d->topo, item->device, &lines);
-	for (size_t i = 0; i < lines.count; i++) {
-		int indent = columns(text) - (name ? columns(name) - 2 : 0);
-
+	for (size_t i = 0; i < lines.count; i++)
 		add_row(d, prefix,
-			arena_printf(d->topo->arena, "%*s%s%s%s", indent, "", lines.text[i],
-				     i == 0 && *role ? ", " : "", i == 0 ? role : ""));
-	}
+			arena_printf(d->topo->arena, "%*s%s%s%s", name_column(text), "",
+				     lines.text[i], i == 0 && *role ? ", " : "",
+				     i == 0 ? role : ""));
 }
 
 static void add_item(struct drawing *d, const struct topo_item *item, const char *prefix)
@@ -131,7 +145,7 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 	struct row *row;
 
 	row = add_row(d, arena_printf(d->topo->arena, "%s%s", prefix, branch), text);
-	row->style = item_style(item);
+	row->style = item_style(d, item);
 	if (item->device) {
 		bool end = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
 
@@ -140,6 +154,7 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 		row->driver = topo_is_end(item) ? topo_driver(item->device) : "";
 		row->iommu = end ? topo_iommu_text(d->topo, item->device) : "";
 	}
+	add_state(d, item, below, text);
 	if (item->kind == TOPO_NIC)
 		add_ports(d, item, below, text);
 	if (strlen(below) < PREFIX_MAX)
@@ -149,15 +164,14 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 
 static void print_numa(struct drawing *d, const struct topo_item *numa)
 {
-	FILE *out = d->page->out;
-
-	fprintf(out, "%s%s%s%s", page_style(d->page, STYLE_BOLD), numa->id ? "NUMA node " : "",
-		numa->id ? numa->id : "No NUMA node given", page_style(d->page, STYLE_PLAIN));
+	page_printf(d->page, "%s%s%s%s", page_style(d->page, STYLE_BOLD),
+		    numa->id ? "NUMA node " : "", numa->id ? numa->id : "No NUMA node given",
+		    page_style(d->page, STYLE_PLAIN));
 	if (numa->numa && is_known(numa->numa->cpus) && *numa->numa->cpus.value)
-		fprintf(out, "  CPUs %s", numa->numa->cpus.value);
+		page_printf(d->page, "  CPUs %s", numa->numa->cpus.value);
 	if (numa->numa && is_known(numa->numa->memory_bytes))
-		fprintf(out, "  %" PRIu64 " GiB", numa->numa->memory_bytes.value >> 30);
-	fputc('\n', out);
+		page_printf(d->page, "  %" PRIu64 " GiB", numa->numa->memory_bytes.value >> 30);
+	fputc('\n', d->page->out);
 }
 
 static int widest(struct drawing *d, size_t offset)
@@ -178,26 +192,24 @@ static void print_rows(struct drawing *d)
 	int tree = widest(d, offsetof(struct row, tree)),
 	    link = widest(d, offsetof(struct row, link));
 	int driver = widest(d, offsetof(struct row, driver));
-	FILE *out = d->page->out;
 
 	for_each(row, &d->rows) {
 		const char *style = page_style(d->page, row->style);
 
 		if (!row->link) {
-			fprintf(out, "%s\n", row->tree);
+			page_printf(d->page, "%s\n", row->tree);
 			continue;
 		}
-		fputs(row->style == STYLE_PLAIN ? "" : style, out);
-		pad(out, row->tree, *row->link || *row->driver ? tree + 2 : 0);
-		fputs(row->style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN), out);
-		fputs(row->narrow ? page_style(d->page, STYLE_YELLOW) : "", out);
-		pad(out, row->link, *row->driver ? link : 0);
-		fputs(row->narrow ? page_style(d->page, STYLE_PLAIN) : "", out);
-		if (*row->driver) {
-			fputs("  ", out);
-			pad(out, row->driver, *row->iommu ? driver + 2 : 0);
-		}
-		fprintf(out, "%s\n", row->iommu);
+		page_printf(d->page, "%s%-*s%s", row->style == STYLE_PLAIN ? "" : style,
+			    *row->link || *row->driver ? tree + 2 : 0, row->tree,
+			    row->style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+		page_printf(d->page, "%s%-*s%s",
+			    row->narrow ? page_style(d->page, STYLE_YELLOW) : "",
+			    *row->driver ? link : 0, row->link,
+			    row->narrow ? page_style(d->page, STYLE_PLAIN) : "");
+		if (*row->driver)
+			page_printf(d->page, "  %-*s", *row->iommu ? driver + 2 : 0, row->driver);
+		page_printf(d->page, "%s\n", row->iommu);
 	}
 }
 
@@ -212,10 +224,10 @@ static void draw_tree(struct drawing *d)
 		fputc('\n', d->page->out);
 	}
 	if (d->marked)
-		fprintf(d->page->out,
-			"%s ACS redirects here: requests between peers go up to the root "
-			"complex\n\n",
-			d->glyphs->mark);
+		page_printf(d->page,
+			    "%s ACS redirects here: requests between peers go up to the root "
+			    "complex\n\n",
+			    d->glyphs->mark);
 }
 
 /* ---- matrix ---- */
@@ -243,8 +255,8 @@ static void print_line(struct drawing *d, char *line, enum style style)
 
 	while (n && line[n - 1] == ' ')
 		line[--n] = '\0';
-	fprintf(d->page->out, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
-		line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
+	page_printf(d->page, "%s%s%s\n", style == STYLE_PLAIN ? "" : page_style(d->page, style),
+		    line, style == STYLE_PLAIN ? "" : page_style(d->page, STYLE_PLAIN));
 }
 
 static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to)
@@ -255,13 +267,11 @@ static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to
 	char *line = arena_printf(arena, "%*s", CELL + 1, "");
 
 	for (uint32_t i = from; i < to; i++)
-		line = arena_printf(arena, "%s%s%-*" PRIu32, line, nics ? "NIC" : "GPU", CELL - 3,
-				    i);
-	print_line(d, arena_printf(arena, "%s%s", line, last ? " nearest NIC" : ""), STYLE_BOLD);
-	for (uint32_t g = 0; g < table->gpus.count; g++) {
-		const struct topology_gpu *gpu = &table->gpus.items[g];
-
-		line = arena_printf(arena, "GPU%-*" PRIu32, CELL - 2, g);
+		line = arena_printf(arena, "%s%-*s", line, CELL,
+				    topo_name(d->topo, end_bdf(table, nics, i)));
+	print_line(d, arena_printf(arena, "%s%s", line, last ? " own NIC" : ""), STYLE_BOLD);
+	for_each(gpu, &table->gpus) {
+		line = arena_printf(arena, "%-*s", CELL + 1, topo_name(d->topo, gpu->bdf.value));
 		for (uint32_t i = from; i < to; i++)
 			line = arena_printf(arena, "%s%-*s", line, CELL,
 					    cell(topo_path(gpu, end_bdf(table, nics, i))));
@@ -287,17 +297,50 @@ static void print_legend(struct drawing *d)
 {
 	struct topo_lines notes;
 	struct topo_seen seen;
-	FILE *out = d->page->out;
 
 	topo_look(d->topo, &seen);
 	for (int i = 0; i < PATH_UNKNOWN; i++)
 		if (seen.class[i])
-			fprintf(out, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
+			page_printf(d->page, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
 	if (seen.redirected)
-		fprintf(out, "*     ACS redirects on the way\n");
+		page_printf(d->page, "*     ACS redirects on the way\n");
 	topo_notes(d->topo, &notes);
 	for (size_t i = 0; i < notes.count; i++)
-		fprintf(out, "%s\n", notes.text[i]);
+		page_printf(d->page, "%s\n", notes.text[i]);
+}
+
+/* NICs that are as near as the own one of a GPU. */
+static void print_ties(struct drawing *d)
+{
+	bool any = false;
+
+	for_each(gpu, &d->topo->table->gpus) {
+		const char *ties = topo_ties(d->topo, gpu);
+
+		if (!*ties)
+			continue;
+		if (!any)
+			page_printf(d->page, "\nAs near as the own NIC; each NIC was given as few "
+					     "GPUs as can be\n");
+		any = true;
+		page_printf(d->page, "%-*s", CELL + 1, topo_name(d->topo, gpu->bdf.value));
+		text_wrap(d->page->out, ties, CELL + 1, CELL + 1, d->page->width);
+	}
+}
+
+static void print_settings(struct drawing *d)
+{
+	struct topo_settings settings = topo_settings(d->topo);
+
+	if (!settings.count)
+		return;
+	page_printf(d->page, "\n%sFor jobs that use all GPUs of this node%s\n",
+		    page_style(d->page, STYLE_BOLD), page_style(d->page, STYLE_PLAIN));
+	for_each(s, &settings) {
+		page_printf(d->page, "export %s=%s\n", s->name,
+			    shell_word(d->topo->arena, s->value));
+		page_printf(d->page, "    # %s\n", s->reason);
+	}
 }
 
 void render_topo_part(struct page *page, const struct topo *topo)
@@ -316,6 +359,10 @@ void render_topo_part(struct page *page, const struct topo *topo)
 		print_matrix(&d, true);
 	if (topo_has_matrix(topo))
 		print_legend(&d);
+	if (table->gpus.count && table->nics.count) {
+		print_ties(&d);
+		print_settings(&d);
+	}
 }
 
 enum exit_status render_topo_text(const struct topo *topo, const struct render_options *options)
@@ -324,7 +371,7 @@ enum exit_status render_topo_text(const struct topo *topo, const struct render_o
 
 	page_begin(&page, options->color, options->pager);
 	if (topo_is_empty(topo))
-		fprintf(page.out, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
+		page_printf(&page, "No NVIDIA GPU and no RDMA NIC is on the PCI bus.\n");
 	render_topo_part(&page, topo);
 	return page_end(&page, EXIT_WELL);
 }

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unknowns.c - what could not be told: by what would make it known, and then by reason, since one
- * reason often leaves many rules open, and one remedy answers many reasons. */
+/* unknowns.c - what was not checked: by what would make it known, and then by reason, since one reason often leaves
+ * many rules open, and one remedy answers many reasons. */
 #include <string.h>
 
 #include "render/render.h"
+#include "render/text.h"
 
-#define LABEL 10
-#define INDENT 5
+#define REASON_MIN 24 /* columns that a reason needs to say anything */
 
-struct reason {
-	const char *path; /* what could not be read; NULL: the reason says it */
-	bool others;	  /* and more of its kind, for the same reason */
-	const char *why;
-	const char *to_know;	 /* NULL: nothing that is known would help */
-	const char *rules;	 /* that it leaves open, with commas */
-	const struct rule *last; /* of those */
-};
-
-struct reasons {
-	LIST(struct reason) items;
-};
-
-static const char *how_to_know(const struct gap *gap)
+static const char *how_to_check(const struct gap *gap)
 {
 	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
 		return "run as root";
@@ -31,109 +18,134 @@ static const char *how_to_know(const struct gap *gap)
 	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
 		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
-		return "look at the node itself, or at a more complete copy of it";
+		return "run it on the node itself, or on a more complete copy";
 	return NULL;
 }
 
-static struct reason reason_of(const struct report *report, const struct finding *f)
+struct unknown render_unknown(const struct report *report, const struct finding *f)
 {
 	const struct gap *gap = f->gap;
-	struct reason r = { .why = f->answer.observed, .to_know = f->answer.remedy };
+	struct unknown u = { .why = f->answer.observed, .to_check = f->answer.remedy };
 
-	if (!r.why && gap) {
-		r.path = gap->path.value;
-		r.why = gap->why.value;
+	if (!u.why && gap) {
+		u.path = gap->path.value;
+		u.why = gap->why.value;
 	}
-	if (!r.why)
-		r.why = f->answer.evidence[0] ? arena_printf(report->arena, "%s was not read",
+	if (!u.why)
+		u.why = f->answer.evidence[0] ? arena_printf(report->arena, "%s was not read",
 							     f->answer.evidence[0])
 					      : "it was not read";
-	if (!r.to_know && gap)
-		r.to_know = how_to_know(gap);
-	return r;
+	if (!u.to_check && gap)
+		u.to_check = how_to_check(gap);
+	return u;
 }
 
 /* The same file, or one more of those that a rule reads for each GPU or NIC. */
-static struct reason *find_reason(struct reasons *reasons, const struct reason *like,
-				  const struct rule *rule)
+static struct unknown *find_unknown(struct unknowns *unknowns, const struct unknown *like,
+				    const struct rule *rule)
 {
-	for_each_mut(r, &reasons->items) {
-		if (!same_text(r->why, like->why) || !same_text(r->to_know, like->to_know))
+	for_each_mut(u, unknowns) {
+		if (!same_text(u->why, like->why) || !same_text(u->to_check, like->to_check))
 			continue;
-		if (same_text(r->path, like->path))
-			return r;
-		if (r->path && like->path && r->last == rule) {
-			r->others = true;
-			return r;
+		if (same_text(u->path, like->path))
+			return u;
+		if (u->path && like->path && u->last == rule) {
+			u->others = true;
+			return u;
 		}
 	}
 	return NULL;
 }
 
-static void collect(const struct report *report, struct reasons *reasons)
+struct unknowns render_unknowns(const struct report *report)
 {
+	struct unknowns unknowns = { 0 };
+
 	for_each(f, &report->findings) {
-		struct reason like, *r;
+		struct unknown like, *u;
 
 		if (f->off || f->answer.verdict != VERDICT_UNKNOWN)
 			continue;
-		like = reason_of(report, f);
-		r = find_reason(reasons, &like, f->rule);
-		if (!r) {
-			r = LIST_ADD(report->arena, &reasons->items);
-			*r = like;
+		like = render_unknown(report, f);
+		u = find_unknown(&unknowns, &like, f->rule);
+		if (!u) {
+			u = LIST_ADD(report->arena, &unknowns);
+			*u = like;
 		}
-		if (r->last == f->rule) /* about another subject */
+		if (u->last == f->rule) /* about another subject */
 			continue;
-		r->rules = r->rules ? arena_printf(report->arena, "%s, %s", r->rules, f->rule->id)
+		u->rules = u->rules ? arena_printf(report->arena, "%s, %s", u->rules, f->rule->id)
 				    : f->rule->id;
-		r->last = f->rule;
+		u->last = f->rule;
+		u->count++;
 	}
+	return unknowns;
 }
 
-static void show_reason(struct page *page, const struct reason *r, struct arena *arena)
-{
-	const char *why = r->why;
+/* ---- in one line ---- */
 
-	if (r->path)
-		why = arena_printf(arena, "%s%s: %s", r->path, r->others ? " and others" : "", why);
-	fprintf(page->out, "%s%-*s%s", page_style(page, STYLE_BLUE), INDENT, "?",
-		page_style(page, STYLE_PLAIN));
-	text_wrap(page->out, why, INDENT, INDENT, page->width);
-	page_label(page, INDENT, LABEL, "unknown", r->rules);
+/* The rules that what U asks for would answer. */
+static size_t answered(const struct unknowns *unknowns, const struct unknown *u)
+{
+	size_t count = 0;
+
+	for_each(other, unknowns)
+		if (same_text(other->to_check, u->to_check))
+			count += other->count;
+	return count;
 }
 
-static void show_those_with(struct page *page, const struct reasons *reasons, const char *to_know,
-			    struct arena *arena)
+/* What can be asked for, answers most, and whose reason is behind most of those. */
+static const struct unknown *main_one(const struct unknowns *unknowns)
 {
-	for_each(r, &reasons->items)
-		if (same_text(r->to_know, to_know))
-			show_reason(page, r, arena);
-}
+	const struct unknown *best = NULL;
 
-static bool is_first_with(const struct reasons *reasons, const struct reason *reason)
-{
-	for_each(r, &reasons->items)
-		if (same_text(r->to_know, reason->to_know))
-			return r == reason;
-	return false;
-}
+	for_each(u, unknowns) {
+		size_t own = answered(unknowns, u), most = best ? answered(unknowns, best) : 0;
 
-void render_unknowns(struct page *page, const struct report *report)
-{
-	struct reasons reasons = { 0 };
-
-	collect(report, &reasons);
-	if (!reasons.items.count)
-		return;
-	fprintf(page->out, "\n%sWhat could not be told%s\n", page_style(page, STYLE_BOLD),
-		page_style(page, STYLE_PLAIN));
-	show_those_with(page, &reasons, NULL, report->arena);
-	for_each(r, &reasons.items) {
-		if (!r->to_know || !is_first_with(&reasons, r))
+		if (best && best->to_check && !u->to_check)
 			continue;
-		fputs(r == reasons.items.items ? "To know: " : "\nTo know: ", page->out);
-		text_wrap(page->out, r->to_know, INDENT, (int)strlen("To know: "), page->width);
-		show_those_with(page, &reasons, r->to_know, report->arena);
+		if (!best || (u->to_check && !best->to_check) || own > most ||
+		    (own == most && u->count > best->count))
+			best = u;
 	}
+	return best;
+}
+
+/* Of a sentence or of a part of one. */
+static const char *without_stop(const struct report *r, const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == '.' ? arena_printf(r->arena, "%.*s", (int)n - 1, text) : text;
+}
+
+static const char *reason_text(const struct report *r, const struct unknown *u)
+{
+	return u->path ? arena_printf(r->arena, "%s%s: %s", u->path, u->others ? " and others" : "",
+				      u->why)
+		       : u->why;
+}
+
+const char *render_unknown_line(const struct report *r, int width)
+{
+	struct unknowns unknowns = render_unknowns(r);
+	const struct unknown *u = main_one(&unknowns);
+	size_t all = problems_unknown(r), own;
+	const char *head, *tail = "", *how;
+	int room;
+
+	if (!u)
+		return NULL;
+	own = answered(&unknowns, u);
+	head = arena_printf(r->arena, "%zu check%s", all, all == 1 ? "" : "s");
+	how = u->to_check ? without_stop(r, u->to_check) : NULL;
+	if (how)
+		tail = own < all ? arena_printf(r->arena, " To check %zu: %s.", own, how)
+				 : arena_printf(r->arena, " To check: %s.", how);
+	room = width - text_columns(head) - text_columns(tail) - 3;
+	if (room < REASON_MIN && *tail)
+		return arena_printf(r->arena, "%s.%s", head, tail);
+	return arena_printf(r->arena, "%s: %s.%s", head,
+			    text_cut(r->arena, without_stop(r, reason_text(r, u)), room), tail);
 }

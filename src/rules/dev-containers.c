@@ -57,35 +57,18 @@ static const struct engine_config *wired(const struct node *node)
 	return NULL;
 }
 
-/* False when no specification was there to judge. */
-static bool check_specs(struct rule_context *ctx)
+/* Whether it fits the node is dev/cdi-stale's. False when there is none. */
+static bool has_specification(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
-	for_each(spec, &node->containers.cdi) {
-		const char *fact = fact_path(ctx->arena, "containers.cdi", spec->path.value,
-					     "driver_version");
-
-		if (is_known(spec->driver_version) &&
-		    !str_is(spec->driver_version, node->driver.version.value))
-			FAIL(ctx, .subject = spec->path.value,
-			     .observed = text_printf(
-				     ctx, "names the libraries of %s; the driver is %s",
-				     spec->driver_version.value, node->driver.version.value),
-			     .expected = "a specification of the loaded driver",
-			     .impact =
-				     "Containers with CDI devices do not start: a library to be mounted is not "
-				     "there.",
-			     .remedy = text_printf(
-				     ctx,
-				     "nvidia-ctk cdi generate --output=%s after each change of the "
-				     "driver; nvidia-cdi-refresh.service does it by itself.",
-				     spec->path.value),
-			     .evidence = { fact, "driver.version" });
-		else
-			PASS(ctx, .subject = spec->path.value, .evidence = { fact });
-	}
-	return node->containers.cdi.count > 0;
+	if (!node->containers.cdi.count)
+		return false;
+	PASS(ctx,
+	     .observed = text_printf(ctx, "%s; see dev/cdi-stale",
+				     node->containers.cdi.items[0].path.value),
+	     .evidence = { "containers.cdi" });
+	return true;
 }
 
 #define TOOLKIT_CONFIG "/etc/nvidia-container-runtime/config.toml"
@@ -157,7 +140,7 @@ static void check_wiring(struct rule_context *ctx)
 	if (check_snap(ctx) || skip_without_engine(ctx))
 		return;
 	check_no_cgroups(ctx);
-	if (check_specs(ctx))
+	if (has_specification(ctx))
 		return;
 	service = engine(ctx->node);
 	/* Docker's --gpus starts the hook by its name; the others need to be told. */
@@ -254,8 +237,7 @@ static void check_char_links(struct rule_context *ctx)
 static const struct rule dev_containers_rules[] = {
 	{
 		.id = "dev/cdi-wiring",
-		.title =
-			"Container engines are not told about the GPUs, or about those of another driver",
+		.title = "Container engines are not told about the GPUs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_wiring,
@@ -265,10 +247,9 @@ static const struct rule dev_containers_rules[] = {
 			"--runtime=containerd (docker, crio), and restart the engine.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/etc/cdi and /run/cdi, the configuration of Docker, containerd, CRI-O and Podman, and "
+			"Whether /etc/cdi and /run/cdi have a specification, the configuration of Docker, containerd, CRI-O and Podman, and "
 			"the programs of the NVIDIA Container Toolkit with their config.toml.",
-		.why = "A CDI specification names library files with the driver's version: after an update it "
-		       "points to nothing. Where an engine runs and neither the toolkit nor Kubernetes is there, "
+		.why = "Where an engine runs and neither the toolkit nor Kubernetes is there, "
 		       "perhaps no container was ever meant to use a GPU: information. Any line that names "
 		       "nvidia counts as wiring; whether it is right is not judged. no-cgroups = true in the "
 		       "toolkit's config.toml is the setting for engines without root: with one that runs as "

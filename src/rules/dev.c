@@ -5,6 +5,8 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/kind.h"
+#include "query/service-cause.h"
 
 #define READ_WRITE_ALL 0666
 #define READ_WRITE_GROUP 0060
@@ -252,8 +254,9 @@ static void check_imex(struct rule_context *ctx)
 	if (skip_with_compute_domains(ctx))
 		return;
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
-	if (node_is(node, KIND_GB200) && daemon && str_is(daemon->load, "loaded") &&
-	    is_known(daemon->active) && !str_is(daemon->active, "active"))
+	/* What has failed is services/daemon-down's; of compute domains the DRA driver starts a daemon each. */
+	if (node_is(node, KIND_GB200) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
+	    !service_find_cause(ctx->arena, node, daemon).text)
 		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
 		     .expected = "active", .remedy = "systemctl enable --now nvidia-imex",
 		     .evidence = { "services.units[nvidia-imex.service].active" });

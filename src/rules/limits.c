@@ -92,6 +92,65 @@ static bool has_scheduler(const struct node *node)
 	return false;
 }
 
+/* ---- a session that shows what limits.conf does ---- */
+
+static bool is_session(const struct process_limits *p)
+{
+	return is_known(p->unit) && str_starts(p->unit, "session-") &&
+	       span_ends(span_of(p->unit.value), ".scope");
+}
+
+/* Lines for "*" do not reach root (limits.conf(5)), so that root's session shows nothing. */
+static bool is_root_login(const struct env_facts *env)
+{
+	return known_is(env->login_uid, 0) ||
+	       (!is_known(env->login_uid) && !known_not(env->uid, 0));
+}
+
+/* Whoever asks has logged in, and has less than limits.conf gives who logs in. */
+static bool contradicts(const struct node *node)
+{
+	const struct process_limits *self = &node->limits.self;
+
+	return is_session(self) && !is_known(node->os.container) && pam_raises(node) &&
+	       known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
+}
+
+static void check_session(struct rule_context *ctx)
+{
+	static const char fact[] = "limits.self.memlock_soft_bytes";
+	const struct node *node = ctx->node;
+	const struct limit_setting *raised = pam_raises(node);
+	uint64_t limit = node->limits.self.memlock_soft_bytes.value;
+	const char *setting;
+
+	if (!contradicts(node))
+		return;
+	setting = text_printf(ctx, "limits.settings[#%zu].value",
+			      (size_t)(raised - node->limits.settings.items));
+	if (is_root_login(&node->env))
+		NOTE(ctx, .subject = node->limits.self.unit.value,
+		     .observed = text_printf(
+			     ctx, "root's session has %s: a line for * in %s does not reach root",
+			     format_bytes(ctx->arena, limit), raised->file.value),
+		     .evidence = { fact, setting });
+	else
+		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = node->limits.self.unit.value,
+			.observed = text_printf(ctx,
+						"this login has %s, although %s:%" PRIu64
+						" says %s: the file is not in effect",
+						format_bytes(ctx->arena, limit), raised->file.value,
+						raised->line.value, raised->value.value),
+			.expected = "what limits.conf says",
+			.remedy =
+				"Log in anew, if the file was changed since. Else have pam_limits called: session "
+				"required pam_limits.so in the service's file in /etc/pam.d, UsePAM yes in "
+				"sshd_config, and no later line of limits.d that says otherwise.",
+			.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
+			.evidence = { fact, setting });
+}
+
 static void check_login(struct rule_context *ctx, const struct process_limits *p, const char *fact,
 			uint64_t limit)
 {
@@ -106,6 +165,8 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		   : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
 						 : SEVERITY_WARN;
 
+	if (raised && contradicts(ctx->node) && !is_root_login(&ctx->node->env))
+		return; /* check_session() has said so */
 	if (raised)
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx,
@@ -265,6 +326,7 @@ static void check_memlock(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 		return;
 	}
+	check_session(ctx);
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
 			check_process(ctx, p,
@@ -273,7 +335,8 @@ static void check_memlock(struct rule_context *ctx)
 	 * container was given. */
 	if (!was_read(limits->launchers) && !jobs)
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });
-	else if (jobs || limits->launchers.count == 0)
+	else if ((jobs || limits->launchers.count == 0) &&
+		 !(contradicts(ctx->node) && !is_root_login(&ctx->node->env)))
 		check_process(ctx, &limits->self, "limits.self");
 }
 
@@ -361,10 +424,12 @@ static const struct rule limits_rules[] = {
 		.reads =
 			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
 			"sshd, ...) and of --pid; unit files, drop-ins, limits.conf and default-ulimits of "
-			"/etc/docker/daemon.json for who sets it; the capabilities of a job's process.",
+			"/etc/docker/daemon.json for who sets it; the capabilities of a job's process; the limit of the "
+			"login session that asks.",
 		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
 		       "it counts, which is this process's own. systemd services do not read "
-		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd. Docker's "
+		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd. A login session with less than limits.conf says "
+		       "shows that the file is not in effect. Docker's "
 		       "default-ulimits stand over the daemon's own limit. Whoever has CAP_IPC_LOCK, as pods that "
 		       "use RDMA mostly do, is not bound by it.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",

@@ -1,93 +1,136 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services-imex.c - which IMEX daemon a node of a multi-node NVLink system is to have: the host's own, or those
- * that NVIDIA's DRA driver starts. */
-#include "evaluate/skip.h"
+/* services-imex.c - nvidia-imex, which lets GPUs of several trays map each other's memory (rules services/...). */
+#include "evaluate/references.h"
+#include "query/kind.h"
 
 #define IMEX "nvidia-imex.service"
 
-/* A daemon of a compute domain runs in a container: a host without the unit has none of its own. */
-static bool skip_without_daemon(struct rule_context *ctx, const struct service *s)
+static enum severity grade(const struct rule_context *ctx, const struct reference *r,
+			   enum reference_state state)
 {
-	bool read = was_read(ctx->node->services.units);
-	bool none = read && (!s || str_is(s->load, "not-found"));
+	const struct service *s = node_service(ctx->node, IMEX);
 
-	if (none)
-		NOT_APPLICABLE(ctx, .observed = "this host has no nvidia-imex",
-			       .evidence = { "services.units" });
-	else if (read)
-		return false;
-	else if (known_is(kind_of(ctx->node, KIND_GB200, NULL).is, false))
-		NOT_APPLICABLE(ctx, .observed = "no part of a multi-node NVLink system",
-			       .evidence = { "pci.devices" });
-	else
-		UNKNOWN(ctx, .evidence = { "services.units" });
-	return true;
+	(void)r;
+	(void)state;
+	return s && (str_is(s->active, "active") || str_is(s->active, "failed") ||
+		     str_is(s->enabled, "enabled"))
+		       ? SEVERITY_ERR
+		       : SEVERITY_INFO;
 }
 
-static void check_daemon(struct rule_context *ctx, const struct service *s)
+/* The socket is there while the daemon runs. */
+static bool counts(const struct node *node, const struct reference *r)
 {
-	bool runs = str_is(s->active, "active"), enabled = str_is(s->enabled, "enabled");
-	const char *active = "services.units[" IMEX "].active";
-	const char *at_boot = "services.units[" IMEX "].enabled";
-
-	if (!runs && !enabled && is_unknown(s->active))
-		UNKNOWN(ctx, .evidence = { active });
-	else if (!runs && !enabled)
-		PASS(ctx, .evidence = { active, "containers.kubelet_plugins" });
-	else if (is_unknown(ctx->node->containers.imex_mode))
-		UNKNOWN(ctx,
-			.observed =
-				"the host's nvidia-imex is enabled or runs; whether the DRA driver "
-				"is set to use it was not read",
-			.evidence = { "containers.imex_mode", active });
-	else
-		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx,
-			     "the host's nvidia-imex %s beside the DRA driver's compute "
-			     "domain plugin",
-			     runs ? "runs" : "starts at each boot"),
-		     .expected = "no nvidia-imex of the host",
-		     .evidence = { runs ? active : at_boot, "containers.kubelet_plugins",
-				   "containers.imex_mode" });
+	(void)node;
+	return !str_is(r->role, IMEX_SOCKET_KEY);
 }
+
+static const char *remedy(struct rule_context *ctx, const struct reference *r)
+{
+	if (str_is(r->role, "own address"))
+		return "Write the address by which the other nodes of the domain reach this one into "
+		       "/etc/nvidia-imex/nodes_config.cfg, the same file on all of them, then systemctl restart "
+		       "nvidia-imex.";
+	return text_printf(ctx, "Correct %s in %s, then systemctl restart nvidia-imex.",
+			   r->role.value, r->file.value);
+}
+
+static void check_configuration(struct rule_context *ctx)
+{
+	static const struct reference_check check = {
+		.format = REFERENCE_IMEX,
+		.none = "no configuration of nvidia-imex",
+		.expected = "an address of this node among those of the domain",
+		.counts = counts,
+		.grade = grade,
+		.remedy = remedy,
+	};
+
+	references_check(ctx, &check);
+}
+
+/* ---- beside NVIDIA's DRA driver ---- */
 
 static void check_beside(struct rule_context *ctx)
 {
 	const struct service *s = node_service(ctx->node, IMEX);
+	struct kind_answer domains = kind_of(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
+	bool runs = s && str_is(s->active, "active");
+	bool enabled = s && is_known(s->enabled) && str_starts(s->enabled, "enabled");
+	const char *fact = "services.units[" IMEX "].active";
 
-	if (skip_without_gpu(ctx) || skip_without_daemon(ctx, s) ||
-	    skip_unless_kind(ctx, KIND_COMPUTE_DOMAINS))
-		return;
-	if (str_is(ctx->node->containers.imex_mode, "hostManaged"))
-		NOT_APPLICABLE(ctx,
-			       .observed = "the DRA driver is set to use the host's nvidia-imex",
-			       .evidence = { "containers.imex_mode" });
+	if (known_is(domains.is, false))
+		NOT_APPLICABLE(ctx, .observed = "NVIDIA's DRA driver runs no compute domains here",
+			       .evidence = { domains.fact });
+	else if (!is_known(domains.is))
+		UNKNOWN(ctx, .evidence = { domains.fact });
+	else if (!was_read(ctx->node->services.units) || (s && is_unknown(s->active)))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!runs && !enabled)
+		PASS(ctx, .observed = "the host's nvidia-imex does not run", .evidence = { fact });
+	else if (reference_of_role(ctx->node, REFERENCE_IMEX, IMEX_SOCKET_KEY))
+		NOTE(ctx,
+		     .observed =
+			     "the host's nvidia-imex takes commands by a socket: right where the DRA driver "
+			     "is set to imex.mode=hostManaged, and wrong with its default",
+		     .evidence = { fact, domains.fact });
 	else
-		check_daemon(ctx, s);
+		FAIL_AS(ctx, runs ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed =
+				runs ? "nvidia-imex runs on the host, beside the DRA driver's compute "
+				       "domain plugin"
+				     : "nvidia-imex is enabled on the host, beside the DRA driver's compute "
+				       "domain plugin",
+			.expected = "nvidia-imex disabled on the host",
+			.evidence = { fact, domains.fact });
 }
 
 static const struct rule services_imex_rules[] = {
 	{
-		.id = "services/imex-beside-compute-domains",
-		.title =
-			"The host's IMEX daemon keeps compute domains of the DRA driver from starting",
+		.id = "services/imex-beside-dra",
+		.title = "The host's nvidia-imex is in the way of the DRA driver's",
 		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_WARN,
+		.severity = SEVERITY_ERR,
 		.evaluate = check_beside,
 		.impact =
-			"Pods with a compute domain wait for an IMEX daemon that cannot start: the host's "
-			"holds its place.",
-		.remedy = "systemctl disable --now nvidia-imex",
+			"The IMEX daemons of compute domains do not start, and pods that ask for a channel stay "
+			"pending.",
+		.remedy = "systemctl disable --now nvidia-imex and systemctl mask nvidia-imex.",
+		.command = "systemctl disable --now nvidia-imex\nsystemctl mask nvidia-imex",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"nvidia-imex.service, the kubelet's plugin compute-domain.nvidia.com, and IMEX_MODE "
-			"of its process.",
-		.why = "NVIDIA's DRA driver starts an IMEX daemon of its own for each compute domain. In its mode "
-		       "hostManaged it uses the host's daemon instead: then this rule has nothing to say.",
-		.check = "systemctl status nvidia-imex; ls /var/lib/kubelet/plugins",
-		.sources = "github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 524; "
-			   "cmd/compute-domain-kubelet-plugin/main.go (imex-mode)",
+			"The kubelet's plugins (compute-domain.nvidia.com), the nvidia-imex service, and " IMEX_SOCKET_KEY
+			" in /etc/nvidia-imex/config.cfg.",
+		.why = "NVIDIA's DRA driver starts an IMEX daemon of its own for each compute domain, and only one "
+		       "can run on a node. Later releases can use the host's instead, where they are told so "
+		       "(imex.mode=hostManaged); they need that socket, and with it this is a note.",
+		.check = "ls /var/lib/kubelet/plugins; systemctl status nvidia-imex",
+		.sources =
+			"github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 524\n"
+			"dra-driver-nvidia-gpu: deployments/helm/dra-driver-nvidia-gpu/values.yaml",
+	},
+	{
+		.id = "services/imex-configuration",
+		.title = "nvidia-imex cannot find this node in its own configuration",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_configuration,
+		.impact =
+			"nvidia-imex does not start, or the domain waits for this node: memory of other trays "
+			"cannot be mapped.",
+		.remedy = "Correct /etc/nvidia-imex, then systemctl restart nvidia-imex.",
+		.activation = ACTIVATION_RESTART,
+		.reads =
+			"IMEX_NODE_CONFIG_FILE, BIND_INTERFACE_IP and NETWORK_INTERFACE in "
+			"/etc/nvidia-imex/config.cfg, the addresses in nodes_config.cfg, and those of this node.",
+		.why = "The daemon learns which node it is by looking for one of its own addresses in the list. A "
+		       "list that was copied from another domain, or an interface with a new address, leaves it "
+		       "without one. Where the service is neither enabled nor running it is a note.",
+		.check = "cat /etc/nvidia-imex/nodes_config.cfg; ip -br address",
+		.sources =
+			"dra-driver-nvidia-gpu: templates/compute-domain-daemon-config.tmpl.cfg (comments of the "
+			"configuration file of nvidia-imex)\n"
+			"NVIDIA IMEX Service for NVLink Networks: Getting Started",
 	},
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
-#include "query/kind.h"
+#include "query/service-cause.h"
 #include "query/topology.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
@@ -62,12 +63,42 @@ static bool skip_without_switches(struct rule_context *ctx, enum switches *switc
 
 static const char *state_of(struct rule_context *ctx, const struct service *s)
 {
-	if (!s || str_is(s->load, "not-found"))
-		return "nvidia-fabricmanager is not installed";
-	if (str_is(s->load, "masked") || str_is(s->enabled, "masked"))
+	const char *ending;
+
+	if (service_condition(s) == SERVICE_MASKED)
 		return "nvidia-fabricmanager is masked";
+	if (!s || str_is(s->load, "not-found"))
+		return s && is_known(s->program)
+			       ? text_printf(ctx, "%s is there, and no unit starts it",
+					     s->program.value)
+			       : "nvidia-fabricmanager is not installed";
+	ending = service_ending(ctx->arena, s);
+	if (ending)
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s), and is %s at boot",
+				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
 	return text_printf(ctx, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
+}
+
+/* A start is offered where nothing says that it would fail as the last one did. */
+static void fail_down(struct rule_context *ctx, const struct service *s, const char *device)
+{
+	struct service_cause cause = { 0 };
+	const struct service_line *word = s ? service_last_word(s) : NULL;
+	const char *text = state_of(ctx, s);
+
+	if (s && service_condition(s) != SERVICE_MASKED)
+		cause = service_find_cause(ctx->arena, ctx->node, s);
+	if (cause.text)
+		text = text_printf(ctx, "%s: %s", text, cause.text);
+	if (word)
+		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
+				   word->text.value);
+	FAIL(ctx, .observed = text, .expected = "nvidia-fabricmanager active",
+	     .remedy = cause.remedy,
+	     .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
+	     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active" : "services.units",
+			   device, cause.fact });
 }
 
 /* NVSwitches behind ConnectX functions are managed by MADs: fabric manager needs mlx5_ib and ib_umad, else it
@@ -140,10 +171,7 @@ static void check_down(struct rule_context *ctx)
 			.expected = "nvidia-fabricmanager active",
 			.evidence = { "services.units[" FABRIC_MANAGER "].active", device });
 	else
-		FAIL(ctx, .observed = state_of(ctx, s), .expected = "nvidia-fabricmanager active",
-		     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active"
-				     : "services.units",
-				   device });
+		fail_down(ctx, s, device);
 }
 
 /* ---- is it the driver's? ---- */
@@ -249,9 +277,85 @@ static void check_fabric_state(struct rule_context *ctx)
 		pass_if_log_whole(ctx);
 }
 
+/* ---- was it started again under GPUs in use? ---- */
+
+/* Daemons of one boot start within seconds; a package's upgrade starts them all again within minutes. */
+#define TOGETHER_MS (UINT64_C(10) * 60 * 1000)
+
+/* "2 h 46 min" */
+static const char *format_duration(struct rule_context *ctx, uint64_t ms)
+{
+	uint64_t minutes = ms / 60000;
+
+	return minutes < 60 ? text_printf(ctx, "%" PRIu64 " min", minutes)
+			    : text_printf(ctx, "%" PRIu64 " h %" PRIu64 " min", minutes / 60,
+					  minutes % 60);
+}
+
+static void check_restarted(struct rule_context *ctx)
+{
+	static const char started[] = "services.units[" FABRIC_MANAGER "].started_ms",
+			  held[] = "services.gpu_held_since_ms";
+	const struct service *s = node_service(ctx->node, FABRIC_MANAGER);
+	struct fact_u64 since = ctx->node->services.gpu_held_since_ms;
+	enum switches switches;
+	const char *bdf = NULL;
+
+	if (skip_without_switches(ctx, &switches, &bdf))
+		return;
+	if (!was_read(ctx->node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!s || !str_is(s->active, "active"))
+		NOT_APPLICABLE(ctx, .observed = "fabric manager does not run",
+			       .evidence = { "services.units" });
+	else if (!is_known(s->started_ms))
+		UNKNOWN(ctx, .evidence = { started });
+	else if (s->started_ms.value < TOGETHER_MS)
+		PASS(ctx, .observed = "started with the system", .evidence = { started });
+	else if (is_unknown(since))
+		UNKNOWN(ctx, .evidence = { held, started });
+	else if (is_absent(since) || s->started_ms.value < since.value + TOGETHER_MS)
+		PASS(ctx, .evidence = { started, held });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "started %s after a process that has had GPUs open since, %s after the boot",
+			     format_duration(ctx, s->started_ms.value - since.value),
+			     format_duration(ctx, s->started_ms.value)),
+		     .expected = "fabric manager started before anything opens a GPU",
+		     .evidence = { started, held });
+}
+
 #define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
 
 static const struct rule services_rules[] = {
+	{
+		.id = "services/fabricmanager-restarted",
+		.title = "NVLS multicast fails: fabric manager was restarted under GPUs in use",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_restarted,
+		.impact =
+			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
+			"or CUDA error 401.",
+		.remedy =
+			"Stop all that has GPUs open (jobs, nvidia-persistenced, DCGM), reset all GPUs "
+			"(nvidia-smi -r), start fabric manager, then the rest; or reboot. Until then "
+			"NCCL_NVLS_ENABLE=0 avoids it.",
+		.action = ACTION_RESET_GPU,
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"When nv-fabricmanager was started and when the oldest process that has a GPU "
+			"open (/proc/PID/stat and fd); of a copy without those, nvidia-persistenced.",
+		.why = "The GPUs register with the fabric once. A fabric manager that is started again "
+		       "builds it anew, and GPUs that were in use meanwhile keep the old state until they "
+		       "are reset. What was started within ten minutes of it counts as started with it.",
+		.check =
+			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
+		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
+			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM,
+	},
 	{
 		.id = "services/fabricmanager-down",
 		.title = "Fabric manager does not run on a node with NVSwitches",
@@ -265,9 +369,11 @@ static const struct rule services_rules[] = {
 			  "says why.",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
-			 "whose NVSwitches do not show as such, and the nvidia-fabricmanager "
-			 "service.",
+		.reads =
+			"NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
+			"whose NVSwitches do not show as such, and the nvidia-fabricmanager "
+			"service: its unit, program and the libraries of that, nvlsm, how its last "
+			"run ended, and the last lines of the journal and /var/log/fabricmanager.log.",
 		.why = "The GPUs of such a board reach each other over NVSwitches alone, and those "
 		       "have to be programmed. Boards without them, PCIe cards and NVLink bridges "
 		       "need no fabric manager; there it exits with NV_WARN_NOTHING_TO_DO. In a "

@@ -35,7 +35,7 @@ static char *wanted_label(const char *path, mode_t type)
 	struct selabel_handle *handle;
 	char *label = NULL;
 
-	if (library_load("libselinux.so.1", symbols, LIBRARY_COUNT(symbols)) ||
+	if (library_load(LIBSELINUX, symbols, LIBRARY_COUNT(symbols)) ||
 	    lib.is_selinux_enabled() <= 0)
 		return NULL;
 	handle = lib.selabel_open(SELABEL_CTX_FILE, NULL, 0);

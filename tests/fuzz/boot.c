@@ -1,27 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Boot loaders' files: the first byte says which reader, byte 1 divides a grubenv from a grub.cfg.
- */
+/* Boot loaders' files: the first byte says which reader. */
 #include "fuzz.h"
+
+#include <errno.h>
 
 #include "parse/bls.h"
 #include "parse/grub.h"
 #include "parse/shellvars.h"
 
+/* Byte 1 divides grub.cfg, grubenv, custom.cfg and an entry of the Boot Loader Specification. */
+struct grub_pieces {
+	struct span text[4];
+	struct arena *arena;
+};
+
+static int read_piece(void *user, const char *path, struct arena *arena, struct span *text)
+{
+	struct grub_pieces *pieces = user;
+
+	(void)arena;
+	if (strstr(path, "nothing"))
+		return -ENOENT;
+	*text = pieces->text[strstr(path, "grubenv") ? 1 : 2];
+	return 0;
+}
+
+static int look_at_piece(void *user, const char *path, bool *folder, uint64_t *size)
+{
+	struct grub_pieces *pieces = user;
+
+	*folder = strstr(path, ".d") != NULL;
+	*size = pieces->text[1].n;
+	return strstr(path, "nothing") ? -ENOENT : strchr(path, '\1') ? -ENODATA : 0;
+}
+
+static bool add_bls_piece(void *user, struct grub_run *run, const char *folder)
+{
+	struct grub_pieces *pieces = user;
+	struct bls_entry entry;
+
+	if (bls_read(&entry, pieces->arena, SPAN("x.conf"), pieces->text[3], BLS_GRUB) &&
+	    entry.kernel) {
+		entry.file = "/x.conf";
+		grub_add_bls(run, &entry);
+	}
+	return !*folder;
+}
+
+static void check_entries(const struct grub_menu *menu, const struct grub_entry *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert(items[i].title && items[i].file);
+		assert(!items[i].kernel || items[i].cmdline || items[i].doubt);
+		assert(!items[i].cmdline || !strchr(items[i].cmdline, '\1'));
+		check_entries(menu, items[i].entries.items, items[i].entries.count);
+	}
+}
+
 static void read_grub(struct arena *arena, struct span text)
 {
-	struct grub_env env = { .arena = arena };
-	struct grub_menu menu = { .env = &env };
-	const struct grub_entry *entry;
-	struct span grubenv = { 0 };
-	const char *id;
+	struct grub_pieces pieces = { .arena = arena };
+	const struct grub_files files = { read_piece, look_at_piece, add_bls_piece, &pieces };
+	struct grub_menu menu = { .arena = arena, .files = &files };
 
-	span_cut(&text, '\1', &grubenv);
-	grub_read_env(&env, grubenv);
-	grub_read_menu(&menu, text.p ? text : (struct span){ "", 0 });
+	for (size_t i = 0; i < 4; i++)
+		if (!span_cut(&text, '\1', &pieces.text[i]))
+			pieces.text[i] = SPAN("");
+	grub_read_menu(&menu, "/boot/grub/grub.cfg", pieces.text[0]);
 	assert(menu.count <= GRUB_ENTRIES_MAX && menu.stored <= GRUB_STORED_MAX);
-	entry = grub_choose(&menu, grub_get(&env, "default"), arena, &id);
-	assert(!entry || (id && !entry->submenu));
-	(void)grub_command_line(&env, grubenv);
+	assert(!menu.next || (menu.next_id && !menu.next->submenu && !menu.lost));
+	check_entries(&menu, menu.entries.items, menu.entries.count);
 }
 
 static void assigned(void *user, struct span name, const char *value, uint64_t line)

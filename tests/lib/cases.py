@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import traceback
 
 from . import node, program, textform
+from .advice import contradictions
 
 CASES = os.path.join(os.path.dirname(node.NODES), "cases")
 INCIDENTS = os.path.join(os.path.dirname(node.NODES), "incidents")
@@ -210,8 +212,8 @@ def find(file, title):
 
 def said_twice(report):
     """Rules that answer more than once for a subject: a reader would not know which to believe."""
-    answers = [(f["rule"], f["subject"]) for f in report["findings"]]
-    return sorted({"%s answers twice for %s" % answer for answer in answers if answers.count(answer) > 1})
+    answers = collections.Counter((f["rule"], f["subject"]) for f in report["findings"])
+    return sorted("%s answers twice for %s" % answer for answer, count in answers.items() if count > 1)
 
 
 # A line of the log, which preflight does not read, can be all that tells a patched driver.
@@ -238,7 +240,7 @@ def perform(case, stage):
         wrong.append("no report, or a message: %s" % run.result)
     elif case.status is not None and run.result.status != case.status:
         wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
-    wrong += said_twice(run.report) + said_alone(run) if run.report else []
+    wrong += said_twice(run.report) + contradictions(run.report) + said_alone(run) if run.report else []
     for statement, check in case.expects if run.report else ():
         said = check(run)
         if said:

@@ -40,9 +40,9 @@ def archive(entries, mtime):
 
 
 @functools.lru_cache(maxsize=256)
-def _zstd(data):
+def _zstd(data, *options):
     try:
-        return subprocess.run(["zstd", "-q", "-c", "-T1"], input=data, stdout=subprocess.PIPE,
+        return subprocess.run(["zstd", "-q", "-c", "-T1", *options], input=data, stdout=subprocess.PIPE,
                               check=True).stdout
     except FileNotFoundError:
         raise RuntimeError("the zstd program is needed to make zstd images (package zstd)")
@@ -50,6 +50,8 @@ def _zstd(data):
 
 @functools.lru_cache(maxsize=256)
 def compress(data, how):
+    """zstd: as of an image, which goes through a pipe; zst: as of a module's file, whose size stands in the
+    first frame, and libkmod from 34 on wants it there."""
     if how == "none":
         return data
     if how == "gzip":
@@ -59,4 +61,6 @@ def compress(data, how):
         return lzma.compress(data, check=lzma.CHECK_CRC32)
     if how == "zstd":
         return _zstd(data)
+    if how == "zst":
+        return _zstd(data, "--stream-size=%d" % len(data))
     raise ValueError("unknown compression '%s'" % how)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small kernel modules: ELF64 files with what modinfo(8), depmod(8) and libkmod read of one, and no
-code. Layout: System V ABI, chapter 4; Linux include/linux/module.h and include/linux/moduleparam.h.
+"""Small kernel modules, programs and libraries: ELF64 files with what modinfo(8), depmod(8), libkmod and
+ld.so(8) read of one, and no code. Layout: System V ABI, chapters 4 and 5; Linux include/linux/module.h and
+include/linux/moduleparam.h.
 """
 import functools
 import struct
@@ -102,3 +103,35 @@ def _module(machine, modinfo, imports, exports, signer):
         "<HHIQQQIHHHHHH", ET_REL, EM[machine], 1, 0, 0, EHDR + len(body), 0, EHDR, 0, 0, SHDR,
         len(sections) + 1, len(sections))
     return header + body + headers + (_signature(signer) if signer else b"")
+
+
+# ---- programs and shared libraries: what the dynamic loader reads of one ----
+
+ET_DYN = 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15, 29
+PHDR = 56
+
+
+def program(machine, needed=(), rpath=None, runpath=None, soname=None):
+    """The bytes of an ELF file with a section .dynamic and no code: a program, or with SONAME a library."""
+    strings, offsets = _string_table([*needed, *filter(None, (rpath, runpath, soname))])
+    entries = [(DT_NEEDED, offsets[name]) for name in needed]
+    entries += [(tag, offsets[text]) for tag, text in
+                ((DT_SONAME, soname), (DT_RPATH, rpath), (DT_RUNPATH, runpath)) if text]
+    start = EHDR + 3 * PHDR
+    interpreter = b"/lib64/ld-linux-x86-64.so.2\0"
+    at_dynamic = (start + len(interpreter) + 7) // 8 * 8
+    at_strings = at_dynamic + 16 * (len(entries) + 2)
+    entries += [(DT_STRTAB, at_strings), (DT_NULL, 0)]
+    dynamic = b"".join(struct.pack("<QQ", *entry) for entry in entries)
+    size = at_strings + len(strings)
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", ET_DYN, EM[machine], 1, 0, EHDR, 0, 0,
+                         EHDR, PHDR, 2 if soname else 3, SHDR, 0, 0)
+    segments = struct.pack("<IIQQQQQQ", PT_LOAD, 5, 0, 0, 0, size, size, 0x1000)
+    segments += struct.pack("<IIQQQQQQ", PT_DYNAMIC, 6, at_dynamic, at_dynamic, at_dynamic, len(dynamic),
+                            len(dynamic), 8)
+    segments += struct.pack("<IIQQQQQQ", PT_INTERP, 4, start, start, start, len(interpreter),
+                            len(interpreter), 1)
+    body = header + segments + interpreter
+    return body + bytes(at_dynamic - len(body)) + dynamic + strings

@@ -10,6 +10,7 @@ import os
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 WHOLE = ("grace-gh200-cx8", "rtx4090-stock-smallbar")
 IDENTITIES = ("address", "bdf", "name", "path", "key")
+DERIVED = ("name", "gpu", "activation")	# from the subject and the rule
 USUAL = (("action", "none"), ("action", "configure"), ("mender", "admin"), ("mender", "program"))
 SHORT = 60	# a list of no more characters stands in its thing's line
 
@@ -41,6 +42,11 @@ def _answer(answer):
     parts = [rest.pop("observed") or ""]
     evidence = _evidence(answer)
     del rest["evidence"]
+    for key, same in (("unknown_why", parts[0]), ("unknown_check", answer.get("remedy"))):
+        if rest.get(key) == same:
+            rest.pop(key, None)
+    for key in DERIVED:
+        rest.pop(key, None)
     parts += ["%s: %s" % (key.replace("_", " "), value if isinstance(value, str) else _flat(value))
               for key, value in rest.items() if value is not None and (key, value) not in USUAL]
     return " | ".join([head] + [part for part in parts + [", ".join(evidence)] if part])

@@ -53,7 +53,6 @@ def environment(**more):
 
 
 @functools.lru_cache(maxsize=None)
-@functools.lru_cache(maxsize=None)
 def _refusal_of_mounts():
     return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.PIPE,
                           check=False).stderr.decode().strip()
@@ -66,14 +65,17 @@ def with_own_mounts(*options):
     return ["unshare", "--mount", *options]
 
 
+@functools.lru_cache(maxsize=None)
 def for_everybody(path):
-    """PATH, or a copy of that program where an ordinary user can reach it."""
+    """PATH, or a copy of that program where an ordinary user can reach it. It is made by another process: what
+    this one writes its threads' children have open for writing for a while, and so it cannot be run."""
     if tree.is_open_to_all(os.path.dirname(os.path.abspath(path))):
         return path
     folder = tempfile.mkdtemp(prefix="nvnodecheck-")
     atexit.register(shutil.rmtree, folder, True)
     os.chmod(folder, 0o755)
-    return shutil.copy(path, folder)
+    subprocess.run(["cp", path, folder], check=True)
+    return os.path.join(folder, os.path.basename(path))
 
 
 def run(*args, user=False, env=None, input=b"", wrap=(), program=None, **more):
@@ -113,6 +115,9 @@ def steady(document):
     that depend on the version of a compression program."""
     document = json.loads(json.dumps(document))
     document.pop("tool_version", None)
+    document.pop("taken", None)
+    for key in ("observed_time_s", "observed_uid"):
+        document.get("os", {}).pop(key, None)
     for probe in document.get("probes", ()):
         probe.pop("duration_us", None)
     for image in document.get("initramfs", {}).get("images") or ():

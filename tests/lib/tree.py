@@ -33,6 +33,7 @@ class Tree:
         self.entries = {}
         self.folders = set()	# those that are there even when empty
         self.modes = {}		# path: permission bits put on last, also of folders
+        self.resolved = {"": ""}	# folder: the same without links on its way
 
     # ---- making ----
 
@@ -44,7 +45,10 @@ class Tree:
         self.entries[path] = Entry("file", as_bytes("%s\n" % value), 0o644, EPOCH)
 
     def link(self, path, target):
-        self.entries[self.real(path, last=False)] = Entry("link", target, 0o777, EPOCH)
+        path = self.real(path, last=False)
+        self.entries[path] = Entry("link", target, 0o777, EPOCH)
+        if path in self.resolved:
+            self.resolved = {"": ""}
 
     def fifo(self, path):
         self.entries[self.real(path)] = Entry("fifo", None, 0o644, EPOCH)
@@ -63,6 +67,22 @@ class Tree:
 
     def real(self, path, last=True):
         """PATH with the links on its way followed; the last one too unless told otherwise."""
+        folder, _, name = path.rpartition("/")
+        if not name or name == "..":
+            return self._resolve(path, last)
+        done = self._real_folder(folder) + "/" + name
+        entry = self.entries.get(done)
+        return self._resolve(path, last) if last and entry and entry.kind == "link" else done
+
+    def _real_folder(self, folder):
+        """Kept, with the folders above it, until a link takes the place of one of them."""
+        done = self.resolved.get(folder)
+        if done is None:
+            done = self.real(folder)
+            self.resolved[folder] = done = "" if done == "/" else done
+        return done
+
+    def _resolve(self, path, last):
         done, rest, links = "", [part for part in path.split("/") if part], 0
         while rest:
             part = rest.pop(0)
@@ -124,6 +144,7 @@ class Tree:
             raise KeyError(path)
         for p in gone:
             del self.entries[p]
+        self.resolved = {"": ""}
         self.folders -= set(folders)
         parent = path.rpartition("/")[0]
         if parent:

@@ -49,6 +49,18 @@ def has_pages(root):
         assert where.startswith("/usr/share/man/man%s/%s.%s" % (section, page, section))
 
 
+def field(name):
+    return subprocess.run(["dpkg-deb", "-f", package(), name], check=True, stdout=subprocess.PIPE).stdout.decode()
+
+
+def test_libraries_that_it_opens():
+    """Of the program's notes, by the names that this suite has for their packages."""
+    assert {"libkmod2", "libpci3", "libjson-c5"} <= set(field("Depends").replace(",", " ").split())
+    recommended = field("Recommends").replace("t64", "")
+    assert all(name in recommended for name in ("libarchive13", "libgcrypt20", "libibverbs1", "libselinux1",
+                                                "libsystemd0", "libyaml-0-2", "libzstd1", "zlib1g"))
+
+
 def test_its_life(debian, node_tree, tmp_path):
     debian.inside("dpkg", "-i", debian.take(older(str(tmp_path))))
     assert state(debian) == "installed 0.9.0-1"

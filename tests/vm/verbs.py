@@ -46,4 +46,4 @@ def parse(text):
 
 def full_gid(text):
     """::ffff:10.0.2.15 and fe80::1 as eight groups of four digits."""
-    return ipaddress.IPv6Address(text).exploded
+    return ":".join(re.findall("....", ipaddress.IPv6Address(text).packed.hex()))

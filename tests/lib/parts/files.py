@@ -2,6 +2,7 @@
 """Single files, put over what the other parts make, in the order in which they are written."""
 import datetime
 
+from .. import elf
 from ..tree import EPOCH
 
 
@@ -37,6 +38,14 @@ def put_file(node, tree, statement):
     mtime = when(statement, named["mtime"]) if "mtime" in named else EPOCH
     tree.file(node.expand(path), node.expand(data) if isinstance(data, str) else data,
               int(named.get("mode", "644"), 8), mtime)
+
+
+def put_elf(node, tree, statement):
+    """elf PATH [needs=A,B] [rpath=] [runpath=] [soname=] [machine=]: a program, or with soname a library"""
+    (path,), named = statement.take("needs", "rpath", "runpath", "soname", "machine", least=1)
+    needs = [name for name in named.get("needs", "").split(",") if name]
+    tree.file(node.expand(path), elf.program(named.get("machine", node.machine), needs, named.get("rpath"),
+                                             named.get("runpath"), named.get("soname")), 0o755)
 
 
 def append(node, tree, statement):
@@ -117,7 +126,7 @@ def do_unreadable(node, statement):
     node.late.append((unreadable, statement))
 
 
-VERBS = {"file": late(put_file), "append": late(append), "replace": late(replace),
+VERBS = {"file": late(put_file), "elf": late(put_elf), "append": late(append), "replace": late(replace),
          "remove": late(remove), "link": late(link), "folder": late(folder), "mtime": late(mtime),
          "truncate": late(truncate), "fifo": late(fifo), "sparse": late(sparse),
          "mode": late(mode), "unreadable": do_unreadable}

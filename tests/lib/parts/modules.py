@@ -241,7 +241,7 @@ def bytes_of(node, ko):
     imports["module_layout"] = elf.symbol_crc("module_layout", ko["kernel"])
     data = elf.module(node.machine, _modinfo(node, ko), imports.items(), ko["exports"].items(),
                       ko["signer"])
-    return cpio.compress(data, {"": "none", "xz": "xz", "zst": "zstd"}[ko["compression"]])
+    return cpio.compress(data, {"": "none", "xz": "xz", "zst": "zst"}[ko["compression"]])
 
 
 def ko_path(ko):

@@ -55,16 +55,14 @@ def do_env(node, statement):
 
 
 def do_process(node, statement):
-    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [env=NAME=VALUE]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "env", least=1, most=2)
+    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=]; process COMM remove"""
+    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", least=1, most=2)
     if words[1:] == ["remove"]:
         del node.processes[words[0]]
         return
     process = node.processes.setdefault(words[0], dict(
         pid=1000 + 7 * len(node.processes), comm=words[0], memlock="8388608", nofile="1024:524288",
         uid=0, caps=CAP_ALL, userns="initial", env={}, unit=None))
-    if "env" in named:
-        named["env"] = dict([named["env"].split("=", 1)])
     process.update(named)
 
 
@@ -113,6 +111,9 @@ def _render_process(tree, path, process):
         tree.file(path + "/uid_map", "         0          0 4294967295\n")
     else:
         tree.file(path + "/uid_map", "         0     100000      65536\n")
+    # proc(5): the name can hold anything; field 22 counts hundredths of a second from the boot.
+    tree.line(path + "/stat", "%s (%s) S 1 %s" % (process["pid"], process["comm"][:15], " ".join(
+        ["0"] * 17 + [str(int(float(process.get("started", 20)) * 100))] + ["0"] * 30)))
     unit = process.get("unit")
     tree.line(path + "/cgroup", "0::" + process["cgroup"] if "cgroup" in process else
               "0::/system.slice/" + unit if unit else

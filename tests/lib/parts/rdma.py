@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """RDMA devices, network interfaces, routes."""
 import ipaddress
+import re
 import struct
 
 from . import pci, software
@@ -147,10 +148,11 @@ VERBS = {"rdma": do_rdma, "gid": do_gid, "gids": do_gids, "net": do_net, "route"
 # ---- GIDs ----
 
 def _gid_of(address):
+    """Eight groups of four digits, also of an IPv4 address, which Python's exploded has with dots from 3.13 on."""
     ip = ipaddress.ip_address(address)
     if ip.version == 4:
         ip = ipaddress.ip_address("::ffff:%s" % address)
-    return ip.exploded
+    return ":".join(re.findall("....", ip.packed.hex()))
 
 
 def _link_local(mac):

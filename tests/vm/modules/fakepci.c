@@ -17,7 +17,7 @@
 
 /* One function. Little-endian, as written by pci.py. */
 struct record {
-	s32 parent;	/* index of the bridge above, -1: on the root bus */
+	s32 parent; /* index of the bridge above, -1: on the root bus */
 	u32 devfn;
 	u8 config[CONFIG_BYTES];
 	u8 writable[CONFIG_BYTES];
@@ -64,8 +64,7 @@ static struct record *find_record(struct pci_bus *bus, unsigned int devfn)
 
 	for (i = 0; i < records_count; i++) {
 		struct record *r = &records[i];
-		int on = r->parent < 0 ? first_bus :
-					 records[r->parent].config[PCI_SECONDARY_BUS];
+		int on = r->parent < 0 ? first_bus : records[r->parent].config[PCI_SECONDARY_BUS];
 
 		if (on == bus->number && r->devfn == devfn)
 			return r;

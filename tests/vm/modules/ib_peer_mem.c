@@ -14,7 +14,7 @@ module_param(folder, bool, 0444);
 MODULE_PARM_DESC(folder, "show clients in /sys/kernel/mm/memory_peers");
 
 static struct kobject *peers;
-static int no_folder;	/* its address is the handle of a client that is not shown */
+static int no_folder; /* its address is the handle of a client that is not shown */
 
 void *ib_register_peer_memory_client(const struct peer_memory_client *client, void *invalidate)
 {

@@ -19,11 +19,10 @@ static void mlx5_remove(struct pci_dev *pdev)
 	pci_disable_device(pdev);
 }
 
-static const struct pci_device_id mlx5_ids[] = {
-	{ PCI_DEVICE(PCI_VENDOR_ID_MELLANOX, PCI_ANY_ID),
-	  .class = PCI_BASE_CLASS_NETWORK << 16, .class_mask = 0xff << 16 },
-	{ }
-};
+static const struct pci_device_id mlx5_ids[] = { { PCI_DEVICE(PCI_VENDOR_ID_MELLANOX, PCI_ANY_ID),
+						   .class = PCI_BASE_CLASS_NETWORK << 16,
+						   .class_mask = 0xff << 16 },
+						 {} };
 MODULE_DEVICE_TABLE(pci, mlx5_ids);
 
 static struct pci_driver mlx5_driver = {

@@ -62,7 +62,7 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr, struc
 	/* rxe's provider prints it as 16-bit parts; an unreadable one is 0.0.0. */
 	if (sscanf(standin_of(ib)->firmware, "%u.%u.%u", version, version + 1, version + 2) == 3)
 		attr->fw_ver = (u64)version[0] << 32 | version[1] << 16 | version[2];
-	attr->vendor_id = 0x02c9;	/* Mellanox, as IEEE numbers it */
+	attr->vendor_id = 0x02c9; /* Mellanox, as IEEE numbers it */
 	attr->vendor_part_id = 4129;
 	attr->sys_image_guid = ib->node_guid;
 	attr->max_mr_size = ~0ULL;
@@ -73,8 +73,7 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr, struc
 
 static enum ib_port_phys_state physical_state(const struct standin *s)
 {
-	return s->state == IB_PORT_DOWN ? IB_PORT_PHYS_STATE_POLLING :
-					  IB_PORT_PHYS_STATE_LINK_UP;
+	return s->state == IB_PORT_DOWN ? IB_PORT_PHYS_STATE_POLLING : IB_PORT_PHYS_STATE_LINK_UP;
 }
 
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
@@ -101,9 +100,9 @@ static int port_immutable(struct ib_device *ib, u32 port, struct ib_port_immutab
 
 	immutable->pkey_tbl_len = 1;
 	immutable->gid_tbl_len = s->gids;
-	immutable->core_cap_flags =
-		s->ethernet ? RDMA_CORE_CAP_PROT_ROCE | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP :
-			      RDMA_CORE_CAP_PROT_IB;
+	immutable->core_cap_flags = s->ethernet ? RDMA_CORE_CAP_PROT_ROCE |
+							  RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP
+						: RDMA_CORE_CAP_PROT_IB;
 	return 0;
 }
 
@@ -200,11 +199,7 @@ static ssize_t board_id_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(board_id);
 
-static struct attribute *attributes[] = {
-	&dev_attr_hca_type.attr,
-	&dev_attr_board_id.attr,
-	NULL
-};
+static struct attribute *attributes[] = { &dev_attr_hca_type.attr, &dev_attr_board_id.attr, NULL };
 static const struct attribute_group attribute_group = { .attrs = attributes };
 
 static const struct ib_device_ops standin_ops = {
@@ -302,9 +297,9 @@ static int parse_number(const char *key, const char *value, struct standin *s)
 		const char *key;
 		u32 *number;
 	} numbers[] = {
-		{ "lid", &s->lid },	    { "sm_lid", &s->sm_lid },
-		{ "gids", &s->gids },	    { "symbol_error", &s->symbol_error },
-		{ "mtu", &s->mtu },	    { "link_downed", &s->link_downed },
+		{ "lid", &s->lid },   { "sm_lid", &s->sm_lid },
+		{ "gids", &s->gids }, { "symbol_error", &s->symbol_error },
+		{ "mtu", &s->mtu },   { "link_downed", &s->link_downed },
 	};
 	size_t i;
 

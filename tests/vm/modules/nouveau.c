@@ -13,11 +13,10 @@ static void nouveau_remove(struct pci_dev *pdev)
 	pci_disable_device(pdev);
 }
 
-static const struct pci_device_id nouveau_ids[] = {
-	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID),
-	  .class = PCI_BASE_CLASS_DISPLAY << 16, .class_mask = 0xff << 16 },
-	{ }
-};
+static const struct pci_device_id nouveau_ids[] = { { PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID),
+						      .class = PCI_BASE_CLASS_DISPLAY << 16,
+						      .class_mask = 0xff << 16 },
+						    {} };
 MODULE_DEVICE_TABLE(pci, nouveau_ids);
 
 static struct pci_driver nouveau_driver = {

@@ -15,42 +15,42 @@
 #include "nvidia.h"
 
 /* The name after NVreg_, the name in "params", and the value when nobody sets it. */
-#define NUMBERS(X)                                                                            \
-	X(ResmanDebugLevel, ResmanDebugLevel, ~0)                                              \
-	X(RmLogonRC, RmLogonRC, 1)                                                             \
-	X(ModifyDeviceFiles, ModifyDeviceFiles, 1)                                             \
-	X(DeviceFileUID, DeviceFileUID, 0)                                                     \
-	X(DeviceFileGID, DeviceFileGID, 0)                                                     \
-	X(DeviceFileMode, DeviceFileMode, 0666)                                                \
-	X(InitializeSystemMemoryAllocations, InitializeSystemMemoryAllocations, 1)             \
-	X(UsePageAttributeTable, UsePageAttributeTable, ~0)                                    \
-	X(EnableMSI, EnableMSI, 1)                                                             \
-	X(EnablePCIeGen3, EnablePCIeGen3, 0)                                                   \
-	X(MemoryPoolSize, MemoryPoolSize, 0)                                                   \
-	X(KMallocHeapMaxSize, KMallocHeapMaxSize, 0)                                           \
-	X(VMallocHeapMaxSize, VMallocHeapMaxSize, 0)                                           \
-	X(IgnoreMMIOCheck, IgnoreMMIOCheck, 0)                                                 \
-	X(EnableStreamMemOPs, EnableStreamMemOPs, 0)                                           \
-	X(EnableUserNUMAManagement, EnableUserNUMAManagement, 1)                               \
-	X(NvLinkDisable, NvLinkDisable, 0)                                                     \
-	X(RestrictProfilingToAdminUsers, RmProfilingAdminOnly, 1)                              \
-	X(PreserveVideoMemoryAllocations, PreserveVideoMemoryAllocations, 0)                   \
-	X(EnableS0ixPowerManagement, EnableS0ixPowerManagement, 0)                             \
-	X(S0ixPowerManagementVideoMemoryThreshold, S0ixPowerManagementVideoMemoryThreshold, 256) \
-	X(DynamicPowerManagement, DynamicPowerManagement, 3)                                   \
-	X(DynamicPowerManagementVideoMemoryThreshold,                                          \
-	  DynamicPowerManagementVideoMemoryThreshold, 200)                                     \
-	X(RegisterPCIDriver, RegisterPCIDriver, 1)                                             \
-	X(EnablePCIERelaxedOrderingMode, EnablePCIERelaxedOrderingMode, 0)                     \
-	X(EnableResizableBar, EnableResizableBar, 0)                                           \
-	X(EnableGpuFirmware, EnableGpuFirmware, 18)                                            \
-	X(EnableGpuFirmwareLogs, EnableGpuFirmwareLogs, 2)                                     \
-	X(RmNvlinkBandwidthLinkCount, RmNvlinkBandwidthLinkCount, 0)                           \
-	X(EnableDbgBreakpoint, EnableDbgBreakpoint, 0)                                         \
-	X(OpenRmEnableUnsupportedGpus, OpenRmEnableUnsupportedGpus, 1)                         \
-	X(DmaRemapPeerMmio, DmaRemapPeerMmio, 1)                                               \
-	X(ImexChannelCount, ImexChannelCount, 2048)                                            \
-	X(CreateImexChannel0, CreateImexChannel0, 0)                                           \
+#define NUMBERS(X)                                                                                \
+	X(ResmanDebugLevel, ResmanDebugLevel, ~0)                                                 \
+	X(RmLogonRC, RmLogonRC, 1)                                                                \
+	X(ModifyDeviceFiles, ModifyDeviceFiles, 1)                                                \
+	X(DeviceFileUID, DeviceFileUID, 0)                                                        \
+	X(DeviceFileGID, DeviceFileGID, 0)                                                        \
+	X(DeviceFileMode, DeviceFileMode, 0666)                                                   \
+	X(InitializeSystemMemoryAllocations, InitializeSystemMemoryAllocations, 1)                \
+	X(UsePageAttributeTable, UsePageAttributeTable, ~0)                                       \
+	X(EnableMSI, EnableMSI, 1)                                                                \
+	X(EnablePCIeGen3, EnablePCIeGen3, 0)                                                      \
+	X(MemoryPoolSize, MemoryPoolSize, 0)                                                      \
+	X(KMallocHeapMaxSize, KMallocHeapMaxSize, 0)                                              \
+	X(VMallocHeapMaxSize, VMallocHeapMaxSize, 0)                                              \
+	X(IgnoreMMIOCheck, IgnoreMMIOCheck, 0)                                                    \
+	X(EnableStreamMemOPs, EnableStreamMemOPs, 0)                                              \
+	X(EnableUserNUMAManagement, EnableUserNUMAManagement, 1)                                  \
+	X(NvLinkDisable, NvLinkDisable, 0)                                                        \
+	X(RestrictProfilingToAdminUsers, RmProfilingAdminOnly, 1)                                 \
+	X(PreserveVideoMemoryAllocations, PreserveVideoMemoryAllocations, 0)                      \
+	X(EnableS0ixPowerManagement, EnableS0ixPowerManagement, 0)                                \
+	X(S0ixPowerManagementVideoMemoryThreshold, S0ixPowerManagementVideoMemoryThreshold, 256)  \
+	X(DynamicPowerManagement, DynamicPowerManagement, 3)                                      \
+	X(DynamicPowerManagementVideoMemoryThreshold, DynamicPowerManagementVideoMemoryThreshold, \
+	  200)                                                                                    \
+	X(RegisterPCIDriver, RegisterPCIDriver, 1)                                                \
+	X(EnablePCIERelaxedOrderingMode, EnablePCIERelaxedOrderingMode, 0)                        \
+	X(EnableResizableBar, EnableResizableBar, 0)                                              \
+	X(EnableGpuFirmware, EnableGpuFirmware, 18)                                               \
+	X(EnableGpuFirmwareLogs, EnableGpuFirmwareLogs, 2)                                        \
+	X(RmNvlinkBandwidthLinkCount, RmNvlinkBandwidthLinkCount, 0)                              \
+	X(EnableDbgBreakpoint, EnableDbgBreakpoint, 0)                                            \
+	X(OpenRmEnableUnsupportedGpus, OpenRmEnableUnsupportedGpus, 1)                            \
+	X(DmaRemapPeerMmio, DmaRemapPeerMmio, 1)                                                  \
+	X(ImexChannelCount, ImexChannelCount, 2048)                                               \
+	X(CreateImexChannel0, CreateImexChannel0, 0)                                              \
 	X(GrdmaPciTopoCheckOverride, GrdmaPciTopoCheckOverride, 0)
 
 #define STRINGS(X)                 \
@@ -62,13 +62,13 @@
 	X(TemporaryFilePath)       \
 	X(ExcludedGpus)
 
-#define DEFINE_NUMBER(name, shown, value)          \
+#define DEFINE_NUMBER(name, shown, value)       \
 	static int NVreg_##name = (int)(value); \
 	module_param(NVreg_##name, int, 0);
 NUMBERS(DEFINE_NUMBER)
 
-#define DEFINE_STRING(name)          \
-	static char *NVreg_##name;   \
+#define DEFINE_STRING(name)        \
+	static char *NVreg_##name; \
 	module_param(NVreg_##name, charp, 0);
 STRINGS(DEFINE_STRING)
 
@@ -83,7 +83,7 @@ module_param(standin_proprietary, bool, 0);
 #define GPUS_MAX 64
 
 static struct proc_dir_entry *root, *gpus;
-static struct pci_dev *found[GPUS_MAX];	/* by minor */
+static struct pci_dev *found[GPUS_MAX]; /* by minor */
 
 int nvidia_standin(void)
 {
@@ -226,23 +226,16 @@ static void switch_remove(struct pci_dev *pdev)
 #define NVIDIA_CLASS(code) \
 	PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, PCI_ANY_ID), .class = (code) << 8, .class_mask = ~0
 
-static const struct pci_device_id all_ids[] = {
-	{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_VGA) },
-	{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_3D) },
-	{ NVIDIA_CLASS(PCI_CLASS_BRIDGE_OTHER) },
-	{ }
-};
+static const struct pci_device_id all_ids[] = { { NVIDIA_CLASS(PCI_CLASS_DISPLAY_VGA) },
+						{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_3D) },
+						{ NVIDIA_CLASS(PCI_CLASS_BRIDGE_OTHER) },
+						{} };
 MODULE_DEVICE_TABLE(pci, all_ids);
 
-static const struct pci_device_id gpu_ids[] = {
-	{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_VGA) },
-	{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_3D) },
-	{ }
-};
-static const struct pci_device_id switch_ids[] = {
-	{ NVIDIA_CLASS(PCI_CLASS_BRIDGE_OTHER) },
-	{ }
-};
+static const struct pci_device_id gpu_ids[] = { { NVIDIA_CLASS(PCI_CLASS_DISPLAY_VGA) },
+						{ NVIDIA_CLASS(PCI_CLASS_DISPLAY_3D) },
+						{} };
+static const struct pci_device_id switch_ids[] = { { NVIDIA_CLASS(PCI_CLASS_BRIDGE_OTHER) }, {} };
 
 static struct pci_driver gpu_driver = {
 	.name = "nvidia",

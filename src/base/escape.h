@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * escape.h - text from a node, a job or a stranger, on its way out. Every result and every message passes through
+ * here, so that no value can do more than be read: it moves no cursor, begins no line, label, element, attribute
+ * or request, and shows no other text than it has.
+ *
+ * What no sink takes is written visibly: control characters as \n, \t, \x1b, bytes that are not UTF-8 as \xff,
+ * characters that are invisible or change the direction of text as \u202e. What a sink gives a meaning is escaped
+ * as that sink does it. The result is valid UTF-8 without control characters.
+ */
+#ifndef ESCAPE_H
+#define ESCAPE_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/span.h"
+
+enum sink {
+	SINK_TERMINAL,	 /* a line of text, on a terminal or in a file; a field of the journal */
+	SINK_DIFF,	 /* the same, with tabs as they are: a line of a file */
+	SINK_NAGIOS,	 /* the same without "|", after which a plugin's numbers come */
+	SINK_PROMETHEUS, /* a label's value (text format 0.0.4) */
+	SINK_XML,  /* text or the value of an attribute, in SVG and HTML (XML 1.0, 2.2 and 2.4) */
+	SINK_MARKDOWN, /* a sentence (CommonMark 0.31, 2.4): letters keep their meaning, marks have none */
+	SINK_ROFF, /* text of man(7) (groff_char(7)) */
+	SINK_JSON, /* a document that is JSON already: what is invisible becomes \u0000 */
+};
+
+/* Bytes that one character of a text can become, with a final NUL. */
+#define ESCAPE_MAX 24
+
+/* Cuts the next character off REST and writes what SINK gets of it, with a final NUL. The bytes, the NUL not
+ * counted; 0 at the end. */
+size_t escape_next(enum sink sink, struct span *rest, char to[ESCAPE_MAX]);
+
+/* Writes all of TEXT. Columns that it takes on a terminal. */
+int escape_span(FILE *out, enum sink sink, struct span text);
+int escape_text(FILE *out, enum sink sink, const char *text);
+/* The same as a string of the arena's. */
+const char *escape_string(struct arena *arena, enum sink sink, const char *text);
+
+/*
+ * As printf(): FORMAT is this program's own and is written as it is, what %s, %.*s and %c stand for is escaped.
+ * A width counts columns. %n is not known. Columns that it takes.
+ */
+int escape_printf(FILE *out, enum sink sink, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Is TEXT, by its address, one of this program's own that is written as it is? */
+typedef bool escape_is_own(const char *text);
+/* OWN may be NULL. */
+int escape_vprintf(FILE *out, enum sink sink, escape_is_own *own, const char *format, va_list ap)
+	__attribute__((format(printf, 4, 0)));
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/open-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+bool open_is_made_up(int fd)
+{
+	static const long kinds[] = {
+		PROC_SUPER_MAGIC,   SYSFS_MAGIC,	  DEBUGFS_MAGIC,       TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC,	  CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+		EFIVARFS_MAGIC,	    PSTOREFS_MAGIC,	  SELINUX_MAGIC,       SMACK_MAGIC,
+		BINFMTFS_MAGIC,	    RDTGROUP_SUPER_MAGIC, NSFS_MAGIC,	       AUTOFS_SUPER_MAGIC,
+		DEVPTS_SUPER_MAGIC, HUGETLBFS_MAGIC,
+	};
+	struct statfs fs;
+
+	/* These always answer. */
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((long)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+/* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
+static int open_same(const char *file, int flags, const struct stat *st)
+{
+	int fd = open(file, flags | O_NONBLOCK);
+	struct stat now;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
+	    fcntl(fd, F_SETFL, 0) == 0)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int open_checked(const char *file, int flags, bool nofollow, open_check *check)
+{
+	int link = nofollow ? O_NOFOLLOW : 0, fd;
+	_cleanup_close_ int there = open(file, O_PATH | O_CLOEXEC | link);
+	char name[32];
+	struct stat st;
+	int rc = there < 0 || fstat(there, &st) < 0 ? -errno : check(there, &st);
+
+	if (rc)
+		return rc;
+	flags |= O_CLOEXEC | O_NOCTTY;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", there);
+	fd = open(name, flags);
+	if (fd < 0 && errno == ENOENT)
+		return open_same(file, flags | link, &st);
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_readable(int fd, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (S_ISREG(st->st_mode))
+		return open_is_made_up(fd) ? -EBADF : 0;
+	return S_ISFIFO(st->st_mode) && (st->st_uid == geteuid() || st->st_uid == 0) ? 0 : -EBADF;
+}
+
+int open_for_reading(const char *file)
+{
+	return open_checked(file, O_RDONLY, false, check_readable);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): with a key that nobody knows, what a short text comes to
+ * says nothing of it, and nobody can try all texts. */
+#ifndef SIPHASH_H
+#define SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t siphash(const uint64_t key[2], const void *data, size_t n);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * problems.h - a report's failures as a person counts them: one for each rule whatever number of devices it names,
+ * and what follows from another failure folded under that one.
+ */
+#ifndef PROBLEMS_H
+#define PROBLEMS_H
+
+#include "evaluate/report.h"
+
+struct problem {
+	const struct finding *first;	      /* of the members */
+	LIST(const struct finding *) members; /* of one rule, that one person mends in one way */
+	LIST(const struct finding *) follows; /* what it causes, of other rules */
+	enum severity severity;		      /* the gravest of all of them */
+	bool waits;			      /* configured, not in effect yet */
+};
+
+struct problems {
+	LIST(struct problem) items; /* the gravest first, what waits last, then by rule id */
+	size_t count[SEVERITY_CRIT + 1];
+	size_t waiting; /* not in COUNT */
+};
+
+/* In the report's arena. */
+const struct problems *problems_find(const struct report *report);
+/* The rules that could not be evaluated, for one subject at least. */
+size_t problems_unknown(const struct report *report);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/references.h"
+
+#include <inttypes.h>
+
+/* ---- what is wrong ---- */
+
+static const char *changed(struct rule_context *ctx, const struct reference *r)
+{
+	switch (r->kind.value) {
+	case REFERENCE_DEVICE:
+		return text_printf(ctx, "gives %s the number %s; the kernel has %s", r->name.value,
+				   r->claim.value, r->found.value);
+	case REFERENCE_FUNCTION:
+		return text_printf(ctx, "names the device of %s %s; it is %s", r->name.value,
+				   r->claim.value, r->found.value);
+	case REFERENCE_SETTING:
+		return text_printf(ctx, "sets %s to %s; the kernel has %s", r->name.value,
+				   r->claim.value, r->found.value);
+	case REFERENCE_PROCESSOR:
+		return text_printf(ctx, "%s=%s; this node has %s processors", r->role.value,
+				   r->name.value, r->found.value);
+	default:
+		return text_printf(ctx, "names %s; there is %s", r->name.value, r->found.value);
+	}
+}
+
+static const char *missing(struct rule_context *ctx, const struct reference *r)
+{
+	switch (r->kind.value) {
+	case REFERENCE_LIBRARY:
+		return text_printf(ctx, "needs %s, which is nowhere in the library path",
+				   r->name.value);
+	case REFERENCE_ADDRESS:
+		return text_printf(ctx, "names %s, and this node has no such address",
+				   r->name.value);
+	case REFERENCE_INTERFACE:
+		return text_printf(ctx, "names the interface %s, which this node lacks",
+				   r->name.value);
+	case REFERENCE_FUNCTION:
+		return text_printf(ctx, "names the PCI function %s, which this node lacks",
+				   r->name.value);
+	case REFERENCE_MODULE:
+		return text_printf(ctx, "names the module %s, which this kernel lacks",
+				   r->name.value);
+	case REFERENCE_RUNTIME:
+		return text_printf(ctx, "%s is %s, and no runtime has that name", r->role.value,
+				   r->name.value);
+	default:
+		return text_printf(ctx, "%s names %s, which is not there", r->role.value,
+				   r->name.value);
+	}
+}
+
+const char *reference_wrong(struct rule_context *ctx, const struct reference *r,
+			    enum reference_state state)
+{
+	const char *text = state == REFERENCE_CHANGED ? changed(ctx, r) : missing(ctx, r);
+
+	return is_known(r->line) ? text_printf(ctx, "line %" PRIu64 " %s%s", r->line.value,
+					       text[0] == '/' ? "has " : "", text)
+				 : text;
+}
+
+/* ---- one file ---- */
+
+struct tally {
+	const struct reference *worst;
+	enum reference_state state; /* of that one */
+	enum severity severity;
+	size_t wrong, unsure;
+	const struct reference *open; /* the first of those that are not known */
+};
+
+static void count(struct rule_context *ctx, const struct reference_check *check,
+		  const struct reference *r, struct tally *t)
+{
+	enum reference_state state = reference_state(r);
+	enum severity severity;
+
+	if (state == REFERENCE_UNSURE) {
+		t->open = t->open ? t->open : r;
+		t->unsure++;
+	}
+	if (state != REFERENCE_MISSING && state != REFERENCE_CHANGED)
+		return;
+	severity = check->grade ? check->grade(ctx, r, state) : ctx->rule->severity;
+	t->wrong++;
+	if (t->worst && severity <= t->severity)
+		return;
+	t->worst = r;
+	t->state = state;
+	t->severity = severity;
+}
+
+static void fail(struct rule_context *ctx, const struct reference_check *check,
+		 const struct tally *t)
+{
+	const struct reference *r = t->worst;
+	const char *wrong = reference_wrong(ctx, r, t->state);
+
+	if (t->wrong > 1)
+		wrong = text_printf(ctx, "%s; %zu more name%s of this file %s wrong", wrong,
+				    t->wrong - 1, t->wrong == 2 ? "" : "s",
+				    t->wrong == 2 ? "is" : "are");
+	FAIL_AS(ctx, t->severity, .subject = r->file.value, .observed = wrong,
+		.expected = check->expected, .remedy = check->remedy ? check->remedy(ctx, r) : NULL,
+		.impact = check->impact ? check->impact(ctx, r) : NULL,
+		.evidence = { reference_fact(ctx->arena, ctx->node, r, "found"),
+			      reference_fact(ctx->arena, ctx->node, r, "name") });
+}
+
+static void check_file(struct rule_context *ctx, const struct reference_check *check,
+		       const struct reference_file *file)
+{
+	const char *fact = fact_path(ctx->arena, "references.files", file->path.value, "complete");
+	const struct reference *r = NULL;
+	struct tally t = { 0 };
+	bool any = false;
+
+	while ((r = reference_next(ctx->node, check->format, file->path.value, r)))
+		if (!check->counts || check->counts(ctx->node, r)) {
+			count(ctx, check, r, &t);
+			any = true;
+		}
+	if (t.worst)
+		fail(ctx, check, &t);
+	else if (!is_known(file->complete))
+		UNKNOWN(ctx, .subject = file->path.value, .evidence = { fact });
+	else if (t.open)
+		UNKNOWN(ctx, .subject = file->path.value,
+			.observed = text_printf(ctx, "whether %s is there is not known",
+						t.open->name.value),
+			.evidence = { reference_fact(ctx->arena, ctx->node, t.open, "found") });
+	else if (known_is(file->complete, false))
+		UNKNOWN(ctx, .subject = file->path.value,
+			.observed = "not all of this file was understood", .evidence = { fact });
+	else if (any || !check->counts)
+		PASS(ctx, .subject = file->path.value, .evidence = { fact });
+}
+
+void references_check(struct rule_context *ctx, const struct reference_check *check)
+{
+	const struct references_facts *all = &ctx->node->references;
+	size_t before = ctx->findings->count;
+
+	for_each(file, &all->files)
+		if (known_is(file->format, (int)check->format))
+			check_file(ctx, check, file);
+	if (ctx->findings->count > before)
+		return;
+	if (!known_is(all->complete, true))
+		UNKNOWN(ctx, .evidence = { "references.complete" });
+	else
+		NOT_APPLICABLE(ctx, .observed = check->none, .evidence = { "references.files" });
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* references.h - how a rule judges what one kind of file names: an answer for each file of the kind, all by
+ * query/reference.h. */
+#ifndef EVALUATE_REFERENCES_H
+#define EVALUATE_REFERENCES_H
+
+#include "evaluate/rule.h"
+#include "query/reference.h"
+
+/* What differs from kind to kind of file. */
+struct reference_check {
+	enum reference_format format;
+	const char *none;     /* what is said where there is no such file */
+	const char *expected; /* of what is wrong */
+	/* Is it this rule's? NULL: all are. */
+	bool (*counts)(const struct node *node, const struct reference *r);
+	/* How grave it is that R is in that state. NULL: as the rule says. */
+	enum severity (*grade)(const struct rule_context *ctx, const struct reference *r,
+			       enum reference_state state);
+	/* What to do about R. NULL: as the rule says. */
+	const char *(*remedy)(struct rule_context *ctx, const struct reference *r);
+	/* What R breaks. NULL: as the rule says. */
+	const char *(*impact)(struct rule_context *ctx, const struct reference *r);
+};
+
+/* Answers for each file; where there is none, for the node. */
+void references_check(struct rule_context *ctx, const struct reference_check *check);
+
+/* "12: names /dev/nvidia9, which is not there": what is wrong with R. */
+const char *reference_wrong(struct rule_context *ctx, const struct reference *r,
+			    enum reference_state state);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-references.h - what files of the node name, and what is there instead. Part of facts.h, which includes
+ * it. */
+#ifndef FACTS_REFERENCES_H
+#define FACTS_REFERENCES_H
+
+#include "facts/fact.h"
+
+/* The role of the socket through which nvidia-imex takes commands, where it is told to. */
+#define IMEX_SOCKET_KEY "IMEX_CMD_UNIX_DOMAIN_PATH"
+
+/* ---- references: names in configuration files, held against the node ---- */
+
+/* What kind of file names it. */
+enum reference_format {
+	REFERENCE_CDI,		/* Container Device Interface */
+	REFERENCE_TOOLKIT,	/* nvidia-container-runtime/config.toml */
+	REFERENCE_ENGINE,	/* Docker, containerd, CRI-O */
+	REFERENCE_GRES,		/* Slurm's gres.conf */
+	REFERENCE_MODULES_LOAD, /* modules-load.d */
+	REFERENCE_MODPROBE,	/* modprobe.d */
+	REFERENCE_SYSCTL,	/* sysctl.d */
+	REFERENCE_UDEV,		/* udev rules */
+	REFERENCE_UNIT,		/* units of systemd and their drop-ins */
+	REFERENCE_IMEX,		/* nvidia-imex */
+	REFERENCE_FABRIC,	/* fabric manager */
+	REFERENCE_ENVIRONMENT,	/* the job's variables, and NCCL's files */
+};
+extern const char *const reference_format_words[];
+
+/* What kind of thing is named. */
+enum reference_kind {
+	REFERENCE_DEVICE,    /* a device node */
+	REFERENCE_FILE,	     /* a file, folder, socket */
+	REFERENCE_PROGRAM,   /* a file that is run */
+	REFERENCE_LIBRARY,   /* what the loader looks up by its SONAME */
+	REFERENCE_MODULE,    /* a kernel module */
+	REFERENCE_INTERFACE, /* a network interface */
+	REFERENCE_FUNCTION,  /* a PCI function */
+	REFERENCE_ADDRESS,   /* an IP address of this node */
+	REFERENCE_SETTING,   /* a sysctl */
+	REFERENCE_USER,	     /* a user */
+	REFERENCE_PROCESSOR, /* a list of processors or cores */
+	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
+};
+extern const char *const reference_kind_words[];
+
+/* A name in a file. ORDERED: as the files have them. */
+struct reference {
+	struct fact_str name;	 /* as the file has it, lists taken apart */
+	struct fact_enum kind;	 /* enum reference_kind */
+	struct fact_enum format; /* enum reference_format */
+	struct fact_str role;	 /* what the file wants it for: its key, such as ExecStart */
+	/* What the file says of it: "510:0" of a device, the value of a sysctl, the name that a udev rule gives to
+	 * a PCI function's device; absent: nothing. */
+	struct fact_str claim;
+	/* What is there: "509:0" of a device, the path of a module, program or library, the value of a sysctl;
+	 * absent: no such thing. */
+	struct fact_str found;
+	struct fact_str file; /* that names it */
+	struct fact_u64 line; /* in that file; absent: it has no lines */
+};
+
+/* A file that was searched for names. */
+struct reference_file {
+	struct fact_str path;	 /* of the file */
+	struct fact_enum format; /* enum reference_format */
+	/* It was read to its end and understood: what is not named here is not named. */
+	struct fact_bool complete;
+};
+
+struct references_facts {
+	LIST(struct reference_file) files; /* files that were searched */
+	LIST(struct reference) items;	   /* what they name */
+	/* Every place where such files lie could be searched. */
+	struct fact_bool complete;
+};
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-services.h - the services that GPU and RDMA work leans on. Part of facts.h, which includes it. */
+#ifndef FACTS_SERVICES_H
+#define FACTS_SERVICES_H
+
+#include "facts/fact.h"
+
+/* ---- services ---- */
+
+/* One of the last lines that a service wrote, or that systemd wrote about it. ORDERED */
+struct service_line {
+	struct fact_str text; /* without time and host */
+	struct fact_str file; /* journal, /var/log/syslog, or the service's own log file */
+};
+
+struct service {
+	struct fact_str unit;	 /* nvidia-fabricmanager.service */
+	struct fact_str load;	 /* loaded, not-found, masked */
+	struct fact_str active;	 /* active, inactive, failed */
+	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
+	/* From the boot to the start of its process, the oldest one. Known of what runs. */
+	struct fact_u64 started_ms;
+	/* Of its last run in this boot, in systemd's words: success, exit-code, signal, timeout. Known of what
+	 * does not run. */
+	struct fact_str result;
+	struct fact_u64 exit_status; /* of its main process, or the signal that ended it */
+	struct fact_u64 restarts;    /* how often systemd started it again by itself */
+	/* Of what does not run: the program of its ExecStart=; absent: it has none that can be told. */
+	struct fact_str program;
+	/* Shared libraries that this program needs and the dynamic loader does not find: "libz.so.1". */
+	LIST(const char *) missing_libraries;
+	LIST(struct service_line)
+	last_lines; /* of what does not run: the last lines, oldest first */
+};
+
+struct services_facts {
+	struct fact_bool manager;   /* systemd runs this node */
+	LIST(struct service) units; /* those not there too: not-found */
+	/* From the boot to the start of the oldest process that has a GPU open; absent: none has. Known where
+	 * fabric manager was started more than ten minutes after the boot. */
+	struct fact_u64 gpu_held_since_ms;
+	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	struct fact_str driver_container;
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
+#include "facts/facts.h"
+
+const char *const reference_format_words[] = {
+	"cdi",	"toolkit", "engine", "gres",   "modules-load", "modprobe", "sysctl",
+	"udev", "unit",	   "imex",   "fabric", "environment",  NULL
+};
+const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
+					     "module",	"interface", "function",  "address",
+					     "setting", "user",	     "processor", "runtime",
+					     NULL };
+
+static const struct field service_line_fields[] = {
+	F_STR(service_line, text, NULL),
+	F_STR(service_line, file, NULL),
+};
+static const struct desc service_line_desc = DESC(service_line, .ordered = true);
+
+static const struct field service_fields[] = {
+	F_STR(service, unit, NULL),
+	F_STR(service, load, NULL),
+	F_STR(service, active, NULL),
+	F_STR(service, enabled, NULL),
+	F_U64(service, started_ms, "/proc"),
+	F_STR(service, result, NULL),
+	F_U64(service, exit_status, NULL),
+	F_U64(service, restarts, NULL),
+	F_STR(service, program, NULL),
+	F_STRS(service, missing_libraries, NULL),
+	F_LIST(service, last_lines, service_line_desc, NULL),
+};
+const struct desc service_desc = DESC(service);
+
+static const struct field services_facts_fields[] = {
+	F_BOOL(services_facts, manager, "/run/systemd/system"),
+	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
+	F_U64(services_facts, gpu_held_since_ms, "/proc"),
+	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
+};
+const struct desc services_facts_desc = DESC(services_facts);
+
+static const struct field reference_fields[] = {
+	F_STR(reference, name, NULL),
+	F_ENUM(reference, kind, reference_kind_words, NULL),
+	F_ENUM(reference, format, reference_format_words, NULL),
+	F_STR(reference, role, NULL),
+	F_STR(reference, claim, NULL),
+	F_STR(reference, found, NULL),
+	F_STR(reference, file, NULL),
+	F_U64(reference, line, NULL),
+};
+static const struct desc reference_desc = DESC(reference, .ordered = true);
+
+static const struct field reference_file_fields[] = {
+	F_STR(reference_file, path, NULL),
+	F_ENUM(reference_file, format, reference_format_words, "{0}"),
+	F_BOOL(reference_file, complete, "{0}"),
+};
+static const struct desc reference_file_desc = DESC(reference_file);
+
+static const struct field references_facts_fields[] = {
+	F_LIST(references_facts, files, reference_file_desc, "/etc"),
+	F_LIST(references_facts, items, reference_desc, "/etc"),
+	F_BOOL(references_facts, complete, "/etc"),
+};
+const struct desc references_facts_desc = DESC(references_facts);

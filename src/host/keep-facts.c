@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-facts.c - answers that were recorded as facts: what is kept of each string of them, by its struct and
+ * member. A string that is not in the list is a stand-in. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "facts/fact.h"
+#include "host/keep-words.h"
+
+static void keep_word(struct keeping *k, struct span text)
+{
+	keep_as_it_is(k, text);
+}
+
+static void keep_text_with_names(struct keeping *k, struct span text)
+{
+	keep_free_text(k, text);
+}
+
+static void keep_line_of_modprobe(struct keeping *k, struct span text)
+{
+	keep_modprobe(k, text);
+}
+
+/* Sorted by the struct. */
+static const struct {
+	const char *desc, *field;
+	void (*keep)(struct keeping *k, struct span text);
+} kept[] = {
+	{ "boot_entry", "cmdline", keep_arguments },
+	{ "boot_entry", "file", keep_path },
+	{ "boot_entry", "id", keep_entry_name },
+	{ "boot_entry", "initrd", keep_path },
+	{ "boot_entry", "kernel", keep_word },
+	{ "boot_entry", "title", keep_os_release },
+	{ "cdi_spec", "driver_version", keep_word },
+	{ "cdi_spec", "path", keep_path },
+	{ "containers_facts", "toolkit", keep_path },
+	{ "engine_config", "path", keep_path },
+	{ "env_facts", "nccl", keep_path },
+	{ "env_facts", "nccl_topology", keep_path },
+	{ "env_setting", "file", keep_path },
+	{ "env_setting", "name", keep_word },
+	{ "env_variable", "name", keep_word },
+	{ "initramfs_image", "compressors", keep_word },
+	{ "initramfs_image", "generator", keep_word },
+	{ "initramfs_image", "kernel", keep_word },
+	{ "initramfs_image", "path", keep_path },
+	{ "initramfs_image", "problem", keep_word },
+	{ "initramfs_module", "name", keep_word },
+	{ "initramfs_module", "path", keep_path },
+	{ "initramfs_module", "version", keep_word },
+	{ "kernel_option", "name", keep_word },
+	{ "kernel_option", "value", keep_word },
+	{ "kernel_tree", "release", keep_word },
+	{ "limit_setting", "file", keep_path },
+	{ "limit_setting", "item", keep_word },
+	{ "limit_setting", "kind", keep_word },
+	{ "limit_setting", "scope", keep_who },
+	{ "limit_setting", "value", keep_word },
+	{ "log_facts", "source", keep_path },
+	{ "log_line", "devices", keep_word },
+	{ "log_line", "first", keep_log },
+	{ "log_line", "last", keep_log },
+	{ "log_line", "pattern", keep_word },
+	{ "modprobe_assignment", "file", keep_path },
+	{ "modprobe_assignment", "module", keep_word },
+	{ "modprobe_assignment", "param", keep_word },
+	{ "modprobe_bad_line", "file", keep_path },
+	{ "modprobe_bad_line", "text", keep_line_of_modprobe },
+	{ "modprobe_bad_line", "why", keep_word },
+	{ "modprobe_command", "file", keep_path },
+	{ "modprobe_command", "module", keep_word },
+	{ "modprobe_command", "text", keep_command },
+	{ "modprobe_file", "lost", keep_line_of_modprobe },
+	{ "modprobe_file", "masked_by", keep_path },
+	{ "modprobe_file", "path", keep_path },
+	{ "modprobe_options", "file", keep_path },
+	{ "modprobe_options", "module", keep_word },
+	{ "modprobe_options", "text", keep_options },
+	{ "module_file", "depends", keep_word },
+	{ "module_file", "description", keep_text_with_names },
+	{ "module_file", "file_name", keep_word },
+	{ "module_file", "kernel", keep_word },
+	{ "module_file", "license", keep_word },
+	{ "module_file", "name", keep_word },
+	{ "module_file", "parameter_types", keep_word },
+	{ "module_file", "parameters", keep_word },
+	{ "module_file", "path", keep_path },
+	{ "module_file", "signer", keep_text_with_names },
+	{ "module_file", "srcversion", keep_word },
+	{ "module_file", "vermagic", keep_word },
+	{ "module_file", "version", keep_word },
+	{ "module_symbol", "name", keep_word },
+	{ "mount_point", "options", keep_mount_options },
+	{ "mount_point", "point", keep_path },
+	{ "mount_point", "source", keep_mount_source },
+	{ "mount_point", "type", keep_word },
+	{ "net_interface", "addresses", keep_word },
+	{ "net_interface", "bdf", keep_word },
+	{ "net_interface", "driver", keep_word },
+	{ "net_interface", "name", keep_word },
+	{ "net_interface", "state", keep_word },
+	{ "os_facts", "container", keep_command_name },
+	{ "pci_device", "bdf", keep_word },
+	{ "pci_device", "driver", keep_word },
+	{ "pci_device", "parent", keep_word },
+	{ "pci_device", "physical_function", keep_word },
+	{ "pci_device", "power_state", keep_word },
+	{ "pci_device", "root", keep_word },
+	{ "pci_device", "runtime_status", keep_word },
+	{ "pci_device", "sub_model", keep_word },
+	{ "process_limits", "name", keep_command_name },
+	{ "process_limits", "unit", keep_unit_name },
+	{ "rdma_device", "name", keep_word },
+	{ "rdma_device", "node_guid", keep_word },
+	{ "rdma_gid", "gid", keep_word },
+	{ "rdma_gid", "netdev", keep_word },
+	{ "rdma_gid", "type", keep_word },
+	{ "repair", "rule", keep_word },
+	{ "repair", "subject", keep_path },
+	{ "repair", "what", keep_text_with_names },
+	{ "repair_file", "path", keep_path },
+	{ "service", "active", keep_word },
+	{ "service", "enabled", keep_word },
+	{ "service", "load", keep_word },
+	{ "service", "unit", keep_unit_name },
+	{ "services_facts", "driver_container", keep_word },
+	{ "software_facts", "programs", keep_path },
+	{ "software_item", "name", keep_word },
+	{ "software_item", "path", keep_path },
+	{ "software_item", "version", keep_word },
+	{ "transaction", "boot_id", keep_word },
+	{ "transaction", "id", keep_word },
+	{ "transaction", "kernels", keep_word },
+};
+
+/* What a value is about stands beside it. */
+static bool put_with_name(struct keeping *k, const char *desc, const char *field,
+			  struct json_object *object, struct span text)
+{
+	bool assignment = strcmp(desc, "modprobe_assignment") == 0;
+	const char *name = json_string(object, assignment ? "param" : "name");
+
+	if (strcmp(field, "value") != 0 ||
+	    (!assignment && strcmp(desc, "env_variable") != 0 && strcmp(desc, "env_setting") != 0))
+		return false;
+	if (assignment)
+		keep_assigned(k, span_of(name ? name : ""), text);
+	else
+		keep_variable(k, span_trim(span_of(name ? name : "")), text);
+	return true;
+}
+
+struct place {
+	struct keeping *k;
+	const struct desc *desc;
+	const struct field *field;
+	struct json_object *object; /* as it was */
+};
+
+static void put_string(const struct place *p, struct span text)
+{
+	if (put_with_name(p->k, p->desc->name, p->field->name, p->object, text))
+		return;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strcmp(kept[i].desc, p->desc->name) == 0 &&
+		    strcmp(kept[i].field, p->field->name) == 0) {
+			kept[i].keep(p->k, text);
+			return;
+		}
+	keep_instead(p->k, text);
+}
+
+static struct json_object *string_of(const struct place *p, struct json_object *value)
+{
+	_cleanup_free_ char *made = NULL;
+	size_t n;
+	FILE *out = p->k->out;
+
+	if (!json_object_is_type(value, json_type_string))
+		return json_object_get(value);
+	p->k->out = memory_need(open_memstream(&made, &n));
+	put_string(p, span_of(json_object_get_string(value)));
+	memory_need(fclose(p->k->out) == 0 ? made : NULL);
+	p->k->out = out;
+	return json_text(made, n);
+}
+
+static struct json_object *value_of(const struct place *p, struct json_object *value)
+{
+	struct json_object *array;
+
+	if (!value)
+		return NULL;
+	if (p->field->type == FIELD_STR)
+		return string_of(p, value);
+	if (p->field->type == FIELD_STRUCT)
+		return keep_facts(p->k, p->field->sub, value);
+	if (p->field->type != FIELD_STRS && p->field->type != FIELD_LIST)
+		return json_object_get(value);
+	array = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(value); i++) {
+		struct json_object *item = json_object_array_get_idx(value, i);
+
+		json_object_array_add(array, p->field->type == FIELD_STRS
+						     ? string_of(p, item)
+						     : keep_facts(p->k, p->field->sub, item));
+	}
+	return array;
+}
+
+struct json_object *keep_facts(struct keeping *k, const struct desc *desc,
+			       struct json_object *answer)
+{
+	struct json_object *made = json_object_new_object();
+	struct place p = { .k = k, .desc = desc, .object = answer };
+
+	for (size_t i = 0; i < desc->count; i++) {
+		struct json_object *value;
+
+		p.field = &desc->fields[i];
+		if (json_object_object_get_ex(answer, p.field->name, &value))
+			json_put(made, p.field->name, value_of(&p, value));
+	}
+	return made;
+}

@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-lines.c - texts that are lines, of which those stay that are asked about. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "host/keep-words.h"
+#include "parse/unit.h"
+
+void keep_nothing(struct keeping *k, struct span text)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '\n')
+			putc('\n', k->out);
+		any |= !isspace((unsigned char)text.p[i]);
+	}
+	if (any && k->left_out)
+		k->left_out(k->user, text);
+}
+
+typedef void put_line(struct keeping *k, struct span line, void *user);
+
+static void each_line(struct keeping *k, struct span text, put_line *put, void *user)
+{
+	struct span line;
+
+	while (span_cut(&text, '\n', &line)) {
+		put(k, line, user);
+		if (line.p + line.n < text.p)
+			putc('\n', k->out);
+	}
+}
+
+/* ---- NAME: VALUE, NAME=VALUE ---- */
+
+static void put_field(struct keeping *k, struct span line, void *names)
+{
+	size_t n = 0;
+
+	while (n < line.n && line.p[n] != ':' && line.p[n] != '=')
+		n++;
+	if (keep_has(names, span_trim((struct span){ line.p, n })))
+		keep_as_it_is(k, line);
+	else
+		keep_nothing(k, line);
+}
+
+void keep_fields(struct keeping *k, struct span text, const char *const *names)
+{
+	each_line(k, text, put_field, (void *)names);
+}
+
+/* ---- what the kernel says ---- */
+
+/* nvidia 1 0 - Live 0xffffffffc0500000: where it lies is nobody's business. */
+void keep_modules(struct keeping *k, struct span text)
+{
+	keep_as_it_is(k, text);
+}
+
+/* "Release Build  (root@node17)": who built the module, and where. */
+static void put_builder(struct keeping *k, struct span builder)
+{
+	static const char *const who[] = { "dvs-builder", "buildd", "mockbuild", "abuild",
+					   "builder",	  "nixbld", "root",	 NULL };
+	size_t at = span_find(builder, '@');
+	struct span user = { builder.p, at };
+	struct span host = { builder.p + at + 1, builder.n - at - 1 };
+
+	if (keep_has(who, user))
+		keep_as_it_is(k, user);
+	else
+		keep_instead(k, user);
+	putc('@', k->out);
+	if (!host.n || span_is(host, "localhost"))
+		keep_as_it_is(k, host);
+	else
+		keep_instead(k, host);
+}
+
+static void put_version_line(struct keeping *k, struct span line, void *user)
+{
+	size_t open = span_find(line, '('), close = span_find(line, ')');
+
+	(void)user;
+	if (span_starts(line, "NVRM version:") && open < close && close < line.n &&
+	    span_find((struct span){ line.p + open, close - open }, '@') < close - open) {
+		keep_as_it_is(k, (struct span){ line.p, open + 1 });
+		put_builder(k, (struct span){ line.p + open + 1, close - open - 1 });
+		keep_as_it_is(k, (struct span){ line.p + close, line.n - close });
+	} else if (span_starts(line, "NVRM version:") || span_starts(line, "GCC version:")) {
+		keep_as_it_is(k, line);
+	} else {
+		keep_nothing(k, line);
+	}
+}
+
+void keep_driver_version(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_version_line, NULL);
+}
+
+/* Of the tables of mounts, the one that programs share memory in. */
+static void put_mount(struct keeping *k, struct span line, void *user)
+{
+	struct span rest = line, device, point;
+
+	(void)user;
+	if (span_word(&rest, &device) && span_word(&rest, &point) && span_is(point, "/dev/shm"))
+		keep_as_it_is(k, line);
+	else
+		keep_nothing(k, line);
+}
+
+void keep_mounts(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_mount, NULL);
+}
+
+/* The names of containers, jobs and users are somebody's; what runs them is not. */
+static void put_cgroup_part(struct keeping *k, struct span part)
+{
+	static const char *const parts[] = {
+		"*.slice", "init.scope", "session-*.scope", "user@*.service", "docker", "kubepods*",
+		"libpod*", "lxc",	 "lxc.payload*",    "containerd",     "crio",	"slurm",
+		"unified", "app",	 "payload",	    "supervisor",     NULL,
+	};
+	static const char *const runtimes[] = { "docker-", "libpod-", "crio-", "cri-containerd-",
+						"lxc.payload." };
+
+	if (!part.n || keep_has(parts, part)) {
+		keep_as_it_is(k, part);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		if (span_starts(part, runtimes[i]))
+			fputs(runtimes[i], k->out);
+	keep_unit_name(k, part);
+}
+
+static void put_cgroup_line(struct keeping *k, struct span line, void *user)
+{
+	size_t slash = span_find(line, '/');
+	struct span rest = { line.p + slash, line.n - slash }, part;
+
+	(void)user;
+	keep_as_it_is(k, (struct span){ line.p, slash });
+	while (span_cut(&rest, '/', &part)) {
+		put_cgroup_part(k, part);
+		if (part.p + part.n < rest.p)
+			putc('/', k->out);
+	}
+}
+
+void keep_cgroup(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_cgroup_line, NULL);
+}
+
+/* What starts jobs, and what people start a program from. */
+static const char *const commands[] = {
+	"bash",	   "condor_*", "containerd*", "crio",	   "dockerd", "flux-broker",
+	"init",	   "kubelet",  "nv-*",	      "nvidia-*",  "opensm",  "orted",
+	"pbs_mom", "prted",    "res",	      "sge_execd", "slurm*",  "sshd*",
+	"sudo",	   "sh",       "systemd*",    "zsh",	   NULL,
+};
+
+void keep_command_name(struct keeping *k, struct span text)
+{
+	struct span name = span_trim(text);
+
+	if (keep_has(commands, name))
+		keep_as_it_is(k, name);
+	else
+		keep_instead(k, name);
+	if (text.n > name.n)
+		putc('\n', k->out);
+}
+
+void keep_hostname(struct keeping *k, struct span text)
+{
+	struct span name = span_trim(text);
+
+	if (span_is(name, "localhost") || !name.n)
+		keep_as_it_is(k, name);
+	else if (redact_is_host(k->redact, name))
+		redact_put_host(k->redact, k->out, name);
+	else
+		keep_instead(k, name);
+	if (text.n > name.n)
+		putc('\n', k->out);
+}
+
+/* 32 digits, and the rest of the line. */
+static void put_inet6(struct keeping *k, struct span line, void *user)
+{
+	_cleanup_free_ char *kept = NULL;
+	char address[40];
+	size_t n = 0;
+
+	(void)user;
+	for (size_t i = 0; line.n >= 32 && i < 32; i += 4)
+		n += (size_t)snprintf(address + n, sizeof(address) - n, "%s%.4s", i ? ":" : "",
+				      line.p + i);
+	kept = n ? keep_string(k, keep_as_it_is, (struct span){ address, n }) : NULL;
+	if (!kept) {
+		keep_nothing(k, line);
+		return;
+	}
+	for (const char *p = kept; *p; p++)
+		if (*p != ':')
+			putc(*p, k->out);
+	keep_as_it_is(k, (struct span){ line.p + 32, line.n - 32 });
+}
+
+void keep_inet6(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_inet6, NULL);
+}
+
+/* ---- the network's names ---- */
+
+/* Of /etc/hosts what says where this host's own name leads. */
+static void put_host_line(struct keeping *k, struct span line, void *user)
+{
+	struct span rest = { line.p, span_find(line, '#') }, address, name;
+	bool own = false;
+
+	(void)user;
+	if (!span_word(&rest, &address)) {
+		keep_nothing(k, line);
+		return;
+	}
+	for (struct span names = rest; span_word(&names, &name);)
+		own |= redact_is_host(k->redact, name) || span_is(name, "localhost");
+	if (!own) {
+		keep_nothing(k, line);
+		return;
+	}
+	keep_as_it_is(k, address);
+	while (span_word(&rest, &name)) {
+		putc(' ', k->out);
+		keep_hostname(k, name);
+	}
+}
+
+void keep_hosts(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_host_line, NULL);
+}
+
+static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
+{
+	struct span text = { line.p, span_find(line, '#') };
+
+	(void)user;
+	if (span_starts(span_trim(text), "hosts:"))
+		keep_as_it_is(k, text);
+	else
+		keep_nothing(k, line);
+}
+
+void keep_nsswitch(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_nsswitch_line, NULL);
+}
+
+/* ---- modules-load.d ---- */
+
+static void put_module_name(struct keeping *k, struct span line, void *user)
+{
+	struct span text = span_trim(line);
+
+	(void)user;
+	if (text.n && text.p[0] != '#' && text.p[0] != ';')
+		keep_command(k, line);
+	else
+		keep_nothing(k, line);
+}
+
+void keep_module_names(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_module_name, NULL);
+}
+
+/* ---- units ---- */
+
+/* With its ending, which says what it is. */
+void keep_unit_name(struct keeping *k, struct span name)
+{
+	static const char *const units[] = { "condor.*",  "containerd.*", "crio.*",  "docker.*",
+					     "flux.*",	  "init.*",	  "k3s*",    "kubelet.*",
+					     "lsfd.*",	  "nvidia*",	  "opensm*", "openibd.*",
+					     "pbs.*",	  "rke2*",	  "slurm*",  "ssh*",
+					     "systemd-*", "user@*",	  NULL };
+	struct span ending = { name.p + name.n, 0 };
+
+	if (keep_has(units, name)) {
+		keep_as_it_is(k, name);
+		return;
+	}
+	if (unit_is_name(name)) {
+		while (ending.p[0] != '.')
+			ending = (struct span){ ending.p - 1, ending.n + 1 };
+		name.n -= ending.n;
+	}
+	keep_instead(k, name);
+	keep_as_it_is(k, ending);
+}
+
+static void put_unit_value(struct keeping *k, struct span key, struct span value)
+{
+	if (!span_starts(key, "Limit") && !span_starts(key, "DefaultLimit")) {
+		/* That it is there says whether the unit can be enabled. */
+		if (span_trim(value).n)
+			keep_unit_name(k, span_trim(value));
+		return;
+	}
+	for (size_t i = 0; i < value.n; i++)
+		if (isalnum((unsigned char)value.p[i]) || strchr(":% \t", value.p[i]))
+			putc(value.p[i], k->out);
+}
+
+static void put_unit_line(struct keeping *k, struct span line, void *user)
+{
+	static const char *const sections[] = { "\\[Unit\\]", "\\[Service\\]", "\\[Install\\]",
+						"\\[Manager\\]", NULL };
+	static const char *const keys[] = { "LimitMEMLOCK",
+					    "LimitNOFILE",
+					    "DefaultLimitMEMLOCK",
+					    "DefaultLimitNOFILE",
+					    "WantedBy",
+					    "RequiredBy",
+					    "UpheldBy",
+					    "Alias",
+					    "Also",
+					    NULL };
+	bool *continued = user, was = *continued;
+	struct span text = span_trim(line);
+	size_t equals = span_find(text, '=');
+	struct span key = span_trim((struct span){ text.p, equals });
+
+	/* A comment between the lines neither ends the value nor belongs to it. */
+	if (was && text.n && (text.p[0] == '#' || text.p[0] == ';'))
+		key.n = 0;
+	else
+		*continued = text.n && text.p[text.n - 1] == '\\' && text.p[0] != '#' &&
+			     text.p[0] != ';';
+	if (!was && keep_has(sections, text)) {
+		keep_as_it_is(k, text);
+	} else if (!was && text.n && text.p[0] == '[') {
+		fputs("[Other]", k->out);
+	} else if (!was && equals < text.n && keep_has(keys, key)) {
+		fprintf(k->out, "%.*s=", SPAN_FMT(key));
+		put_unit_value(k, key, (struct span){ text.p + equals + 1, text.n - equals - 1 });
+	} else {
+		keep_nothing(k, line);
+	}
+}
+
+void keep_unit(struct keeping *k, struct span text)
+{
+	bool continued = false;
+
+	each_line(k, text, put_unit_line, &continued);
+}
+
+/* ---- limits.conf ---- */
+
+/* A user, @group, a range of numbers, everybody. */
+void keep_who(struct keeping *k, struct span who)
+{
+	static const char *const anybody[] = { "\\*",	 "%",	      "root", "systemd",
+					       "docker", "*.service", NULL };
+	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
+	bool numbers = true;
+
+	for (size_t i = 0; i < who.n; i++)
+		numbers &= isdigit((unsigned char)who.p[i]) || who.p[i] == ':';
+	if (numbers || (keep_has(anybody, who) && !span_ends(who, ".service"))) {
+		keep_as_it_is(k, who);
+	} else if (span_ends(who, ".service")) {
+		keep_unit_name(k, who);
+	} else {
+		if (group)
+			putc(*who.p, k->out);
+		keep_instead(k, (struct span){ who.p + group, who.n - group });
+	}
+}
+
+static void put_limit(struct keeping *k, struct span line, void *user)
+{
+	static const char *const items[] = { "memlock", "nofile", NULL };
+	struct span rest = { line.p, span_find(line, '#') }, who, kind, item, value, more;
+
+	(void)user;
+	if (!span_word(&rest, &who) || !span_word(&rest, &kind) || !span_word(&rest, &item) ||
+	    !span_word(&rest, &value) || span_word(&rest, &more) || !keep_has(items, item) ||
+	    !(keep_is_plain(value) || span_is(value, "-1") || span_is(value, "-"))) {
+		keep_nothing(k, line);
+		return;
+	}
+	keep_who(k, who);
+	fprintf(k->out, " %s %.*s ",
+		span_is(kind, "soft")	? "soft"
+		: span_is(kind, "hard") ? "hard"
+					: "-",
+		SPAN_FMT(item));
+	keep_as_it_is(k, value);
+}
+
+void keep_limits(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_limit, NULL);
+}
+
+/* ---- paths ---- */
+
+/* ld.so.conf.d, and libibverbs.d: "driver mlx5". */
+static void put_path_line(struct keeping *k, struct span line, void *user)
+{
+	struct span text = span_trim(line), rest = line, first, second;
+
+	(void)user;
+	if (text.n && text.p[0] == '/') {
+		keep_path(k, text);
+	} else if (span_word(&rest, &first) && span_is(first, "driver") &&
+		   span_word(&rest, &second)) {
+		fputs("driver ", k->out);
+		if (second.p[0] == '/')
+			keep_path(k, second);
+		else
+			keep_as_it_is(k, second);
+	} else {
+		keep_nothing(k, line);
+	}
+}
+
+void keep_path_lines(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_path_line, NULL);
+}
+
+/* ---- boot entries in files ---- */
+
+static bool cut_key(struct span line, struct span *key, struct span *value)
+{
+	size_t n = 0;
+
+	line = span_trim(line);
+	while (n < line.n && line.p[n] != ' ' && line.p[n] != '\t')
+		n++;
+	*key = (struct span){ line.p, n };
+	*value = span_trim((struct span){ line.p + n, line.n - n });
+	return key->n && value->n;
+}
+
+/* A line that is left out stays a comment: GRUB reads no further than an empty one. */
+static void put_bls_line(struct keeping *k, struct span line, void *user)
+{
+	static const char *const paths[] = { "linux", "initrd", "efi", "uki", NULL };
+	static const char *const words[] = { "version", "machine-id", "sort-key", NULL };
+	struct span key, value;
+
+	(void)user;
+	if (!cut_key(line, &key, &value)) {
+		keep_nothing(k, line);
+		return;
+	}
+	if (!span_is(key, "title") && !span_is(key, "options") && !keep_has(paths, key) &&
+	    !keep_has(words, key)) {
+		putc('#', k->out);
+		keep_nothing(k, line);
+		return;
+	}
+	fprintf(k->out, "%.*s ", SPAN_FMT(key));
+	if (span_is(key, "title"))
+		keep_entry_name(k, value);
+	else if (span_is(key, "options"))
+		keep_value(k, key, value);
+	else if (keep_has(paths, key))
+		keep_boot_path(k, value);
+	else
+		keep_as_it_is(k, value);
+}
+
+void keep_bls(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_bls_line, NULL);
+}
+
+static void put_loader_line(struct keeping *k, struct span line, void *user)
+{
+	struct span key, value;
+
+	(void)user;
+	if (!cut_key(line, &key, &value) || !span_is(key, "default")) {
+		keep_nothing(k, line);
+		return;
+	}
+	fputs("default ", k->out);
+	keep_entry_name(k, value);
+}
+
+void keep_loader(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_loader_line, NULL);
+}
+
+/* Four bytes, then UTF-16: what is not ASCII is read by nobody. */
+void keep_efi_variable(struct keeping *k, struct span text)
+{
+	_cleanup_free_ char *ascii = malloc(text.n + 1), *kept = NULL;
+	size_t n = 0;
+
+	fwrite(text.p, 1, text.n < 4 ? text.n : 4, k->out);
+	for (size_t i = 4; ascii && i + 1 < text.n && text.p[i]; i += 2)
+		ascii[n++] = text.p[i + 1] ? '?' : text.p[i];
+	kept = ascii ? keep_string(k, keep_entry_name, (struct span){ ascii, n }) : NULL;
+	for (const char *p = kept ? kept : ""; *p; p++) {
+		putc(*p, k->out);
+		putc('\0', k->out);
+	}
+	fwrite("\0", 1, 2, k->out);
+}
+
+/* ---- our own configuration ---- */
+
+static void put_setting(struct keeping *k, struct span line, void *user)
+{
+	struct span text = span_trim(line), key, value;
+	size_t equals = span_find(text, '=');
+
+	(void)user;
+	if (!text.n || text.p[0] == '#' || text.p[0] == ';') {
+		keep_nothing(k, line);
+		return;
+	}
+	if (text.p[0] == '[' || equals == text.n) {
+		keep_as_it_is(k, text);
+		return;
+	}
+	key = span_trim((struct span){ text.p, equals });
+	value = span_trim((struct span){ text.p + equals + 1, text.n - equals - 1 });
+	/* A mount's key has its path in it. */
+	keep_path(k, key);
+	fputs(" = ", k->out);
+	if (span_is(key, "reason"))
+		keep_instead(k, value);
+	else
+		keep_free_text(k, value);
+}
+
+void keep_settings(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_setting, NULL);
+}
+
+/* ---- versions ---- */
+
+/* Lines of a header, of a script or of JSON that have one. */
+static void put_version(struct keeping *k, struct span line, void *user)
+{
+	static const char *const about[] = { "NVSHMEM_VENDOR_", "MLNX_OFED",   "OFED-",	  "OFED_",
+					     "\"cuda\"",	"\"version\"", "\"name\"" };
+	struct span text = span_trim(line);
+	bool kept = text.n <= 2 && text.n && strchr("{}[],", text.p[0]);
+
+	(void)user;
+	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		kept |= span_search(text, about[i]) != NULL;
+	kept |= text.n && isdigit((unsigned char)text.p[0]) && text.n < 32;
+	if (kept)
+		keep_free_text(k, line);
+	else
+		keep_nothing(k, line);
+}
+
+void keep_version(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_version, NULL);
+}
+
+/* ---- values of facts ---- */
+
+/* Serial numbers, names of programs, whatever has too many digits to be anything but a number of somebody's. */
+void keep_log(struct keeping *k, struct span line)
+{
+	struct span rest = line;
+	bool serial = false;
+
+	while (rest.n) {
+		size_t n = 0, digits = 0;
+		struct span word;
+
+		while (n < rest.n && !strchr(" \t,;()[]", rest.p[n]))
+			n++;
+		word = (struct span){ rest.p, n };
+		for (size_t i = 0; i < n; i++)
+			digits += isdigit((unsigned char)word.p[i]) != 0;
+		if (!span_is(word, "name=<unknown>") &&
+		    (span_starts(word, "name=") || span_starts(word, "comm="))) {
+			keep_as_it_is(k, (struct span){ word.p, 5 });
+			keep_instead(k, (struct span){ word.p + 5, n - 5 });
+		} else if (n && (serial || (digits >= 10 && digits == n))) {
+			keep_instead(k, word);
+		} else {
+			keep_free_text(k, word);
+		}
+		if (n)
+			serial = (span_starts(word, "serial") || span_starts(word, "Serial") ||
+				  span_starts(word, "S/N") ||
+				  (serial && (span_is(word, "number") || span_is(word, "Number:") ||
+					      span_is(word, "number:") || span_is(word, "is"))));
+		rest = (struct span){ rest.p + n, rest.n - n };
+		if (rest.n) {
+			putc(*rest.p, k->out);
+			rest = (struct span){ rest.p + 1, rest.n - 1 };
+		}
+	}
+}
+
+/* A device of this machine; a server and what it exports are somebody's. */
+void keep_mount_source(struct keeping *k, struct span source)
+{
+	static const char *const devices[] = { "/dev/nvme*", "/dev/sd*",   "/dev/vd*",	"/dev/xvd*",
+					       "/dev/md*",   "/dev/loop*", "/dev/ram*", NULL };
+
+	if (keep_has(devices, source) || span_find(source, '/') == source.n)
+		keep_as_it_is(k, source);
+	else
+		keep_instead(k, source);
+}
+
+void keep_mount_options(struct keeping *k, struct span options)
+{
+	struct span option;
+
+	while (span_cut(&options, ',', &option)) {
+		size_t equals = span_find(option, '=');
+		struct span value = { option.p + equals + 1, option.n - equals - 1 };
+
+		if (equals == option.n || keep_is_plain(value)) {
+			keep_as_it_is(k, option);
+		} else {
+			keep_as_it_is(k, (struct span){ option.p, equals + 1 });
+			keep_instead(k, value);
+		}
+		if (option.p + option.n < options.p)
+			putc(',', k->out);
+	}
+}
+
+/* Variables that rules read: their values are names of devices, interfaces and transports. */
+static const char *const variables[] = {
+	"CUDA_VISIBLE_DEVICES",
+	"EP_DISABLE_GIN",
+	"GLOO_SOCKET_IFNAME",
+	"MC_*",
+	"NCCL_ALGO",
+	"NCCL_CROSS_NIC",
+	"NCCL_DEBUG",
+	"NCCL_DMABUF_ENABLE",
+	"NCCL_GIN_*",
+	"NCCL_IB_*",
+	"NCCL_MNNVL_ENABLE",
+	"NCCL_NET",
+	"NCCL_NET_*",
+	"NCCL_P2P_*",
+	"NCCL_PROTO",
+	"NCCL_SOCKET_IFNAME",
+	"NVIDIA_DRIVER_CAPABILITIES",
+	"NVIDIA_VISIBLE_DEVICES",
+	"NVSHMEM_BOOTSTRAP",
+	"NVSHMEM_BOOTSTRAP_UID_SOCK_*",
+	"NVSHMEM_DISABLE_*",
+	"NVSHMEM_ENABLE_*",
+	"NVSHMEM_HCA_*",
+	"NVSHMEM_IB*",
+	"NVSHMEM_REMOTE_TRANSPORT",
+	"UCX_IB_*",
+	"UCX_NET_DEVICES",
+	"UCX_TLS",
+	NULL,
+};
+
+void keep_variable(struct keeping *k, struct span name, struct span value)
+{
+	if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
+		keep_paths(k, value);
+	else if (value.n && value.p[0] == '/')
+		keep_path(k, value);
+	else if (!value.n || keep_is_plain(value) || keep_has(variables, name))
+		keep_as_it_is(k, value);
+	else
+		keep_instead(k, value);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-path.c - paths: what the kernel and the system name stays, what people name in their homes and beside the
+ * system is a stand-in where no probe looks for that very name. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "host/keep-words.h"
+
+enum place {
+	PLACE_ROOT,
+	PLACE_KERNEL, /* its own words, and what has the form of an address */
+	PLACE_SYSTEM, /* the distribution's and the administrator's: files named for a host, too */
+	PLACE_PEOPLE, /* anybody's */
+};
+
+struct walk {
+	enum place place;
+	bool usr, run, var, local; /* the component above was that */
+};
+
+static const char *const kernel_tops[] = { "proc", "sys", NULL };
+static const char *const system_tops[] = { "bin",    "boot", "dev",  "efi", "etc", "lib*",
+					   "ostree", "run",  "sbin", "usr", "var", NULL };
+
+/* Names below homes and beside the system that a probe looks for, or that say nothing. */
+static const char *const known[] = {
+	".",
+	"..",
+	"~",
+	".dockerenv",
+	".nccl.conf",
+	".venv",
+	"VERSION",
+	"aarch64-linux*",
+	"applications",
+	"bin",
+	"compat",
+	"cuda",
+	"cuda-[0-9]*",
+	"deep_ep*",
+	"deepep*",
+	"dist-packages",
+	"doca",
+	"etc",
+	"games",
+	"gdrcopy*",
+	"home",
+	"ibstat",
+	"include",
+	"lib",
+	"lib32",
+	"lib64",
+	"libcuda.so*",
+	"libcudart.so*",
+	"libdoca_common.so*",
+	"libgdrapi.so*",
+	"libibverbs",
+	"libibverbs.so*",
+	"libmlx5.so*",
+	"libnccl*.so*",
+	"libnvidia-ml.so*",
+	"libnvshmem*.so*",
+	"local",
+	"man",
+	"media",
+	"mellanox",
+	"mnt",
+	"nccl",
+	"nccl.conf",
+	"nccl[-_0-9]*",
+	"non_abi",
+	"nvidia",
+	"nvidia_*.dist-info",
+	"nvshmem",
+	"nvshmem[-_0-9]*",
+	"nvshmem_version.h",
+	"opt",
+	"python3",
+	"python3.[0-9]*",
+	"root",
+	"sbin",
+	"share",
+	"site-packages",
+	"src",
+	"srv",
+	"stubs",
+	"targets",
+	"tmp",
+	"toolkit",
+	"venv",
+	"version.json",
+	"x86_64-linux*",
+	NULL,
+};
+
+bool keep_has(const char *const *list, struct span word)
+{
+	char text[256];
+
+	if (word.n >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(word));
+	for (; *list; list++)
+		if (fnmatch(*list, text, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Where what stands below COMPONENT is. */
+static void step(struct walk *w, struct span component)
+{
+	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
+	bool was_usr = w->usr, was_run = w->run, was_var = w->var, was_local = w->local;
+
+	if (w->place == PLACE_ROOT)
+		w->place = keep_has(kernel_tops, component)   ? PLACE_KERNEL
+			   : keep_has(system_tops, component) ? PLACE_SYSTEM
+							      : PLACE_PEOPLE;
+	else if ((was_usr && span_is(component, "local")) ||
+		 (was_run && (span_is(component, "media") || span_is(component, "user"))) ||
+		 (was_var && span_is(component, "tmp")))
+		w->place = PLACE_PEOPLE;
+	else if (was_local && keep_has(own, component))
+		w->place = PLACE_SYSTEM;
+	w->local = was_usr && span_is(component, "local");
+	w->usr = span_is(component, "usr");
+	w->run = span_is(component, "run");
+	w->var = span_is(component, "var");
+}
+
+static void put_component(struct keeping *k, const struct walk *w, struct span component)
+{
+	bool top = w->place == PLACE_ROOT;
+
+	if (top && (keep_has(kernel_tops, component) || keep_has(system_tops, component)))
+		keep_as_it_is(k, component);
+	else if (w->place == PLACE_KERNEL)
+		keep_as_it_is(k, component);
+	else if (w->place == PLACE_SYSTEM)
+		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
+	else if (keep_has(known, component))
+		keep_as_it_is(k, component);
+	else
+		keep_instead(k, component);
+}
+
+static void put_components(struct keeping *k, struct walk *w, struct span path)
+{
+	struct span component;
+
+	while (span_cut(&path, '/', &component)) {
+		if (component.n) {
+			put_component(k, w, component);
+			step(w, component);
+		}
+		if (component.p + component.n < path.p)
+			putc('/', k->out);
+	}
+}
+
+static void walk_to(struct walk *w, const char *path)
+{
+	struct span rest = span_of(path), component;
+
+	while (span_cut(&rest, '/', &component))
+		if (component.n)
+			step(w, component);
+}
+
+/* "variables in /etc/nccl.conf" is a question, and so is the name of an interface. A path without a beginning is
+ * of modules, below a folder of the system's. */
+void keep_path(struct keeping *k, struct span path)
+{
+	struct walk w = { PLACE_ROOT };
+	size_t slash = span_find(path, '/'), tilde = span_find(path, '~');
+	size_t begin = slash < tilde ? slash : tilde;
+
+	if (begin && begin < path.n && path.p[begin - 1] != ' ')
+		begin = 0;
+	if (begin < path.n && path.p[begin] == '~')
+		w.place = PLACE_PEOPLE;
+	else if (begin < path.n && path.p[begin] != '/')
+		w.place = PLACE_SYSTEM;
+	keep_as_it_is(k, (struct span){ path.p, begin });
+	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
+}
+
+/* What GRUB sees begins at the root of a file system, which may be the one of /boot: "(hd0,gpt2)/vmlinuz-6.1.0". */
+void keep_boot_path(struct keeping *k, struct span path)
+{
+	static const char *const others[] = { "home", "media", "mnt", "opt", "proc",
+					      "root", "srv",   "sys", "tmp", NULL };
+	struct walk w = { .place = PLACE_SYSTEM };
+	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') + 1 : 0, begin;
+
+	close = close > path.n ? 0 : close;
+	keep_as_it_is(k, (struct span){ path.p, close });
+	path = (struct span){ path.p + close, path.n - close };
+	for (begin = 0; begin < path.n && path.p[begin] == '/'; begin++)
+		;
+	if (keep_has(others,
+		     (struct span){
+			     path.p + begin,
+			     span_find((struct span){ path.p + begin, path.n - begin }, '/') }))
+		w.place = PLACE_ROOT;
+	put_components(k, &w, path);
+}
+
+void keep_entry(struct keeping *k, const char *path, const char *name)
+{
+	struct walk w = { PLACE_ROOT };
+
+	walk_to(&w, path);
+	put_component(k, &w, span_of(name));
+}
+
+void keep_target(struct keeping *k, const char *link, const char *target)
+{
+	struct walk w = { PLACE_ROOT };
+	const char *slash = strrchr(link, '/');
+
+	if (*target == '/') {
+		keep_path(k, span_of(target));
+		return;
+	}
+	/* Up and down again it is as good as where it begins. */
+	for (struct span rest = { link, slash ? (size_t)(slash - link) : 0 }, component;
+	     span_cut(&rest, '/', &component);)
+		if (component.n)
+			step(&w, component);
+	put_components(k, &w, span_of(target));
+}
+
+void keep_paths(struct keeping *k, struct span paths)
+{
+	struct span path;
+
+	while (span_cut(&paths, ':', &path)) {
+		if (path.n && path.p[0] == '/')
+			keep_path(k, path);
+		else if (path.n)
+			keep_instead(k, path);
+		if (path.p + path.n < paths.p)
+			putc(':', k->out);
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/cdi.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/library.h"
+
+/* A specification is 8 deep: the document, devices, one of them, its edits, a list, an item, its options. */
+#define DEPTH_MAX 16
+#define KEY_BYTES 24 /* longer ones are none that is asked for */
+#define NAME_BYTES 4096
+
+#define FUNCTIONS(F)                    \
+	F(yaml_parser_initialize)       \
+	F(yaml_parser_delete)           \
+	F(yaml_parser_set_input_string) \
+	F(yaml_parser_parse)            \
+	F(yaml_event_delete)
+
+static struct {
+	FUNCTIONS(LIBRARY_SLOT)
+} lib;
+
+static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+
+/* What is open: a mapping with the key whose value comes next, or a sequence, which has its mapping's key. */
+struct level {
+	bool mapping;
+	bool has_key; /* the next scalar is a value */
+	char key[KEY_BYTES];
+};
+
+struct walk {
+	struct level levels[DEPTH_MAX];
+	size_t depth;
+	char kind[256];
+	cdi_found *found;
+	void *user;
+	bool stopped;
+	/* The item that is open, and at which depth. */
+	struct cdi_item item;
+	size_t item_depth; /* 0: none */
+	bool on_host;	   /* its name is the host's, not only the container's */
+	char name[NAME_BYTES];
+};
+
+static const struct {
+	const char *key;
+	enum cdi_what what;
+} lists[] = {
+	{ "deviceNodes", CDI_DEVICE_NODE },
+	{ "mounts", CDI_MOUNT },
+	{ "hooks", CDI_HOOK },
+	{ "netDevices", CDI_NET_DEVICE },
+};
+
+static void copy(char *to, size_t room, struct span from)
+{
+	snprintf(to, room, "%.*s", from.n < room ? (int)from.n : 0, from.p);
+}
+
+/* Is what opens now an item of one of the lists of containerEdits? */
+static void open_item(struct walk *w)
+{
+	const struct level *list = w->depth > 3 ? &w->levels[w->depth - 2] : NULL;
+
+	if (w->item_depth || !list || list->mapping ||
+	    strcmp(w->levels[w->depth - 4].key, "containerEdits") != 0)
+		return;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (strcmp(list->key, lists[i].key) != 0)
+			continue;
+		w->item = (struct cdi_item){ .what = lists[i].what };
+		w->item_depth = w->depth;
+		w->on_host = false;
+		w->name[0] = '\0';
+	}
+}
+
+static void close_item(struct walk *w)
+{
+	w->item.name = span_of(w->name);
+	w->item_depth = 0;
+	w->stopped = !w->found(w->user, span_of(w->kind), &w->item);
+}
+
+static int open_level(struct walk *w, bool mapping)
+{
+	struct level *above = w->depth ? &w->levels[w->depth - 1] : NULL;
+
+	if (w->depth == DEPTH_MAX)
+		return -EBADMSG;
+	w->levels[w->depth] = (struct level){ .mapping = mapping };
+	/* A sequence, and what is in it, goes by the name of the key that it is the value of. */
+	if (above && !mapping)
+		copy(w->levels[w->depth].key, KEY_BYTES, span_of(above->key));
+	w->depth++;
+	if (mapping)
+		open_item(w);
+	return 0;
+}
+
+static void close_level(struct walk *w)
+{
+	if (w->item_depth == w->depth)
+		close_item(w);
+	w->depth--;
+	if (w->depth)
+		w->levels[w->depth - 1].has_key = false;
+}
+
+static void take_name(struct walk *w, struct span value, size_t line, bool on_host)
+{
+	if (w->on_host && !on_host)
+		return;
+	w->on_host = on_host;
+	copy(w->name, sizeof(w->name), value);
+	w->item.line = line;
+}
+
+static void take_value(struct walk *w, const char *key, struct span value, size_t line)
+{
+	bool node = w->item.what == CDI_DEVICE_NODE;
+
+	if (strcmp(key, "hostPath") == 0 || strcmp(key, "hostInterfaceName") == 0)
+		take_name(w, value, line, true);
+	else if (strcmp(key, "path") == 0 && (node || w->item.what == CDI_HOOK))
+		take_name(w, value, line, !node);
+	else if (node && strcmp(key, "type") == 0)
+		w->item.typed = value.n > 0;
+	else if (node && strcmp(key, "major") == 0)
+		w->item.numbered = span_u64(value, 10, &w->item.major) == 0 && w->item.major;
+	else if (node && strcmp(key, "minor") == 0 && span_u64(value, 10, &w->item.minor))
+		w->item.minor = 0;
+}
+
+static void take_scalar(struct walk *w, struct span value, size_t line)
+{
+	struct level *level = w->depth ? &w->levels[w->depth - 1] : NULL;
+
+	if (!level || !level->mapping)
+		return;
+	if (!level->has_key) {
+		copy(level->key, sizeof(level->key), value);
+		level->has_key = true;
+		return;
+	}
+	level->has_key = false;
+	if (w->depth == 1 && strcmp(level->key, "kind") == 0) {
+		copy(w->kind, sizeof(w->kind), value);
+		w->stopped = !w->found(w->user, span_of(w->kind), NULL);
+	} else if (w->item_depth == w->depth) {
+		take_value(w, level->key, value, line);
+	}
+}
+
+/* 1: more is to come. */
+static int take_event(struct walk *w, const yaml_event_t *event)
+{
+	size_t line = event->start_mark.line + 1;
+
+	switch (event->type) {
+	case YAML_STREAM_START_EVENT:
+	case YAML_DOCUMENT_START_EVENT:
+		return 1;
+	case YAML_SCALAR_EVENT:
+		take_scalar(w,
+			    (struct span){ (const char *)event->data.scalar.value,
+					   event->data.scalar.length },
+			    line);
+		return !w->stopped;
+	case YAML_MAPPING_START_EVENT:
+	case YAML_SEQUENCE_START_EVENT:
+		return open_level(w, event->type == YAML_MAPPING_START_EVENT) ? -EBADMSG : 1;
+	case YAML_MAPPING_END_EVENT:
+	case YAML_SEQUENCE_END_EVENT:
+		close_level(w);
+		return !w->stopped;
+	case YAML_ALIAS_EVENT:
+		return -EBADMSG;
+	default:
+		return 0;
+	}
+}
+
+int cdi_read(struct span text, cdi_found *found, void *user, size_t *line)
+{
+	struct walk w = { .found = found, .user = user };
+	yaml_parser_t parser;
+	int rc = library_load(LIBYAML, symbols, LIBRARY_COUNT(symbols));
+
+	*line = 0;
+	if (rc)
+		return rc;
+	if (!lib.yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	lib.yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+	do {
+		yaml_event_t event;
+
+		if (!lib.yaml_parser_parse(&parser, &event)) {
+			rc = parser.error == YAML_MEMORY_ERROR ? -ENOMEM : -EBADMSG;
+			*line = parser.problem_mark.line + 1;
+			break;
+		}
+		*line = event.start_mark.line + 1;
+		rc = take_event(&w, &event);
+		lib.yaml_event_delete(&event);
+	} while (rc > 0);
+	lib.yaml_parser_delete(&parser);
+	return rc;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#define SEGMENTS_MAX 64
+#define ENTRIES_MAX 1024
+#define NAME_BYTES 512 /* of a SONAME or a list of folders */
+
+struct file {
+	elf_read *read;
+	void *user;
+	struct arena *arena;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	size_t count;
+};
+
+/* All of them, or nothing. */
+static bool read_whole(struct file *f, uint64_t offset, void *to, size_t n)
+{
+	return f->read(f->user, offset, to, n) == (ssize_t)n;
+}
+
+static int read_header(struct file *f, Elf64_Ehdr *header)
+{
+	if (!read_whole(f, 0, header, sizeof(*header)))
+		return -ENOEXEC;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    (header->e_type != ET_EXEC && header->e_type != ET_DYN))
+		return -ENOEXEC;
+	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > SEGMENTS_MAX)
+		return -EBADMSG;
+	f->count = header->e_phnum;
+	return read_whole(f, header->e_phoff, f->segments, f->count * sizeof(f->segments[0]))
+		       ? 0
+		       : -EBADMSG;
+}
+
+/* Where in the file the byte lies that is at ADDRESS in memory. */
+static bool find_offset(const struct file *f, uint64_t address, uint64_t *offset)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const Elf64_Phdr *s = &f->segments[i];
+
+		if (s->p_type != PT_LOAD || address < s->p_vaddr ||
+		    address - s->p_vaddr >= s->p_filesz)
+			continue;
+		*offset = s->p_offset + (address - s->p_vaddr);
+		return *offset >= s->p_offset;
+	}
+	return false;
+}
+
+/* The string that begins at OFFSET, or NULL. */
+static const char *read_name(struct file *f, uint64_t offset)
+{
+	char name[NAME_BYTES];
+	ssize_t n = f->read(f->user, offset, name, sizeof(name));
+
+	return n > 0 && memchr(name, '\0', (size_t)n) ? arena_strdup(f->arena, name) : NULL;
+}
+
+static int read_entries(struct file *f, const Elf64_Phdr *dynamic, Elf64_Dyn *entries,
+			size_t *count, uint64_t *strings)
+{
+	size_t n = dynamic->p_filesz / sizeof(*entries);
+
+	if (n > ENTRIES_MAX)
+		n = ENTRIES_MAX;
+	if (!read_whole(f, dynamic->p_offset, entries, n * sizeof(*entries)))
+		return -EBADMSG;
+	for (*count = 0; *count < n && entries[*count].d_tag != DT_NULL; ++*count)
+		if (entries[*count].d_tag == DT_STRTAB &&
+		    !find_offset(f, entries[*count].d_un.d_ptr, strings))
+			return -EBADMSG;
+	return 0;
+}
+
+static int take_entry(struct file *f, const Elf64_Dyn *entry, uint64_t strings,
+		      struct elf_dynamic *out)
+{
+	const char *name;
+
+	if (entry->d_tag != DT_NEEDED && entry->d_tag != DT_RPATH && entry->d_tag != DT_RUNPATH)
+		return 0;
+	name = strings + entry->d_un.d_val < strings ? NULL
+						     : read_name(f, strings + entry->d_un.d_val);
+	if (!name)
+		return -EBADMSG;
+	if (entry->d_tag == DT_RPATH)
+		out->rpath = name;
+	else if (entry->d_tag == DT_RUNPATH)
+		out->runpath = name;
+	else if (out->needed_count == ELF_NEEDED_MAX)
+		return -EBADMSG;
+	else
+		out->needed[out->needed_count++] = name;
+	return 0;
+}
+
+static int read_dynamic(struct file *f, const Elf64_Phdr *dynamic, struct elf_dynamic *out)
+{
+	Elf64_Dyn *entries = arena_alloc(f->arena, ENTRIES_MAX * sizeof(*entries));
+	uint64_t strings = 0;
+	size_t count;
+	int rc = read_entries(f, dynamic, entries, &count, &strings);
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = take_entry(f, &entries[i], strings, out);
+	return rc;
+}
+
+int elf_dynamic(elf_read *read, void *user, struct arena *arena, struct elf_dynamic *out)
+{
+	struct file f = { .read = read, .user = user, .arena = arena };
+	Elf64_Ehdr header;
+	int rc = read_header(&f, &header);
+
+	*out = (struct elf_dynamic){ 0 };
+	if (rc)
+		return rc;
+	out->machine = header.e_machine;
+	for (size_t i = 0; rc == 0 && i < f.count; i++) {
+		out->interpreted |= f.segments[i].p_type == PT_INTERP;
+		if (f.segments[i].p_type == PT_DYNAMIC)
+			rc = read_dynamic(&f, &f.segments[i], out);
+	}
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elf.h - what a program or shared library asks of the dynamic loader: the section .dynamic of a 64-bit
+ * little-endian ELF file (System V ABI, chapter 5), found by its program headers, as the loader finds it.
+ */
+#ifndef PARSE_ELF_H
+#define PARSE_ELF_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/span.h"
+
+#define ELF_NEEDED_MAX 128
+
+/* Reads N bytes at OFFSET of the file: how many there were, or negative errno. */
+typedef ssize_t elf_read(void *user, uint64_t offset, void *to, size_t n);
+
+struct elf_dynamic {
+	unsigned int machine;		    /* e_machine: 62 is x86-64, 183 AArch64 */
+	bool interpreted;		    /* it names a dynamic loader: a program */
+	const char *needed[ELF_NEEDED_MAX]; /* in the arena, as are the next two */
+	size_t needed_count;
+	const char *rpath;   /* NULL: none */
+	const char *runpath; /* NULL: none; then RPATH counts */
+};
+
+/*
+ * 0; -ENOEXEC when it is no such file, -EBADMSG when it contradicts itself. A static program needs
+ * nothing.
+ */
+int elf_dynamic(elf_read *read, void *user, struct arena *arena, struct elf_dynamic *out);
+
+#endif

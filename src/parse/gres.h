@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gres.h - Slurm's gres.conf(5), and the lists of names in it. */
+#ifndef PARSE_GRES_H
+#define PARSE_GRES_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+struct gres_reader {
+	struct span rest;
+	size_t line;
+};
+
+/* A line: KEY=VALUE words, keys in any case. An empty value: the key is not there. */
+struct gres_line {
+	struct span nodes; /* NodeName= */
+	struct span name;
+	struct span type;
+	struct span file;  /* File=, Files= or MultipleFiles= */
+	struct span cores; /* Cores= or CPUs= */
+	struct span autodetect;
+	struct span include; /* Include FILE */
+	size_t line;	     /* from 1: its first */
+};
+
+bool gres_next(struct gres_reader *reader, struct gres_line *out);
+
+/* "/dev/nvidia[0-3,7],/dev/x": FOUND gets each name until it returns false. 0; -EINVAL where a list is not
+ * understood, which two pairs of brackets in one name are; -E2BIG after MAX names. */
+#define HOSTLIST_NAME_MAX 256
+typedef bool hostlist_found(void *user, const char *name);
+int hostlist_expand(struct span list, size_t max, hostlist_found *found, void *user);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* syslog.h - lines of /var/log/syslog and messages, and what systemd says there of a unit. */
+#ifndef PARSE_SYSLOG_H
+#define PARSE_SYSLOG_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+struct syslog_line {
+	struct span ident; /* who wrote it: systemd, slurmd */
+	struct span text;
+};
+
+/* "Mar 03 22:54:22 host systemd[1]: text", also with a time as RFC 3339 has it. */
+bool syslog_line_parse(struct span line, struct syslog_line *out);
+
+/* How a unit's last run ended, as far as systemd has said. */
+struct unit_outcome {
+	char result[24]; /* exit-code, signal, success, ...; "": nothing was said */
+	bool has_status;
+	uint64_t status; /* of the main process, or its signal */
+	bool has_restarts;
+	uint64_t restarts;
+};
+
+/* Takes what MESSAGE, one of systemd's, says of UNIT (src/core/unit.c and service.c of systemd 255): a start
+ * forgets what was before. True when it is about UNIT. */
+bool unit_outcome_take(struct unit_outcome *outcome, const char *unit, struct span message);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/toml.h"
+
+#include <string.h>
+
+bool toml_string_next(struct span *value, struct span *string)
+{
+	while (value->n) {
+		char quote = value->p[0];
+		const char *end;
+
+		value->p++;
+		value->n--;
+		if (quote == '#')
+			return false;
+		if (quote != '"' && quote != '\'')
+			continue;
+		end = memchr(value->p, quote, value->n);
+		if (!end)
+			return false;
+		*string = (struct span){ value->p, (size_t)(end - value->p) };
+		value->n -= string->n + 1;
+		value->p = end + 1;
+		return quote == '\'' || !memchr(string->p, '\\', string->n);
+	}
+	return false;
+}
+
+bool toml_bool(struct span value, bool *out)
+{
+	struct span word;
+
+	value.n = span_find(value, '#');
+	if (!span_word(&value, &word))
+		return false;
+	*out = span_is(word, "true");
+	return *out || span_is(word, "false");
+}
+
+bool toml_goes_on(struct span value)
+{
+	struct span string, rest = value;
+
+	if (!value.n || value.p[0] != '[')
+		return false;
+	/* What is behind the last string. */
+	while (toml_string_next(&rest, &string))
+		value = rest;
+	return span_find(value, ']') == value.n;
+}
+
+struct span toml_last(struct span name, struct span *before)
+{
+	size_t at = name.n;
+	bool quoted = false;
+
+	while (at && (quoted || name.p[at - 1] != '.')) {
+		quoted ^= name.p[at - 1] == '"';
+		at--;
+	}
+	*before = (struct span){ name.p, at ? at - 1 : 0 };
+	name = (struct span){ name.p + at, name.n - at };
+	if (name.n > 1 && name.p[0] == '"' && name.p[name.n - 1] == '"')
+		name = (struct span){ name.p + 1, name.n - 2 };
+	return name;
+}

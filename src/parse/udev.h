@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* udev.h - rules of udev(7): KEY{ATTRIBUTE}OPERATOR"VALUE", with commas between, one rule a line. */
+#ifndef PARSE_UDEV_H
+#define PARSE_UDEV_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+/* The next rule, without comments and empty lines; a backslash before its end continues the line. LINE, which
+ * begins at 0, is the number of the rule's first line, and NEXT what goes on counting. */
+struct udev_reader {
+	struct span rest;
+	size_t line; /* of the rule that was given last, from 1 */
+	size_t next; /* lines before REST */
+};
+
+bool udev_rule_next(struct udev_reader *reader, struct span *rule);
+
+struct udev_token {
+	struct span key;       /* KERNELS, RUN, NAME */
+	struct span attribute; /* in the braces; may be empty */
+	struct span op;	       /* ==, !=, =, +=, := */
+	struct span value;     /* between the quotes, as written */
+};
+
+/* The next part of RULE. False at its end, and where it is not of that form. */
+bool udev_token_next(struct span *rule, struct udev_token *token);
+/* Is it compared with something, and that is asked to be equal? */
+bool udev_is_match(const struct udev_token *token);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* references-cdi.c - what specifications of the Container Device Interface name: device nodes with their numbers,
+ * files to mount, hooks to run, interfaces to move. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "parse/cdi.h"
+#include "probes/references.h"
+
+struct reading {
+	struct references *refs;
+	bool is_ours;
+};
+
+/* Of the GPU's and the RDMA NIC's makers; other vendors' devices are not this program's. */
+static bool is_our_kind(struct span kind)
+{
+	return span_search(kind, "nvidia.com/") || span_search(kind, "mellanox.com/") ||
+	       span_search(kind, "rdma");
+}
+
+static void add_node(struct references *refs, const struct cdi_item *item)
+{
+	const char *claim = NULL;
+
+	if (item->numbered)
+		claim = arena_printf(refs->arena, "%" PRIu64 ":%" PRIu64, item->major, item->minor);
+	reference_add(refs, REFERENCE_DEVICE, "deviceNodes", item->name, claim, item->line);
+}
+
+static bool found(void *user, struct span kind, const struct cdi_item *item)
+{
+	struct reading *r = user;
+
+	r->is_ours |= is_our_kind(kind);
+	if (!item || !item->name.n)
+		return true;
+	switch (item->what) {
+	case CDI_DEVICE_NODE:
+		add_node(r->refs, item);
+		break;
+	case CDI_MOUNT:
+		reference_add(r->refs, REFERENCE_FILE, "mounts", item->name, NULL, item->line);
+		break;
+	case CDI_HOOK:
+		reference_add(r->refs, REFERENCE_PROGRAM, "hooks", item->name, NULL, item->line);
+		break;
+	case CDI_NET_DEVICE:
+		reference_add(r->refs, REFERENCE_INTERFACE, "netDevices", item->name, NULL,
+			      item->line);
+	}
+	return true;
+}
+
+static bool names_our_device(const struct references_facts *facts)
+{
+	for_each(r, &facts->items)
+		if (str_starts(r->name, "/dev/nvidia") || str_starts(r->name, "/dev/infiniband/") ||
+		    str_starts(r->name, "/dev/gdrdrv"))
+			return true;
+	return false;
+}
+
+void reference_read_cdi(struct references *refs, struct span text)
+{
+	struct reading reading = { .refs = refs };
+	size_t line;
+	int rc = cdi_read(text, found, &reading, &line);
+
+	if (rc == -ELIBACC)
+		refs->error = rc;
+	refs->complete &= rc == 0;
+	/* The kind comes last in what nvidia-ctk writes. */
+	if (!reading.is_ours && !names_our_device(refs->facts)) {
+		reference_forget(refs, "deviceNodes");
+		reference_forget(refs, "mounts");
+		reference_forget(refs, "hooks");
+		reference_forget(refs, "netDevices");
+	}
+}

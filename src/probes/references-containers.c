@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* references-containers.c - what the NVIDIA Container Toolkit and container engines name: the programs that make
+ * and prepare a container, and where the driver is. */
+#include <string.h>
+
+#include "base/json.h"
+#include "parse/toml.h"
+#include "parse/unit.h"
+#include "probes/references.h"
+
+/* "table.key", whichever part of it stands in the brackets. */
+static const char *full_key(struct references *refs, const struct unit_assignment *a)
+{
+	return a->section.n ? arena_printf(refs->arena, "%.*s.%.*s", SPAN_FMT(a->section),
+					   SPAN_FMT(a->key))
+			    : arena_strndup(refs->arena, a->key.p, a->key.n);
+}
+
+static void add_path(struct references *refs, enum reference_kind kind, const char *role,
+		     struct span path, size_t line)
+{
+	if (path.n)
+		reference_add(refs, kind, role, path, NULL, line);
+}
+
+/* "@/sbin/ldconfig.real": @ is the host's. Debian's ldconfig is a script, and .real the program; the toolkit takes
+ * whichever is there (api/config/v1/cli.go of 1.18). Without @ it is the container's. */
+static void add_ldconfig(struct references *refs, struct span path, size_t line)
+{
+	if (!span_starts(path, "@"))
+		return;
+	path = (struct span){ path.p + 1, path.n - 1 };
+	if (span_ends(path, ".real"))
+		path.n -= strlen(".real");
+	add_path(refs, REFERENCE_PROGRAM, "nvidia-container-cli.ldconfig", path, line);
+}
+
+/* The low-level runtimes are tried in turn, and one is enough. */
+static void add_runtimes(struct references *refs, struct span value, size_t line)
+{
+	struct span name, only = { NULL, 0 };
+	size_t n = 0;
+
+	for (; toml_string_next(&value, &name); n++)
+		only = name;
+	if (n == 1)
+		add_path(refs, REFERENCE_PROGRAM, "nvidia-container-runtime.runtimes", only, line);
+}
+
+static void take_toolkit(struct references *refs, const struct unit_assignment *a)
+{
+	const char *key = full_key(refs, a);
+	struct span value = a->value, string;
+
+	if (toml_goes_on(a->value)) {
+		refs->complete = false;
+		return;
+	}
+	if (strcmp(key, "nvidia-container-runtime.runtimes") == 0)
+		add_runtimes(refs, value, a->line);
+	if (!toml_string_next(&value, &string))
+		return;
+	if (strcmp(key, "nvidia-container-cli.root") == 0)
+		add_path(refs, REFERENCE_FILE, key, string, a->line);
+	else if (strcmp(key, "nvidia-container-cli.path") == 0 ||
+		 strcmp(key, "nvidia-container-runtime-hook.path") == 0 ||
+		 strcmp(key, "nvidia-ctk.path") == 0)
+		add_path(refs, REFERENCE_PROGRAM, key, string, a->line);
+	else if (strcmp(key, "nvidia-container-cli.ldconfig") == 0)
+		add_ldconfig(refs, string, a->line);
+}
+
+void reference_read_toolkit(struct references *refs, struct span text)
+{
+	struct unit_reader reader = { .rest = text };
+	struct unit_assignment a;
+
+	while (unit_next(&reader, &a))
+		take_toolkit(refs, &a);
+}
+
+/* ---- containerd and CRI-O: both TOML ---- */
+
+/* plugins."io.containerd.grpc.v1.cri".containerd.runtimes.NAME.options: BinaryName
+ * crio.runtime.runtimes.NAME: runtime_path */
+static bool runtime_of(struct span table, struct span *name)
+{
+	struct span before, last = toml_last(table, &before);
+
+	if (span_is(last, "options"))
+		last = toml_last(before, &before);
+	*name = last;
+	return span_is(toml_last(before, &before), "runtimes");
+}
+
+static bool names_nvidia(struct span s)
+{
+	return span_search(s, "nvidia");
+}
+
+/* The default runtime needs a table of its name, which can stand in a file that this one imports. */
+struct engine {
+	struct references *refs;
+	struct span fallback;
+	size_t line;
+	struct span tables[16]; /* names of runtimes */
+	size_t count;
+	bool imports;
+};
+
+static bool has_table(const struct engine *e, struct span name)
+{
+	for (size_t i = 0; i < e->count; i++)
+		if (e->tables[i].n == name.n && memcmp(e->tables[i].p, name.p, name.n) == 0)
+			return true;
+	return false;
+}
+
+static void take_engine(struct engine *e, const struct unit_assignment *a)
+{
+	struct span value = a->value, string, name;
+	bool runtime = runtime_of(a->section, &name);
+
+	if (runtime && !has_table(e, name) && e->count < sizeof(e->tables) / sizeof(e->tables[0]))
+		e->tables[e->count++] = name;
+	if (span_is(a->key, "imports")) {
+		e->imports = true;
+		return;
+	}
+	if (!toml_string_next(&value, &string))
+		return;
+	if (span_is(a->key, "default_runtime_name") || span_is(a->key, "default_runtime")) {
+		e->fallback = string;
+		e->line = a->line;
+	} else if (runtime && (span_is(a->key, "BinaryName") || span_is(a->key, "runtime_path")) &&
+		   (names_nvidia(name) || names_nvidia(string))) {
+		add_path(e->refs, REFERENCE_PROGRAM,
+			 arena_printf(e->refs->arena, "runtimes.%.*s", SPAN_FMT(name)), string,
+			 a->line);
+	}
+}
+
+void reference_read_containerd(struct references *refs, struct span text)
+{
+	struct engine e = { .refs = refs };
+	struct unit_reader reader = { .rest = text };
+	struct unit_assignment a;
+	struct reference *item;
+
+	while (unit_next(&reader, &a))
+		take_engine(&e, &a);
+	if (!e.fallback.n)
+		return;
+	item = reference_add(refs, REFERENCE_RUNTIME, "default-runtime", e.fallback, NULL, e.line);
+	/* runc is there without a table. A drop-in gives the name to a table of the main file. */
+	if (item && (has_table(&e, e.fallback) || span_is(e.fallback, "runc")))
+		item->found = item->name;
+	else if (item && !e.imports && span_ends(span_of(refs->file), "config.toml"))
+		item->found.state = FACT_ABSENT;
+}
+
+/* ---- Docker ---- */
+
+static bool has_runtime(struct json_object *runtimes, const char *name)
+{
+	return strcmp(name, "runc") == 0 || strncmp(name, "io.containerd.", 14) == 0 ||
+	       json_member(runtimes, name);
+}
+
+static void add_docker_runtimes(struct references *refs, struct json_object *runtimes)
+{
+	if (!json_object_is_type(runtimes, json_type_object))
+		return;
+	json_object_object_foreach(runtimes, key, value) {
+		const char *path = json_string(value, "path");
+
+		if (path)
+			add_path(refs, REFERENCE_PROGRAM,
+				 arena_printf(refs->arena, "runtimes.%s", key), span_of(path), 0);
+	}
+}
+
+static void add_docker_default(struct references *refs, struct json_object *runtimes,
+			       const char *name)
+{
+	struct reference *item = reference_add(refs, REFERENCE_RUNTIME, "default-runtime",
+					       span_of(name), NULL, 0);
+
+	if (item && has_runtime(runtimes, name))
+		item->found = item->name;
+	else if (item)
+		item->found.state = FACT_ABSENT;
+}
+
+/* {"default-runtime": "nvidia", "runtimes": {"nvidia": {"path": "...", "runtimeArgs": []}}} (dockerd(8)) */
+void reference_read_docker(struct references *refs, struct span text)
+{
+	struct json_error error;
+	struct json_object *document = json_parse(text.p, text.n, &error), *runtimes;
+
+	if (!document) {
+		refs->complete = false;
+		return;
+	}
+	runtimes = json_member(document, "runtimes");
+	add_docker_runtimes(refs, runtimes);
+	if (json_string(document, "default-runtime"))
+		add_docker_default(refs, runtimes, json_string(document, "default-runtime"));
+	json_object_put(document);
+}

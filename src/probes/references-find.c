@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* references-find.c - what is there under each name that a file has. Nothing is opened but small files. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "parse/cpulist.h"
+#include "parse/inet.h"
+#include "parse/module.h"
+#include "parse/passwd.h"
+#include "probes/loader.h"
+#include "probes/log-lines.h"
+#include "probes/references.h"
+#include "query/node-find.h"
+
+static void set(struct probe_context *ctx, struct reference *r, int rc, const char *found)
+{
+	if (rc == 0)
+		r->found = fact_str(ctx->arena, found);
+	else
+		r->found.state = probe_state(rc);
+}
+
+/* ---- paths ---- */
+
+static const char *kind_word(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return mode & 0111 ? "program" : "file";
+	case S_IFDIR:
+		return "folder";
+	case S_IFSOCK:
+		return "socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "device";
+	default:
+		return "other";
+	}
+}
+
+/* In a copy, what a running system alone has may be missing with the folder that it would be in. */
+static int stat_name(struct probe_context *ctx, const char *path, struct host_stat *stat)
+{
+	struct host_stat parent;
+	int rc = host_stat(ctx->host, stat, "%s", path);
+	bool runtime = strncmp(path, "/run/", 5) == 0 || strncmp(path, "/var/run/", 9) == 0;
+	const char *slash = strrchr(path, '/');
+
+	if (rc == -ENOENT && runtime && host_kind(ctx->host) == HOST_TREE &&
+	    host_stat(ctx->host, &parent, "%.*s", (int)(slash - path), path))
+		return -ENODATA;
+	return rc;
+}
+
+static void find_file(struct probe_context *ctx, struct reference *r)
+{
+	struct host_stat stat;
+	int rc = r->name.value[0] == '/' ? stat_name(ctx, r->name.value, &stat) : -EINVAL;
+
+	set(ctx, r, rc, rc ? NULL : kind_word(stat.mode));
+}
+
+/* A name without a slash is looked for where services look (systemd.exec(5), ExecSearchPath=). */
+static void find_program(struct probe_context *ctx, struct reference *r)
+{
+	static const char *const folders[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					       "/usr/bin",	  "/sbin",	    "/bin" };
+	struct host_stat stat;
+	int rc = -ENODATA;
+
+	if (strchr(r->name.value, '/')) {
+		rc = stat_name(ctx, r->name.value, &stat);
+		set(ctx, r, rc, r->name.value);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *path = arena_printf(ctx->arena, "%s/%s", folders[i], r->name.value);
+		int one = host_stat(ctx->host, &stat, "%s", path);
+
+		if (one == 0) {
+			set(ctx, r, 0, path);
+			return;
+		}
+		/* A copy without one of the folders says nothing of that one. */
+		if (one != -ENODATA && (rc == -ENODATA || rc == -ENOENT))
+			rc = one;
+	}
+	set(ctx, r, rc, NULL);
+}
+
+/* ---- device nodes ---- */
+
+/* Names of the numbers that the drivers ask the kernel for (/proc/devices). A longer one stands before the one
+ * that it begins with. */
+static const struct {
+	const char *path;
+	const char *major;
+	const char *older; /* name until driver 545; or NULL */
+} majors[] = {
+	{ "/dev/nvidia-uvm", "nvidia-uvm", NULL },
+	{ "/dev/nvidia-caps-imex-channels/", "nvidia-caps-imex-channels", NULL },
+	{ "/dev/nvidia-caps/", "nvidia-caps", NULL },
+	{ "/dev/nvidia-nvswitch", "nvidia-nvswitch", NULL },
+	{ "/dev/nvidia-nvlink", "nvidia-nvlink", NULL },
+	{ "/dev/nvidia", "nvidia", "nvidia-frontend" },
+	{ "/dev/gdrdrv", "gdrdrv", NULL },
+	{ "/dev/infiniband/uverbs", "infiniband_verbs", NULL },
+	{ "/dev/infiniband/umad", "infiniband_mad", NULL },
+};
+
+static const struct device_major *find_major(const struct node *node, const char *name)
+{
+	for_each(m, &node->dev.majors)
+		if (name && str_is(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* The major number that the kernel gives to what stands at PATH; unknown where no name says. */
+static struct fact_u64 major_of(const struct node *node, const char *path)
+{
+	for (size_t i = 0; i < sizeof(majors) / sizeof(majors[0]); i++) {
+		const struct device_major *m;
+
+		if (strncmp(path, majors[i].path, strlen(majors[i].path)) != 0)
+			continue;
+		m = find_major(node, majors[i].major);
+		m = m ? m : find_major(node, majors[i].older);
+		if (m)
+			return m->major;
+		/* The driver is not there, or its number is not told: nothing to compare with. */
+		break;
+	}
+	return (struct fact_u64){ 0 };
+}
+
+/* "195:0". Where the kernel says the major number, the node can be an old one, and its word counts; where the
+ * node cannot tell its own numbers, as in a copy, the minor number is the one that is claimed. */
+static void find_device(struct probe_context *ctx, struct reference *r)
+{
+	struct fact_u64 current = major_of(ctx->node, r->name.value);
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", r->name.value);
+	bool device = rc == 0 && (S_ISCHR(stat.mode) || S_ISBLK(stat.mode));
+	struct span claim = span_of(is_known(r->claim) ? r->claim.value : ""), number;
+	uint64_t minor_number = 0;
+
+	if (device) {
+		minor_number = minor(stat.rdev);
+	} else if (span_cut(&claim, ':', &number) && span_u64(claim, 10, &minor_number)) {
+		minor_number = 0;
+	}
+	if (is_known(current) && (device || is_known(r->claim)))
+		set(ctx, r, 0,
+		    arena_printf(ctx->arena, "%" PRIu64 ":%" PRIu64, current.value, minor_number));
+	else if (device)
+		set(ctx, r, 0,
+		    arena_printf(ctx->arena, "%u:%" PRIu64, major(stat.rdev), minor_number));
+	else if (rc == 0 && !is_known(r->claim))
+		set(ctx, r, 0, kind_word(stat.mode));
+	else
+		set(ctx, r, rc ? rc : -ENODATA, NULL);
+}
+
+/* ---- modules ---- */
+
+struct module_search {
+	const char *const *names; /* with underscores, NULL-terminated */
+	struct modules_facts *answer;
+	struct arena *arena;
+	bool aliases; /* lines are "alias PATTERN MODULE" */
+};
+
+static void found_module(struct module_search *s, const char *name, struct span path)
+{
+	struct module_file *file;
+
+	for_each(f, &s->answer->files)
+		if (str_is(f->name, name))
+			return;
+	file = LIST_ADD(s->arena, &s->answer->files);
+	file->path = fact_strn(s->arena, path.p, path.n);
+	file->name = fact_str(s->arena, name);
+}
+
+static void match_alias(struct module_search *s, struct span line)
+{
+	struct span word, pattern;
+	char text[512], name[MODULE_NAME_MAX];
+
+	if (!span_word(&line, &word) || !span_is(word, "alias") || !span_word(&line, &pattern) ||
+	    !span_word(&line, &word) || pattern.n >= sizeof(text))
+		return;
+	memcpy(text, pattern.p, pattern.n);
+	text[pattern.n] = '\0';
+	for (const char *const *n = s->names; *n; n++)
+		if (fnmatch(text, *n, 0) == 0) {
+			module_name_copy(word, name);
+			found_module(s, *n, span_of(name));
+		}
+}
+
+static bool module_line(void *user, struct span line)
+{
+	struct module_search *s = user;
+	char name[MODULE_NAME_MAX];
+	struct span path = line;
+
+	if (s->aliases) {
+		match_alias(s, line);
+		return true;
+	}
+	if (!module_dep_line(line, &path))
+		path = span_trim(line);
+	if (!module_file_name(path, name))
+		return true;
+	for (const char *const *n = s->names; *n; n++)
+		if (strcmp(*n, name) == 0)
+			found_module(s, *n, path);
+	return true;
+}
+
+/* USER: the names. An answer of what was found of them for the kernel that runs. */
+struct module_question {
+	const char *release;
+	const char *const *names;
+};
+
+static int ask_modules(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const struct {
+		const char *file;
+		bool aliases;
+	} files[] = { { "modules.dep", false },
+		      { "modules.builtin", false },
+		      { "modules.alias", true } };
+	const struct module_question *q = user;
+	struct module_search s = { .names = q->names, .answer = facts, .arena = arena };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		_cleanup_close_ int fd = host_open(
+			host, arena_printf(arena, "/lib/modules/%s/%s", q->release, files[i].file));
+
+		/* The first has to be there; a kernel can have nothing built in, and no alias. */
+		if (fd < 0 && (i == 0 || fd != -ENOENT))
+			return fd == -ENOENT ? -ENODATA : fd;
+		s.aliases = files[i].aliases;
+		if (fd >= 0)
+			lines_read(fd, module_line, &s);
+	}
+	s.answer->files.state = FACT_KNOWN;
+	return 0;
+}
+
+/* modprobe.d can give the name to another module. */
+static const struct modprobe_command *alias_of(const struct node *node, const char *name)
+{
+	for_each(a, &node->modprobe.alias)
+		if (fnmatch(a->text.value, name, 0) == 0)
+			return a;
+	for_each(i, &node->modprobe.install)
+		if (str_is(i->module, name))
+			return i;
+	return NULL;
+}
+
+static const char *module_found(const struct node *node, const struct modules_facts *answer,
+				const char *name, bool by_alias)
+{
+	for_each(f, &answer->files)
+		if (str_is(f->name, name))
+			return f->path.value;
+	if (node_module(node, name))
+		return "loaded";
+	return by_alias && alias_of(node, name) ? alias_of(node, name)->file.value : NULL;
+}
+
+/* All at once: the lists have thousands of lines. */
+static void find_modules(struct probe_context *ctx)
+{
+	struct references_facts *all = &ctx->node->references;
+	const char **names = arena_alloc(ctx->arena, (all->items.count + 1) * sizeof(*names));
+	struct module_question q = { ctx->node->os.kernel.value, names };
+	struct modules_facts answer = { 0 };
+	size_t n = 0;
+	int rc;
+
+	for_each(r, &all->items) {
+		char name[MODULE_NAME_MAX];
+
+		if (!known_is(r->kind, REFERENCE_MODULE))
+			continue;
+		module_name_copy(span_of(r->name.value), name);
+		names[n++] = arena_strdup(ctx->arena, name);
+	}
+	if (!n || !is_known(ctx->node->os.kernel))
+		return;
+	rc = host_query(ctx->host, "modules that files name", &modules_facts_desc, &answer,
+			ctx->arena, ask_modules, &q);
+	n = 0;
+	for_each_mut(r, &all->items) {
+		const char *found;
+
+		if (!known_is(r->kind, REFERENCE_MODULE))
+			continue;
+		found = module_found(ctx->node, &answer, names[n++],
+				     known_is(r->format, REFERENCE_MODULES_LOAD));
+		set(ctx, r, found ? 0 : rc ? rc : -ENOENT, found);
+	}
+}
+
+/* ---- what the node's facts know ---- */
+
+static void find_interface(struct probe_context *ctx, struct reference *r)
+{
+	const struct net_facts *net = &ctx->node->net;
+
+	r->found.state = was_read(net->interfaces) ? FACT_ABSENT : FACT_UNKNOWN;
+	for_each(i, &net->interfaces)
+		if (str_is(i->name, r->name.value))
+			r->found = i->name;
+}
+
+/* Found: the name of what its driver made of it, an RDMA device or an interface. */
+static void find_function(struct probe_context *ctx, struct reference *r)
+{
+	const struct node *node = ctx->node;
+	bool rdma = str_is(r->role, "infiniband");
+
+	r->found.state = was_read(node->pci.devices) ? FACT_ABSENT : FACT_UNKNOWN;
+	if (!node_pci(node, r->name.value))
+		return;
+	/* There, and nothing says by which name. */
+	r->found = (struct fact_str){ 0 };
+	for_each(d, &node->rdma.devices)
+		if (rdma && str_is(d->bdf, r->name.value))
+			r->found = d->name;
+	for_each(i, &node->net.interfaces)
+		if (!rdma && str_is(i->bdf, r->name.value))
+			r->found = i->name;
+}
+
+/* Every node has these. */
+static bool is_everywhere(struct span address)
+{
+	return span_starts(address, "127.") || span_is(address, "::1") ||
+	       span_is(address, "0.0.0.0") || span_is(address, "::");
+}
+
+/* "192.0.2.1" or "192.0.2.1 192.0.2.2": the first that is this node's. */
+static void find_address(struct probe_context *ctx, struct reference *r)
+{
+	const struct net_facts *net = &ctx->node->net;
+	struct span rest = span_of(r->name.value), word;
+
+	r->found.state = was_read(net->interfaces) ? FACT_ABSENT : FACT_UNKNOWN;
+	while (span_word(&rest, &word)) {
+		if (is_everywhere(word) && !is_known(r->found))
+			r->found = probe_span(ctx, word);
+		for_each(i, &net->interfaces) {
+			/* One interface whose addresses are not known could have it. */
+			if (!was_read(i->addresses) && !is_known(r->found))
+				r->found.state = FACT_UNKNOWN;
+			for_each(a, &i->addresses) {
+				struct span address = span_of(*a);
+
+				address.n = span_find(address, '/');
+				if (word.n == address.n && memcmp(word.p, address.p, word.n) == 0 &&
+				    !is_known(r->found))
+					r->found = probe_span(ctx, word);
+			}
+		}
+	}
+}
+
+static void find_setting(struct probe_context *ctx, struct reference *r)
+{
+	char *path = arena_printf(ctx->arena, "/proc/sys/%s", r->name.value);
+	_cleanup_text_ struct text text = { 0 };
+	int rc;
+
+	for (char *p = path + strlen("/proc/sys/"); *p; p++)
+		*p = *p == '.' ? '/' : *p;
+	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+	r->found.state = probe_state(rc);
+	if (rc == 0)
+		r->found = probe_span(ctx, span_trim(text_span(&text)));
+}
+
+/* Users can come from elsewhere than /etc/passwd: then that it does not have one says nothing. */
+static void find_user(struct probe_context *ctx, struct reference *r)
+{
+	_cleanup_text_ struct text passwd = { 0 }, order = { 0 };
+	struct span words, word;
+	int rc = host_read(ctx->host, &passwd, HOST_FILE_MAX, "/etc/passwd");
+
+	if (rc) {
+		set(ctx, r, rc == -ENOENT ? -ENODATA : rc, NULL);
+		return;
+	}
+	if (passwd_has(text_span(&passwd), r->name.value)) {
+		set(ctx, r, 0, r->name.value);
+		return;
+	}
+	r->found.state = FACT_ABSENT;
+	if (host_read(ctx->host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") ||
+	    !nsswitch_find(text_span(&order), "passwd", &words))
+		return;
+	while (nsswitch_next(&words, &word))
+		if (!span_is(word, "files") && !span_is(word, "compat") &&
+		    !span_is(word, "systemd") && word.p[0] != '[')
+			r->found.state = FACT_UNKNOWN;
+}
+
+/* The highest number of a list against how many there are. */
+static void find_processors(struct probe_context *ctx, struct reference *r)
+{
+	struct fact_u64 cpus = ctx->node->os.cpus;
+
+	if (is_known(cpus))
+		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, cpus.value));
+}
+
+static void find_library(struct probe_context *ctx, struct reference *r)
+{
+	_cleanup_loader_ struct loader loader;
+	const char *path = NULL;
+	int rc;
+
+	loader_open(&loader, ctx->host, ctx->arena, NULL);
+	rc = loader_find(&loader, r->name.value, &path);
+	set(ctx, r, rc, path);
+}
+
+static void find_one(struct probe_context *ctx, struct reference *r)
+{
+	static void (*const finders[])(struct probe_context *, struct reference *) = {
+		[REFERENCE_DEVICE] = find_device,
+		[REFERENCE_FILE] = find_file,
+		[REFERENCE_PROGRAM] = find_program,
+		[REFERENCE_LIBRARY] = find_library,
+		[REFERENCE_INTERFACE] = find_interface,
+		[REFERENCE_FUNCTION] = find_function,
+		[REFERENCE_ADDRESS] = find_address,
+		[REFERENCE_SETTING] = find_setting,
+		[REFERENCE_USER] = find_user,
+		[REFERENCE_PROCESSOR] = find_processors,
+		[REFERENCE_RUNTIME] = NULL,
+	};
+
+	if (finders[r->kind.value])
+		finders[r->kind.value](ctx, r);
+}
+
+void references_find(struct probe_context *ctx)
+{
+	for_each_mut(r, &ctx->node->references.items)
+		if (is_unknown(r->found))
+			find_one(ctx, r);
+	find_modules(ctx);
+}

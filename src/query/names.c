@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "query/node-find.h"
+#include "query/topology.h"
+
+/* ---- GPUs ---- */
+
+static const struct gpu *driver_gpu(const struct node *node, const char *bdf)
+{
+	for_each(g, &node->gpu.devices)
+		if (str_is(g->bdf, bdf))
+			return g;
+	return NULL;
+}
+
+static struct fact_u64 minor_of(const struct node *node, const struct pci_device *device)
+{
+	const struct gpu *gpu = driver_gpu(node, device->bdf.value);
+
+	return gpu ? gpu->minor : (struct fact_u64){ 0 };
+}
+
+enum gpu_numbering gpu_numbering(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (topology_end(node, d) == END_GPU && is_known(minor_of(node, d)))
+			return GPU_NUMBERS_DRIVER;
+	return GPU_NUMBERS_PCI;
+}
+
+/* How many GPUs before BDF the driver gave no number to; false: BDF is no GPU. */
+static bool count_before(const struct node *node, const char *bdf, size_t *count)
+{
+	*count = 0;
+	for_each(d, &node->pci.devices) {
+		if (topology_end(node, d) != END_GPU)
+			continue;
+		if (str_is(d->bdf, bdf))
+			return true;
+		*count += !is_known(minor_of(node, d));
+	}
+	return false;
+}
+
+bool gpu_number(const struct node *node, const char *bdf, uint64_t *number)
+{
+	const struct gpu *gpu = driver_gpu(node, bdf);
+	size_t before;
+
+	if (!count_before(node, bdf, &before))
+		return false;
+	if (gpu && is_known(gpu->minor)) {
+		*number = gpu->minor.value;
+		return true;
+	}
+	*number = before;
+	return gpu_numbering(node) == GPU_NUMBERS_PCI;
+}
+
+const char *gpu_label(const struct node *node, const char *bdf, struct arena *arena)
+{
+	uint64_t number;
+	size_t before;
+
+	if (!count_before(node, bdf, &before))
+		return NULL;
+	if (gpu_number(node, bdf, &number))
+		return arena_printf(arena, "GPU%" PRIu64, number);
+	return before < 26 ? arena_printf(arena, "GPU%c", 'a' + (int)before)
+			   : arena_printf(arena, "GPUx%zu", before);
+}
+
+const char *gpu_uuid(const struct node *node, const char *bdf)
+{
+	const struct gpu *gpu = driver_gpu(node, bdf);
+
+	return gpu && is_known(gpu->uuid) ? gpu->uuid.value : NULL;
+}
+
+/* ---- other parts ---- */
+
+static const char *rdma_of(const struct node *node, const char *bdf)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->name) && str_is(d->bdf, bdf))
+			return d->name.value;
+	return NULL;
+}
+
+/* A device without a name of its own has its kind's. */
+static const char *kind_of(const struct node *node, const struct pci_device *device)
+{
+	static const char *const ports[] = {
+		[PCI_ENDPOINT] = "PCI device",	[PCI_ROOT_PORT] = "root port",
+		[PCI_UPSTREAM_PORT] = "switch", [PCI_DOWNSTREAM_PORT] = "switch port",
+		[PCI_BRIDGE] = "bridge",	[PCI_ROOT_COMPLEX] = "PCI device",
+	};
+
+	if (pci_is_nvswitch(device))
+		return "NVSwitch";
+	if (topology_is_nic(node, device))
+		return "NIC";
+	return is_known(device->port) ? ports[device->port.value] : "PCI device";
+}
+
+/* The name of the device at BDF; ADDRESS: it is not said otherwise where that is. */
+static const char *device_label(const struct node *node, const char *bdf, bool *address,
+				struct arena *arena)
+{
+	const struct pci_device *device = node_pci(node, bdf);
+	const char *name = gpu_label(node, bdf, arena);
+
+	*address = true;
+	if (!name)
+		name = rdma_of(node, bdf);
+	if (name || !device)
+		return name;
+	*address = false;
+	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
+}
+
+/* "mlx5_4/1": the port of a device that there is. */
+static const char *port_label(const struct node *node, const char *subject, struct arena *arena)
+{
+	const char *slash = strrchr(subject, '/');
+
+	for_each(d, &node->rdma.devices)
+		if (slash && slash[1] && is_known(d->name) &&
+		    strlen(d->name.value) == (size_t)(slash - subject) &&
+		    strncmp(d->name.value, subject, (size_t)(slash - subject)) == 0)
+			return arena_printf(arena, "%s port %s", d->name.value, slash + 1);
+	return NULL;
+}
+
+/* The file and the line of a fact. */
+static const char *place_label(const struct node *node, const char *subject, struct arena *arena)
+{
+	struct fact_ref ref;
+
+	if (!strchr(subject, '[') || fact_find(&node_desc, node, subject, arena, &ref) ||
+	    !ref.source)
+		return NULL;
+	return ref.line ? arena_printf(arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
+}
+
+/* Of one word. */
+static const char *label_of(const struct node *node, const char *subject, bool *address,
+			    struct arena *arena)
+{
+	const char *label = device_label(node, subject, address, arena);
+
+	if (label)
+		return label;
+	*address = false;
+	label = port_label(node, subject, arena);
+	return label ? label : place_label(node, subject, arena);
+}
+
+/* "nic-rate mlx5_4/1": of an expectation the last word is the part that it is about. */
+static const char *name(const struct node *node, const char *subject, bool with_address,
+			struct arena *arena)
+{
+	const char *blank = strrchr(subject, ' '), *word = blank ? blank + 1 : subject, *label;
+	bool address;
+
+	label = label_of(node, word, &address, arena);
+	if (!label)
+		return subject;
+	if (with_address && address)
+		label = arena_printf(arena, "%s (%s)", label, word);
+	return blank ? arena_printf(arena, "%.*s %s", (int)(blank - subject), subject, label)
+		     : label;
+}
+
+const char *subject_label(const struct node *node, const char *subject, struct arena *arena)
+{
+	return subject ? name(node, subject, false, arena) : "";
+}
+
+const char *subject_name(const struct node *node, const char *subject, struct arena *arena)
+{
+	return subject ? name(node, subject, true, arena) : "";
+}
+
+/* ---- lists ---- */
+
+/* HEAD, a number, and a TAIL that is " port 1" or nothing. */
+struct numbered {
+	const char *label;
+	size_t head;
+	uint64_t number;
+	const char *tail; /* NULL: there is no number */
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static struct numbered take_apart(const char *label)
+{
+	struct numbered n = { .label = label };
+	const char *tail = strstr(label, " port "), *digits;
+
+	tail = tail ? tail : label + strlen(label);
+	for (digits = tail; digits > label && is_digit(digits[-1]);)
+		digits--;
+	if (digits == tail || tail - digits > 6 || (*digits == '0' && tail - digits > 1) ||
+	    strcspn(label, "/:.") < (size_t)(digits - label))
+		return n;
+	n.head = (size_t)(digits - label);
+	n.number = strtoul(digits, NULL, 10);
+	n.tail = tail;
+	return n;
+}
+
+static bool is_next(const struct numbered *a, const struct numbered *b)
+{
+	return a->tail && b->tail && b->number == a->number + 1 && a->head == b->head &&
+	       strncmp(a->label, b->label, a->head) == 0 && strcmp(a->tail, b->tail) == 0;
+}
+
+static const char *range(const struct numbered *from, const struct numbered *to,
+			 struct arena *arena)
+{
+	size_t word = from->head;
+
+	if (from->number == to->number)
+		return from->label;
+	while (word && from->label[word - 1] != ' ')
+		word--;
+	return arena_printf(arena, "%.*s-%s", (int)(from->tail - from->label), from->label,
+			    to->label + word);
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *labels_join(const char **labels, size_t count, size_t most, struct arena *arena)
+{
+	const char *text = "";
+	size_t parts = 0, left = 0;
+
+	qsort(labels, count, sizeof(*labels), compare_labels);
+	for (size_t i = 0; i < count; i++) {
+		struct numbered from = take_apart(labels[i]), to = from, next;
+		size_t begin = i;
+
+		while (i + 1 < count && (next = take_apart(labels[i + 1]), is_next(&to, &next))) {
+			to = next;
+			i++;
+		}
+		if (parts++ < most)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    range(&from, &to, arena));
+		else
+			left += i - begin + 1;
+	}
+	return left ? arena_printf(arena, "%s and %zu more", text, left) : text;
+}

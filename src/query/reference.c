@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/reference.h"
+
+#include <inttypes.h>
+
+#include "parse/cpulist.h"
+
+/* Numbers of a list of processors count from 0. */
+static enum reference_state processors_state(const struct reference *r)
+{
+	struct span rest = span_of(r->name.value), range;
+	uint64_t count, highest = 0, last;
+
+	if (span_u64(span_of(r->found.value), 10, &count))
+		return REFERENCE_UNSURE;
+	while (span_cut(&rest, ',', &range)) {
+		size_t dash = span_find(range, '-');
+		struct span number = dash < range.n ? (struct span){ range.p + dash + 1,
+								     range.n - dash - 1 }
+						    : range;
+
+		if (span_u64(number, 10, &last))
+			return REFERENCE_UNSURE;
+		highest = last > highest ? last : highest;
+	}
+	return highest < count ? REFERENCE_EXISTS : REFERENCE_CHANGED;
+}
+
+/* sysctl values: numbers, with blanks between. */
+static bool same_words(const char *a, const char *b)
+{
+	struct span x = span_of(a), y = span_of(b), first, second;
+
+	for (;;) {
+		bool more = span_word(&x, &first);
+
+		if (more != span_word(&y, &second))
+			return false;
+		if (!more)
+			return true;
+		if (first.n != second.n || memcmp(first.p, second.p, first.n) != 0)
+			return false;
+	}
+}
+
+enum reference_state reference_state(const struct reference *r)
+{
+	if (is_unknown(r->found))
+		return REFERENCE_UNSURE;
+	if (is_absent(r->found))
+		return REFERENCE_MISSING;
+	switch (r->kind.value) {
+	case REFERENCE_PROCESSOR:
+		return processors_state(r);
+	case REFERENCE_DEVICE:
+		/* A copy has a file in place of a device: that it is there is all that it tells. */
+	case REFERENCE_FUNCTION:
+	case REFERENCE_SETTING:
+		return !is_known(r->claim) || same_words(r->claim.value, r->found.value)
+			       ? REFERENCE_EXISTS
+			       : REFERENCE_CHANGED;
+	default:
+		return REFERENCE_EXISTS;
+	}
+}
+
+const struct reference *reference_next(const struct node *node, enum reference_format format,
+				       const char *file, const struct reference *before)
+{
+	const struct references_facts *all = &node->references;
+	const struct reference *r = before ? before + 1 : all->items.items;
+
+	for (; r && r < all->items.items + all->items.count; r++)
+		if (known_is(r->format, (int)format) && (!file || str_is(r->file, file)))
+			return r;
+	return NULL;
+}
+
+const struct reference *reference_of_role(const struct node *node, enum reference_format format,
+					  const char *role)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, format, NULL, r)))
+		if (str_is(r->role, role))
+			return r;
+	return NULL;
+}
+
+const char *reference_place(struct arena *arena, const struct reference *r)
+{
+	return is_known(r->line) ? arena_printf(arena, "%s:%" PRIu64, r->file.value, r->line.value)
+				 : r->file.value;
+}
+
+const char *reference_fact(struct arena *arena, const struct node *node, const struct reference *r,
+			   const char *member)
+{
+	return arena_printf(arena, "references.items[#%zu].%s",
+			    (size_t)(r - node->references.items.items), member);
+}

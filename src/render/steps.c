@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/steps.h"
+
+#include <string.h>
+
+/* ---- who ---- */
+
+const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding)
+{
+	if (!steps->plan || steps->plan->refused)
+		return NULL;
+	for_each(r, &steps->plan->repairs)
+		if (r->finding == finding)
+			return r;
+	return NULL;
+}
+
+/* The environment of a job is set by whoever starts it. */
+static bool is_of_job(const struct problem *p)
+{
+	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0;
+}
+
+static enum step_kind kind_of_mender(const struct steps *steps, const struct problem *p)
+{
+	switch (finding_mender(p->first)) {
+	case MENDER_FIRMWARE:
+		return STEP_FIRMWARE;
+	case MENDER_HARDWARE:
+		return STEP_HARDWARE;
+	case MENDER_HOST:
+		return STEP_HOST;
+	case MENDER_PROVIDER:
+		return STEP_PROVIDER;
+	case MENDER_PROGRAM:
+	case MENDER_ADMIN:
+		break;
+	}
+	if (is_of_job(p))
+		return STEP_JOB;
+	/* A container's kernel, modules and devices are the host's. */
+	return is_known(steps->report->node->os.container) ? STEP_HOST : STEP_HAND;
+}
+
+/* Without a plan the rule's word counts; a plan knows what this node allows. */
+static bool is_repaired(const struct steps *steps, const struct problem *p)
+{
+	if (!steps->plan)
+		return finding_fix(p->first);
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+
+		if (r && r->what)
+			return true;
+	}
+	return false;
+}
+
+static bool is_done_already(const struct steps *steps, const struct problem *p)
+{
+	const struct plan_repair *r = steps_repair(steps, p->first);
+
+	return p->waits || (r && r->refused && r->activation);
+}
+
+enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
+{
+	if (is_done_already(steps, p))
+		return STEP_RESTART;
+	return is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
+}
+
+/* ---- when ---- */
+
+enum activation steps_activation(const struct steps *steps, const struct problem *p)
+{
+	enum activation latest = ACTIVATION_NONE;
+
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+		enum activation own = r && r->activation ? r->activation
+							 : finding_activation(*member);
+
+		latest = own > latest ? own : latest;
+	}
+	return latest;
+}
+
+/* What the whole node has to do; a service or a container is restarted with the problem that it belongs to. */
+static enum activation restart_of(const struct steps *steps, const struct problem *p,
+				  enum step_kind kind)
+{
+	enum activation activation = steps_activation(steps, p);
+
+	if (kind > STEP_RESTART)
+		return ACTIVATION_NONE;
+	if (finding_action(p->first) == ACTION_POWER_CYCLE)
+		return ACTIVATION_POWER_CYCLE;
+	if (kind == STEP_FIRMWARE && activation < ACTIVATION_REBOOT)
+		return ACTIVATION_REBOOT;
+	return activation >= ACTIVATION_RELOAD ? activation : ACTIVATION_NONE;
+}
+
+const char *effect_text(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_NOW:
+		return "at once";
+	case ACTIVATION_NEW_JOBS:
+		return "for new jobs and logins; running jobs keep the old value";
+	case ACTIVATION_RESTART:
+		return "when the service is restarted";
+	case ACTIVATION_RECREATE:
+		return "when the container is created again";
+	case ACTIVATION_RELOAD:
+		return "when the module is loaded again, which needs all GPU jobs to end";
+	case ACTIVATION_REBOOT:
+		return "at the next boot; running jobs go on until then";
+	case ACTIVATION_POWER_CYCLE:
+		return "after a power cycle, which ends all jobs";
+	case ACTIVATION_NONE:
+		break;
+	}
+	return NULL;
+}
+
+/* ---- the list ---- */
+
+static struct step *find_step(struct steps *steps, enum step_kind kind)
+{
+	struct step *step;
+
+	for_each_mut(s, &steps->items)
+		if (s->kind == kind)
+			return s;
+	step = LIST_ADD(steps->report->arena, &steps->items);
+	step->kind = kind;
+	return step;
+}
+
+static void add_kind(struct steps *steps, enum step_kind kind)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == kind)
+			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
+	if (kind == STEP_RESTART && steps->restart)
+		find_step(steps, kind);
+}
+
+const char *shell_word(struct arena *arena, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./@%";
+	const char *word = "'";
+
+	if (*text && strspn(text, plain) == strlen(text))
+		return text;
+	for (const char *p = text; *p; p++)
+		word = *p == '\'' ? arena_printf(arena, "%s'\\''", word)
+				  : arena_printf(arena, "%s%c", word, *p);
+	return arena_printf(arena, "%s'", word);
+}
+
+/* fix repairs errors only, unless it is told otherwise. */
+static bool needs_all(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_FIX)
+			for_each(member, &p->members)
+				if ((*member)->severity < SEVERITY_ERR)
+					return true;
+	return false;
+}
+
+/* As an option's value: what another one includes is left out. */
+static const char *profile_words_of(unsigned int profiles, struct arena *arena)
+{
+	const char *text = "";
+
+	if (profiles & PROFILE_DEEPEP)
+		profiles &= ~(unsigned int)PROFILE_RDMA;
+	if (profiles != PROFILE_BASE)
+		profiles &= ~(unsigned int)PROFILE_BASE;
+	for (unsigned int bit = 0; profile_words[bit]; bit++)
+		if (profiles & 1u << bit)
+			text = arena_printf(arena, "%s%s%s", text, *text ? "," : "",
+					    profile_words[bit]);
+	return text;
+}
+
+static void name_command(struct steps *steps, const struct render_options *options)
+{
+	struct arena *arena = steps->report->arena;
+	const char *command = "sudo nvnodecheck fix --apply";
+
+	if (needs_all(steps))
+		command = arena_printf(arena, "%s --all", command);
+	if (options->profiles)
+		command = arena_printf(arena, "%s --profile %s", command,
+				       profile_words_of(options->profiles, arena));
+	if (options->root)
+		command = arena_printf(arena, "%s --root %s", command,
+				       shell_word(arena, options->root));
+	steps->fix_command = command;
+	steps->where = options->from ? "On the node: " : "";
+}
+
+const struct steps *steps_find(const struct report *report, const struct plan *plan,
+			       const struct render_options *options)
+{
+	struct steps *steps = arena_alloc(report->arena, sizeof(*steps));
+
+	steps->report = report;
+	steps->problems = problems_find(report);
+	steps->plan = plan;
+	for_each(p, &steps->problems->items) {
+		enum activation restart = restart_of(steps, p, steps_kind(steps, p));
+
+		steps->restart = restart > steps->restart ? restart : steps->restart;
+	}
+	name_command(steps, options);
+	for (enum step_kind kind = STEP_FIX; kind <= STEP_PROVIDER; kind++)
+		add_kind(steps, kind);
+	return steps;
+}
+
+/* ---- words ---- */
+
+static const char *restart_word(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_RELOAD:
+		return "reload";
+	case ACTIVATION_REBOOT:
+		return "reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "power cycle";
+	default:
+		return NULL;
+	}
+}
+
+static const char *hand_word(const struct problem *p)
+{
+	switch (finding_action(p->first)) {
+	case ACTION_RESET_GPU:
+		return "reset GPU";
+	case ACTION_UPDATE_FIRMWARE:
+		return "new firmware";
+	case ACTION_POWER_CYCLE:
+		return "power cycle";
+	case ACTION_REBOOT:
+		return "reboot";
+	case ACTION_RELOAD:
+		return "reload";
+	default:
+		return "by hand";
+	}
+}
+
+const char *steps_next(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+	const char *restart = restart_word(restart_of(steps, p, kind));
+
+	switch (kind) {
+	case STEP_FIX:
+		return restart ? arena_printf(steps->report->arena, "fix, %s", restart) : "fix";
+	case STEP_HAND:
+		return hand_word(p);
+	case STEP_JOB:
+		return "job settings";
+	case STEP_FIRMWARE:
+		return "firmware";
+	case STEP_RESTART:
+		return restart ? restart : "restart";
+	case STEP_HARDWARE:
+		return "hardware";
+	case STEP_HOST:
+		return "on the host";
+	case STEP_PROVIDER:
+		return "provider";
+	}
+	return "";
+}
+
+const char *steps_title(const struct steps *steps, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_FIX:
+		return "";
+	case STEP_HAND:
+		return "By hand on this node, as root";
+	case STEP_JOB:
+		return "In the environment of the job";
+	case STEP_FIRMWARE:
+		return "In the firmware setup of this machine, during the boot";
+	case STEP_RESTART:
+		return steps->restart == ACTIVATION_RELOAD
+			       ? "Load the driver again, or reboot: no job may use the GPUs"
+		       : steps->restart == ACTIVATION_POWER_CYCLE
+			       ? "Drain the node, then switch it off and on"
+		       : steps->restart ? "Drain the node, then reboot it once"
+					: "Restart what the change is for";
+	case STEP_HARDWARE:
+		return "By hardware service";
+	case STEP_HOST:
+		return "On the host of this guest or container, by its administrator";
+	case STEP_PROVIDER:
+		return "By the provider of this machine";
+	}
+	return "";
+}
+
+const char *steps_fix_text(const struct steps *steps, const struct step *step)
+{
+	uint32_t all = steps->problems->items.count, own = step->problems.count;
+	struct arena *arena = steps->report->arena;
+
+	return arena_printf(
+		arena, "%sRepair %s (without --apply it only shows the changes):", steps->where,
+		own == all ? (all == 1 ? "it" : "all of them")
+			   : arena_printf(arena, "%u of the %u problems", own, all));
+}
+
+const char *steps_restart_command(enum activation restart)
+{
+	switch (restart) {
+	case ACTIVATION_REBOOT:
+		return "sudo systemctl reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "sudo systemctl poweroff";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text-head.c - the verdict in one line, and which node it is about. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "query/gpus.h"
+#include "query/names.h"
+#include "query/node-find.h"
+#include "query/topology.h"
+#include "render/text.h"
+
+#define HEAD 10 /* width of "Profiles  " */
+
+/* ---- the verdict ---- */
+
+static const char *add(struct arena *arena, const char *list, size_t count, const char *one,
+		       const char *many)
+{
+	return count ? arena_printf(arena, "%s%s%zu %s", list, *list ? ", " : "", count,
+				    count == 1 ? one : many)
+		     : list;
+}
+
+const char *render_counts(const struct problems *problems, struct arena *arena)
+{
+	const char *list = "";
+
+	list = add(arena, list, problems->count[SEVERITY_CRIT], "critical", "critical");
+	list = add(arena, list, problems->count[SEVERITY_ERR], "error", "errors");
+	list = add(arena, list, problems->count[SEVERITY_WARN], "warning", "warnings");
+	return add(arena, list, problems->waiting, "waiting to take effect",
+		   "waiting to take effect");
+}
+
+static const char *unknown_text(const struct report *r)
+{
+	size_t unknown = problems_unknown(r);
+
+	return unknown ? arena_printf(r->arena, " %zu check%s could not run.", unknown,
+				      unknown == 1 ? "" : "s")
+		       : "";
+}
+
+static const char *not_judged_text(const struct report *r)
+{
+	const char *list = "";
+
+	for_each(hint, &r->not_judged)
+		list = arena_printf(r->arena, "%s%s%s", list, *list ? ", " : "",
+				    profiles_text(r->arena, hint->profile));
+	return *list ? arena_printf(r->arena, " Not judged: %s.", list) : "";
+}
+
+const char *render_verdict(const struct report *r, const struct problems *problems)
+{
+	uint32_t n = problems->items.count;
+
+	if (!n)
+		return arena_printf(r->arena, "No problems found for %s.%s",
+				    profiles_text(r->arena, r->profiles), not_judged_text(r));
+	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s) on this node.%s", n,
+			    n == 1 ? "" : "s", render_counts(problems, r->arena), unknown_text(r));
+}
+
+static enum style verdict_style(const struct problems *problems)
+{
+	if (problems->count[SEVERITY_CRIT] || problems->count[SEVERITY_ERR])
+		return STYLE_RED;
+	return problems->items.count ? STYLE_YELLOW : STYLE_GREEN;
+}
+
+/* Lines that TEXT takes, wrapped. */
+static int lines_of(const struct view *v, const char *text, int indent)
+{
+	struct text_lines lines = text_split(v->report->arena, text, v->page.width - indent);
+
+	return lines.count ? (int)lines.count : 1;
+}
+
+int text_verdict(struct view *v)
+{
+	const char *text = render_verdict(v->report, v->problems);
+	size_t unknown = problems_unknown(v->report);
+
+	if (unknown && v->problems->items.count && !v->options->verbose)
+		text = arena_printf(v->report->arena, "%.*s (-v lists %s).", (int)strlen(text) - 1,
+				    text, unknown == 1 ? "it" : "them");
+	fputs(page_style(&v->page, verdict_style(v->problems)), v->page.out);
+	text_wrap(v->page.out, text, 0, 0, v->page.width);
+	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
+	return lines_of(v, text, 0);
+}
+
+/* ---- the node ---- */
+
+static const char *or_unknown(struct fact_str fact)
+{
+	return is_known(fact) ? fact.value : "unknown";
+}
+
+/* "8 x NVIDIA H200" and what else there is. */
+static const char *models_text(const struct report *r)
+{
+	const struct node *node = r->node;
+	const char *text = "";
+
+	for_each(d, &node->pci.devices) {
+		const char *name = gpu_name(node, d);
+		size_t count = 0;
+		bool seen = false;
+
+		if (!pci_is_gpu(d))
+			continue;
+		for_each(other, &node->pci.devices) {
+			if (!pci_is_gpu(other) || strcmp(gpu_name(node, other), name) != 0)
+				continue;
+			seen |= other < d;
+			count++;
+		}
+		if (!seen)
+			text = arena_printf(r->arena, "%s%s%zu x %s", text, *text ? ", " : "",
+					    count, name);
+	}
+	return *text ? text : "no NVIDIA GPU";
+}
+
+static const char *driver_text(const struct report *r)
+{
+	const struct driver_facts *driver = &r->node->driver;
+
+	if (known_is(driver->loaded, false))
+		return "not loaded";
+	if (!is_known(driver->version))
+		return "unknown";
+	return arena_printf(
+		r->arena, "%s%s%s%s", driver->version.value, is_known(driver->flavour) ? " (" : "",
+		is_known(driver->flavour) ? driver_flavour_words[driver->flavour.value] : "",
+		is_known(driver->flavour) ? " kernel modules)" : "");
+}
+
+const char *render_gpus(const struct report *r)
+{
+	bool counted = topology_gpus(r->node) > 1 && gpu_numbering(r->node) == GPU_NUMBERS_PCI;
+
+	if (!was_read(r->node->pci.devices))
+		return arena_printf(r->arena, "unknown, driver %s", driver_text(r));
+	return arena_printf(r->arena, "%s, driver %s%s", models_text(r), driver_text(r),
+			    counted ? "; numbered in PCI order: the driver's numbers are not known"
+				    : "");
+}
+
+const char *render_nics(const struct report *r)
+{
+	const struct node *node = r->node;
+	size_t active = 0, ports = 0;
+
+	if (!was_read(node->rdma.devices))
+		return "unknown";
+	if (node->rdma.devices.count == 0)
+		return "no RDMA device";
+	for_each(d, &node->rdma.devices) {
+		for_each(p, &d->ports) {
+			ports++;
+			active += known_is(p->state, RDMA_PORT_ACTIVE);
+		}
+	}
+	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active",
+			    node->rdma.devices.count, node->rdma.devices.count == 1 ? "" : "s",
+			    active, ports, ports == 1 ? "" : "s");
+}
+
+const char *render_system(const struct report *r)
+{
+	const struct os_facts *os = &r->node->os;
+	const char *text = arena_printf(r->arena, "%s, %s, Linux %s, %s", or_unknown(os->hostname),
+					or_unknown(os->name), or_unknown(os->kernel),
+					or_unknown(os->machine));
+
+	if (is_known(os->hypervisor))
+		text = arena_printf(r->arena, "%s, virtual machine (%s)", text,
+				    os->hypervisor.value);
+	if (is_known(os->container))
+		text = arena_printf(r->arena, "%s, inside a container (%s)", text,
+				    os->container.value);
+	return text;
+}
+
+const char *render_time(struct fact_u64 seconds, struct arena *arena)
+{
+	time_t when = (time_t)seconds.value;
+	struct tm parts;
+	char text[32];
+
+	if (!is_known(seconds) || seconds.value > INT32_MAX * UINT64_C(4) ||
+	    !gmtime_r(&when, &parts) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts))
+		return NULL;
+	return arena_strdup(arena, text);
+}
+
+const char *render_taken(const struct report *r)
+{
+	const struct os_facts *os = &r->node->os;
+	const char *time = render_time(os->observed_time_s, r->arena);
+	const char *who = !is_known(os->observed_uid) ? "an unknown user"
+			  : os->observed_uid.value == 0
+				  ? "root"
+				  : arena_printf(r->arena, "uid %" PRIu64, os->observed_uid.value);
+
+	return time ? arena_printf(r->arena, "%.10s %.8s UTC by %s", time, time + 11, who) : NULL;
+}
+
+/* Whether what waited for the last boot is in effect now; NULL where no repair was followed by one. */
+static const char *repairs_text(const struct report *r)
+{
+	size_t live = 0, all = 0;
+
+	for_each(f, &r->findings) {
+		if (strcmp(f->rule->id, "boot/repair-not-live") != 0 || !f->answer.subject)
+			continue;
+		all++;
+		live += f->answer.verdict == VERDICT_PASS;
+	}
+	return all ? arena_printf(r->arena, "%zu of %zu repair%s took effect at the boot", live,
+				  all, all == 1 ? "" : "s")
+		   : NULL;
+}
+
+static int line(struct view *v, const char *name, const char *text)
+{
+	if (!text)
+		return 0;
+	page_label(&v->page, 0, HEAD, name, text);
+	return lines_of(v, text, HEAD);
+}
+
+int text_head(struct view *v)
+{
+	const struct report *r = v->report;
+	int lines = line(v, "Node", render_system(r));
+
+	lines += line(v, "GPUs", render_gpus(r));
+	lines += line(v, "NICs", render_nics(r));
+	/* The verdict of a node that is well names them itself. */
+	if (v->problems->items.count || v->options->verbose)
+		lines += line(v, "Profiles",
+			      arena_printf(r->arena, "%s (%s)",
+					   profiles_text(r->arena, r->profiles),
+					   r->profiles_reason));
+	lines += line(v, "Read", render_taken(r));
+	return lines + line(v, "Repairs", repairs_text(r));
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text-problem.c - a problem in full: what was found where, what was expected, what it does and what mends it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fixes/plan-make.h"
+#include "query/names.h"
+#include "render/text.h"
+
+/* ---- words that other formats share ---- */
+
+const char *render_where(const struct report *r, const struct problem *p, size_t most)
+{
+	const char **labels = arena_alloc(r->arena, (p->members.count + 1) * sizeof(*labels));
+	size_t count = 0;
+
+	for_each(member, &p->members)
+		if ((*member)->answer.subject)
+			labels[count++] = subject_label(r->node, (*member)->answer.subject,
+							r->arena);
+	if (count == 1 && most == LABELS_ALL)
+		return subject_name(r->node, p->first->answer.subject, r->arena);
+	return labels_join(labels, count, most, r->arena);
+}
+
+/* "file:line" of a fact; NULL: it comes from no file. */
+const char *render_place(const struct report *r, const char *fact)
+{
+	struct fact_ref ref;
+
+	if (report_find(r, fact, &ref) || !ref.source)
+		return NULL;
+	return ref.line ? arena_printf(r->arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
+}
+
+/* Each place once, of the first finding: the others' are of its kind. */
+const char *render_places(const struct report *r, const struct finding *f)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
+		const char *place = render_place(r, f->answer.evidence[i]);
+
+		if (place && !strstr(text, place))
+			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", place);
+	}
+	return text;
+}
+
+/* What a trial showed, and whether that is what the configuration let expect. */
+const char *render_proof(const struct report *r, const struct finding *f)
+{
+	if (!f->proved || f->configured == f->answer.verdict)
+		return f->proved;
+	return arena_printf(r->arena, "%s; the configuration alone would have been \"%s\"",
+			    f->proved, verdict_words[f->configured]);
+}
+
+/* ---- what several members say ---- */
+
+typedef const char *get_text(const struct finding *finding);
+
+static const char *observed(const struct finding *f)
+{
+	return f->answer.observed;
+}
+
+static const char *expected(const struct finding *f)
+{
+	return f->answer.expected;
+}
+
+static bool all_same(const struct problem *p, get_text *get)
+{
+	for_each(member, &p->members)
+		if (!same_text(get(*member), get(p->first)))
+			return false;
+	return true;
+}
+
+static bool says_same(const struct finding *a, const struct finding *b, bool with_expected)
+{
+	return same_text(observed(a), observed(b)) &&
+	       (!with_expected || same_text(expected(a), expected(b)));
+}
+
+static bool is_first(const struct problem *p, const struct finding *f, bool with_expected)
+{
+	for_each(member, &p->members)
+		if (says_same(*member, f, with_expected))
+			return *member == f;
+	return true;
+}
+
+/* The members that say what F says, by name. */
+static const char *those_like(const struct report *r, const struct problem *p,
+			      const struct finding *f, bool with_expected)
+{
+	struct problem like = { .first = f };
+
+	for_each(member, &p->members)
+		if (says_same(*member, f, with_expected))
+			*LIST_ADD(r->arena, &like.members) = *member;
+	return render_where(r, &like, LABELS_ALL);
+}
+
+/* One line where all say the same, else one for each that differs; with what is expected, where that differs. */
+struct text_lines render_found(const struct report *r, const struct problem *p)
+{
+	struct text_lines lines = { 0 };
+	bool with_expected = !all_same(p, expected);
+
+	if (!with_expected && all_same(p, observed)) {
+		if (observed(p->first))
+			*LIST_ADD(r->arena, &lines) = observed(p->first);
+		return lines;
+	}
+	for_each(member, &p->members) {
+		const struct finding *f = *member;
+
+		if (!is_first(p, f, with_expected))
+			continue;
+		*LIST_ADD(r->arena, &lines) =
+			arena_printf(r->arena, "%s: %s%s%s", those_like(r, p, f, with_expected),
+				     observed(f) ? observed(f) : "not as expected",
+				     with_expected && expected(f) ? "; expected " : "",
+				     with_expected && expected(f) ? expected(f) : "");
+	}
+	return lines;
+}
+
+const char *render_expected(const struct problem *p)
+{
+	return all_same(p, expected) ? expected(p->first) : NULL;
+}
+
+struct text_lines render_fixes(const struct steps *steps, const struct problem *p)
+{
+	struct arena *arena = steps->report->arena;
+	struct text_lines lines = { 0 };
+
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+		const char *text = r && r->what
+					   ? arena_printf(arena, "nvnodecheck fix: %s", r->what)
+					   : finding_remedy(*member);
+		bool known = !text || !*text;
+
+		for_each(line, &lines)
+			known |= strcmp(*line, text) == 0;
+		if (!known)
+			*LIST_ADD(arena, &lines) = text;
+	}
+	return lines;
+}
+
+/* Why the program does not repair what it could on other nodes; NULL: it does, or it never could. */
+const char *render_refused(const struct steps *steps, const struct problem *p)
+{
+	const struct plan_repair *r = steps_repair(steps, p->first);
+
+	return r && r->refused && finding_fix(p->first) && !r->activation
+		       ? arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s",
+				      r->refused)
+		       : NULL;
+}
+
+/* ---- the page ---- */
+
+static void title_line(struct view *v, const struct problem *p)
+{
+	const struct page *page = &v->page;
+	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
+
+	page_printf(page, "\n%s%-*s%s%s%s%s\n", page_style(page, style), TEXT_TAG,
+		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
+		    page_style(page, STYLE_BOLD), p->first->rule->id,
+		    page_style(page, STYLE_PLAIN));
+	page_printf(page, "%*s", TEXT_TAG, "");
+	text_wrap(page->out, p->first->rule->title, TEXT_TAG, TEXT_TAG, page->width);
+}
+
+static void fields(struct view *v, const char *name, const struct text_lines *lines)
+{
+	for_each(line, lines)
+		text_field(v, line == lines->items ? name : "", *line);
+}
+
+static bool is_seen_before(const struct problem *p, const struct finding *f)
+{
+	for_each(other, &p->follows) {
+		if (*other == f)
+			return false;
+		if ((*other)->rule == f->rule)
+			return true;
+	}
+	return false;
+}
+
+/* What follows from it, a line for each rule. */
+static void show_follows(struct view *v, const struct problem *p)
+{
+	const char *label = "causes";
+
+	for_each(f, &p->follows) {
+		if (is_seen_before(p, *f))
+			continue;
+		text_field(v, label,
+			   arena_printf(v->report->arena, "%s (%s)", (*f)->rule->title,
+					(*f)->rule->id));
+		label = "";
+	}
+}
+
+static void show(struct view *v, const struct problem *p)
+{
+	const struct finding *f = p->first;
+	struct text_lines found = render_found(v->report, p);
+	struct text_lines fixes = render_fixes(v->steps, p);
+
+	title_line(v, p);
+	text_field(v, "where", render_where(v->report, p, LABELS_ALL));
+	fields(v, "found", &found);
+	text_field(v, "proved", render_proof(v->report, f));
+	text_field(v, "expected", render_expected(p));
+	text_field(v, "source", render_places(v->report, f));
+	text_field(v, "impact", finding_impact(f));
+	fields(v, "fix", &fixes);
+	text_field(v, "", render_refused(v->steps, p));
+	text_field(v, "takes effect", effect_text(steps_activation(v->steps, p)));
+	text_field(v, "graded", f->why_graded);
+	show_follows(v, p);
+}
+
+void text_problems(struct view *v)
+{
+	for_each(p, &v->problems->items)
+		show(v, p);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text-rest.c - what asks for nothing: notes, what was not checked, what is switched off, what is well. */
+#include <string.h>
+
+#include "fleet/since.h"
+#include "query/names.h"
+#include "render/text.h"
+#include "render/topo.h"
+
+#define MARK 14 /* width of "Not checked   " */
+
+/* ---- subjects ---- */
+
+/* The same answer about another subject is shown with the first of its kind. */
+static bool same_answer(const struct finding *a, const struct finding *b)
+{
+	return a->rule == b->rule && a->answer.verdict == b->answer.verdict && a->off == b->off &&
+	       (a == b || (a->answer.subject && b->answer.subject)) &&
+	       same_text(a->answer.observed, b->answer.observed) &&
+	       same_text(a->answer.expected, b->answer.expected);
+}
+
+static bool is_shown_before(const struct report *r, const struct finding *f)
+{
+	for_each(other, &r->findings) {
+		if (other == f)
+			return false;
+		if (same_answer(other, f))
+			return true;
+	}
+	return false;
+}
+
+static const char *subjects(const struct report *r, const struct finding *f)
+{
+	struct problem like = { .first = f };
+
+	for_each(other, &r->findings)
+		if (same_answer(other, f))
+			*LIST_ADD(r->arena, &like.members) = other;
+	return render_where(r, &like, LABELS_ALL);
+}
+
+/* ---- notes ---- */
+
+const char *render_note(const struct report *r, const struct finding *f)
+{
+	const char *where, *text = f->answer.observed ? f->answer.observed : f->rule->title;
+
+	if (f->off || f->answer.verdict != VERDICT_NOTE || is_shown_before(r, f))
+		return NULL;
+	where = subjects(r, f);
+	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *where ? ", " : "", where, text);
+}
+
+static void show_note(struct view *v, const struct finding *f, const char *text)
+{
+	const struct report *r = v->report;
+
+	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), TEXT_TAG, "INFO",
+		    page_style(&v->page, STYLE_PLAIN));
+	if (!v->options->verbose) {
+		page_printf(&v->page, "%s\n", text_cut(r->arena, text, v->page.width - TEXT_TAG));
+		return;
+	}
+	text_wrap(v->page.out, text, TEXT_TAG, TEXT_TAG, v->page.width);
+	text_field(v, "about", f->rule->title);
+	text_field(v, "proved", render_proof(r, f));
+	text_field(v, "expected", f->answer.expected);
+	text_field(v, "source", render_places(r, f));
+	text_field(v, "impact", finding_impact(f));
+	text_field(v, "graded", f->why_graded);
+}
+
+static void show_notes(struct view *v)
+{
+	for_each(f, &v->report->findings) {
+		const char *text = render_note(v->report, f);
+
+		if (text)
+			show_note(v, f, text);
+	}
+}
+
+/* ---- what was not checked ---- */
+
+struct text_lines render_hints(const struct report *r)
+{
+	struct text_lines lines = { 0 };
+
+	for_each(hint, &r->not_judged)
+		if (hint->reason)
+			*LIST_ADD(r->arena, &lines) =
+				arena_printf(r->arena, "%s: add --profile %s", hint->reason,
+					     profiles_text(r->arena, hint->profile));
+	return lines;
+}
+
+static void mark(struct view *v, const char *name, const char *text)
+{
+	page_label(&v->page, 0, MARK, name, text);
+}
+
+static bool is_first_with(const struct unknowns *unknowns, const struct unknown *unknown)
+{
+	for_each(u, unknowns)
+		if (same_text(u->to_check, unknown->to_check))
+			return u == unknown;
+	return false;
+}
+
+static void show_unknown(struct view *v, const struct unknown *u)
+{
+	const char *why = u->why;
+
+	if (u->path)
+		why = arena_printf(v->report->arena, "%s%s: %s", u->path,
+				   u->others ? " and others" : "", why);
+	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), TEXT_TAG, "?",
+		    page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out, why, TEXT_TAG, TEXT_TAG, v->page.width);
+	text_field(v, "not checked", u->rules);
+}
+
+static void show_unknowns(struct view *v)
+{
+	struct unknowns unknowns = render_unknowns(v->report);
+
+	if (!unknowns.count)
+		return;
+	text_heading(v, "Not checked");
+	for_each(u, &unknowns) {
+		if (!is_first_with(&unknowns, u))
+			continue;
+		if (u->to_check)
+			mark(v, "To check:", u->to_check);
+		for_each(other, &unknowns)
+			if (same_text(u->to_check, other->to_check))
+				show_unknown(v, other);
+	}
+}
+
+void text_unknown(struct view *v)
+{
+	if (!v->options->verbose)
+		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - MARK));
+}
+
+static void show_not_judged(struct view *v)
+{
+	struct text_lines hints = render_hints(v->report);
+
+	for_each(hint, &hints)
+		mark(v, "Not judged:", *hint);
+}
+
+/* ---- what is set apart ---- */
+
+static void show_off(struct view *v)
+{
+	for_each(f, &v->report->findings)
+		if (f->off && !is_shown_before(v->report, f))
+			mark(v, "Switched off:",
+			     arena_printf(v->report->arena, "%s%s%s", f->rule->id,
+					  f->why_graded ? ": " : "",
+					  f->why_graded ? f->why_graded : ""));
+}
+
+static void show_short(struct view *v, const struct finding *f)
+{
+	bool pass = f->answer.verdict == VERDICT_PASS;
+	const char *where = subjects(v->report, f);
+
+	page_printf(&v->page, "%s%-*s%s%s%s%s\n",
+		    page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM), TEXT_TAG,
+		    pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id,
+		    *where ? ", " : "", where);
+	if (f->answer.observed) {
+		page_printf(&v->page, "%*s", TEXT_TAG, "");
+		text_wrap(v->page.out, f->answer.observed, TEXT_TAG, TEXT_TAG, v->page.width);
+	}
+	text_field(v, "proved", render_proof(v->report, f));
+}
+
+/* What the files say is wrong and the hardware does all the same. */
+static bool is_overruled(const struct finding *f)
+{
+	return !f->off && f->proved && f->answer.verdict == VERDICT_PASS &&
+	       (f->configured == VERDICT_FAIL || f->configured == VERDICT_PENDING);
+}
+
+static bool is_well(const struct finding *f)
+{
+	return !f->off &&
+	       (f->answer.verdict == VERDICT_PASS || f->answer.verdict == VERDICT_NOT_APPLICABLE);
+}
+
+static void show_those(struct view *v, const char *heading, bool (*chosen)(const struct finding *))
+{
+	bool any = false;
+
+	for_each(f, &v->report->findings) {
+		if (!chosen(f) || is_shown_before(v->report, f))
+			continue;
+		if (!any)
+			text_heading(v, heading);
+		any = true;
+		show_short(v, f);
+	}
+}
+
+static void show_changes(struct view *v)
+{
+	const struct changes *changes = v->report->changes;
+
+	if (!changes)
+		return;
+	text_heading(v, arena_printf(v->report->arena, "%u fact%s changed since then",
+				     changes->items.count, changes->items.count == 1 ? "" : "s"));
+	for_each(c, &changes->items) {
+		page_printf(&v->page, "%*s%s\n", TEXT_TAG, "", c->fact);
+		text_field(v, "before", c->before ? c->before : "not there");
+		text_field(v, "now", c->after ? c->after : "not there");
+	}
+}
+
+/* ---- the whole ---- */
+
+static bool has_lines(const struct view *v)
+{
+	struct text_lines hints = render_hints(v->report);
+
+	return v->report->count[VERDICT_NOTE] || v->report->off || hints.count ||
+	       (v->problems->items.count && !v->options->verbose &&
+		v->report->count[VERDICT_UNKNOWN]);
+}
+
+void text_rest(struct view *v)
+{
+	show_those(v, "Proved otherwise", is_overruled);
+	if (has_lines(v))
+		fputc('\n', v->page.out);
+	show_notes(v);
+	if (v->problems->items.count)
+		text_unknown(v);
+	show_not_judged(v);
+	show_off(v);
+	if (v->options->verbose) {
+		struct topo topo;
+
+		show_unknowns(v);
+		show_those(v, "Well, or not applicable", is_well);
+		topo_make(&topo, v->report->node, v->report->arena);
+		fputc('\n', v->page.out);
+		render_topo_part(&v->page, &topo);
+	}
+	show_changes(v);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.h - parts of the report for people; text.c puts them together. */
+#ifndef RENDER_TEXT_H
+#define RENDER_TEXT_H
+
+#include "render/render.h"
+#include "render/steps.h"
+
+#define TEXT_TAG 5    /* width of "CRIT " */
+#define TEXT_LABEL 14 /* width of "takes effect  " */
+
+struct view {
+	struct page page;
+	const struct report *report;
+	const struct problems *problems;
+	const struct steps *steps;
+	const struct render_options *options;
+};
+
+/* A label and a text beside it; nothing without a text. */
+void text_field(struct view *v, const char *name, const char *text);
+void text_heading(struct view *v, const char *text);
+enum style text_style(enum severity severity);
+extern const char *const text_tags[]; /* by enum severity */
+
+/* text-head.c: the verdict; then what node it is. ROWS: lines that were written. */
+int text_verdict(struct view *v);
+int text_head(struct view *v);
+/* text-table.c: one line for each problem, LINES in all, if there is room for them. */
+void text_table(struct view *v, int lines);
+/* text-problem.c: the problems in full. */
+void text_problems(struct view *v);
+/* text-steps.c: what is to be done, in order. */
+void text_steps(struct view *v);
+/* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is switched off, and with -v what is well. */
+void text_unknown(struct view *v);
+void text_rest(struct view *v);
+
+/* TEXT in lines of WIDTH columns. */
+struct text_lines text_split(struct arena *arena, const char *text, int width);
+/* TEXT in WIDTH columns: its beginning, or the end of a path, with "..." for what is left out. */
+const char *text_cut(struct arena *arena, const char *text, int width);
+/* Columns that TEXT takes on a terminal. */
+int text_columns(const char *text);
+
+#endif

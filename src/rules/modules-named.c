@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modules-named.c - whether the modules that configuration names exist (rules modules/...). */
+#include <string.h>
+
+#include "evaluate/references.h"
+#include "evaluate/skip.h"
+#include "parse/modname.h"
+
+/* ---- modules-load.d ---- */
+
+static enum severity grade_load(const struct rule_context *ctx, const struct reference *r,
+				enum reference_state state)
+{
+	(void)ctx;
+	(void)state;
+	return modname_is_ours(span_of(r->name.value)) ? SEVERITY_WARN : SEVERITY_INFO;
+}
+
+/* What is no name at all, boot/modprobe-syntax says. */
+static bool counts_load(const struct node *node, const struct reference *r)
+{
+	(void)node;
+	return !strpbrk(r->name.value, " \t");
+}
+
+static const char *load_remedy(struct rule_context *ctx, const struct reference *r)
+{
+	return text_printf(
+		ctx,
+		"Install the module %s for this kernel (dkms status, or its package), or take the "
+		"line out; then systemctl restart systemd-modules-load.",
+		r->name.value);
+}
+
+static void check_load(struct rule_context *ctx)
+{
+	static const struct reference_check check = {
+		.format = REFERENCE_MODULES_LOAD,
+		.none = "nothing names modules to load at boot",
+		.expected = "modules that this kernel has",
+		.counts = counts_load,
+		.grade = grade_load,
+		.remedy = load_remedy,
+	};
+
+	if (is_known(ctx->node->os.container))
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+	else
+		references_check(ctx, &check);
+}
+
+/* ---- modprobe.d ---- */
+
+/* Modules that the configuration keeps from being loaded on purpose. */
+static bool is_unwanted(struct span name)
+{
+	static const char *const words[] = { "nouveau", "nova", "nvidiafb", "rivafb" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (span_search(name, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_about_ours(const struct reference *r)
+{
+	struct span about = span_of(is_known(r->claim) ? r->claim.value : r->name.value);
+
+	return modname_is_ours(about) && !is_unwanted(about) && !span_search(about, ":");
+}
+
+/* "softdep nvidia post: x": modprobe goes on without x (libkmod: module_get_dependencies_from_...). An alias that
+ * leads nowhere and a command that is not there keep the module from being loaded. */
+static bool counts_modprobe(const struct node *node, const struct reference *r)
+{
+	(void)node;
+	return is_about_ours(r);
+}
+
+static enum severity grade_modprobe(const struct rule_context *ctx, const struct reference *r,
+				    enum reference_state state)
+{
+	(void)ctx;
+	(void)state;
+	if (str_is(r->role, "softdep"))
+		return SEVERITY_INFO;
+	return str_is(r->claim, "nvidia") || str_is(r->claim, "nvidia_uvm") ? SEVERITY_ERR
+									    : SEVERITY_WARN;
+}
+
+static const char *modprobe_impact(struct rule_context *ctx, const struct reference *r)
+{
+	if (str_is(r->role, "softdep"))
+		return text_printf(ctx, "%s is not loaded with its partner.", r->name.value);
+	return text_printf(
+		ctx, "modprobe %s fails: the next boot is without it, whatever is loaded now.",
+		r->claim.value);
+}
+
+static const char *modprobe_remedy(struct rule_context *ctx, const struct reference *r)
+{
+	if (str_is(r->role, "softdep"))
+		return text_printf(
+			ctx, "Install the module %s for this kernel, or take it out of the line.",
+			r->name.value);
+	if (str_is(r->name, "off"))
+		return text_printf(
+			ctx,
+			"Remove the line (\"alias %s off\" switches the module off), rebuild the "
+			"initramfs, then modprobe %s.",
+			r->claim.value, r->claim.value);
+	return text_printf(ctx,
+			   "Correct or remove the line, rebuild the initramfs, then modprobe %s.",
+			   r->claim.value);
+}
+
+static void check_modprobe(struct rule_context *ctx)
+{
+	static const struct reference_check check = {
+		.format = REFERENCE_MODPROBE,
+		.none = "modprobe.d names no module or command of GPUs and NICs",
+		.expected = "modules and commands that are there",
+		.counts = counts_modprobe,
+		.grade = grade_modprobe,
+		.remedy = modprobe_remedy,
+		.impact = modprobe_impact,
+	};
+
+	if (is_known(ctx->node->os.container))
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+	else if (!skip_without_modprobe(ctx))
+		references_check(ctx, &check);
+}
+
+static const struct rule modules_named_rules[] = {
+	{
+		.id = "modules/named-module-missing",
+		.title = "A module that is to be loaded at boot does not exist",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_load,
+		.impact =
+			"systemd-modules-load.service fails at every boot, and the module is not there.",
+		.remedy = "Install the module for this kernel, or take the line out.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"/etc/modules and modules-load.d; modules.dep, modules.builtin and modules.alias of the "
+			"kernel that runs; aliases and install lines of modprobe.d.",
+		.why = "A name that was right for another kernel or another release of the driver stays in the file. "
+		       "Of modules that have nothing to do with GPUs and NICs it is a note.",
+		.check = "systemctl status systemd-modules-load; modprobe -n -v NAME",
+		.sources = "modules-load.d(5); modprobe(8)",
+	},
+	{
+		.id = "modules/modprobe-target-missing",
+		.title = "modprobe cannot load a module, because its configuration leads nowhere",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_modprobe,
+		.impact = "The next boot is without the module.",
+		.remedy = "Correct or remove the line, and rebuild the initramfs.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"alias, install and softdep lines of modprobe.d about GPU and RDMA modules, and whether the "
+			"modules and commands exist.",
+		.why = "An alias stands over the module of that name. \"off\" is no word of modprobe's: it looks for a "
+		       "module off and fails, which is why people write it. A line that switches nouveau off is "
+		       "meant, and not reported. Of an install line the first word is looked at, where it is a path. "
+		       "A missing soft dependency is passed over by modprobe: a note.",
+		.check = "modprobe -n -v nvidia; grep -rnE 'alias|install|softdep' /etc/modprobe.d",
+		.sources =
+			"modprobe.d(5); kmod: libkmod/libkmod-module.c, kmod_module_new_from_lookup()",
+	},
+};
+
+RULE_TABLE(modules_named);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* services-daemons.c - services that should run and do not, and why (rules services/...). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/kind.h"
+#include "query/service-cause.h"
+
+/* ---- which, and what it does to the node that one is down ---- */
+
+struct daemon {
+	const char *unit;
+	enum severity severity;
+	const char *impact;
+};
+
+static const struct daemon daemons[] = {
+	{ "containerd.service", SEVERITY_ERR, "No container starts on this node." },
+	{ "crio.service", SEVERITY_ERR, "No pod starts on this node." },
+	{ "dcgm-exporter.service", SEVERITY_WARN, "Nobody sees this node's GPU metrics." },
+	{ "docker.service", SEVERITY_ERR, "No container of Docker's starts on this node." },
+	{ "gdrcopy.service", SEVERITY_WARN,
+	  "GDRCopy is not there: small copies go by a slower path." },
+	{ "gdrdrv.service", SEVERITY_WARN,
+	  "GDRCopy is not there: small copies go by a slower path." },
+	{ "kubelet.service", SEVERITY_ERR, "Kubernetes starts no pod on this node." },
+	{ "nv_peer_mem.service", SEVERITY_WARN, "NICs may not reach GPU memory." },
+	{ "nvidia-cdi-refresh.service", SEVERITY_WARN,
+	  "The CDI specification is not made anew when the driver changes." },
+	{ "nvidia-dcgm.service", SEVERITY_WARN, "GPU health and metrics are not collected." },
+	{ "nvidia-imex.service", SEVERITY_ERR,
+	  "Memory of GPUs in other trays cannot be mapped: fabric handles fail." },
+	{ "nvidia-persistenced.service", SEVERITY_WARN,
+	  "GPUs are set up anew for each job, which takes seconds, and lose their settings between jobs." },
+	{ "openibd.service", SEVERITY_WARN, "OFED's RDMA modules may not be loaded." },
+	{ "opensm.service", SEVERITY_ERR, "The InfiniBand subnet may be without its manager." },
+	{ "opensmd.service", SEVERITY_ERR, "The InfiniBand subnet may be without its manager." },
+	{ "rdma-ndd.service", SEVERITY_INFO, "RDMA devices are not described by the host's name." },
+	{ "slurmd.service", SEVERITY_ERR, "Slurm sends no jobs to this node." },
+	{ "systemd-modules-load.service", SEVERITY_WARN,
+	  "Modules that are to be loaded at boot may be missing." },
+};
+
+static const struct daemon *find_daemon(struct fact_str unit)
+{
+	static const struct daemon peermem = { NULL, SEVERITY_WARN,
+					       "NICs may not reach GPU memory." };
+
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++)
+		if (str_is(unit, daemons[i].unit))
+			return &daemons[i];
+	return is_known(unit) && strstr(unit.value, "peermem") ? &peermem : NULL;
+}
+
+/* ---- one of them ---- */
+
+/* systemd gives up after five starts in ten seconds by default; one or two are no loop yet. */
+#define RESTARTS_MANY 3
+
+static bool is_restarting(const struct service *s)
+{
+	return service_condition(s) == SERVICE_STARTING && is_known(s->restarts) &&
+	       s->restarts.value >= RESTARTS_MANY;
+}
+
+static const char *state_text(struct rule_context *ctx, const struct service *s)
+{
+	const char *ending = service_ending(ctx->arena, s);
+
+	if (is_restarting(s))
+		return text_printf(ctx, "starts and ends again and again (%" PRIu64 " times)",
+				   s->restarts.value);
+	if (service_condition(s) == SERVICE_FAILED)
+		return ending ? text_printf(ctx, "has failed (%s)", ending) : "has failed";
+	return "does not run";
+}
+
+/* "has failed (exit-code, status 1): it found no GPU. Its last word: ..." */
+static const char *full_text(struct rule_context *ctx, const struct service *s,
+			     const struct service_cause *cause)
+{
+	const struct service_line *word = service_last_word(s);
+	const char *text = state_text(ctx, s);
+
+	if (cause->text)
+		text = text_printf(ctx, "%s: %s", text, cause->text);
+	if (word)
+		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
+				   word->text.value);
+	return text;
+}
+
+static const char *default_remedy(struct rule_context *ctx, const struct service *s)
+{
+	return text_printf(
+		ctx,
+		"journalctl -b -u %s says why; to start it again without curing that repeats the "
+		"failure.",
+		s->unit.value);
+}
+
+static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
+{
+	struct service_cause cause = service_find_cause(ctx->arena, ctx->node, s);
+
+	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
+		.observed = full_text(ctx, s, &cause), .expected = "active",
+		.impact = daemon->impact,
+		.remedy = cause.remedy ? cause.remedy : default_remedy(ctx, s),
+		.evidence = { fact_path(ctx->arena, "services.units", s->unit.value, "active"),
+			      cause.fact });
+}
+
+/* Enabled, and nothing says why it does not run. */
+static void check_stopped(struct rule_context *ctx, const struct daemon *daemon,
+			  const struct service *s)
+{
+	if (service_find_cause(ctx->arena, ctx->node, s).text)
+		fail(ctx, daemon, s);
+	else
+		NOTE(ctx, .subject = s->unit.value,
+		     .observed = "enabled, and does not run; nothing says that it failed",
+		     .evidence = {
+			     fact_path(ctx->arena, "services.units", s->unit.value, "active") });
+}
+
+static bool is_enabled(const struct service *s)
+{
+	return is_known(s->enabled) && str_starts(s->enabled, "enabled");
+}
+
+/* On a node of compute domains nvidia-imex is the DRA driver's: services/imex-beside-dra. */
+static bool is_not_wanted(const struct node *node, const struct service *s)
+{
+	return str_is(s->unit, "nvidia-imex.service") && node_is(node, KIND_COMPUTE_DOMAINS);
+}
+
+static void check_one(struct rule_context *ctx, const struct daemon *daemon,
+		      const struct service *s)
+{
+	const char *fact = fact_path(ctx->arena, "services.units", s->unit.value, "active");
+
+	if (is_not_wanted(ctx->node, s))
+		return;
+
+	switch (service_condition(s)) {
+	case SERVICE_RUNS:
+		PASS(ctx, .subject = s->unit.value, .evidence = { fact });
+		break;
+	case SERVICE_FAILED:
+		fail(ctx, daemon, s);
+		break;
+	case SERVICE_STARTING:
+		if (is_restarting(s))
+			fail(ctx, daemon, s);
+		break;
+	case SERVICE_STOPPED:
+		if (is_enabled(s))
+			check_stopped(ctx, daemon, s);
+		break;
+	case SERVICE_UNSURE:
+		if (is_enabled(s))
+			UNKNOWN(ctx, .subject = s->unit.value,
+				.observed =
+					"whether it runs, or how its last run ended, was not recorded",
+				.evidence = { fact });
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_daemons(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	size_t before = ctx->findings->count;
+
+	if (!was_read(node->services.units)) {
+		UNKNOWN(ctx,
+			.observed = is_known(node->os.container)
+					    ? "a container does not see the services of its host"
+					    : NULL,
+			.evidence = { "services.units" });
+		return;
+	}
+	if (!node->rdma.devices.count && skip_without_gpu(ctx))
+		return;
+	for_each(s, &node->services.units) {
+		const struct daemon *daemon = find_daemon(s->unit);
+
+		if (daemon)
+			check_one(ctx, daemon, s);
+	}
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "none of the services that matter is installed",
+			       .evidence = { "services.units" });
+}
+
+static const struct rule services_daemons_rules[] = {
+	{
+		.id = "services/daemon-down",
+		.title = "A service that jobs need does not run",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_daemons,
+		.impact = "Jobs do not reach the node, or find it without what the service does.",
+		.remedy = "journalctl -b -u UNIT says why; cure that, then systemctl restart UNIT.",
+		.activation = ACTIVATION_NOW,
+		.follows = { "driver/loaded", "dev/nvidia-nodes-missing" },
+		.reads =
+			"systemd's word on the units (result, exit status, restarts), their unit files and drop-ins, "
+			"the program and the libraries that it needs, the files and users that it names, the last "
+			"lines of the journal, /var/log/syslog or messages, and of the service's own log.",
+		.why = "\"failed\" alone does not say what to do. A library that is nowhere in the loader's path, a "
+		       "program, file or user that the unit names and is not there, a version that is not the "
+		       "driver's, and lines that are known (data/service-words.tsv) do. A service that is enabled, "
+		       "does not run and shows no failure is a note: somebody stopped it, or a condition of its "
+		       "unit does not hold. fabric manager has a rule of its own.",
+		.check = "systemctl --failed; systemctl status UNIT; journalctl -b -u UNIT",
+		.sources = "systemd.service(5); systemd.exec(5), Process Exit Codes; ld.so(8)\n"
+			   "org.freedesktop.systemd1(5)\n"
+			   "github.com/siderolabs/extensions issue 1073",
+	},
+};
+
+RULE_TABLE(services_daemons);
