@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/kind.h"
 #include "query/module-find.h"
 #include "query/topology.h"
 
@@ -59,7 +60,7 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 	else if (open == (built == BUILT_OPEN))
 		PASS(ctx, .evidence = { fact, "driver.flavour" });
 	else if (open)
-		FAIL_AS(ctx, node_is_grace(ctx->node) ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(ctx, node_is(ctx->node, KIND_GRACE) ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = "gdrdrv was built for the proprietary flavour, and the open "
 				    "one is loaded",
 			.expected = "gdrdrv built for the open flavour",
