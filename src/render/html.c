@@ -303,10 +303,10 @@ static void answer(const struct report *r, const struct finding *f)
 	const char *verdict = f->off ? "off" : verdict_words[f->answer.verdict];
 
 	html("<tr data-verdict=\"%s\"><td><span class=\"word word-%s\">%s</span></td>"
-	     "<td class=\"rule\">%s</td><td>%s</td><td>%s%s%s</td><td>",
-	     verdict, verdict, verdict, f->rule->id,
-	     subject_name(r->node, f->answer.subject, r->arena), f->rule->title,
-	     f->answer.observed ? ": " : "", f->answer.observed ? f->answer.observed : "");
+	     "<td><span class=\"rule\">%s</span><br>%s</td><td>%s</td><td>%s</td><td>",
+	     verdict, verdict, verdict, f->rule->id, f->rule->title,
+	     subject_name(r->node, f->answer.subject, r->arena),
+	     f->answer.observed ? f->answer.observed : "");
 	evidence(r, f);
 	html("</td></tr>\n");
 }
@@ -323,7 +323,8 @@ static void answers(const struct page_view *v)
 	     "<span id=\"shown\" role=\"status\"></span>\n</div>\n"
 	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"all\" tabindex=\"0\">\n"
 	     "<table id=\"answers\">\n<thead><tr><th scope=\"col\">Verdict</th>"
-	     "<th scope=\"col\">Rule</th><th scope=\"col\">Where</th><th scope=\"col\">What</th>"
+	     "<th scope=\"col\">Rule, and what it looks for</th><th scope=\"col\">Where</th>"
+	     "<th scope=\"col\">Found</th>"
 	     "<th scope=\"col\">Evidence</th></tr></thead>\n<tbody>\n");
 	for_each(f, &v->report->findings)
 		answer(v->report, f);
