@@ -10,6 +10,7 @@
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
+#   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
@@ -59,7 +60,8 @@ LIBS := json-c inih
 HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
-	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith
+	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
+	    -Wno-missing-field-initializers
 
 # What distributions build with, as far as this compiler has it for its machine: all but what one of a list of
 # guesses refuses is asked for at once. FORTIFY_SOURCE needs optimization, and a distribution may name its own.
@@ -90,7 +92,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -265,6 +267,9 @@ check-reboot: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck
 check-cycle: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck --all
+# Disks are mounted through loop devices. POWER='--count 1000 --seed 1'
+check-power: $(B)/nvnodecheck
+	$(Q)python3 tests/vm/power.py --program $(B)/nvnodecheck $(POWER)
 # Of the package that make deb made.
 check-units: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb

@@ -532,12 +532,12 @@ def test_journal(plain, tmp_path):
 
 def test_nothing_is_written_past_the_escapes():
     """A value is written by escape_printf(), page_printf() and their like alone: printf() has no %s but in the
-    texts that are this program's own."""
+    texts that are this program's own. What a capture keeps becomes strings of JSON, which json-c writes."""
     own = {"cli.c", "complete.c", "rules-man.c", "main.c", "escape.c", "message.c", "text.c", "arena.c", "memory.c"}
     wrong = []
     for folder, _, files in os.walk(os.path.join(program.TOP, "src")):
         for name in files:
-            if not name.endswith(".c") or name in own:
+            if not name.endswith(".c") or name in own or name == "redact.c" or name.startswith("keep-"):
                 continue
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 text = file.read()

@@ -52,6 +52,7 @@ struct options {
 	bool yes;
 	const char *plan; /* the id that was shown */
 	bool no_regenerate;
+	bool writable_parents;
 	bool reload;
 	bool list;
 	bool quick;

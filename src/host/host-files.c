@@ -386,7 +386,6 @@ static void close_files(struct host *host)
 	if (host->root >= 0)
 		close(host->root);
 	close_own_descriptors(host);
-	free(host->directory);
 }
 
 const struct host_ops host_files_ops = {
@@ -411,7 +410,7 @@ struct host *host_open_live(void)
 	return host;
 }
 
-struct host *host_open_tree(const char *directory, char error[256])
+struct host *host_open_tree(const struct root *root, char error[256])
 {
 	struct host *host = calloc(1, sizeof(*host));
 
@@ -421,16 +420,25 @@ struct host *host_open_tree(const char *directory, char error[256])
 	}
 	host->kind = HOST_TREE;
 	host->ops = &host_files_ops;
-	host->root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* Even a realpath() that succeeds can leave an errno of its own. */
+	host->directory = root->name;
+	host->device = root->device;
+	host->inode = root->inode;
+	host->root = fcntl(root->fd, F_DUPFD_CLOEXEC, 3);
 	if (host->root >= 0)
-		host->directory = realpath(directory, NULL);
-	if (host->directory)
 		return host;
-	snprintf(error, 256, "--root %.180s: %s", directory, strerror(errno));
-	close_files(host);
+	snprintf(error, 256, "--root %.180s: %s", root->name, strerror(errno));
 	free(host);
 	return NULL;
+}
+
+/* How a library finds PATH: by the descriptor, since the tree's name may lead elsewhere by now. Without
+ * /proc only the name is left; check_confined() sees whether it is the same file. */
+static void native_path(struct host *host, const char *path, char native[PATH_MAX])
+{
+	if (own_descriptors(host) >= 0)
+		snprintf(native, PATH_MAX, "/proc/self/fd/%d%s", host->root, path);
+	else
+		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
 }
 
 /* The file inside the root and the file that a library opens by its native path must be the same
@@ -444,7 +452,7 @@ static int check_confined(struct host *host, const char *path)
 
 	here = fd >= 0 && fstat(fd, &inside) == 0;
 	close_fd(&fd);
-	snprintf(native, sizeof(native), "%s%s", host->directory, path);
+	native_path(host, path, native);
 	there = stat(native, &outside) == 0;
 	if (here != there)
 		return -EXDEV;
@@ -480,6 +488,6 @@ int host_folder(struct host *host, const char *path, const char *const *names,
 			host_gap_note(host, sub, rc, NULL);
 	}
 	if (rc == 0)
-		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
+		native_path(host, path, native);
 	return rc;
 }

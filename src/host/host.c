@@ -25,6 +25,12 @@ enum host_kind host_kind(const struct host *host)
 	return host->kind;
 }
 
+void host_identity(const struct host *host, uint64_t *device, uint64_t *inode)
+{
+	*device = host->device;
+	*inode = host->inode;
+}
+
 /* Known to every child from the start: each redacts by itself. */
 static int learn_names(struct host *host)
 {

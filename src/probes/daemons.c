@@ -354,7 +354,8 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 	open = has_gpu_open(h->host, pid);
 	if (open < 0 && is_for_holding(h->host, pid, comm))
 		open = 1;
-	if (open == -EACCES || open == -EPERM)
+	/* On a running system one that is not there has ended; a copy may lack it. */
+	if (open < 0 && (open != -ENOENT || host_kind(h->host) == HOST_TREE))
 		h->hidden = true;
 	if (open <= 0 ||
 	    host_read(h->host, &text, HOST_FILE_MAX, "/proc/%llu/stat", (unsigned long long)pid) ||
@@ -373,9 +374,9 @@ static int ask_holders(struct host *host, void *facts, struct arena *arena, void
 	(void)arena;
 	(void)user;
 	if (rc)
-		return rc;
+		return rc == -ESRCH ? -ENODATA : rc;
 	if (!is_known(answer->gpu_held_since_ms) && h.hidden)
-		return -EACCES;
+		return -ENODATA;
 	if (!is_known(answer->gpu_held_since_ms))
 		answer->gpu_held_since_ms.state = FACT_ABSENT;
 	return 0;

@@ -71,7 +71,7 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 	static const char *const folders[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
 					       "/usr/bin",	  "/sbin",	    "/bin" };
 	struct host_stat stat;
-	int rc = -ENOENT;
+	int rc = -ENODATA;
 
 	if (strchr(r->name.value, '/')) {
 		rc = stat_name(ctx, r->name.value, &stat);
@@ -86,7 +86,9 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 			set(ctx, r, 0, path);
 			return;
 		}
-		rc = one == -ENOENT ? rc : one;
+		/* A copy without one of the folders says nothing of that one. */
+		if (one != -ENODATA && (rc == -ENODATA || rc == -ENOENT))
+			rc = one;
 	}
 	set(ctx, r, rc, NULL);
 }

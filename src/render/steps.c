@@ -317,10 +317,10 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(
-		arena, "%sRepair %s (without --apply it only shows the changes):", steps->where,
-		own == all ? (all == 1 ? "it" : "all of them")
-			   : arena_printf(arena, "%u of the %u problems", own, all));
+	return arena_printf(arena, "%s %s (without --apply it only shows the changes):",
+			    *steps->where ? "On the node, repair" : "Repair",
+			    own == all ? (all == 1 ? "it" : "all of them")
+				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
 const char *steps_restart_command(enum activation restart)

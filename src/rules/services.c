@@ -69,7 +69,8 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 		return "nvidia-fabricmanager is masked";
 	if (!s || str_is(s->load, "not-found"))
 		return s && is_known(s->program)
-			       ? text_printf(ctx, "%s does not run", s->program.value)
+			       ? text_printf(ctx, "%s is there, and no unit starts it",
+					     s->program.value)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
 	if (ending)

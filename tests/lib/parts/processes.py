@@ -111,10 +111,9 @@ def _render_process(tree, path, process):
         tree.file(path + "/uid_map", "         0          0 4294967295\n")
     else:
         tree.file(path + "/uid_map", "         0     100000      65536\n")
-    if "started" in process:
-        # proc(5): the name can hold anything; field 22 counts hundredths of a second.
-        tree.line(path + "/stat", "%s (%s) S 1 %s" % (process["pid"], process["comm"][:15], " ".join(
-            ["0"] * 17 + [str(int(float(process["started"]) * 100))] + ["0"] * 30)))
+    # proc(5): the name can hold anything; field 22 counts hundredths of a second from the boot.
+    tree.line(path + "/stat", "%s (%s) S 1 %s" % (process["pid"], process["comm"][:15], " ".join(
+        ["0"] * 17 + [str(int(float(process.get("started", 20)) * 100))] + ["0"] * 30)))
     unit = process.get("unit")
     tree.line(path + "/cgroup", "0::" + process["cgroup"] if "cgroup" in process else
               "0::/system.slice/" + unit if unit else
