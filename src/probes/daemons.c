@@ -71,17 +71,19 @@ static bool take_libraries(struct loader *loader, const char *program, struct se
 static void read_program(struct host *host, struct arena *arena, const struct question *q,
 			 struct service *answer)
 {
-	_cleanup_fragments_ struct unit_fragments fragments;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
+	_cleanup_loader_ struct loader loader = { 0 };
 	struct program_search search = { .arena = arena };
 	const char *known = q->row ? q->row->program : NULL;
 
+	int rc;
+
 	unit_fragments_open(&fragments, host, arena);
-	unit_fragments_read(&fragments, q->unit, take_program, &search);
+	rc = unit_fragments_read(&fragments, q->unit, take_program, &search);
 	if (!search.program && known && host_exists(host, known))
 		search.program = known;
 	if (!search.program) {
-		answer->program.state = fragments.error ? FACT_UNKNOWN : FACT_ABSENT;
+		answer->program.state = rc ? FACT_UNKNOWN : FACT_ABSENT;
 		return;
 	}
 	answer->program = fact_str(arena, search.program);

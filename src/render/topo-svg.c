@@ -22,7 +22,6 @@
 #define END_BOX 278
 #define ROW_GAP 10
 #define LINE 15	       /* of text */
-#define CPUS_WIDTH 400 /* of the list of a NUMA node's processors */
 #define MATRIX_CELL 52
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18
