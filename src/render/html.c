@@ -126,8 +126,8 @@ static void table(const struct page_view *v)
 		html("<p>None.</p>\n</section>\n");
 		return;
 	}
-	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"problems\" tabindex=\"0\">\n"
-	     "<table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Problem</th>"
+	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"problems\" tabindex=\"0\">\n");
+	html("<table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Problem</th>"
 	     "<th scope=\"col\">Where</th><th scope=\"col\">Next</th></tr></thead>\n<tbody>\n");
 	for_each(p, &v->problems->items) {
 		html("<tr><td>");
@@ -268,8 +268,8 @@ static void unknowns(const struct page_view *v)
 	if (!list.count)
 		return;
 	html("<section>\n<h2 id=\"unknown\">Not checked</h2>\n"
-	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"unknown\" tabindex=\"0\">\n"
-	     "<table>\n<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">To check</th>"
+	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"unknown\" tabindex=\"0\">\n");
+	html("<table>\n<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">To check</th>"
 	     "<th scope=\"col\">Rules</th></tr></thead>\n<tbody>\n");
 	for_each(u, &list)
 		html("<tr><td>%s%s%s%s</td><td>%s</td><td class=\"rule\">%s</td></tr>\n",
@@ -313,16 +313,15 @@ static void answer(const struct report *r, const struct finding *f)
 
 static void answers(const struct page_view *v)
 {
-	html("<section>\n<h2 id=\"all\">All answers</h2>\n"
-	     "<div class=\"find\" hidden>\n"
-	     "<label>Search <input id=\"words\" type=\"search\" autocomplete=\"off\"></label>\n"
+	html("<section>\n<h2 id=\"all\">All answers</h2>\n<div class=\"find\" hidden>\n");
+	html("<label>Search <input id=\"words\" type=\"search\" autocomplete=\"off\"></label>\n"
 	     "<label>Verdict <select id=\"verdict\"><option value=\"\">any</option>\n");
 	for (size_t i = 0; verdict_words[i]; i++)
 		html("<option>%s</option>", verdict_words[i]);
 	html("<option>off</option></select></label>\n"
-	     "<span id=\"shown\" role=\"status\"></span>\n</div>\n"
-	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"all\" tabindex=\"0\">\n"
-	     "<table id=\"answers\">\n<thead><tr><th scope=\"col\">Verdict</th>"
+	     "<span id=\"shown\" role=\"status\"></span>\n</div>\n");
+	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"all\" tabindex=\"0\">\n");
+	html("<table id=\"answers\">\n<thead><tr><th scope=\"col\">Verdict</th>"
 	     "<th scope=\"col\">Rule, and what it looks for</th><th scope=\"col\">Where</th>"
 	     "<th scope=\"col\">Found</th>"
 	     "<th scope=\"col\">Evidence</th></tr></thead>\n<tbody>\n");

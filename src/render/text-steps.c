@@ -103,6 +103,7 @@ void text_steps(struct view *v)
 	fputc('\n', v->page.out);
 	sentence(v, 0, "Why, and how to check by hand: nvnodecheck explain RULE");
 	if (needs_others(v))
-		sentence(v, 0,
-			 "A text for whoever runs the machine: nvnodecheck doctor --for provider");
+		sentence(
+			v, 0,
+			"A text to send to the administrator or the provider: nvnodecheck doctor --for provider");
 }
