@@ -194,10 +194,10 @@ static void step_problems(const struct page_view *v, const struct step *step)
 	html("<ul>\n");
 	for_each(p, &step->problems) {
 		const struct finding *f = (*p)->first;
-		const char *where = render_where(v->report, *p, 3), *remedy = finding_remedy(f);
+		const char *where = render_where(v->report, *p, 3);
 
 		html("<li><span class=\"rule\">%s</span>%s%s: %s\n", f->rule->id,
-		     *where ? ", " : "", where, remedy ? remedy : f->rule->title);
+		     *where ? ", " : "", where, steps_what(v->steps, *p));
 		command(finding_command(f));
 		html("</li>\n");
 	}
@@ -220,7 +220,7 @@ static void steps(const struct page_view *v)
 			command(v->steps->fix_command);
 		else if (step->kind == STEP_RESTART)
 			command(steps_restart_command(v->steps->restart));
-		else
+		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
 		html("</li>\n");
 	}
