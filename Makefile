@@ -15,6 +15,7 @@
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
+#   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
@@ -91,7 +92,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -280,6 +281,19 @@ check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
+
+# The pictures of README.md, made by the program of nodes that are described in tests/nodes. The page needs chromium.
+pictures: all
+	$(Q)rm -rf $(B)/pictures && mkdir -p $(B)/pictures
+	$(Q)tests/mktree broken-everything $(B)/pictures/broken
+	$(Q)$(B)/nvnodecheck topo --format svg --root $(B)/pictures/broken -o docs/topology.svg
+	$(Q)tests/mktree h20-roce-deepep $(B)/pictures/node
+	$(Q)$(B)/nvnodecheck capture --no-redact --root $(B)/pictures/node -o $(B)/pictures/node.capture
+	$(Q)$(B)/nvnodecheck doctor --format html --profile deepep -o $(B)/pictures/page.html \
+		$(B)/pictures/node.capture || test $$? = 1
+	$(Q)chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+		--window-size=1200,1700 --screenshot=$(CURDIR)/docs/page.png \
+		file://$(CURDIR)/$(B)/pictures/page.html 2>$(B)/pictures/chromium.log
 
 bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
