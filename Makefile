@@ -86,7 +86,8 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -171,6 +172,13 @@ $(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
 
+$(B)/known-bad.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+$(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -195,6 +203,8 @@ $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
+$(B)/query/known-bad.o: $(B)/known-bad.inc
+$(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/query/service-cause.o: $(B)/service-words.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
@@ -323,7 +333,7 @@ install: all
 	install -m 644 completions/nvnodecheck.bash $(DESTDIR)$(BASHDIR)/nvnodecheck
 	install -m 644 completions/_nvnodecheck $(DESTDIR)$(ZSHDIR)/
 	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
-	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING \
+	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
 		$(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	find $(DESTDIR)$(DOCDIR)/contrib -type f ! -path '*/contrib/kubernetes/*' -exec \
