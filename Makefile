@@ -87,7 +87,8 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -128,7 +129,7 @@ $(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h \
+	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h \
 	      src/facts/proof.h src/facts/own-files.h src/facts/facts.c src/facts/services.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
@@ -172,6 +173,13 @@ $(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
 
+$(B)/known-bad.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+$(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -197,6 +205,8 @@ $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
+$(B)/query/known-bad.o: $(B)/known-bad.inc
+$(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
@@ -337,7 +347,7 @@ install: all
 	install -m 644 completions/nvnodecheck.bash $(DESTDIR)$(BASHDIR)/nvnodecheck
 	install -m 644 completions/_nvnodecheck $(DESTDIR)$(ZSHDIR)/
 	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
-	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING \
+	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
 		$(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	find $(DESTDIR)$(DOCDIR)/contrib -type f ! -path '*/contrib/kubernetes/*' -exec \

@@ -47,6 +47,7 @@ static void parse_x86(struct span text, struct cpuinfo *info)
 		return;
 	info->has_flags = true;
 	info->hypervisor = has_word(flags, "hypervisor");
+	info->ibt = has_word(flags, "ibt");
 	if (has_word(flags, "lm"))
 		info->machine = "x86_64";
 }

@@ -17,6 +17,7 @@ struct cpuinfo {
 	const char *machine; /* as uname(2) has it, or NULL */
 	bool has_flags;	     /* x86: its flags are there, and whole */
 	bool hypervisor;     /* and the one that hypervisors set is among them (CPUID 1, ECX 31) */
+	bool ibt;	     /* and indirect branch tracking is (CPUID 7, EDX 20) */
 };
 
 /* False when there is no processor in it. */

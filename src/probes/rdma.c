@@ -84,13 +84,20 @@ static void read_physical_state(struct probe_context *ctx, const struct port_pat
 static void read_rate(struct probe_context *ctx, const struct port_path *at, struct rdma_port *port)
 {
 	_cleanup_text_ struct text text = { 0 };
+	struct span word;
 	int rc = read_port(ctx, at, &text, "rate");
 
 	port->rate_mbps.state = probe_state(rc);
 	if (rc == 0 && rdma_rate_parse(text_span(&text), &port->rate_mbps.value)) {
 		port->rate_mbps.state = FACT_UNKNOWN;
 		bad_value(ctx, at, "rate", "not a rate in Gb/sec");
+		return;
 	}
+	port->lane_rate.state = probe_state(rc);
+	if (rc)
+		return;
+	word = rdma_lane_rate(text_span(&text));
+	port->lane_rate = word.n ? probe_span(ctx, word) : FACT_NONE(fact_str);
 }
 
 /* ---- the tables of a port ---- */

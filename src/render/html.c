@@ -169,6 +169,7 @@ static void detail(const struct page_view *v, const struct problem *p, size_t nu
 	rows("Fix", &fixes);
 	row("", render_refused(v->steps, p));
 	row("Takes effect", effect_text(steps_activation(v->steps, p)));
+	row("Reference", f->answer.source);
 	row("Graded", f->why_graded);
 	row("Why", f->rule->why);
 	follows(p);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 
@@ -205,6 +206,7 @@ static void check_char_links(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	struct missing_links missing = { 0 };
+	struct known_cause cause;
 	uint64_t nvidia, uvm;
 
 	if (skip_without_engine(ctx))
@@ -224,14 +226,15 @@ static void check_char_links(struct rule_context *ctx)
 			need_link(ctx, &missing, nvidia, g->minor.value);
 	if (uvm)
 		need_link(ctx, &missing, uvm, 0);
-	if (missing.count)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "/dev/char lacks %zu, the first is %s",
-					     missing.count, missing.first),
-		     .expected = "a link for every NVIDIA device node",
-		     .evidence = { "dev.char_links", "dev.majors" });
-	else
+	if (!missing.count) {
 		PASS(ctx, .evidence = { "dev.char_links" });
+		return;
+	}
+	cause = known_cause(ctx, text_printf(ctx, "/dev/char lacks %zu, the first is %s",
+					     missing.count, missing.first));
+	FAIL(ctx, .observed = cause.observed, .expected = "a link for every NVIDIA device node",
+	     .remedy = cause.remedy, .source = cause.source,
+	     .evidence = { "dev.char_links", "dev.majors" });
 }
 
 static const struct rule dev_containers_rules[] = {
