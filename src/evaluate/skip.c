@@ -109,8 +109,12 @@ bool skip_without_whole_log(struct rule_context *ctx)
 
 bool skip_in_vm(struct rule_context *ctx, const char *what)
 {
-	if (!node_is_vm(ctx->node))
+	if (is_absent(ctx->node->os.hypervisor))
 		return false;
+	if (!node_is_vm(ctx->node)) {
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
+		return true;
+	}
 	UNKNOWN(ctx,
 		.observed = text_printf(ctx, "a virtual machine (%s): %s",
 					ctx->node->os.hypervisor.value, what),

@@ -116,6 +116,9 @@ static void read_cpu(struct probe_context *ctx)
 	os->cpu_model = text_or_absent(ctx, info.model);
 	os->cpu_family = number_or_absent(info.family);
 	os->cpu_model_number = number_or_absent(info.number);
+	/* The dynamic linker of the ABI that only little-endian systems have (OpenPOWER ELFv2, 4.1.1). */
+	if (info.power && host_exists(ctx->host, "/lib64/ld64.so.2"))
+		info.machine = "ppc64le";
 	if (!is_known(os->machine))
 		os->machine = info.machine ? fact_str(ctx->arena, info.machine)
 					   : (struct fact_str){ 0 };

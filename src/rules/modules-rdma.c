@@ -28,6 +28,20 @@ static const struct pci_device *first_nic(const struct node *node)
 	return NULL;
 }
 
+/* What only the module can have made is there: it is built in, or the list of modules is not whole. */
+static bool is_at_work(const struct node *node, const char *name)
+{
+	if (node_module(node, name))
+		return true;
+	for_each(d, &node->rdma.devices) {
+		if (strncmp(name, "mlx5_", 5) == 0 && str_is(d->driver, "mlx5_core"))
+			return true;
+		if (strcmp(name, "ib_uverbs") == 0 && is_known(d->uverbs))
+			return true;
+	}
+	return false;
+}
+
 /* True when the rule has been answered. */
 static bool skip_without_mlx5(struct rule_context *ctx, const struct pci_device **nic)
 {
@@ -53,7 +67,7 @@ static void check_mlx5(struct rule_context *ctx)
 	if (skip_without_mlx5(ctx, &nic))
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!node_module(ctx->node, needed[i]))
+		if (!is_at_work(ctx->node, needed[i]))
 			FAIL(ctx, .subject = needed[i],
 			     .observed = text_printf(ctx, "%s is not loaded", needed[i]),
 			     .expected = text_printf(ctx, "%s loaded, for %s", needed[i],
@@ -83,7 +97,7 @@ static void check_rdma(struct rule_context *ctx)
 	if (skip_without_mlx5(ctx, &nic))
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!node_module(ctx->node, needed[i].name))
+		if (!is_at_work(ctx->node, needed[i].name))
 			FAIL_AS(ctx, needed[i].severity, .subject = needed[i].name,
 				.observed = text_printf(ctx, "%s is not loaded: %s", needed[i].name,
 							needed[i].what),

@@ -37,7 +37,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = node_is_vm(node) ? SWITCHES_MAYBE : SWITCHES_YES;
+		found = is_absent(node->os.hypervisor) ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
