@@ -149,6 +149,9 @@ static void read_cpu(struct probe_context *ctx)
 		os->cpu_ibt = fact_bool(info.ibt);
 	else
 		os->cpu_ibt.state = info.family.n ? FACT_UNKNOWN : FACT_ABSENT;
+	/* The dynamic linker of the ABI that only little-endian systems have (OpenPOWER ELFv2, 4.1.1). */
+	if (info.power && host_exists(ctx->host, "/lib64/ld64.so.2"))
+		info.machine = "ppc64le";
 	if (!is_known(os->machine))
 		os->machine = info.machine ? fact_str(ctx->arena, info.machine)
 					   : (struct fact_str){ 0 };

@@ -14,18 +14,31 @@ static bool runs_or_will(const struct service *service)
 	return str_is(service->active, "active") || str_is(service->enabled, "enabled");
 }
 
+static const char *const engines[] = { "kubelet.service", "crio.service", "docker.service",
+				       "containerd.service" };
+
 static const struct service *engine(const struct node *node)
 {
-	static const char *const units[] = { "kubelet.service", "crio.service", "docker.service",
-					     "containerd.service" };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		const struct service *service = node_service(node, units[i]);
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const struct service *service = node_service(node, engines[i]);
 
 		if (service && runs_or_will(service))
 			return service;
 	}
 	return NULL;
+}
+
+/* Is one of the units that start an engine not known to be off? */
+static bool is_engine_unknown(const struct node *node)
+{
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const struct service *service = node_service(node, engines[i]);
+
+		if (service && !str_is(service->load, "not-found") &&
+		    (is_unknown(service->active) || is_unknown(service->enabled)))
+			return true;
+	}
+	return false;
 }
 
 /* True when the rule has nothing to say: no GPU or driver, no engine, or inside a container. */
@@ -39,6 +52,8 @@ static bool skip_without_engine(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "inside a container",
 			       .evidence = { "os.container" });
 	else if (!was_read(node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!engine(node) && is_engine_unknown(node))
 		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (!engine(node))
 		NOT_APPLICABLE(ctx, .observed = "no container engine runs or is enabled",

@@ -39,7 +39,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = node_is(node, KIND_VIRTUAL_MACHINE) ? SWITCHES_MAYBE : SWITCHES_YES;
+		found = is_absent(node->os.hypervisor) ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
