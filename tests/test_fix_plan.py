@@ -648,8 +648,13 @@ def test_nv_peer_mem_gives_way(make):
     assert plan.step("unload-module")["subject"] == "nv_peer_mem"
 
 
+# The first driver that has nvidia-peermem.
+WITH_PEERMEM = ("replace /proc/driver/nvidia/version 418.226.00 470.57.02\n"
+                "replace /sys/module/nvidia/version 418.226.00 470.57.02\n")
+
+
 def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
-    plan = make("old-nv-peer-mem", "", "modules/peermem-conflict")
+    plan = make("old-nv-peer-mem", WITH_PEERMEM, "modules/peermem-conflict")
     assert plan.empty() and "a package has to bring it" in plan.refused("modules/peermem-conflict")
 
 
@@ -968,7 +973,7 @@ def test_apply_only_the_plan_that_was_shown(scratch):
 
 @as_root
 def test_apply_where_nothing_can_be_changed(scratch):
-    directory = plans.put(scratch, "old-nv-peer-mem")
+    directory = plans.put(scratch, "old-nv-peer-mem", WITH_PEERMEM)
     result = program.run("fix", "--root", directory, "modules/peermem-conflict", "--apply", "--yes")
     assert result.status == 4
 

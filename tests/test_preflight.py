@@ -32,7 +32,7 @@ def preflight(directory, *args, **more):
 
 
 @pytest.mark.parametrize("name, profile, reason", [
-    ("old-nv-peer-mem", "gpudirect-rdma", "driver/version-floor: 418.226.00 is older than 510.40.3"),
+    ("old-nv-peer-mem", "deepep", "driver/version-floor: 418.226.00 is older than 510.40.3"),
     ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords \"RMNvLinkEnable=0x0\" "
                                     "lacks PeerMappingOverride=1."),
 ])

@@ -44,6 +44,7 @@ static const struct {
 	{ "boot_entry", "initrd", keep_path },
 	{ "boot_entry", "kernel", keep_word },
 	{ "boot_entry", "title", keep_os_release },
+	{ "cdi_spec", "cdi_version", keep_word },
 	{ "cdi_spec", "driver_version", keep_word },
 	{ "cdi_spec", "path", keep_path },
 	{ "containers_facts", "toolkit", keep_path },

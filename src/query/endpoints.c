@@ -73,12 +73,9 @@ static void fill_rdma(struct rdma_endpoint *end, const struct endpoints *endpoin
 
 bool endpoints_are_integrated(const struct endpoints *endpoints)
 {
-	for_each(gpu, &endpoints->gpus) {
-		const struct gpu_model *model = gpu_model(gpu->chain.device);
-
-		if (model && model->kind == GPU_INTEGRATED)
+	for_each(gpu, &endpoints->gpus)
+		if (gpu_is_integrated(gpu->chain.device))
 			return true;
-	}
 	return false;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "query/names.h"
+#include "query/kind.h"
 #include "query/topology.h"
 #include "render/topo.h"
 
@@ -132,7 +133,7 @@ struct topo_settings topo_settings(const struct topo *topo)
 	struct topo_settings settings = { 0 };
 	struct pairs pairs = find_pairs(topo);
 
-	if (node_is_vm(topo->node) || !pairs.whole || pairs.items.count < 2)
+	if (node_is(topo->node, KIND_VIRTUAL_MACHINE) || !pairs.whole || pairs.items.count < 2)
 		return settings;
 	add(topo, &settings, "NCCL_IB_HCA", arena_printf(topo->arena, "=%s", list(&pairs, false)),
 	    "the NICs nearest to the GPUs, and no others; each rank takes the nearest of them");

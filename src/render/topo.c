@@ -7,6 +7,7 @@
 
 #include "evaluate/problems.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/names.h"
 #include "query/node-find.h"
 #include "query/topology.h"
@@ -536,7 +537,7 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	if (unnumbered)
 		lines->text[lines->count++] = "A GPU with a letter has no number: the driver does "
 					      "not have it.";
-	if (node_is_vm(topo->node))
+	if (node_is(topo->node, KIND_VIRTUAL_MACHINE))
 		lines->text[lines->count++] = "In a virtual machine the hypervisor makes up the "
 					      "paths; the real ones may differ.";
 	if (data_direct)

@@ -39,7 +39,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = node_is_vm(node) ? SWITCHES_MAYBE : SWITCHES_YES;
+		found = is_absent(node->os.hypervisor) ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
@@ -156,12 +156,11 @@ static void check_down(struct rule_context *ctx)
 		return;
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
 		check_running(ctx, s, device);
+	else if (node_is(ctx->node, KIND_CONTAINER))
+		UNKNOWN(ctx, .observed = "a container does not see the services of its host",
+			.evidence = { "services.units", "os.container" });
 	else if (!was_read(services->units) || (s && is_unknown(s->active)))
-		UNKNOWN(ctx,
-			.observed = is_known(ctx->node->os.container)
-					    ? "a container does not see the services of its host"
-					    : NULL,
-			.evidence = { "services.units" });
+		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (switches == SWITCHES_MAYBE)
 		UNKNOWN(ctx,
 			.observed = "not running in this virtual machine; it is needed here only "

@@ -86,7 +86,10 @@ def _render_wheel(tree, name, place, version):
 
 
 # Programs that packages bring, by how the package's name begins.
-PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager", "nvlsm": "/opt/nvidia/nvlsm/sbin/nvlsm"}
+PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager", "nvlsm": "/opt/nvidia/nvlsm/sbin/nvlsm",
+            "nvidia-container-toolkit-base": "/usr/bin/nvidia-ctk", "containerd": "/usr/bin/containerd",
+            "docker-ce": "/usr/bin/dockerd", "podman": "/usr/bin/podman", "enroot": "/usr/bin/enroot",
+            "dkms": "/usr/sbin/dkms", "ucx": "/usr/bin/ucx_info"}
 CONFIGURATION = {"nvidia-fabricmanager": ("/usr/share/nvidia/nvswitch/fabricmanager.cfg",
                                           "LOG_LEVEL=4\nBIND_INTERFACE_IP=127.0.0.1\n")}
 
