@@ -72,11 +72,11 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 }
 
 /* Without its folder, or the copy that was kept, no later try does better; it would only stand in the
- * way of all that comes after. */
+ * way of all that comes after. What somebody changes just now is theirs. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
-	if (t->w.refused || rc == -ENOENT || rc == -EUCLEAN)
+	if (t->w.refused || t->w.overtaken || rc == -ENOENT)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;
@@ -112,9 +112,6 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, c
 		return TXN_KEPT;
 	}
 	rc = put_back(t, kept, &now);
-	/* What somebody changes just now is theirs. */
-	if (rc == -ESTALE)
-		t->w.refused = true;
 	return rc ? not_restored(t, rc, text) : TXN_RESTORED;
 }
 

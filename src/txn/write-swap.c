@@ -59,10 +59,10 @@ static int check_expected(const struct swap *s, const char *name)
 		return rc;
 	if (write_same(&now, expected) && same_owner(&now, expected))
 		return 0;
-	return write_fail(s->w, -ESTALE, s->r->path, "changed since it was looked at%s",
-			  !now.there	     ? ": it is gone"
-			  : !expected->there ? ": it was not there"
-					     : "");
+	return write_overtaken(s->w, s->r->path, "changed since it was looked at%s",
+			       !now.there	  ? ": it is gone"
+			       : !expected->there ? ": it was not there"
+						  : "");
 }
 
 /* Nobody can open it by its name any more; a read lease is refused while somebody who has it open could
@@ -74,8 +74,8 @@ static int check_displaced(const struct swap *s)
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
-		return write_fail(s->w, -ESTALE, s->r->path,
-				  "somebody has it open for writing just now");
+		return write_overtaken(s->w, s->r->path,
+				       "somebody has it open for writing just now");
 	rc = check_expected(s, s->old);
 	if (fd >= 0)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -87,8 +87,8 @@ static int check_displaced(const struct swap *s)
 static int rename_failed(const struct swap *s)
 {
 	if (errno == EEXIST)
-		return write_fail(s->w, -ESTALE, s->r->path,
-				  "changed since it was looked at: it was not there");
+		return write_overtaken(s->w, s->r->path,
+				       "changed since it was looked at: it was not there");
 	if (errno == EBUSY || errno == EXDEV)
 		return write_refuse(s->w, -errno, s->r->path, "a mount is in the way");
 	return write_failed(s->w, s->r->path, "rename");
@@ -144,7 +144,7 @@ static int replace_guarded(const struct swap *s)
 	if (fstatat(s->folder, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !same_inode(&before, &now) || before.st_size != now.st_size ||
 	    !same_time(before.st_mtim, now.st_mtim) || !same_time(before.st_ctim, now.st_ctim))
-		return write_fail(s->w, -ESTALE, s->r->path, "changed since it was looked at");
+		return write_overtaken(s->w, s->r->path, "changed since it was looked at");
 	return renameat(s->folder, s->old, s->folder, s->name) < 0 ? rename_failed(s) : 0;
 }
 
@@ -310,7 +310,7 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 	rc = see_any(w, folder, name, path, &now);
 	if (rc == 0 && (!now.there || is_known_state(&now, known)))
 		return bring_back(&s, now.there);
-	write_fail(w, -EUCLEAN, path, "somebody changed it while it was being replaced");
+	rc = write_refuse(w, -EEXIST, path, "somebody changed it while it was being replaced");
 	keep_beside(&s);
-	return -EUCLEAN;
+	return rc;
 }

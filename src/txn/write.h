@@ -64,7 +64,8 @@ struct writer {
 	bool live;	     /* this host's own root, whose policy labels what is new */
 	struct arena *arena; /* for what file_seen holds */
 	char why[WRITE_WHY];
-	bool refused; /* the last failure: there is something that must not be replaced */
+	bool refused;	/* the last failure: there is something that must not be replaced */
+	bool overtaken; /* the last failure: somebody changed it at the same time */
 };
 
 /* ROOT NULL: this host. */
@@ -90,7 +91,8 @@ struct write_request {
 	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
 	bool exact; /* META belongs to these very bytes: time and signatures as well */
-	/* What is replaced, as a function above saw it: -ESTALE when something else is displaced. */
+	/* What is replaced, as a function above saw it: -ESTALE, and writer.overtaken, when something else is
+	 * there. */
 	const struct file_seen *expected;
 };
 
@@ -102,7 +104,7 @@ int write_remove(struct writer *w, const char *path, const struct file_seen *exp
 /*
  * After an interruption: brings to its end what was going on at PATH. When somebody's file was displaced
  * at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that the transaction
- * may have left or taken away there. -EUCLEAN when what was displaced is somebody's and another file of
+ * may have left or taken away there. Refused when what was displaced is somebody's and another file of
  * somebody's is there by now: it is kept beside it, and writer.why says where.
  */
 int write_settle(struct writer *w, const char *path, const struct file_seen *const *known);
