@@ -175,8 +175,8 @@ static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item 
 		txn_set(item, TXN_RESTORED, "the host has booted since");
 	else
 		txn_set(item, TXN_LEFT,
-			"it belongs to a system that was running then, not to these files: the next "
-			"boot forgets it");
+			"it was done on the running system, not in these files: it is gone after the "
+			"next boot of that system");
 	return false;
 }
 
