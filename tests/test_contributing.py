@@ -11,6 +11,14 @@ import pytest
 from lib import program
 
 
+SAMPLE = "src/rules/sysctl-overcommit.c"
+
+
+def is_done():
+    """Has whoever runs this done the walk-through here?"""
+    return os.path.exists(os.path.join(program.TOP, SAMPLE))
+
+
 def steps():
     """[(the line above a block, the block)]"""
     with open(os.path.join(program.TOP, "CONTRIBUTING.md"), encoding="utf-8") as file:
@@ -31,6 +39,8 @@ def left_out(folder, names):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
+    if is_done():
+        pytest.skip("it is done here")
     if not shutil.which("make") or not os.path.exists(os.path.join(program.TOP, "build", "main.o")):
         pytest.skip("nothing is built here")
     folder = str(tmp_path_factory.mktemp("contributing") / "nvnodecheck")
@@ -56,14 +66,17 @@ def test_a_rule_in_ten_minutes(copy):
             with open(os.path.join(copy, target.group(1)), "a", encoding="utf-8") as file:
                 file.write(("\n" if above.startswith("`tests") else "") + block)
             written.add(target.group(1))
-        elif "Try it" in above:
+        elif "Try it" in above or "What else changes" in above:
             for line in block.splitlines():
                 text = do(line.replace("/usr/bin/python3", sys.executable), copy)
                 if "explain" in line:
                     assert "overcommit" in text
                 if "pytest" in line:
-                    assert re.search(r"[3-9] passed", text), text
-    assert written == {"src/rules/sysctl-overcommit.c", "tests/cases/sysctl.cases"}
+                    assert re.search(r"[1-9] passed", text), text
+    assert written == {SAMPLE, "tests/cases/sysctl.cases"}
+    # Of make check, which is the last word, what asks something of every rule.
+    do("%s -m pytest -q tests/test_nodes.py tests/test_rules_have_cases.py tests/test_rules_page.py tests/test_manual.py"
+       " tests/test_user.py tests/test_format.py tests/test_layout.py tests/test_contributing.py" % sys.executable, copy)
 
 
 def test_fact_of_the_walk_through():
@@ -75,4 +88,4 @@ def test_files_that_are_named_are_there():
     with open(os.path.join(program.TOP, "CONTRIBUTING.md"), encoding="utf-8") as file:
         names = re.findall(r"`((?:src|tests|docs|nodes)/[\w./-]+)`", file.read())
     missing = [name for name in names if "NAME" not in name and not os.path.exists(os.path.join(program.TOP, name))]
-    assert missing == ["src/rules/sysctl-overcommit.c"]
+    assert missing == ([] if is_done() else [SAMPLE])

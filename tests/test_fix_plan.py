@@ -124,7 +124,7 @@ def test_usage(make, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     for args, said in ((["no/such"], "no rule is called 'no/such'"),
                        (["peer-maping-override"], "did you mean driver/peer-mapping-override?"),
-                       (["--all", PEER], "--all and rules exclude each other"),
+                       (["--all", PEER], "--all and rules cannot be used together"),
                        (["--yes"], "go with --apply"),
                        (["--apply", "--from", "/dev/null"], "--apply changes a machine")):
         where = [] if "--from" in args else ["--root", directory]
@@ -648,8 +648,13 @@ def test_nv_peer_mem_gives_way(make):
     assert plan.step("unload-module")["subject"] == "nv_peer_mem"
 
 
+# The first driver that has nvidia-peermem.
+WITH_PEERMEM = ("replace /proc/driver/nvidia/version 418.226.00 470.57.02\n"
+                "replace /sys/module/nvidia/version 418.226.00 470.57.02\n")
+
+
 def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
-    plan = make("old-nv-peer-mem", "", "modules/peermem-conflict")
+    plan = make("old-nv-peer-mem", WITH_PEERMEM, "modules/peermem-conflict")
     assert plan.empty() and "a package has to bring it" in plan.refused("modules/peermem-conflict")
 
 
@@ -961,14 +966,14 @@ def test_apply_only_the_plan_that_was_shown(scratch):
     with open(directory + "/etc/modprobe.d/new.conf", "w", encoding="utf-8") as file:
         file.write('options nvidia NVreg_RegistryDwords="RmMsg=1"\n')
     result = fix(directory, "--apply", "--yes", "--plan", shown)
-    assert result.status == 4 and "another one by now" in result.err
+    assert result.status == 4 and "the plan has changed" in result.err
     shown = Plan(directory, "--profile", "deepep").id
     assert fix(directory, "--apply", "--yes", "--plan", shown).status == 0
 
 
 @as_root
 def test_apply_where_nothing_can_be_changed(scratch):
-    directory = plans.put(scratch, "old-nv-peer-mem")
+    directory = plans.put(scratch, "old-nv-peer-mem", WITH_PEERMEM)
     result = program.run("fix", "--root", directory, "modules/peermem-conflict", "--apply", "--yes")
     assert result.status == 4
 

@@ -18,9 +18,8 @@ struct json_object *json_parse(const char *text, size_t n, struct json_error *er
 	if (!tokener || n > INT32_MAX) {
 		json_set_error(error, text, text, tokener ? "document too large" : "out of memory");
 	} else if (json_check(text, n, error)) {
-		/* UTF-8 was checked above. JSON_TOKENER_VALIDATE_UTF8 of json-c 0.18 refuses every string
-		 * that has more than ASCII. */
-		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+		/* json_check() is stricter than JSON_TOKENER_STRICT, with which json-c 0.18 refuses every
+		 * string that has more than ASCII where char is signed (json_tokener.c, "c <= 0x1f"). */
 		json = json_tokener_parse_ex(tokener, text, (int)n);
 		if (!json)
 			json_set_error(

@@ -67,6 +67,7 @@ struct options {
 	bool journal;
 	bool verbose;
 	bool brief;
+	int audience; /* from the words of --for; -1: not given */
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

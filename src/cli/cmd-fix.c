@@ -25,7 +25,7 @@ static enum exit_status check_rules(const struct options *options)
 static enum exit_status check_use(const struct options *options)
 {
 	if (options->args_count && options->all) {
-		complain("--all and rules exclude each other");
+		complain("--all and rules cannot be used together");
 		return EXIT_USAGE;
 	}
 	if (options->apply && options->from) {

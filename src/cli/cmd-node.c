@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/open-file.h"
 #include "cli/cmd.h"
+#include "cli/unpack.h"
 #include "probes/probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */
@@ -53,6 +54,21 @@ static int read_all(int fd, size_t room, struct text *text)
 	return text->data ? -EFBIG : -ENOMEM;
 }
 
+/* As it was sent: perhaps compressed. */
+static enum exit_status unpack_file(struct text *text, const char *file)
+{
+	const char *format = unpack_format(text_span(text));
+	int rc = format ? unpack(text, format, FROM_MAX) : 0;
+
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("%s: %s: %s", file, format,
+		 rc == -ELIBACC	  ? "no library here unpacks it (libarchive)"
+		 : rc == -EBADMSG ? "damaged or cut off"
+				  : strerror(-rc));
+	return EXIT_CANNOT;
+}
+
 static enum exit_status read_from(struct source *source, const char *file)
 {
 	bool standard = strcmp(file, "-") == 0;
@@ -68,7 +84,7 @@ static enum exit_status read_from(struct source *source, const char *file)
 	if (fd >= 0 && !standard)
 		close(fd);
 	if (rc == 0)
-		return EXIT_WELL;
+		return unpack_file(&source->file, file);
 	complain("%s: %s", file,
 		 rc == -EBADF ? "neither a file nor a pipe of your own" : strerror(-rc));
 	return EXIT_CANNOT;

@@ -74,7 +74,7 @@ bool fix_agreed(const struct options *options, const char *question)
 	if (options->yes)
 		return true;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		complain("nobody to ask: --yes says that you agree");
+		complain("no terminal to confirm on; add --yes");
 		return false;
 	}
 	escape_printf(stderr, SINK_TERMINAL, "%s [y/N] ", question);
@@ -228,7 +228,7 @@ static bool can_do_anything(const struct plan *plan, const struct options *optio
 	if (plan->refused)
 		complain("%s", plan->refused);
 	else if (options->plan && strcmp(options->plan, plan->id) != 0)
-		complain("the plan is another one by now: %s", plan->id);
+		complain("the plan has changed to %s; show it again", plan->id);
 	else if (plan_is_empty(plan) && refused)
 		complain("nothing that was found can be changed here");
 	else
@@ -300,9 +300,12 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 static enum exit_status show(const struct plan *plan, const struct report *report,
 			     const struct options *options, enum exit_status status)
 {
-	return options->format == FORMAT_JSON
-		       ? render_plan_json(plan, report, status)
-		       : render_plan_text(plan, report, &options->render, status);
+	struct render_options how = options->render;
+
+	/* The question comes below the plan, where both can be read. */
+	how.pager = false;
+	return options->format == FORMAT_JSON ? render_plan_json(plan, report, status)
+					      : render_plan_text(plan, report, &how, status);
 }
 
 enum exit_status fix_apply(const struct source *source, const struct settings *settings,

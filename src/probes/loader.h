@@ -20,7 +20,7 @@ struct loader {
 	bool cached;
 	const char *folders[LOADER_FOLDERS_MAX]; /* of ld.so.conf, then its own */
 	size_t count;
-	int error;  /* the first that leaves it open what lies where */
+	int error; /* the first that leaves it open what lies where */
 };
 
 /* VARIABLE: as in struct loader. */

@@ -28,6 +28,7 @@ TIMEOUT_S = 600
 
 # Between two looks at the same node these differ: what the second process is itself, and time.
 MOVING = (
+    r"os\.observed_time_s",
     r"probes\[[\w-]+\]\.duration_us",
     r"(limits\.self|env)\.pid",
     r"os\.boot_time_s",
