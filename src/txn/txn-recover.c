@@ -71,8 +71,8 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 			     : write_see(&t->w, kept->path, now);
 }
 
-/* Without its folder, or the copy that was kept, no later try does better; it would only stand in the
- * way of all that comes after. What somebody changes just now is theirs. */
+/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
+ * the way of all that comes after. What somebody changes just now is theirs. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
@@ -196,8 +196,8 @@ static void take_back_steps(struct txn *t)
 	}
 }
 
-/* A line of the journal that was lost whole leaves no trace in it; the file is what this transaction alone
- * makes of it. */
+/* A line of the journal that was lost whole leaves no trace in it; the file is what this
+ * transaction alone makes of it. */
 static bool was_written(struct txn *t, const struct txn_file *file)
 {
 	const struct kept *kept = &file->kept;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at before
- * it goes: between a look and a rename somebody may have written, and reading a large image takes long.
+ * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
+ * before it goes: between a look and a rename somebody may have written, and reading a large image
+ * takes long.
  */
 #include "txn/write-private.h"
 
@@ -65,8 +66,8 @@ static int check_expected(const struct swap *s, const char *name)
 						  : "");
 }
 
-/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open could
- * still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
+/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open
+ * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
 static int check_displaced(const struct swap *s)
 {
 	_cleanup_close_ int fd = openat(s->folder, s->old,
@@ -150,7 +151,8 @@ static int replace_guarded(const struct swap *s)
 
 /* ---- back ---- */
 
-/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched again. */
+/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched
+ * again. */
 static void keep_beside(const struct swap *s)
 {
 	char found[NAME_MAX + 1];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Journals of transactions: what is read is a beginning of what was written, whatever became of the rest. */
+/* Journals of transactions: what is read is a beginning of what was written, whatever became of the
+ * rest. */
 #include "fuzz.h"
 
 #include <stdio.h>
