@@ -194,7 +194,7 @@ MOMENTS = (("rename", 2), ("rename", 4), ("after a rename", 1), ("fsync of the j
            ("after a generator", 1), ("after a rename", 4))
 IN_RECOVERY = FAILING + [("write", "EDQUOT"), ("fsync", "EDQUOT"), ("openat", "EMFILE"),
                          ("renameat2", "EIO"), ("renameat2", "EINVAL"), ("flock", "ENOLCK"),
-                         ("newfstatat", "EIO")]
+                         ("newfstatat", "EIO"), ("newfstatat", "EUCLEAN"), ("openat", "ESTALE")]
 
 
 @txn.needs_strace

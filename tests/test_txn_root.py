@@ -256,9 +256,10 @@ cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2; cat /etc/default/grub >&2
     if verb == "undo":
         assert said["result"] == "undone", said
         assert {i["state"] for i in said["items"] if "/" not in i["subject"][:1]} == {"left"}
-        assert "belongs to a system that was running" in said["items"][-1]["text"]
+        assert "done on the running system" in said["items"][-1]["text"]
     else:
         assert "was interrupted" in said["recovered"][0]
+        assert "taken back but for net.ipv4.ip_forward=1: it was done on the running" in said["recovered"][0]
 
 
 FAKE_DRIVER = """

@@ -174,7 +174,8 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
-/* What changing it brought about: a device number that is another one once a module is loaded again. */
+/* What changing it brought about: a device number that is another one once a module is loaded
+ * again. */
 static void tell_new(const struct report *before, const struct report *now)
 {
 	for_each(f, &now->findings) {

@@ -13,8 +13,8 @@
 struct plan *fix_plan(const struct source *source, const struct settings *settings,
 		      const struct options *options, struct report **report);
 
-/* Before anything is read: takes back what an earlier run left unfinished, which CHANGED says. EXIT_WELL,
- * or another status after saying why nothing is applied. */
+/* Before anything is read: takes back what an earlier run left unfinished, which CHANGED says.
+ * EXIT_WELL, or another status after saying why nothing is applied. */
 enum exit_status fix_prepare(const struct source *source, const struct options *options,
 			     bool *changed);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * journal.h - the journal of a transaction as a text: a line for each event, "EVENT CHECK". CHECK is
- * the beginning of a SHA-256 over the check before it (the first time the transaction's id) and the
- * event, so that a line that was lost, changed, exchanged, or comes from another journal shows.
+ * journal.h - the journal of a transaction as a text: a line for each event, "EVENT CHECK". CHECK
+ * is the beginning of a SHA-256 over the check before it (the first time the transaction's id) and
+ * the event, so that a line that was lost, changed, exchanged, or comes from another journal shows.
  */
 #ifndef PARSE_JOURNAL_H
 #define PARSE_JOURNAL_H
@@ -24,8 +24,9 @@ struct journal {
 int journal_begin(struct journal *journal, const char *id, struct span text);
 
 /*
- * The next event, or false: the end, or damage. A last line that is not whole was being written when
- * the machine stopped, and is not damage: nothing is done before the line of it is on the disk.
+ * The next event, or false: the end, or damage. A last line that is not whole was being written
+ * when the machine stopped, and is not damage: nothing is done before the line of it is on the
+ * disk.
  */
 bool journal_next(struct journal *journal, struct span *event);
 

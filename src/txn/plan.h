@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * plan.h - what would be changed on a node, and why. Fixes (src/fixes) make it from findings, it is
- * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: whoever
- * makes a plan has changed nothing.
+ * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only:
+ * whoever makes a plan has changed nothing.
  *
  * Order of a transaction: files, then steps, each in the order of its list.
  */
@@ -48,8 +48,9 @@ struct plan_step {
 	const char *const *argv; /* what is run, for those who read the plan; the transaction makes
 				    the command itself, of kind, tool, subject and path. NULL: a
 				    system call, or links in a folder */
-	/* What must be in the result when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS:
-	 * "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
+	/* What must be in the result when it is read back, NULL-terminated; or NULL.
+	 * PLAN_INITRAMFS: "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel
+	 * arguments. */
 	const char *const *must_hold;
 };
 

@@ -69,7 +69,8 @@ bool run_may(const char *path)
 
 /* ---- signals ---- */
 
-/* What says something of a call, and the call says it too; by default they would end the process. */
+/* What says something of a call, and the call says it too; by default they would end the process.
+ */
 static const int told_by_calls[] = { SIGPIPE, SIGXFSZ, SIGIO };
 static struct sigaction before_hold[sizeof(told_by_calls) / sizeof(told_by_calls[0])];
 
@@ -87,8 +88,8 @@ static bool ends_process(int signal)
 	return true;
 }
 
-/* Not what whoever started it told it to ignore, as nohup does: held back, an ignored signal would be
- * pending like any other. */
+/* Not what whoever started it told it to ignore, as nohup does: held back, an ignored signal would
+ * be pending like any other. */
 static void ending_signals(sigset_t *set)
 {
 	struct sigaction now;

@@ -2,8 +2,8 @@
 /*
  * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
  * proves nothing, and some write into the live file or delete it when the disk is full: so it is
- * made under another name in the same folder, looked at, and exchanged with the old one only then. So
- * whatever is found at its own name, unless the journal knows it, is somebody else's.
+ * made under another name in the same folder, looked at, and exchanged with the old one only then.
+ * So whatever is found at its own name, unless the journal knows it, is somebody else's.
  */
 #include "txn/txn-private.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-links.c - units enabled and disabled: links in /etc/systemd/system, each of which is a file of the
- * transaction. systemctl disable removes every link to a unit, also those that an administrator made,
- * and enable makes again only those that the unit's [Install] section names; so the links are made and
- * removed here, and put back one by one (systemd.unit(5), systemctl(1)).
+ * txn-links.c - units enabled and disabled: links in /etc/systemd/system, each of which is a file
+ * of the transaction. systemctl disable removes every link to a unit, also those that an
+ * administrator made, and enable makes again only those that the unit's [Install] section names; so
+ * the links are made and removed here, and put back one by one (systemd.unit(5), systemctl(1)).
  */
 #include "txn/txn-private.h"
 
@@ -290,7 +290,8 @@ static int drop_start_links(struct txn *t, struct txn_step *step, const char *sc
 	return rc;
 }
 
-/* systemd starts an init script that has a start link in one of these: systemd-sysv-generator(8). */
+/* systemd starts an init script that has a start link in one of these: systemd-sysv-generator(8).
+ */
 static int drop_script_links(struct txn *t, struct txn_step *step)
 {
 	const char *dot = strrchr(step->subject, '.');

@@ -24,8 +24,8 @@ struct kept {
 	unsigned int number;
 	bool is_link;
 	struct file_seen before;
-	/* What the transaction makes of it: known from the record, or, for what a program makes, from
-	 * the journal before it is renamed. */
+	/* What the transaction makes of it: known from the record, or, for what a program makes,
+	 * from the journal before it is renamed. */
 	bool after_known;
 	struct file_seen after;	 /* there, link and sha256 alone */
 	struct file_seen remade; /* by an undo, because somebody had changed it since; likewise */
@@ -94,8 +94,8 @@ struct txn {
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
 	     struct txn_outcome *outcome);
 void txn_close(struct txn *t);
-/* Between the first change and the last line of the journal, whatever ends the process says that the next
- * run has to take it back. */
+/* Between the first change and the last line of the journal, whatever ends the process says that
+ * the next run has to take it back. */
 void txn_under_way(bool under_way);
 /* RC, with t->why set; FORMAT NULL takes the writer's. */
 int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -110,7 +110,8 @@ void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(prin
 /* Of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
 
-/* txn-place.c: that the root is the plan's, and that nobody else can exchange it. 0 or a refusal. */
+/* txn-place.c: that the root is the plan's, and that nobody else can exchange it. 0 or a refusal.
+ */
 int txn_check_place(struct txn *t);
 int txn_check_identity(struct txn *t, const struct plan *plan);
 /* What root runs must be root's, and so must all that leads to it. */
@@ -154,8 +155,8 @@ struct json_object *record_to_json(const struct txn *t);
 /* -EBADMSG when it is not one that this program could have written. */
 int record_from_json(struct txn *t, struct json_object *json);
 
-/* txn-form.c: whether a step is one that could have been prepared, word by word. NULL, or what is wrong
- * with it. */
+/* txn-form.c: whether a step is one that could have been prepared, word by word. NULL, or what is
+ * wrong with it. */
 const char *form_of_path(const char *path);
 /* UTF-8 without control characters. */
 bool form_is_text(const char *s);
@@ -208,8 +209,8 @@ int txn_unload_module(struct txn *t, const char *name);
 /* Could be unloaded and loaded again: it has a file, and no command of its own. */
 int txn_check_module(struct txn *t, const char *name);
 
-/* The only door to programs. Runs ARGV in the transaction's root; fails as txn_fail(); -ECANCELED when
- * the user wants none run. OUTPUT may be NULL. */
+/* The only door to programs. Runs ARGV in the transaction's root; fails as txn_fail(); -ECANCELED
+ * when the user wants none run. OUTPUT may be NULL. */
 int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		 const char **output);
 const char *step_command(struct arena *arena, const char *const *argv);
@@ -239,8 +240,8 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_take_back(struct txn *t);
 /* The same for everything in the state folder that was left unfinished. */
 int txn_recover_all(struct txn *t);
-/* The file as it was before, unless it is somebody else's by now. DOUBT: a program was writing it in its
- * place, so that what is there may be anybody's: a copy of that is kept first. */
+/* The file as it was before, unless it is somebody else's by now. DOUBT: a program was writing it
+ * in its place, so that what is there may be anybody's: a copy of that is kept first. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
 
 /* All files of a step; the worst that became of one is the item's state. */

@@ -31,7 +31,8 @@ static int open_copy(struct txn *t, const struct kept *kept)
 	if (rc)
 		return write_fail(&t->w, rc, kept->path,
 				  "the copy that was kept cannot be used: %s", strerror(-rc));
-	return fcntl(from, F_DUPFD_CLOEXEC, 0);
+	rc = fcntl(from, F_DUPFD_CLOEXEC, 0);
+	return rc < 0 ? write_failed(&t->w, kept->path, "opening the copy that was kept") : rc;
 }
 
 static int put_back(struct txn *t, const struct kept *kept, const struct file_seen *now)
@@ -60,9 +61,8 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 	const struct file_seen *const known[] = { &kept->before,
 						  kept->after_known ? &kept->after : &nothing,
 						  &kept->remade, NULL };
-	int rc;
+	int rc = write_sweep(&t->w, kept->path);
 
-	rc = write_sweep(&t->w, kept->path);
 	if (rc == 0)
 		rc = write_settle(&t->w, kept->path, known);
 	if (rc)
@@ -71,12 +71,12 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 			     : write_see(&t->w, kept->path, now);
 }
 
-/* Without its folder, or the copy that was kept, no later try does better; it would only stand in the
- * way of all that comes after. */
+/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
+ * the way of all that comes after. What somebody changes just now is theirs. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
-	if (t->w.refused || rc == -ENOENT || rc == -EUCLEAN)
+	if (t->w.refused || t->w.overtaken || rc == -ENOENT)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;
@@ -112,9 +112,6 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, c
 		return TXN_KEPT;
 	}
 	rc = put_back(t, kept, &now);
-	/* What somebody changes just now is theirs. */
-	if (rc == -ESTALE)
-		t->w.refused = true;
 	return rc ? not_restored(t, rc, text) : TXN_RESTORED;
 }
 
@@ -199,15 +196,18 @@ static void take_back_steps(struct txn *t)
 	}
 }
 
-/* A line of the journal that was lost whole leaves no trace in it; the file is what this transaction alone
- * makes of it. */
+/* A line of the journal that was lost whole leaves no trace in it; the file is what this
+ * transaction alone makes of it. */
 static bool was_written(struct txn *t, const struct txn_file *file)
 {
 	const struct kept *kept = &file->kept;
 	struct file_seen now;
 
-	return file->begun || (write_see(&t->w, kept->path, &now) == 0 &&
-			       write_same(&now, &kept->after) && !write_same(&now, &kept->before));
+	if (file->begun)
+		return true;
+	if (write_see(&t->w, kept->path, &now))
+		return !t->w.refused;
+	return write_same(&now, &kept->after) && !write_same(&now, &kept->before);
 }
 
 static void take_back_files(struct txn *t)
@@ -230,6 +230,7 @@ enum txn_result txn_take_back(struct txn *t)
 	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
 	if (state_event(t, "UNDO") && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
+		txn_under_way(!t->committed);
 		return t->committed ? TXN_REFUSED : TXN_PARTLY;
 	}
 	take_back_steps(t);
@@ -290,21 +291,37 @@ static const char *where_it_stopped(const struct txn *t)
 	return where;
 }
 
-static const char *conflicts(const struct txn_outcome *outcome, struct arena *arena)
+static bool is_back(const struct txn_item *item)
+{
+	return item->state == TXN_RESTORED || item->state == TXN_NOT_REACHED;
+}
+
+static const char *add_item(struct arena *arena, const char *text, const struct txn_item *item)
+{
+	return arena_printf(arena, "%s; %s: %s", text, item->subject,
+			    item->text ? item->text : txn_item_words[item->state]);
+}
+
+/* What was not put back as it was: "; WHAT: WHY; ...". Steps that were never done need not be. */
+static const char *exceptions(struct txn *t)
 {
 	const char *text = "";
 
-	for_each(item, &outcome->items)
-		if (item->state == TXN_KEPT || item->state == TXN_FAILED)
-			text = arena_printf(arena, "%s; %s: %s", text, item->subject,
-					    item->text ? item->text : txn_item_words[item->state]);
+	for_each(file, &t->files)
+		if (!is_back(txn_item_of_file(t, file)))
+			text = add_item(t->arena, text, txn_item_of_file(t, file));
+	for_each(step, &t->steps)
+		if (!step->left && !is_back(txn_item_of_step(t, step)))
+			text = add_item(t->arena, text, txn_item_of_step(t, step));
 	return text;
 }
 
-static const char *what_became(const struct txn *other, enum txn_result result)
+static const char *what_became(struct txn *other)
 {
-	if (result == TXN_PARTLY)
-		return "taken back but for";
+	const char *text = exceptions(other);
+
+	if (*text)
+		return arena_printf(other->arena, "taken back but for%s", text + 1);
 	if (other->found)
 		return "taken back; of what was found in the place of its files copies are kept";
 	return other->committed ? "the undo is now complete"
@@ -323,16 +340,14 @@ static int take_back_other(struct txn *t, struct txn *other)
 	txn_tell(t, "Taking back %s, which was interrupted", other->id);
 	result = txn_take_back(other);
 	txn_audit(other, "recover", txn_result_words[result]);
-	*LIST_ADD(t->arena, &t->outcome->recovered) =
-		arena_printf(t->arena, "%s was interrupted %s: %s%s", other->id, where,
-			     what_became(other, result),
-			     result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1 : "");
+	*LIST_ADD(t->arena, &t->outcome->recovered) = arena_printf(
+		t->arena, "%s was interrupted %s: %s", other->id, where, what_became(other));
 	for_each(note, &other->outcome->notes)
 		*LIST_ADD(t->arena, &t->outcome->notes) = *note;
 	return other->again ? txn_fail(t, -EBUSY,
 				       "%s, which was interrupted, could not be taken "
 				       "back%s",
-				       other->id, conflicts(other->outcome, t->arena))
+				       other->id, exceptions(other))
 			    : 0;
 }
 

@@ -163,8 +163,8 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
-/* Whoever takes a step back acts on the machine that it was done on, in the boot that it was done in, or
- * not at all. False, with what became of it in ITEM. */
+/* Whoever takes a step back acts on the machine that it was done on, in the boot that it was done
+ * in, or not at all. False, with what became of it in ITEM. */
 static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item *item)
 {
 	const char *now = txn_boot_id(t);
@@ -175,8 +175,8 @@ static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item 
 		txn_set(item, TXN_RESTORED, "the host has booted since");
 	else
 		txn_set(item, TXN_LEFT,
-			"it belongs to a system that was running then, not to these files: the next "
-			"boot forgets it");
+			"it was done on the running system, not in these files: it is gone after the "
+			"next boot of that system");
 	return false;
 }
 

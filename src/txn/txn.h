@@ -3,15 +3,15 @@
  * txn.h - carries out a plan as one transaction, and takes it back.
  *
  * What a plan changes is first kept in a folder of its own, STATE_FOLDER/<utc>-<plan id>, with a
- * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL, power
- * loss), the node is either as the plan wants it or as it was: what was interrupted is rolled back by
- * the next call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content: a file that
- * is neither what it was nor what the transaction made of it belongs to somebody else, is left as it
- * is and reported. Where a record or a journal is not what was written there, nothing is decided:
- * all that was kept stays, and the outcome says what to look at.
+ * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL,
+ * power loss), the node is either as the plan wants it or as it was: what was interrupted is rolled
+ * back by the next call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content:
+ * a file that is neither what it was nor what the transaction made of it belongs to somebody else,
+ * is left as it is and reported. Where a record or a journal is not what was written there, nothing
+ * is decided: all that was kept stays, and the outcome says what to look at.
  *
- * A step belongs to the files of a root, or to one boot of one machine: the latter is never taken back
- * on another boot, or through --root. No program and no argument is ever taken from a record.
+ * A step belongs to the files of a root, or to one boot of one machine: the latter is never taken
+ * back on another boot, or through --root. No program and no argument is ever taken from a record.
  *
  * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
  *

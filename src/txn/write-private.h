@@ -14,7 +14,9 @@ struct stat;
 			txn_test_point(what); \
 	} while (0)
 
-/* All three fill w->why and return a negative errno: the one given, or errno's. */
+/* All four fill w->why and return a negative errno: the one given, or errno's; -ESTALE. */
+int write_overtaken(struct writer *w, const char *path, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 int write_fail(struct writer *w, int error, const char *path, const char *format, ...)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at before
- * it goes: between a look and a rename somebody may have written, and reading a large image takes long.
+ * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
+ * before it goes: between a look and a rename somebody may have written, and reading a large image
+ * takes long.
  */
 #include "txn/write-private.h"
 
@@ -59,14 +60,14 @@ static int check_expected(const struct swap *s, const char *name)
 		return rc;
 	if (write_same(&now, expected) && same_owner(&now, expected))
 		return 0;
-	return write_fail(s->w, -ESTALE, s->r->path, "changed since it was looked at%s",
-			  !now.there	     ? ": it is gone"
-			  : !expected->there ? ": it was not there"
-					     : "");
+	return write_overtaken(s->w, s->r->path, "changed since it was looked at%s",
+			       !now.there	  ? ": it is gone"
+			       : !expected->there ? ": it was not there"
+						  : "");
 }
 
-/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open could
- * still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
+/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open
+ * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
 static int check_displaced(const struct swap *s)
 {
 	_cleanup_close_ int fd = openat(s->folder, s->old,
@@ -74,8 +75,8 @@ static int check_displaced(const struct swap *s)
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
-		return write_fail(s->w, -ESTALE, s->r->path,
-				  "somebody has it open for writing just now");
+		return write_overtaken(s->w, s->r->path,
+				       "somebody has it open for writing just now");
 	rc = check_expected(s, s->old);
 	if (fd >= 0)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -87,8 +88,8 @@ static int check_displaced(const struct swap *s)
 static int rename_failed(const struct swap *s)
 {
 	if (errno == EEXIST)
-		return write_fail(s->w, -ESTALE, s->r->path,
-				  "changed since it was looked at: it was not there");
+		return write_overtaken(s->w, s->r->path,
+				       "changed since it was looked at: it was not there");
 	if (errno == EBUSY || errno == EXDEV)
 		return write_refuse(s->w, -errno, s->r->path, "a mount is in the way");
 	return write_failed(s->w, s->r->path, "rename");
@@ -144,13 +145,14 @@ static int replace_guarded(const struct swap *s)
 	if (fstatat(s->folder, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !same_inode(&before, &now) || before.st_size != now.st_size ||
 	    !same_time(before.st_mtim, now.st_mtim) || !same_time(before.st_ctim, now.st_ctim))
-		return write_fail(s->w, -ESTALE, s->r->path, "changed since it was looked at");
+		return write_overtaken(s->w, s->r->path, "changed since it was looked at");
 	return renameat(s->folder, s->old, s->folder, s->name) < 0 ? rename_failed(s) : 0;
 }
 
 /* ---- back ---- */
 
-/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched again. */
+/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched
+ * again. */
 static void keep_beside(const struct swap *s)
 {
 	char found[NAME_MAX + 1];
@@ -310,7 +312,7 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 	rc = see_any(w, folder, name, path, &now);
 	if (rc == 0 && (!now.there || is_known_state(&now, known)))
 		return bring_back(&s, now.there);
-	write_fail(w, -EUCLEAN, path, "somebody changed it while it was being replaced");
+	rc = write_refuse(w, -EEXIST, path, "somebody changed it while it was being replaced");
 	keep_beside(&s);
-	return -EUCLEAN;
+	return rc;
 }

@@ -22,6 +22,7 @@ int write_refuse(struct writer *w, int error, const char *path, const char *form
 	va_list ap;
 
 	w->refused = true;
+	w->overtaken = false;
 	va_start(ap, format);
 	set_why(w, path, format, ap);
 	va_end(ap);
@@ -32,11 +33,23 @@ int write_fail(struct writer *w, int error, const char *path, const char *format
 {
 	va_list ap;
 
-	w->refused = false;
+	w->refused = w->overtaken = false;
 	va_start(ap, format);
 	set_why(w, path, format, ap);
 	va_end(ap);
 	return error;
+}
+
+int write_overtaken(struct writer *w, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	w->refused = false;
+	w->overtaken = true;
+	va_start(ap, format);
+	set_why(w, path, format, ap);
+	va_end(ap);
+	return -ESTALE;
 }
 
 int write_failed(struct writer *w, const char *path, const char *what)

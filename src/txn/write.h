@@ -6,10 +6,10 @@
  * that nobody but its owner, root, can write to: then nothing on the way can be changed by anyone
  * else between a look and a rename.
  *
- * A file is written beside its place under a name that no reader takes for configuration, fsynced and
- * exchanged with the one that is there. What was displaced is looked at then: when it is not what the
- * caller expected, somebody wrote meanwhile, and it goes back to its place. So no edit is ever lost,
- * however long it took to read the file. Names beside a file:
+ * A file is written beside its place under a name that no reader takes for configuration, fsynced
+ * and exchanged with the one that is there. What was displaced is looked at then: when it is not
+ * what the caller expected, somebody wrote meanwhile, and it goes back to its place. So no edit is
+ * ever lost, however long it took to read the file. Names beside a file:
  *
  *     .nvnodecheck.tmp.XXXXXX   not whole yet; never anything but ours
  *     .nvnodecheck.new.NAME     what a generator writes; never anything but ours
@@ -64,7 +64,8 @@ struct writer {
 	bool live;	     /* this host's own root, whose policy labels what is new */
 	struct arena *arena; /* for what file_seen holds */
 	char why[WRITE_WHY];
-	bool refused; /* the last failure: there is something that must not be replaced */
+	bool refused;	/* the last failure: there is something that must not be replaced */
+	bool overtaken; /* the last failure: somebody changed it at the same time */
 };
 
 /* ROOT NULL: this host. */
@@ -90,7 +91,8 @@ struct write_request {
 	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
 	bool exact; /* META belongs to these very bytes: time and signatures as well */
-	/* What is replaced, as a function above saw it: -ESTALE when something else is displaced. */
+	/* What is replaced, as a function above saw it: -ESTALE, and writer.overtaken, when
+	 * something else is there. */
 	const struct file_seen *expected;
 };
 
@@ -100,10 +102,10 @@ int write_take(struct writer *w, const char *side, const struct write_request *r
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
 /*
- * After an interruption: brings to its end what was going on at PATH. When somebody's file was displaced
- * at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that the transaction
- * may have left or taken away there. -EUCLEAN when what was displaced is somebody's and another file of
- * somebody's is there by now: it is kept beside it, and writer.why says where.
+ * After an interruption: brings to its end what was going on at PATH. When somebody's file was
+ * displaced at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that the
+ * transaction may have left or taken away there. Refused when what was displaced is somebody's and
+ * another file of somebody's is there by now: it is kept beside it, and writer.why says where.
  */
 int write_settle(struct writer *w, const char *path, const struct file_seen *const *known);
 

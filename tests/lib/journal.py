@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records of transactions as the program writes them: what the journal says proves itself (src/parse/
-journal.h)."""
+"""Records of transactions as the program writes them: what the journal says proves itself
+(src/parse/journal.h)."""
 import hashlib
 
 

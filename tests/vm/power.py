@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Power loss: a real apply in a virtual machine, whose disk then loses its power at many moments of it.
 
-    power.py [--program FILE] [--build DIR] [--count N] [--boots N] [--seed N] [--keep]
+    power.py [--program FILE] [--build DIR] [--count N] [--boots N] [--seed N] [--keep] [--again]
 
 fix --apply runs once in a guest with a real initramfs generator, GRUB menu and ext4; QEMU keeps a log of
 all that the disk is written (writelog.py). From that log disks are made as they are when the power goes:
@@ -102,12 +102,14 @@ def drive(image, log):
             "log-super-update-interval=1", "-device", "virtio-blk-pci,drive=logged"]
 
 
-def apply_once(guest, folder):
+def apply_once(guest, folder, again):
     """The disk before, the disk after, and the log of all that was written between."""
+    before, log = folder / "before", folder / "log"
+    if again and log.exists():
+        return before, folder / "disk", WriteLog(log)
     disk.clear(folder)
     folder.mkdir(parents=True)
     image = cycle.make_disk(guest, CASE, folder)
-    before, log = folder / "before", folder / "log"
     shutil.copyfile(image, before)
     log.touch()
     machine = Machine(guest, folder, image, [APPLY], drive=drive(image, log))
@@ -176,9 +178,11 @@ def report(number, entry, found, problems):
 
 
 def trials(guest, folder, options):
-    before, image, log = apply_once(guest, folder)
+    before, image, log = apply_once(guest, folder, options.again)
     first, last = log.find(BEGIN.encode()), log.find(END.encode())
-    print("power: %d writes while fix was applied" % (last - first), flush=True)
+    flushes = sum(entry.flush for entry in log.entries[first:last])
+    print("power: %d writes and flushes while fix was applied, %d of them flushes" % (
+        last - first, flushes), flush=True)
     chance = random.Random(options.seed)
     numbers = sorted(chance.randrange(first, last + 1) for _ in range(options.count))
     booted = set(chance.sample(range(options.count), min(options.boots, options.count)))
@@ -209,6 +213,7 @@ def arguments():
     parser.add_argument("--boots", type=int, default=3, help="of these, booted (3)")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of what is random")
     parser.add_argument("--keep", action="store_true", help="keep disks and log")
+    parser.add_argument("--again", action="store_true", help="with the log that was kept")
     return parser.parse_args()
 
 

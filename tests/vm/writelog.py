@@ -85,5 +85,6 @@ class Replay:
 
 
 def copy(source, target):
-    """Holes stay holes where the file system knows them."""
+    """Always another file: a loop device may have the old one open for a moment after it was unmounted."""
+    target.unlink(missing_ok=True)
     shutil.copyfile(source, target)
