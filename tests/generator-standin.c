@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * generator-standin.c - stands for mkinitramfs, dracut, mkinitcpio, grub-mkconfig, grubby, systemctl and run-parts in a
- * root that has nothing else: linked statically, called by those names. What it was given is
+ * generator-standin.c - stands for mkinitramfs, dracut, mkinitcpio, grub-mkconfig, grub2-mkconfig, systemctl and
+ * run-parts in a root that has nothing else: linked statically, called by those names. What it was given is
  * appended to /standin.log, and /standin.NAME (the name it was called by) says how it misbehaves:
  *
  *     fail       status 1, output half written
@@ -13,11 +13,13 @@
  *     hang       never ends
  */
 #include <dirent.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -26,6 +28,17 @@ static char mode[32];
 static bool is(const char *word)
 {
 	return strcmp(mode, word) == 0;
+}
+
+/* Those that it has: by system call, since a root may have no /proc. */
+static unsigned long capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return ~0UL;
+	return data[0].effective | (unsigned long)data[1].effective << 32;
 }
 
 static void log_call(const char *name, char **argv)
@@ -45,6 +58,7 @@ static void log_call(const char *name, char **argv)
 		getchar() == EOF ? "empty" : "not-empty");
 	for (char **e = environ; *e; e++)
 		fprintf(log, "env %s\n", *e);
+	fprintf(log, "caps %lx\n", capabilities());
 	for (int fd = 3; fd < 256; fd++) {
 		struct stat st;
 
@@ -159,7 +173,7 @@ static int make_menu(const char *path)
 	return fclose(out) || is("fail");
 }
 
-/* ---- in place, as grubby does: the first file, and then, if it gets there, the second ---- */
+/* ---- in place, as grub2-mkconfig does: an entry, and then, if it gets there, grubenv ---- */
 
 static int append(const char *path, const char *text)
 {
@@ -175,38 +189,12 @@ static int edit_entries(void)
 	return rc || is("fail") ? 1 : append("/boot/grub2/grubenv", "kernelopts=more\n");
 }
 
-/* ---- units: a link says enabled ---- */
-
-static int unit(char **argv)
-{
-	const char *verb = argv[2], *name = argv[3];
-	char path[256];
-
-	if (!verb || !name)
-		return 0;
-	snprintf(path, sizeof(path), "/etc/systemd/system/multi-user.target.wants/%s", name);
-	if (strcmp(verb, "is-enabled") == 0) {
-		bool there = access(path, F_OK) == 0;
-
-		puts(there ? "enabled" : is("masked") ? "masked" : "disabled");
-		return !there;
-	}
-	if (strcmp(verb, "enable") == 0) {
-		FILE *out = is("fail") ? NULL : fopen(path, "w");
-
-		return !out || fclose(out);
-	}
-	return strcmp(verb, "disable") == 0 ? unlink(path) != 0 : 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
 
 	log_call(name, argv);
 	read_mode(name);
-	if (strcmp(name, "systemctl") == 0)
-		return unit(argv);
 	puts("said on standard output");
 	fprintf(stderr, "said on standard error\n");
 	if (strcmp(name, "mkinitramfs") == 0 && argc > 2)
@@ -217,7 +205,7 @@ int main(int argc, char **argv)
 		return make_image(argv[4], "buildconfig");
 	if (strcmp(name, "grub-mkconfig") == 0 && argc > 2)
 		return make_menu(argv[2]);
-	if (strcmp(name, "grubby") == 0)
-		return edit_entries();
+	if (strcmp(name, "grub2-mkconfig") == 0 && argc > 2)
+		return edit_entries() || make_menu(argv[2]);
 	return is("fail");
 }

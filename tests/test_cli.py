@@ -42,25 +42,29 @@ def broken(node_tree):
     (["--json=x"], "--json takes no value"),
     (["doctor", "-qZ"], "unknown option '-Z'"),
     (["doctor", "--config"], "--config needs a value"),
-    (["doctor", "more"], "unexpected 'more'"),
+    (["topo", "more"], "unexpected 'more'"),
     (["explain"], "explain needs a RULE"),
     (["explain", "no/such-rule"], "no rule is called 'no/such-rule'"),
+    (["doctor", "--root", "/", "more"], "--root and --from cannot be used together"),
     (["rules", "no/*"], "no rule matches 'no/*'"),
     (["--root"], "--root needs a value"),
-    (["--root", "/", "--from", "x"], "--root and --from exclude each other"),
-    (["--quiet", "-o", "x"], "--quiet and --output exclude each other"),
+    (["--root", "/", "--from", "x"], "--root and --from cannot be used together"),
+    (["--quiet", "-o", "x"], "--quiet and --output cannot be used together"),
+    (["--for", "provider", "--json"], "--for and --format cannot be used together"),
+    (["--for", "provider", "--brief"], "--for and --brief cannot be used together"),
+    (["--for", "me"], "unknown --for 'me'; choose provider"),
     (["undo", "--list", "x"], "--list shows all"),
-    (["--profile", "everything"], "--profile 'everything' is none of"),
-    (["--profile", ""], "--profile"),
-    (["--fail-on", "bad"], "--fail-on 'bad' is none of"),
-    (["--format", "yaml"], "--format 'yaml' is none of"),
-    (["--format", "svg"], "--format 'svg' is none of text, json"),
-    (["--format", "xml"], "--format 'xml' is none of text, json, jsonl, prometheus, nagios, npd\n"),
-    (["--format", "xml", "topo"], "--format 'xml' is none of text, json, svg\n"),
+    (["--profile", "everything"], "unknown profile 'everything'; choose from base, p2p"),
+    (["--profile", ""], "unknown profile ''"),
+    (["--fail-on", "bad"], "unknown --fail-on 'bad'; choose warn, err or crit"),
+    (["--format", "yaml"], "unknown --format 'yaml'; choose text, html, json"),
+    (["--format", "svg"], "unknown --format 'svg'; choose text, html, json"),
+    (["--format", "xml"], "unknown --format 'xml'; choose text, html, json, jsonl, prometheus, nagios or npd\n"),
+    (["--format", "xml", "topo"], "unknown --format 'xml'; choose text, json or svg\n"),
     (["facts", "--format", "xml"], "--format is not an option of facts"),
-    (["topo", "--format", "man"], "--format 'man' is none of text, json, svg"),
+    (["topo", "--format", "man"], "unknown --format 'man'; choose text, json or svg"),
     (["facts", "--json"], "--json is not an option of facts"),
-    (["--color", "sometimes"], "--color 'sometimes' is none of"),
+    (["--color", "sometimes"], "unknown --color 'sometimes'; choose auto, always or never"),
     (["--pid", "0"], "--pid '0' is not a process id"),
     (["--pid", "many"], "--pid 'many' is not a process id"),
     (["--pid", "99999999999"], "is not a process id"),
@@ -72,7 +76,7 @@ def broken(node_tree):
     (["doctor", "--from", "a", "--from", "b"], "--from is given twice"),
     (["facts", "-o", "/no/such/a", "--output", "/no/such/b"], "--output is given twice"),
     (["--fail-on", "err", "--fail-on", "warn"], "--fail-on is given twice"),
-    (["--format", "text", "--json"], "--format and --json exclude each other"),
+    (["--format", "text", "--json"], "--format and --json cannot be used together"),
 ])
 def test_usage_error(args, said):
     result = run(*args)
@@ -83,8 +87,8 @@ def test_usage_error(args, said):
 
 
 def test_usage_error_points_to_help():
-    result = run("doctor", "more")
-    assert result.err.splitlines()[-1] == "Try 'nvnodecheck doctor --help'."
+    result = run("topo", "more")
+    assert result.err.splitlines()[-1] == "Try 'nvnodecheck topo --help'."
 
 
 @pytest.mark.parametrize("args, said", [
@@ -95,6 +99,7 @@ def test_usage_error_points_to_help():
     (["--root", "Makefile"], "Makefile: Not a directory"),
     (["facts", "--from", "tests"], "tests: Is a directory"),
     (["diff", "/no/such/folder"], "/no/such/folder: No such file or directory"),
+    (["doctor", "/no/such/file"], "/no/such/file: No such file or directory"),
 ])
 def test_cannot(args, said):
     result = run(*args, cwd=program.TOP)
@@ -241,15 +246,15 @@ def on_terminal(*args, **env):
 
 
 class Terminal:
-    """rules, which is longer than the terminal, as somebody at one starts it."""
+    """ARGS, whose output is longer than the terminal, as somebody at one starts it."""
 
-    def __init__(self, binary, before=lambda: None):
+    def __init__(self, binary, before=lambda: None, args=("rules",)):
         self.seen = b""
         self.pid, self.main = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
             before()
-            os.execve(binary, [binary, "rules"], program.environment(TERM="xterm"))
+            os.execve(binary, [binary, *args], program.environment(TERM="xterm"))
 
     def read(self, enough):
         """Until ENOUGH is seen, or nobody writes any more."""
@@ -307,7 +312,7 @@ def test_json_is_one_document(broken):
 
 # Every verb that writes, in each of its formats.
 WRITES = [[verb, "--format", form, "--root", "TREE"] for verb, forms in (
-    ("doctor", "text json jsonl prometheus nagios npd"), ("topo", "text json svg"),
+    ("doctor", "text html json jsonl prometheus nagios npd"), ("topo", "text json svg"),
     ("fix", "text json"), ("expect", "text json"),
     ("preflight", "text json jsonl prometheus nagios npd"),
 ) for form in forms.split()] + [
@@ -421,9 +426,100 @@ def test_every_rule_explains_itself():
         assert all(len(line) <= 100 for line in result.out.splitlines())
 
 
+@pytest.mark.parametrize("words, found", [
+    (["modules/nouveau-loaded"], ["modules/nouveau-loaded"]),
+    (["nouveau"], ["modules/nouveau-loaded"]),		# a part of one name
+    (["peer", "mapping", "override"], ["driver/peer-mapping-override"]),
+    (["driver/load"], ["driver/loaded"]),
+    (["cudaHostRegister"], None),			# a word of the text
+])
+def test_explain_takes_words(words, found):
+    result = run("explain", *words)
+    assert result.status == 0 and result.err == "", str(result)
+    ids = [rule["id"] for rule in run("explain", "--json", *words).json()["rules"]]
+    assert ids and (found is None or ids == found)
+    assert all(rule in result.out for rule in ids)
+    if len(ids) > 1:
+        assert "name one of them" in result.out
+
+
+@pytest.mark.parametrize("words, all_have", [(["acs"], "acs"), (["pci"], "pci/"), (["pci/*"], "pci/"),
+                                             (["BAR1", "small"], "pci/bar1-too-small")])
+def test_rules_takes_words(words, all_have):
+    ids = [rule["id"] for rule in run("rules", "--json", *words).json()["rules"]]
+    assert ids and all(all_have in rule for rule in ids)
+
+
 def test_explain_finds_the_near_one():
-    result = run("explain", "driver/load")
-    assert result.status == 2 and "driver/loaded" in result.err
+    result = run("explain", "driver/laoded")
+    assert result.status == 2 and "did you mean driver/loaded?" in result.err
+
+
+# ---- files ----
+
+@pytest.mark.parametrize("program_of, ending", [("gzip", ".gz"), ("xz", ".xz"), ("zstd", ".zst")])
+def test_compressed_files(program_of, ending, healthy, tmp_path):
+    """As people send them; two streams behind each other are one text."""
+    file = tmp_path / "node.capture"
+    assert run("capture", "--no-redact", "--root", healthy, "-o", file).status == 0
+    wanted = run("doctor", file)
+    assert wanted.status == 0
+    half = file.stat().st_size // 2
+    for name, parts in (("whole", [file.read_bytes()]), ("two", [file.read_bytes()[:half], file.read_bytes()[half:]])):
+        packed = tmp_path / (name + ".capture" + ending)
+        packed.write_bytes(b"".join(subprocess.run([program_of, "-c"], input=part, stdout=subprocess.PIPE,
+                                                   check=True).stdout for part in parts))
+        assert run("doctor", packed).out == wanted.out
+        assert run("topo", "--from", packed).out == run("topo", "--from", file).out
+    fleet = tmp_path / "fleet"
+    fleet.mkdir()
+    packed.rename(fleet / ("node-7.capture" + ending))
+    assert run("doctor", fleet).out.startswith("node-7: ")
+
+
+@pytest.mark.parametrize("program_of", ["gzip", "xz", "zstd"])
+@pytest.mark.parametrize("spoil", [lambda b: b[:len(b) // 2], lambda b: b + b"more",
+                                   lambda b: b[:40] + b"\xff" * 40 + b[80:]], ids=["cut", "more", "damaged"])
+def test_compressed_files_that_are_not_right(program_of, spoil, healthy, tmp_path):
+    file = tmp_path / "node"
+    packed = subprocess.run([program_of, "-c"], input=run("facts", "--root", healthy).raw, stdout=subprocess.PIPE,
+                            check=True).stdout
+    file.write_bytes(spoil(packed))
+    result = run("doctor", file)
+    assert result.status == 4 and result.out == ""
+    assert re.search(r"node: (%s: damaged or cut off)" % program_of, result.err), result.err
+
+
+def test_compressed_file_that_unpacks_to_too_much(tmp_path):
+    file = tmp_path / "bomb"
+    with open(file, "wb") as out:
+        subprocess.run("head -c 300000000 /dev/zero | zstd -c", shell=True, stdout=out, check=True)
+    result = run("doctor", file)
+    assert result.status == 4 and "zstd: File too large" in result.err
+
+
+def test_compressed_file_without_the_library(healthy, tmp_path, hide):
+    file = tmp_path / "node.gz"
+    file.write_bytes(subprocess.run(["gzip", "-c"], input=run("facts", "--root", healthy).raw,
+                                    stdout=subprocess.PIPE, check=True).stdout)
+    result = run("doctor", file, env=hide("libarchive.so.13"))
+    assert result.status == 4 and "no library here unpacks it (libarchive)" in result.err
+
+
+# ---- the question of fix --apply ----
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes a tree")
+def test_the_question_is_asked_where_it_can_be_read(tmp_path):
+    """Not behind a pager: the plan is longer than the screen, and nobody presses a key before the question."""
+    from lib import node, tree
+    directory = str(tmp_path / "node")
+    tree.Stage(directory).put(node.tree_of("broken-everything"))
+    terminal = Terminal(program.binary(), args=["fix", "--apply", "--root", directory])
+    assert b"[y/N]" in terminal.read(b"[y/N]")
+    os.write(terminal.main, b"n\n")
+    assert b"nothing was changed" in terminal.read(b"nothing was changed")
+    assert os.waitstatus_to_exitcode(os.waitpid(terminal.pid, 0)[1]) == 4
+    os.close(terminal.main)
 
 
 def test_one_fact(broken):

@@ -7,11 +7,12 @@ import collections
 import concurrent.futures
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
 
-from lib import program
+from lib import plans, program, tree, txn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODES = ("rtx4090-stock-smallbar", "hgx-h200-roce", "broken-everything")
@@ -177,3 +178,30 @@ def test_capture_without_memory_tells_no_name(library, node_tree, place):
         return [] if result.status == 0 or result.status == 4 and result.err else [str(result)]
     wrong = each(calls(library, args, root, place, memory=True), one)
     assert not wrong, "\n".join(wrong)
+
+
+# ---- a transaction ----
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="owners need root")
+def test_memory_in_a_transaction(library, place):
+    """Status 4 says that nothing was changed; where something was, 5 and that the next run takes it back."""
+    kept, directory = os.path.join(place, "memory"), os.path.join(place, "memory.tried")
+    plans.put(tree.Stage(kept), "h20-roce-deepep")
+    args = ["fix", "--profile", "deepep", "--apply", "--yes", "--json", "--root", directory]
+    before = txn.content(txn.look(kept))
+    txn.copy(kept, directory)
+    ended = collections.Counter()
+    for number in calls(library, args, directory, place, memory=True)[::1 if EVERY else 2]:
+        txn.copy(kept, directory)
+        ran = run(library, args, directory, "memory", number)
+        changed = bool(txn.difference(txn.content(txn.look(directory)), before))
+        ended[ran.status, changed] += 1
+        # Of what was not read nothing is planned; libgcrypt gives up by itself while it is opened.
+        assert ran.status in (0, 5) or (ran.status in (4, -6) and not changed), str(ran)
+        if changed and ran.status == 5:
+            assert "the next 'fix --apply' or 'undo' takes back" in ran.err, str(ran)
+        program.run("undo", "--root", directory, "--yes")
+        assert not txn.difference(txn.content(txn.look(directory)), before), (number, str(ran))
+    assert ended[4, False]
+    for path in (kept, directory):
+        shutil.rmtree(path)

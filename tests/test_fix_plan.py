@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from lib import plans, program, tree
+from lib import journal, plans, program, tree
 from lib.plans import Plan
 
 OWN = "/etc/modprobe.d/zz-nvnodecheck.conf"
@@ -124,7 +124,7 @@ def test_usage(make, scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     for args, said in ((["no/such"], "no rule is called 'no/such'"),
                        (["peer-maping-override"], "did you mean driver/peer-mapping-override?"),
-                       (["--all", PEER], "--all and rules exclude each other"),
+                       (["--all", PEER], "--all and rules cannot be used together"),
                        (["--yes"], "go with --apply"),
                        (["--apply", "--from", "/dev/null"], "--apply changes a machine")):
         where = [] if "--from" in args else ["--root", directory]
@@ -648,8 +648,13 @@ def test_nv_peer_mem_gives_way(make):
     assert plan.step("unload-module")["subject"] == "nv_peer_mem"
 
 
+# The first driver that has nvidia-peermem.
+WITH_PEERMEM = ("replace /proc/driver/nvidia/version 418.226.00 470.57.02\n"
+                "replace /sys/module/nvidia/version 418.226.00 470.57.02\n")
+
+
 def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
-    plan = make("old-nv-peer-mem", "", "modules/peermem-conflict")
+    plan = make("old-nv-peer-mem", WITH_PEERMEM, "modules/peermem-conflict")
     assert plan.empty() and "a package has to bring it" in plan.refused("modules/peermem-conflict")
 
 
@@ -883,8 +888,13 @@ def test_undo_names_all_that_it_takes_back(scratch):
     applied = os.listdir(state)[0]
     interrupted = "2099" + applied[4:]
     shutil.copytree(os.path.join(state, applied), os.path.join(state, interrupted))
+    record = os.path.join(state, interrupted, "plan.json")
+    with open(record, encoding="ascii") as file:
+        text = file.read().replace(applied, interrupted)
+    with open(record, "w", encoding="ascii") as file:
+        file.write(text)
     with open(os.path.join(state, interrupted, "journal"), "w", encoding="ascii") as file:
-        file.write("BEGIN\n")
+        file.write(journal.begun(interrupted, text))
     main, terminal = pty.openpty()
     process = subprocess.Popen([program.binary(), "undo", "--root", directory], stdin=terminal,
                                stdout=terminal, stderr=terminal, env=program.environment())
@@ -925,16 +935,17 @@ def test_refused_after_a_recovery(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     assert fix(directory, "--apply", "--yes").status == 0
     state = directory + "/var/lib/nvnodecheck/fix"
-    journal = os.path.join(state, os.listdir(state)[0], "journal")
-    with open(journal, encoding="ascii") as file:
-        text = file.read()
-    with open(journal, "w", encoding="ascii") as file:
-        file.write(text.replace("COMMIT\n", ""))
+    path = os.path.join(state, os.listdir(state)[0], "journal")
+    with open(path, encoding="ascii") as file:
+        lines = file.readlines()
+    assert lines[-1].startswith("COMMIT ")
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(lines[:-1])
     os.makedirs(directory + "/var/lib/pacman", exist_ok=True)
     with open(directory + "/var/lib/pacman/db.lck", "w", encoding="ascii"):
         pass
     result = program.run("undo", "--root", directory, "--yes")
-    assert result.status == 4 and not os.path.exists(directory + OWN), str(result)
+    assert result.status == 5 and not os.path.exists(directory + OWN), str(result)
     assert "rolled back" in result.out and "Nothing else was changed" in result.out, str(result)
 
 
@@ -955,14 +966,14 @@ def test_apply_only_the_plan_that_was_shown(scratch):
     with open(directory + "/etc/modprobe.d/new.conf", "w", encoding="utf-8") as file:
         file.write('options nvidia NVreg_RegistryDwords="RmMsg=1"\n')
     result = fix(directory, "--apply", "--yes", "--plan", shown)
-    assert result.status == 4 and "another one by now" in result.err
+    assert result.status == 4 and "the plan has changed" in result.err
     shown = Plan(directory, "--profile", "deepep").id
     assert fix(directory, "--apply", "--yes", "--plan", shown).status == 0
 
 
 @as_root
 def test_apply_where_nothing_can_be_changed(scratch):
-    directory = plans.put(scratch, "old-nv-peer-mem")
+    directory = plans.put(scratch, "old-nv-peer-mem", WITH_PEERMEM)
     result = program.run("fix", "--root", directory, "modules/peermem-conflict", "--apply", "--yes")
     assert result.status == 4
 
@@ -993,3 +1004,65 @@ def test_ordinary_user_is_told_whose_tree_it_is(scratch):
 def test_ordinary_user_cannot_apply():
     result = program.run("fix", "--apply", "--yes", user=True)
     assert result.status == 4 and "only root" in result.err
+
+
+# ---- files that could not be read ----
+
+def without(directory, path, *args):
+    """The plan of a user to whom PATH says nothing."""
+    place = directory + path
+    mode = os.stat(place).st_mode & 0o7777
+    os.chmod(place, 0)
+    try:
+        return Plan(directory, *args, user=True)
+    finally:
+        os.chmod(place, mode)
+
+
+def already(plan):
+    return {(r["rule"], r["subject"]) for r in plan.repairs
+            if r["refused"] and r["activation"] not in (None, "none")}
+
+
+UNREAD = [
+    ("broken-everything", "", ["--profile", "deepep,p2p", "--all"]),
+    ("hgx-h100-ib", "process slurmd memlock=65536\n"
+     "file /etc/systemd/system/slurmd.service.d/zz-nvnodecheck.conf\n\t[Service]\n"
+     "\tLimitMEMLOCK=infinity\n"
+     "file /etc/systemd/system/slurmd.service.d/zzz.conf\n\t[Service]\n\tLimitMEMLOCK=1\n",
+     ["limits/memlock"]),
+    ("h20-roce-deepep", "file /etc/modprobe.d/x.conf\n\toptions nvidia NVreg_EnableStreamMemOPs=1\n",
+     ["--profile", "deepep", "driver/params-configured-not-live", "driver/stream-memops"]),
+]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files that somebody else cannot read")
+@pytest.mark.parametrize("name, text, args", UNREAD)
+def test_what_was_not_read_is_not_right_already(scratch, name, text, args):
+    """Each file in turn: that all is right on disk is not said because of one that could not be read."""
+    directory = plans.put(scratch, name, text)
+    subprocess.run(["chmod", "-R", "a+rX", directory], check=True)
+    whole = already(Plan(directory, *args, user=True))
+    tried = 0
+    for top in ("/boot", "/etc"):
+        for folder, _, files in os.walk(directory + top):
+            for path in [folder] + [folder + "/" + name for name in files]:
+                if os.path.islink(path) or path == directory + "/etc":
+                    continue
+                plan = without(directory, path[len(directory):], *args)
+                assert already(plan) <= whole, (path, already(plan) - whole)
+                tried += 1
+    assert tried > 20
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files that somebody else cannot read")
+def test_what_comes_later_and_was_not_read(scratch):
+    """It would win; nothing is planned beside it."""
+    sysctl = "sysctl kernel.numa_balancing 1\nfile /etc/sysctl.d/zzz.conf\n\tkernel.x = 1\n"
+    directory = plans.put(scratch, "hgx-h100-ib", sysctl)
+    args = ["sysctl/numa-balancing-enabled"]
+    assert Plan(directory, *args).kinds() == ["sysctl"]
+    for path in ("/etc/sysctl.d/zzz.conf", "/usr/lib/sysctl.d"):
+        os.makedirs(directory + path, exist_ok=True) if path.endswith(".d") else None
+        plan = without(directory, path, *args)
+        assert "could not be read" in plan.refused(args[0]) and plan.empty(), path

@@ -371,5 +371,5 @@ def test_a_line_a_node_gives_the_reason_of_its_verdict(tmp_path):
 
 def test_formats_of_reports_are_not_of_other_verbs():
     assert program.run("rules", "--format", "prometheus").status == 2
-    assert program.run("doctor", "--format", "html", "--root", "/").status == 2
+    assert program.run("preflight", "--format", "html", "--root", "/").status == 2
     assert program.run("preflight", "--format", "jsonl", "--root", "/nonexistent").status == 4

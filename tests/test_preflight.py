@@ -32,7 +32,7 @@ def preflight(directory, *args, **more):
 
 
 @pytest.mark.parametrize("name, profile, reason", [
-    ("old-nv-peer-mem", "gpudirect-rdma", "driver/version-floor: 418.226.00 is older than 510.40.3"),
+    ("old-nv-peer-mem", "deepep", "driver/version-floor: 418.226.00 is older than 510.40.3"),
     ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords \"RMNvLinkEnable=0x0\" "
                                     "lacks PeerMappingOverride=1."),
 ])
@@ -357,7 +357,7 @@ def test_reads_what_is_expected(line, stages):
 @pytest.mark.parametrize("edit, reason", (
     ("userspace 999.1", "driver/library-mismatch: libcuda 999.1, kernel module 550.90.07"),
     ("process nv-fabricmanager remove", "services/fabricmanager-down: nvidia-fabricmanager is inactive"),
-    ("pci 0000:19:00.0 master=off", "pci/bus-master-off 0000:19:00.0: bus mastering is off"),
+    ("pci 0000:19:00.0 master=off", "pci/bus-master-off GPU0 (0000:19:00.0): bus mastering is off"),
 ))
 def test_looks_further_where_something_is_missing(edit, reason, stages):
     """Libraries and fabric manager are only asked whether they are where they mostly are, until they are not."""

@@ -77,7 +77,8 @@ def test_files_say_what_systemctl_says(tmp_path):
     assert units["tuned.service"]["enabled"] == "static"
     assert units["openibd.service"]["enabled"] == "enabled-runtime"
     assert units["modprobe@nvidia_peermem.service"] == {
-        "unit": "modprobe@nvidia_peermem.service", "load": "loaded", "enabled": "enabled"}
+        "unit": "modprobe@nvidia_peermem.service", "load": "loaded", "enabled": "enabled",
+        "program": "/bin/true"}
     assert units["crio.service"] == {"unit": "crio.service", "load": "not-found", "enabled": None}
 
 
@@ -236,7 +237,9 @@ def test_over_the_bus(tmp_path):
     assert units["nvidia-persistenced.service"] == {
         "unit": "nvidia-persistenced.service", "load": "loaded", "active": "active",
         "enabled": "enabled"}
-    assert units["slurmd.service"]["active"] == "failed"
+    slurmd = units["slurmd.service"]
+    assert (slurmd["active"], slurmd["result"], slurmd["exit_status"], slurmd["restarts"]) == (
+        "failed", "exit-code", 1, 0)
     assert units["nvidia-fabricmanager.service"] == {
         "unit": "nvidia-fabricmanager.service", "load": "loaded", "active": "inactive",
         "enabled": "disabled"}

@@ -124,6 +124,88 @@ def test_two_switches_are_pxb(scratch):
     assert {p["bdf"]: p["class"] for p in gpu["nics"]}["0000:ed:00.0"] == "PXB"
 
 
+# ---- each GPU's own NIC ----
+
+TWO_OF_EACH = """pci
+\t0000:e7:01.0 spr-port numa=1
+\t\te8:00.0 pex890-up
+\t\t\te9:00.0 pex890-down
+\t\t\t\tea:00.0 cx7-ib
+\t\t\te9:01.0 pex890-down
+\t\t\t\teb:00.0 cx7-ib
+\t\t\te9:02.0 pex890-down
+\t\t\t\tec:00.0 h100-sxm
+\t\t\te9:03.0 pex890-down
+\t\t\t\ted:00.0 h100-sxm"""
+
+
+def own(found):
+    return {g["bdf"]: (g["nearest_nic"], g["nearest_nics"]) for g in found["gpus"]}
+
+
+def test_two_gpus_and_two_nics_below_one_switch(scratch):
+    """Both NICs are as near to both: each GPU gets one, and the tie is said."""
+    directory = put(scratch, "hgx-h100-ib", TWO_OF_EACH)
+    both = ["0000:ea:00.0", "0000:eb:00.0"]
+    found = own(topology(directory))
+    assert found["0000:ec:00.0"] == (both[0], both) and found["0000:ed:00.0"] == (both[1], both)
+    text = text_of(directory)
+    assert "As near as the own NIC" in text and "GPU8   NIC11" in text and "GPU9   NIC10" in text
+
+
+def test_more_gpus_than_nics_share_them_evenly(scratch):
+    directory = put(scratch, "hgx-h100-ib", TWO_OF_EACH, "pci 0000:eb:00.0 model=h100-sxm")
+    found = own(topology(directory))
+    assert {found["0000:%s:00.0" % b][0] for b in ("eb", "ec", "ed")} == {"0000:ea:00.0"}
+
+
+def settings(directory, option="--root"):
+    document = run("topo", "--json", option, directory).json()
+    return {s["name"]: s["value"] for s in document["settings"]}
+
+
+def test_settings_for_jobs(node_tree):
+    nics = ["mlx5_%d" % i for i in (0, 3, 4, 5, 6, 7, 8, 9)]
+    found = settings(node_tree("hgx-h100-ib"))
+    assert found == {
+        "NCCL_IB_HCA": "=" + ",".join(nics),
+        "UCX_NET_DEVICES": ",".join(n + ":1" for n in nics),
+        "NVSHMEM_ENABLE_NIC_PE_MAPPING": "1",
+        "NVSHMEM_HCA_PE_MAPPING": ",".join(n + ":1:1" for n in nics)}
+    assert "export NCCL_IB_HCA==mlx5_0,mlx5_3," in text_of(node_tree("hgx-h100-ib"))
+
+
+def test_mapping_that_cannot_say_the_pairing(node_facts, tmp_path):
+    """NVSHMEM takes NICs in their own order, so a GPU whose NIC is out of it cannot be given that one."""
+    document, file = json.loads(node_facts("hgx-h100-ib")), tmp_path / "facts"
+    first, second = (d for d in document["rdma"]["devices"] if d["name"] in ("mlx5_0", "mlx5_3"))
+    first["bdf"], second["bdf"] = second["bdf"], first["bdf"]
+    file.write_text(json.dumps(document))
+    found = settings(file, "--from")
+    assert found["NCCL_IB_HCA"].startswith("=mlx5_3,mlx5_0,") and "NVSHMEM_HCA_PE_MAPPING" not in found
+
+
+@pytest.mark.parametrize("name", ["vm-h200-passthrough", "rtx4090-p2p", "broken-everything", "laptop"])
+def test_no_settings_where_paths_are_made_up_or_a_gpu_has_no_nic(name, node_tree):
+    assert settings(node_tree(name)) == {}
+
+
+# ---- names ----
+
+def test_gpus_have_the_drivers_numbers(scratch):
+    """Their minor numbers, not their place on the bus; what the driver does not have has a letter."""
+    directory = put(scratch, "hgx-h100-ib", "pci 0000:19:00.0 driver=vfio-pci")
+    names = run("topo", "--json", "--root", directory).json()["names"]
+    assert names["GPUa"] == "0000:19:00.0" and names["GPU0"] == "0000:3b:00.0"
+    assert "A GPU with a letter has no number" in text_of(directory)
+
+
+def test_gpus_without_a_driver_are_numbered_by_address(scratch):
+    directory = put(scratch, "hgx-h100-ib", "driver unloaded")
+    assert run("topo", "--json", "--root", directory).json()["names"]["GPU0"] == "0000:19:00.0"
+    assert "numbered in PCI order" in text_of(directory)
+
+
 # ---- what NICs are for ----
 
 def test_roles_of_an_eight_gpu_node(node_tree):
@@ -197,7 +279,8 @@ def test_idle_virtual_functions_are_counted_not_drawn(node_tree, tmp_path):
 def test_text_fits(node_tree):
     for name in node.names():
         for line in text_of(node_tree(name)).splitlines():
-            assert len(line) <= 100 and line == line.rstrip(), line
+            assert line == line.rstrip(), line
+            assert len(line) <= 100 or line.startswith("export "), line
 
 
 def test_ascii_where_the_locale_is_not_utf8(node_tree):
@@ -210,8 +293,8 @@ def test_matrix_of_many_nics_is_cut(scratch):
     functions = "\n".join("\t\t%02x:00.%d cx6dx-eth" % (0xe8, i) for i in range(8))
     directory = put(scratch, "hgx-h100-ib", "pci\n\t0000:e7:01.0 spr-port numa=1\n" + functions)
     text = text_of(directory)
-    assert "NIC17" in text and text.count("nearest NIC") == 1
-    assert all(len(line) <= 100 for line in text.splitlines())
+    assert "NIC17" in text and text.count("own NIC") == 1
+    assert all(len(line) <= 100 for line in text.splitlines() if not line.startswith("export "))
 
 
 def test_no_gpu_and_no_nic(scratch):
@@ -226,8 +309,8 @@ def test_one_gpu_has_no_matrix(node_tree):
 
 
 def test_virtual_machine_is_said(node_tree):
-    assert "the hypervisor's" in text_of(node_tree("vm-h200-passthrough"))
-    assert "the hypervisor's" not in text_of(node_tree("hgx-h100-ib"))
+    assert "the hypervisor makes up" in text_of(node_tree("vm-h200-passthrough"))
+    assert "the hypervisor makes up" not in text_of(node_tree("hgx-h100-ib"))
 
 
 def test_links_that_are_narrow(scratch):
@@ -244,7 +327,7 @@ def test_pci_bus_that_cannot_be_read(scratch):
 
 def test_doctor_ends_with_it(node_tree):
     directory = node_tree("hgx-h100-ib")
-    assert "nearest NIC" not in run("doctor", "--root", directory).out
+    assert "own NIC" not in run("doctor", "--root", directory).out
     verbose = run("doctor", "-v", "--root", directory).out
     assert verbose.endswith(text_of(directory))
 
@@ -276,28 +359,39 @@ def test_svg(name, node_tree):
     assert root.get("aria-labelledby").split() == [root.find(SVG + t).get("id")
                                                    for t in ("title", "desc")]
     tags = {element.tag.replace(SVG, "") for element in root.iter()}
-    assert tags <= {"svg", "title", "desc", "style", "rect", "text", "path", "g"}
+    assert tags <= {"svg", "title", "desc", "style", "rect", "text", "tspan", "path", "g"}
     # Nothing is fetched from anywhere.
     assert not re.search(r"href|url\(|@import|@font-face", result.out)
-    assert "prefers-color-scheme:dark" in result.out
+    assert "screen and (prefers-color-scheme:dark)" in result.out
     width, height = int(root.get("width")), int(root.get("height"))
     for rect in root.iter(SVG + "rect"):
         box = [int(rect.get(k, 0)) for k in ("x", "y", "width", "height")]
         assert box[0] + box[2] <= width and box[1] + box[3] <= height
-    seen = " ".join(text.text or "" for text in root.iter(SVG + "text"))
-    for i in range(len(topology(node_tree(name))["gpus"])):
-        assert "GPU%d" % i in seen
+    seen = " ".join("".join(text.itertext()) for text in root.iter(SVG + "text"))
+    for device in run("topo", "--json", "--root", node_tree(name)).json()["names"]:
+        assert device in seen
 
 
 def test_svg_boxes_do_not_overlap(node_tree):
-    for name in ("hgx-h100-ib", "grace-gh200-cx8", "b200-hgx"):
+    for name in ("hgx-h100-ib", "grace-gh200-cx8", "b200-hgx", "broken-everything"):
         root = xml.etree.ElementTree.fromstring(
             run("topo", "--format", "svg", "--root", node_tree(name)).raw)
         boxes = [[int(r.get(k)) for k in ("x", "y", "width", "height")]
-                 for r in root.iter(SVG + "rect") if r.get("class") in ("gpu", "nic", "nvs", "bx")]
+                 for r in root.iter(SVG + "rect")
+                 if r.get("class", "").split(" ")[0] in ("gpu", "nic", "nvs", "bx")]
         for i, (ax, ay, aw, ah) in enumerate(boxes):
             for bx, by, bw, bh in boxes[i + 1:]:
                 assert ax + aw <= bx or bx + bw <= ax or ay + ah <= by or by + bh <= ay
+
+
+def test_svg_marks_what_is_wrong(node_tree):
+    """In words, and with a border of its own: dead, without its driver, with fewer lanes than it has."""
+    svg = run("topo", "--format", "svg", "--root", node_tree("broken-everything")).out
+    for said in ("✕ does not answer", "✕ vfio-pci has it", "✕ fewer lanes than it has", "✕ a port is not active"):
+        assert svg.count(said) >= 1, said
+    classes = re.findall(r'class="gpu (st\d)"', svg)
+    assert [classes.count("st%d" % i) for i in range(4)] == [5, 1, 1, 1]
+    assert "✕" not in run("topo", "--format", "svg", "--root", node_tree("hgx-h100-ib")).out
 
 
 def test_svg_escapes(node_tree, tmp_path):

@@ -132,8 +132,7 @@ def test_torn_journal(root, say):
     copy(root, kept)
     journal = "%s/%s/journal" % (txn.STATE, ran.outcome["id"])
     whole = txn.read(root, journal)
-    for n in range(len(b"BEGIN\nINTENT 0\nDONE 0\nINTENT 1\nDONE 1\nINTENT 2\nDONE 2\nINTENT 3\n"),
-                   len(whole)):
+    for n in range(whole.index(b"\n", whole.index(b"INTENT 3")) + 1, len(whole)):
         copy(kept, root)
         txn.put(root, journal, whole[:n], 0o600)
         recovered(root)
@@ -151,25 +150,29 @@ FAILING = [("write", "ENOSPC"), ("write", "EIO"), ("fsync", "EIO"), ("fsync", "E
            ("execve", "EACCES"), ("execve", "ENOMEM"), ("clone,clone3,fork,vfork", "EAGAIN")]
 
 
-def calls(root, place, names, steps):
-    """How often a whole apply makes them."""
-    log = os.path.join(place, "calls")
-    txn.make(root)
-    txn.run(root, "apply", txn.plan(root, steps=steps),
-            wrap=("strace", "-f", "-qq", "-o", log, "-e", "trace=" + names))
+def made(root, names, *args):
+    """How often a run makes these calls."""
+    log = root + ".calls"
+    txn.run(root, *args, wrap=("strace", "-f", "-qq", "-o", log, "-e", "trace=" + names))
     with open(log, encoding="utf-8", errors="replace") as file:
         return sum(1 for line in file if "(" in line)
+
+
+def calls(root, names, steps):
+    """How often a whole apply makes them."""
+    txn.make(root)
+    return made(root, names, "apply", txn.plan(root, steps=steps))
 
 
 @txn.needs_strace
 @txn.needs_standin
 @pytest.mark.parametrize("names, error", FAILING)
-def test_calls_that_fail(root, place, names, error, say):
+def test_calls_that_fail(root, names, error, say):
     """Each call once, and from each on all of them; then a run in which all is well again."""
     steps = [txn.IMAGE_STEP, txn.UNIT_STEP] if "execve" in names or "clone" in names else ()
     before, after = ends(root, steps)
     count = Count()
-    total = calls(root, place, names, steps)
+    total = calls(root, names, steps)
     stride = max(1, total // or_short(25, 10))
     for when in range(1, total + 1, stride):
         for more in ("", "+"):
@@ -183,6 +186,75 @@ def test_calls_that_fail(root, place, names, error, say):
             recovered(root)
             count.check(root, before, after, (names, error, when, more, "recovered", str(ran)))
     say(count, "%s %s" % (names, error))
+
+
+# ---- recovery, and what fails in it ----
+
+MOMENTS = (("rename", 2), ("rename", 4), ("after a rename", 1), ("fsync of the journal", 12),
+           ("after a generator", 1), ("after a rename", 4))
+IN_RECOVERY = FAILING + [("write", "EDQUOT"), ("fsync", "EDQUOT"), ("openat", "EMFILE"),
+                         ("renameat2", "EIO"), ("renameat2", "EINVAL"), ("flock", "ENOLCK"),
+                         ("newfstatat", "EIO")]
+
+
+@txn.needs_strace
+@txn.needs_standin
+@pytest.mark.parametrize("number", range(len(IN_RECOVERY)),
+                         ids=["%s-%s" % fault for fault in IN_RECOVERY])
+def test_recovery_under_faults(root, number, say):
+    """Killed at some moment, and then a recovery in which one call fails, or all of them from it on: it
+    says that all is as it was only where that is so, and the next one brings it there (make check: at one
+    moment for each fault)."""
+    names, error = IN_RECOVERY[number]
+    steps = [txn.IMAGE_STEP, txn.GRUB2_STEP, txn.UNIT_STEP]
+    before, after = ends(root, steps)
+    count, kept = Count(), root + ".killed"
+    for at, nth in or_short(MOMENTS, (MOMENTS[number % 6],)):
+        txn.make(root)
+        before = txn.look(root)
+        assert txn.run(root, "apply", txn.plan(root, steps=steps), crash=nth, at=at).killed
+        copy(root, kept)
+        total = made(root, names, "recover")
+        for when in range(1, total + 1, max(1, total // or_short(24, 5))):
+            for more in ("", "+"):
+                copy(kept, root)
+                ran = txn.run(root, "recover", wrap=(
+                    "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + names, "-e",
+                    "inject=%s:error=%s:when=%d%s" % (names, error, when, more)))
+                if ran.result == "rolled-back" and "everything is as it was" in str(ran):
+                    count.check(root, before, after, (at, names, error, when, more, str(ran)))
+                recovered(root)
+                count.check(root, before, after, (at, names, error, when, more, "then", str(ran)))
+    shutil.rmtree(kept)
+    say(count, "recovery %s %s" % (names, error))
+
+
+@txn.needs_standin
+@pytest.mark.parametrize("folder", ["etc", "boot", "var"])
+def test_recovery_on_a_full_disk(root, folder, say):
+    """No room in one of them at each moment; with room again the next recovery brings all back."""
+    steps = [txn.IMAGE_STEP, txn.GRUB2_STEP]
+    before, after = ends(root, steps)
+    count = Count()
+    for at, number in MOMENTS:
+        txn.make(root)
+        before = txn.look(root)
+        assert txn.run(root, "apply", txn.plan(root, steps=steps), crash=number, at=at).killed
+        txn.in_namespace('''
+            mkdir "$1.full"; cp -a "$1/$3/." "$1.full"; mount -t tmpfs -o size=600k,mode=755 tmpfs "$1/$3"
+            cp -a "$1.full/." "$1/$3"; dd if=/dev/zero of="$1/$3/ballast" bs=1k 2>/dev/null || :
+            "$2" "$1" recover > "$1.said" || :; rm "$1/$3/ballast"; rm -rf "$1.full"
+            cp -a "$1/$3" "$1.full"''', root, txn.driver(), folder)
+        shutil.rmtree(root + "/" + folder)
+        shutil.move(root + ".full", root + "/" + folder)
+        with open(root + ".said", encoding="utf-8") as file:
+            said = file.read()
+        if "everything is as it was" in said:
+            count.check(root, before, after, (at, said))
+        recovered(root)
+        count.check(root, before, after, (at, "then", said))
+    os.unlink(root + ".said")
+    say(count, "recovery with no room in /" + folder)
 
 
 def test_total(capsys):

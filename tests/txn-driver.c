@@ -3,7 +3,8 @@
  * txn-driver.c - carries out plans that a test wrote down, without rules and findings. Not
  * installed.
  *
- *     txn-driver ROOT apply PLAN [--no-regenerate] [--fail-verify] [--wait N]
+ *     txn-driver ROOT apply PLAN [--no-regenerate] [--allow-writable-parents] [--fail-verify] [--wait N]
+ *                                [--plan-of ROOT]
  *     txn-driver ROOT undo [ID]
  *     txn-driver ROOT recover
  *     txn-driver ROOT list
@@ -14,7 +15,7 @@
  *
  * NVNODECHECK_TEST_CRASH_AT=N ends the process with SIGKILL at the Nth point where something is
  * about to change, NVNODECHECK_TEST_COUNT=1 prints their number, NVNODECHECK_TEST_STOP_AT=N stops
- * there until SIGCONT.
+ * there until SIGCONT. NVNODECHECK_TEST_POINT=WORDS counts only the points that are called that.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,12 +24,18 @@
 
 #include "base/json.h"
 #include "host/host.h"
+#include "host/root.h"
 #include "txn/txn.h"
 
+#define READ_MAX (64u << 20)
+
 static unsigned int points, crash_at, stop_at;
+static const char *only;
 
 static void point(const char *what)
 {
+	if (only && strcmp(only, what) != 0)
+		return;
 	points++;
 	if (points == stop_at)
 		raise(SIGSTOP);
@@ -60,8 +67,8 @@ static struct text read_file(const char *path)
 
 	if (!file)
 		return text;
-	text.data = malloc(16u << 20);
-	text.size = text.data ? fread(text.data, 1, (16u << 20) - 1, file) : 0;
+	text.data = malloc(READ_MAX);
+	text.size = text.data ? fread(text.data, 1, READ_MAX - 1, file) : 0;
 	text.data[text.size] = '\0';
 	fclose(file);
 	return text;
@@ -197,7 +204,7 @@ static void print_outcome(const struct txn_outcome *outcome)
 	print(json);
 }
 
-static int list(const char *root, struct arena *arena)
+static int list(const struct root *root, struct arena *arena)
 {
 	struct json_object *json = json_object_new_array();
 	struct txn_entries entries;
@@ -210,6 +217,7 @@ static int list(const char *root, struct arena *arena)
 		json_put_string(item, "plan_id", e->plan_id);
 		json_put_string(item, "status", txn_status_words[e->status]);
 		json_put_string(item, "who", e->who);
+		json_put_string(item, "text", e->text);
 		json_put(item, "files", lines(&e->files));
 		json_object_array_add(json, item);
 	}
@@ -236,15 +244,24 @@ int main(int argc, char **argv)
 	struct txn_options options = { .progress = tell };
 	struct plan plan = { .arena = arena };
 	struct txn_outcome outcome = { 0 };
+	struct root opened, other;
 	const char *root, *verb;
 
 	if (argc < 3 || !arena)
 		die("ROOT apply|undo|recover|list");
 	root = strcmp(argv[1], "/") == 0 ? "" : argv[1];
 	verb = argv[2];
-	options.root = *root ? root : NULL;
+	if (*root && root_open(&opened, root))
+		die("no such root");
+	options.root = *root ? &opened : NULL;
+	plan.root_device = *root ? opened.device : 0;
+	plan.root_inode = *root ? opened.inode : 0;
 	for (int i = 3; i < argc; i++) {
+		if (strcmp(argv[i], "--plan-of") == 0 && argv[i + 1] &&
+		    root_open(&other, argv[i + 1]) == 0)
+			plan.root_inode = other.inode;
 		options.no_regenerate |= strcmp(argv[i], "--no-regenerate") == 0;
+		options.writable_parents |= strcmp(argv[i], "--allow-writable-parents") == 0;
 		if (strcmp(argv[i], "--fail-verify") == 0)
 			options.verify = refuse_all;
 		if (strcmp(argv[i], "--wait") == 0 && argv[i + 1])
@@ -256,11 +273,12 @@ int main(int argc, char **argv)
 		read_plan(&plan, root, argv[3]);
 	crash_at = from_environment("NVNODECHECK_TEST_CRASH_AT");
 	stop_at = from_environment("NVNODECHECK_TEST_STOP_AT");
+	only = getenv("NVNODECHECK_TEST_POINT");
 	txn_test_point = point;
 	if (strcmp(verb, "apply") == 0)
 		txn_apply(&plan, &options, arena, &outcome);
 	else if (strcmp(verb, "undo") == 0)
-		txn_undo(argc > 3 ? argv[3] : NULL, &options, arena, &outcome);
+		txn_undo(argc > 3 && argv[3][0] != '-' ? argv[3] : NULL, &options, arena, &outcome);
 	else
 		txn_recover(&options, arena, &outcome);
 	print_outcome(&outcome);

@@ -4,11 +4,10 @@
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/exit-status.h"
+#include "base/memory.h"
 
 struct arena {
 	size_t size;
@@ -52,8 +51,10 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	void *p = (char *)arena + arena->used;
 
 	if (need < bytes || need > arena->size - arena->used) {
-		fprintf(stderr, "nvnodecheck: more than %zu MiB of facts\n", arena->size >> 20);
-		_Exit(EXIT_CANNOT);
+		char text[64];
+
+		snprintf(text, sizeof(text), "more than %zu MiB of facts", arena->size >> 20);
+		memory_end(text);
 	}
 	arena->used += need;
 	return p;

@@ -56,6 +56,17 @@ static const char *special(enum sink sink, char c)
 		return c == '|' ? "/" : NULL;
 	case SINK_PROMETHEUS:
 		return c == '\\' ? "\\\\" : c == '"' ? "\\\"" : NULL;
+	case SINK_MARKDOWN:
+		return c == '\\'  ? "\\\\"
+		       : c == '`' ? "\\`"
+		       : c == '*' ? "\\*"
+		       : c == '<' ? "\\<"
+		       : c == '[' ? "\\["
+		       : c == ']' ? "\\]"
+		       : c == '&' ? "\\&"
+		       : c == '~' ? "\\~"
+		       : c == '|' ? "\\|"
+				  : NULL;
 	case SINK_XML:
 		return c == '&'	   ? "&amp;"
 		       : c == '<'  ? "&lt;"

@@ -3,8 +3,17 @@
 #ifndef MEMORY_H
 #define MEMORY_H
 
+#include "base/exit-status.h"
+
 /* MEMORY, unless it is NULL: then the process ends with EXIT_CANNOT after saying so, as it does over
  * a full arena. In a probing child that fails one section. */
 void *memory_need(void *memory);
+
+/* Ends the process for want of memory; WHAT is one line. */
+_Noreturn void memory_end(const char *what);
+
+/* From now on such an end has STATUS and says MORE (or NULL): something was changed that the next run has
+ * to take back. */
+void memory_ends_with(enum exit_status status, const char *more);
 
 #endif

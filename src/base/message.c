@@ -8,6 +8,14 @@
 
 static char last[512];
 
+/* Without memory for a line. */
+static void write_last(void)
+{
+	fputs("nvnodecheck: ", stderr);
+	escape_text(stderr, SINK_TERMINAL, last);
+	putc('\n', stderr);
+}
+
 /* In one write, so that lines of several processes are whole. */
 __attribute__((format(printf, 1, 0))) static void write_line(const char *format, va_list ap)
 {
@@ -21,7 +29,7 @@ __attribute__((format(printf, 1, 0))) static void write_line(const char *format,
 		putc('\n', memory);
 	}
 	if (!memory || fclose(memory))
-		fputs("nvnodecheck: out of memory\n", stderr);
+		write_last();
 	else
 		fwrite(line, 1, n, stderr);
 }

@@ -18,6 +18,7 @@
 struct name {
 	char *text;
 	bool domain;
+	bool word; /* that texts are full of: it stays there */
 };
 
 struct redact {
@@ -71,7 +72,7 @@ static int compare_lengths(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static int learn(struct redact *r, struct span text, bool domain)
+static int learn(struct redact *r, struct span text, bool domain, bool word)
 {
 	struct name *names;
 
@@ -83,7 +84,7 @@ static int learn(struct redact *r, struct span text, bool domain)
 	if (!names)
 		return -ENOMEM;
 	r->names = names;
-	names[r->count] = (struct name){ strndup(text.p, text.n), domain };
+	names[r->count] = (struct name){ strndup(text.p, text.n), domain, word };
 	if (!names[r->count].text)
 		return -ENOMEM;
 	r->count++;
@@ -91,36 +92,14 @@ static int learn(struct redact *r, struct span text, bool domain)
 	return 0;
 }
 
-/* Names that say nothing of whose host it is, and that text is full of. */
-static bool is_common(struct span name)
+int redact_learn_domain(struct redact *r, struct span domain, bool word)
 {
-	static const char *const common[] = {
-		"localhost", "localdomain", "local", "lan",    "home",	 "internal",
-		"none",	     "(none)",	    "linux", "debian", "ubuntu", "fedora",
-		"rocky",     "nvidia",	    "host",  "node",   "server", "gpu",
-		"boot",	     "lib",	    "usr",   "com",    "org",	 "net",
-	};
-
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (name.n == strlen(common[i]) && strncasecmp(common[i], name.p, name.n) == 0)
-			return true;
-	return name.n < 3;
+	return domain.n ? learn(r, domain, true, word) : 0;
 }
 
-int redact_learn_domain(struct redact *r, struct span domain)
+int redact_learn_host(struct redact *r, struct span name, bool word)
 {
-	return is_common(domain) ? 0 : learn(r, domain, true);
-}
-
-int redact_learn_host(struct redact *r, struct span name)
-{
-	size_t dot = span_find(name, '.');
-	struct span first = { name.p, dot };
-	int rc = is_common(first) ? 0 : learn(r, first, false);
-
-	if (rc == 0 && dot + 1 < name.n)
-		rc = redact_learn_domain(r, (struct span){ name.p + dot + 1, name.n - dot - 1 });
-	return rc;
+	return name.n ? learn(r, name, false, word) : 0;
 }
 
 bool redact_is_host(const struct redact *r, struct span name)
@@ -404,7 +383,7 @@ static void find_name(const struct redact *r, struct replacement *out, struct sp
 	for (size_t i = 0; names && !out->taken && i < r->count; i++) {
 		const struct name *name = &r->names[i];
 
-		out->taken = name_length(name->text, s);
+		out->taken = name->word ? 0 : name_length(name->text, s);
 		if (!out->taken)
 			continue;
 		if (names == REDACT_NAMES_IN_ORDER)
@@ -461,6 +440,14 @@ void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names
 		inside = isalnum((unsigned char)text.p[i]);
 		putc(text.p[i++], out);
 	}
+}
+
+void redact_put_host(struct redact *r, FILE *out, struct span name)
+{
+	const char *stand_in = span_find(name, '.') < name.n ? HOST "." DOMAIN : HOST;
+
+	tell(r, name, stand_in);
+	fputs(stand_in, out);
 }
 
 void redact_put_instead(struct redact *r, FILE *out, struct span text)

@@ -22,10 +22,10 @@ struct redact;
 struct redact *redact_new(void);
 void redact_free(struct redact *r);
 
-/* A name of this host, with its domain or without, or its domain alone. Names that many hosts have
- * (localhost) are passed over. 0 or -ENOMEM. */
-int redact_learn_host(struct redact *r, struct span name);
-int redact_learn_domain(struct redact *r, struct span domain);
+/* A name of this host without its domain, and its domain. Of a WORD that texts are full of only the name itself is
+ * replaced, by redact_put_host(). 0 or -ENOMEM. */
+int redact_learn_host(struct redact *r, struct span name, bool word);
+int redact_learn_domain(struct redact *r, struct span domain, bool word);
 
 /* Is NAME one of this host's? */
 bool redact_is_host(const struct redact *r, struct span name);
@@ -42,6 +42,9 @@ void redact_on_told(struct redact *r, redact_told *told, void *user);
 
 /* Writes TEXT with all of them replaced. */
 void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names names);
+
+/* Writes the stand-in of NAME, which is one of this host's, with its domain or without. */
+void redact_put_host(struct redact *r, FILE *out, struct span name);
 
 /* Writes a stand-in for the whole of TEXT, which has no form that counts: redacted-1f3c8a52. */
 void redact_put_instead(struct redact *r, FILE *out, struct span text);

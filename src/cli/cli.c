@@ -18,12 +18,14 @@
 
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
+#define CHOICE_BYTES 128
 #define NAME_BYTES 64 /* of an option that is compared */
 
 #define REPORT_FORMATS "text, json, jsonl, prometheus, nagios, npd"
+#define DOCTOR_FORMATS "text, html, json, jsonl, prometheus, nagios, npd"
 
 const struct verb verbs[] = {
-	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, REPORT_FORMATS,
+	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, DOCTOR_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
 	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
 	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
@@ -35,11 +37,14 @@ const struct verb verbs[] = {
 	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
 	  "operations, copies between GPUs, GPU memory for the NIC",
 	  cmd_prove },
-	{ "explain", VERB_EXPLAIN, "RULE", 1, "text, json",
-	  "what a rule reads, why it matters, how to check by hand, what a repair costs",
+	{ "explain", VERB_EXPLAIN, "RULE", LIST_OPTION_MAX, "text, json",
+	  "what a rule reads, why it matters, how to check by hand, what a repair costs; RULE is a name, a "
+	  "part of one, or words of the text",
 	  cmd_explain },
-	{ "rules", VERB_RULES, "[PATTERN]", 1, "text, json, man",
-	  "the rules, with profiles, severity, and whether software can fix them", cmd_rules },
+	{ "rules", VERB_RULES, "[WORD...]", LIST_OPTION_MAX, "text, json, man",
+	  "the rules, with profiles, severity, and whether software can fix them; all, or those with a name, a "
+	  "shell pattern, an area, a part of a name, or words of the text",
+	  cmd_rules },
 	{ "facts", VERB_FACTS, "[PATH]", 1, NULL,
 	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
 	{ "capture", VERB_CAPTURE, "", 0, NULL,
@@ -102,7 +107,9 @@ const struct option_row option_rows[] = {
 	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
 	  "apply only if the plan is still the one with this id" },
 	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
-	  "run no program: files alone are changed, and what remains is said" },
+	  "run no program, and say what remains to be run" },
+	{ "allow-writable-parents", 0, AT(FLAG, writable_parents), NULL, NULL, VERB_FIX | VERB_UNDO,
+	  "change a --root that lies below a folder which others can write to" },
 	{ "reload", 0, AT(FLAG, reload), NULL, NULL, VERB_FIX,
 	  "load the driver again rather than wait for a boot, if nothing holds it" },
 	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
@@ -126,9 +133,12 @@ const struct option_row option_rows[] = {
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show what is well, what does not apply, and the tree that topo draws" },
+	  "also show notes in full, checks that could not run, checks that passed or do not apply, and the "
+	  "tree that topo draws" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
 	  "the verdict and one line for each problem" },
+	{ "for", 0, AT(WORD, audience), "WHOM", "provider", VERB_DOCTOR,
+	  "the problems as a text (Markdown) to send to the administrator or the provider" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -144,6 +154,7 @@ static struct render_options render_options(const struct options *options)
 		.pager = !options->no_pager,
 		.verbose = options->verbose,
 		.brief = options->brief,
+		.for_provider = options->audience >= 0,
 		.quiet = options->quiet,
 		.journal = options->journal,
 		.output = options->output,
@@ -179,13 +190,28 @@ static int pick_word(const char *words, const char *value)
 	return -1;
 }
 
+/* "text, json or svg" */
+static const char *choice(const char *words, char text[CHOICE_BYTES])
+{
+	const char *last = strrchr(words, ',');
+
+	if (last)
+		snprintf(text, CHOICE_BYTES, "%.*s or%s", (int)(last - words), words, last + 1);
+	else
+		snprintf(text, CHOICE_BYTES, "%s", words);
+	return text;
+}
+
 static int set_word(const struct verb *verb, const struct option_row *row, int *out,
 		    const char *value)
 {
+	char words[CHOICE_BYTES];
+
 	*out = pick_word(row->words, value);
 	if (*out >= 0)
 		return 0;
-	return usage_error(verb, "--%s '%s' is none of %s", row->name, value, cli_words(row, verb));
+	return usage_error(verb, "unknown --%s '%s'; choose %s", row->name, value,
+			   choice(cli_words(row, verb), words));
 }
 
 static int set_profiles(const struct verb *verb, const struct option_row *row, unsigned int *out,
@@ -197,7 +223,8 @@ static int set_profiles(const struct verb *verb, const struct option_row *row, u
 	*out |= profiles;
 	if (profiles)
 		return 0;
-	return usage_error(verb, "--profile '%.*s' is none of %s", SPAN_FMT(word), row->words);
+	return usage_error(verb, "unknown profile '%.*s'; choose from %s", SPAN_FMT(word),
+			   row->words);
 }
 
 static int set_list(const struct verb *verb, const struct option_row *row, const char **list,
@@ -375,10 +402,21 @@ static int check_format(const struct options *o)
 		[FORMAT_HTML] = "html",
 	};
 
+	char words[CHOICE_BYTES];
+
 	if (!o->verb->formats || pick_word(o->verb->formats, names[o->format]) >= 0)
 		return 0;
-	return usage_error(o->verb, "--format '%s' is none of %s", names[o->format],
-			   o->verb->formats);
+	return usage_error(o->verb, "unknown --format '%s'; choose %s", names[o->format],
+			   choice(o->verb->formats, words));
+}
+
+/* "doctor FILE" is "doctor --from FILE". */
+static void take_file(struct options *o)
+{
+	if (o->verb->bit != VERB_DOCTOR || !o->args_count || o->from)
+		return;
+	o->from = *o->args++;
+	o->args_count--;
 }
 
 static int check_use(const struct options *o)
@@ -391,15 +429,16 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "unexpected '%s'", o->args[o->verb->args_max]);
 	if (o->verb->args[0] && o->verb->args[0] != '[' && o->args_count == 0)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
-	if (o->verb->bit == VERB_DOCTOR && o->args_count && !o->from)
-		return usage_error(o->verb, "unexpected '%s'; files are given with --from",
-				   o->args[0]);
 	if (o->root && o->from)
-		return usage_error(o->verb, "--root and --from exclude each other");
+		return usage_error(o->verb, "--root and --from cannot be used together");
 	if (o->quiet && o->output)
-		return usage_error(o->verb, "--quiet and --output exclude each other");
+		return usage_error(o->verb, "--quiet and --output cannot be used together");
+	if (o->audience >= 0 && (o->format || o->brief))
+		return usage_error(o->verb, "--for and %s cannot be used together",
+				   o->brief ? "--brief" : "--format");
 	if (o->show_redactions && o->no_redact)
-		return usage_error(o->verb, "--show-redactions and --no-redact exclude each other");
+		return usage_error(o->verb,
+				   "--show-redactions and --no-redact cannot be used together");
 	if (o->show_redactions && o->output && strcmp(o->output, "-") == 0)
 		return usage_error(o->verb,
 				   "--show-redactions needs standard output for its list: -o FILE");
@@ -417,7 +456,7 @@ static int check_once(const struct verb *verb, const struct option_row *row, con
 		return usage_error(verb, "--%s is given twice", row->name);
 	for (size_t i = 0; i < ROWS; i++)
 		if (used[i] && &option_rows[i] != row && option_rows[i].offset == row->offset)
-			return usage_error(verb, "--%s and --%s exclude each other",
+			return usage_error(verb, "--%s and --%s cannot be used together",
 					   option_rows[i].name, row->name);
 	return 0;
 }
@@ -451,7 +490,7 @@ static int parse(int argc, char **argv, struct options *o)
 	bool used[ROWS] = { false };
 	int c, rc;
 
-	*o = (struct options){ .fail_on = -1 };
+	*o = (struct options){ .fail_on = -1, .audience = -1 };
 	make_getopt(longs, shorts);
 	opterr = 0;
 	look_ahead(argc, argv, shorts, longs, o);
@@ -474,6 +513,7 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	if (!take_verb(o, argv + optind, (size_t)(argc - optind)))
 		return refuse_verb(o->args[-1]);
+	take_file(o);
 	return check_use(o);
 }
 

@@ -52,6 +52,7 @@ struct options {
 	bool yes;
 	const char *plan; /* the id that was shown */
 	bool no_regenerate;
+	bool writable_parents;
 	bool reload;
 	bool list;
 	bool quick;
@@ -66,6 +67,7 @@ struct options {
 	bool journal;
 	bool verbose;
 	bool brief;
+	int audience; /* from the words of --for; -1: not given */
 	bool help;
 	bool version;
 	char **args; /* what is left, after the verb */

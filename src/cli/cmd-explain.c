@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/output.h"
 #include "base/spelling.h"
 #include "cli/cmd.h"
+#include "cli/rule-search.h"
 #include "evaluate/rule.h"
 #include "render/render.h"
 
@@ -37,17 +39,29 @@ enum exit_status refuse_rule(const char *id)
 	return EXIT_USAGE;
 }
 
+static enum exit_status print(const struct rule *const *list, size_t count,
+			      const struct options *options)
+{
+	if (options->format == FORMAT_JSON)
+		return render_rules_json(list, count);
+	return count == 1 ? render_rule_text(list[0], &options->render)
+			  : render_rules_titles(list, count, &options->render);
+}
+
 enum exit_status cmd_explain(const struct options *options)
 {
-	const struct rule *rule = rule_find(options->args[0]);
+	size_t all, count;
 	struct output output;
 	enum exit_status status;
 
-	if (!rule)
+	rule_all(&all);
+	_cleanup_free_ const struct rule **list = memory_need(calloc(all, sizeof(*list)));
+
+	count = rule_search(options->args, options->args_count, list);
+	if (!count)
 		return refuse_rule(options->args[0]);
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = options->format == FORMAT_JSON ? render_rules_json(&rule, 1)
-						: render_rule_text(rule, &options->render);
+	status = print(list, count, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

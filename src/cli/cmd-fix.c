@@ -25,15 +25,17 @@ static enum exit_status check_rules(const struct options *options)
 static enum exit_status check_use(const struct options *options)
 {
 	if (options->args_count && options->all) {
-		complain("--all and rules exclude each other");
+		complain("--all and rules cannot be used together");
 		return EXIT_USAGE;
 	}
 	if (options->apply && options->from) {
 		complain("--apply changes a machine: not with --from");
 		return EXIT_USAGE;
 	}
-	if (!options->apply && (options->yes || options->plan || options->no_regenerate)) {
-		complain("--yes, --plan and --no-regenerate go with --apply");
+	if (!options->apply && (options->yes || options->plan || options->no_regenerate ||
+				options->writable_parents)) {
+		complain("--yes, --plan, --no-regenerate and --allow-writable-parents go with "
+			 "--apply");
 		return EXIT_USAGE;
 	}
 	return check_rules(options);
@@ -49,12 +51,21 @@ static enum exit_status show(const struct plan *plan, const struct report *repor
 		       : render_plan_text(plan, report, &options->render, status);
 }
 
+static enum exit_status plan_and_apply(const struct source *source, const struct settings *settings,
+				       const struct options *options)
+{
+	struct report *report;
+	struct plan *plan = fix_plan(source, settings, options, &report);
+
+	return options->apply ? fix_apply(source, settings, options, plan, report)
+			      : show(plan, report, options);
+}
+
 enum exit_status cmd_fix(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
 	struct settings settings;
-	struct report *report;
-	struct plan *plan;
+	bool changed = false;
 	enum exit_status status = check_use(options);
 
 	if (!status)
@@ -62,13 +73,11 @@ enum exit_status cmd_fix(const struct options *options)
 	if (!status)
 		status = source_settings(&source, options, &settings);
 	if (!status && options->apply)
-		status = fix_prepare(&source, options);
+		status = fix_prepare(&source, options, &changed);
 	if (!status)
 		status = source_observe(&source, options);
-	if (status)
-		return status;
-	plan = fix_plan(&source, &settings, options, &report);
-	if (!options->apply)
-		return show(plan, report, options);
-	return fix_apply(&source, &settings, options, plan, report);
+	if (!status)
+		status = plan_and_apply(&source, &settings, options);
+	/* What was interrupted has been taken back: that is a change. */
+	return status == EXIT_CANNOT && changed ? EXIT_UNCONFIRMED : status;
 }

@@ -210,11 +210,17 @@ static const char *for_one_node(const struct options *options)
 		return "--since";
 	if (options->journal)
 		return "--journal";
+	if (options->brief)
+		return "--brief";
+	if (options->audience >= 0)
+		return "--for";
 	switch ((enum format)options->format) {
 	case FORMAT_PROMETHEUS:
 		return "--format prometheus";
 	case FORMAT_NAGIOS:
 		return "--format nagios";
+	case FORMAT_HTML:
+		return "--format html";
 	case FORMAT_NPD:
 		return "--format npd";
 	default:

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/open-file.h"
 #include "cli/cmd.h"
+#include "cli/unpack.h"
 #include "probes/probe.h"
 
 /* A capture or facts file of one node; a fleet's files are many of them. */
@@ -53,6 +54,21 @@ static int read_all(int fd, size_t room, struct text *text)
 	return text->data ? -EFBIG : -ENOMEM;
 }
 
+/* As it was sent: perhaps compressed. */
+static enum exit_status unpack_file(struct text *text, const char *file)
+{
+	const char *format = unpack_format(text_span(text));
+	int rc = format ? unpack(text, format, FROM_MAX) : 0;
+
+	if (rc == 0)
+		return EXIT_WELL;
+	complain("%s: %s: %s", file, format,
+		 rc == -ELIBACC	  ? "no library here unpacks it (libarchive)"
+		 : rc == -EBADMSG ? "damaged or cut off"
+				  : strerror(-rc));
+	return EXIT_CANNOT;
+}
+
 static enum exit_status read_from(struct source *source, const char *file)
 {
 	bool standard = strcmp(file, "-") == 0;
@@ -68,7 +84,7 @@ static enum exit_status read_from(struct source *source, const char *file)
 	if (fd >= 0 && !standard)
 		close(fd);
 	if (rc == 0)
-		return EXIT_WELL;
+		return unpack_file(&source->file, file);
 	complain("%s: %s", file,
 		 rc == -EBADF ? "neither a file nor a pipe of your own" : strerror(-rc));
 	return EXIT_CANNOT;
@@ -132,24 +148,63 @@ static enum exit_status open_from(struct source *source, const char *file)
 	return EXIT_CANNOT;
 }
 
-enum exit_status source_open(struct source *source, const struct options *options)
+enum exit_status open_root(const struct options *options, struct root *root,
+			   const struct root **used)
 {
-	char error[256] = "out of memory";
+	int rc;
 
+	*used = NULL;
+	if (!options->root)
+		return EXIT_WELL;
+	rc = root_open(root, options->root);
+	if (rc) {
+		complain("--root %s: %s", options->root, strerror(-rc));
+		return EXIT_CANNOT;
+	}
+	*used = root;
+	return EXIT_WELL;
+}
+
+static enum exit_status make_node(struct source *source)
+{
 	if (!source->arena)
 		source->arena = arena_new(ARENA_BYTES);
 	if (!source->arena) {
-		complain("%s", error);
+		complain("out of memory");
 		return EXIT_CANNOT;
 	}
 	source->node = arena_alloc(source->arena, sizeof(*source->node));
-	if (options->from)
-		return open_from(source, options->from);
-	source->host = options->root ? host_open_tree(options->root, error) : host_open_live();
+	return EXIT_WELL;
+}
+
+static enum exit_status open_host(struct source *source)
+{
+	char error[256] = "out of memory";
+
+	source->host = source->root ? host_open_tree(source->root, error) : host_open_live();
 	if (source->host)
 		return EXIT_WELL;
 	complain("%s", error);
 	return EXIT_CANNOT;
+}
+
+enum exit_status source_open(struct source *source, const struct options *options)
+{
+	enum exit_status status = make_node(source);
+
+	if (!status && options->from)
+		return open_from(source, options->from);
+	if (!status)
+		status = open_root(options, &source->own_root, &source->root);
+	return status ? status : open_host(source);
+}
+
+enum exit_status source_reopen(struct source *source, const struct source *again)
+{
+	enum exit_status status = make_node(source);
+
+	source->root = again->root;
+	return status ? status : open_host(source);
 }
 
 static enum exit_status observe(struct source *source, const struct observation *how)
@@ -309,9 +364,17 @@ enum exit_status check_patterns(const struct options *options)
 	return status ? status : check_list(options->skip, "--skip");
 }
 
+static void close_own_root(struct source *source)
+{
+	if (source->root == &source->own_root)
+		root_close(&source->own_root);
+	source->root = NULL;
+}
+
 void source_forget(struct source *source)
 {
 	host_close(source->host);
+	close_own_root(source);
 	text_free(&source->file);
 	if (source->arena)
 		arena_reset(source->arena);
@@ -333,6 +396,7 @@ enum exit_status source_read(struct source *source, const struct options *option
 void source_close(struct source *source)
 {
 	host_close(source->host);
+	close_own_root(source);
 	text_free(&source->file);
 	fact_series_end(&source->facts);
 	arena_free(source->arena);

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/rule-search.h"
 #include "evaluate/rule.h"
 #include "render/render.h"
-
-/* WORD is a pattern, or an area: "pci" is all of pci/. */
-static bool is_meant(const char *word, const char *id)
-{
-	size_t n = strlen(word);
-
-	return fnmatch(word, id, 0) == 0 || (strncmp(word, id, n) == 0 && id[n] == '/');
-}
 
 static enum exit_status print(const struct rule *const *list, size_t count,
 			      const struct options *options)
@@ -37,13 +29,13 @@ enum exit_status cmd_rules(const struct options *options)
 	enum exit_status status;
 	struct output output;
 
-	for (size_t i = 0; i < count; i++) {
-		if (options->args_count && !is_meant(options->args[0], rules[i]->id))
-			continue;
-		if (options->profiles && !(rules[i]->profiles & options->profiles))
-			continue;
-		list[chosen++] = rules[i];
-	}
+	if (options->args_count)
+		count = rule_search(options->args, options->args_count, list);
+	else
+		memcpy(list, rules, count * sizeof(*list));
+	for (size_t i = 0; i < count; i++)
+		if (!options->profiles || list[i]->profiles & options->profiles)
+			list[chosen++] = list[i];
 	if (!chosen) {
 		complain("no rule matches '%s'", options->args_count ? options->args[0] : "");
 		return EXIT_USAGE;

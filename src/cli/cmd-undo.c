@@ -8,10 +8,11 @@
 #include "render/render.h"
 #include "txn/outcome.h"
 
-static enum exit_status list(const struct options *options, struct arena *arena)
+static enum exit_status list(const struct options *options, const struct root *root,
+			     struct arena *arena)
 {
 	struct txn_entries entries;
-	int rc = txn_list(options->root, arena, &entries);
+	int rc = txn_list(root, arena, &entries);
 
 	if (rc == -EACCES || rc == -EPERM) {
 		complain("only root can read what was done on this host");
@@ -38,13 +39,14 @@ static bool is_meant(const struct txn_entry *entry, const char *id)
 }
 
 /* What was interrupted is taken back first, whatever is meant. */
-static struct chosen choose(const struct options *options, struct arena *arena)
+static struct chosen choose(const struct options *options, const struct root *root,
+			    struct arena *arena)
 {
 	const char *id = options->args_count ? options->args[0] : NULL;
 	struct chosen chosen = { .id = NULL, .names = "" };
 	struct txn_entries entries;
 
-	if (txn_list(options->root, arena, &entries))
+	if (txn_list(root, arena, &entries))
 		return chosen;
 	for_each(entry, &entries.entries) {
 		bool meant = !chosen.id && is_meant(entry, id);
@@ -65,33 +67,41 @@ static enum exit_status status_of(const struct txn_outcome *outcome)
 	return outcome->result == TXN_REFUSED ? EXIT_CANNOT : EXIT_UNCONFIRMED;
 }
 
-static enum exit_status undo(const struct options *options, struct arena *arena)
+static enum exit_status undo(const struct options *options, const struct root *root,
+			     struct arena *arena)
 {
-	const struct txn_options txn = fix_txn_options(options);
+	const struct txn_options txn = fix_txn_options(options, root);
 	const char *id = options->args_count ? options->args[0] : NULL;
-	const struct chosen chosen = choose(options, arena);
+	const struct chosen chosen = choose(options, root, arena);
 	struct txn_outcome result;
 	const struct outcome outcome = { .txn = &result };
+	enum exit_status status;
 
 	if (*chosen.names &&
 	    !fix_agreed(options, arena_printf(arena, "Take back %s?", chosen.names)))
 		return EXIT_CANNOT;
 	txn_undo(chosen.id ? chosen.id : id, &txn, arena, &result);
-	return options->format == FORMAT_JSON
-		       ? render_undone_json(&outcome, status_of(&result))
-		       : render_outcome_text(&outcome, &options->render, status_of(&result));
+	status = options->format == FORMAT_JSON
+			 ? render_undone_json(&outcome, status_of(&result))
+			 : render_outcome_text(&outcome, &options->render, status_of(&result));
+	return fix_status(status, &result);
 }
 
 enum exit_status cmd_undo(const struct options *options)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
+	struct root root = { .fd = -1 };
+	const struct root *used;
 	enum exit_status status;
 
 	if (!arena) {
 		complain("out of memory");
 		return EXIT_CANNOT;
 	}
-	status = options->list ? list(options, arena) : undo(options, arena);
+	status = open_root(options, &root, &used);
+	if (!status)
+		status = options->list ? list(options, used, arena) : undo(options, used, arena);
+	root_close(&root);
 	arena_free(arena);
 	return status;
 }

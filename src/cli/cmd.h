@@ -8,6 +8,7 @@
 #include "evaluate/settings.h"
 #include "facts/facts.h"
 #include "host/host.h"
+#include "host/root.h"
 
 enum exit_status cmd_doctor(const struct options *options);
 enum exit_status cmd_preflight(const struct options *options);
@@ -25,6 +26,8 @@ enum exit_status cmd_undo(const struct options *options);
 /* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
 struct source {
 	struct arena *arena;
+	const struct root *root; /* of --root, opened once; NULL: none */
+	struct root own_root;
 	struct host *host; /* NULL: facts were given */
 	struct node *node;
 	struct text file;	  /* of --from */
@@ -33,6 +36,8 @@ struct source {
 
 /* EXIT_WELL, or another status after saying why on standard error. */
 enum exit_status source_open(struct source *source, const struct options *options);
+/* The node of AGAIN once more, wherever the name of --root leads by now. */
+enum exit_status source_reopen(struct source *source, const struct source *again);
 enum exit_status source_observe(struct source *source, const struct options *options);
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings);
@@ -53,6 +58,10 @@ void source_close(struct source *source);
  * what cannot be read is not that. */
 int settings_read(struct settings *settings, struct host *host, const char *file,
 		  struct arena *arena, char error[512]);
+
+/* Opens the folder of --root. EXIT_WELL also without one, and then *USED is NULL. */
+enum exit_status open_root(const struct options *options, struct root *root,
+			   const struct root **used);
 
 /* A pattern of --only or --skip that selects nothing is a slip of the pen, not a node without
  * findings. */

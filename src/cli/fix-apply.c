@@ -14,6 +14,7 @@ const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "le
 					    "not-fixed", "rolled-back", NULL };
 
 struct checking {
+	const struct source *source; /* that was looked at before */
 	const struct options *options;
 	const struct settings *settings;
 	const struct plan *plan;
@@ -58,9 +59,10 @@ static void tell(void *user, const char *text)
 	complain("%s", text);
 }
 
-struct txn_options fix_txn_options(const struct options *options)
+struct txn_options fix_txn_options(const struct options *options, const struct root *root)
 {
-	return (struct txn_options){ .root = options->root,
+	return (struct txn_options){ .root = root,
+				     .writable_parents = options->writable_parents,
 				     .no_regenerate = options->no_regenerate,
 				     .progress = tell };
 }
@@ -72,7 +74,7 @@ bool fix_agreed(const struct options *options, const char *question)
 	if (options->yes)
 		return true;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		complain("nobody to ask: --yes says that you agree");
+		complain("no terminal to confirm on; add --yes");
 		return false;
 	}
 	escape_printf(stderr, SINK_TERMINAL, "%s [y/N] ", question);
@@ -82,9 +84,10 @@ bool fix_agreed(const struct options *options, const char *question)
 	return false;
 }
 
-enum exit_status fix_prepare(const struct source *source, const struct options *options)
+enum exit_status fix_prepare(const struct source *source, const struct options *options,
+			     bool *changed)
 {
-	const struct txn_options txn = fix_txn_options(options);
+	const struct txn_options txn = fix_txn_options(options, source->root);
 	struct txn_outcome outcome;
 
 	if (!options->root && geteuid() != 0) {
@@ -95,6 +98,9 @@ enum exit_status fix_prepare(const struct source *source, const struct options *
 	txn_recover(&txn, source->arena, &outcome);
 	for_each(text, &outcome.recovered)
 		complain("%s", *text);
+	for_each(note, &outcome.notes)
+		complain("%s", *note);
+	*changed = outcome.recovered.count > 0;
 	if (outcome.result != TXN_REFUSED)
 		return EXIT_WELL;
 	complain("%s", outcome.text ? outcome.text : "an earlier transaction cannot be taken back");
@@ -191,7 +197,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 	struct report *report;
 	struct plan *again;
 
-	if (source_open(&source, c->options) || source_observe(&source, c->options)) {
+	if (source_reopen(&source, c->source) || source_observe(&source, c->options)) {
 		*why = "the node could not be looked at again";
 		return false;
 	}
@@ -222,7 +228,7 @@ static bool can_do_anything(const struct plan *plan, const struct options *optio
 	if (plan->refused)
 		complain("%s", plan->refused);
 	else if (options->plan && strcmp(options->plan, plan->id) != 0)
-		complain("the plan is another one by now: %s", plan->id);
+		complain("the plan has changed to %s; show it again", plan->id);
 	else if (plan_is_empty(plan) && refused)
 		complain("nothing that was found can be changed here");
 	else
@@ -235,9 +241,24 @@ static void settle_results(struct checking *c, const struct txn_outcome *outcome
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++)
 		if (outcome->result == TXN_REFUSED)
 			c->results[i] = REPAIR_NOT_TRIED;
-		else if (outcome->result != TXN_APPLIED && c->results[i] != REPAIR_NOT_FIXED &&
-			 !c->plan->repairs.items[i].refused)
+		else if (outcome->result != TXN_APPLIED && outcome->result != TXN_NOTHING &&
+			 c->results[i] != REPAIR_NOT_FIXED && !c->plan->repairs.items[i].refused)
 			c->results[i] = REPAIR_ROLLED_BACK;
+}
+
+enum exit_status fix_status(enum exit_status status, const struct txn_outcome *outcome)
+{
+	bool done = outcome->id && outcome->result != TXN_REFUSED;
+
+	if (status != EXIT_CANNOT || (!done && !outcome->recovered.count))
+		return status;
+	/* The outcome itself may be what could not be written. */
+	if (outcome->result != TXN_REFUSED)
+		for_each(text, &outcome->recovered)
+			complain("%s", *text);
+	if (done)
+		complain("%s is %s all the same", outcome->id, txn_result_words[outcome->result]);
+	return EXIT_UNCONFIRMED;
 }
 
 static enum exit_status status_of(const struct txn_outcome *outcome)
@@ -259,8 +280,9 @@ static enum exit_status status_of(const struct txn_outcome *outcome)
 static enum exit_status carry_out(const struct source *source, const struct report *report,
 				  struct checking *c)
 {
-	struct txn_options txn = fix_txn_options(c->options);
+	struct txn_options txn = fix_txn_options(c->options, source->root);
 	struct txn_outcome result;
+	enum exit_status status;
 	struct outcome outcome = { .plan = c->plan, .txn = &result, .results = c->results };
 
 	txn.verify = check;
@@ -269,26 +291,32 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 	settle_results(c, &result);
 	if (!c->options->root && is_known(source->node->os.boot_id))
 		outcome.boot_id = source->node->os.boot_id.value;
-	return c->options->format == FORMAT_JSON
-		       ? render_applied_json(&outcome, report, status_of(&result))
-		       : render_outcome_text(&outcome, &c->options->render, status_of(&result));
+	status = c->options->format == FORMAT_JSON
+			 ? render_applied_json(&outcome, report, status_of(&result))
+			 : render_outcome_text(&outcome, &c->options->render, status_of(&result));
+	return fix_status(status, &result);
 }
 
 static enum exit_status show(const struct plan *plan, const struct report *report,
 			     const struct options *options, enum exit_status status)
 {
-	return options->format == FORMAT_JSON
-		       ? render_plan_json(plan, report, status)
-		       : render_plan_text(plan, report, &options->render, status);
+	struct render_options how = options->render;
+
+	/* The question comes below the plan, where both can be read. */
+	how.pager = false;
+	return options->format == FORMAT_JSON ? render_plan_json(plan, report, status)
+					      : render_plan_text(plan, report, &how, status);
 }
 
 enum exit_status fix_apply(const struct source *source, const struct settings *settings,
 			   const struct options *options, const struct plan *plan,
 			   const struct report *report)
 {
-	struct checking c = {
-		.options = options, .settings = settings, .plan = plan, .report = report
-	};
+	struct checking c = { .source = source,
+			      .options = options,
+			      .settings = settings,
+			      .plan = plan,
+			      .report = report };
 	const char *question = arena_printf(source->arena, "Apply plan %s?", plan->id);
 	bool doable = can_do_anything(plan, options);
 

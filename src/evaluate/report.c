@@ -8,6 +8,7 @@
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/peer-support.h"
 #include "query/topology.h"
 
 /* The management function of an NVSwitch has an RDMA device too, which is no job's. */
@@ -61,10 +62,15 @@ static void pick_profiles(struct report *report)
 		report->profiles_reason = arena_printf(
 			report->arena, "%zu RDMA device%s and %zu data-centre GPU%s", rdma,
 			rdma == 1 ? "" : "s", data_centre, data_centre == 1 ? "" : "s");
-	} else if (gpus >= 2 && !rdma) {
+	} else if (gpus >= 2 && !rdma && known_is(node_has_peers(node, report->arena), true)) {
 		report->profiles = PROFILE_BASE | PROFILE_P2P;
 		report->profiles_reason = arena_printf(report->arena, "%zu GPUs and no RDMA device",
 						       gpus);
+	} else if (gpus >= 2 && !rdma) {
+		report->profiles = PROFILE_BASE;
+		report->profiles_reason = arena_printf(
+			report->arena, "%zu GPUs that the driver does not let copy to each other",
+			gpus);
 	} else if (is_unknown(node->pci.devices)) {
 		report->profiles = PROFILE_BASE;
 		report->profiles_reason = "what GPUs there are could not be read";

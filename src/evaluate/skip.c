@@ -2,6 +2,8 @@
 #include "evaluate/skip.h"
 
 #include "query/endpoints.h"
+#include "query/guests.h"
+#include "query/kind.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
 {
@@ -12,6 +14,32 @@ bool skip_without_gpu(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 	else
 		return false;
+	return true;
+}
+
+bool skip_unless_kind(struct rule_context *ctx, enum kind kind)
+{
+	struct kind_answer answer = kind_of(ctx->node, kind, ctx->arena);
+
+	if (!is_known(answer.is))
+		UNKNOWN(ctx, .observed = answer.reason, .evidence = { answer.fact });
+	else if (!answer.is.value)
+		NOT_APPLICABLE(ctx, .observed = answer.reason, .evidence = { answer.fact });
+	else
+		return false;
+	return true;
+}
+
+bool skip_without_own_gpu(struct rule_context *ctx)
+{
+	struct guest_gpus guests = guest_gpus(ctx->node);
+
+	if (!guests.gpus || guests.given != guests.gpus)
+		return false;
+	NOT_APPLICABLE(ctx,
+		       .observed = text_printf(ctx, "every GPU is given to virtual machines: %s",
+					       guests.why),
+		       .evidence = { guests.fact });
 	return true;
 }
 
@@ -109,8 +137,12 @@ bool skip_without_whole_log(struct rule_context *ctx)
 
 bool skip_in_vm(struct rule_context *ctx, const char *what)
 {
-	if (!node_is_vm(ctx->node))
+	if (is_absent(ctx->node->os.hypervisor))
 		return false;
+	if (!node_is(ctx->node, KIND_VIRTUAL_MACHINE)) {
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
+		return true;
+	}
 	UNKNOWN(ctx,
 		.observed = text_printf(ctx, "a virtual machine (%s): %s",
 					ctx->node->os.hypervisor.value, what),

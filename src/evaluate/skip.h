@@ -8,8 +8,13 @@
 #define GATE_H
 
 #include "evaluate/rule.h"
+#include "query/kind.h"
 
 bool skip_without_gpu(struct rule_context *ctx); /* no NVIDIA GPU on the PCI bus */
+/* It is no node of that kind, and why; or that is not known. */
+bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
+/* Every GPU is given to virtual machines: what jobs of this host itself need is not asked. */
+bool skip_without_own_gpu(struct rule_context *ctx);
 bool skip_without_driver(
 	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
 bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */

@@ -149,7 +149,10 @@ struct topology_gpu {
 	struct fact_str bdf;		 /* of the GPU */
 	LIST(struct topology_path) gpus; /* the other ones */
 	LIST(struct topology_path) nics; /* the NICs of this node */
-	struct fact_str nearest_nic;	 /* absent: this node has no NIC */
+	LIST(const char *) nearest_nics; /* those that none is nearer than */
+	/* the one of these that is the GPU's own, where each NIC has as few GPUs as can be; absent: this node
+	 * has no NIC */
+	struct fact_str nearest_nic;
 };
 
 struct topology_nic {

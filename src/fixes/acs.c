@@ -7,6 +7,7 @@
 
 #include "fixes/fix.h"
 #include "parse/nvidia.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 /* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments
@@ -46,7 +47,7 @@ static bool check_platform(struct fixing *f)
 		return fix_refuse(
 			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
 			   "is what keeps them apart");
-	if (node_is_vm(f->node) || node_is_grace(f->node))
+	if (node_is(f->node, KIND_VIRTUAL_MACHINE) || node_is(f->node, KIND_GRACE))
 		return fix_refuse(f, "on this platform ACS is not the guest's, or set on purpose");
 	return true;
 }

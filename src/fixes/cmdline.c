@@ -4,6 +4,7 @@
 
 #include "fixes/cmdline-edit.h"
 #include "fixes/fix.h"
+#include "query/kind.h"
 #include "query/node-find.h"
 #include "query/topology.h"
 
@@ -36,14 +37,14 @@ static bool lacks_ats(const struct fixing *f)
 
 static void pass_through(struct fixing *f)
 {
-	if (node_is_grace(f->node) && lacks_ats(f)) {
+	if (node_is(f->node, KIND_GRACE) && lacks_ats(f)) {
 		remove_argument(f, "pci=noats");
 		fix_costs(
 			f,
 			"Devices may ask for translations and keep them, which pci=noats forbade to all.");
 		return;
 	}
-	if (node_is_grace(f->node)) {
+	if (node_is(f->node, KIND_GRACE)) {
 		fix_refuse(f, "on Grace translation is wanted: %s",
 			   f->finding->answer.remedy ? f->finding->answer.remedy : "see the rule");
 		return;

@@ -64,6 +64,13 @@ void fix_waits(struct fixing *f, enum activation activation, const char *format,
 	va_end(ap);
 }
 
+bool fix_refuse_unread(struct fixing *f, const struct gap *gap)
+{
+	return fix_refuse(f,
+			  "nothing that could be read needs a change, but %s could not be read: %s",
+			  gap->path.value, gap->why.value);
+}
+
 bool fix_refused(const struct fixing *f)
 {
 	return f->repair->refused != NULL;

@@ -73,6 +73,10 @@ FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
 /* Refuses because all is right on disk already and waits for ACTIVATION. */
 FIX_TEXT(3) void fix_waits(struct fixing *f, enum activation activation, const char *format, ...);
 bool fix_refused(const struct fixing *f);
+/* What could not be read of that which FIX's repairs change, or NULL. */
+const struct gap *fix_unread(const struct fixing *f, const char *fix);
+/* Refuses: all may be right on disk, but GAP could not be read. */
+bool fix_refuse_unread(struct fixing *f, const struct gap *gap);
 const char *fix_subject(const struct fixing *f); /* "" without one */
 /* Argument I of the call that the finding or its rule makes; NULL: not given. */
 const char *fix_arg(const struct fixing *f, size_t i);

@@ -28,6 +28,7 @@ static void plan_not_live(struct fixing *f)
 {
 	const struct initramfs_image *image = setting_next_image(f->node);
 	const char *name = setting_param_name(fix_subject(f));
+	const struct gap *unread = fix_unread(f, "activate-option");
 	struct setting s;
 
 	if (!name)
@@ -36,6 +37,8 @@ static void plan_not_live(struct fixing *f)
 	if (s.early_counts && !(s.early.state == FACT_KNOWN && s.configured.state == FACT_KNOWN &&
 				strcmp(s.early.value, s.configured.value) == 0))
 		build(f, image);
+	else if (unread)
+		fix_refuse_unread(f, unread);
 	else
 		fix_waits(f, ACTIVATION_REBOOT,
 			  "all is right on disk already; it takes effect when the driver is loaded "

@@ -192,13 +192,27 @@ bool fix_is_last(struct fixing *f, const char *own, const char *folder, const ch
 		return true;
 	conf_d_list(f->host, f->arena, conf_d_folders(f->host, f->arena, "/", folder), ".conf",
 		    list);
+	if (list->error)
+		return fix_refuse(f,
+				  "the folders of %s could not be read (%s): a file in them would "
+				  "win",
+				  folder, host_error_word(list->error));
 	for (size_t i = 0; i < list->count; i++) {
 		const char *path = conf_d_path(f->arena, &list->items[i]);
 		_cleanup_text_ struct text text = { 0 };
+		int rc;
 
-		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0 ||
-		    host_read(f->host, &text, HOST_FILE_MAX, "%s", path))
+		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0)
 			continue;
+		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", path);
+		/* A link to a file that is gone says nothing. */
+		if (rc == -ENOENT)
+			continue;
+		if (rc)
+			return fix_refuse(f,
+					  "%s comes after %s and could not be read (%s): what it "
+					  "sets would win",
+					  path, own, host_error_word(rc));
 		if (begins_line(text_span(&text), name, &number))
 			return fix_refuse(f, "%s:%llu comes after %s and sets %s: it would win",
 					  path, (unsigned long long)number, own, name);

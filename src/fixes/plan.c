@@ -174,19 +174,32 @@ static bool builds_images(const struct plan *plan)
 }
 
 /* What asked for nothing that is not there already waits for somebody to restart something. */
+static void finish_repair(struct fixing *f, struct plan_repair *r)
+{
+	const struct fix_call *call = finding_fix(r->finding);
+	const struct gap *unread = fix_unread(f, call ? call->kind : NULL);
+	const char *when = r->activation == ACTIVATION_REBOOT
+				   ? "at the next boot"
+				   : "when what it is about is started again";
+
+	r->what = r->cost = NULL;
+	if (unread) {
+		f->repair = r;
+		fix_refuse_unread(f, unread);
+		r->activation = ACTIVATION_NONE;
+	} else {
+		r->refused = arena_printf(f->arena,
+					  "all is right on disk already; it takes effect %s", when);
+	}
+}
+
 static void finish_repairs(struct fixing *f)
 {
 	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_images(f->plan); i++) {
 		struct plan_repair *r = &f->plan->repairs.items[i];
 
-		if (r->refused || f->effects.items[i])
-			continue;
-		r->refused = arena_printf(f->arena,
-					  "all is right on disk already; it takes effect %s",
-					  r->activation == ACTIVATION_REBOOT
-						  ? "at the next boot"
-						  : "when what it is about is started again");
-		r->what = r->cost = NULL;
+		if (!r->refused && !f->effects.items[i])
+			finish_repair(f, r);
 	}
 }
 
@@ -296,6 +309,8 @@ struct plan *plan_make(const struct plan_request *r)
 			    .staged = next_command_line(r->report->node) };
 
 	plan->arena = arena;
+	if (r->host)
+		host_identity(r->host, &plan->root_device, &plan->root_inode);
 	f.scratch = arena_new(SCRATCH_BYTES);
 	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)

@@ -27,19 +27,24 @@ struct fleet_progress {
 
 /* ---- files ---- */
 
+/* NAME without one of ENDINGS. */
+static struct span without(struct span name, const char *const *endings)
+{
+	for (; *endings; endings++)
+		if (span_ends(name, *endings) && name.n > strlen(*endings))
+			return (struct span){ name.p, name.n - strlen(*endings) };
+	return name;
+}
+
 static const char *name_of(struct arena *arena, const char *file)
 {
-	static const char *const endings[] = { ".json", ".capture", ".facts" };
+	static const char *const packed[] = { ".gz", ".xz", ".zst", NULL };
+	static const char *const endings[] = { ".json", ".capture", ".facts", NULL };
 	const char *slash = strrchr(file, '/');
-	const char *name = slash ? slash + 1 : file;
+	struct span name = span_of(slash ? slash + 1 : file);
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		struct span s = span_of(name);
-
-		if (span_ends(s, endings[i]) && s.n > strlen(endings[i]))
-			return arena_strndup(arena, name, s.n - strlen(endings[i]));
-	}
-	return name;
+	name = without(without(name, packed), endings);
+	return arena_strndup(arena, name.p, name.n);
 }
 
 /* FILE is the arena's. */

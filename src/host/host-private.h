@@ -4,6 +4,7 @@
 #define HOST_PRIVATE_H
 
 #include "host/host.h"
+#include "host/root.h"
 
 struct host_ops {
 	int (*read)(struct host *host, const char *path, size_t limit, struct text *text);
@@ -20,17 +21,22 @@ struct recorder;
 struct capture;
 
 /* A top-level folder of a tree: is there anything in it? */
+/* The part of the system that PATH is in: its top-level folder, or one of those below /proc and /sys that
+ * every kernel has. */
+struct span host_section(const char *path);
+
 struct area {
 	char *name;
 	bool has;
 };
-#define AREAS_MAX 32
+#define AREAS_MAX 64
 
 struct host {
 	enum host_kind kind;
 	const struct host_ops *ops;
 	int root;		      /* tree: the folder; live: -1 */
-	char *directory;	      /* tree: its name */
+	const char *directory;	      /* tree: its name, borrowed */
+	uint64_t device, inode;	      /* tree: of that folder */
 	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
 	pid_t owner;		      /* 0: nobody has asked for it */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
@@ -54,6 +60,12 @@ int files_open_kmsg(struct host *host);
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */
 int resolve_in_root(struct host *host, const char *path, int flags);
+/* PATH from ROOT, the process's own, as the user meant it: links of procfs too. EXPOSED as of
+ * root_walk(). */
+int resolve_name(int root, const char *path, char exposed[ROOT_WHY]);
+
+/* root.c: fills EXPOSED when others could exchange the entry CHILD of FOLDER. */
+void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY]);
 /* With O_PATH, of a live host too; a link there that belongs to neither root nor the caller is -ELOOP. */
 int resolve_distrusted(struct host *host, const char *path);
 

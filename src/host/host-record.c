@@ -211,11 +211,22 @@ static void learn(struct recorder *r, int rc)
 		lose_line(r);
 }
 
+static void learn_domain(struct recorder *r, struct span domain)
+{
+	learn(r, redact_learn_domain(r->redact, domain, keep_is_word(domain)));
+}
+
 void recorder_learn_host(struct recorder *r, struct span name)
 {
+	struct span first;
+
+	if (!r->redact)
+		return;
 	name = span_trim(name);
-	if (r->redact && name.n)
-		learn(r, redact_learn_host(r->redact, name));
+	first = (struct span){ name.p, span_find(name, '.') };
+	learn(r, redact_learn_host(r->redact, first, keep_is_word(first)));
+	if (first.n < name.n)
+		learn_domain(r, (struct span){ name.p + first.n + 1, name.n - first.n - 1 });
 }
 
 /* All names of a line that has one that is known. */
@@ -232,7 +243,7 @@ void recorder_learn_hosts(struct recorder *r, struct span text)
 		for (names = rest; span_word(&names, &word);)
 			own |= redact_is_host(r->redact, word);
 		while (own && span_word(&rest, &word))
-			learn(r, redact_learn_host(r->redact, word));
+			recorder_learn_host(r, word);
 	}
 }
 
@@ -246,7 +257,7 @@ void recorder_learn_domains(struct recorder *r, struct span text)
 		    (!span_is(word, "search") && !span_is(word, "domain")))
 			continue;
 		while (span_word(&line, &word))
-			learn(r, redact_learn_domain(r->redact, word));
+			learn_domain(r, word);
 	}
 }
 

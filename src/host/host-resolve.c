@@ -7,14 +7,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "host/host-private.h"
+#include "host/root.h"
 
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 #define DEPTH_MAX 64
@@ -25,6 +28,8 @@ struct walk {
 	unsigned int links;
 	bool distrust; /* links of others in the last place */
 	char rest[PATH_MAX];
+	char *exposed; /* of root_walk(); NULL: nobody asks */
+	bool magic;    /* links of procfs may lead out of the root: /proc/1/root */
 };
 
 static void walk_up(struct walk *w)
@@ -75,6 +80,25 @@ static int next_component(struct walk *w, char name[NAME_MAX + 1])
 	return 1;
 }
 
+/* /proc/PID/root says "/" of another process's root: only the kernel can follow it. */
+static bool is_magic(const struct walk *w)
+{
+	struct statfs fs;
+
+	return w->magic && fstatfs(w->fds[w->depth], &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* O_PATH alone leaves an automount point alone: open(2). */
+static void mount_it(const struct walk *w, const char *name, int *fd)
+{
+	int again = openat(w->fds[w->depth], name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (again < 0)
+		return;
+	close(*fd);
+	*fd = again;
+}
+
 static int step(struct walk *w, const char *name, bool last, int flags)
 {
 	struct stat st;
@@ -95,12 +119,22 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 		close_fd(&fd);
 		return rc;
 	}
+	if (w->exposed && !*w->exposed)
+		entry_exposed(w->fds[w->depth], &st, w->exposed);
 	if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW))) {
-		if (!w->distrust || !last || st.st_uid == 0 || st.st_uid == geteuid())
+		bool others = st.st_uid != 0 && st.st_uid != geteuid();
+
+		if (!is_magic(w) && !(w->distrust && last && others))
 			return follow(w, fd);
 		close(fd);
-		return -ELOOP;
+		if (!is_magic(w))
+			return -ELOOP;
+		fd = openat(w->fds[w->depth], name, O_PATH | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
 	}
+	if (w->magic && S_ISDIR(st.st_mode))
+		mount_it(w, name, &fd);
 	if (w->depth + 1 >= DEPTH_MAX) {
 		close(fd);
 		return -ENAMETOOLONG;
@@ -125,27 +159,48 @@ static int reopen(struct walk *w, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static int walk_in_root(int root, const char *path, int flags, bool distrust)
+static int walk(struct walk *w, const char *path, int flags)
 {
-	struct walk w = { .fds = { root }, .distrust = distrust };
 	char name[NAME_MAX + 1] = ".";
 	int rc = 0;
 
-	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", path) >= sizeof(w.rest))
+	if ((size_t)snprintf(w->rest, sizeof(w->rest), "%s", path) >= sizeof(w->rest))
 		return -ENAMETOOLONG;
-	while (rc == 0 && (rc = next_component(&w, name)) > 0) {
-		bool last = w.rest[strspn(w.rest, "/")] == '\0';
+	while (rc == 0 && (rc = next_component(w, name)) > 0) {
+		bool last = w->rest[strspn(w->rest, "/")] == '\0';
 
-		rc = step(&w, name, last, flags);
+		rc = step(w, name, last, flags);
 	}
 	/* After "..", the name no longer says where the walk stands. */
-	if (rc == 0 && (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) && w.depth > 0 &&
+	if (rc == 0 && (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) && w->depth > 0 &&
 	    !(flags & O_PATH))
-		rc = openat(w.fds[w.depth], ".", flags);
+		rc = openat(w->fds[w->depth], ".", flags);
 	else if (rc == 0)
-		rc = reopen(&w, name, flags);
-	walk_to_root(&w);
+		rc = reopen(w, name, flags);
+	walk_to_root(w);
 	return rc;
+}
+
+static int walk_in_root(int root, const char *path, int flags, bool distrust)
+{
+	struct walk w = { .fds = { root }, .distrust = distrust };
+
+	return walk(&w, path, flags);
+}
+
+int root_walk(int root, const char *path, char exposed[ROOT_WHY])
+{
+	struct walk w = { .fds = { root }, .exposed = exposed };
+
+	exposed[0] = '\0';
+	return walk(&w, path, O_PATH | O_CLOEXEC);
+}
+
+int resolve_name(int root, const char *path, char exposed[ROOT_WHY])
+{
+	struct walk w = { .fds = { root }, .exposed = exposed, .magic = true };
+
+	return walk(&w, path, O_PATH | O_CLOEXEC);
 }
 
 int resolve_in_root(struct host *host, const char *path, int flags)

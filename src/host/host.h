@@ -34,19 +34,23 @@
 #define HOST_NAMES_MAX 65536
 
 struct host;
+struct root;
 struct desc;
 struct json_object;
 
 /* ---- opening; NULL with ERROR filled (256 bytes) when it cannot be done ---- */
 
 struct host *host_open_live(void);
-struct host *host_open_tree(const char *directory, char error[256]);
+/* ROOT may be closed before it. */
+struct host *host_open_tree(const struct root *root, char error[256]);
 /* TEXT is a capture file's content and must stay until host_close(); NAME is for messages. */
 struct host *host_open_capture(const char *name, const char *text, size_t n, char error[256]);
 void host_close(struct host *host);
 
 enum host_kind { HOST_LIVE, HOST_TREE, HOST_CAPTURE };
 enum host_kind host_kind(const struct host *host);
+/* Which folder a tree is; both 0 for the others. */
+void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 
 /* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
  * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed

@@ -20,62 +20,61 @@ static const char *const title_words[] = {
 	"on",	      "in",	   "the",	 NULL,
 };
 
-/* Beginnings of ids that programs make: of a kernel's release, a UUID, a machine's id. */
-static const char *const made_ids[] = { "gnulinux*", "osprober*",   "uefi-firmware*",
-					"memtest*",  "[0-9a-f]*-*", "auto-*",
-					"saved",     "@saved",	    "*.conf",
-					"*.efi",     NULL };
-
-static bool is_number(struct span s)
+/* 12, 5.14.0-427.el9_4.x86_64 */
+static bool is_version(struct span s)
 {
 	size_t n = 0;
 
 	while (n < s.n && isdigit((unsigned char)s.p[n]))
 		n++;
-	return n == s.n;
+	return n && n < 8 &&
+	       (n == s.n || (n + 1 < s.n && s.p[n] == '.' && isdigit((unsigned char)s.p[n + 1])));
 }
 
-static bool is_title(struct span text)
+/* Of a title: a comma and brackets belong to none of its words. */
+static bool is_title_word(struct span word)
 {
-	while (text.n) {
-		size_t n = 0;
+	while (word.n && strchr("(", word.p[0]))
+		word = (struct span){ word.p + 1, word.n - 1 };
+	while (word.n && strchr("),", word.p[word.n - 1]))
+		word.n--;
+	return is_version(word) || keep_has(title_words, word);
+}
 
-		while (n < text.n && !strchr(" ,()", text.p[n]))
-			n++;
-		if (n && !isdigit((unsigned char)*text.p) &&
-		    !keep_has(title_words, (struct span){ text.p, n }))
+/* An id may be the name of the file that has the entry. */
+static bool is_file_name(struct span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && !strchr("._+~@-", s.p[i]) &&
+		    !KEEP_IS_MARK(s.p[i]))
 			return false;
-		text = (struct span){ text.p + n + (n < text.n), text.n - n - (n < text.n) };
-	}
 	return true;
-}
-
-/* A title or an id; of "outer>inner" each. */
-void keep_entry_name(struct keeping *k, struct span name)
-{
-	struct span part;
-
-	while (span_cut(&name, '>', &part)) {
-		if (is_number(part) || is_title(part) || keep_has(made_ids, part))
-			keep_free_text(k, part);
-		else
-			keep_instead(k, part);
-		if (part.p + part.n < name.p)
-			putc('>', k->out);
-	}
 }
 
 /* ---- variables ---- */
 
 bool keep_is_variable(struct span word)
 {
-	size_t n = 1;
+	size_t n = 1, marks = 0;
 
+	while (marks < word.n && KEEP_IS_MARK(word.p[marks]))
+		marks++;
+	if (word.n && marks == word.n)
+		return true;
 	if (word.n < 2 || word.p[0] != '$')
 		return false;
 	while (n < word.n && (isalnum((unsigned char)word.p[n]) || strchr("_?{}", word.p[n])))
 		n++;
 	return n == word.n;
+}
+
+/* Of a variable or a function: a stand-in is one, too. */
+void keep_identifier(struct keeping *k, struct span name)
+{
+	_cleanup_free_ char *kept = keep_string(k, keep_free_text, name);
+
+	for (const char *p = kept ? kept : ""; *p; p++)
+		putc(*p == '-' && !memchr(name.p, '-', name.n) ? '_' : *p, k->out);
 }
 
 static bool names_entry(struct span variable)
@@ -88,35 +87,84 @@ static bool names_entry(struct span variable)
 	return keep_has(names, variable);
 }
 
-static void put_words(struct keeping *k, struct span value)
+/* --set=NAME, --hint-bios=hd0,gpt2: options keep their names. */
+static bool put_option(struct keeping *k, struct span word)
+{
+	static const char *const options[] = {
+		"-[a-z]",  "--no-floppy", "--fs-uuid",	    "--file",	  "--label", "--set",
+		"--id",	   "--class",	  "--users",	    "--hotkey",	  "--help",  "--hint*",
+		"--quiet", "--source",	  "--unrestricted", "--skip-sig", "--",	     NULL
+	};
+	size_t equals = span_find(word, '=');
+	struct span name = { word.p, equals };
+
+	if (!keep_has(options, name))
+		return false;
+	keep_as_it_is(k, name);
+	if (equals == word.n)
+		return true;
+	putc('=', k->out);
+	word = (struct span){ word.p + equals + 1, word.n - equals - 1 };
+	if (span_is(name, "--set"))
+		keep_identifier(k, word);
+	else if (span_is(name, "--id"))
+		keep_entry_name(k, word);
+	else
+		keep_boot_word(k, word);
+	return true;
+}
+
+/* A path, an option, a word of a boot loader's or of a title, else an argument of the kernel. */
+void keep_boot_word(struct keeping *k, struct span word)
+{
+	static const char *const words[] = {
+		"efi",	 "pc",	      "emu",	 "xen",	    "i386",    "arm",		"x86_64",
+		"arm64", "text",      "keep",	 "menu",    "hidden",  "linux",		"serial",
+		"fail",	 "countdown", "gfxterm", "console", "success", "indeterminate", NULL
+	};
+
+	if (word.n < 2 || keep_is_variable(word) || keep_is_plain(word) || keep_has(words, word) ||
+	    is_title_word(word))
+		keep_as_it_is(k, word);
+	else if (strchr("(/", word.p[0]))
+		keep_boot_path(k, word);
+	else if (!put_option(k, word))
+		keep_argument(k, word, word);
+}
+
+void keep_boot_words(struct keeping *k, struct span value)
 {
 	struct keep_words w = { .rest = value, .blanks = " \t\n", .quotes = "\"" };
 
 	while (keep_next_word(&w)) {
 		keep_as_it_is(k, w.gap);
-		if (keep_is_variable(w.raw) || keep_is_plain(w.raw))
-			keep_as_it_is(k, w.raw);
-		else
-			keep_argument(k, w.raw, w.raw);
+		keep_boot_word(k, w.raw);
 	}
 	keep_as_it_is(k, w.gap);
 }
 
-static void put_entry_value(struct keeping *k, struct span value)
+/* A title or an id; of "outer>inner" each. */
+void keep_entry_name(struct keeping *k, struct span name)
 {
-	if (keep_is_variable(value))
-		keep_as_it_is(k, value);
-	else
-		keep_entry_name(k, value);
+	struct span part;
+
+	while (span_cut(&name, '>', &part)) {
+		if (is_file_name(part))
+			redact_put(k->redact, k->out, part, REDACT_NAMES_IN_ORDER);
+		else
+			keep_boot_words(k, part);
+		if (part.p + part.n < name.p)
+			putc('>', k->out);
+	}
 }
 
 /* A value as it means: the name of an entry, or numbers, words, variables and arguments. */
 void keep_value(struct keeping *k, struct span variable, struct span value)
 {
 	if (names_entry(variable))
-		put_entry_value(k, value);
+		keep_entry_name(k, value);
 	else
-		put_words(k, value);
+		keep_boot_words(k, value);
 }
 
 static size_t name_length(struct span s)
@@ -132,8 +180,8 @@ static size_t name_length(struct span s)
 /* VALUE within double quotes of a shell or of GRUB. */
 static void put_quoted(struct keeping *k, struct span variable, struct span value)
 {
-	_cleanup_free_ char *text = names_entry(variable) ? keep_string(k, put_entry_value, value)
-							  : keep_string(k, put_words, value);
+	_cleanup_free_ char *text =
+		keep_string(k, names_entry(variable) ? keep_entry_name : keep_boot_words, value);
 
 	putc('"', k->out);
 	for (const char *p = text ? text : ""; *p; p++) {
@@ -160,16 +208,9 @@ static size_t pass_command(struct span text, size_t at)
 	return at;
 }
 
-static bool ends_word(struct span text, size_t at)
+/* Up to what ends a command outside of quotes: one of ENDS. */
+static size_t command_length(struct span text, const char *ends)
 {
-	return at >= text.n || strchr(" \t\r\n;", text.p[at]);
-}
-
-/* Up to what ends a command outside of quotes: one of ENDS or, where there are blocks, a brace that stands alone.
- * It opens a block behind a command, or closes one as a command of its own. */
-static size_t command_length(struct span text, const char *ends, bool blocks)
-{
-	bool empty = true; /* so far */
 	char quote = '\0';
 	size_t n = 0;
 
@@ -186,14 +227,9 @@ static size_t command_length(struct span text, const char *ends, bool blocks)
 			quote = quote ? '\0' : c;
 		else if (!quote && c && strchr(ends, c))
 			break;
-		else if (!quote && blocks && begins && c == '{' && ends_word(text, n + 1))
-			return n + 1;
-		else if (!quote && blocks && begins && c == '}' && ends_word(text, n + 1))
-			return empty ? n + 1 : n;
 		else if (!quote && c == '#' && begins)
 			while (n + 1 < text.n && text.p[n + 1] != '\n')
 				n++;
-		empty &= strchr(" \t\r", c) && c;
 	}
 	return n < text.n ? n : text.n;
 }
@@ -257,178 +293,12 @@ static void put_shell_command(struct keeping *k, struct span command)
 void keep_shell(struct keeping *k, struct span text)
 {
 	while (text.n) {
-		size_t n = command_length(text, "\n;&|()<>", false);
+		size_t n = command_length(text, "\n;&|()<>");
 
 		put_shell_command(k, (struct span){ text.p, n });
 		if (n < text.n)
 			putc(text.p[n], k->out);
 		n += n < text.n;
-		text = (struct span){ text.p + n, text.n - n };
-	}
-}
-
-/* ---- grub.cfg ---- */
-
-/* A word, quoted anew where that is needed. */
-static void put_grub_word(struct keeping *k, struct span word,
-			  void (*put)(struct keeping *k, struct span word))
-{
-	_cleanup_free_ char *text = keep_string(k, put, word);
-
-	if (text && *text && !strpbrk(text, " \t\n;\\\"'{}$#")) {
-		fputs(text, k->out);
-		return;
-	}
-	putc('\'', k->out);
-	for (const char *p = text ? text : ""; *p; p++)
-		if (*p == '\'')
-			fputs("'\\''", k->out);
-		else
-			putc(*p, k->out);
-	putc('\'', k->out);
-}
-
-static void put_one_argument(struct keeping *k, struct span word)
-{
-	keep_argument(k, word, word);
-}
-
-/* Of a condition: brackets, operators, and values that others are compared with. */
-static void put_condition(struct keeping *k, struct span word)
-{
-	static const char *const words[] = { "\\[", "\\]", "!", "-?", "=", "==", "!=", NULL };
-
-	if (!word.n || keep_has(words, word) || keep_is_plain(word))
-		keep_as_it_is(k, word);
-	else
-		keep_instead(k, word);
-}
-
-struct grub_words {
-	struct keep_words w;
-	char *buffer;
-	struct span word; /* without quotes */
-	bool variable;	  /* a word that is "$name" and nothing else, as it is written */
-};
-
-static bool next_grub_word(struct keeping *k, struct grub_words *g)
-{
-	struct span raw, bare;
-
-	if (!keep_next_word(&g->w))
-		return false;
-	for (size_t i = 0; i < g->w.gap.n; i++)
-		if (g->w.gap.p[i] == '\n')
-			fputs("\\\n", k->out);
-	putc(' ', k->out);
-	g->word = keep_unquoted(&g->w, g->buffer);
-	raw = bare = g->w.raw;
-	if (raw.n > 1 && raw.p[0] == '"' && raw.p[raw.n - 1] == '"')
-		bare = (struct span){ raw.p + 1, raw.n - 2 };
-	g->variable = keep_is_variable(bare);
-	return true;
-}
-
-static void put_grub_words(struct keeping *k, struct grub_words *g,
-			   void (*put)(struct keeping *k, struct span word))
-{
-	while (next_grub_word(k, g))
-		if (g->variable || span_is(g->w.raw, "{"))
-			keep_as_it_is(k, g->w.raw);
-		else
-			put_grub_word(k, g->word, put);
-}
-
-/* set NAME=VALUE */
-static void put_set(struct keeping *k, struct grub_words *g)
-{
-	size_t equals = span_find(g->word, '=');
-	struct span name = { g->word.p, equals };
-	struct span value = { g->word.p + equals + 1, g->word.n - equals - 1 };
-
-	if (equals == g->word.n || name_length(name) != name.n) {
-		keep_instead(k, g->word);
-		return;
-	}
-	fprintf(k->out, "%.*s=", SPAN_FMT(name));
-	put_quoted(k, name, value);
-}
-
-static void put_entry_word(struct keeping *k, struct span word)
-{
-	static const char *const options[] = { "--class", "--id",     "--unrestricted", "--hotkey",
-					       "--users", "--source", "--id=*",		NULL };
-
-	if (span_starts(word, "--id=")) {
-		fputs("--id=", k->out);
-		keep_entry_name(k, (struct span){ word.p + 5, word.n - 5 });
-	} else if (keep_has(options, word)) {
-		keep_as_it_is(k, word);
-	} else {
-		keep_entry_name(k, word);
-	}
-}
-
-static void put_grub_command(struct keeping *k, struct span command)
-{
-	static const char *const alone[] = { "}",      "fi",	     "then", "else",
-					     "blscfg", "bls_import", "done", NULL };
-	static const char *const conditions[] = { "if", "elif", NULL };
-	static const char *const kernels[] = { "linux", "linux16", "linuxefi", NULL };
-	static const char *const images[] = { "initrd", "initrd16", "initrdefi", NULL };
-	static const char *const entries[] = { "menuentry", "submenu", NULL };
-	_cleanup_free_ char *buffer = malloc(command.n + 1);
-	struct grub_words g = {
-		.w = { .rest = command, .blanks = " \t\r\n", .quotes = "\"'", .backslash = true },
-		.buffer = buffer
-	};
-	struct keep_words ahead = g.w;
-	bool set;
-
-	if (!buffer || !keep_next_word(&ahead) || ahead.raw.p[0] == '#') {
-		keep_nothing(k, command);
-		return;
-	}
-	next_grub_word(k, &g);
-	while (keep_has(alone, g.word)) {
-		keep_as_it_is(k, g.word);
-		if (!next_grub_word(k, &g))
-			return;
-	}
-	set = span_is(g.word, "set");
-	if (set && !next_grub_word(k, &g))
-		return;
-	if (set || (name_length(g.word) < g.word.n && g.word.p[name_length(g.word)] == '=')) {
-		fputs(set ? "set " : "", k->out);
-		put_set(k, &g);
-	} else if (keep_has(conditions, g.word)) {
-		keep_as_it_is(k, g.word);
-		put_grub_words(k, &g, put_condition);
-	} else if (keep_has(kernels, g.word) || keep_has(images, g.word)) {
-		bool kernel = keep_has(kernels, g.word);
-
-		keep_as_it_is(k, g.word);
-		if (kernel && next_grub_word(k, &g))
-			put_grub_word(k, g.word, keep_boot_path);
-		put_grub_words(k, &g, kernel ? put_one_argument : keep_boot_path);
-	} else if (keep_has(entries, g.word)) {
-		keep_as_it_is(k, g.word);
-		put_grub_words(k, &g, put_entry_word);
-	} else {
-		/* A function, or what else has a block. */
-		fputs(command.p[command.n - 1] == '{' ? "other {" : "", k->out);
-		keep_nothing(k, command);
-	}
-}
-
-void keep_grub(struct keeping *k, struct span text)
-{
-	while (text.n) {
-		size_t n = command_length(text, "\n;", true);
-
-		put_grub_command(k, (struct span){ text.p, n });
-		if (n < text.n && (text.p[n] == '\n' || text.p[n] == ';'))
-			putc(text.p[n++], k->out);
 		text = (struct span){ text.p + n, text.n - n };
 	}
 }

@@ -65,7 +65,7 @@ void keep_modules(struct keeping *k, struct span text)
 static void put_builder(struct keeping *k, struct span builder)
 {
 	static const char *const who[] = { "dvs-builder", "buildd", "mockbuild", "abuild",
-					   "builder",	  "root",   NULL };
+					   "builder",	  "nixbld", "root",	 NULL };
 	size_t at = span_find(builder, '@');
 	struct span user = { builder.p, at };
 	struct span host = { builder.p + at + 1, builder.n - at - 1 };
@@ -75,7 +75,7 @@ static void put_builder(struct keeping *k, struct span builder)
 	else
 		keep_instead(k, user);
 	putc('@', k->out);
-	if (span_is(host, "localhost"))
+	if (!host.n || span_is(host, "localhost"))
 		keep_as_it_is(k, host);
 	else
 		keep_instead(k, host);
@@ -187,7 +187,7 @@ void keep_hostname(struct keeping *k, struct span text)
 	if (span_is(name, "localhost") || !name.n)
 		keep_as_it_is(k, name);
 	else if (redact_is_host(k->redact, name))
-		keep_free_text(k, name);
+		redact_put_host(k->redact, k->out, name);
 	else
 		keep_instead(k, name);
 	if (text.n > name.n)
@@ -601,7 +601,8 @@ void keep_log(struct keeping *k, struct span line)
 		word = (struct span){ rest.p, n };
 		for (size_t i = 0; i < n; i++)
 			digits += isdigit((unsigned char)word.p[i]) != 0;
-		if (span_starts(word, "name=") || span_starts(word, "comm=")) {
+		if (!span_is(word, "name=<unknown>") &&
+		    (span_starts(word, "name=") || span_starts(word, "comm="))) {
 			keep_as_it_is(k, (struct span){ word.p, 5 });
 			keep_instead(k, (struct span){ word.p + 5, n - 5 });
 		} else if (n && (serial || (digits >= 10 && digits == n))) {

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "host/keep.h"
+#include "host/keep-words.h"
 
 enum place {
 	PLACE_ROOT,
@@ -32,6 +32,7 @@ static const char *const known[] = {
 	".venv",
 	"VERSION",
 	"aarch64-linux*",
+	"amazon",
 	"applications",
 	"bin",
 	"compat",
@@ -41,6 +42,7 @@ static const char *const known[] = {
 	"deepep*",
 	"dist-packages",
 	"doca",
+	"efa_installed_packages",
 	"etc",
 	"games",
 	"gdrcopy*",
@@ -58,8 +60,10 @@ static const char *const known[] = {
 	"libibverbs.so*",
 	"libmlx5.so*",
 	"libnccl*.so*",
+	"libnvidia-container.so*",
 	"libnvidia-ml.so*",
 	"libnvshmem*.so*",
+	"libucx_*.dist-info",
 	"local",
 	"man",
 	"media",
@@ -74,6 +78,7 @@ static const char *const known[] = {
 	"nvshmem",
 	"nvshmem[-_0-9]*",
 	"nvshmem_version.h",
+	"ofi-nccl",
 	"opt",
 	"python3",
 	"python3.[0-9]*",
@@ -183,6 +188,27 @@ void keep_path(struct keeping *k, struct span path)
 		w.place = PLACE_SYSTEM;
 	keep_as_it_is(k, (struct span){ path.p, begin });
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
+}
+
+/* What GRUB sees begins at the root of a file system, which may be the one of /boot: "(hd0,gpt2)/vmlinuz-6.1.0". */
+void keep_boot_path(struct keeping *k, struct span path)
+{
+	static const char *const others[] = { "home", "media", "mnt", "opt", "proc",
+					      "root", "srv",   "sys", "tmp", NULL };
+	struct walk w = { .place = PLACE_SYSTEM };
+	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') + 1 : 0, begin;
+
+	close = close > path.n ? 0 : close;
+	keep_as_it_is(k, (struct span){ path.p, close });
+	path = (struct span){ path.p + close, path.n - close };
+	for (begin = 0; begin < path.n && path.p[begin] == '/'; begin++)
+		;
+	if (keep_has(others,
+		     (struct span){
+			     path.p + begin,
+			     span_find((struct span){ path.p + begin, path.n - begin }, '/') }))
+		w.place = PLACE_ROOT;
+	put_components(k, &w, path);
 }
 
 void keep_entry(struct keeping *k, const char *path, const char *name)

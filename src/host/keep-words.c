@@ -131,6 +131,7 @@ static const char *const arguments[] = {
 	"biosdevname",
 	"boot",
 	"cgroup*",
+	"cpuhp.parallel",
 	"clocksource",
 	"console",
 	"crashkernel",
@@ -166,9 +167,12 @@ static const char *const arguments[] = {
 	"pcie*",
 	"preempt",
 	"processor.max_cstate",
+	"psi",
 	"quiet",
 	"rcu_nocbs",
+	"random.trust_*",
 	"rd.live.image",
+	"reboot",
 	"recovery",
 	"rhgb",
 	"ro",
@@ -200,16 +204,7 @@ static bool is_kept_argument(struct span word, struct span name)
 	return bootargs_is_ours(&param) || keep_has(arguments, name);
 }
 
-/* "(hd0,gpt2)/vmlinuz-6.1.0": GRUB's name of a partition stays. */
-void keep_boot_path(struct keeping *k, struct span path)
-{
-	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') + 1 : 0;
-
-	if (close > path.n)
-		close = 0;
-	keep_as_it_is(k, (struct span){ path.p, close });
-	keep_path(k, (struct span){ path.p + close, path.n - close });
-}
+#define UUID_LENGTH 36
 
 /* What the root file system is on says that it is an image, or whether two command lines agree. */
 static void put_root(struct keeping *k, struct span value)
@@ -222,7 +217,7 @@ static void put_root(struct keeping *k, struct span value)
 			n = strlen(prefixes[i]);
 	keep_as_it_is(k, (struct span){ value.p, n });
 	value = (struct span){ value.p + n, value.n - n };
-	if (n && prefixes[0][0] != value.p[-(ptrdiff_t)n])
+	if (value.n == UUID_LENGTH)
 		keep_as_it_is(k, value);
 	else
 		keep_instead(k, value);
@@ -324,6 +319,9 @@ static const char *const programs[] = {
 	"&",
 	":",
 	"exit",
+	"option",
+	"char-major-*",
+	"pci:v*",
 	"0",
 	"1",
 	"off",

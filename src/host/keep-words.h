@@ -22,12 +22,20 @@ struct span keep_unquoted(const struct keep_words *w, char *to);
 /* keep.c */
 void keep_os_release(struct keeping *k, struct span text);
 
-/* keep-boot.c: $NAME or ${NAME} */
+/* Stand for variables in the text of a word. */
+#define KEEP_MARKS 3
+#define KEEP_IS_MARK(c) ((c) > 0 && (c) <= KEEP_MARKS)
+
+/* keep-boot.c: $NAME or ${NAME}, or marks of variables alone */
 bool keep_is_variable(struct span word);
 void keep_value(struct keeping *k, struct span variable, struct span value);
+void keep_boot_word(struct keeping *k, struct span word);
+void keep_boot_words(struct keeping *k, struct span value);
+void keep_identifier(struct keeping *k, struct span name);
 /* Of an entry of a menu. */
 void keep_entry_name(struct keeping *k, struct span name);
-/* "(hd0,gpt2)/vmlinuz-6.1.0" */
+
+/* keep-path.c: "(hd0,gpt2)/vmlinuz-6.1.0" */
 void keep_boot_path(struct keeping *k, struct span path);
 
 void keep_argument(struct keeping *k, struct span word, struct span raw);

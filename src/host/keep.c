@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* keep.c - the allow list: which file has what that probes need. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "host/keep-words.h"
 
@@ -49,7 +51,7 @@ FIELDS(static, cpuinfo, "processor", "vendor_id", "cpu family", "model", "model 
        "CPU part", "CPU variant", "CPU revision")
 FIELDS(static, meminfo, "MemTotal", "Node * MemTotal", "Hugepagesize", "HugePages_*")
 FIELDS(static, stat, "btime *")
-FIELDS(static, status, "Uid", "CapEff")
+FIELDS(static, status, "Uid", "CapEff", "CapBnd", "Seccomp")
 FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus Type", "DMA Size",
        "DMA Mask", "Bus Location", "Device Minor", "GPU Firmware", "GPU Excluded")
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
@@ -83,6 +85,7 @@ static const struct {
 	{ "/proc/*/cgroup", keep_cgroup },
 	{ "/proc/*/comm", keep_command_name },
 	{ "/proc/*/limits", keep_plain_text },
+	{ "/proc/*/loginuid", keep_plain_text },
 	{ "/proc/*/mounts", keep_mounts },
 	{ "/proc/*/status", keep_status },
 	{ "/proc/*/uid_map", keep_plain_text },
@@ -123,6 +126,7 @@ static const struct {
 	{ "/sys/class/infiniband/*/ports/*/*/*", keep_plain_text },
 	{ "/sys/class/infiniband/*/ports/*/*/*/*", keep_plain_text },
 	{ "/sys/class/infiniband_verbs/*/ibdev", keep_plain_text },
+	{ "/sys/class/net/*/carrier", keep_plain_text },
 	{ "/sys/class/net/*/mtu", keep_plain_text },
 	{ "/sys/class/net/*/operstate", keep_plain_text },
 	{ "/sys/devices/system/clocksource/*/available_clocksource", keep_plain_text },
@@ -139,10 +143,6 @@ static const struct {
 	{ "/sys/kernel/security/lockdown", keep_plain_text },
 	{ "/sys/module/*/*", keep_plain_text },
 	{ "/sys/module/*/parameters/*", keep_plain_text },
-	{ "/boot/grub*/grub.cfg", keep_grub },
-	{ "/boot/grub*/grubenv", keep_grubenv },
-	{ "/boot/efi/EFI/*/grub.cfg", keep_grub },
-	{ "/boot/efi/EFI/*/grubenv", keep_grubenv },
 	{ "/boot/loader/entries/*", keep_bls },
 	{ "/boot/efi/loader/entries/*", keep_bls },
 	{ "/efi/loader/entries/*", keep_bls },
@@ -197,5 +197,71 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 		kept[i].keep(k, text);
 		return true;
 	}
+	/* grub.cfg, and what it reads. */
+	if (!span_starts(span_of(path), "/boot/"))
+		return false;
+	if (span_ends(span_of(path), "/grubenv"))
+		keep_grubenv(k, text);
+	else
+		keep_grub(k, text);
+	return true;
+}
+
+/* ---- words ---- */
+
+/* That stand in these files, in paths, in logs, beside the words of the list's own paths. */
+static const char *const words[] = {
+	"alias",     "amd64",	 "arm64",    "blacklist", "block",	"bus",	       "chosen",
+	"command",   "core",	 "cpu",	     "cuda",	  "debian",	"depends",     "devices",
+	"dkms",	     "docker",	 "driver",   "drivers",	  "echo",	"editenv",     "else",
+	"env",	     "eth0",	 "ethernet", "export",	  "extra",	"fallback",    "fedora",
+	"file",	     "function", "gnu",	     "gpio",	  "gpu",	"graphics",    "h100",
+	"h200",	     "head",	 "home",     "host",	  "ib0",	"id",	       "initramfs",
+	"initrd",    "insmod",	 "install",  "internal",  "journal",	"kernel",      "lan",
+	"link",	     "linux",	 "list",     "load",	  "local",	"localdomain", "localhost",
+	"log",	     "machine",	 "media",    "mellanox",  "menu",	"menuentry",   "mlx5",
+	"mlx5_core", "module",	 "name",     "network",	  "next",	"node",	       "none",
+	"nouveau",   "null",	 "nvme",     "nvswitch",  "off",	"opt",	       "options",
+	"path",	     "pci",	 "pcieport", "platform",  "prefix",	"proc",	       "process",
+	"query",     "quiet",	 "rdma",     "read",	  "recordfail", "redhat",      "remove",
+	"rhel",	     "rocky",	 "root",     "run",	  "saved",	"search",      "serial",
+	"server",    "service",	 "set",	     "software",  "source",	"srv",	       "src",
+	"state",     "submenu",	 "test",     "text",	  "then",	"timeout",     "tmp",
+	"true",	     "type",	 "ubuntu",   "unix",	  "unset",	"updates",     "user",
+	"var",	     "virtual",	 "vmlinux",  "vmlinuz",	  "xid",	"com",	       "net",
+	"org",	     NULL,
+};
+
+static bool same_word(struct span a, struct span b)
+{
+	return a.n == b.n && strncasecmp(a.p, b.p, b.n) == 0;
+}
+
+/* Is NAME one of the words of a path in the list? */
+static bool is_in_path(struct span name, struct span path)
+{
+	while (path.n) {
+		size_t n = 0;
+
+		while (n < path.n && (isalnum((unsigned char)path.p[n]) || path.p[n] == '_'))
+			n++;
+		if (same_word(name, (struct span){ path.p, n }))
+			return true;
+		n += n < path.n;
+		path = (struct span){ path.p + n, path.n - n };
+	}
+	return false;
+}
+
+bool keep_is_word(struct span name)
+{
+	if (name.n < 3 || !isalnum((unsigned char)name.p[0]))
+		return true;
+	for (size_t i = 0; words[i]; i++)
+		if (same_word(name, span_of(words[i])))
+			return true;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (is_in_path(name, span_of(kept[i].path)))
+			return true;
 	return false;
 }

@@ -28,6 +28,9 @@ struct keeping {
 /* keep.c. Writes what is kept of PATH's TEXT. False when the list does not have it: nothing was written. */
 bool keep_text(struct keeping *k, const char *path, struct span text);
 
+/* Is NAME a word of the files and paths that are read, in any case? Who calls a host so gives nothing away. */
+bool keep_is_word(struct span name);
+
 /* keep-path.c. A path, or a command that names one; NAME is an entry of the folder PATH. */
 void keep_path(struct keeping *k, struct span path);
 void keep_entry(struct keeping *k, const char *path, const char *name);

@@ -6,16 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum token {
-	END,
-	NEWLINE,
-	SEMICOLON,
-	OPEN,
-	CLOSE,
-	WORD,
-	BAD, /* what the language has no use for, or quotes without an end */
-};
-
 /* ---- words ---- */
 
 static int peek(const struct grub_reader *r, size_t ahead)
@@ -120,7 +110,7 @@ static struct grub_piece **take_plain(struct grub_reader *r, struct grub_piece *
 	return add_piece(r, tail, GRUB_PLAIN, start);
 }
 
-static enum token take_word(struct grub_reader *r)
+static enum grub_token take_word(struct grub_reader *r)
 {
 	struct grub_piece **tail;
 	size_t start = r->at;
@@ -131,7 +121,7 @@ static enum token take_word(struct grub_reader *r)
 		int c = peek(r, 0);
 
 		if (c == '\0')
-			return BAD;
+			return GRUB_BAD;
 		if (c == '$' && peek(r, 1) == '"') { /* to be translated */
 			r->at += 2;
 			tail = take_double(r, tail);
@@ -146,11 +136,11 @@ static enum token take_word(struct grub_reader *r)
 	}
 	r->raw = (struct span){ r->text.p + start, r->at - start };
 	if (!tail || span_is(r->raw, "[[") || span_is(r->raw, "]]"))
-		return BAD;
-	return WORD;
+		return GRUB_BAD;
+	return GRUB_WORD;
 }
 
-static enum token next_token(struct grub_reader *r)
+enum grub_token grub_next_token(struct grub_reader *r)
 {
 	for (;;) {
 		int c = peek(r, 0);
@@ -162,28 +152,28 @@ static enum token next_token(struct grub_reader *r)
 		} else if (c == ' ' || c == '\t') {
 			take(r);
 		} else if (c == -1) {
-			return END;
+			return GRUB_END;
 		} else if (!ends_word(c)) {
 			return take_word(r);
 		} else {
 			take(r);
-			return c == '\n'  ? NEWLINE
-			       : c == ';' ? SEMICOLON
-			       : c == '{' ? OPEN
-			       : c == '}' ? CLOSE
-					  : BAD;
+			return c == '\n'  ? GRUB_NEWLINE
+			       : c == ';' ? GRUB_SEMICOLON
+			       : c == '{' ? GRUB_OPEN
+			       : c == '}' ? GRUB_CLOSE
+					  : GRUB_BAD;
 		}
 	}
 }
 
 static void advance(struct grub_reader *r)
 {
-	r->token = next_token(r);
+	r->token = grub_next_token(r);
 	/* A file that ends without a newline is read as if it had one. */
-	if (r->token == WORD && r->budget)
+	if (r->token == GRUB_WORD && r->budget)
 		r->budget--;
-	else if (r->token == WORD)
-		r->token = BAD;
+	else if (r->token == GRUB_WORD)
+		r->token = GRUB_BAD;
 }
 
 /* ---- commands ---- */
@@ -194,7 +184,7 @@ static const char *const keywords[] = { "case",	  "do",	  "done",  "elif",  "els
 
 static bool at_keyword(const struct grub_reader *r, const char *word)
 {
-	return r->token == WORD && span_is(r->raw, word);
+	return r->token == GRUB_WORD && span_is(r->raw, word);
 }
 
 static bool at_any_keyword(const struct grub_reader *r)
@@ -215,12 +205,12 @@ static bool take_keyword(struct grub_reader *r, const char *word)
 
 static bool at_delimiter(const struct grub_reader *r)
 {
-	return r->token == NEWLINE || r->token == SEMICOLON;
+	return r->token == GRUB_NEWLINE || r->token == GRUB_SEMICOLON;
 }
 
 static void pass_newlines(struct grub_reader *r)
 {
-	while (r->token == NEWLINE)
+	while (r->token == GRUB_NEWLINE)
 		advance(r);
 }
 
@@ -242,7 +232,7 @@ static bool is_name(struct span s)
 
 static bool take_plain_name(struct grub_reader *r, struct span *name)
 {
-	if (r->token != WORD || !is_name(r->raw) || at_any_keyword(r))
+	if (r->token != GRUB_WORD || !is_name(r->raw) || at_any_keyword(r))
 		return false;
 	*name = r->raw;
 	advance(r);
@@ -263,7 +253,7 @@ static struct grub_node *read_commands(struct grub_reader *r, bool *delimited)
 			return NULL;
 		tail = &(*tail)->next;
 		*delimited = take_delimiters(r);
-	} while (*delimited && r->token == WORD &&
+	} while (*delimited && r->token == GRUB_WORD &&
 		 (!at_any_keyword(r) || at_keyword(r, "if") || at_keyword(r, "for") ||
 		  at_keyword(r, "while") || at_keyword(r, "until")));
 	return first;
@@ -301,11 +291,11 @@ static bool read_if(struct grub_reader *r, struct grub_node *node)
 
 static bool read_words(struct grub_reader *r, struct grub_word **tail)
 {
-	for (; r->token == WORD; advance(r)) {
+	for (; r->token == GRUB_WORD; advance(r)) {
 		*tail = r->word;
 		tail = &r->word->next;
 	}
-	return r->token != BAD;
+	return r->token != GRUB_BAD;
 }
 
 static bool read_for(struct grub_reader *r, struct grub_node *node)
@@ -335,7 +325,7 @@ static bool read_block(struct grub_reader *r, struct grub_word *word)
 	advance(r);
 	word->block = true;
 	word->body = read_commands(r, &delimited);
-	if (!word->body || r->token != CLOSE)
+	if (!word->body || r->token != GRUB_CLOSE)
 		return false;
 	advance(r);
 	return true;
@@ -346,13 +336,13 @@ static bool read_simple(struct grub_reader *r, struct grub_node *node)
 	struct grub_word **tail = &node->words;
 
 	node->kind = GRUB_COMMAND;
-	if (r->token != WORD || at_any_keyword(r))
+	if (r->token != GRUB_WORD || at_any_keyword(r))
 		return false;
 	if (!read_words(r, tail))
 		return false;
 	while (*tail)
 		tail = &(*tail)->next;
-	if (r->token != OPEN)
+	if (r->token != GRUB_OPEN)
 		return true;
 	*tail = arena_alloc(r->arena, sizeof(**tail));
 	return read_block(r, *tail);
@@ -393,11 +383,11 @@ static bool read_function(struct grub_reader *r)
 	if (!take_plain_name(r, &name))
 		return false;
 	pass_newlines(r);
-	if (r->token != OPEN)
+	if (r->token != GRUB_OPEN)
 		return false;
 	advance(r);
 	body = read_delimited(r);
-	if (!body || r->token != CLOSE)
+	if (!body || r->token != GRUB_CLOSE)
 		return false;
 	advance(r);
 	r->define(r->user, name, body);
@@ -418,7 +408,7 @@ int grub_reader_next(struct grub_reader *r, struct grub_node **node)
 	*node = NULL;
 	for (;;) {
 		pass_newlines(r);
-		if (r->token == END)
+		if (r->token == GRUB_END)
 			return 0;
 		if (take_keyword(r, "function")) {
 			whole = read_function(r);
@@ -426,9 +416,9 @@ int grub_reader_next(struct grub_reader *r, struct grub_node **node)
 			*node = read_command(r);
 			whole = *node != NULL;
 		}
-		if (!whole || (!at_delimiter(r) && r->token != END))
+		if (!whole || (!at_delimiter(r) && r->token != GRUB_END))
 			return r->budget ? -EINVAL : -E2BIG;
-		if (r->token != END)
+		if (r->token != GRUB_END)
 			advance(r);
 		if (*node)
 			return 1;

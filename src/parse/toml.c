@@ -39,12 +39,13 @@ bool toml_bool(struct span value, bool *out)
 
 bool toml_goes_on(struct span value)
 {
-	struct span string;
+	struct span string, rest = value;
 
 	if (!value.n || value.p[0] != '[')
 		return false;
-	while (toml_string_next(&value, &string))
-		;
+	/* What is behind the last string. */
+	while (toml_string_next(&rest, &string))
+		value = rest;
 	return span_find(value, ']') == value.n;
 }
 

@@ -71,17 +71,19 @@ static bool take_libraries(struct loader *loader, const char *program, struct se
 static void read_program(struct host *host, struct arena *arena, const struct question *q,
 			 struct service *answer)
 {
-	_cleanup_fragments_ struct unit_fragments fragments;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
+	_cleanup_loader_ struct loader loader = { 0 };
 	struct program_search search = { .arena = arena };
 	const char *known = q->row ? q->row->program : NULL;
 
+	int rc;
+
 	unit_fragments_open(&fragments, host, arena);
-	unit_fragments_read(&fragments, q->unit, take_program, &search);
+	rc = unit_fragments_read(&fragments, q->unit, take_program, &search);
 	if (!search.program && known && host_exists(host, known))
 		search.program = known;
 	if (!search.program) {
-		answer->program.state = fragments.error ? FACT_UNKNOWN : FACT_ABSENT;
+		answer->program.state = rc ? FACT_UNKNOWN : FACT_ABSENT;
 		return;
 	}
 	answer->program = fact_str(arena, search.program);
@@ -354,7 +356,8 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 	open = has_gpu_open(h->host, pid);
 	if (open < 0 && is_for_holding(h->host, pid, comm))
 		open = 1;
-	if (open == -EACCES || open == -EPERM)
+	/* On a running system one that is not there has ended; a copy may lack it. */
+	if (open < 0 && (open != -ENOENT || host_kind(h->host) == HOST_TREE))
 		h->hidden = true;
 	if (open <= 0 ||
 	    host_read(h->host, &text, HOST_FILE_MAX, "/proc/%llu/stat", (unsigned long long)pid) ||
@@ -373,9 +376,9 @@ static int ask_holders(struct host *host, void *facts, struct arena *arena, void
 	(void)arena;
 	(void)user;
 	if (rc)
-		return rc;
+		return rc == -ESRCH ? -ENODATA : rc;
 	if (!is_known(answer->gpu_held_since_ms) && h.hidden)
-		return -EACCES;
+		return -ENODATA;
 	if (!is_known(answer->gpu_held_since_ms))
 		answer->gpu_held_since_ms.state = FACT_ABSENT;
 	return 0;

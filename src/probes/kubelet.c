@@ -83,7 +83,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	(void)arena;
 	(void)user;
 	if (rc)
-		return rc;
+		return rc == -ESRCH ? -ENODATA : rc;
 	read_files(&s);
 	if (!s.runs)
 		answer->kubelet_uses_docker.state = FACT_ABSENT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* references-cdi.c - what specifications of the Container Device Interface name: device nodes with their numbers,
  * files to mount, hooks to run, interfaces to move. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -65,9 +66,11 @@ void reference_read_cdi(struct references *refs, struct span text)
 {
 	struct reading reading = { .refs = refs };
 	size_t line;
+	int rc = cdi_read(text, found, &reading, &line);
 
-	if (cdi_read(text, found, &reading, &line))
-		refs->complete = false;
+	if (rc == -ELIBACC)
+		refs->error = rc;
+	refs->complete &= rc == 0;
 	/* The kind comes last in what nvidia-ctk writes. */
 	if (!reading.is_ours && !names_our_device(refs->facts)) {
 		reference_forget(refs, "deviceNodes");

@@ -80,7 +80,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 		return rc;
 	q->source->read(&refs, text_span(&text));
 	answer->complete = fact_bool(refs.complete);
-	return 0;
+	return refs.error;
 }
 
 static void take_over(struct probe_context *ctx, const struct question *q,
@@ -118,7 +118,8 @@ static void read_file(struct probe_context *ctx, const struct reference_source *
 		return;
 	/* That it is there and says nothing is what a rule has to know. */
 	if (rc)
-		answer.complete = (struct fact_bool){ 0 };
+		host_gap_note(ctx->host, path, rc,
+			      rc == -ELIBACC ? "libyaml is not installed" : strerror(-rc));
 	take_over(ctx, &q, &answer);
 }
 

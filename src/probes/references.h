@@ -20,6 +20,7 @@ struct references {
 	const char *file;
 	enum reference_format format;
 	bool complete; /* the file was understood to its end */
+	int error;     /* what kept it from being read at all */
 };
 
 /* Adds NAME at LINE (0: no line), once for each that differs. CLAIM: NULL for none. The answer may be filled

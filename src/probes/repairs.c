@@ -6,30 +6,36 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "facts/own-files.h"
+#include "parse/journal.h"
 #include "probes/probe.h"
 
-#define RECORD_MAX (16u << 20)
-#define JOURNAL_MAX (4u << 20)
+#define WRITTEN_MAX (16u << 20) /* of a file that was written */
+#define RECORD_MAX (4u << 20)
+#define JOURNAL_MAX (1u << 20)
 
 struct asking {
 	struct host *host;
 	struct arena *arena;
 };
 
-/* Committed, and nobody began to take it back. A last line without a newline does not count. */
-static bool is_applied(struct span journal)
+/* Committed, and nobody began to take it back. RECORD is what the journal says of the record. */
+static bool is_applied(const char *id, struct span text, struct span *record)
 {
+	struct journal journal;
 	bool committed = false;
-	struct span line;
+	struct span event;
 
-	while (journal.n && journal.p[journal.n - 1] != '\n')
-		journal.n--;
-	while (span_cut(&journal, '\n', &line)) {
-		committed |= span_is(line, "COMMIT");
-		if (span_is(line, "UNDO") || span_starts(line, "END "))
+	*record = (struct span){ 0 };
+	if (journal_begin(&journal, id, text))
+		return false;
+	while (journal_next(&journal, &event)) {
+		committed |= span_is(event, "COMMIT");
+		if (span_starts(event, "BEGIN "))
+			*record = (struct span){ event.p + 6, event.n - 6 };
+		if (span_is(event, "UNDO") || span_starts(event, "END "))
 			return false;
 	}
-	return committed;
+	return committed && !journal.damaged;
 }
 
 static struct fact_str text_of(struct arena *arena, struct json_object *json, const char *key)
@@ -44,7 +50,7 @@ static struct fact_str text_of(struct arena *arena, struct json_object *json, co
 static struct fact_enum state_of(const struct asking *a, const char *path, const char *sha)
 {
 	_cleanup_text_ struct text text = { 0 };
-	int rc = host_read(a->host, &text, RECORD_MAX, "%s", path);
+	int rc = host_read(a->host, &text, WRITTEN_MAX, "%s", path);
 	enum repair_file_state state = REPAIR_FILE_CHANGED;
 	char found[SHA256_HEX];
 
@@ -80,7 +86,7 @@ static void read_files(const struct asking *a, struct transaction *t, struct jso
 			continue;
 		file = LIST_ADD(a->arena, &t->files);
 		file->path = fact_str(a->arena, path);
-		file->state = state_of(a, path, json_string(json, "after"));
+		file->state = state_of(a, path, json_string(json_member(json, "after"), "sha256"));
 	}
 	fact_list_sort(&t->files, sizeof(t->files.items[0]), compare_files);
 }
@@ -125,12 +131,15 @@ static void read_record(const struct asking *a, struct repairs_facts *repairs, c
 	_cleanup_json_ struct json_object *json = NULL;
 	struct transaction *t;
 	struct json_error error;
+	char sha[SHA256_HEX];
+	struct span right;
 	uint64_t time_s;
 	bool later;
 
 	if (host_read(a->host, &journal, JOURNAL_MAX, "%s/%s/journal", OWN_TRANSACTIONS, id) ||
-	    !is_applied(text_span(&journal)) ||
-	    host_read(a->host, &text, RECORD_MAX, "%s/%s/plan.json", OWN_TRANSACTIONS, id))
+	    !is_applied(id, text_span(&journal), &right) ||
+	    host_read(a->host, &text, RECORD_MAX, "%s/%s/plan.json", OWN_TRANSACTIONS, id) ||
+	    sha256_of(text.data, text.size, sha) || !span_is(right, sha))
 		return;
 	json = json_parse(text.data, text.size, &error);
 	if (!json || json_check_document(json, OWN_RECORD_FORMAT, &later, &error) ||

@@ -72,20 +72,42 @@ static int list_drop_ins(struct unit_fragments *f, const char *folder, struct dr
 	return rc == -ENOENT ? 0 : rc;
 }
 
+/* The first of the folders that has NAME. -ENOENT also where that masks it; FOUND: one had it. */
+static int read_main(struct unit_fragments *f, const char *name, unit_assigned *assigned,
+		     void *user, bool *found)
+{
+	for (size_t i = 0; f->folders[i]; i++) {
+		if (!names_have(&f->names[i], name))
+			continue;
+		*found = true;
+		return read_fragment(f, arena_printf(f->arena, "%s/%s", f->folders[i], name),
+				     assigned, user);
+	}
+	return -ENOENT;
+}
+
+/* modprobe@nvidia_peermem.service -> modprobe@.service; NULL: no instance of a template. */
+static const char *template_of(struct arena *arena, const char *unit)
+{
+	const char *at = strchr(unit, '@'), *dot = strrchr(unit, '.');
+
+	return at && dot && dot > at
+		       ? arena_printf(arena, "%.*s%s", (int)(at + 1 - unit), unit, dot)
+		       : NULL;
+}
+
 int unit_fragments_read(struct unit_fragments *f, const char *unit, unit_assigned *assigned,
 			void *user)
 {
 	const char *folder = arena_printf(f->arena, "%s.d", unit);
+	const char *template = template_of(f->arena, unit);
 	struct drop_in drop_ins[UNIT_DROP_INS_MAX];
+	bool found = false;
 	size_t count = 0;
-	int rc = -ENOENT, error = 0;
+	int rc = read_main(f, unit, assigned, user, &found), error = 0;
 
-	for (size_t i = 0; f->folders[i] && rc == -ENOENT && !error; i++)
-		if (names_have(&f->names[i], unit)) {
-			rc = read_fragment(f, arena_printf(f->arena, "%s/%s", f->folders[i], unit),
-					   assigned, user);
-			error = rc;
-		}
+	if (!found && template)
+		rc = read_main(f, template, assigned, user, &found);
 	if (rc)
 		return rc == -ENOENT && f->error ? f->error : rc;
 	for (size_t i = 0; f->folders[i]; i++) {

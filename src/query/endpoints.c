@@ -1,26 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/endpoints.h"
 
+#include <string.h>
+
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/pairing.h"
 
 struct nics {
 	LIST(struct pci_chain) list;
 };
 
-static void find_nearest(struct gpu_endpoint *gpu, const struct nics *nics)
+/* All NICs that no other is nearer than. */
+static void find_nearest(const struct gpu_endpoint *gpu, const struct nics *nics, bool *nearest)
 {
+	enum path_class best = PATH_UNKNOWN;
 	struct pci_path path;
 
-	for_each(nic, &nics->list) {
-		topology_path_between(&gpu->chain, nic, &path);
-		if (gpu->nic && path.class >= gpu->path.class)
+	for (uint32_t i = 0; i < nics->list.count; i++) {
+		topology_path_between(&gpu->chain, &nics->list.items[i], &path);
+		if (path.class < best)
+			memset(nearest, 0, i);
+		best = path.class < best ? path.class : best;
+		nearest[i] = path.class == best;
+	}
+}
+
+/* Every GPU's own. */
+static void pair(struct endpoints *endpoints, const struct nics *nics, struct arena *arena)
+{
+	struct pairing *pairing = pairing_new(endpoints->gpus.count, nics->list.count, arena);
+	size_t number = 0;
+
+	for_each(gpu, &endpoints->gpus)
+		find_nearest(gpu, nics, pairing->nearest + number++ * nics->list.count);
+	pairing_assign(pairing, arena);
+	number = 0;
+	for_each_mut(gpu, &endpoints->gpus) {
+		size_t nic = pairing->nic[number++];
+
+		if (nic == PAIRING_NONE)
 			continue;
-		gpu->nic = nic->device;
-		gpu->path = path;
-		/* None is nearer. */
-		if (path.class == PATH_PIX)
-			break;
+		gpu->nic = nics->list.items[nic].device;
+		topology_path_between(&gpu->chain, &nics->list.items[nic], &gpu->path);
 	}
 }
 
@@ -51,12 +73,9 @@ static void fill_rdma(struct rdma_endpoint *end, const struct endpoints *endpoin
 
 bool endpoints_are_integrated(const struct endpoints *endpoints)
 {
-	for_each(gpu, &endpoints->gpus) {
-		const struct gpu_model *model = gpu_model(gpu->chain.device);
-
-		if (model && model->kind == GPU_INTEGRATED)
+	for_each(gpu, &endpoints->gpus)
+		if (gpu_is_integrated(gpu->chain.device))
 			return true;
-	}
 	return false;
 }
 
@@ -75,8 +94,7 @@ const struct endpoints *endpoints_find(const struct node *node, struct arena *ar
 		else if (topology_is_nic(node, d))
 			topology_chain(node, d, LIST_ADD(arena, &nics.list));
 	}
-	for_each_mut(gpu, &endpoints->gpus)
-		find_nearest(gpu, &nics);
+	pair(endpoints, &nics, arena);
 	for_each(d, &node->rdma.devices)
 		fill_rdma(LIST_ADD(arena, &endpoints->rdma), endpoints, node, d);
 	return endpoints;

@@ -9,7 +9,7 @@
 struct gpu_endpoint {
 	struct pci_chain chain; /* the GPU, and the bridges above it */
 	const struct pci_device
-		*nic;	      /* the nearest one, the first of equals; NULL: there is none */
+		*nic;	      /* its own of the nearest ones (pairing.h); NULL: there is none */
 	struct pci_path path; /* to it */
 };
 

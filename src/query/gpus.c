@@ -118,6 +118,13 @@ enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version
 	return GPU_FIT;
 }
 
+bool gpu_is_integrated(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	return model && model->kind == GPU_INTEGRATED;
+}
+
 bool gpu_is_data_centre(const struct pci_device *device)
 {
 	const struct gpu_model *model = gpu_model(device);

@@ -45,6 +45,8 @@ enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version
 const struct pci_bar *gpu_bar1(const struct pci_device *device);
 #define BAR1_SMALL_BYTES (UINT64_C(256) << 20)
 
+/* Part of a processor whose memory it shares: GB10 and its like. */
+bool gpu_is_integrated(const struct pci_device *device);
 /* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
 bool gpu_is_data_centre(const struct pci_device *device);
 

@@ -50,48 +50,63 @@ static bool any_of_host(const struct node *node, const struct pci_device *device
 	return false;
 }
 
-static struct fact_bool without_driver(const struct node *node, const char **why, const char **fact)
+/* Why DEVICE, which is bound, is given away; NULL: nothing that was read says so. */
+static const char *find_reason(const struct node *node, const struct pci_device *device,
+			       const char **fact)
 {
-	*fact = "driver.loaded";
-	if (any_of_host(node, NULL) || known_is(node->driver.loaded, true))
-		return fact_bool(false);
+	*fact = "modules.loaded[vfio_pci].refcnt";
+	if (guest_runs(node))
+		return "a virtual machine has functions of vfio-pci open";
+	*fact = "pci.devices";
+	if (is_known(device->driver_override) &&
+	    str_is(device->driver, device->driver_override.value))
+		return "its driver_override names that driver";
+	*fact = "modprobe.assignments";
+	if (str_is(device->driver, "vfio-pci") && ids_name(node, device) &&
+	    !any_of_host(node, device))
+		return "the option ids= of vfio-pci names its model";
 	*fact = "modules.files";
-	if (!was_read(node->modules.files) || !is_known(node->os.kernel))
-		return (struct fact_bool){ 0 };
-	*why = "no GPU is left for the host, which has no NVIDIA driver";
-	return fact_bool(!module_file_find(node, "nvidia", node->os.kernel.value));
+	if (!any_of_host(node, NULL) && known_is(node->driver.loaded, false) &&
+	    was_read(node->modules.files) && is_known(node->os.kernel) &&
+	    !module_file_find(node, "nvidia", node->os.kernel.value))
+		return "no GPU is left for the host, which has no NVIDIA driver";
+	return NULL;
+}
+
+/* The fact that could still be a reason, and was not read; NULL: there is none. */
+static const char *find_unread(const struct node *node, const struct pci_device *device)
+{
+	if (!was_read(node->modules.loaded))
+		return "modules.loaded";
+	if (is_unknown(device->driver_override))
+		return "pci.devices";
+	if (!known_is(node->modprobe.complete, true))
+		return "modprobe.complete";
+	if (any_of_host(node, NULL) || known_is(node->driver.loaded, true))
+		return NULL;
+	if (!was_read(node->modules.files))
+		return "modules.files";
+	return is_known(node->os.kernel) ? NULL : "os.kernel";
 }
 
 struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
 				const char **why, const char **fact)
 {
-	const char *no_why;
+	const char *reason, *unread;
 
-	if (!why)
-		why = &no_why;
 	*fact = "pci.devices";
-	*why = NULL;
 	if (is_unknown(device->driver))
 		return (struct fact_bool){ 0 };
 	if (!pci_is_for_guest(device))
 		return fact_bool(false);
-	if (guest_runs(node)) {
-		*why = "a virtual machine has functions of vfio-pci open";
-		*fact = "modules.loaded[vfio_pci].refcnt";
+	reason = find_reason(node, device, fact);
+	if (why)
+		*why = reason;
+	if (reason)
 		return fact_bool(true);
-	}
-	if (is_known(device->driver_override) &&
-	    str_is(device->driver, device->driver_override.value)) {
-		*why = "its driver_override names that driver";
-		return fact_bool(true);
-	}
-	if (str_is(device->driver, "vfio-pci") && ids_name(node, device) &&
-	    !any_of_host(node, device)) {
-		*why = "the option ids= of vfio-pci names its model";
-		*fact = "modprobe.assignments";
-		return fact_bool(true);
-	}
-	return without_driver(node, why, fact);
+	unread = find_unread(node, device);
+	*fact = unread ? unread : "pci.devices";
+	return unread ? (struct fact_bool){ 0 } : fact_bool(false);
 }
 
 struct guest_gpus guest_gpus(const struct node *node)
@@ -99,7 +114,7 @@ struct guest_gpus guest_gpus(const struct node *node)
 	struct guest_gpus found = { .fact = "pci.devices" };
 
 	for_each(d, &node->pci.devices) {
-		const char *why, *fact;
+		const char *why = NULL, *fact;
 		struct fact_bool given;
 
 		if (!pci_is_gpu(d))

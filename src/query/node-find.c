@@ -94,6 +94,11 @@ bool pci_is_mlx(const struct pci_device *device)
 	       device->class_id.value >> 16 == 0x02;
 }
 
+bool pci_is_data_direct(const struct pci_device *device)
+{
+	return known_is(device->vendor_id, 0x15b3) && known_is(device->device_id, 0x2100);
+}
+
 bool pci_is_for_guest(const struct pci_device *device)
 {
 	return str_is(device->driver, "vfio-pci") || str_is(device->driver, "pci-stub");

@@ -23,6 +23,8 @@ bool pci_is_gpu(const struct pci_device *device);
 bool pci_is_nvswitch(const struct pci_device *device);
 /* A NIC of NVIDIA (Mellanox, 15b3): network or InfiniBand controller. */
 bool pci_is_mlx(const struct pci_device *device);
+/* The second PCI function of a ConnectX-8, on the GPU's side (rdma-core: kernel-boot/rdma_topo). */
+bool pci_is_data_direct(const struct pci_device *device);
 /* Held by vfio-pci or pci-stub: what a guest has is not the host's to use. */
 bool pci_is_for_guest(const struct pci_device *device);
 const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index);

@@ -29,6 +29,36 @@ bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *dev
 	return endpoint_of(endpoints, device)->is_for_jobs;
 }
 
+bool is_efa(const struct rdma_device *device)
+{
+	return str_is(device->driver, "efa");
+}
+
+struct fact_bool efa_reaches_gpus(const struct rdma_device *device)
+{
+	if (!is_efa(device))
+		return (struct fact_bool){ 0 };
+	if (is_known(device->p2p))
+		return fact_bool(*device->p2p.value);
+	return is_known(device->gdr) ? device->gdr : (struct fact_bool){ 0 };
+}
+
+struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device)
+{
+	struct fact_bool all = { 0 };
+
+	for_each(d, &node->rdma.devices) {
+		struct fact_bool one = efa_reaches_gpus(d);
+
+		if (device)
+			*device = d;
+		if (!known_is(one, true))
+			return is_known(one) ? one : (struct fact_bool){ 0 };
+		all = one;
+	}
+	return all;
+}
+
 bool is_iwarp(const struct rdma_device *device)
 {
 	return str_is(device->node_type, "RNIC");

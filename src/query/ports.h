@@ -19,6 +19,14 @@ bool port_is_active(const struct rdma_port *port);
 bool port_is_ethernet(const struct rdma_port *port);
 bool port_is_infiniband(const struct rdma_port *port);
 
+/* An Elastic Fabric Adapter; and whether its driver reaches GPU memory, as it says in p2p or gdr itself.
+ * Unknown: another device, or a driver that says nothing (Linux's own). */
+bool is_efa(const struct rdma_device *device);
+struct fact_bool efa_reaches_gpus(const struct rdma_device *device);
+/* Of all RDMA devices of the node: known true where each is EFA and reaches GPU memory, known false where one
+ * is EFA and does not. DEVICE, if not NULL, is the one that decides. */
+struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device);
+
 /* iWARP instead of RoCE or InfiniBand. */
 bool is_iwarp(const struct rdma_device *device);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topology-table.c - the paths between GPUs and NICs, and what each NIC is for: see topology.h. */
 #include "query/node-find.h"
+#include "query/pairing.h"
 #include "query/ports.h"
 #include "query/topology.h"
 
@@ -201,7 +202,6 @@ static bool is_better(const struct work *w, const struct topology_gpu *gpu, size
 static void fill_gpu(struct work *w, const struct pci_chain *chain)
 {
 	struct topology_gpu *gpu = LIST_ADD(w->arena, &w->table->gpus);
-	size_t nearest = 0;
 
 	gpu->bdf = chain->device->bdf;
 	gpu->gpus.state = gpu->nics.state = FACT_KNOWN;
@@ -210,14 +210,47 @@ static void fill_gpu(struct work *w, const struct pci_chain *chain)
 			fill_path(LIST_ADD(w->arena, &gpu->gpus), chain, &w->gpus[i]);
 	for (size_t i = 0; i < w->nics_count; i++)
 		fill_path(LIST_ADD(w->arena, &gpu->nics), chain, &w->nics[i].chain);
-	gpu->nearest_nic.state = FACT_ABSENT;
-	for (size_t i = 1; i < w->nics_count; i++)
-		if (is_better(w, gpu, i, nearest))
-			nearest = i;
-	if (w->nics_count)
-		gpu->nearest_nic = is_known(gpu->nics.items[nearest].class)
-					   ? gpu->nics.items[nearest].bdf
-					   : (struct fact_str){ 0 };
+}
+
+/* ---- each GPU's own NIC ---- */
+
+static bool is_nearest(const struct work *w, const struct topology_gpu *gpu, size_t nic)
+{
+	if (!is_known(gpu->nics.items[nic].class))
+		return false;
+	for (size_t i = 0; i < w->nics_count; i++)
+		if (is_better(w, gpu, i, nic))
+			return false;
+	return true;
+}
+
+static void name_nics(struct work *w, struct topology_gpu *gpu, const struct pairing *pairing,
+		      size_t number)
+{
+	gpu->nearest_nics.state = FACT_KNOWN;
+	for (size_t i = 0; i < w->nics_count; i++)
+		if (pairing->nearest[number * w->nics_count + i])
+			*LIST_ADD(w->arena, &gpu->nearest_nics) = gpu->nics.items[i].bdf.value;
+	if (!w->nics_count)
+		gpu->nearest_nic.state = FACT_ABSENT;
+	else if (pairing->nic[number] != PAIRING_NONE)
+		gpu->nearest_nic = gpu->nics.items[pairing->nic[number]].bdf;
+}
+
+static void pair(struct work *w)
+{
+	struct pairing *pairing = pairing_new(w->gpus_count, w->nics_count, w->arena);
+	size_t number = 0;
+
+	for_each(gpu, &w->table->gpus) {
+		for (size_t i = 0; i < w->nics_count; i++)
+			pairing->nearest[number * w->nics_count + i] = is_nearest(w, gpu, i);
+		number++;
+	}
+	pairing_assign(pairing, w->arena);
+	number = 0;
+	for_each_mut(gpu, &w->table->gpus)
+		name_nics(w, gpu, pairing, number++);
 }
 
 void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena)
@@ -232,4 +265,5 @@ void topology_table(const struct node *node, struct topology_facts *table, struc
 	table->gpus.state = FACT_KNOWN;
 	for (size_t i = 0; i < w.gpus_count; i++)
 		fill_gpu(&w, &w.gpus[i]);
+	pair(&w);
 }

@@ -116,35 +116,3 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
 {
 	return is_known(device->bdf) ? LIST_FIND(&node->iommu.devices, device->bdf.value) : NULL;
 }
-
-bool node_is_vm(const struct node *node)
-{
-	return is_known(node->os.hypervisor);
-}
-
-static bool names_grace(const char *text)
-{
-	static const char *const names[] = { "GH200", "GB200", "GB300", "Grace", "P4352", "P4764" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strstr(text, names[i]))
-			return true;
-	return false;
-}
-
-/* Grace cores are Neoverse V2 like others'; the board's name tells, or a GPU that is on one module with them. */
-bool node_is_grace(const struct node *node)
-{
-	if (is_known(node->os.machine) && !str_is(node->os.machine, "aarch64"))
-		return false;
-	if (is_known(node->os.machine) && is_known(node->os.product) &&
-	    names_grace(node->os.product.value))
-		return true;
-	for_each(d, &node->pci.devices) {
-		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
-
-		if (model && names_grace(model->name))
-			return true;
-	}
-	return false;
-}

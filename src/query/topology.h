@@ -46,10 +46,6 @@ size_t topology_gpus(const struct node *node);
 /* The IOMMU group of a function, or NULL: in none, or not known. */
 const struct iommu_device *topology_iommu(const struct node *node, const struct pci_device *device);
 
-/* What changes what is expected of a node. */
-bool node_is_vm(const struct node *node);    /* known to be a virtual machine */
-bool node_is_grace(const struct node *node); /* an NVIDIA Grace CPU */
-
 /*
  * The whole table: every GPU's path to every other GPU and to every NIC, its nearest NIC, and what
  * each NIC is for. From the facts alone; what is not known there stays unknown.

@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/output.h"
+#include "query/names.h"
 #include "render/render.h"
 
 #define LISTED 4
@@ -31,20 +32,24 @@ static bool is_first(const struct report *r, const struct finding *f)
 	return true;
 }
 
-/* The subjects of all that F's line stands for, or (with RULES) their rules, each once. */
-static const char *list(const struct report *r, const struct finding *f, bool rules)
+static bool is_listed(const struct finding *f, const struct finding *other)
 {
-	const char *text = "", *last = NULL;
+	return !other->off && same_line(other, f);
+}
+
+/* The rules of all that F's line stands for, each once. */
+static const char *rules(const struct report *r, const struct finding *f)
+{
+	const struct rule *last = NULL;
+	const char *text = "";
 	size_t count = 0;
 
 	for_each(other, &r->findings) {
-		const char *word = rules ? other->rule->id : other->answer.subject;
-
-		if (!word || other->off || !same_line(other, f) || (rules && word == last))
+		if (!is_listed(f, other) || other->rule == last)
 			continue;
-		last = word;
+		last = other->rule;
 		if (count++ < LISTED)
-			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", word);
+			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", last->id);
 	}
 	if (count > LISTED)
 		text = arena_printf(r->arena, "%s and %zu more", text, count - LISTED);
@@ -53,7 +58,15 @@ static const char *list(const struct report *r, const struct finding *f, bool ru
 
 const char *render_subjects(const struct report *r, const struct finding *f)
 {
-	return list(r, f, false);
+	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
+	size_t count = 0;
+
+	for_each(other, &r->findings)
+		if (other->answer.subject && is_listed(f, other))
+			labels[count++] = subject_label(r->node, other->answer.subject, r->arena);
+	if (count == 1)
+		return subject_name(r->node, f->answer.subject, r->arena);
+	return labels_join(labels, count, LISTED, r->arena);
 }
 
 /* What is missing comes first; it is what to look at. */
@@ -64,7 +77,7 @@ static const char *unknown_reason(const struct report *r, const struct finding *
 
 	if (gap)
 		return arena_printf(r->arena, "unknown: %s: %s (for %s)", gap->path.value,
-				    gap->why.value, list(r, f, true));
+				    gap->why.value, rules(r, f));
 	return arena_printf(r->arena, "unknown: %s (for %s)",
 			    f->answer.observed ? f->answer.observed
 			    : fact	       ? fact

@@ -27,6 +27,7 @@ struct render_options {
 	enum color color;
 	bool pager; /* long text may go through a pager */
 	bool verbose;
+	bool for_provider;	 /* a text to send instead of the report */
 	bool brief;		 /* the verdict and one line for each problem */
 	const struct plan *plan; /* that repairs what can be repaired; NULL: none was made */
 	bool quiet;		 /* nothing on standard output */

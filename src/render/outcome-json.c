@@ -95,6 +95,7 @@ static struct json_object *entry_json(const struct txn_entry *entry)
 	json_put_string(json, "id", entry->id);
 	json_put_string(json, "plan_id", entry->plan_id);
 	json_put_string(json, "status", txn_status_words[entry->status]);
+	json_put_string(json, "text", entry->text);
 	json_put_number(json, "time_s", entry->time_s);
 	json_put_string(json, "boot_id", entry->boot_id);
 	json_put_string(json, "who", entry->who);

@@ -8,6 +8,16 @@
 
 #define INDENT 4
 
+/* What was not put back as it was, on purpose. */
+static bool has_rest(const struct txn_outcome *txn)
+{
+	for_each(item, &txn->items)
+		if (item->state == TXN_LEFT || item->state == TXN_STAYS ||
+		    item->state == TXN_REBUILT)
+			return true;
+	return false;
+}
+
 static const char *result_text(const struct txn_outcome *txn)
 {
 	switch (txn->result) {
@@ -16,9 +26,11 @@ static const char *result_text(const struct txn_outcome *txn)
 	case TXN_REFUSED:
 		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
-		return "Rolled back: the node is as it was";
+		return has_rest(txn) ? "Rolled back, but for what is listed here"
+				     : "Rolled back: the node is as it was";
 	case TXN_UNDONE:
-		return "Taken back: the node is as it was before";
+		return has_rest(txn) ? "Taken back, but for what is listed here"
+				     : "Taken back: the node is as it was before";
 	case TXN_PARTLY:
 		return "Taken back, but not all of it";
 	case TXN_NOTHING:
@@ -35,10 +47,10 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	case REPAIR_PENDING:
 		return r->activation == ACTIVATION_REBOOT
 			       ? "pending: takes effect at the next boot"
-			       : "pending: takes effect when what it is about is started or loaded "
-				 "again";
+			       : "pending: takes effect after the service restarts or the module "
+				 "is loaded again";
 	case REPAIR_LEFT:
-		return "not whole yet: see below for what remains";
+		return "partly applied; still to do: see below";
 	case REPAIR_NOT_FIXED:
 		return "not confirmed, and so taken back";
 	case REPAIR_ROLLED_BACK:
@@ -131,10 +143,12 @@ static void entry_text(const struct page *page, const struct txn_entry *entry)
 	char when[32] = "";
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ", &tm);
-	page_printf(page, "%s  %s  %s%s%s\n", entry->id, when, txn_status_words[entry->status],
+	if (seconds && gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ  ", &tm);
+	page_printf(page, "%s  %s%s%s%s\n", entry->id, when, txn_status_words[entry->status],
 		    entry->who ? "  " : "", entry->who ? entry->who : "");
+	if (entry->text)
+		text_wrap(page->out, entry->text, INDENT, 0, page->width);
 	for_each(r, &entry->repairs)
 		page_printf(page, "%*s%s%s%s: %s\n", INDENT, "", r->rule, r->subject ? " " : "",
 			    r->subject ? r->subject : "", r->what);

@@ -5,15 +5,18 @@
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
+#include "query/names.h"
 #include "render/render.h"
+#include "render/steps.h"
 
 #define INDENT 5
-#define LABEL 8
+#define LABEL 14
 #define SUBJECTS_SHOWN 4
 
 struct view {
 	struct page page;
 	const struct plan *plan;
+	const struct node *node;
 };
 
 static void heading(struct view *v, const char *text)
@@ -45,19 +48,19 @@ static const struct plan_repair *first_of_its_kind(const struct plan *plan,
 	return r;
 }
 
-static const char *subjects(const struct plan *plan, const struct plan_repair *r)
+static const char *subjects(const struct view *v, const struct plan_repair *r)
 {
-	const char *text = "";
+	const struct plan *plan = v->plan;
+	const char **labels = arena_alloc(plan->arena, (plan->repairs.count + 1) * sizeof(*labels));
 	size_t count = 0;
 
 	for_each(other, &plan->repairs)
-		if (same_repair(other, r) && other->finding->answer.subject &&
-		    count++ < SUBJECTS_SHOWN)
-			text = arena_printf(plan->arena, "%s%s%s", text, *text ? ", " : ": ",
-					    other->finding->answer.subject);
-	if (count > SUBJECTS_SHOWN)
-		text = arena_printf(plan->arena, "%s and %zu more", text, count - SUBJECTS_SHOWN);
-	return text;
+		if (same_repair(other, r) && other->finding->answer.subject)
+			labels[count++] = subject_label(v->node, other->finding->answer.subject,
+							plan->arena);
+	return count ? arena_printf(plan->arena, ": %s",
+				    labels_join(labels, count, SUBJECTS_SHOWN, plan->arena))
+		     : "";
 }
 
 enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
@@ -71,7 +74,8 @@ static enum part part_of(const struct plan_repair *r)
 
 static void repairs(struct view *v, enum part part)
 {
-	static const char *const headings[] = { "Repairs", "Repaired already", "Not repaired" };
+	static const char *const headings[] = { "Repairs", "Waiting to take effect",
+						"Not repaired by this program" };
 	bool any = false, refused = part != PART_REPAIRED;
 
 	for_each(r, &v->plan->repairs) {
@@ -82,11 +86,11 @@ static void repairs(struct view *v, enum part part)
 		any = true;
 		page_printf(&v->page, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
 			    r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
-			    subjects(v->plan, r));
+			    subjects(v, r));
 		label(v, "found", r->finding->answer.observed);
-		label(v, refused ? "why" : "does", refused ? r->refused : r->what);
-		label(v, "when", refused ? NULL : activation_text(r->activation));
-		label(v, "costs", refused ? NULL : r->cost);
+		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
+		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
+		label(v, "risk", refused ? NULL : r->cost);
 	}
 }
 
@@ -136,7 +140,7 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 			"rename it to %s",
 			s->subject, s->path);
 	case PLAN_BOOT_LOADER:
-		return "write the boot loader's menu anew";
+		return "write the boot loader's menu again";
 	case PLAN_DAEMON_RELOAD:
 		return "have systemd read its unit files again";
 	case PLAN_LOAD_MODULE:
@@ -158,7 +162,7 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 	case PLAN_RELOAD_DRIVER:
 		return "unload the NVIDIA driver's modules, if nothing holds them, and load them again";
 	case PLAN_DEPMOD:
-		return arena_printf(arena, "write the module index of %s anew", s->subject);
+		return arena_printf(arena, "write the module index of %s again", s->subject);
 	}
 	return "";
 }
@@ -239,7 +243,7 @@ static void foot(struct view *v, const struct report *report, const struct rende
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
 				  const struct render_options *options, enum exit_status status)
 {
-	struct view v = { .plan = plan };
+	struct view v = { .plan = plan, .node = report->node };
 
 	page_begin(&v.page, options->color, options->pager);
 	text_wrap(v.page.out,

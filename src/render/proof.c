@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "evaluate/problems.h"
 #include "render/render.h"
 
 #define LABEL 22
@@ -136,7 +137,7 @@ static bool any_of(const struct view *v, const char *kind)
 static void show_tries(struct view *v)
 {
 	heading(v, "May a doorbell page be mapped for the GPU?");
-	show_kind(v, PROOF_DOORBELL_CALLER, "as whoever asked");
+	show_kind(v, PROOF_DOORBELL_CALLER, "as the user who asked");
 	show_kind(v, PROOF_DOORBELL_JOB, "as an ordinary job");
 	show_kind(v, PROOF_UAR_CALLER, "the NIC's, asker");
 	show_kind(v, PROOF_UAR_JOB, "the NIC's, job");
@@ -234,7 +235,7 @@ static void show_copies(struct view *v)
 	}
 	line(v, "paths", paths_text(v));
 	line(v, "marks",
-	     "* through the host, for want of peer access; < less than half of what it should "
+	     "* through the host, because peer access is missing; < less than half of what it should "
 	     "be; bad: damaged data; none: it did not come to an end");
 }
 
@@ -295,8 +296,8 @@ static void show_findings(struct view *v)
 		page_printf(&v->page, "\n%s%-5s%s", page_style(&v->page, STYLE_RED),
 			    tags[f->severity], page_style(&v->page, STYLE_PLAIN));
 		text_wrap(v->page.out, render_reason(v->report, f), 5, 5, v->page.width);
-		line(v, "impact", f->rule->impact);
-		line(v, "do", f->rule->remedy);
+		line(v, "impact", finding_impact(f));
+		line(v, "fix", finding_remedy(f));
 	}
 }
 
@@ -304,6 +305,7 @@ enum exit_status render_proof_text(const struct report *report,
 				   const struct render_options *options, enum exit_status status)
 {
 	struct view v = { .report = report, .proof = &report->node->proof };
+	uint32_t problems;
 
 	page_begin(&v.page, options->color, options->pager);
 	head(&v);
@@ -311,9 +313,9 @@ enum exit_status render_proof_text(const struct report *report,
 	show_copies(&v);
 	show_settings(&v);
 	show_findings(&v);
-	page_printf(&v.page, "\n%zu failed, %zu for information, %zu unknown, %zu passed\n",
-		    report->count[VERDICT_FAIL], report->count[VERDICT_NOTE],
-		    report->count[VERDICT_UNKNOWN], report->count[VERDICT_PASS]);
+	problems = problems_find(report)->items.count;
+	page_printf(&v.page, "\n%u problem%s found by %zu checks; %zu could not run\n", problems,
+		    problems == 1 ? "" : "s", report->rules, problems_unknown(report));
 	return page_end(&v.page, status);
 }
 

@@ -25,6 +25,12 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 /* The same on one line. */
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
+/* Markdown to send to whoever may change the node. */
+enum exit_status render_report_provider(const struct report *report,
+					const struct render_options *options,
+					enum exit_status status);
+enum exit_status render_report_html(const struct report *report,
+				    const struct render_options *options, enum exit_status status);
 /* These two end with their consumer's own status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; 0 OK, 1 problem,
  * 2 unknown. */
 enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
@@ -43,6 +49,9 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct render_options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
+/* One line each: what breaks, and the name to ask for more by. */
+enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
+				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);

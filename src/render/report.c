@@ -21,12 +21,15 @@ static enum exit_status render(const struct report *report, const struct render_
 		return render_report_nagios(report, status);
 	case FORMAT_NPD:
 		return render_report_npd(report, status);
+	case FORMAT_HTML:
+		return render_report_html(report, options, status);
 	case FORMAT_SVG: /* these are not of a report: check_use() */
 	case FORMAT_MAN:
-	case FORMAT_HTML:
 	case FORMAT_TEXT:
 		break;
 	}
+	if (options->for_provider)
+		return render_report_provider(report, options, status);
 	return lines ? render_report_lines(report, status)
 		     : render_report_text(report, options, status);
 }

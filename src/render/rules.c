@@ -48,12 +48,27 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 	char buffer[64];
 
 	page_begin(&page, options->color, options->pager);
-	page_printf(&page, "%-38s %-4s %-16s%s\n", "RULE", "SEV", "FIX", "PROFILES");
+	page_printf(&page, "%-40s %-4s %-20s%s\n", "RULE", "SEV", "FIX", "PROFILES");
 	for (size_t i = 0; i < count; i++)
-		page_printf(&page, "%-38s %-4s %-16s%s\n", rules[i]->id,
+		page_printf(&page, "%-40s %-4s %-20s%s\n", rules[i]->id,
 			    severity_words[rules[i]->severity],
 			    rules[i]->fix.kind ? rules[i]->fix.kind : "-",
 			    render_profiles(rules[i]->profiles, buffer));
+	return page_end(&page, EXIT_WELL);
+}
+
+enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
+				     const struct render_options *options)
+{
+	struct page page;
+
+	page_begin(&page, options->color, options->pager);
+	page_printf(&page, "%zu rules; name one of them to have it explained.\n\n", count);
+	for (size_t i = 0; i < count; i++) {
+		page_printf(&page, "%s%s%s\n%*s", page_style(&page, STYLE_BOLD), rules[i]->id,
+			    page_style(&page, STYLE_PLAIN), INDENT, "");
+		text_wrap(page.out, rules[i]->title, INDENT, INDENT, page.width);
+	}
 	return page_end(&page, EXIT_WELL);
 }
 

@@ -43,12 +43,16 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 /* The program's answer for a finding; NULL: it has none. */
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding);
+/* What is to be done about it, as a sentence. */
+const char *steps_what(const struct steps *steps, const struct problem *problem);
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
 
 /* A word or two for a table: "fix, reboot". */
 const char *steps_next(const struct steps *steps, const struct problem *problem);
 /* "By hand on this node, as root" */
 const char *steps_title(const struct steps *steps, const struct step *step);
+/* What STEP_FIX does. */
+const char *steps_fix_text(const struct steps *steps, const struct step *step);
 /* The lines that carry out STEP_RESTART; NULL: none does. */
 const char *steps_restart_command(enum activation restart);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */

@@ -37,9 +37,8 @@ static const char *unknown_text(const struct report *r)
 {
 	size_t unknown = problems_unknown(r);
 
-	return unknown ? arena_printf(r->arena, " %zu check%s could not run (-v lists %s).",
-				      unknown, unknown == 1 ? "" : "s",
-				      unknown == 1 ? "it" : "them")
+	return unknown ? arena_printf(r->arena, " %zu check%s could not run.", unknown,
+				      unknown == 1 ? "" : "s")
 		       : "";
 }
 
@@ -82,7 +81,11 @@ static int lines_of(const struct view *v, const char *text, int indent)
 int text_verdict(struct view *v)
 {
 	const char *text = render_verdict(v->report, v->problems);
+	size_t unknown = problems_unknown(v->report);
 
+	if (unknown && v->problems->items.count && !v->options->verbose)
+		text = arena_printf(v->report->arena, "%.*s (-v lists %s).", (int)strlen(text) - 1,
+				    text, unknown == 1 ? "it" : "them");
 	fputs(page_style(&v->page, verdict_style(v->problems)), v->page.out);
 	text_wrap(v->page.out, text, 0, 0, v->page.width);
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
@@ -218,9 +221,7 @@ static const char *repairs_text(const struct report *r)
 		all++;
 		live += f->answer.verdict == VERDICT_PASS;
 	}
-	return all ? arena_printf(r->arena, "%zu of %zu repair%s took effect at the boot", live,
-				  all, all == 1 ? "" : "s")
-		   : NULL;
+	return all ? arena_printf(r->arena, "%zu of %zu took effect at the boot", live, all) : NULL;
 }
 
 static int line(struct view *v, const char *name, const char *text)

@@ -60,6 +60,8 @@ static struct json_object *rdma_json(const struct node *node, const struct pci_d
 	return array;
 }
 
+static const char *const state_words[] = { "well", "degraded", "unbound", "dead" };
+
 static void put_device(struct json_object *json, const struct topo *topo,
 		       const struct topo_item *item)
 {
@@ -68,6 +70,7 @@ static void put_device(struct json_object *json, const struct topo *topo,
 
 	json_put_string(json, "name", item->name);
 	json_put_string(json, "model", item->label);
+	json_put_string(json, "state", state_words[topo_state(topo, item)]);
 	json_put(json, "link", link_json(&d->link));
 	put_bool(json, "acs_redirects", acs, topo_redirects(d));
 	json_put_string(json, "driver", is_known(d->driver) ? d->driver.value : NULL);
@@ -100,6 +103,22 @@ static struct json_object *item_json(const struct topo *topo, const struct topo_
 	return json;
 }
 
+static struct json_object *settings_json(const struct topo *topo)
+{
+	struct json_object *array = json_object_new_array();
+	struct topo_settings settings = topo_settings(topo);
+
+	for_each(s, &settings) {
+		struct json_object *json = json_object_new_object();
+
+		json_put_string(json, "name", s->name);
+		json_put_string(json, "value", s->value);
+		json_put_string(json, "reason", s->reason);
+		json_object_array_add(array, json);
+	}
+	return array;
+}
+
 /* The names that tree and matrix share. */
 static struct json_object *names_json(const struct topo *topo)
 {
@@ -122,6 +141,7 @@ enum exit_status render_topo_json(const struct topo *topo)
 	json_put_string(json, "hostname",
 			is_known(topo->node->os.hostname) ? topo->node->os.hostname.value : NULL);
 	json_put(json, "tree", tree);
+	json_put(json, "settings", settings_json(topo));
 	json_put(json, "names", names_json(topo));
 	json_put(json, "topology", fact_to_json(&topology_facts_desc, topo->table));
 	return render_json(json, EXIT_WELL);

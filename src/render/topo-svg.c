@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/output.h"
+#include "evaluate/problems.h"
 #include "render/topo.h"
 
 #define MARGIN 24
@@ -20,9 +21,8 @@
 #define BOX 122	  /* width of a host bridge's, port's or switch's box */
 #define END_BOX 278
 #define ROW_GAP 10
-#define LINE 15	       /* of text */
-#define CPUS_WIDTH 400 /* of the list of a NUMA node's processors */
-#define MATRIX_CELL 46
+#define LINE 15 /* of text */
+#define MATRIX_CELL 52
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18
 #define LEGEND_WIDTH 460 /* of its longest sentence */
@@ -54,23 +54,25 @@ static const char style_sheet[] =
 	"Sans',sans-serif;font-size:12px;"
 	"fill:#1c2330}\n"
 	"  .t{font-size:20px;font-weight:600}.h{font-size:14px;font-weight:600}.b{font-weight:600}\n"
-	"  .s,.s2{font-size:11px;fill:#55606f}.m{font-family:ui-monospace,'DejaVu Sans "
+	"  .s,.s2{font-size:11px;font-weight:400;fill:#55606f}.m{font-family:ui-monospace,'DejaVu Sans "
 	"Mono',monospace}\n"
 	"  .bg{fill:#fff}.pn{fill:#f4f6f9;stroke:#d5dbe3}.bx{fill:#fff;stroke:#aab4c2}\n"
 	"  .gpu{fill:#e3f3d4;stroke:#5d9a1f}.nic{fill:#dfecfb;stroke:#3f7fc4}"
 	".nvs{fill:#efe5fa;stroke:#8a5cc0}\n"
 	"  .ln{fill:none;stroke:#8894a4;stroke-width:1.5}.nar{stroke:#c77700;stroke-width:2.5}\n"
 	"  .warn{fill:#a85f00;font-weight:600}.bad{fill:#b3261e;font-weight:600}\n"
+	"  .st1{stroke:#c77700;stroke-width:2.5}.st2,.st3{stroke:#b3261e;stroke-width:2.5}"
+	".st3{stroke-dasharray:6 4}\n"
 	"  .c0{fill:#a9d98a}.c1{fill:#d3e8a4}.c2{fill:#fbe6a2}.c3{fill:#f7cf9a}.c4{fill:#efb0a0}"
 	".cx{fill:#e8ebf0}\n"
 	"  .ce{fill:#1c2330;text-anchor:middle}.mid{text-anchor:middle}.end{text-anchor:end}\n"
-	"  @media (prefers-color-scheme:dark){\n"
+	"  @media screen and (prefers-color-scheme:dark){\n"
 	"  text{fill:#e6eaf0}.s,.s2{fill:#a5b0bf}.bg{fill:#12161c}.pn{fill:#1b212a;stroke:#343d4a}"
 	".bx{fill:#232b36;stroke:#5a6677}\n"
 	"  .gpu{fill:#25380f;stroke:#7fb83f}.nic{fill:#14304f;stroke:#5b9be0}"
 	".nvs{fill:#33234a;stroke:#a67fd8}\n"
 	"  .ln{stroke:#6f7c8e}.nar{stroke:#f0a030}.warn{fill:#f0b050}.bad{fill:#ff8a80}"
-	".ce{fill:#1c2330}}\n";
+	".ce{fill:#1c2330}.st1{stroke:#f0a030}.st2,.st3{stroke:#ff8a80}}\n";
 
 /* ---- writing ---- */
 
@@ -80,6 +82,13 @@ static const char style_sheet[] =
 static void write_text(int x, int y, const char *class, const char *s)
 {
 	draw("<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, s);
+}
+
+/* The second right of the first, however wide that is. */
+static void write_two(int x, int y, const char *class, const char *first, const char *second)
+{
+	draw("<text x=\"%d\" y=\"%d\" class=\"%s\">%s<tspan dx=\"14\" class=\"s\">%s</tspan></text>\n",
+	     x, y, class, first, second);
 }
 
 static void box(int x, int y, int width, int height, const char *class)
@@ -139,10 +148,13 @@ static int legend(const struct svg *svg, int x, int y)
 static int end_height(const struct svg *svg, const struct topo_item *item)
 {
 	struct topo_lines lines = { .count = 0 };
+	size_t problems;
+	int marks = topo_state_text(svg->topo, item) != NULL;
 
+	marks += topo_problem(svg->topo, item, &problems) > 0;
 	if (item->kind == TOPO_NIC)
 		topo_ports(svg->topo, item->device, &lines);
-	return 12 + LINE * (2 + (int)lines.count);
+	return 12 + LINE * (2 + marks + (int)lines.count);
 }
 
 /* Puts ITEM and what is below it from Y on; returns where the next may begin. */
@@ -258,35 +270,76 @@ static int middle_of(const struct panel *panel, const struct place *place)
 	return panel->y + place->y + place->height / 2;
 }
 
+/* What is wrong, in words and not in a colour alone. Returns the line below. */
+static int draw_marks(const struct svg *svg, int x, int y, const struct topo_item *item)
+{
+	const char *state = topo_state_text(svg->topo, item);
+	size_t count, first = topo_problem(svg->topo, item, &count);
+	const struct finding *f;
+
+	if (state) {
+		write_text(
+			x, y, topo_state(svg->topo, item) == TOPO_DEGRADED ? "s warn" : "s bad",
+			fitting(svg, arena_printf(svg->topo->arena, "✕ %s", state), END_BOX - 16));
+		y += LINE;
+	}
+	if (!first)
+		return y;
+	f = svg->topo->problems->items.items[first - 1].first;
+	draw("<a href=\"#problem-%zu\">", first);
+	write_text(x, y, f->severity >= SEVERITY_ERR ? "s bad" : "s warn",
+		   fitting(svg,
+			   count == 1 ? arena_printf(svg->topo->arena, "! %s", f->rule->id)
+				      : arena_printf(svg->topo->arena, "! %s and %zu more",
+						     f->rule->id, count - 1),
+			   END_BOX - 16));
+	draw("</a>");
+	return y + LINE;
+}
+
+static const char *end_class(const struct svg *svg, const struct topo_item *item)
+{
+	return arena_printf(svg->topo->arena, "%s st%d",
+			    item->kind == TOPO_GPU	  ? "gpu"
+			    : item->kind == TOPO_NVSWITCH ? "nvs"
+							  : "nic",
+			    topo_state(svg->topo, item));
+}
+
+static const char *end_title(const struct svg *svg, const struct topo_item *item)
+{
+	const char *role = topo_role(svg->topo, item->id);
+
+	return arena_printf(svg->topo->arena, "%s%s%s%s%s", item->name ? item->name : "",
+			    item->name ? " · " : "", item->label, *role ? " · " : "", role);
+}
+
+static const char *end_place(const struct svg *svg, const struct topo_item *item)
+{
+	bool translated = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
+	const char *iommu = translated ? topo_iommu_text(svg->topo, item->device) : "";
+
+	return arena_printf(svg->topo->arena, "%s · %s%s%s%s", topo_bdf(item),
+			    topo_driver(item->device), translated ? " · " : "",
+			    strchr(iommu, ' ') || !translated ? "" : "IOMMU ", iommu);
+}
+
 static void draw_end(const struct svg *svg, int x, int y, const struct place *place)
 {
 	const struct topo_item *item = place->item;
-	const char *role = topo_role(svg->topo, item->id);
-	bool translated = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
-	const char *iommu = translated ? topo_iommu_text(svg->topo, item->device) : "";
 	struct topo_lines lines = { .count = 0 };
 
-	box(x, y, END_BOX, place->height,
-	    item->kind == TOPO_GPU	  ? "gpu"
-	    : item->kind == TOPO_NVSWITCH ? "nvs"
-					  : "nic");
-	write_text(x + 10, y + 18, "b",
-		   fitting(svg,
-			   arena_printf(svg->topo->arena, "%s%s%s%s%s",
-					item->name ? item->name : "", item->name ? " · " : "",
-					item->label, *role ? " · " : "", role),
-			   END_BOX - 30));
-	write_text(x + 10, y + 18 + LINE, "s m",
-		   fitting(svg,
-			   arena_printf(svg->topo->arena, "%s · %s%s%s%s", topo_bdf(item),
-					topo_driver(item->device), translated ? " · " : "",
-					strchr(iommu, ' ') || !translated ? "" : "IOMMU ", iommu),
-			   END_BOX - 16));
+	box(x, y, END_BOX, place->height, end_class(svg, item));
+	x += 10;
+	y += 18;
+	write_text(x, y, "b", fitting(svg, end_title(svg, item), END_BOX - 30));
+	y += LINE;
+	write_text(x, y, "s m", fitting(svg, end_place(svg, item), END_BOX - 16));
+	y = draw_marks(svg, x, y + LINE, item);
 	if (item->kind == TOPO_NIC)
 		topo_ports(svg->topo, item->device, &lines);
-	for (size_t i = 0; i < lines.count; i++)
-		write_text(x + 10, y + 18 + LINE * (int)(i + 2),
-			   strstr(lines.text[i], " ACTIVE") ? "s" : "s warn",
+	for (size_t i = 0; i < lines.count; i++, y += LINE)
+		write_text(x, y, strstr(lines.text[i], " ACTIVE") ? "s" : "s warn",
 			   fitting(svg, lines.text[i], END_BOX - 16));
 }
 
@@ -351,19 +404,18 @@ static void draw_places(const struct svg *svg, const struct panel *panel, const 
 static void draw_panel(const struct svg *svg, const struct panel *panel)
 {
 	const struct numa_node *numa = panel->numa->numa;
-	const char *title = "No NUMA node given";
+	const char *title = "No NUMA node given", *beside = "";
 
 	if (panel->numa->id)
 		title = arena_printf(svg->topo->arena, "NUMA node %s", panel->numa->id);
 	draw("<g><title>%s</title>\n", title);
 	draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"10\" class=\"pn\"/>\n",
 	     panel->x, panel->y, panel->width, panel->height);
-	write_text(panel->x + PANEL_PAD, panel->y + 25, "h", title);
 	if (numa && is_known(numa->cpus) && is_known(numa->memory_bytes))
-		write_text(panel->x + PANEL_PAD + 116, panel->y + 25, "s",
-			   arena_printf(svg->topo->arena, "CPUs %s, %" PRIu64 " GiB",
-					fitting(svg, numa->cpus.value, CPUS_WIDTH),
-					numa->memory_bytes.value >> 30));
+		beside = arena_printf(svg->topo->arena, "CPUs %s, %" PRIu64 " GiB",
+				      numa->cpus.value, numa->memory_bytes.value >> 30);
+	write_two(panel->x + PANEL_PAD, panel->y + 25, "h", title,
+		  fitting(svg, beside, panel->width - 2 * PANEL_PAD - 140));
 	draw_places(svg, panel, NULL, panel->places);
 	puts("</g>");
 }
@@ -422,7 +474,7 @@ static void draw_columns(const struct svg *svg, int x, int y)
 		x += MATRIX_CELL;
 	}
 	if (table->nics.count)
-		write_text(x - (MATRIX_CELL - 3) / 2 + 8, y, "b", "nearest NIC");
+		write_text(x - (MATRIX_CELL - 3) / 2 + 8, y, "b", "own NIC");
 }
 
 static void draw_matrix(const struct svg *svg)
@@ -443,37 +495,51 @@ static void draw_matrix(const struct svg *svg)
 
 /* ---- the whole ---- */
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void describe(const struct svg *svg)
 {
 	const struct topology_facts *table = svg->topo->table;
 
-	draw("<desc id=\"d\">%zu NUMA nodes, %" PRIu32 " GPUs, %" PRIu32 " NICs.",
-	     svg->panels_count, table->gpus.count, table->nics.count);
+	draw("<desc id=\"d\">%zu NUMA node%s, %" PRIu32 " GPU%s, %" PRIu32 " NIC%s.",
+	     svg->panels_count, plural(svg->panels_count), table->gpus.count,
+	     plural(table->gpus.count), table->nics.count, plural(table->nics.count));
 	for_each(gpu, &table->gpus) {
-		draw(" %s at %s: nearest NIC %s.", topo_name(svg->topo, gpu->bdf.value),
-		     gpu->bdf.value, topo_nearest(svg->topo, gpu));
+		draw(" %s at %s: own NIC %s.", topo_name(svg->topo, gpu->bdf.value), gpu->bdf.value,
+		     topo_nearest(svg->topo, gpu));
 	}
 	puts("</desc>");
 }
 
-enum exit_status render_topo_svg(const struct topo *topo)
+static void draw_title(const struct svg *svg)
+{
+	const struct os_facts *os = &svg->topo->node->os;
+	const char *name = is_known(os->hostname) ? os->hostname.value : "node";
+
+	draw("<rect width=\"%d\" height=\"%d\" class=\"bg\"/>\n", svg->width, svg->height);
+	write_two(MARGIN, 40, "t", fitting(svg, name, svg->width / 3),
+		  is_known(os->product) ? fitting(svg, os->product.value, svg->width / 3) : "");
+}
+
+void topo_draw(const struct topo *topo)
 {
 	const struct os_facts *os = &topo->node->os;
-	const char *name = is_known(os->hostname) ? os->hostname.value : "node";
 	struct svg svg = { .topo = topo };
 
 	measure(&svg);
 	draw("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-	     "viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"n d\">\n<title id=\"n\">PCI topology of %s</title>\n",
-	     svg.width, svg.height, svg.width, svg.height, name);
+	     "viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"n d\">\n"
+	     "<title id=\"n\">PCI topology of %s</title>\n",
+	     svg.width, svg.height, svg.width, svg.height,
+	     is_known(os->hostname) ? os->hostname.value : "node");
 	describe(&svg);
 	draw("<style>\n");
 	fputs(style_sheet, stdout);
 	draw("</style>\n");
-	draw("<rect width=\"%d\" height=\"%d\" class=\"bg\"/>\n", svg.width, svg.height);
-	write_text(MARGIN, 40, "t", name);
-	write_text(MARGIN + 14 + (int)strlen(name) * 12, 40, "s",
-		   is_known(os->product) ? os->product.value : "");
+	draw_title(&svg);
 	if (topo_is_empty(topo))
 		write_text(MARGIN, HEADER + 10, "",
 			   "No NVIDIA GPU and no RDMA NIC is on the PCI bus.");
@@ -481,6 +547,11 @@ enum exit_status render_topo_svg(const struct topo *topo)
 		draw_panel(&svg, &svg.panels[i]);
 	if (topo_has_matrix(topo))
 		draw_matrix(&svg);
-	puts("</svg>");
+	draw("</svg>\n");
+}
+
+enum exit_status render_topo_svg(const struct topo *topo)
+{
+	topo_draw(topo);
 	return finish_output(EXIT_WELL);
 }

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "render/steps.h"
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96
@@ -93,28 +94,46 @@ static const char *item_text(struct drawing *d, const struct topo_item **item)
 			    i->name ? " " : "", i->label);
 }
 
-static enum style item_style(const struct topo_item *item)
+static enum style item_style(const struct drawing *d, const struct topo_item *item)
 {
+	if (topo_state(d->topo, item) >= TOPO_UNBOUND)
+		return STYLE_RED;
 	return item->kind == TOPO_GPU	? STYLE_GREEN
 	       : item->kind == TOPO_NIC ? STYLE_BLUE
 					: STYLE_PLAIN;
+}
+
+/* Columns before a device's name in TEXT, its line. */
+static int name_column(const char *text)
+{
+	const char *name = strstr(text, "  ");
+
+	return columns(text) - (name ? columns(name) - 2 : 0);
+}
+
+static void add_state(struct drawing *d, const struct topo_item *item, const char *prefix,
+		      const char *text)
+{
+	const char *state = topo_state_text(d->topo, item);
+
+	if (state)
+		add_row(d, prefix,
+			arena_printf(d->topo->arena, "%*s! %s", name_column(text), "", state));
 }
 
 /* What a NIC's ports are at, below its line and under its name. */
 static void add_ports(struct drawing *d, const struct topo_item *item, const char *prefix,
 		      const char *text)
 {
-	const char *role = topo_role(d->topo, item->id), *name = strstr(text, "  ");
+	const char *role = topo_role(d->topo, item->id);
 	struct topo_lines lines;
 
 	topo_ports(d->topo, item->device, &lines);
-	for (size_t i = 0; i < lines.count; i++) {
-		int indent = columns(text) - (name ? columns(name) - 2 : 0);
-
+	for (size_t i = 0; i < lines.count; i++)
 		add_row(d, prefix,
-			arena_printf(d->topo->arena, "%*s%s%s%s", indent, "", lines.text[i],
-				     i == 0 && *role ? ", " : "", i == 0 ? role : ""));
-	}
+			arena_printf(d->topo->arena, "%*s%s%s%s", name_column(text), "",
+				     lines.text[i], i == 0 && *role ? ", " : "",
+				     i == 0 ? role : ""));
 }
 
 static void add_item(struct drawing *d, const struct topo_item *item, const char *prefix)
@@ -126,7 +145,7 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 	struct row *row;
 
 	row = add_row(d, arena_printf(d->topo->arena, "%s%s", prefix, branch), text);
-	row->style = item_style(item);
+	row->style = item_style(d, item);
 	if (item->device) {
 		bool end = item->kind == TOPO_GPU || item->kind == TOPO_NIC;
 
@@ -135,6 +154,7 @@ static void add_item(struct drawing *d, const struct topo_item *item, const char
 		row->driver = topo_is_end(item) ? topo_driver(item->device) : "";
 		row->iommu = end ? topo_iommu_text(d->topo, item->device) : "";
 	}
+	add_state(d, item, below, text);
 	if (item->kind == TOPO_NIC)
 		add_ports(d, item, below, text);
 	if (strlen(below) < PREFIX_MAX)
@@ -247,13 +267,11 @@ static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to
 	char *line = arena_printf(arena, "%*s", CELL + 1, "");
 
 	for (uint32_t i = from; i < to; i++)
-		line = arena_printf(arena, "%s%s%-*" PRIu32, line, nics ? "NIC" : "GPU", CELL - 3,
-				    i);
-	print_line(d, arena_printf(arena, "%s%s", line, last ? " nearest NIC" : ""), STYLE_BOLD);
-	for (uint32_t g = 0; g < table->gpus.count; g++) {
-		const struct topology_gpu *gpu = &table->gpus.items[g];
-
-		line = arena_printf(arena, "GPU%-*" PRIu32, CELL - 2, g);
+		line = arena_printf(arena, "%s%-*s", line, CELL,
+				    topo_name(d->topo, end_bdf(table, nics, i)));
+	print_line(d, arena_printf(arena, "%s%s", line, last ? " own NIC" : ""), STYLE_BOLD);
+	for_each(gpu, &table->gpus) {
+		line = arena_printf(arena, "%-*s", CELL + 1, topo_name(d->topo, gpu->bdf.value));
 		for (uint32_t i = from; i < to; i++)
 			line = arena_printf(arena, "%s%-*s", line, CELL,
 					    cell(topo_path(gpu, end_bdf(table, nics, i))));
@@ -291,6 +309,40 @@ static void print_legend(struct drawing *d)
 		page_printf(d->page, "%s\n", notes.text[i]);
 }
 
+/* NICs that are as near as the own one of a GPU. */
+static void print_ties(struct drawing *d)
+{
+	bool any = false;
+
+	for_each(gpu, &d->topo->table->gpus) {
+		const char *ties = topo_ties(d->topo, gpu);
+
+		if (!*ties)
+			continue;
+		if (!any)
+			page_printf(d->page, "\nAs near as the own NIC; each NIC was given as few "
+					     "GPUs as can be\n");
+		any = true;
+		page_printf(d->page, "%-*s", CELL + 1, topo_name(d->topo, gpu->bdf.value));
+		text_wrap(d->page->out, ties, CELL + 1, CELL + 1, d->page->width);
+	}
+}
+
+static void print_settings(struct drawing *d)
+{
+	struct topo_settings settings = topo_settings(d->topo);
+
+	if (!settings.count)
+		return;
+	page_printf(d->page, "\n%sFor jobs that use all GPUs of this node%s\n",
+		    page_style(d->page, STYLE_BOLD), page_style(d->page, STYLE_PLAIN));
+	for_each(s, &settings) {
+		page_printf(d->page, "export %s=%s\n", s->name,
+			    shell_word(d->topo->arena, s->value));
+		page_printf(d->page, "    # %s\n", s->reason);
+	}
+}
+
 void render_topo_part(struct page *page, const struct topo *topo)
 {
 	struct drawing d = { .page = page,
@@ -307,6 +359,10 @@ void render_topo_part(struct page *page, const struct topo *topo)
 		print_matrix(&d, true);
 	if (topo_has_matrix(topo))
 		print_legend(&d);
+	if (table->gpus.count && table->nics.count) {
+		print_ties(&d);
+		print_settings(&d);
+	}
 }
 
 enum exit_status render_topo_text(const struct topo *topo, const struct render_options *options)

@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "evaluate/problems.h"
 #include "query/gpus.h"
+#include "query/kind.h"
+#include "query/names.h"
 #include "query/node-find.h"
 #include "query/topology.h"
 
@@ -240,13 +243,99 @@ bool topo_is_end(const struct topo_item *item)
 
 const char *topo_name(const struct topo *topo, const char *bdf)
 {
-	for (uint32_t i = 0; i < topo->table->gpus.count; i++)
-		if (str_is(topo->table->gpus.items[i].bdf, bdf))
-			return arena_printf(topo->arena, "GPU%" PRIu32, i);
+	const char *gpu = gpu_label(topo->node, bdf, topo->arena);
+
+	if (gpu)
+		return gpu;
 	for (uint32_t i = 0; i < topo->table->nics.count; i++)
 		if (str_is(topo->table->nics.items[i].bdf, bdf))
 			return arena_printf(topo->arena, "NIC%" PRIu32, i);
 	return NULL;
+}
+
+static bool is_driven(const struct topo_item *item)
+{
+	if (!was_read(item->device->driver))
+		return true;
+	return item->kind == TOPO_GPU ? str_is(item->device->driver, "nvidia")
+				      : is_known(item->device->driver);
+}
+
+static bool has_dead_port(const struct topo *topo, const struct pci_device *device)
+{
+	for_each(d, &topo->node->rdma.devices)
+		if (str_is(d->bdf, device->bdf.value))
+			for_each(p, &d->ports)
+				if (is_known(p->state) && p->state.value != RDMA_PORT_ACTIVE)
+					return true;
+	return false;
+}
+
+enum topo_state topo_state(const struct topo *topo, const struct topo_item *item)
+{
+	if (!item->device)
+		return TOPO_WELL;
+	if (known_is(item->device->answers, false))
+		return TOPO_DEAD;
+	if ((item->kind == TOPO_GPU || item->kind == TOPO_NIC) && !is_driven(item))
+		return TOPO_UNBOUND;
+	if (topo_link_is_narrow(item->device) ||
+	    (item->kind == TOPO_NIC && has_dead_port(topo, item->device)))
+		return TOPO_DEGRADED;
+	return TOPO_WELL;
+}
+
+const char *topo_state_text(const struct topo *topo, const struct topo_item *item)
+{
+	switch (topo_state(topo, item)) {
+	case TOPO_DEAD:
+		return "does not answer";
+	case TOPO_UNBOUND:
+		return is_known(item->device->driver)
+			       ? arena_printf(topo->arena, "%s has it", item->device->driver.value)
+			       : "no driver";
+	case TOPO_DEGRADED:
+		return topo_link_is_narrow(item->device) ? "fewer lanes than it has"
+							 : "a port is not active";
+	case TOPO_WELL:
+		break;
+	}
+	return NULL;
+}
+
+/* The device itself, or a port of its RDMA device. */
+static bool is_about(const struct topo *topo, const struct topo_item *item,
+		     const struct finding *finding)
+{
+	const char *subject = finding->answer.subject, *rdma;
+	size_t n;
+
+	if (!subject || !item->id)
+		return false;
+	if (strcmp(subject, item->id) == 0)
+		return true;
+	rdma = topo_rdma(topo, item->id);
+	n = rdma ? strlen(rdma) : 0;
+	return n && strncmp(subject, rdma, n) == 0 && (!subject[n] || subject[n] == '/');
+}
+
+size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_t *count)
+{
+	size_t first = 0, number = 0;
+
+	*count = 0;
+	if (!topo->problems)
+		return 0;
+	for_each(p, &topo->problems->items) {
+		bool about = false;
+
+		number++;
+		for_each(member, &p->members)
+			about |= is_about(topo, item, *member);
+		if (about && (*count)++ == 0)
+			first = number;
+	}
+	return first;
 }
 
 const char *topo_bdf(const struct topo_item *item)
@@ -379,19 +468,37 @@ const struct topology_path *topo_path(const struct topology_gpu *gpu, const char
 	return NULL;
 }
 
+const char *topo_rdma(const struct topo *topo, const char *bdf)
+{
+	for_each(d, &topo->node->rdma.devices)
+		if (is_known(d->name) && str_is(d->bdf, bdf))
+			return d->name.value;
+	return NULL;
+}
+
 const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu)
 {
 	const char *name = is_known(gpu->nearest_nic) ? topo_name(topo, gpu->nearest_nic.value)
 						      : NULL;
-	const char *role, *rdma = "";
+	const char *role, *rdma;
 
 	if (!name)
 		return is_absent(gpu->nearest_nic) ? "none" : "unknown";
-	for_each(d, &topo->node->rdma.devices)
-		if (is_known(d->bdf) && str_is(gpu->nearest_nic, d->bdf.value))
-			rdma = arena_printf(topo->arena, " %s", d->name.value);
+	rdma = topo_rdma(topo, gpu->nearest_nic.value);
 	role = topo_role(topo, gpu->nearest_nic.value);
-	return arena_printf(topo->arena, "%s%s%s%s", name, rdma, *role ? ", " : "", role);
+	return arena_printf(topo->arena, "%s%s%s%s%s", name, rdma ? " " : "", rdma ? rdma : "",
+			    *role ? ", " : "", role);
+}
+
+const char *topo_ties(const struct topo *topo, const struct topology_gpu *gpu)
+{
+	const char *ties = "";
+
+	for_each(bdf, &gpu->nearest_nics)
+		if (!str_is(gpu->nearest_nic, *bdf))
+			ties = arena_printf(topo->arena, "%s%s%s", ties, *ties ? ", " : "",
+					    topo_name(topo, *bdf));
+	return ties;
 }
 
 static void look_at(struct topo_seen *seen, const struct topology_path *path)
@@ -414,16 +521,25 @@ void topo_look(const struct topo *topo, struct topo_seen *seen)
 
 void topo_notes(const struct topo *topo, struct topo_lines *lines)
 {
-	bool data_direct = false;
+	bool data_direct = false, unnumbered = false;
+	uint64_t number;
 
 	for_each(d, &topo->node->pci.devices)
 		data_direct |= is_data_direct(d);
 	lines->count = 0;
-	lines->text[lines->count++] =
-		"Paths are those of PCI Express; NVLink between GPUs is not looked at.";
-	if (node_is_vm(topo->node))
-		lines->text[lines->count++] = "In a virtual machine they are the hypervisor's, and "
-					      "may not be the real ones.";
+	lines->text[lines->count++] = "Paths are those of PCI Express; NVLink is not shown.";
+	if (topo->table->gpus.count > 1 && gpu_numbering(topo->node) == GPU_NUMBERS_PCI)
+		lines->text[lines->count++] =
+			"GPUs are numbered in PCI order: the driver's numbers are not known.";
+	for_each(gpu, &topo->table->gpus)
+		unnumbered |= gpu_numbering(topo->node) == GPU_NUMBERS_DRIVER &&
+			      !gpu_number(topo->node, gpu->bdf.value, &number);
+	if (unnumbered)
+		lines->text[lines->count++] = "A GPU with a letter has no number: the driver does "
+					      "not have it.";
+	if (node_is(topo->node, KIND_VIRTUAL_MACHINE))
+		lines->text[lines->count++] = "In a virtual machine the hypervisor makes up the "
+					      "paths; the real ones may differ.";
 	if (data_direct)
 		lines->text[lines->count++] =
 			"A NIC with a Data Direct function reaches the GPU beside that through it.";

@@ -35,6 +35,14 @@ struct topo_item {
 	struct topo_item *parent, *next, *first, *last;
 };
 
+/* What is wrong with a device, as far as the facts alone tell; the later ones are worse. */
+enum topo_state {
+	TOPO_WELL,
+	TOPO_DEGRADED, /* fewer lanes than it has, or a port that is not active */
+	TOPO_UNBOUND,  /* a GPU or NIC without the driver that it needs */
+	TOPO_DEAD      /* it does not answer */
+};
+
 struct topo_lines {
 	const char *text[TOPO_LINES_MAX];
 	size_t count;
@@ -50,7 +58,18 @@ struct topo {
 	const struct node *node;
 	struct arena *arena;
 	const struct topology_facts *table; /* GPUs and NICs are named in its order */
+	const struct problems *problems;    /* of a report, to be marked as well; or NULL */
 	struct topo_item *root;
+};
+
+/* A variable for jobs that use all GPUs, and why it has that value. */
+struct topo_setting {
+	const char *name, *value, *reason;
+};
+struct topo_settings {
+	enum fact_state state;
+	uint32_t count;
+	struct topo_setting *items;
 };
 
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena);
@@ -83,11 +102,23 @@ void topo_look(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
 /* What has to be known to read the matrix, a sentence each. */
 void topo_notes(const struct topo *topo, struct topo_lines *lines);
+enum topo_state topo_state(const struct topo *topo, const struct topo_item *item);
+/* "does not answer", "vfio-pci has it"; NULL: all is well */
+const char *topo_state_text(const struct topo *topo, const struct topo_item *item);
+/* The first problem of TOPO->problems that is about ITEM, from 1, and how many there are; 0: none. */
+size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_t *count);
+const char *topo_rdma(const struct topo *topo, const char *bdf); /* mlx5_0; NULL: none */
+/* topo-settings.c: none where there is nothing to choose, or where paths are made up. */
+struct topo_settings topo_settings(const struct topo *topo);
+/* The NICs that are as near as the GPU's own: "NIC4, NIC5"; "" for none. */
+const char *topo_ties(const struct topo *topo, const struct topology_gpu *gpu);
 /* "NIC3 mlx5_3, compute" */
 const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu);
 
 enum exit_status render_topo_text(const struct topo *topo, const struct render_options *options);
 enum exit_status render_topo_svg(const struct topo *topo);
+/* The drawing alone, to standard output, as a part of a page. */
+void topo_draw(const struct topo *topo);
 enum exit_status render_topo_json(const struct topo *topo);
 /* Tree and matrix on a page that is already begun; nothing for a node without GPU and NIC. */
 void render_topo_part(struct page *page, const struct topo *topo);

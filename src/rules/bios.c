@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 /* ---- NUMA nodes per socket ---- */
@@ -48,15 +49,19 @@ static void check_nps(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	size_t per_socket;
 
-	if (skip_without_gpu(ctx) || skip_without_rdma(ctx))
+	if (skip_without_gpu(ctx))
 		return;
-	if (node_is_vm(node)) {
+	/* Copies between GPUs over PCIe meet it as transfers of NICs do. */
+	if (!(is_asked_for(ctx, PROFILE_P2P) && topology_gpus(node) > 1) && skip_without_rdma(ctx))
+		return;
+	if (node_is(node, KIND_VIRTUAL_MACHINE)) {
 		NOT_APPLICABLE(ctx, .observed = "a virtual machine",
 			       .evidence = { "os.hypervisor" });
 		return;
 	}
-	if (is_unknown(node->os.cpu_model)) {
-		UNKNOWN(ctx, .evidence = { "os.cpu_model" });
+	if (is_unknown(node->os.cpu_model) || is_unknown(node->os.hypervisor)) {
+		UNKNOWN(ctx, .evidence = { is_unknown(node->os.cpu_model) ? "os.cpu_model"
+									  : "os.hypervisor" });
 		return;
 	}
 	if (!str_is(node->os.cpu_vendor, "AuthenticAMD") ||
@@ -142,21 +147,28 @@ static void check_mmio_base(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx))
 		return;
-	for_each(d, &ctx->node->pci.devices)
-		if (pci_is_gpu(d))
+	for_each(d, &ctx->node->pci.devices) {
+		if (gpu_is_integrated(d))
+			NOT_APPLICABLE(
+				ctx, .subject = d->bdf.value,
+				.observed = text_printf(ctx, "%s has no BAR1", gpu_model(d)->name),
+				.evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+							"device_id") });
+		else if (pci_is_gpu(d))
 			check_bar(ctx, d, bits);
+	}
 }
 
 static const struct rule bios_rules[] = {
 	{
 		.id = "bios/nps-setting",
-		.title = "The number of NUMA nodes a socket is worth a look",
-		.profiles = PROFILE_RDMA_ANY,
+		.title = "Check the number of NUMA nodes per socket",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_nps,
 		.impact =
-			"Bandwidth between NIC and host memory, and between sockets, can be far below what the "
-			"links give.",
+			"Bandwidth between GPUs over PCIe, between NIC and host memory, and between sockets can be "
+			"far below what the links give.",
 		.remedy =
 			"Compare NPS1 and NPS4 in the firmware's setup (AMD CBS, DF Common Options) with "
 			"nccl-tests, and keep what is faster.",

@@ -92,6 +92,7 @@ static const struct rule dev_cdi_rules[] = {
 			"nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml after each change of the "
 			"driver, best at each boot: nvidia-cdi-refresh.service does that.",
 		.activation = ACTIVATION_RECREATE,
+		.follows = { "modules/nvidia-uvm-not-loaded", "dev/nvidia-nodes-missing" },
 		.reads =
 			"The device numbers, files, hooks and interfaces that YAML and JSON files in /etc/cdi and "
 			"/run/cdi name; /proc/devices, and what is there of each name.",

@@ -162,16 +162,23 @@ static void check_gdrdrv(struct rule_context *ctx)
 
 /* ---- IMEX ---- */
 
-static bool is_tray(const struct node *node)
+/* NVIDIA's DRA driver gives each compute domain channels and an IMEX daemon of its own. */
+static bool skip_with_compute_domains(struct rule_context *ctx)
 {
-	for_each(d, &node->pci.devices) {
-		const struct gpu_model *model = gpu_model(d);
+	struct kind_answer domains = kind_of(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
 
-		if (model && (strncmp(model->name, "GB200", 5) == 0 ||
-			      strncmp(model->name, "GB300", 5) == 0))
-			return true;
-	}
-	return false;
+	if (known_is(domains.is, true))
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "NVIDIA's DRA driver makes the channels of each compute domain",
+			.evidence = { domains.fact });
+	else if (!is_known(domains.is) && node_is(ctx->node, KIND_KUBERNETES))
+		UNKNOWN(ctx,
+			.observed = "whether NVIDIA's DRA driver makes the channels was not read",
+			.evidence = { domains.fact });
+	else
+		return false;
+	return true;
 }
 
 /* Variables by which a process insists on fabric handles: NCCL (env.rst; 2 takes what there is),
@@ -236,7 +243,7 @@ static void check_imex(struct rule_context *ctx)
 			       .evidence = { "dev.majors" });
 		return;
 	}
-	if (!is_tray(node) && !variable) {
+	if (!node_is(node, KIND_GB200) && !variable) {
 		NOT_APPLICABLE(ctx,
 			       .observed =
 				       "no part of a multi-node NVLink system, and no process that "
@@ -244,10 +251,11 @@ static void check_imex(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 		return;
 	}
+	if (skip_with_compute_domains(ctx))
+		return;
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
 	/* What has failed is services/daemon-down's; of compute domains the DRA driver starts a daemon each. */
-	if (is_tray(node) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
-	    !node_is(node, KIND_COMPUTE_DOMAINS) &&
+	if (node_is(node, KIND_GB200) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
 	    !service_find_cause(ctx->arena, node, daemon).text)
 		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
 		     .expected = "active", .remedy = "systemctl enable --now nvidia-imex",
@@ -278,6 +286,7 @@ static void check_infiniband(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	size_t before = ctx->findings->count;
+	const char *unread = NULL;
 
 	if (skip_without_rdma(ctx))
 		return;
@@ -286,13 +295,17 @@ static void check_infiniband(struct rule_context *ctx)
 		return;
 	}
 	for_each(d, &node->rdma.devices)
-		if (is_known(d->uverbs))
+		if (is_unknown(d->uverbs))
+			unread = fact_path(ctx->arena, "rdma.devices", d->name.value, "uverbs");
+		else if (is_known(d->uverbs))
 			check_verbs_node(ctx,
 					 text_printf(ctx, "/dev/infiniband/%s", d->uverbs.value),
 					 SEVERITY_ERR);
 	if (node_module(node, "rdma_ucm"))
 		check_verbs_node(ctx, "/dev/infiniband/rdma_cm", SEVERITY_WARN);
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && unread)
+		UNKNOWN(ctx, .evidence = { unread });
+	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx,
 			       .observed = "ib_uverbs offers no device: see "
 					   "modules/rdma-modules-not-loaded",
@@ -363,7 +376,8 @@ static const struct rule dev_rules[] = {
 			"the asked process's NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL.",
 		.why = "The driver makes no channel unless told to. It matters on GB200 and GB300 trays and to a "
 		       "process that insists on fabric handles; every other node lists the major number and does "
-		       "without. Whether a tray is meant to be used as part of its rack is not known from here.",
+		       "without. Whether a tray is meant to be used as part of its rack is not known from here. On a "
+		       "Kubernetes node NVIDIA's DRA driver makes channels for each compute domain.",
 		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
 		.cost = "A channel that every user may open lets them share memory with each other.",
 		.sources =

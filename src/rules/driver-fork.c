@@ -4,6 +4,7 @@
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/peer-support.h"
 #include "query/topology.h"
 
 #include <string.h>
@@ -13,79 +14,13 @@ static const char *library_fact(struct rule_context *ctx, const struct software_
 	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
-static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
+/* Whether it is one. Where that could not be told, this answers the rule, and is true. */
+static bool skip_without_patch_state(struct rule_context *ctx, bool *patched, const char **signs)
 {
-	static const char *const builders[] = { "dvs-builder@", "buildd@",	  "mockbuild@",
-						"abuild@",	"root@localhost", "builder@" };
+	struct fact_bool answer = driver_is_patched(ctx->node, ctx->arena, signs);
 
-	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
-		if (str_starts(driver->builder, builders[i]))
-			return true;
-	return false;
-}
-
-static const struct pci_device *large_geforce(const struct node *node)
-{
-	for_each(d, &node->pci.devices) {
-		const struct gpu_model *model = gpu_model(d);
-		const struct pci_bar *bar = gpu_bar1(d);
-
-		if (model && model->kind == GPU_GEFORCE && bar && is_known(bar->size_bytes) &&
-		    bar->size_bytes.value > BAR1_SMALL_BYTES)
-			return d;
-	}
-	return NULL;
-}
-
-/* Could a GeForce with a large BAR1 have been overlooked? */
-static bool bars_are_unread(const struct node *node)
-{
-	if (!was_read(node->pci.devices))
-		return true;
-	for_each(d, &node->pci.devices)
-		if (is_unknown(d->vendor_id) || is_unknown(d->class_id) ||
-		    (pci_is_gpu(d) && (is_unknown(d->device_id) || is_unknown(d->bars))))
-			return true;
-	return false;
-}
-
-/* The forks report the stock version, so there is only circumstantial evidence (how many of the
- * three signs were seen, 0 to 3). */
-static int fork_signs(const struct node *node, const char **signs, struct rule_context *ctx)
-{
-	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
-	int count = 0;
-
-	*signs = "";
-	if (node_log(node, "bar1-bus-address")) {
-		*signs = "a log line that only the patched driver prints";
-		count++;
-	}
-	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
-		*signs = text_printf(ctx, "%s%sbuilt by %s", *signs, count ? "; " : "",
-				     node->driver.builder.value);
-		count++;
-	}
-	if (large_geforce(node) && rebar && str_is(rebar->value, "0")) {
-		*signs = text_printf(
-			ctx, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
-			*signs, count ? "; " : "");
-		count++;
-	}
-	return count;
-}
-
-/* Is it one? Two signs are enough, or the log's alone. Where one is there, and another was not looked for, that
- * is unknown: then this answers the rule, and is true. */
-static bool fork_is_untold(struct rule_context *ctx, bool *fork, const char **signs)
-{
-	const struct node *node = ctx->node;
-	int seen = fork_signs(node, signs, ctx), unread = 0;
-
-	*fork = seen >= 2 || node_log(node, "bar1-bus-address");
-	unread += !is_known(node->driver.builder);
-	unread += bars_are_unread(node) || !was_read(node->driver.params);
-	if (*fork || !unread || seen + unread < 2)
+	*patched = known_is(answer, true);
+	if (is_known(answer))
 		return false;
 	UNKNOWN(ctx, .observed = "whether the driver is a patched build could not be told",
 		.evidence = { "driver.params", "pci.devices" });
@@ -97,7 +32,7 @@ static void check_fork(struct rule_context *ctx)
 	const char *signs;
 	bool fork;
 
-	if (skip_without_driver(ctx) || fork_is_untold(ctx, &fork, &signs))
+	if (skip_without_driver(ctx) || skip_without_patch_state(ctx, &fork, &signs))
 		return;
 	if (fork)
 		FAIL(ctx, .observed = text_printf(ctx, "probably a patched build: %s", signs),
@@ -114,7 +49,7 @@ static void check_fork_userspace(struct rule_context *ctx)
 	const char *signs;
 	bool fork;
 
-	if (skip_without_driver(ctx) || fork_is_untold(ctx, &fork, &signs))
+	if (skip_without_driver(ctx) || skip_without_patch_state(ctx, &fork, &signs))
 		return;
 	if (!fork) {
 		NOT_APPLICABLE(ctx, .observed = "no sign of a patched build");
@@ -142,21 +77,6 @@ static bool is_geforce(const struct pci_device *device)
 	const struct gpu_model *model = gpu_model(device);
 
 	return model && model->kind == GPU_GEFORCE;
-}
-
-/* From Turing on GeForce cards reach each other over NVLink alone, and only these have a connector;
- * before, the stock driver allows it over PCIe (NVIDIA's product pages; tinygrad's README). */
-static bool has_nvlink_connector(const struct gpu_model *model)
-{
-	static const char *const names[] = {
-		"TITAN RTX",	    "GeForce RTX 2080 Ti", "GeForce RTX 2080 SUPER",
-		"GeForce RTX 2080", "GeForce RTX 3090",	   "GeForce RTX 3090 Ti"
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(model->name, names[i]) == 0)
-			return true;
-	return false;
 }
 
 /* Somebody tried it: -EINVAL is how nvidia_p2p_get_pages() turns a GeForce away. */
@@ -206,20 +126,21 @@ static void check_geforce_p2p(struct rule_context *ctx, const struct pci_device 
 		     .observed = text_printf(ctx, "%s%s", model->name,
 					     fork ? ", with a probably patched driver" : ""),
 		     .evidence = { fact, "driver.banner" });
-	else if (has_nvlink_connector(model))
+	else if (gpu_peer_support(d) == PEERS_OVER_NVLINK)
 		NOTE(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "%s: over an NVLink bridge only", model->name),
 		     .expected = "an NVLink bridge between the cards, or copies through the host",
 		     .evidence = { fact });
 	else
-		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "%s with the stock driver: no peer-to-peer",
-					     model->name),
-		     .expected = "a data-centre or RTX professional GPU",
-		     .impact =
-			     "Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
-			     "says no.",
-		     .evidence = { fact });
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_INFO,
+			.subject = d->bdf.value,
+			.observed = text_printf(ctx, "%s with the stock driver: no peer-to-peer",
+						model->name),
+			.expected = "a data-centre or RTX professional GPU",
+			.impact =
+				"Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
+				"says no.",
+			.evidence = { fact });
 }
 
 static size_t count_geforce(const struct node *node)
@@ -234,8 +155,8 @@ static size_t count_geforce(const struct node *node)
 static void check_geforce(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	bool p2p = is_asked_for(ctx, PROFILE_P2P) && topology_gpus(node) > 1;
-	bool rdma = is_asked_for(ctx, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !p2p), fork;
+	bool p2p = topology_gpus(node) > 1, asked = p2p && is_asked_for(ctx, PROFILE_P2P), fork;
+	bool rdma = is_asked_for(ctx, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !asked);
 	const char *signs;
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
@@ -250,7 +171,7 @@ static void check_geforce(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
 		return;
 	}
-	if (fork_is_untold(ctx, &fork, &signs))
+	if (skip_without_patch_state(ctx, &fork, &signs))
 		return;
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d) || !is_geforce(d))
@@ -322,7 +243,7 @@ static const struct rule driver_fork_rules[] = {
 	{
 		.id = "driver/geforce-no-gpudirect",
 		.title = "GeForce cards are shut out of GPUDirect",
-		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_geforce,
 		.impact =
@@ -338,7 +259,8 @@ static const struct rule driver_fork_rules[] = {
 		.why = "GPUDirect RDMA is for data-centre and professional GPUs; the gate is in libcuda and "
 		       "in the kernel module's capability of the board. From Turing on the stock driver "
 		       "also refuses peer-to-peer over PCIe between GeForce cards; over NVLink it works "
-		       "where the card has a connector. An id that is not in the table is not judged.",
+		       "where the card has a connector. Where nobody asks for peer-to-peer (--profile p2p) that is a "
+		       "note. An id that is not in the table is not judged.",
 		.check = "lspci -nnd 10de:; nvidia-smi topo -p2p r",
 		.sources = "docs.nvidia.com: GPUDirect RDMA, supported systems\n"
 			   "github.com/NVIDIA/gdrcopy/issues/206\n"

@@ -7,7 +7,9 @@
 #include "parse/nvidia.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/guests.h"
 #include "query/module-block.h"
+#include "query/ports.h"
 #include "query/refusal.h"
 #include "query/topology.h"
 
@@ -70,6 +72,23 @@ static void fail_loaded(struct rule_context *ctx)
 	     .evidence = { "driver.loaded", fact });
 }
 
+/* A host that keeps no GPU for itself needs no driver for them. */
+static void check_not_loaded(struct rule_context *ctx)
+{
+	struct guest_gpus guests = guest_gpus(ctx->node);
+
+	if (skip_without_own_gpu(ctx))
+		return;
+	if (guests.unread && guests.bound == guests.gpus)
+		UNKNOWN(ctx,
+			.observed =
+				"every GPU is held back for virtual machines; whether on purpose "
+				"was not read",
+			.evidence = { guests.fact, "driver.loaded" });
+	else
+		fail_loaded(ctx);
+}
+
 static void check_loaded(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -81,7 +100,7 @@ static void check_loaded(struct rule_context *ctx)
 	else if (!is_known(node->driver.loaded))
 		UNKNOWN(ctx, .evidence = { "driver.loaded" });
 	else
-		fail_loaded(ctx);
+		check_not_loaded(ctx);
 }
 
 /* No GPU here is one that the open modules take. */
@@ -137,10 +156,10 @@ static void check_version_floor(struct rule_context *ctx)
 	if (version_compare(driver->version.value, VERSION_FLOOR) >= 0)
 		PASS(ctx, .evidence = { "driver.version" });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s is older than " VERSION_FLOOR,
-					     driver->version.value),
-		     .expected = VERSION_FLOOR " or later", .evidence = { "driver.version" });
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
+			.observed = text_printf(ctx, "%s is older than " VERSION_FLOOR,
+						driver->version.value),
+			.expected = VERSION_FLOOR " or later", .evidence = { "driver.version" });
 }
 
 /* ---- user space ---- */
@@ -291,15 +310,16 @@ static void check_module_on_disk(struct rule_context *ctx)
 
 	if (skip_without_driver(ctx))
 		return;
-	if (!file && was_read(node->modules.files)) {
+	if (!file && skip_without_module_files(ctx))
+		return;
+	if (!file) {
 		NOT_APPLICABLE(ctx, .observed = "no nvidia.ko for this kernel under /lib/modules",
 			       .evidence = { "modules.files" });
 		return;
 	}
-	if (!file || !is_known(file->version)) {
-		UNKNOWN(ctx, .evidence = { file ? fact_path(ctx->arena, "modules.files",
-							    file->path.value, "version")
-						: "modules.files" });
+	if (!is_known(file->version)) {
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
+						     "version") });
 		return;
 	}
 	fact = fact_path(ctx->arena, "modules.files", file->path.value, "version");
@@ -326,11 +346,18 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
+	const struct rdma_device *efa = NULL;
+
 	if (skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_OPEN))
 		NOT_APPLICABLE(ctx, .observed = "open kernel modules",
 			       .evidence = { "driver.flavour" });
+	else if (is_known(node_efa_reaches_gpus(node, &efa)))
+		NOT_APPLICABLE(ctx,
+			       .observed = "EFA has a way of its own: see rdma/dmabuf-unsupported",
+			       .evidence = { fact_path(ctx->arena, "rdma.devices", efa->name.value,
+						       is_known(efa->p2p) ? "p2p" : "gdr") });
 	else if (!is_known(node->driver.flavour) || !was_read(node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									  : "driver.flavour" });
@@ -367,12 +394,13 @@ static const struct rule driver_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/nouveau-loaded", "modules/wrong-driver-bound",
 			     "boot/module-signature-rejected",
-			     "modules/nvidia-not-built-for-kernel" },
+			     "modules/nvidia-not-built-for-kernel", "modules/gpu-bound-vfio" },
 		.reads =
 			"/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
 			"display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
 			"the version of nvidia.ko on disk.",
-		.why = "Every other answer about the driver depends on it.",
+		.why = "Every other answer about the driver depends on it. A host that gives every GPU to virtual "
+		       "machines needs no driver.",
 		.check = "cat /proc/driver/nvidia/version; lspci -d 10de:",
 		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c",
 	},
@@ -408,7 +436,8 @@ static const struct rule driver_rules[] = {
 		.reads = "The version in /proc/driver/nvidia/version.",
 		.why = "nvidia.ko " VERSION_FLOOR
 		       " is the floor that NVSHMEM's installation guide and "
-		       "NCCL's device API documentation give.",
+		       "NCCL's device API documentation give. Work without GPU-initiated networking does not "
+		       "need it: outside of the profile deepep it is a note.",
 		.check = "cat /sys/module/nvidia/version",
 		.sources = "NVSHMEM installation guide, host requirements\n"
 			   "NCCL user guide, device API",

@@ -11,6 +11,7 @@
 #include "evaluate/settings.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 #define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
@@ -258,16 +259,34 @@ static void check_display(struct rule_context *ctx)
 /* HGX boards with NVSwitch have eight GPUs, HGX-2 sixteen. */
 #define BOARD_GPUS 8
 
+/* Servers have slots in pairs; a workstation has as many cards as somebody put in. */
+static void check_odd_count(struct rule_context *ctx, size_t gpus)
+{
+	struct kind_answer workstation = kind_of(ctx->node, KIND_WORKSTATION, ctx->arena);
+
+	if (known_is(workstation.is, false))
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "%zu GPUs, an odd number", gpus),
+			.expected = "an even number", .evidence = { "pci.devices" });
+	else if (is_known(workstation.is))
+		NOT_APPLICABLE(ctx, .observed = workstation.reason,
+			       .evidence = { workstation.fact });
+	else
+		UNKNOWN(ctx, .observed = workstation.reason, .evidence = { workstation.fact });
+}
+
 static void check_usual_count(struct rule_context *ctx, size_t gpus)
 {
 	size_t switches = nvswitches(ctx->node);
 
-	if (node_is_vm(ctx->node))
+	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(
 			ctx,
 			.observed = "a virtual machine has as many as it was given, and [expect] "
 				    "gpu-count is not set",
 			.evidence = { "os.hypervisor" });
+	else if (is_unknown(ctx->node->os.hypervisor))
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (switches && gpus % BOARD_GPUS)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "%zu GPUs with %zu NVSwitches", gpus,
@@ -276,9 +295,7 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 						BOARD_GPUS),
 			.evidence = { "pci.devices" });
 	else if (gpus > 2 && gpus % 2)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx, "%zu GPUs, an odd number", gpus),
-			.expected = "an even number", .evidence = { "pci.devices" });
+		check_odd_count(ctx, gpus);
 	else if (switches)
 		PASS(ctx, .evidence = { "pci.devices" });
 	else

@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 static bool is_peer(const struct rule_context *ctx, const struct pci_device *d)
@@ -105,7 +106,7 @@ static void check_ineffective(struct rule_context *ctx)
 		return;
 	if (bootargs_find(text, "intel_iommu", "on") &&
 	    str_is(node->os.cpu_vendor, "GenuineIntel") && !node->iommu.units.count &&
-	    is_known(node->iommu.units) && !node_is_vm(node))
+	    is_known(node->iommu.units) && is_absent(node->os.hypervisor))
 		NOTE(ctx,
 		     .observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
 				 "VT-d is off in the firmware",
@@ -143,7 +144,7 @@ static void add_type(struct types *types, const struct pci_device *d, const char
 }
 
 /* DMA and DMA-FQ differ in when they flush alone. */
-static const char *kind_of(const struct iommu_device *i)
+static const char *domain_of(const struct iommu_device *i)
 {
 	if (!i)
 		return "no group";
@@ -169,7 +170,7 @@ static void check_mixed(struct rule_context *ctx)
 		if (i && !is_known(i->type))
 			types.unknown++;
 		else
-			add_type(&types, d, kind_of(i));
+			add_type(&types, d, domain_of(i));
 	}
 	if (types.other)
 		FAIL(ctx,

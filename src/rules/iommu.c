@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 static bool translates(const struct iommu_device *i)
@@ -21,6 +22,32 @@ static bool is_staged(const struct node *node)
 	       !bootargs_passthrough(node->cmdline.running.value);
 }
 
+/* A host that gives GPUs to virtual machines keeps translation for its own isolation. */
+static bool skip_on_vfio_host(struct rule_context *ctx, const struct pci_device *d,
+			      const char *type, const char *fact)
+{
+	struct kind_answer host = kind_of(ctx->node, KIND_VFIO_HOST, NULL);
+
+	if (known_is(host.is, false))
+		return false;
+	if (is_known(host.is))
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed =
+			     text_printf(ctx,
+					 "%s: addresses are translated, which isolates this host "
+					 "from its virtual machines",
+					 type),
+		     .evidence = { fact });
+	else
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = text_printf(ctx,
+						"%s: addresses are translated; whether this host "
+						"gives GPUs to virtual machines was not read",
+						type),
+			.evidence = { host.fact, fact });
+	return true;
+}
+
 static void check_translating(struct rule_context *ctx, const struct pci_device *d,
 			      const char *type, const char *fact)
 {
@@ -32,7 +59,7 @@ static void check_translating(struct rule_context *ctx, const struct pci_device 
 				type),
 			.expected = "identity (passthrough), or no IOMMU", .remedy = "Reboot.",
 			.evidence = { fact, "cmdline.staged.text" });
-	else
+	else if (!skip_on_vfio_host(ctx, d, type, fact))
 		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = d->bdf.value,
 			.observed = text_printf(ctx, "%s: addresses are translated", type),
@@ -68,21 +95,54 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 		     .evidence = { type_fact });
 }
 
+/* Which way is right on this node: a GPU that walks the processor's page tables needs translation. */
+enum translation { TRANSLATION_WRONG, TRANSLATION_GRACE, TRANSLATION_GB10 };
+
+static enum translation find_translation(const struct node *node)
+{
+	if (node_is(node, KIND_GRACE))
+		return TRANSLATION_GRACE;
+	return node_is(node, KIND_GB10) ? TRANSLATION_GB10 : TRANSLATION_WRONG;
+}
+
+/* The driver binds processes to the GPU through the IOMMU (kernel-open/nvidia-uvm/uvm_ats_sva.c). What it
+ * does without translation is nowhere written. */
+static void check_gb10(struct rule_context *ctx, const struct pci_device *d,
+		       const struct iommu_device *i, const char *fact)
+{
+	if (translates(i))
+		PASS(ctx, .subject = d->bdf.value, .observed = "translation is right on GB10",
+		     .evidence = { fact });
+	else
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = text_printf(ctx,
+						"%s: whether GB10 works without translation is not "
+						"known; it is sold with translation",
+						i->type.value),
+			.evidence = { fact });
+}
+
 static void check_group(struct rule_context *ctx, const struct pci_device *d,
-			const struct iommu_device *i)
+			const struct iommu_device *i, enum translation right)
 {
 	const char *fact = fact_path(ctx->arena, "iommu.devices", d->bdf.value, "type");
-	bool grace = node_is_grace(ctx->node);
 
-	if (!is_known(i->type))
+	if (pci_is_for_guest(d))
+		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
+			       .observed = "held for a virtual machine, for which vfio translates",
+			       .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+						       "driver") });
+	else if (!is_known(i->type))
 		UNKNOWN(ctx, .subject = d->bdf.value,
 			.observed = is_absent(i->type)
 					    ? "this kernel does not show the type of IOMMU groups"
 					    : NULL,
 			.evidence = { fact });
-	else if (grace && translates(i))
+	else if (right == TRANSLATION_GB10)
+		check_gb10(ctx, d, i, fact);
+	else if (right == TRANSLATION_GRACE && translates(i))
 		check_ats(ctx, d, fact);
-	else if (grace && str_is(i->type, "identity"))
+	else if (right == TRANSLATION_GRACE && str_is(i->type, "identity"))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
 			.observed = "identity, on Grace", .expected = "translation: DMA or DMA-FQ",
 			.remedy =
@@ -97,8 +157,9 @@ static void check_group(struct rule_context *ctx, const struct pci_device *d,
 static void check_translation(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count, free = 0;
+	enum translation right = find_translation(ctx->node);
 
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_without_own_gpu(ctx))
 		return;
 	if (!was_read(ctx->node->iommu.devices)) {
 		UNKNOWN(ctx, .evidence = { "iommu.devices" });
@@ -112,18 +173,20 @@ static void check_translation(struct rule_context *ctx)
 			continue;
 		i = topology_iommu(ctx->node, d);
 		if (i)
-			check_group(ctx, d, i);
+			check_group(ctx, d, i, right);
 		else
 			free++;
 	}
 	if (ctx->findings->count > before)
 		return;
-	if (node_is_vm(ctx->node))
+	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(ctx,
 			       .observed =
 				       "a virtual machine without an IOMMU of its own: the host's "
 				       "decides",
 			       .evidence = { "os.hypervisor", "iommu.devices" });
+	else if (is_unknown(ctx->node->os.hypervisor))
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (free)
 		PASS(ctx, .observed = "no GPU or NIC is behind an IOMMU",
 		     .evidence = { "iommu.devices", "iommu.units" });
@@ -209,6 +272,50 @@ static void check_arguments(struct rule_context *ctx, const char *text, const ch
 	}
 }
 
+/* Words that iommu= takes, each as the beginning of a value: arch/x86/kernel/pci-dma.c iommu_setup(), and
+ * gart_parse_options() of arch/x86/kernel/aperture_64.c. A size stands first as a number. */
+static bool is_iommu_word(struct span value)
+{
+	static const char *const words[] = { "allowdac", "allowed",   "biomerge",    "calgary",
+					     "force",	 "fullflush", "leak",	     "memaper",
+					     "merge",	 "noagp",     "noaperture",  "nobypass",
+					     "nodac",	 "noforce",   "nofullflush", "nomerge",
+					     "nopanic",	 "nopt",      "off",	     "panic",
+					     "pt",	 "soft",      "usedac" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (span_starts(value, words[i]))
+			return true;
+	return !value.n || (*value.p >= '0' && *value.p <= '9');
+}
+
+/* Kernels for other processors have no argument iommu= (kernel-parameters.txt: [X86]). */
+static void check_iommu_words(struct rule_context *ctx, const char *text, const char *fact)
+{
+	bool other = str_is(ctx->node->os.machine, "aarch64");
+	struct bootargs args = bootargs_of(text);
+	struct kparam arg;
+
+	while (bootargs_next(&args, &arg)) {
+		struct span rest = arg.value, word;
+
+		if (!kparam_name_is(arg.name, "iommu"))
+			continue;
+		while (span_cut(&rest, ',', &word)) {
+			const char *subject = text_printf(ctx, "iommu=%.*s", SPAN_FMT(word));
+
+			if ((!other && is_iommu_word(word)) || rule_has_answered(ctx, subject))
+				continue;
+			FAIL(ctx, .subject = subject,
+			     .observed = other ? "only x86 kernels have the argument iommu="
+					       : "the kernel knows no such value",
+			     .expected = other ? "iommu.passthrough=1 sets passthrough here"
+					       : "iommu=pt sets passthrough",
+			     .evidence = { fact });
+		}
+	}
+}
+
 static void check_inert(struct rule_context *ctx)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
@@ -220,8 +327,11 @@ static void check_inert(struct rule_context *ctx)
 		return;
 	}
 	check_arguments(ctx, cmdline->running.value, "cmdline.running", said);
-	if (is_known(cmdline->staged.text))
+	check_iommu_words(ctx, cmdline->running.value, "cmdline.running");
+	if (is_known(cmdline->staged.text)) {
 		check_arguments(ctx, cmdline->staged.text.value, "cmdline.staged.text", said);
+		check_iommu_words(ctx, cmdline->staged.text.value, "cmdline.staged.text");
+	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "cmdline.running" });
 }
@@ -248,12 +358,15 @@ static const struct rule iommu_rules[] = {
 		.why = "A type of DMA or DMA-FQ is translation, identity is passthrough, no group is no IOMMU. "
 		       "The stock driver maps peers through the IOMMU, so GPUDirect RDMA can work in spite of "
 		       "it; copies between GPUs are unsupported on bare metal. On Grace it is the other way "
-		       "round: translation is wanted, and ATS, by which the GPU uses it.",
+		       "round: translation is wanted, and ATS, by which the GPU uses it. GB10 translates by "
+		       "default too. A host that gives GPUs to virtual machines keeps translation for "
+		       "isolation: there it is a note.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "With passthrough a faulty device can write anywhere in memory.",
 		.sources = "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
 			   "GPUDirect Storage installation guide; NIM documentation, IOMMU\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
 			   "Linux: drivers/pci/ats.c, drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c\n"
 			   "github.com/tinygrad/open-gpu-kernel-modules issue 18",
 	},
@@ -288,12 +401,12 @@ static const struct rule iommu_rules[] = {
 		.fix = { "remove-argument" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The running kernel's command line, and that of the next boot.",
-		.why = "Recipes copy pci=noacs, amd_iommu=on and the like; the kernel ignores them, at best with "
-		       "a line in the log (AMD-Vi: Unknown option - 'on').",
+		.why = "Recipes copy pci=noacs, amd_iommu=on, iommu=passthru and the like; the kernel ignores them, at "
+		       "best with a line in the log (AMD-Vi: Unknown option - 'on').",
 		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",
 		.sources =
 			"Linux: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
-			"arch/x86/kernel/pci-dma.c\n"
+			"arch/x86/kernel/pci-dma.c, Documentation/admin-guide/kernel-parameters.txt\n"
 			"github.com/NVIDIA/nccl issue 2079",
 	},
 };

@@ -5,6 +5,7 @@
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 static void check_allow_peermapping(struct rule_context *ctx)
@@ -111,7 +112,7 @@ static void check_dmabuf(struct rule_context *ctx)
 		FAIL(ctx, .observed = line->last.value,
 		     .expected = "the NIC attaches to GPU memory",
 		     .remedy =
-			     node_is_grace(ctx->node)
+			     node_is(ctx->node, KIND_GRACE)
 				     ? "Load the driver with NVreg_GrdmaPciTopoCheckOverride=1, or use a "
 				       "driver from R595 on, and compare ACS with rdma-core's rdma_topo."
 				     : NULL,

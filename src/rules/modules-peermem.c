@@ -5,7 +5,9 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/load-chain.h"
 #include "query/module-find.h"
+#include "query/ports.h"
 
 /* NCCL's documentation: the kernel registers NIC control buffers by DMA-BUF from 6.1 on. */
 #define KERNEL_UMEM_DMABUF "6.1"
@@ -45,6 +47,10 @@ static enum dmabuf dmabuf_path(struct rule_context *ctx, const char **why)
 	const struct node *node = ctx->node;
 	bool works;
 
+	if (known_is(node_efa_reaches_gpus(node, NULL), true)) {
+		*why = "EFA's own driver reaches GPU memory";
+		return DMABUF_YES;
+	}
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY)) {
 		*why = "the proprietary kernel modules export no DMA-BUF";
 		return DMABUF_NO;
@@ -74,6 +80,20 @@ static bool umem_by_dmabuf(const struct node *node)
 				   version_compare(node->os.kernel.value, KERNEL_UMEM_DMABUF) >= 0);
 }
 
+/* EFA asks the NVIDIA driver itself, or through efa_nv_peermem (amzn-drivers: efa_nvmem_impl.h). */
+static bool skip_for_efa(struct rule_context *ctx)
+{
+	const struct rdma_device *device = NULL;
+
+	if (!is_known(node_efa_reaches_gpus(ctx->node, &device)))
+		return false;
+	NOT_APPLICABLE(ctx,
+		       .observed = "EFA does not use nvidia_peermem: see rdma/dmabuf-unsupported",
+		       .evidence = { fact_path(ctx->arena, "rdma.devices", device->name.value,
+					       is_known(device->p2p) ? "p2p" : "gdr") });
+	return true;
+}
+
 static void check_not_loaded(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -93,6 +113,8 @@ static void check_not_loaded(struct rule_context *ctx)
 			.evidence = { "modules.loaded[nv_peer_mem].state" });
 		return;
 	}
+	if (skip_for_efa(ctx))
+		return;
 	path = dmabuf_path(ctx, &why);
 	if (path == DMABUF_UNKNOWN)
 		UNKNOWN(ctx,
@@ -134,11 +156,9 @@ static bool no_file(struct rule_context *ctx, const struct module_file **file)
 	*file = peermem_file(ctx->node);
 	if (*file)
 		return false;
-	if (was_read(ctx->node->modules.files))
+	if (!skip_without_module_files(ctx))
 		NOT_APPLICABLE(ctx, .observed = "no nvidia-peermem.ko for this kernel",
 			       .evidence = { "modules.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "modules.files" });
 	return true;
 }
 
@@ -323,13 +343,31 @@ static void check_not_built(struct rule_context *ctx)
 
 /* ---- the other module ---- */
 
+/* Drivers have had nvidia-peermem since R470 (docs.nvidia.com: GPUDirect RDMA); before, nv_peer_mem was it. */
+#define PEERMEM_SINCE "470"
+
+static bool skip_before_peermem(struct rule_context *ctx)
+{
+	const struct fact_str *version = &ctx->node->driver.version;
+
+	if (!is_known(*version) || version_compare(version->value, PEERMEM_SINCE) >= 0)
+		return false;
+	NOT_APPLICABLE(ctx,
+		       .observed = text_printf(ctx,
+					       "driver %s has no nvidia_peermem, " PEERMEM_SINCE
+					       " is the first with it",
+					       version->value),
+		       .evidence = { "driver.version" });
+	return true;
+}
+
 static void check_conflict(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct service *service = node_service(node, "nv_peer_mem.service");
 	bool file = false;
 
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
+	if (skip_without_rdma(ctx) || skip_without_modules(ctx) || skip_before_peermem(ctx))
 		return;
 	for_each(f, &node->modules.files)
 		file |= str_is(f->name, "nv_peer_mem") && is_known(node->os.kernel) &&
@@ -364,15 +402,7 @@ static bool loaded_at_boot(const struct node *node)
 	for_each(s, &node->services.units)
 		if (strstr(s->unit.value, "peermem") && str_is(s->enabled, "enabled"))
 			return true;
-	for_each(c, &node->modprobe.softdep)
-		if (strstr(c->text.value, "nvidia-peermem") ||
-		    strstr(c->text.value, "nvidia_peermem"))
-			return true;
-	for_each(c, &node->modprobe.install)
-		if (strstr(c->text.value, "nvidia-peermem") ||
-		    strstr(c->text.value, "nvidia_peermem"))
-			return true;
-	return false;
+	return load_chain_has(node, "nvidia_peermem");
 }
 
 /* A module that is there, wanted and not loaded: most often since the last boot. */

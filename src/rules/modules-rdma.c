@@ -44,6 +44,50 @@ static bool skip_without_mlx5(struct rule_context *ctx, const struct pci_device 
 	return true;
 }
 
+/* A fact that only the module NAME makes: it is there, built into the kernel or not. NULL: no such fact. Built-in
+ * modules without parameters are nowhere listed. */
+static const char *seen_at_work(struct rule_context *ctx, const char *name)
+{
+	static const struct {
+		const char *module, *path;
+	} nodes[] = {
+		{ "ib_uverbs", "/dev/infiniband/uverbs" },
+		{ "rdma_ucm", "/dev/infiniband/rdma_cm" },
+		{ "ib_umad", "/dev/infiniband/umad" },
+	};
+	const struct node *node = ctx->node;
+
+	if (strcmp(name, "mlx5_core") == 0)
+		for_each(d, &node->pci.devices)
+			if (str_is(d->driver, "mlx5_core"))
+				return fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver");
+	for_each(d, &node->rdma.devices)
+		if (strcmp(name, "mlx5_ib") == 0 && str_is(d->driver, "mlx5_core"))
+			return fact_path(ctx->arena, "rdma.devices", d->name.value, "driver");
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+		for_each(n, &node->dev.nodes)
+			if (strcmp(name, nodes[i].module) == 0 &&
+			    str_starts(n->path, nodes[i].path))
+				return fact_path(ctx->arena, "dev.nodes", n->path.value, "kind");
+	return NULL;
+}
+
+static bool is_there(struct rule_context *ctx, const char *name)
+{
+	return node_module(ctx->node, name) || seen_at_work(ctx, name);
+}
+
+/* ib_core makes the RDMA devices: where these are there and it is in no list, it is built in, and the modules
+ * above it can be. Preflight reads no device nodes, which would tell. */
+static bool may_be_built_in(const struct node *node)
+{
+	bool nodes = false;
+
+	for_each(n, &node->dev.nodes)
+		nodes |= str_starts(n->path, "/dev/infiniband/");
+	return node->rdma.devices.count && !node_module(node, "ib_core") && !nodes;
+}
+
 static void check_mlx5(struct rule_context *ctx)
 {
 	static const char *const needed[] = { "mlx5_core", "mlx5_ib" };
@@ -53,7 +97,7 @@ static void check_mlx5(struct rule_context *ctx)
 	if (skip_without_mlx5(ctx, &nic))
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!node_module(ctx->node, needed[i]))
+		if (!is_there(ctx, needed[i]))
 			FAIL(ctx, .subject = needed[i],
 			     .observed = text_printf(ctx, "%s is not loaded", needed[i]),
 			     .expected = text_printf(ctx, "%s loaded, for %s", needed[i],
@@ -61,8 +105,9 @@ static void check_mlx5(struct rule_context *ctx)
 			     .evidence = { "modules.loaded", fact_path(ctx->arena, "pci.devices",
 								       nic->bdf.value, "driver") });
 	if (ctx->findings->count == before)
-		PASS(ctx, .evidence = { "modules.loaded[mlx5_core].state",
-					"modules.loaded[mlx5_ib].state" });
+		PASS(ctx, .evidence = { node_module(ctx->node, "mlx5_ib")
+						? "modules.loaded[mlx5_ib].state"
+						: seen_at_work(ctx, "mlx5_ib") });
 }
 
 static void check_rdma(struct rule_context *ctx)
@@ -82,13 +127,24 @@ static void check_rdma(struct rule_context *ctx)
 
 	if (skip_without_mlx5(ctx, &nic))
 		return;
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!node_module(ctx->node, needed[i].name))
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (is_there(ctx, needed[i].name))
+			continue;
+		if (may_be_built_in(ctx->node))
+			UNKNOWN(ctx, .subject = needed[i].name,
+				.observed =
+					text_printf(ctx,
+						    "the RDMA modules are built into the kernel; "
+						    "whether %s is among them was not read",
+						    needed[i].name),
+				.evidence = { "dev.nodes" });
+		else
 			FAIL_AS(ctx, needed[i].severity, .subject = needed[i].name,
 				.observed = text_printf(ctx, "%s is not loaded: %s", needed[i].name,
 							needed[i].what),
 				.expected = text_printf(ctx, "%s loaded", needed[i].name),
 				.evidence = { "modules.loaded" });
+	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "modules.loaded" });
 }
@@ -107,8 +163,10 @@ static const struct rule modules_rdma_rules[] = {
 			  "not load, dmesg says why.",
 		.fix = { "load-module", { "" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "The loaded modules, and NVIDIA NICs from ConnectX-4 on among the PCI "
-			 "functions.",
+		.reads =
+			"The loaded modules, and NVIDIA NICs from ConnectX-4 on among the PCI "
+			"functions; where a module is built into the kernel, what it makes: the bound "
+			"driver, the RDMA device.",
 		.why = "mlx5_core drives the function, mlx5_ib makes an RDMA device of it. NICs "
 		       "that are given to virtual machines are left out, and so are ConnectX-3 and "
 		       "earlier.",
@@ -128,7 +186,9 @@ static const struct rule modules_rdma_rules[] = {
 			  "modules-load.d.",
 		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "The loaded modules, where there is an NVIDIA NIC.",
+		.reads =
+			"The loaded modules, where there is an NVIDIA NIC; where one is built into the "
+			"kernel, the device nodes that it makes.",
 		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm rdma_cm, ib_umad umadN. "
 		       "NCCL and NVSHMEM connect without rdma_ucm; UCX, MPI over rdma_cm and "
 		       "storage use it. ib_umad is for tools, DeepEP's call of ibstat among them.",

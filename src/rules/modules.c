@@ -2,9 +2,11 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
+#include "query/guests.h"
 #include "query/module-block.h"
 #include "query/module-find.h"
 #include "query/refusal.h"
@@ -136,50 +138,25 @@ static void check_wrong_driver(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "pci.devices" });
 }
 
-/* A device that a virtual machine has open holds a reference to the module. */
-static bool guest_runs(const struct node *node)
-{
-	const struct module *vfio = node_module(node, "vfio_pci");
-
-	return vfio && is_known(vfio->refcnt) && vfio->refcnt.value > vfio->holders.count;
-}
-
-/* A host that is there for virtual machines: all GPUs are held for them, and nobody installed the
- * driver here or a guest has them open. */
-static struct fact_bool is_guest_host(const struct node *node)
-{
-	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !pci_is_for_guest(d))
-			return fact_bool(false);
-	if (known_is(node->driver.loaded, true))
-		return fact_bool(false);
-	if (guest_runs(node))
-		return fact_bool(true);
-	if (!was_read(node->modules.files) || !is_known(node->os.kernel))
-		return (struct fact_bool){ 0 };
-	return fact_bool(!module_file_find(node, "nvidia", node->os.kernel.value));
-}
-
 static void check_guests(struct rule_context *ctx, const struct pci_device *d, const char *fact)
 {
-	struct fact_bool host = is_guest_host(ctx->node);
-	bool meant = known_is(host, true);
+	const char *why = NULL, *reason;
+	struct fact_bool given = guest_function(ctx->node, d, &why, &reason);
 
-	if (!is_known(host))
+	if (!is_known(given))
 		UNKNOWN(ctx, .subject = d->bdf.value,
-			.observed = text_printf(
-				ctx,
-				"bound to %s, as are all GPUs of this host; whether the NVIDIA driver is "
-				"installed was not read",
-				d->driver.value),
-			.evidence = { "modules.files", fact });
+			.observed = text_printf(ctx, "bound to %s; whether on purpose was not read",
+						d->driver.value),
+			.evidence = { reason, fact });
+	else if (given.value)
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "bound to %s: %s", d->driver.value, why),
+		     .evidence = { fact, reason });
 	else
-		FAIL_AS(ctx, meant ? SEVERITY_INFO : SEVERITY_ERR, .subject = d->bdf.value,
-			.observed = text_printf(ctx, "bound to %s%s", d->driver.value,
-						meant ? ", as are all GPUs of this host" : ""),
-			.expected = meant ? "nothing; the host of virtual machines holds them so"
-					  : "bound to nvidia",
-			.evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "bound to %s", d->driver.value),
+		     .expected = "bound to nvidia",
+		     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
 }
 
 static void check_vfio(struct rule_context *ctx)
@@ -343,21 +320,26 @@ static bool needs_gdrdrv(struct rule_context *ctx, const char **why)
 static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	struct known_cause cause;
 	const char *why;
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (skip_without_modules(ctx))
 		return;
-	if (node_module(node, "gdrdrv"))
+	if (node_module(node, "gdrdrv")) {
 		PASS(ctx, .evidence = { "modules.loaded[gdrdrv].state" });
-	else if (needs_gdrdrv(ctx, &why))
-		FAIL(ctx, .observed = text_printf(ctx, "gdrdrv is not loaded, and %s", why),
-		     .expected = "gdrdrv loaded",
+	} else if (needs_gdrdrv(ctx, &why)) {
+		cause = known_cause(ctx, text_printf(ctx, "gdrdrv is not loaded, and %s", why));
+		FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
+		     .remedy = cause.remedy, .source = cause.source,
 		     .evidence = { "modules.loaded", "software.items" });
-	else
-		NOTE(ctx, .observed = "gdrdrv is not loaded; nothing found here needs it",
-		     .expected = "nothing; it is a fallback", .evidence = { "modules.loaded" });
+	} else {
+		cause = known_cause(ctx, "gdrdrv is not loaded; nothing found here needs it");
+		NOTE(ctx, .observed = cause.observed, .expected = "nothing; it is a fallback",
+		     .remedy = cause.remedy, .source = cause.source,
+		     .evidence = { "modules.loaded" });
+	}
 }
 
 static const struct rule modules_rules[] = {
@@ -417,11 +399,12 @@ static const struct rule modules_rules[] = {
 			"reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The driver link of each NVIDIA display controller, whether vfio_pci is in use, and "
-			"whether the NVIDIA driver is installed.",
-		.why = "vfio-pci and pci-stub hold a device for a guest. Information where all GPUs of the host "
-		       "are held so and a guest has them open, or no NVIDIA driver is installed: that is what a "
-		       "host of virtual machines looks like.",
+			"Driver and driver_override of each NVIDIA display controller, whether vfio_pci is in use, "
+			"its option ids=, and whether the NVIDIA driver is installed.",
+		.why = "vfio-pci and pci-stub hold a device for a guest. It is a note where that is on purpose: a "
+		       "guest has functions open, driver_override or the ids= of vfio-pci name the GPU (and no GPU "
+		       "of its model has another driver), or no GPU is left for the host, which has no NVIDIA "
+		       "driver.",
 		.check =
 			"lspci -k -d 10de:; grep -o 'vfio[^ ]*' /proc/cmdline; driverctl list-overrides",
 		.sources =

@@ -3,6 +3,7 @@
 
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/kind.h"
 
 #define PORTS_MAX 256
 
@@ -58,10 +59,17 @@ static bool skip_without_ports(struct rule_context *ctx, struct ports *ports)
 	if (skip_without_gpu(ctx) ||
 	    skip_in_vm(ctx, "ACS of the real switches is not visible here"))
 		return true;
-	if (node_is_grace(ctx->node)) {
+	if (node_is(ctx->node, KIND_GRACE)) {
 		NOT_APPLICABLE(ctx,
-			       .observed = "an NVIDIA Grace platform: ACS is set on purpose there",
+			       .observed = "Grace needs other ACS bits: see pci/acs-grace-masks",
 			       .evidence = { "os.product" });
+		return true;
+	}
+	if (node_is(ctx->node, KIND_VFIO_HOST)) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "this host gives GPUs to virtual machines, which ACS "
+					   "redirection isolates from each other",
+			       .evidence = { "pci.devices" });
 		return true;
 	}
 	collect(ctx, ports);
@@ -179,7 +187,7 @@ static void check_unreadable(struct rule_context *ctx)
 static bool has_data_direct(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (known_is(d->vendor_id, 0x15b3) && known_is(d->device_id, 0x2100))
+		if (pci_is_data_direct(d))
 			return true;
 	return false;
 }

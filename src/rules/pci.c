@@ -32,19 +32,75 @@ static const struct pci_rebar *gpu_rebar(const struct pci_device *gpu)
 
 /* ---- BAR1 ---- */
 
+/* GB10 and its like share the processor's memory, and have no window to it on the bus. */
+static bool skip_integrated(struct rule_context *ctx, const struct pci_device *gpu)
+{
+	if (!gpu_is_integrated(gpu))
+		return false;
+	NOT_APPLICABLE(ctx, .subject = gpu->bdf.value,
+		       .observed = text_printf(ctx, "%s has no BAR1", gpu_model(gpu)->name),
+		       .evidence = { FACT(ctx, gpu, "device_id") });
+	return true;
+}
+
+/* No larger BAR1 is offered: not by Resizable BAR, or it ends there. Unknown: the capability was not read. */
+static struct fact_bool is_largest(const struct pci_device *gpu, uint64_t size)
+{
+	const struct pci_rebar *rebar = gpu_rebar(gpu);
+
+	if (is_unknown(gpu->rebar))
+		return (struct fact_bool){ 0 };
+	return fact_bool(!rebar ||
+			 (is_known(rebar->size_max_bytes) && rebar->size_max_bytes.value <= size));
+}
+
 static bool is_unassigned(const struct pci_bar *bar)
 {
 	return known_is(bar->start, 0) || known_is(bar->size_bytes, 0);
+}
+
+/* What makes it larger: the host's firmware, this node's, or the card's own. */
+static const char *bar1_remedy(struct rule_context *ctx, bool largest)
+{
+	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
+		return "The machine has what its host has: switch on Above 4G Decoding and Resizable "
+		       "BAR in the host's firmware, and look at BAR1 there.";
+	if (largest)
+		return "The card itself offers no larger one: that is a matter of its VBIOS or of its "
+		       "display mode (NVIDIA's displaymodeselector), not of this node's firmware.";
+	return NULL;
+}
+
+static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
+			    const struct gpu_model *model, uint64_t size)
+{
+	struct fact_bool largest = is_largest(gpu, size);
+	bool by_design = model->bar1 == GPU_BAR1_SMALL ||
+			 (model->bar1 == GPU_BAR1_UNKNOWN && known_is(largest, true));
+	const char *text = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
+				       format_bytes(ctx->arena, size), model->memory_gib,
+				       by_design ? "; this GPU has no larger one" : "");
+
+	if (by_design)
+		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
+		     .evidence = { bar1_fact(ctx, gpu) });
+	else if (model->bar1 == GPU_BAR1_UNKNOWN && is_unknown(largest))
+		UNKNOWN(ctx, .subject = gpu->bdf.value,
+			.observed = text_printf(
+				ctx, "%s; whether it offers a larger one was not read", text),
+			.remedy = "run as root", .evidence = { FACT(ctx, gpu, "rebar") });
+	else
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
+			.subject = gpu->bdf.value, .observed = text,
+			.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
+			.remedy = bar1_remedy(ctx, known_is(largest, true)),
+			.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") });
 }
 
 static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
 			     const struct gpu_model *model, uint64_t size)
 {
 	uint64_t memory = (uint64_t)model->memory_gib << 30;
-	bool by_design = model->bar1 == GPU_BAR1_SMALL;
-	enum severity severity = by_design			  ? SEVERITY_INFO
-				 : is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR
-								  : SEVERITY_WARN;
 
 	if (size == memory && is_asked_for(ctx, PROFILE_P2P))
 		NOTE(ctx, .subject = gpu->bdf.value,
@@ -61,17 +117,7 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 					     format_bytes(ctx->arena, size), model->memory_gib),
 		     .evidence = { bar1_fact(ctx, gpu) });
 	else
-		FAIL_AS(ctx, severity, .subject = gpu->bdf.value,
-			.observed = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
-						format_bytes(ctx->arena, size), model->memory_gib,
-						by_design ? "; this GPU has no larger one" : ""),
-			.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
-			.remedy =
-				is_known(ctx->node->os.hypervisor)
-					? "The machine has what its host has: switch on Above 4G Decoding and Resizable "
-					  "BAR in the host's firmware, and look at BAR1 there."
-					: NULL,
-			.evidence = { bar1_fact(ctx, gpu) });
+		fail_small_bar1(ctx, gpu, model, size);
 }
 
 static void check_bar1_size(struct rule_context *ctx)
@@ -82,7 +128,7 @@ static void check_bar1_size(struct rule_context *ctx)
 		const struct gpu_model *model = gpu_model(d);
 		const struct pci_bar *bar = gpu_bar1(d);
 
-		if (!pci_is_gpu(d))
+		if (!pci_is_gpu(d) || skip_integrated(ctx, d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
@@ -152,7 +198,7 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_bar *bar = gpu_bar1(d);
 
-		if (!pci_is_gpu(d))
+		if (!pci_is_gpu(d) || skip_integrated(ctx, d))
 			continue;
 		if (!is_known(d->bars))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "bars") });
@@ -180,9 +226,10 @@ static void check_rebar(struct rule_context *ctx)
 
 		if (!pci_is_gpu(d))
 			continue;
-		if (is_unknown(d->rebar))
+		if (is_unknown(d->rebar) || is_unknown(d->bars))
 			UNKNOWN(ctx, .subject = d->bdf.value,
-				.evidence = { FACT(ctx, d, "rebar") });
+				.evidence = {
+					FACT(ctx, d, is_unknown(d->rebar) ? "rebar" : "bars") });
 		else if (!rebar || !is_known(rebar->size_max_bytes) || !is_known(rebar->size_bytes))
 			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "no Resizable BAR capability for BAR1",
@@ -278,7 +325,7 @@ static void check_window(struct rule_context *ctx)
 		const struct gpu_model *model = gpu_model(d);
 		uint64_t now, wanted;
 
-		if (!pci_is_gpu(d))
+		if (!pci_is_gpu(d) || skip_integrated(ctx, d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes)) {
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
@@ -290,6 +337,13 @@ static void check_window(struct rule_context *ctx)
 			wanted = rebar->size_max_bytes.value;
 		if (now >= wanted && now)
 			PASS(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
+		else if (now && (!model || model->bar1 != GPU_BAR1_LARGE) &&
+			 known_is(is_largest(d, now), true))
+			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
+				       .observed = text_printf(
+					       ctx, "BAR1 is %s, and the GPU offers no larger one",
+					       format_bytes(ctx->arena, now)),
+				       .evidence = { bar1_fact(ctx, d), FACT(ctx, d, "rebar") });
 		else
 			check_window_of(ctx, d, now, wanted);
 	}
@@ -309,6 +363,20 @@ static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct
 }
 
 /* What both ends can do is what can be expected: a x16 board in a x8 slot is not degraded. */
+/* What the other end of a link can do is in the port above, as far as that is the real one. */
+static bool is_port_hidden(struct rule_context *ctx, const struct pci_device *d,
+			   const struct pci_device *parent)
+{
+	bool real = parent && is_absent(ctx->node->os.hypervisor);
+
+	if (!real)
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = "less than this end can do, and the port above is not visible",
+			.evidence = { FACT(ctx, d, "link"),
+				      parent ? "os.hypervisor" : FACT(ctx, d, "parent") });
+	return !real;
+}
+
 static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 {
 	const struct pci_device *parent = is_known(d->parent) ? node_pci(ctx->node, d->parent.value)
@@ -321,6 +389,10 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
 	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "link") });
+	} else if (((d->link.width.value && d->link.width.value < width) ||
+		    (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed)) &&
+		   is_port_hidden(ctx, d, parent)) {
+		return;
 	} else if (d->link.width.value && d->link.width.value < width) {
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "x%" PRIu64 " of x%" PRIu64, d->link.width.value,

@@ -5,6 +5,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 /* ---- unsupported ---- */
@@ -59,12 +60,6 @@ static void check_unsupported(struct rule_context *ctx)
  * for these systems asks for its own kernel from 6.14 on. */
 #define DATA_DIRECT_KERNEL "6.12"
 #define DATA_DIRECT_NVIDIA_KERNEL "6.14"
-#define DATA_DIRECT_ID 0x2100 /* rdma-core, kernel-boot/rdma_topo: "ConnectX-8 DMA Controller" */
-
-static bool is_data_direct(const struct pci_device *d)
-{
-	return known_is(d->vendor_id, 0x15b3) && known_is(d->device_id, DATA_DIRECT_ID);
-}
 
 static size_t count_connectx8(const struct node *node)
 {
@@ -78,9 +73,48 @@ static size_t count_connectx8(const struct node *node)
 	return n;
 }
 
-static void check_kernel(struct rule_context *ctx, const char *kernel)
+struct functions {
+	size_t bound, unbound, unread;
+	const struct pci_device *first; /* that is unbound, or else bound */
+};
+
+/* mlx5_ib drives them in Linux (drivers/infiniband/hw/mlx5/data_direct.c), mlx5_core in DOCA. */
+static struct functions find_functions(const struct node *node)
 {
-	if (version_compare(kernel, DATA_DIRECT_KERNEL) < 0)
+	struct functions found = { 0 };
+
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_data_direct(d))
+			continue;
+		if (str_is(d->driver, "mlx5_core") || str_is(d->driver, "mlx5_ib")) {
+			if (!found.bound++ && !found.unbound)
+				found.first = d;
+		} else if (is_unknown(d->driver)) {
+			found.unread++;
+		} else if (!found.unbound++) {
+			found.first = d;
+		}
+	}
+	return found;
+}
+
+/* A driver that has bound the function can drive it, whatever the kernel's number says. */
+static void check_kernel(struct rule_context *ctx, const char *kernel,
+			 const struct functions *functions)
+{
+	bool old = version_compare(kernel, DATA_DIRECT_KERNEL) < 0;
+
+	if (old && functions->bound && !functions->unbound)
+		PASS(ctx, .subject = "kernel",
+		     .observed = text_printf(ctx, "%s has bound the Data Direct functions",
+					     functions->first->driver.value),
+		     .evidence = { fact_path(ctx->arena, "pci.devices", functions->first->bdf.value,
+					     "driver") });
+	else if (old && functions->unread)
+		UNKNOWN(ctx, .subject = "kernel",
+			.observed = "which driver a Data Direct function has was not read",
+			.evidence = { "pci.devices" });
+	else if (old)
 		FAIL(ctx, .subject = "kernel", .observed = kernel,
 		     .expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
 		     .evidence = { "os.kernel" });
@@ -95,33 +129,22 @@ static void check_kernel(struct rule_context *ctx, const char *kernel)
 		PASS(ctx, .subject = "kernel", .evidence = { "os.kernel" });
 }
 
-static void check_functions(struct rule_context *ctx, size_t nics)
+static void check_functions(struct rule_context *ctx, size_t nics,
+			    const struct functions *functions)
 {
-	size_t bound = 0, unbound = 0, unread = 0;
-	const struct pci_device *first = NULL;
-
-	for_each(d, &ctx->node->pci.devices) {
-		if (!is_data_direct(d))
-			continue;
-		if (str_is(d->driver, "mlx5_core"))
-			bound++;
-		else if (is_unknown(d->driver))
-			unread++;
-		else if (++unbound == 1)
-			first = d;
-	}
-	if (unbound)
-		FAIL(ctx, .subject = first->bdf.value,
-		     .observed = text_printf(ctx, "%zu Data Direct functions without mlx5_core",
-					     unbound),
-		     .expected = "mlx5_core bound to each",
-		     .evidence = {
-			     fact_path(ctx->arena, "pci.devices", first->bdf.value, "driver") });
-	else if (unread)
+	if (functions->unbound)
+		FAIL(ctx, .subject = functions->first->bdf.value,
+		     .observed = text_printf(ctx, "%zu Data Direct function%s no driver",
+					     functions->unbound,
+					     functions->unbound == 1 ? " has" : "s have"),
+		     .expected = "mlx5_ib or DOCA's mlx5_core bound to each",
+		     .evidence = { fact_path(ctx->arena, "pci.devices", functions->first->bdf.value,
+					     "driver") });
+	else if (functions->unread)
 		UNKNOWN(ctx, .subject = "functions",
 			.observed = "which driver a Data Direct function has was not read",
 			.evidence = { "pci.devices" });
-	else if (!bound)
+	else if (!functions->bound)
 		NOTE(ctx, .subject = "functions",
 		     .observed = text_printf(
 			     ctx, "%zu ConnectX-8 functions, no Data Direct function", nics),
@@ -137,17 +160,17 @@ static void check_data_direct(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	size_t nics = count_connectx8(node);
 
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_unless_kind(ctx, KIND_GRACE))
 		return;
-	if (!node_is_grace(node))
-		NOT_APPLICABLE(ctx, .observed = "no Grace processor", .evidence = { "os.product" });
-	else if (!nics)
+	if (!nics)
 		NOT_APPLICABLE(ctx, .observed = "no ConnectX-8", .evidence = { "pci.devices" });
 	else if (!is_known(node->os.kernel))
 		UNKNOWN(ctx, .evidence = { "os.kernel" });
 	else {
-		check_kernel(ctx, node->os.kernel.value);
-		check_functions(ctx, nics);
+		struct functions functions = find_functions(node);
+
+		check_kernel(ctx, node->os.kernel.value, &functions);
+		check_functions(ctx, nics, &functions);
 	}
 }
 
@@ -183,7 +206,7 @@ static const struct rule platform_rules[] = {
 		.impact =
 			"Traffic between NIC and GPU goes through the processor: about half of the bandwidth.",
 		.remedy = "Boot linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL
-			  " or later with mlx5_core bound to the Data "
+			  " or later with mlx5_ib bound to the Data "
 			  "Direct functions; rdma_topo check shows whether the ACS bits fit.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -192,8 +215,8 @@ static const struct rule platform_rules[] = {
 		.why = "A ConnectX-8 beside a Grace superchip has a second PCIe path of its own to the GPU. Which "
 		       "release is enough is uncertain: NVIDIA's guide names its own 6.14, mainline has the driver "
 		       "from " DATA_DIRECT_KERNEL
-		       " on (then this is information). Whether a board has the second "
-		       "path is not known from here.",
+		       " on (then this is information), DOCA brings it to older kernels. "
+		       "Whether a board has the second path is not known from here.",
 		.check = "uname -r; lspci -nnkd 15b3:2100; rdma_topo topology",
 		.sources =
 			"Linux: drivers/infiniband/hw/mlx5/data_direct.c\n"

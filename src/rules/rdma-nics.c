@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/kind.h"
 #include "query/ports.h"
 #include "query/topology.h"
 
@@ -285,7 +286,7 @@ static void check_vf(struct rule_context *ctx)
 	}
 	if (!n)
 		PASS(ctx,
-		     .observed = node_is_vm(ctx->node)
+		     .observed = node_is(ctx->node, KIND_VIRTUAL_MACHINE)
 					 ? "none that this virtual machine could tell for one"
 					 : "none",
 		     .evidence = { "rdma.devices", "pci.devices" });
@@ -346,7 +347,7 @@ static void check_atomic(struct rule_context *ctx)
 	if (skip_without_rdma_device(ctx))
 		return;
 	for_each(d, &ctx->node->rdma.devices)
-		if (str_is(d->driver, "mlx5_core")) {
+		if (str_is(d->driver, "mlx5_core") || is_unknown(d->driver)) {
 			/* It never is: that says nothing about this node. */
 			UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 				.observed =

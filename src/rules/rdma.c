@@ -273,7 +273,7 @@ static bool prefix_is_set(struct rule_context *ctx, const char **prefix)
 static void check_renamed(struct rule_context *ctx)
 {
 	const char *prefix;
-	size_t right = 0, unread = 0, before;
+	size_t right = 0, unread = 0, maybe = 0, before;
 
 	if (skip_without_rdma(ctx))
 		return;
@@ -281,6 +281,7 @@ static void check_renamed(struct rule_context *ctx)
 	if (!prefix_is_set(ctx, &prefix))
 		prefix = "mlx5";
 	for_each(d, &ctx->node->rdma.devices) {
+		maybe += is_unknown(d->driver);
 		unread += is_unknown(d->driver) && !strstr(d->name.value, prefix);
 		if (!str_is(d->driver, "mlx5_core"))
 			continue;
@@ -303,6 +304,8 @@ static void check_renamed(struct rule_context *ctx)
 			.evidence = { "rdma.devices" });
 	else if (right)
 		PASS(ctx, .evidence = { "rdma.devices" });
+	else if (maybe)
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no RDMA device of mlx5_core",
 			       .evidence = { "rdma.devices" });
@@ -408,14 +411,49 @@ static void check_dmabuf_variables(struct rule_context *ctx)
 		fail_without_dmabuf(ctx, &nvshmem, "NVSHMEM");
 }
 
+/* DMA-BUF is a second way for EFA, from efa 1.16.0 on (RELEASENOTES.md). */
+static void check_efa(struct rule_context *ctx, const struct rdma_device *d, bool reaches)
+{
+	const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value,
+				     is_known(d->p2p) ? "p2p" : "gdr");
+
+	if (reaches)
+		PASS(ctx,
+		     .observed = is_known(d->p2p)
+					 ? text_printf(ctx, "EFA's driver reaches GPU memory: %s",
+						       d->p2p.value)
+					 : "EFA's driver reaches GPU memory",
+		     .evidence = { fact });
+	else if (known_is(ctx->node->driver.flavour, FLAVOUR_OPEN))
+		NOTE(ctx, .subject = d->name.value,
+		     .observed = "EFA's driver reaches GPU memory through DMA-BUF alone",
+		     .evidence = { fact, "driver.flavour" });
+	else if (!is_known(ctx->node->driver.flavour))
+		UNKNOWN(ctx, .evidence = { "driver.flavour", fact });
+	else
+		FAIL(ctx, .subject = d->name.value,
+		     .observed =
+			     "EFA's driver does not reach GPU memory, and the proprietary kernel "
+			     "modules export no DMA-BUF",
+		     .expected = "p2p of the EFA device names NVIDIA",
+		     .remedy = "Build efa_nv_peermem for this driver and load it (Amazon's EFA "
+			       "installer brings it), or install the open kernel modules.",
+		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
+}
+
 static void check_dmabuf(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	bool peermem = node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem");
-	const struct rdma_device *yes = dmabuf_answer(node, true);
+	const struct rdma_device *yes = dmabuf_answer(node, true), *device = NULL;
+	struct fact_bool efa = node_efa_reaches_gpus(node, &device);
 
 	if (skip_without_rdma(ctx))
 		return;
+	if (is_known(efa)) {
+		check_efa(ctx, device, efa.value);
+		return;
+	}
 	if (was_read(node->modules.loaded) && !peermem)
 		check_dmabuf_variables(ctx);
 	/* The proprietary modules export none, whatever the RDMA side can do. */
@@ -525,12 +563,13 @@ static const struct rule rdma_rules[] = {
 		.reads =
 			"What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
 			"EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
-			"the loaded modules; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
+			"the loaded modules; what EFA's driver says in p2p or gdr; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
 			"NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
 		.why = "The command behind it came with Linux " KERNEL_DMABUF
 		       "; OFED brings it to older kernels, so the probe outranks the number.",
 		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",
 		.sources = "NCCL: src/transport/net_ib/gdr.cc\nLinux commit bfe0cc6eb249\n"
+			   "amzn-drivers: kernel/linux/efa/src/efa_sysfs.c, efa_p2p.c\n"
 			   "github.com/aws/aws-ofi-nccl pull 618",
 	},
 };

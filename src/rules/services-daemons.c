@@ -163,8 +163,7 @@ static void check_one(struct rule_context *ctx, const struct daemon *daemon,
 		if (is_enabled(s))
 			UNKNOWN(ctx, .subject = s->unit.value,
 				.observed =
-					"it does its work and ends; whether that went well was not "
-					"recorded",
+					"whether it runs, or how its last run ended, was not recorded",
 				.evidence = { fact });
 		break;
 	default:

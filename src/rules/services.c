@@ -39,7 +39,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = node_is_vm(node) ? SWITCHES_MAYBE : SWITCHES_YES;
+		found = is_absent(node->os.hypervisor) ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
@@ -69,7 +69,8 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 		return "nvidia-fabricmanager is masked";
 	if (!s || str_is(s->load, "not-found"))
 		return s && is_known(s->program)
-			       ? text_printf(ctx, "%s does not run", s->program.value)
+			       ? text_printf(ctx, "%s is there, and no unit starts it",
+					     s->program.value)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
 	if (ending)
@@ -155,12 +156,11 @@ static void check_down(struct rule_context *ctx)
 		return;
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
 		check_running(ctx, s, device);
+	else if (node_is(ctx->node, KIND_CONTAINER))
+		UNKNOWN(ctx, .observed = "a container does not see the services of its host",
+			.evidence = { "services.units", "os.container" });
 	else if (!was_read(services->units) || (s && is_unknown(s->active)))
-		UNKNOWN(ctx,
-			.observed = is_known(ctx->node->os.container)
-					    ? "a container does not see the services of its host"
-					    : NULL,
-			.evidence = { "services.units" });
+		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (switches == SWITCHES_MAYBE)
 		UNKNOWN(ctx,
 			.observed = "not running in this virtual machine; it is needed here only "
@@ -354,7 +354,8 @@ static const struct rule services_rules[] = {
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
 		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
-			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM,
+			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM
+			   "(Fabric Manager restart)",
 	},
 	{
 		.id = "services/fabricmanager-down",

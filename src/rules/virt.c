@@ -6,6 +6,7 @@
 #include "parse/nvidia.h"
 #include "query/gpus.h"
 #include "query/job-env.h"
+#include "query/kind.h"
 #include "query/topology.h"
 
 static void check_hypervisor(struct rule_context *ctx)
@@ -69,7 +70,7 @@ static void check_passthrough(struct rule_context *ctx)
 		return;
 	if (is_unknown(node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
-	else if (!node_is_vm(node))
+	else if (!node_is(node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else if (!has_nic(node) && topology_gpus(node) < 2)
 		NOT_APPLICABLE(ctx, .observed = "one GPU and no RDMA NIC",
@@ -110,7 +111,7 @@ static void check_vgpu(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 		return;
 	}
-	if (!node_is_vm(node)) {
+	if (!node_is(node, KIND_VIRTUAL_MACHINE)) {
 		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 		return;
 	}

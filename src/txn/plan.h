@@ -45,8 +45,9 @@ struct plan_step {
 	const char *subject; /* kernel release, module, unit, sysctl=value, device node; or NULL */
 	const char *path;    /* PLAN_INITRAMFS: the image; PLAN_BOOT_LOADER: the menu; else NULL */
 	const char *tool;    /* initramfs-tools, dracut, mkinitcpio, grub-mkconfig, grubby, ... */
-	const char *const *argv; /* as run on the node, NULL-terminated, argv[0] absolute; or NULL:
-				   a system call or D-Bus call */
+	const char *const *argv; /* what is run, for those who read the plan; the transaction makes
+				    the command itself, of kind, tool, subject and path. NULL: a
+				    system call, or links in a folder */
 	/* What must be in the result when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS:
 	 * "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
 	const char *const *must_hold;
@@ -65,6 +66,7 @@ struct plan_repair {
 struct plan {
 	struct arena *arena;
 	char id[17]; /* first 64 bits of a SHA-256 over files and steps, hexadecimal */
+	uint64_t root_device, root_inode; /* of the folder of --root; 0: this host */
 	/* the whole node is refused: a container, an image-based host, ...; or NULL */
 	const char *refused;
 	LIST(struct plan_repair) repairs;

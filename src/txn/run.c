@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,20 +28,15 @@ static const struct tool {
 	const char *name;
 	const char *paths[4];
 } tools[] = {
-	{ "bootctl", { "/usr/bin/bootctl" } },
 	{ "depmod", { "/usr/sbin/depmod", "/sbin/depmod", "/usr/bin/depmod" } },
 	{ "dracut", { "/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut" } },
 	{ "grub-mkconfig", { "/usr/sbin/grub-mkconfig", "/usr/bin/grub-mkconfig" } },
 	{ "grub2-mkconfig",
 	  { "/usr/sbin/grub2-mkconfig", "/sbin/grub2-mkconfig", "/usr/bin/grub2-mkconfig" } },
-	{ "grubby", { "/usr/sbin/grubby", "/sbin/grubby", "/usr/bin/grubby" } },
-	{ "kernel-install", { "/usr/bin/kernel-install", "/bin/kernel-install" } },
 	{ "mkinitcpio", { "/usr/bin/mkinitcpio", "/usr/sbin/mkinitcpio" } },
 	{ "mkinitramfs", { "/usr/sbin/mkinitramfs", "/usr/bin/mkinitramfs" } },
 	{ "run-parts", { "/usr/bin/run-parts", "/bin/run-parts" } },
 	{ "systemctl", { "/usr/bin/systemctl", "/bin/systemctl" } },
-	{ "update-bootloader", { "/usr/sbin/update-bootloader", "/sbin/update-bootloader" } },
-	{ "update-grub", { "/usr/sbin/update-grub", "/usr/bin/update-grub" } },
 };
 
 #define PATHS_MAX (sizeof(tools[0].paths) / sizeof(tools[0].paths[0]))
@@ -73,17 +69,43 @@ bool run_may(const char *path)
 
 /* ---- signals ---- */
 
-/* Those that would end this process: not what whoever started it told it to ignore, as nohup does. Held
- * back, an ignored signal would be pending like any other. */
+/* What says something of a call, and the call says it too; by default they would end the process. */
+static const int told_by_calls[] = { SIGPIPE, SIGXFSZ, SIGIO };
+static struct sigaction before_hold[sizeof(told_by_calls) / sizeof(told_by_calls[0])];
+
+/* A fault of the program's own cannot wait, and the rest does not end it: signal(7). */
+static bool ends_process(int signal)
+{
+	static const int others[] = { SIGSEGV, SIGBUS,	SIGFPE,	 SIGILL,  SIGTRAP,
+				      SIGSYS,  SIGABRT, SIGCHLD, SIGCONT, SIGSTOP,
+				      SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH,
+				      SIGKILL, SIGPIPE, SIGXFSZ, SIGIO };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] == signal)
+			return false;
+	return true;
+}
+
+/* Not what whoever started it told it to ignore, as nohup does: held back, an ignored signal would be
+ * pending like any other. */
 static void ending_signals(sigset_t *set)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction now;
 
 	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-			sigaddset(set, ending[i]);
+	for (int s = 1; s <= SIGRTMAX; s++)
+		if (ends_process(s) && sigaction(s, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(set, s);
+}
+
+static void ignore_told_by_calls(bool hold)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (size_t i = 0; i < sizeof(told_by_calls) / sizeof(told_by_calls[0]); i++)
+		sigaction(told_by_calls[i], hold ? &ignore : &before_hold[i],
+			  hold ? &before_hold[i] : NULL);
 }
 
 void run_hold_signals(bool hold)
@@ -91,6 +113,7 @@ void run_hold_signals(bool hold)
 	const struct timespec at_once = { 0, 0 };
 	sigset_t set;
 
+	ignore_told_by_calls(hold);
 	ending_signals(&set);
 	/* Those that came have been answered: who called still has to say what became of it. */
 	while (!hold && sigtimedwait(&set, NULL, &at_once) > 0)
@@ -103,8 +126,13 @@ bool run_interrupted(void)
 	sigset_t set, pending;
 
 	ending_signals(&set);
-	return sigpending(&pending) == 0 && sigandset(&set, &set, &pending) == 0 &&
-	       !sigisemptyset(&set);
+	if (sigpending(&pending) < 0)
+		return false;
+	/* sigisemptyset(3) of glibc 2.36 does not see signals above 32. */
+	for (int s = 1; s <= SIGRTMAX; s++)
+		if (sigismember(&set, s) > 0 && sigismember(&pending, s) > 0)
+			return true;
+	return false;
 }
 
 /* ---- the child ---- */
@@ -131,6 +159,26 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* What builds an image or a menu of a tree has no business with the kernel that runs here, or with
+ * its processes: capabilities(7). */
+static void drop_capabilities(void)
+{
+	static const int needless[] = { CAP_SYS_MODULE, CAP_SYS_BOOT,	    CAP_SYS_RAWIO,
+					CAP_SYS_TIME,	CAP_SYS_PTRACE,	    CAP_NET_ADMIN,
+					CAP_SYS_PACCT,	CAP_AUDIT_CONTROL,  CAP_SYSLOG,
+					CAP_WAKE_ALARM, CAP_LINUX_IMMUTABLE };
+
+	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]); i++)
+		prctl(PR_CAPBSET_DROP, needless[i], 0, 0, 0);
+}
+
+/* By descriptor: the name that it had may lead elsewhere by now. */
+static int enter(int root)
+{
+	drop_capabilities();
+	return fchdir(root) < 0 || chroot(".") < 0 ? -1 : 0;
+}
+
 static int prepare_child(const struct run *run, int out)
 {
 	/* Of this host: another root may not have one. */
@@ -141,7 +189,7 @@ static int prepare_child(const struct run *run, int out)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	umask(022);
-	if (run->root && chroot(run->root) < 0)
+	if (run->root >= 0 && enter(run->root))
 		return errno;
 	if (chdir("/") < 0)
 		return errno;

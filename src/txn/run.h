@@ -22,7 +22,7 @@
 
 struct run {
 	const char *const *argv; /* argv[0] absolute, NULL-terminated */
-	const char *root;	 /* chroot there first; NULL: this host's root */
+	int root;		 /* a folder to enter with chroot(2) first; -1: this host's root */
 	unsigned int timeout_s;
 	int lock;      /* stays open in the program, so that the lock lasts as long; -1: none */
 	bool stubborn; /* goes on when a signal to end has come: something is being taken back */
@@ -42,8 +42,10 @@ int run_program(struct run *run);
 const char *run_find(struct host *host, const char *name);
 bool run_may(const char *path);
 
-/* Has a signal arrived that would end the process and that txn.c holds back? */
+/* Has a signal arrived that would end the process and that is held back? */
 bool run_interrupted(void);
+/* Every signal that would end this process by default waits, but for those of its own faults. What a
+ * closed pipe, a limit on file sizes or a lease says is an error of the call that meets it. */
 void run_hold_signals(bool hold);
 
 #endif

@@ -94,7 +94,7 @@ void txn_audit(struct txn *t, const char *event, const char *result)
 	add(&f, "NVNODECHECK_RESULT", result);
 	add(&f, "NVNODECHECK_TRANSACTION", t->id);
 	add(&f, "NVNODECHECK_PLAN", t->plan_id);
-	add(&f, "NVNODECHECK_ROOT", t->options->root);
+	add(&f, "NVNODECHECK_ROOT", t->options->root ? t->options->root->name : NULL);
 	add(&f, "NVNODECHECK_WHO", txn_who(t->arena));
 	add(&f, "NVNODECHECK_BEGUN_BY", t->who);
 	add(&f, "SUDO_UID", getenv("SUDO_UID"));

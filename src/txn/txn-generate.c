@@ -2,7 +2,8 @@
 /*
  * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
  * proves nothing, and some write into the live file or delete it when the disk is full: so it is
- * made under another name in the same folder, looked at, and renamed over the old one only then.
+ * made under another name in the same folder, looked at, and exchanged with the old one only then. So
+ * whatever is found at its own name, unless the journal knows it, is somebody else's.
  */
 #include "txn/txn-private.h"
 
@@ -92,26 +93,28 @@ static int check_side(struct txn *t, struct txn_step *step, const char *side, in
 /* The journal has the hash before the name is given away. */
 static int note_made(struct txn *t, const struct txn_step *step, struct kept *kept, int fd)
 {
-	int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_hash(fd, kept->after.sha256);
+	struct file_seen *made = t->taking_back ? &kept->remade : &kept->after;
+	int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_hash(fd, made->sha256);
 
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));
-	kept->after.there = kept->after_known = true;
-	if (kept < step->kept.items || kept >= step->kept.items + step->kept.count)
-		return 0; /* made anew by an undo */
-	return state_event(t, "MADE %u %u %s", (unsigned int)(step - t->steps.items),
-			   (unsigned int)(kept - step->kept.items), kept->after.sha256);
+	made->there = true;
+	kept->after_known |= !t->taking_back;
+	return state_event(t, "%s %u %u %s", t->taking_back ? "REMADE" : "MADE",
+			   (unsigned int)(step - t->steps.items),
+			   (unsigned int)(kept - step->kept.items), made->sha256);
 }
 
-int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
-	     generate_check *check)
+/* EXPECTED is what the new one takes the place of. */
+static int build(struct txn *t, struct txn_step *step, struct kept *kept,
+		 const struct file_seen *expected, const char *const *argv, generate_check *check)
 {
 	const char *side = write_side_path(t->arena, kept->path);
 	const struct write_request request = {
 		.path = kept->path,
-		.expected = &kept->before,
+		.expected = expected,
 		.mode = 0600,
-		.meta = kept->before.there ? &kept->before.meta : NULL,
+		.meta = expected->there ? &expected->meta : NULL,
 	};
 	_cleanup_close_ int fd = -1;
 	int rc;
@@ -128,55 +131,64 @@ int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char
 	}
 	if (rc == 0)
 		rc = note_made(t, step, kept, fd);
-	if (rc == 0 && write_take(&t->w, side, &request))
-		rc = txn_fail(t, -EIO, NULL);
+	if (rc == 0) {
+		rc = write_take(&t->w, side, &request);
+		rc = rc ? txn_fail(t, rc, NULL) : 0;
+	}
 	if (rc)
 		write_sweep(&t->w, kept->path);
 	return rc;
 }
 
-void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
+int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
+	     generate_check *check)
 {
-	enum txn_item_state worst = TXN_RESTORED;
-	const char *text = NULL;
+	return build(t, step, kept, &kept->before, argv, check);
+}
 
-	for_each_mut(kept, &step->kept) {
-		const char *why = NULL;
-		enum txn_item_state state;
+bool generate_in_place(const struct txn_step *step, const struct kept *kept)
+{
+	return step->kind == PLAN_BOOT_LOADER && kept != step->kept.items;
+}
 
-		write_sweep(&t->w, kept->path);
-		state = kept_restore(t, kept, !step->ended, &why);
-		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED)) {
-			worst = state;
-			text = why;
-		}
-	}
-	txn_set(item, worst, text);
+/* Of an image that somebody else built since, a copy stays. */
+static int remake(struct txn *t, struct txn_step *step, const struct file_seen *now,
+		  const char *const *argv, generate_check *check)
+{
+	struct kept *kept = &step->kept.items[0];
+	int rc;
+
+	txn_tell(t, "%s: made anew, as it changed since", step_title(t->arena, step));
+	rc = state_keep_found(t, kept);
+	return rc ? rc : build(t, step, kept, now, argv, check);
 }
 
 void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		   const char *const *argv, generate_check *check)
 {
-	struct kept now = { .path = step->kept.count ? step->kept.items[0].path : NULL };
+	struct kept *kept = &step->kept.items[0];
+	struct file_seen now;
 	int rc;
 
-	if (item->state != TXN_KEPT || !t->committed || !now.path || !argv)
+	if (item->state != TXN_KEPT || !t->committed || !argv)
 		return;
-	rc = write_see(&t->w, now.path, &now.before);
-	if (rc || !now.before.there) {
+	rc = write_see(&t->w, kept->path, &now);
+	/* Another file of the step is the one that somebody changed. */
+	if (rc == 0 && write_same(&now, &kept->before))
+		return;
+	if (rc || !now.there) {
 		/* Of a kernel that is gone: there is nothing to be as before. */
 		txn_set(item, rc ? TXN_KEPT : TXN_RESTORED,
-			rc ? t->w.why : "it is gone: nothing to put back");
+			rc ? arena_strdup(t->arena, t->w.why) : "it is gone: nothing to put back");
 		return;
 	}
 	if (t->options->no_regenerate) {
 		txn_set(item, TXN_LEFT,
-			arena_printf(t->arena, "changed since; to be made anew: %s",
-				     step_command(t->arena, argv)));
+			"somebody built it since, and it may hold what was taken back: build it "
+			"again");
 		return;
 	}
-	txn_tell(t, "%s: made anew, as it changed since", step_title(t->arena, step));
-	rc = generate(t, step, &now, argv, check);
+	rc = remake(t, step, &now, argv, check);
 	txn_set(item, rc ? TXN_FAILED : TXN_REBUILT,
 		rc ? t->why : "changed since, so it was made anew from the files as they are now");
 	item->output = rc ? t->output : NULL;

@@ -8,13 +8,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "txn/txn-private.h"
 
 /* ---- what the parts share ---- */
 
 int txn_fail(struct txn *t, int rc, const char *format, ...)
 {
-	char text[512];
 	va_list ap;
 
 	if (!format) {
@@ -22,21 +22,20 @@ int txn_fail(struct txn *t, int rc, const char *format, ...)
 		return rc;
 	}
 	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
+	t->why = arena_vprintf(t->arena, format, ap);
 	va_end(ap);
-	t->why = arena_strdup(t->arena, text);
 	return rc;
 }
 
 void txn_note(struct txn *t, const char *format, ...)
 {
-	char text[512];
+	const char *text;
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
+	text = arena_vprintf(t->arena, format, ap);
 	va_end(ap);
-	*LIST_ADD(t->arena, &t->outcome->notes) = arena_strdup(t->arena, text);
+	*LIST_ADD(t->arena, &t->outcome->notes) = text;
 }
 
 void txn_tell(struct txn *t, const char *format, ...)
@@ -50,6 +49,16 @@ void txn_tell(struct txn *t, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	t->options->progress(t->options->user, text);
+}
+
+void txn_under_way(bool under_way)
+{
+	if (under_way)
+		memory_ends_with(EXIT_UNCONFIRMED,
+				 "a transaction was interrupted by that: the next 'fix "
+				 "--apply' or 'undo' takes back what it changed");
+	else
+		memory_ends_with(EXIT_CANNOT, NULL);
 }
 
 struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file)
@@ -67,6 +76,15 @@ void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
 	item->state = state;
 	if (text)
 		item->text = text;
+}
+
+void txn_taken_back(struct txn *t, struct txn_item *item, int rc)
+{
+	if (rc == -ECANCELED)
+		txn_set(item, TXN_LEFT, t->why);
+	else
+		txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
+	item->output = rc ? t->output : item->output;
 }
 
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,

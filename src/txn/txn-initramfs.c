@@ -265,8 +265,6 @@ static int check_kernel(struct txn *t, const struct txn_step *step)
 {
 	const char *path = arena_printf(t->arena, "/lib/modules/%s/modules.dep", step->subject);
 
-	if (strchr(step->subject, '/') || step->subject[0] == '-' || step->subject[0] == '.')
-		return txn_fail(t, -EINVAL, "\"%s\" is no kernel release", step->subject);
 	return host_exists(t->host, path)
 		       ? 0
 		       : txn_fail(t, -ENOENT, "%s is not there: no image can be made of kernel %s",
@@ -287,21 +285,29 @@ static void note_policy(struct txn *t)
 			 POLICY_FILE);
 }
 
-static int prepare(struct txn *t, struct txn_step *step)
+/* What is run, or NULL with a reason. */
+static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
 	size_t g = find_generator(step->tool);
 	const char *program = g < GENERATORS ? run_find(t->host, generators[g].program) : NULL;
-	struct file_seen seen;
-	int rc = 0;
 
-	if (g == GENERATORS || !step->path || !step->subject)
-		return txn_fail(t, -EINVAL, "%s builds no image that this program knows",
-				step->tool ? step->tool : "nothing");
-	if (!program)
-		return txn_fail(t, -ENOENT,
-				"%s is not installed%s: --no-regenerate changes the files "
-				"alone",
-				generators[g].program, t->options->root ? " in this root" : "");
+	if (program)
+		return command(t->arena, g, program, step->subject,
+			       write_side_path(t->arena, step->path));
+	txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files alone",
+		 g < GENERATORS ? generators[g].program : step->tool,
+		 t->options->root ? " in this root" : "");
+	return NULL;
+}
+
+static int prepare(struct txn *t, struct txn_step *step)
+{
+	const char *const *argv = find_command(t, step);
+	struct file_seen seen;
+	int rc;
+
+	if (!argv)
+		return -ENOENT;
 	if (write_see(&t->w, step->path, &seen))
 		return txn_fail(t, -EINVAL, NULL);
 	if (!seen.there)
@@ -313,10 +319,10 @@ static int prepare(struct txn *t, struct txn_step *step)
 		rc = check_image_room(t, step, seen.size);
 	if (rc == 0)
 		rc = check_old_image(t, step);
-	step->argv = command(t->arena, g, program, step->subject,
-			     write_side_path(t->arena, step->path));
+	if (rc == 0)
+		rc = txn_check_program(t, argv[0]);
 	step_writes(t, step, step->path);
-	if (g == 0)
+	if (strcmp(step->tool, "initramfs-tools") == 0)
 		note_policy(t);
 	return rc;
 }
@@ -343,14 +349,20 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 				     arena_printf(t->arena, "--arg=%s", step->subject),
 				     arena_printf(t->arena, "--arg=%s", step->path), HOOKS, NULL };
 
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = -1;
+
 	if (strcmp(step->tool, "initramfs-tools") != 0 || !argv[0] || !has_hooks(t))
 		return 0;
-	return step_program(t, argv, RUN_TIMEOUT_S, NULL);
+	/* It is root's alone, and so is the way there. */
+	folder = write_open_folder(&t->w, HOOKS "/hook", name);
+	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
 
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = generate(t, step, &step->kept.items[0], step->argv, check_image);
+	const char *const *argv = find_command(t, step);
+	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_image) : -ENOENT;
 
 	(void)item;
 	return rc ? rc : run_hooks(t, step);
@@ -358,7 +370,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	generate_undo(t, step, item);
+	kept_restore_all(t, step, item);
 	if (item->state == TXN_RESTORED && run_hooks(t, step))
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }
@@ -367,7 +379,7 @@ static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;
-	generate_redo(t, step, item, step->argv, check_image);
+	generate_redo(t, step, item, find_command(t, step), check_image);
 	if (item->state == TXN_REBUILT && run_hooks(t, step))
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }

@@ -13,11 +13,6 @@
 #include "base/library.h"
 #include "txn/write-private.h"
 
-static void taken_back(struct txn *t, struct txn_item *item, int rc)
-{
-	txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
-}
-
 /* ---- modules ---- */
 
 #define FUNCTIONS(F)                        \
@@ -129,16 +124,14 @@ int txn_check_module(struct txn *t, const char *name)
 
 static int prepare_module(struct txn *t, struct txn_step *step)
 {
-	char *name;
+	char *name = arena_strdup(t->arena, step->subject);
 
-	if (!step->subject || strchr(step->subject, '/'))
-		return txn_fail(t, -EINVAL, "no module is called that");
-	name = arena_strdup(t->arena, step->subject);
 	for (char *p = name; *p; p++)
 		if (*p == '-')
 			*p = '_';
 	step->was = host_exists(t->host, arena_printf(t->arena, "/sys/module/%s", name)) ? "loaded"
 											 : NULL;
+	step->idle = (step->was != NULL) == (step->kind == PLAN_LOAD_MODULE);
 	return 0;
 }
 
@@ -162,33 +155,15 @@ static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *ite
 	if (rc == -EBUSY || rc == -EAGAIN || rc == -EWOULDBLOCK)
 		txn_set(item, TXN_STAYS, t->why);
 	else
-		taken_back(t, item, rc);
+		txn_taken_back(t, item, rc);
 }
 
 static void undo_unload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	taken_back(t, item, step->was ? txn_load_module(t, step->subject) : 0);
+	txn_taken_back(t, item, step->was ? txn_load_module(t, step->subject) : 0);
 }
 
 /* ---- sysctl ---- */
-
-/* net.ipv4.ip_forward, or with slashes where a part has a dot in it: sysctl(8). */
-static bool split_sysctl(struct txn *t, const char *subject, const char **path, const char **value)
-{
-	const char *equal = subject ? strchr(subject, '=') : NULL;
-	char *name;
-
-	if (!equal || equal == subject || strstr(subject, ".."))
-		return false;
-	name = arena_strndup(t->arena, subject, (size_t)(equal - subject));
-	if (!strchr(name, '/'))
-		for (char *p = name; *p; p++)
-			if (*p == '.')
-				*p = '/';
-	*path = arena_printf(t->arena, "/proc/sys/%s", name);
-	*value = equal + 1;
-	return true;
-}
 
 static const char *read_sysctl(struct txn *t, const char *path)
 {
@@ -199,33 +174,6 @@ static const char *read_sysctl(struct txn *t, const char *path)
 		return NULL;
 	value = span_trim(text_span(&text));
 	return arena_strndup(t->arena, value.p, value.n);
-}
-
-static int prepare_sysctl(struct txn *t, struct txn_step *step)
-{
-	const char *path, *value;
-
-	if (!split_sysctl(t, step->subject, &path, &value))
-		return txn_fail(t, -EINVAL, "\"%s\" is not name=value",
-				step->subject ? step->subject : "");
-	step->was = read_sysctl(t, path);
-	return step->was ? 0 : txn_fail(t, -ENOENT, "this kernel has no %s that can be read", path);
-}
-
-static int set_sysctl(struct txn *t, const char *path, const char *value)
-{
-	int rc = write_setting(&t->w, path, value);
-
-	return rc ? txn_fail(t, rc, NULL) : 0;
-}
-
-static int run_sysctl(struct txn *t, struct txn_step *step, struct txn_item *item)
-{
-	const char *path, *value;
-
-	(void)item;
-	split_sysctl(t, step->subject, &path, &value);
-	return set_sysctl(t, path, value);
 }
 
 /* Blanks and tabs are one in settings of several numbers. */
@@ -244,42 +192,54 @@ static bool same_words(const char *a, const char *b)
 	return true;
 }
 
+static int prepare_sysctl(struct txn *t, struct txn_step *step)
+{
+	const char *path, *value;
+
+	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+		return txn_fail(t, -EINVAL, "\"%s\" is not name=value", step->subject);
+	step->was = read_sysctl(t, path);
+	if (!step->was)
+		return txn_fail(t, -ENOENT, "this kernel has no %s that can be read", path);
+	step->idle = same_words(step->was, value);
+	return 0;
+}
+
+static int set_sysctl(struct txn *t, const char *path, const char *value)
+{
+	int rc = write_setting(&t->w, path, value);
+
+	return rc ? txn_fail(t, rc, NULL) : 0;
+}
+
+static int run_sysctl(struct txn *t, struct txn_step *step, struct txn_item *item)
+{
+	const char *path, *value;
+
+	(void)item;
+	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+		return txn_fail(t, -EINVAL, "\"%s\" is not name=value", step->subject);
+	return step->idle ? 0 : set_sysctl(t, path, value);
+}
+
 static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *path, *value, *now;
 
-	split_sysctl(t, step->subject, &path, &value);
+	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+		return;
 	now = read_sysctl(t, path);
-	/* After a reboot it has the value that the files give it. */
-	if (!now || same_words(now, step->was))
+	if (!now)
+		txn_set(item, TXN_FAILED, arena_printf(t->arena, "%s cannot be read", path));
+	else if (same_words(now, step->was))
 		txn_set(item, TXN_RESTORED, NULL);
 	else if (!same_words(now, value))
 		txn_set(item, TXN_KEPT, arena_printf(t->arena, "%s is %s by now: kept", path, now));
 	else
-		taken_back(t, item, set_sysctl(t, path, step->was));
+		txn_taken_back(t, item, set_sysctl(t, path, step->was));
 }
 
 /* ---- device nodes ---- */
-
-struct dev_node {
-	const char *path;
-	unsigned int major, minor, mode;
-};
-
-static bool split_node(struct txn *t, const char *subject, struct dev_node *node)
-{
-	struct span rest = span_of(subject ? subject : ""), path, type;
-	char tail[64];
-
-	if (!span_word(&rest, &path) || !span_word(&rest, &type) || !span_is(type, "c") ||
-	    !span_starts(path, "/dev/") || rest.n >= sizeof(tail))
-		return false;
-	memcpy(tail, rest.p, rest.n);
-	tail[rest.n] = '\0';
-	node->path = arena_strndup(t->arena, path.p, path.n);
-	return sscanf(tail, "%u:%u %o", &node->major, &node->minor, &node->mode) == 3 &&
-	       node->mode <= 0777;
-}
 
 /* A node of another number is what a module left that was loaded under that number: who has it open
  * keeps it, and it opens nothing any more. */
@@ -289,14 +249,14 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 	struct host_stat st;
 	struct dev_node node;
 
-	if (!split_node(t, step->subject, &node))
-		return txn_fail(t, -EINVAL, "\"%s\" is not PATH c MAJOR:MINOR MODE",
-				step->subject ? step->subject : "");
+	if (!form_split_node(t->arena, step->subject, &node))
+		return txn_fail(t, -EINVAL, "\"%s\" is not PATH c MAJOR:MINOR MODE", step->subject);
 	if (host_stat(t->host, &st, "%s", node.path) < 0)
 		return 0;
 	if (!S_ISCHR(st.mode) || host_link(t->host, target, "%s", node.path) == 0)
 		return txn_fail(t, -EEXIST, "%s is there, and is no character device", node.path);
-	if (st.rdev == makedev(node.major, node.minor))
+	step->idle = st.rdev == makedev(node.major, node.minor);
+	if (step->idle)
 		step->was = "there";
 	else
 		step->was = arena_printf(t->arena, "%s c %u:%u 0%o", node.path, major(st.rdev),
@@ -307,7 +267,7 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 /* The node that was in its place; false when there was none. */
 static bool split_replaced(struct txn *t, const struct txn_step *step, struct dev_node *old)
 {
-	return step->was && split_node(t, step->was, old);
+	return step->was && form_split_node(t->arena, step->was, old);
 }
 
 static int replace_node(struct txn *t, const struct dev_node *old, const struct dev_node *node)
@@ -326,7 +286,7 @@ static int run_node(struct txn *t, struct txn_step *step, struct txn_item *item)
 	bool replaces = split_replaced(t, step, &old);
 
 	(void)item;
-	if ((step->was && !replaces) || !split_node(t, step->subject, &node))
+	if ((step->was && !replaces) || !form_split_node(t->arena, step->subject, &node))
 		return 0;
 	return replace_node(t, replaces ? &old : NULL, &node);
 }
@@ -346,12 +306,13 @@ static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *ite
 	bool replaced = split_replaced(t, step, &old);
 	int rc = 0;
 
-	if ((!step->was || (replaced && !is_back(t, &old))) && split_node(t, step->subject, &node))
+	if ((!step->was || (replaced && !is_back(t, &old))) &&
+	    form_split_node(t->arena, step->subject, &node))
 		rc = replace_node(t, &node, replaced ? &old : NULL);
 	if (rc == -ESTALE)
 		txn_set(item, TXN_KEPT, t->why);
 	else
-		taken_back(t, item, rc);
+		txn_taken_back(t, item, rc);
 }
 
 const struct step_kind step_load_module = {

@@ -18,10 +18,12 @@ static enum txn_status status_of(const struct txn *t, int rc)
 static void add_entry(struct txn *t, int rc, struct txn_entries *entries)
 {
 	struct txn_entry *entry = LIST_ADD(t->arena, &entries->entries);
+	const char *text = rc ? arena_printf(t->arena, "%s. %s", t->why, state_advice(t)) : NULL;
 
 	*entry = (struct txn_entry){ .id = t->id,
 				     .plan_id = t->plan_id,
 				     .status = status_of(t, rc),
+				     .text = text,
 				     .time_s = t->time_s,
 				     .boot_id = t->boot_id,
 				     .who = t->who };
@@ -37,7 +39,7 @@ static void add_entry(struct txn *t, int rc, struct txn_entries *entries)
 		*LIST_ADD(t->arena, &entry->repairs) = *repair;
 }
 
-int txn_list(const char *root, struct arena *arena, struct txn_entries *entries)
+int txn_list(const struct root *root, struct arena *arena, struct txn_entries *entries)
 {
 	const struct txn_options options = { .root = root };
 	_cleanup_names_ struct names names = { 0 };
@@ -58,11 +60,7 @@ int txn_list(const char *root, struct arena *arena, struct txn_entries *entries)
 				   .lock = -1,
 				   .folder = -1,
 				   .journal = -1 };
-		int loaded = state_load(&one, arena_strdup(arena, names.items[i]));
-
-		/* One that never began is swept away by the next transaction. */
-		if (loaded != -ENOENT)
-			add_entry(&one, loaded, entries);
+		add_entry(&one, state_load(&one, arena_strdup(arena, names.items[i])), entries);
 		close_fd(&one.folder);
 	}
 	txn_close(&t);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
- * for it, as a generator of images is. grubby and its like edit several files in place and take
- * options away that they replace (grubby --args=iommu=pt removes iommu=force), so that taking back
- * means to put those files back, not to call them again.
+ * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name for it,
+ * as a generator of images is. That of RHEL 8 and 9 also edits grubenv and the boot entries in their
+ * place.
  */
 #include "txn/txn-private.h"
 
@@ -14,14 +13,10 @@
 #include "base/cleanup.h"
 
 #define MENU_MAX (8u << 20)
-#define DEBIAN_MENU "/boot/grub/grub.cfg"
 
-/* What tools other than grub-mkconfig write to, apart from the entries. */
+/* What grub2-mkconfig writes to, apart from the entries. */
 static const char *const edited[] = {
-	"/etc/default/grub",
-	"/etc/kernel/cmdline",
 	"/boot/grub2/grubenv",
-	"/boot/grub2/grub.cfg",
 	"/boot/efi/EFI/redhat/grubenv",
 	"/boot/efi/EFI/centos/grubenv",
 	"/boot/efi/EFI/rocky/grubenv",
@@ -31,49 +26,17 @@ static const char *const edited[] = {
 static const char *const entry_folders[] = { "/boot/loader/entries", "/boot/efi/loader/entries",
 					     "/efi/loader/entries" };
 
-static const char *program_name(const struct txn_step *step)
+/* Writing beside the menu; NULL with a reason. */
+static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
-	const char *slash = step->argv && step->argv[0] ? strrchr(step->argv[0], '/') : NULL;
+	const char *const argv[] = { run_find(t->host, step->tool), "-o",
+				     write_side_path(t->arena, step->path), NULL };
 
-	return slash ? slash + 1 : "";
-}
-
-/* The menu that is to be written, or NULL when the tool is of the other kind. */
-static const char *menu_of(const struct txn_step *step)
-{
-	const char *name = program_name(step);
-
-	if (strcmp(name, "update-grub") == 0)
-		return DEBIAN_MENU;
-	if (strcmp(name, "grub-mkconfig") != 0 && strcmp(name, "grub2-mkconfig") != 0)
-		return NULL;
-	for (const char *const *a = step->argv + 1; *a; a++) {
-		if ((strcmp(*a, "-o") == 0 || strcmp(*a, "--output") == 0) && a[1])
-			return a[1];
-		if (strncmp(*a, "--output=", 9) == 0)
-			return *a + 9;
-	}
+	if (argv[0])
+		return memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv));
+	txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files alone",
+		 step->tool, t->options->root ? " in this root" : "");
 	return NULL;
-}
-
-/* The command of the plan, writing to SIDE instead. */
-static const char *const *side_command(struct txn *t, const struct txn_step *step, const char *side)
-{
-	LIST(const char *) argv = { 0 };
-	bool update_grub = strcmp(program_name(step), "update-grub") == 0;
-
-	*LIST_ADD(t->arena, &argv) = update_grub ? run_find(t->host, "grub-mkconfig")
-						 : step->argv[0];
-	*LIST_ADD(t->arena, &argv) = "-o";
-	*LIST_ADD(t->arena, &argv) = side;
-	for (const char *const *a = step->argv + 1; *a; a++) {
-		if (strcmp(*a, "-o") == 0 || strcmp(*a, "--output") == 0)
-			a++;
-		else if (strncmp(*a, "--output=", 9) != 0)
-			*LIST_ADD(t->arena, &argv) = *a;
-	}
-	*LIST_ADD(t->arena, &argv) = NULL;
-	return argv.items;
 }
 
 /* ---- keeping what may be written ---- */
@@ -102,41 +65,30 @@ static void note_entries(struct txn *t, struct txn_step *step)
 	}
 }
 
-static void note_edited(struct txn *t, struct txn_step *step, const char *menu)
+static void note_edited(struct txn *t, struct txn_step *step)
 {
 	for (size_t i = 0; i < sizeof(edited) / sizeof(edited[0]); i++)
-		if (!menu || strcmp(menu, edited[i]) != 0)
-			note_written(t, step, edited[i]);
+		note_written(t, step, edited[i]);
 	note_entries(t, step);
 }
 
 static int prepare(struct txn *t, struct txn_step *step)
 {
-	const char *menu = menu_of(step);
+	const char *const *argv = find_command(t, step);
 	struct file_seen seen;
+	int rc;
 
-	if (!step->argv || !run_may(step->argv[0]))
-		return txn_fail(t, -EINVAL,
-				"the boot loader's menu: no command that this program runs");
-	if (!run_find(t->host, program_name(step)) ||
-	    (menu && strcmp(program_name(step), "update-grub") == 0 &&
-	     !run_find(t->host, "grub-mkconfig")))
-		return txn_fail(t, -ENOENT,
-				"%s is not installed%s: --no-regenerate changes the files "
-				"alone",
-				program_name(step), t->options->root ? " in this root" : "");
-	if (menu) {
-		if (write_see(&t->w, menu, &seen))
-			return txn_fail(t, -EINVAL, NULL);
-		if (generate_check_place(t, menu))
-			return -ENODEV;
-		step_writes(t, step, menu);
-	}
-	/* grub2-mkconfig of RHEL 8 and 9 writes grubenv and entries as well. */
-	if (!menu || strcmp(program_name(step), "grub2-mkconfig") == 0)
-		note_edited(t, step, menu);
-	step->path = menu;
-	return 0;
+	if (!argv)
+		return -ENOENT;
+	if (write_see(&t->w, step->path, &seen))
+		return txn_fail(t, -EINVAL, NULL);
+	rc = generate_check_place(t, step->path);
+	if (rc == 0)
+		rc = txn_check_program(t, argv[0]);
+	step_writes(t, step, step->path);
+	if (strcmp(step->tool, "grub2-mkconfig") == 0)
+		note_edited(t, step);
+	return rc;
 }
 
 /* ---- doing ---- */
@@ -209,27 +161,18 @@ static int note_after(struct txn *t, struct txn_step *step, uint32_t first)
 
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const char *menu = menu_of(step);
-	int rc;
+	const char *const *argv = find_command(t, step);
+	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_menu) : -ENOENT;
 
 	(void)item;
-	if (menu)
-		rc = generate(t, step, &step->kept.items[0],
-			      side_command(t, step, write_side_path(t->arena, menu)), check_menu);
-	else
-		rc = step_program(t, step->argv, RUN_TIMEOUT_S, NULL);
-	return rc ? rc : note_after(t, step, menu != NULL);
+	return rc ? rc : note_after(t, step, 1);
 }
 
 /* The menu is the only one that can be made anew; an entry that somebody changed is theirs. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const char *menu = menu_of(step);
-
 	step->must_hold = NULL;
-	if (menu)
-		generate_redo(t, step, item, side_command(t, step, write_side_path(t->arena, menu)),
-			      check_menu);
+	generate_redo(t, step, item, find_command(t, step), check_menu);
 }
 
 const struct step_kind step_boot_loader = {
@@ -237,6 +180,6 @@ const struct step_kind step_boot_loader = {
 	.program = true,
 	.prepare = prepare,
 	.run = run,
-	.undo = generate_undo,
+	.undo = kept_restore_all,
 	.redo = redo,
 };

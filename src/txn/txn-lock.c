@@ -40,13 +40,13 @@ static int refuse_held(struct txn *t, int fd)
 /* The folder that every transaction writes to first tells who may make one. */
 static int refuse_lock(struct txn *t, int rc, const char *why)
 {
-	const char *root = t->options->root;
+	const struct root *root = t->options->root;
 
 	if (root && !t->w.refused && (rc == -EACCES || rc == -EPERM))
 		return txn_fail(t, rc,
 				"only root, or who owns %s and all below it, can change it "
 				"(%s)",
-				root, why);
+				root->name, why);
 	return txn_fail(t, rc, "%s", why);
 }
 

@@ -10,28 +10,33 @@
 #define TXN_PRIVATE_H
 
 #include "host/host.h"
+#include "host/root.h"
+#include "parse/journal.h"
 #include "txn/run.h"
 #include "txn/txn.h"
 #include "txn/write.h"
 
 struct json_object;
 
-/* A file as it was. Its bytes are in the state folder, in before.NUMBER. */
+/* A file or a link as it was. A file's bytes are in the state folder, in before.NUMBER. */
 struct kept {
 	const char *path;
 	unsigned int number;
+	bool is_link;
 	struct file_seen before;
-	/* What the transaction made of it, as the journal says before it is renamed. */
+	/* What the transaction makes of it: known from the record, or, for what a program makes, from
+	 * the journal before it is renamed. */
 	bool after_known;
-	struct file_seen after; /* there and sha256 alone */
+	struct file_seen after;	 /* there, link and sha256 alone */
+	struct file_seen remade; /* by an undo, because somebody had changed it since; likewise */
+	LIST(const char *) folders; /* that were not there either, outermost first */
 };
 
 struct txn_file {
 	struct kept kept;
-	struct span bytes;	    /* to be written; only while applying */
-	uint32_t mode;		    /* of a new file */
-	LIST(const char *) folders; /* that were not there either, outermost first */
-	bool begun;		    /* the journal says so */
+	struct span bytes; /* to be written; only while applying */
+	uint32_t mode;	   /* of a new file */
+	bool begun;	   /* the journal says so */
 };
 
 struct txn_step {
@@ -39,11 +44,13 @@ struct txn_step {
 	const char *subject;
 	const char *path;
 	const char *tool;
-	const char *const *argv;
-	const char *const *must_hold;
+	const char *const *must_hold; /* only while applying */
+	/* The boot that it belongs to; NULL: it belongs to the files, or is not done. */
+	const char *boot;
 	const char *was;	/* a unit's or module's state, a sysctl's value before; or NULL */
 	LIST(struct kept) kept; /* the files that it writes */
 	const char *left;	/* why it is not done, or NULL */
+	bool idle;		/* nothing to do: it is so already */
 	bool begun, ended;	/* the journal says so */
 };
 
@@ -54,10 +61,14 @@ struct txn {
 	struct host *host;
 	struct writer w;
 	int lock;
-	int folder;	  /* the state folder; -1 */
-	int journal;	  /* -1 */
-	bool taking_back; /* signals wait until that is done */
-	bool again;	  /* a file could not be put back: the next run has to try */
+	int folder;		    /* the state folder; -1 */
+	int journal;		    /* -1 */
+	size_t journal_size;	    /* of its good lines */
+	char check[JOURNAL_ID_MAX]; /* of the last of them */
+	bool taking_back;	    /* signals wait until that is done */
+	bool again;		    /* a file could not be put back: the next run has to try */
+	bool commit_tried;	    /* its line may be on the disk */
+	unsigned int found;	    /* files of somebody's that were kept, and replaced */
 
 	const char *id;
 	const char *plan_id;
@@ -70,7 +81,9 @@ struct txn {
 	LIST(struct txn_repair) repairs;
 
 	/* What the journal says. */
-	bool begun, committed, undoing, ended;
+	bool committed, undoing, ended;
+	bool journal_damaged; /* so that none of these can be relied upon */
+	char record_sha[SHA256_HEX];
 	enum txn_status status; /* when ended */
 
 	const char *why;    /* of the last failure */
@@ -81,50 +94,90 @@ struct txn {
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
 	     struct txn_outcome *outcome);
 void txn_close(struct txn *t);
+/* Between the first change and the last line of the journal, whatever ends the process says that the next
+ * run has to take it back. */
+void txn_under_way(bool under_way);
 /* RC, with t->why set; FORMAT NULL takes the writer's. */
 int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
 struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
 void txn_set(struct txn_item *item, enum txn_item_state state, const char *text);
+/* What became of a step that was taken back, or of a part of it: RC of what was done for it. */
+void txn_taken_back(struct txn *t, struct txn_item *item, int rc);
 void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
-/* What the running kernel or manager was told is forgotten then. */
-bool txn_booted_since(struct txn *t);
+
+/* txn-place.c: that the root is the plan's, and that nobody else can exchange it. 0 or a refusal. */
+int txn_check_place(struct txn *t);
+int txn_check_identity(struct txn *t, const struct plan *plan);
+/* What root runs must be root's, and so must all that leads to it. */
+int txn_check_program(struct txn *t, const char *path);
 
 /* txn-lock.c: 0 or a refusal in t->why. */
 int txn_lock(struct txn *t);
 int txn_check_packages(struct txn *t);
 
-/* txn-journal.c: the state folder. */
-int state_create(struct txn *t);   /* an empty one, with an id of its own */
-void state_discard(struct txn *t); /* of a transaction that never began */
-int state_save(struct txn *t);	   /* plan.json, fsynced */
-/* plan.json and the journal; -ENOENT when it never began. */
+/* txn-state.c: the state folder. */
+int state_create(struct txn *t); /* an empty one, with an id of its own and another name */
+/* The record and the first line of the journal, fsynced; then it has its name, and has begun. */
+int state_begin(struct txn *t);
+void state_discard(struct txn *t); /* of a transaction that changed nothing */
+/* Removes the folders of transactions that never began. */
+void state_sweep(struct txn *t);
+/* All ids, the oldest first. */
+int state_names(struct txn *t, struct names *names);
+/* Reads record and journal. -EBADMSG: one of them is not what was written there, and t->why says
+ * what; what the journal says is replayed as far as it can be relied upon. */
 int state_load(struct txn *t, const char *id);
-int state_open(struct txn *t);			     /* the journal, for more events */
-int state_names(struct txn *t, struct names *names); /* all ids, the oldest first */
-/* One line, fsynced. */
-int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps PATH as it is now: the next before.NUMBER. */
 int state_keep(struct txn *t, struct kept *kept, const char *path);
 /* Copies that nobody needs any more: all is as it was. The record and the journal stay. */
 void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
-/* A copy of what was found in its place, for the user. */
-void state_keep_found(struct txn *t, const struct kept *kept);
+/* A copy of what was found in its place, before it is replaced. 0 or a failure. */
+int state_keep_found(struct txn *t, const struct kept *kept);
+/* What a record that cannot be used needs: "look at ..., then mv ...". */
+const char *state_advice(struct txn *t);
+
+/* txn-journal.c */
+int state_open(struct txn *t); /* the journal, for more events */
+void state_replay(struct txn *t, struct journal *journal);
+/* One line, fsynced. */
+int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* txn-record.c: struct txn as JSON. */
 #define RECORD_FORMAT OWN_RECORD_FORMAT
 struct json_object *record_to_json(const struct txn *t);
+/* -EBADMSG when it is not one that this program could have written. */
 int record_from_json(struct txn *t, struct json_object *json);
+
+/* txn-form.c: whether a step is one that could have been prepared, word by word. NULL, or what is wrong
+ * with it. */
+const char *form_of_path(const char *path);
+/* UTF-8 without control characters. */
+bool form_is_text(const char *s);
+bool form_is_unit(const char *name);
+const char *form_of_step(struct arena *arena, const struct txn_step *step);
+/* The same, and what was found out and kept for it. */
+const char *form_of_record(struct arena *arena, const struct txn_step *step);
+/* PATH c MAJOR:MINOR MODE */
+struct dev_node {
+	const char *path;
+	unsigned int major, minor, mode;
+};
+bool form_split_node(struct arena *arena, const char *subject, struct dev_node *node);
+/* NAME=VALUE */
+bool form_split_sysctl(struct arena *arena, const char *subject, const char **path,
+		       const char **value);
 
 /* txn-steps.c */
 const char *step_title(struct arena *arena, const struct txn_step *step);
 /* Finds out what the step would change; nothing is changed. Sets step->left. */
 int step_prepare(struct txn *t, struct txn_step *step);
+bool step_is_live(const struct txn_step *step);
 /* Keeps the files that it writes. */
 int step_keep(struct txn *t, struct txn_step *step);
 int step_run(struct txn *t, struct txn_step *step, struct txn_item *item);
@@ -135,7 +188,7 @@ void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* What a kind of step does; NULL functions: nothing to do there. */
 struct step_kind {
 	const char *title; /* %s is the subject */
-	bool live;	   /* only a running host has it */
+	bool live;	   /* only a running host has it, and only until it boots again */
 	bool program;	   /* a program is run for it */
 	int (*prepare)(struct txn *t, struct txn_step *step);
 	int (*run)(struct txn *t, struct txn_step *step, struct txn_item *item);
@@ -155,21 +208,28 @@ int txn_unload_module(struct txn *t, const char *name);
 /* Could be unloaded and loaded again: it has a file, and no command of its own. */
 int txn_check_module(struct txn *t, const char *name);
 
-/* Runs ARGV in the transaction's root; fails as txn_fail(). OUTPUT may be NULL. */
+/* The only door to programs. Runs ARGV in the transaction's root; fails as txn_fail(); -ECANCELED when
+ * the user wants none run. OUTPUT may be NULL. */
 int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		 const char **output);
 const char *step_command(struct arena *arena, const char *const *argv);
 /* Marks PATH as a file that the step writes. */
-void step_writes(struct txn *t, struct txn_step *step, const char *path);
+struct kept *step_writes(struct txn *t, struct txn_step *step, const char *path);
 
-/* txn-generate.c: a file that a program makes: aside, looked at, then renamed. */
+/* txn-links.c: finds the links that enable or disable the unit, and makes or removes them. */
+int links_enable(struct txn *t, struct txn_step *step);
+int links_disable(struct txn *t, struct txn_step *step);
+int links_change(struct txn *t, const struct txn_step *step);
+
+/* txn-generate.c: a file that a program makes: aside, looked at, then exchanged. */
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
+/* Does the step's program write this file in its place, so that an interruption leaves it in any
+ * state? */
+bool generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Is what should be mounted where PATH is? */
 int generate_check_place(struct txn *t, const char *path);
-/* Puts back what the step wrote; what somebody changed since is TXN_KEPT. */
-void generate_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Makes the file anew, if that is what became of it. */
 void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		   const char *const *argv, generate_check *check);
@@ -179,9 +239,12 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_take_back(struct txn *t);
 /* The same for everything in the state folder that was left unfinished. */
 int txn_recover_all(struct txn *t);
-/* The file as it was before, unless it is somebody else's by now. FORCE: also when nobody wrote
- * down what the transaction made of it. */
-enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text);
+/* The file as it was before, unless it is somebody else's by now. DOUBT: a program was writing it in its
+ * place, so that what is there may be anybody's: a copy of that is kept first. */
+enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
+
+/* All files of a step; the worst that became of one is the item's state. */
+void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item);
 
 /* txn-audit.c */
 void txn_audit(struct txn *t, const char *event, const char *result);

@@ -3,12 +3,13 @@
 #include "txn/txn-private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "parse/base64.h"
 
-#define KEPT_MAX 65536 /* files of one transaction: far more than there can be */
+#define NS_PER_S 1000000000
 
 /* ---- writing ---- */
 
@@ -32,6 +33,8 @@ static struct json_object *seen_to_json(const struct file_seen *seen)
 	if (!seen->there)
 		return NULL;
 	json = json_object_new_object();
+	if (seen->link)
+		json_put_string(json, "link", seen->link);
 	json_put_string(json, "sha256", seen->sha256);
 	json_put_number(json, "size_bytes", seen->size);
 	json_put_number(json, "mode", seen->meta.mode);
@@ -43,32 +46,34 @@ static struct json_object *seen_to_json(const struct file_seen *seen)
 	return json;
 }
 
+/* null: it goes */
+static struct json_object *after_to_json(const struct file_seen *after)
+{
+	struct json_object *json;
+
+	if (!after->there)
+		return NULL;
+	json = json_object_new_object();
+	if (after->link)
+		json_put_string(json, "link", after->link);
+	else
+		json_put_string(json, "sha256", after->sha256);
+	return json;
+}
+
 static struct json_object *kept_to_json(const struct kept *kept)
 {
 	struct json_object *json = json_object_new_object();
+	struct json_object *folders = json_object_new_array();
 
 	json_put_string(json, "path", kept->path);
 	json_put_number(json, "number", kept->number);
+	json_put_string(json, "type", kept->is_link ? "link" : "file");
 	json_put(json, "before", seen_to_json(&kept->before));
-	return json;
-}
-
-static struct json_object *strings_to_json(const char *const *strings)
-{
-	struct json_object *json = strings ? json_object_new_array() : NULL;
-
-	for (; strings && *strings; strings++)
-		json_object_array_add(json, json_text(*strings, strlen(*strings)));
-	return json;
-}
-
-static struct json_object *file_to_json(const struct txn_file *file)
-{
-	struct json_object *json = kept_to_json(&file->kept);
-	struct json_object *folders = json_object_new_array();
-
-	json_put_string(json, "after", file->kept.after.there ? file->kept.after.sha256 : NULL);
-	for_each(folder, &file->folders)
+	/* What a program makes is not known yet. */
+	if (kept->after_known)
+		json_put(json, "after", after_to_json(&kept->after));
+	for_each(folder, &kept->folders)
 		json_object_array_add(folders, json_text(*folder, strlen(*folder)));
 	json_put(json, "folders", folders);
 	return json;
@@ -83,12 +88,12 @@ static struct json_object *step_to_json(const struct txn_step *step)
 	json_put_string(json, "subject", step->subject);
 	json_put_string(json, "path", step->path);
 	json_put_string(json, "tool", step->tool);
-	json_put(json, "argv", strings_to_json(step->argv));
-	json_put(json, "must_hold", strings_to_json(step->must_hold));
+	json_put_string(json, "boot", step->boot);
 	json_put_string(json, "was", step->was);
 	json_put_string(json, "left", step->left);
 	for_each(k, &step->kept)
-		json_object_array_add(kept, kept_to_json(k));
+		if (!step->left)
+			json_object_array_add(kept, kept_to_json(k));
 	json_put(json, "files", kept);
 	return json;
 }
@@ -118,7 +123,7 @@ struct json_object *record_to_json(const struct txn *t)
 	for_each(repair, &t->repairs)
 		json_object_array_add(repairs, repair_to_json(repair));
 	for_each(file, &t->files)
-		json_object_array_add(files, file_to_json(file));
+		json_object_array_add(files, kept_to_json(&file->kept));
 	for_each(step, &t->steps)
 		json_object_array_add(steps, step_to_json(step));
 	json_put(json, "repairs", repairs);
@@ -133,31 +138,7 @@ static const char *copy_string(struct txn *t, struct json_object *json, const ch
 {
 	const char *s = json_string(json, key);
 
-	return s ? arena_strdup(t->arena, s) : NULL;
-}
-
-/* NULL-terminated, or NULL for null. */
-static int strings_from_json(struct txn *t, struct json_object *json, const char *const **out)
-{
-	const char **strings;
-	size_t n;
-
-	*out = NULL;
-	if (!json)
-		return 0;
-	if (!json_object_is_type(json, json_type_array))
-		return -EBADMSG;
-	n = json_object_array_length(json);
-	strings = arena_alloc(t->arena, (n + 1) * sizeof(*strings));
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *item = json_object_array_get_idx(json, i);
-
-		if (!json_object_is_type(item, json_type_string))
-			return -EBADMSG;
-		strings[i] = arena_strdup(t->arena, json_object_get_string(item));
-	}
-	*out = strings;
-	return 0;
+	return s && form_is_text(s) ? arena_strdup(t->arena, s) : NULL;
 }
 
 static int xattrs_from_json(struct txn *t, struct json_object *json, struct file_meta *meta)
@@ -183,29 +164,48 @@ static int xattrs_from_json(struct txn *t, struct json_object *json, struct file
 	return 0;
 }
 
-static bool sha_from_json(struct json_object *json, const char *key, char sha[SHA256_HEX])
+static bool sha_from_json(struct json_object *json, char sha[SHA256_HEX])
 {
-	const char *s = json_string(json, key);
+	const char *s = json_string(json, "sha256");
 
-	if (!s || strlen(s) != SHA256_HEX - 1)
+	if (!s || strlen(s) != SHA256_HEX - 1 || strspn(s, "0123456789abcdef") != strlen(s))
 		return false;
 	memcpy(sha, s, SHA256_HEX);
 	return true;
 }
 
-static int seen_from_json(struct txn *t, struct json_object *json, struct file_seen *seen)
+/* Where it leads says what its hash is. */
+static int link_from_json(struct txn *t, struct json_object *json, struct file_seen *seen)
+{
+	seen->link = copy_string(t, json, "link");
+	if (!seen->link || !*seen->link || strlen(seen->link) >= PATH_MAX)
+		return -EBADMSG;
+	return sha256_of(seen->link, strlen(seen->link), seen->sha256);
+}
+
+static int bytes_from_json(struct txn *t, struct json_object *json, bool is_link,
+			   struct file_seen *seen)
+{
+	seen->there = true;
+	if (is_link)
+		return link_from_json(t, json, seen);
+	return !json_member(json, "link") && sha_from_json(json, seen->sha256) ? 0 : -EBADMSG;
+}
+
+static int seen_from_json(struct txn *t, struct json_object *json, bool is_link,
+			  struct file_seen *seen)
 {
 	struct json_object *mtime = json_member(json, "mtime_s");
 	uint64_t mode, uid, gid, ns;
 
 	if (!json)
 		return 0;
-	if (!sha_from_json(json, "sha256", seen->sha256) ||
+	if (bytes_from_json(t, json, is_link, seen) ||
 	    !json_number(json, "size_bytes", &seen->size) || !json_number(json, "mode", &mode) ||
 	    !json_number(json, "uid", &uid) || !json_number(json, "gid", &gid) ||
-	    !json_number(json, "mtime_ns", &ns) || !json_object_is_type(mtime, json_type_int))
+	    !json_number(json, "mtime_ns", &ns) || !json_object_is_type(mtime, json_type_int) ||
+	    uid > UINT32_MAX || gid > UINT32_MAX || ns >= NS_PER_S)
 		return -EBADMSG;
-	seen->there = true;
 	seen->meta = (struct file_meta){ .mode = (uint32_t)mode & 07777,
 					 .uid = (uid_t)uid,
 					 .gid = (gid_t)gid,
@@ -214,35 +214,61 @@ static int seen_from_json(struct txn *t, struct json_object *json, struct file_s
 	return xattrs_from_json(t, json_member(json, "xattrs"), &seen->meta);
 }
 
+static int after_from_json(struct txn *t, struct json_object *json, struct kept *kept)
+{
+	struct json_object *after;
+
+	kept->after_known = json_object_object_get_ex(json, "after", &after);
+	return after ? bytes_from_json(t, after, kept->is_link, &kept->after) : 0;
+}
+
+/* Those above PATH, outermost first. */
+static int folders_from_json(struct txn *t, struct json_object *list, struct kept *kept)
+{
+	if (!json_object_is_type(list, json_type_array))
+		return -EBADMSG;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		const char *folder = json_object_is_type(item, json_type_string)
+					     ? json_object_get_string(item)
+					     : "";
+		size_t n = strlen(folder);
+
+		if (form_of_path(folder) || strncmp(kept->path, folder, n) != 0 ||
+		    kept->path[n] != '/')
+			return -EBADMSG;
+		*LIST_ADD(t->arena, &kept->folders) = arena_strdup(t->arena, folder);
+	}
+	return 0;
+}
+
 static int kept_from_json(struct txn *t, struct json_object *json, struct kept *kept)
 {
+	const char *type = json_string(json, "type");
 	uint64_t number;
+	int rc;
 
 	kept->path = copy_string(t, json, "path");
-	if (!kept->path || !json_number(json, "number", &number) || number >= KEPT_MAX)
+	/* Numbers count up, in the order of the record. */
+	if (!kept->path || form_of_path(kept->path) || !json_number(json, "number", &number) ||
+	    number != t->kept_count || !type)
 		return -EBADMSG;
-	kept->number = (unsigned int)number;
-	if (t->kept_count <= kept->number)
-		t->kept_count = kept->number + 1;
-	return seen_from_json(t, json_member(json, "before"), &kept->before);
+	kept->number = t->kept_count++;
+	kept->is_link = strcmp(type, "link") == 0;
+	if (!kept->is_link && strcmp(type, "file") != 0)
+		return -EBADMSG;
+	rc = folders_from_json(t, json_member(json, "folders"), kept);
+	if (rc == 0)
+		rc = seen_from_json(t, json_member(json, "before"), kept->is_link, &kept->before);
+	return rc ? rc : after_from_json(t, json, kept);
 }
 
 static int file_from_json(struct txn *t, struct json_object *json)
 {
 	struct txn_file *file = LIST_ADD(t->arena, &t->files);
-	const char *const *folders;
-	int rc = strings_from_json(t, json_member(json, "folders"), &folders);
+	int rc = kept_from_json(t, json, &file->kept);
 
-	if (rc == 0)
-		rc = kept_from_json(t, json, &file->kept);
-	for (; folders && *folders; folders++)
-		*LIST_ADD(t->arena, &file->folders) = *folders;
-	file->kept.after_known = true;
-	file->kept.after.there = json_member(json, "after") != NULL;
-	if (rc == 0 && file->kept.after.there &&
-	    !sha_from_json(json, "after", file->kept.after.sha256))
-		rc = -EBADMSG;
-	return rc;
+	return rc == 0 && (file->kept.is_link || !file->kept.after_known) ? -EBADMSG : rc;
 }
 
 static int kind_of_step(const char *word)
@@ -266,17 +292,20 @@ static int step_from_json(struct txn *t, struct json_object *json)
 	step->subject = copy_string(t, json, "subject");
 	step->path = copy_string(t, json, "path");
 	step->tool = copy_string(t, json, "tool");
-	step->was = copy_string(t, json, "was");
+	step->boot = copy_string(t, json, "boot");
+	/* Numbers of a sysctl are apart by tabs. */
+	step->was = json_string(json, "was") ? arena_strdup(t->arena, json_string(json, "was"))
+					     : NULL;
 	step->left = copy_string(t, json, "left");
-	rc = strings_from_json(t, json_member(json, "argv"), &step->argv);
-	if (rc == 0 && step->argv && !step->argv[0])
-		rc = -EBADMSG;
-	if (rc == 0)
-		rc = strings_from_json(t, json_member(json, "must_hold"), &step->must_hold);
 	for (size_t i = 0; rc == 0 && i < json_object_array_length(kept); i++)
 		rc = kept_from_json(t, json_object_array_get_idx(kept, i),
 				    LIST_ADD(t->arena, &step->kept));
-	return rc;
+	if (rc)
+		return rc;
+	if (form_of_record(t->arena, step) ||
+	    (step->boot && (!t->boot_id || strcmp(step->boot, t->boot_id) != 0)))
+		return -EBADMSG;
+	return 0;
 }
 
 static int repair_from_json(struct txn *t, struct json_object *json)
@@ -303,17 +332,31 @@ static int each(struct txn *t, struct json_object *list,
 	return rc;
 }
 
-int record_from_json(struct txn *t, struct json_object *json)
+static int parts_from_json(struct txn *t, struct json_object *json)
 {
+	const char *id = json_string(json, "id");
 	int rc;
 
 	t->plan_id = copy_string(t, json, "plan_id");
 	t->boot_id = copy_string(t, json, "boot_id");
 	t->who = copy_string(t, json, "who");
-	if (!t->plan_id || !t->who || !json_number(json, "time_s", &t->time_s))
+	if (!id || strcmp(id, t->id) != 0 || !t->plan_id || !t->who ||
+	    !json_number(json, "time_s", &t->time_s))
 		return -EBADMSG;
 	rc = each(t, json_member(json, "repairs"), repair_from_json);
 	if (rc == 0)
 		rc = each(t, json_member(json, "files"), file_from_json);
 	return rc ? rc : each(t, json_member(json, "steps"), step_from_json);
+}
+
+/* What was taken over of one that is not right is forgotten. */
+int record_from_json(struct txn *t, struct json_object *json)
+{
+	int rc = parts_from_json(t, json);
+
+	if (rc == 0)
+		return 0;
+	t->files.count = t->steps.count = t->repairs.count = t->kept_count = 0;
+	return txn_fail(t, rc, "%s/%s/plan.json: not as this program writes it", TXN_STATE_FOLDER,
+			t->id);
 }

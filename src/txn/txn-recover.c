@@ -7,6 +7,7 @@
 #include "txn/txn-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,16 +17,12 @@
 
 /* ---- one file ---- */
 
-static int put_back(struct txn *t, const struct kept *kept, const struct file_seen *now)
+static int open_copy(struct txn *t, const struct kept *kept)
 {
-	_cleanup_close_ int from = -1;
+	_cleanup_close_ int from = state_kept_open(t, kept);
 	char sha[SHA256_HEX];
-	int rc;
+	int rc = from < 0 ? from : write_hash(from, sha);
 
-	if (!kept->before.there)
-		return write_remove(&t->w, kept->path, now);
-	from = state_kept_open(t, kept);
-	rc = from < 0 ? from : write_hash(from, sha);
 	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
 		return write_refuse(&t->w, -EBADMSG, kept->path,
 				    "the copy that was kept of it is damaged");
@@ -34,59 +31,136 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 	if (rc)
 		return write_fail(&t->w, rc, kept->path,
 				  "the copy that was kept cannot be used: %s", strerror(-rc));
+	return fcntl(from, F_DUPFD_CLOEXEC, 0);
+}
+
+static int put_back(struct txn *t, const struct kept *kept, const struct file_seen *now)
+{
+	_cleanup_close_ int from = -1;
+
+	if (!kept->before.there)
+		return write_remove(&t->w, kept->path, now);
+	if (!kept->is_link) {
+		from = open_copy(t, kept);
+		if (from < 0)
+			return from;
+	}
 	return write_put(&t->w, &(struct write_request){ .path = kept->path,
+							 .link = kept->before.link,
 							 .from = from,
 							 .meta = &kept->before.meta,
 							 .exact = true,
 							 .expected = now });
 }
 
-enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool force, const char **text)
+/* Brings to an end what an interruption left between two renames, and then looks. */
+static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now)
 {
-	struct file_seen now;
+	static const struct file_seen nothing;
+	const struct file_seen *const known[] = { &kept->before,
+						  kept->after_known ? &kept->after : &nothing,
+						  &kept->remade, NULL };
 	int rc;
 
-	if (generate_check_place(t, kept->path)) {
-		*text = t->why;
-		t->again = true;
-		return TXN_FAILED;
-	}
-	rc = write_see(&t->w, kept->path, &now);
-	if (rc == 0 && write_same(&now, &kept->before))
-		return TXN_RESTORED;
-	if (rc == 0 && !(kept->after_known && write_same(&now, &kept->after))) {
-		if (!force || kept->after_known) {
-			*text = arena_printf(t->arena, "%s: somebody %s it since: kept as it is",
-					     kept->path, now.there ? "changed" : "removed");
-			return TXN_KEPT;
-		}
-		state_keep_found(t, kept);
-	}
+	rc = write_sweep(&t->w, kept->path);
 	if (rc == 0)
-		rc = put_back(t, kept, &now);
-	if (rc == 0)
-		return TXN_RESTORED;
+		rc = write_settle(&t->w, kept->path, known);
+	if (rc)
+		return rc;
+	return kept->is_link ? write_see_link(&t->w, kept->path, now)
+			     : write_see(&t->w, kept->path, now);
+}
+
+/* Without its folder, or the copy that was kept, no later try does better; it would only stand in the
+ * way of all that comes after. */
+static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
+{
 	*text = arena_strdup(t->arena, t->w.why);
-	/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
-	 * the way of all that comes after. */
-	if (t->w.refused || rc == -ENOENT)
+	if (t->w.refused || rc == -ENOENT || rc == -EUCLEAN)
 		return TXN_KEPT;
 	t->again = true;
 	return TXN_FAILED;
 }
 
+static enum txn_item_state stop(struct txn *t, const char **text)
+{
+	*text = t->why;
+	t->again = true;
+	return TXN_FAILED;
+}
+
+enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text)
+{
+	struct file_seen now;
+	int rc;
+
+	if (generate_check_place(t, kept->path))
+		return stop(t, text);
+	rc = see_now(t, kept, &now);
+	if (rc)
+		return not_restored(t, rc, text);
+	if (write_same(&now, &kept->before))
+		return TXN_RESTORED;
+	if (kept->remade.there && write_same(&now, &kept->remade))
+		return TXN_REBUILT;
+	if (!kept->after_known && doubt) {
+		if (state_keep_found(t, kept))
+			return stop(t, text);
+	} else if (!kept->after_known || !write_same(&now, &kept->after)) {
+		*text = arena_printf(t->arena, "%s: somebody %s it since: kept as it is",
+				     kept->path, now.there ? "changed" : "removed");
+		return TXN_KEPT;
+	}
+	rc = put_back(t, kept, &now);
+	/* What somebody changes just now is theirs. */
+	if (rc == -ESTALE)
+		t->w.refused = true;
+	return rc ? not_restored(t, rc, text) : TXN_RESTORED;
+}
+
+/* STATE, or what dropping the folders that were made for the file came to. */
+static enum txn_item_state drop_folders(struct txn *t, const struct kept *kept,
+					enum txn_item_state state, const char **text)
+{
+	for (uint32_t i = kept->folders.count; i-- > 0;) {
+		int rc = write_drop_folder(&t->w, kept->folders.items[i]);
+
+		if (rc && state == TXN_RESTORED)
+			state = not_restored(t, rc, text);
+	}
+	return state;
+}
+
+void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item)
+{
+	enum txn_item_state worst = TXN_RESTORED;
+	const char *text = NULL;
+
+	for (uint32_t i = step->kept.count; i-- > 0;) {
+		struct kept *kept = &step->kept.items[i];
+		const char *why = NULL;
+		enum txn_item_state state =
+			kept_restore(t, kept, !step->ended && generate_in_place(step, kept), &why);
+
+		state = drop_folders(t, kept, state, &why);
+		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED) ||
+		    (state == TXN_REBUILT && worst == TXN_RESTORED)) {
+			worst = state;
+			text = why;
+		}
+	}
+	txn_set(item, worst, text);
+}
+
 static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *item)
 {
 	const char *text = NULL;
-	enum txn_item_state state;
+	enum txn_item_state state = kept_restore(t, &file->kept, false, &text);
 
-	write_sweep(&t->w, file->kept.path);
-	state = kept_restore(t, &file->kept, false, &text);
+	state = drop_folders(t, &file->kept, state, &text);
 	if (state == TXN_RESTORED && !file->kept.before.there)
 		text = "it was not there before";
 	txn_set(item, state, text);
-	for (uint32_t i = file->folders.count; i-- > 0;)
-		write_drop_folder(&t->w, file->folders.items[i]);
 }
 
 /* ---- all of it ---- */
@@ -108,6 +182,7 @@ static enum txn_result finish(struct txn *t)
 		txn_note(t, "%s", t->why);
 	else if (status != TXN_IS_PARTLY)
 		state_forget(t);
+	txn_under_way(t->again);
 	return result;
 }
 
@@ -124,13 +199,24 @@ static void take_back_steps(struct txn *t)
 	}
 }
 
+/* A line of the journal that was lost whole leaves no trace in it; the file is what this transaction alone
+ * makes of it. */
+static bool was_written(struct txn *t, const struct txn_file *file)
+{
+	const struct kept *kept = &file->kept;
+	struct file_seen now;
+
+	return file->begun || (write_see(&t->w, kept->path, &now) == 0 &&
+			       write_same(&now, &kept->after) && !write_same(&now, &kept->before));
+}
+
 static void take_back_files(struct txn *t)
 {
 	for (uint32_t i = t->files.count; i-- > 0;) {
 		struct txn_file *file = &t->files.items[i];
 		struct txn_item *item = txn_item_of_file(t, file);
 
-		if (file->begun)
+		if (was_written(t, file))
 			restore_file(t, file, item);
 		else if (item->state == TXN_FAILED)
 			txn_set(item, TXN_NOT_REACHED, NULL);
@@ -140,10 +226,11 @@ static void take_back_files(struct txn *t)
 enum txn_result txn_take_back(struct txn *t)
 {
 	t->taking_back = true;
+	txn_under_way(true);
 	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
-	if (state_event(t, "UNDO") && t->committed) {
+	if (state_event(t, "UNDO") && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
-		return TXN_REFUSED;
+		return t->committed ? TXN_REFUSED : TXN_PARTLY;
 	}
 	take_back_steps(t);
 	take_back_files(t);
@@ -214,9 +301,14 @@ static const char *conflicts(const struct txn_outcome *outcome, struct arena *ar
 	return text;
 }
 
-static void recovered(struct txn *t, const char *text)
+static const char *what_became(const struct txn *other, enum txn_result result)
 {
-	*LIST_ADD(t->arena, &t->outcome->recovered) = text;
+	if (result == TXN_PARTLY)
+		return "taken back but for";
+	if (other->found)
+		return "taken back; of what was found in the place of its files copies are kept";
+	return other->committed ? "the undo is now complete"
+				: "rolled back, everything is as it was";
 }
 
 static int take_back_other(struct txn *t, struct txn *other)
@@ -231,12 +323,10 @@ static int take_back_other(struct txn *t, struct txn *other)
 	txn_tell(t, "Taking back %s, which was interrupted", other->id);
 	result = txn_take_back(other);
 	txn_audit(other, "recover", txn_result_words[result]);
-	recovered(t, arena_printf(t->arena, "%s was interrupted %s: %s%s", other->id, where,
-				  result == TXN_PARTLY ? "taken back but for"
-				  : other->committed   ? "the undo is now complete"
-						       : "rolled back, everything is as it was",
-				  result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1
-						       : ""));
+	*LIST_ADD(t->arena, &t->outcome->recovered) =
+		arena_printf(t->arena, "%s was interrupted %s: %s%s", other->id, where,
+			     what_became(other, result),
+			     result == TXN_PARTLY ? conflicts(other->outcome, t->arena) + 1 : "");
 	for_each(note, &other->outcome->notes)
 		*LIST_ADD(t->arena, &t->outcome->notes) = *note;
 	return other->again ? txn_fail(t, -EBUSY,
@@ -246,25 +336,51 @@ static int take_back_other(struct txn *t, struct txn *other)
 			    : 0;
 }
 
+static bool is_finished(const struct txn *t)
+{
+	return !t->journal_damaged && (t->ended || (t->committed && !t->undoing));
+}
+
+/* Nobody can say what is right then: it is not guessed, and the only copies stay. */
+static int in_doubt(struct txn *t, struct txn *other)
+{
+	return txn_fail(t, -EBADMSG, "what %s did is not known (%s). %s", other->id, other->why,
+			state_advice(other));
+}
+
+/* Of the many that are finished nothing is to stay in memory. */
+static bool needs_nothing(const struct txn *t, const char *id)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct txn_outcome outcome = { 0 };
+	struct txn other = another(t, &outcome);
+	bool finished;
+
+	if (!arena)
+		return false;
+	other.arena = other.w.arena = arena;
+	finished = state_load(&other, id) == 0 && is_finished(&other);
+	close_another(&other);
+	arena_free(arena);
+	return finished;
+}
+
 static int recover_one(struct txn *t, const char *id)
 {
 	struct txn_outcome outcome = { 0 };
 	struct txn other = another(t, &outcome);
-	int rc = state_load(&other, id);
+	int rc;
 
-	if (rc == -ENOENT && other.folder >= 0) {
-		state_discard(&other);
-		recovered(t, arena_printf(t->arena, "%s was interrupted before it changed anything",
-					  id));
-		rc = 0;
-	} else if (rc && (other.ended || (other.committed && !other.undoing))) {
-		rc = 0; /* damaged, but nothing has to be done */
-	} else if (rc) {
-		rc = txn_fail(t, rc, "what an earlier transaction did cannot be told: %s",
-			      other.why);
-	} else if (!other.ended && !(other.committed && !other.undoing)) {
+	if (needs_nothing(t, id))
+		return 0;
+	rc = state_load(&other, id);
+
+	if (rc == -EBADMSG)
+		rc = is_finished(&other) ? 0 : in_doubt(t, &other);
+	else if (rc)
+		rc = txn_fail(t, rc, "%s", other.why);
+	else if (!is_finished(&other))
 		rc = take_back_other(t, &other);
-	}
 	close_another(&other);
 	return rc;
 }
@@ -272,8 +388,10 @@ static int recover_one(struct txn *t, const char *id)
 int txn_recover_all(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };
-	int rc = state_names(t, &names);
+	int rc;
 
+	state_sweep(t);
+	rc = state_names(t, &names);
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
@@ -293,6 +411,8 @@ void txn_recover(const struct txn_options *options, struct arena *arena,
 	*outcome = (struct txn_outcome){ .result = TXN_REFUSED };
 	run_hold_signals(true);
 	rc = txn_open(&t, options, arena, outcome);
+	if (rc == 0)
+		rc = txn_check_place(&t);
 	if (rc == 0)
 		rc = txn_lock(&t);
 	if (rc == 0)
@@ -341,7 +461,25 @@ static bool is_meant(const struct txn *t, const char *id)
 {
 	if (!id)
 		return is_applied(t) && !t->ended;
-	return strcmp(t->id, id) == 0 || strcmp(t->plan_id, id) == 0;
+	return strcmp(t->id, id) == 0 || (t->plan_id && strcmp(t->plan_id, id) == 0);
+}
+
+/* Whatever else of it is damaged, its journal says that it was taken back. */
+static bool was_taken_back(const struct txn *t)
+{
+	return !t->journal_damaged && t->ended &&
+	       (t->status == TXN_IS_UNDONE || t->status == TXN_IS_ROLLED_BACK);
+}
+
+/* 0 when a record that cannot be read is none that ID could mean. */
+static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
+{
+	bool named = id && strcmp(damaged->id, id) == 0;
+
+	if (!named && (id || was_taken_back(damaged)))
+		return 0;
+	return txn_fail(t, -EBADMSG, "%s cannot be undone (%s). %s%s", damaged->id, damaged->why,
+			state_advice(damaged), id ? "" : "; an older one can be named");
 }
 
 /* Loads what ID means into FOUND: the newest that fits. */
@@ -350,15 +488,38 @@ static int find_meant(struct txn *t, const char *id, struct txn *found)
 	_cleanup_names_ struct names names = { 0 };
 	int rc = state_names(t, &names);
 
+	if (rc)
+		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
 		rc = state_load(found, arena_strdup(t->arena, names.items[i]));
 		if (rc == 0 && is_meant(found, id))
 			return 1;
-		rc = rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+		if (rc == -EBADMSG)
+			rc = refuse_damaged(t, found, id);
+		else if (rc)
+			rc = txn_fail(t, rc, "%s", found->why);
 		close_another(found);
 		*found = another(t, t->outcome);
 	}
-	return rc ? txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc)) : 0;
+	return rc;
+}
+
+static int refuse_newer(struct txn *t, const struct txn *meant, const char *id)
+{
+	struct txn_outcome outcome = { 0 };
+	struct txn newer = another(t, &outcome);
+	int rc = state_load(&newer, id);
+	const char *path = rc == 0 && is_applied(&newer) ? in_both(meant, &newer) : NULL;
+
+	if (path)
+		rc = txn_fail(t, -EBUSY, "%s changed %s after it: undo that one first", id, path);
+	else if (rc && !was_taken_back(&newer))
+		rc = txn_fail(t, rc, "%s came after it, and what it changed is not known (%s). %s",
+			      id, newer.why, state_advice(&newer));
+	else
+		rc = 0;
+	close_another(&newer);
+	return rc;
 }
 
 static int refuse_older(struct txn *t, const struct txn *meant)
@@ -366,18 +527,8 @@ static int refuse_older(struct txn *t, const struct txn *meant)
 	_cleanup_names_ struct names names = { 0 };
 	int rc = state_names(t, &names);
 
-	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;) {
-		struct txn_outcome outcome = { 0 };
-		struct txn newer = another(t, &outcome);
-		const char *path = NULL;
-
-		if (state_load(&newer, names.items[i]) == 0 && is_applied(&newer))
-			path = in_both(meant, &newer);
-		close_another(&newer);
-		if (path)
-			rc = txn_fail(t, -EBUSY, "%s changed %s after it: undo that one first",
-				      names.items[i], path);
-	}
+	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;)
+		rc = refuse_newer(t, meant, arena_strdup(t->arena, names.items[i]));
 	return rc;
 }
 
@@ -411,6 +562,8 @@ void txn_undo(const char *id, const struct txn_options *options, struct arena *a
 	rc = txn_open(&t, options, arena, outcome);
 	if (rc == 0 && !options->root && geteuid() != 0)
 		rc = txn_fail(&t, -EPERM, "only root can change this host: sudo nvnodecheck undo");
+	if (rc == 0)
+		rc = txn_check_place(&t);
 	if (rc == 0)
 		rc = txn_lock(&t);
 	if (rc == 0)

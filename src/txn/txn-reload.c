@@ -130,8 +130,6 @@ static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *i
 {
 	const char *stays;
 
-	if (txn_booted_since(t))
-		return;
 	stays = unload_for_old_options(t, step);
 	if (load_all(t, step))
 		txn_set(item, TXN_FAILED, t->why);

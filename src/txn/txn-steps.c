@@ -3,13 +3,7 @@
 #include "txn/txn-private.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/cleanup.h"
 
 static int prepare_depmod(struct txn *t, struct txn_step *step);
 static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);
@@ -52,54 +46,21 @@ const char *step_command(struct arena *arena, const char *const *argv)
 	return text;
 }
 
-/* Where FD's file is in the transaction's root, links followed, or NULL. */
-static const char *path_in_root(struct txn *t, int fd)
-{
-	char root[PATH_MAX], path[PATH_MAX], link[32];
-	ssize_t n, m;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", t->w.root);
-	n = readlink(link, root, sizeof(root) - 1);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	m = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || m <= 0)
-		return NULL;
-	if (n == 1)
-		n = 0; /* "/" */
-	path[m] = '\0';
-	return m > n && memcmp(root, path, (size_t)n) == 0 && path[n] == '/'
-		       ? arena_strdup(t->arena, path + n)
-		       : NULL;
-}
-
-/* What root runs must be root's: in a tree that somebody else made it need not be. */
-static int check_program(struct txn *t, const char *path)
-{
-	_cleanup_close_ int fd = host_open(t->host, path), folder = -1;
-	const char *real = fd < 0 ? NULL : path_in_root(t, fd);
-	char name[NAME_MAX + 1];
-	struct stat st;
-
-	if (!real || fstat(fd, &st) < 0)
-		return txn_fail(t, -ENOENT, "%s: cannot be looked at", path);
-	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
-	    ((st.st_mode & S_IWGRP) && st.st_gid != 0))
-		return txn_fail(t, -EACCES, "%s is not run: others than root can change it", path);
-	folder = write_open_folder(&t->w, real, name);
-	return folder < 0 ? txn_fail(t, folder, NULL) : 0;
-}
-
 int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		 const char **output)
 {
 	struct run run = { .argv = argv,
-			   .root = t->options->root,
+			   .root = t->options->root ? t->options->root->fd : -1,
 			   .timeout_s = timeout_s,
 			   .lock = t->lock,
 			   .stubborn = t->taking_back,
 			   .arena = t->arena };
-	int rc = check_program(t, argv[0]);
+	int rc;
 
+	if (t->options->no_regenerate)
+		return txn_fail(t, -ECANCELED, "not run, as asked (--no-regenerate): %s",
+				step_command(t->arena, argv));
+	rc = txn_check_program(t, argv[0]);
 	if (rc)
 		return rc;
 	rc = run_program(&run);
@@ -112,40 +73,77 @@ int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 	return 0;
 }
 
+/* What a person would run. */
+static const char *by_hand(struct txn *t, const struct txn_step *step)
+{
+	const char *subject = step->subject;
+
+	switch (step->kind) {
+	case PLAN_INITRAMFS:
+		if (strcmp(step->tool, "initramfs-tools") == 0)
+			return arena_printf(t->arena, "update-initramfs -u -k %s", subject);
+		if (strcmp(step->tool, "dracut") == 0)
+			return arena_printf(t->arena, "dracut --force %s %s", step->path, subject);
+		return arena_printf(t->arena, "mkinitcpio -k %s -g %s", subject, step->path);
+	case PLAN_BOOT_LOADER:
+		return arena_printf(t->arena, "%s -o %s", step->tool, step->path);
+	case PLAN_DAEMON_RELOAD:
+		return "systemctl daemon-reload";
+	case PLAN_UNIT_START:
+		return arena_printf(t->arena, "systemctl start %s", subject);
+	case PLAN_UNIT_STOP:
+		return arena_printf(t->arena, "systemctl stop %s", subject);
+	case PLAN_DEPMOD:
+		return arena_printf(t->arena, "depmod -a %s", subject);
+	default:
+		return step_title(t->arena, step);
+	}
+}
+
 /* Why a step is not done although nothing is wrong with it. */
 static const char *why_left(struct txn *t, const struct txn_step *step)
 {
 	const struct step_kind *kind = kinds[step->kind];
-	const char *command = step_command(t->arena, step->argv);
 
 	if (kind->live && t->options->root)
 		return "only on the host when it runs: its next boot sees to it";
+	if (kind->live && !t->boot_id)
+		return "which boot this is cannot be told (/proc is not mounted), so it could not be "
+		       "taken back";
 	if (kind->program && t->options->no_regenerate)
-		return *command ? arena_printf(t->arena, "not run, as asked (--no-regenerate): %s",
-					       command)
-				: "not run, as asked (--no-regenerate)";
+		return arena_printf(t->arena, "not run, as asked (--no-regenerate): %s",
+				    by_hand(t, step));
 	return NULL;
+}
+
+bool step_is_live(const struct txn_step *step)
+{
+	return kinds[step->kind]->live;
 }
 
 int step_prepare(struct txn *t, struct txn_step *step)
 {
 	const struct step_kind *kind = kinds[step->kind];
+	const char *wrong = form_of_step(t->arena, step);
+	int rc;
 
+	if (wrong)
+		return txn_fail(t, -EINVAL, "%s: %s", step_title(t->arena, step), wrong);
 	step->left = why_left(t, step);
 	if (step->left)
 		return 0;
-	if (kind->prepare) {
-		int rc = kind->prepare(t, step);
-
-		if (rc)
-			return rc;
-	}
-	return kind->program && step->argv && !step->left ? check_program(t, step->argv[0]) : 0;
+	rc = kind->prepare ? kind->prepare(t, step) : 0;
+	if (rc == 0 && kind->live && !step->left)
+		step->boot = t->boot_id;
+	return rc;
 }
 
-void step_writes(struct txn *t, struct txn_step *step, const char *path)
+struct kept *step_writes(struct txn *t, struct txn_step *step, const char *path)
 {
-	LIST_ADD(t->arena, &step->kept)->path = path;
+	struct kept *kept = LIST_ADD(t->arena, &step->kept);
+
+	kept->path = path;
+	return kept;
 }
 
 int step_keep(struct txn *t, struct txn_step *step)
@@ -165,20 +163,30 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
-bool txn_booted_since(struct txn *t)
+/* Whoever takes a step back acts on the machine that it was done on, in the boot that it was done in, or
+ * not at all. False, with what became of it in ITEM. */
+static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item *item)
 {
 	const char *now = txn_boot_id(t);
 
-	return t->boot_id && now && strcmp(t->boot_id, now) != 0;
+	if (!step_is_live(step) || (now && step->boot && strcmp(now, step->boot) == 0))
+		return true;
+	if (now)
+		txn_set(item, TXN_RESTORED, "the host has booted since");
+	else
+		txn_set(item, TXN_LEFT,
+			"it belongs to a system that was running then, not to these files: the next "
+			"boot forgets it");
+	return false;
 }
 
 void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const struct step_kind *kind = kinds[step->kind];
 
-	if (kind->live && txn_booted_since(t))
-		txn_set(item, TXN_RESTORED, "the host has booted since");
-	else if (kind->undo)
+	if (!is_here(t, step, item))
+		return;
+	if (kind->undo)
 		kind->undo(t, step, item);
 	else
 		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by step_redo() */
@@ -188,7 +196,7 @@ void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const struct step_kind *kind = kinds[step->kind];
 
-	if (kind->redo)
+	if (kind->redo && is_here(t, step, item))
 		kind->redo(t, step, item);
 }
 
@@ -197,23 +205,22 @@ void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 static int prepare_depmod(struct txn *t, struct txn_step *step)
 {
 	const char *path = run_find(t->host, "depmod");
-	const char *const argv[] = { path, "-a", step->subject, NULL };
 
-	if (!path)
-		return txn_fail(t, -ENOENT, "depmod is not installed");
-	step->argv = memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv));
-	return 0;
+	(void)step;
+	return path ? txn_check_program(t, path) : txn_fail(t, -ENOENT, "depmod is not installed");
 }
 
 static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
+	const char *const argv[] = { run_find(t->host, "depmod"), "-a", step->subject, NULL };
+
 	(void)item;
-	return step_program(t, step->argv, RUN_TIMEOUT_S, NULL);
+	if (!argv[0])
+		return txn_fail(t, -ENOENT, "depmod is not installed");
+	return step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
 
 static void redo_depmod(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = step_program(t, step->argv, RUN_TIMEOUT_S, NULL);
-
-	txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
+	txn_taken_back(t, item, run_depmod(t, step, item));
 }

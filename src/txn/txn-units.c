@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-units.c - systemd's units, through systemctl(1): enable and disable also work in a root that
- * does not run, the others ask the running manager. */
+/* txn-units.c - systemd's units: enabled and disabled by links, which are files of the transaction; all
+ * else asks the running manager through systemctl(1). */
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ static int systemctl(struct txn *t, const char *verb, const char *unit, const ch
 	return step_program(t, argv, RUN_TIMEOUT_S, output);
 }
 
-/* The one word that is-enabled or is-active prints; they end with other statuses than 0 as well. */
-static const char *ask(struct txn *t, const char *verb, const char *unit)
+/* The one word that is-active prints; it ends with other statuses than 0 as well. */
+static const char *ask(struct txn *t, const char *unit)
 {
 	const char *output = NULL;
 	struct span rest, word = { "", 0 };
-	int rc = systemctl(t, verb, unit, &output);
+	int rc = systemctl(t, "is-active", unit, &output);
 
 	if ((rc && rc != -EIO) || !output)
 		return NULL;
@@ -35,22 +35,21 @@ static const char *ask(struct txn *t, const char *verb, const char *unit)
 	return arena_strndup(t->arena, word.p, word.n);
 }
 
-static int check_unit(struct txn *t, const struct txn_step *step)
+static int check_systemctl(struct txn *t)
 {
-	if (!step->subject || step->subject[0] == '-' || strchr(step->subject, '/'))
-		return txn_fail(t, -EINVAL, "no unit is called that");
-	return run_find(t->host, "systemctl")
-		       ? 0
-		       : txn_fail(t, -ENOENT, "%s: systemctl is not installed%s", step->subject,
-				  t->options->root ? " in this root" : "");
+	const char *path = run_find(t->host, "systemctl");
+
+	return path ? txn_check_program(t, path)
+		    : txn_fail(t, -ENOENT, "systemctl is not installed");
 }
 
 /* ---- reload ---- */
 
 static int prepare_reload(struct txn *t, struct txn_step *step)
 {
-	if (!host_exists(t->host, SYSTEMD_RUNS))
-		step->left = "systemd does not run here";
+	if (host_exists(t->host, SYSTEMD_RUNS))
+		return check_systemctl(t);
+	step->left = "systemd does not run here";
 	return 0;
 }
 
@@ -62,92 +61,71 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = run_reload(t, step, item);
+	txn_taken_back(t, item, run_reload(t, step, item));
+}
 
-	txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
+/* The links count from the next boot on without it. */
+static int reload_units(struct txn *t)
+{
+	int rc;
+
+	if (t->options->root || !host_exists(t->host, SYSTEMD_RUNS))
+		return 0;
+	rc = systemctl(t, "daemon-reload", NULL, NULL);
+	if (rc == -ECANCELED)
+		txn_note(t, "%s", t->why);
+	return rc == -ECANCELED ? 0 : rc;
 }
 
 /* ---- enable, disable ---- */
 
-static int prepare_enable(struct txn *t, struct txn_step *step)
+static int run_links(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = check_unit(t, step);
+	int rc = links_change(t, step);
 
-	/* A unit whose file the plan brings is not known yet. */
-	if (rc == 0)
-		step->was = ask(t, "is-enabled", step->subject);
-	if (rc == 0 && step->was && strncmp(step->was, "masked", 6) == 0)
-		return txn_fail(t, -EPERM,
-				"%s is masked: somebody did not want it (systemctl unmask %s)",
-				step->subject, step->subject);
-	return rc;
-}
-
-/* "enabled-runtime" too */
-static bool is_enabled(const char *word)
-{
-	return word && strncmp(word, "enabled", 7) == 0;
-}
-
-static bool was_enabled(const struct txn_step *step)
-{
-	return is_enabled(step->was);
-}
-
-static int run_enable(struct txn *t, struct txn_step *step, struct txn_item *item)
-{
 	(void)item;
-	return was_enabled(step) ? 0 : systemctl(t, "enable", step->subject, NULL);
+	return rc ? rc : reload_units(t);
 }
 
-static int run_disable(struct txn *t, struct txn_step *step, struct txn_item *item)
+static void undo_links(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	(void)item;
-	return was_enabled(step) ? systemctl(t, "disable", step->subject, NULL) : 0;
-}
-
-static void taken_back(struct txn *t, struct txn_item *item, int rc)
-{
-	txn_set(item, rc ? TXN_FAILED : TXN_RESTORED, rc ? t->why : NULL);
-	item->output = rc ? t->output : item->output;
-}
-
-static void undo_enable(struct txn *t, struct txn_step *step, struct txn_item *item)
-{
-	bool undo = !was_enabled(step) && is_enabled(ask(t, "is-enabled", step->subject));
-
-	taken_back(t, item, undo ? systemctl(t, "disable", step->subject, NULL) : 0);
-}
-
-static void undo_disable(struct txn *t, struct txn_step *step, struct txn_item *item)
-{
-	bool undo = was_enabled(step) && !is_enabled(ask(t, "is-enabled", step->subject));
-
-	taken_back(t, item, undo ? systemctl(t, "enable", step->subject, NULL) : 0);
+	kept_restore_all(t, step, item);
+	if (reload_units(t))
+		txn_note(t, "%s", t->why);
 }
 
 /* ---- start, stop ---- */
-
-static int prepare_start(struct txn *t, struct txn_step *step)
-{
-	int rc = check_unit(t, step);
-
-	if (rc == 0 && !host_exists(t->host, SYSTEMD_RUNS))
-		step->left = "systemd does not run here";
-	else if (rc == 0)
-		step->was = ask(t, "is-active", step->subject);
-	return rc;
-}
 
 static bool was_active(const struct txn_step *step)
 {
 	return step->was && strcmp(step->was, "active") == 0;
 }
 
+static bool stops(const struct txn *t, const char *unit)
+{
+	for_each(step, &t->steps)
+		if (step->kind == PLAN_UNIT_STOP && strcmp(step->subject, unit) == 0)
+			return true;
+	return false;
+}
+
+static int prepare_state(struct txn *t, struct txn_step *step)
+{
+	int rc = prepare_reload(t, step);
+
+	if (rc || step->left)
+		return rc;
+	step->was = ask(t, step->subject);
+	step->idle = was_active(step) ? step->kind == PLAN_UNIT_START && !stops(t, step->subject)
+				      : step->kind == PLAN_UNIT_STOP;
+	return 0;
+}
+
+/* Also what was active then: a restart is two steps. */
 static int run_start(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	(void)item;
-	return was_active(step) ? 0 : systemctl(t, "start", step->subject, NULL);
+	return systemctl(t, "start", step->subject, NULL);
 }
 
 static int run_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -158,9 +136,7 @@ static int run_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const char *now = was_active(step) ? NULL : ask(t, "is-active", step->subject);
-
-	if (!now || strcmp(now, "active") != 0)
+	if (was_active(step))
 		txn_set(item, TXN_RESTORED, NULL);
 	else
 		txn_set(item, TXN_STAYS,
@@ -172,7 +148,7 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	taken_back(t, item, was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
+	txn_taken_back(t, item, was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
 }
 
 const struct step_kind step_daemon_reload = {
@@ -185,23 +161,21 @@ const struct step_kind step_daemon_reload = {
 };
 const struct step_kind step_unit_enable = {
 	.title = "%s enabled",
-	.program = true,
-	.prepare = prepare_enable,
-	.run = run_enable,
-	.undo = undo_enable,
+	.prepare = links_enable,
+	.run = run_links,
+	.undo = undo_links,
 };
 const struct step_kind step_unit_disable = {
 	.title = "%s disabled",
-	.program = true,
-	.prepare = prepare_enable,
-	.run = run_disable,
-	.undo = undo_disable,
+	.prepare = links_disable,
+	.run = run_links,
+	.undo = undo_links,
 };
 const struct step_kind step_unit_start = {
 	.title = "%s started",
 	.live = true,
 	.program = true,
-	.prepare = prepare_start,
+	.prepare = prepare_state,
 	.run = run_start,
 	.undo = undo_start,
 };
@@ -209,7 +183,7 @@ const struct step_kind step_unit_stop = {
 	.title = "%s stopped",
 	.live = true,
 	.program = true,
-	.prepare = prepare_start,
+	.prepare = prepare_state,
 	.run = run_stop,
 	.undo = undo_stop,
 };

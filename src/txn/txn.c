@@ -40,13 +40,13 @@ static int set_after(struct txn *t, struct kept *kept, struct span bytes)
 }
 
 /* The folders above PATH that have to be made for it. */
-static void find_new_folders(struct txn *t, struct txn_file *file, const char *path)
+static void find_new_folders(struct txn *t, struct kept *kept, const char *path)
 {
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		const char *folder = arena_strndup(t->arena, path, (size_t)(slash - path));
 
 		if (!write_folder_exists(&t->w, folder))
-			*LIST_ADD(t->arena, &file->folders) = folder;
+			*LIST_ADD(t->arena, &kept->folders) = folder;
 	}
 }
 
@@ -54,7 +54,10 @@ static int check_plan_file(struct txn *t, const struct plan_file *from)
 {
 	struct file_seen seen;
 	int rc = write_see(&t->w, from->path, &seen);
+	const char *wrong = form_of_path(from->path);
 
+	if (wrong)
+		return txn_fail(t, -EINVAL, "%s: refused: %s", from->path, wrong);
 	if (rc)
 		return txn_fail(t, rc, NULL);
 	if (!same_content(&seen, from->before))
@@ -81,7 +84,7 @@ static int take_files(struct txn *t, const struct plan *plan)
 		if (rc)
 			return rc;
 		if (from->after.p)
-			find_new_folders(t, file, from->path);
+			find_new_folders(t, &file->kept, from->path);
 		LIST_ADD(t->arena, &t->outcome->items)->subject = from->path;
 	}
 	return 0;
@@ -98,7 +101,6 @@ static int take_steps(struct txn *t, const struct plan *plan)
 					   .subject = from->subject,
 					   .path = from->path,
 					   .tool = from->tool,
-					   .argv = from->argv,
 					   .must_hold = from->must_hold };
 		item->step = true;
 		item->subject = step_title(t->arena, step);
@@ -107,6 +109,8 @@ static int take_steps(struct txn *t, const struct plan *plan)
 			return rc;
 		if (step->left)
 			txn_set(item, TXN_LEFT, step->left);
+		else if (step->idle)
+			txn_set(item, TXN_DONE, "nothing to do: it is so already");
 	}
 	return 0;
 }
@@ -196,13 +200,10 @@ static int write_down(struct txn *t, const struct plan *plan)
 	if (rc == 0)
 		rc = keep_files(t, plan);
 	if (rc == 0)
-		rc = state_save(t);
-	if (rc == 0)
-		rc = state_event(t, "BEGIN");
+		rc = state_begin(t);
 	if (rc && t->folder >= 0)
 		state_discard(t);
-	t->begun = rc == 0;
-	t->outcome->id = t->id;
+	t->outcome->id = rc ? NULL : t->id;
 	return rc;
 }
 
@@ -231,7 +232,7 @@ static int change_file(struct txn *t, struct txn_file *file)
 	if (rc)
 		return rc;
 	file->begun = true;
-	for_each(folder, &file->folders) {
+	for_each(folder, &kept->folders) {
 		/* Another file of the plan may have needed it too. */
 		rc = write_make_folder(&t->w, *folder, 0755);
 		if (rc && rc != -EEXIST)
@@ -282,7 +283,7 @@ static int run_steps(struct txn *t)
 		struct txn_item *item = txn_item_of_step(t, step);
 		int rc;
 
-		if (step->left)
+		if (step->left || step->idle)
 			continue;
 		rc = run_step(t, step, item);
 		txn_set(item, rc ? TXN_FAILED : TXN_DONE, rc ? t->why : NULL);
@@ -307,6 +308,7 @@ static void carry_out(struct txn *t)
 {
 	int rc;
 
+	txn_under_way(true);
 	txn_audit(t, "begin", NULL);
 	rc = change_files(t);
 	if (rc == 0)
@@ -315,6 +317,7 @@ static void carry_out(struct txn *t)
 		rc = verify(t);
 	if (rc == 0)
 		rc = stop_if_asked(t);
+	t->commit_tried = rc == 0;
 	if (rc == 0)
 		rc = state_event(t, "COMMIT");
 	if (rc == 0) {
@@ -323,11 +326,40 @@ static void carry_out(struct txn *t)
 		t->outcome->text = t->why;
 		t->outcome->result = txn_take_back(t);
 	}
+	txn_under_way(t->again);
 	txn_audit(t, "end", txn_result_words[t->outcome->result]);
+}
+
+/* Nothing would be there to take back, so nothing is recorded; whether the node is right is asked all the
+ * same. */
+static bool changes_nothing(const struct txn *t)
+{
+	for_each(step, &t->steps)
+		if (!step->left && !step->idle)
+			return false;
+	return t->files.count == 0;
+}
+
+static void look_only(struct txn *t)
+{
+	const char *why = "the check did not confirm it";
+
+	t->outcome->result = TXN_NOTHING;
+	if (!t->options->verify || t->options->verify(t->options->user, t->arena, &why))
+		return;
+	t->outcome->result = TXN_REFUSED;
+	t->outcome->text = arena_printf(t->arena, "nothing that this plan would do changes it: %s",
+					why);
 }
 
 static int refuse(struct txn *t, const struct plan *plan)
 {
+	int rc = txn_check_identity(t, plan);
+
+	if (rc == 0)
+		rc = txn_check_place(t);
+	if (rc)
+		return rc;
 	if (plan->refused)
 		return txn_fail(t, -EPERM, "%s", plan->refused);
 	if (!t->options->root && geteuid() != 0)
@@ -356,8 +388,8 @@ void txn_apply(const struct plan *plan, const struct txn_options *options, struc
 		rc = txn_check_packages(&t);
 	if (rc == 0)
 		rc = take_plan(&t, plan);
-	if (rc == 0 && !t.files.count && !t.steps.count) {
-		outcome->result = TXN_NOTHING;
+	if (rc == 0 && changes_nothing(&t)) {
+		look_only(&t);
 	} else {
 		if (rc == 0)
 			rc = write_down(&t, plan);

@@ -3,11 +3,15 @@
  * txn.h - carries out a plan as one transaction, and takes it back.
  *
  * What a plan changes is first kept in a folder of its own, STATE_FOLDER/<utc>-<plan id>, with a
- * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL), the
- * node is either as the plan wants it or as it was: what was interrupted is rolled back by the next
- * call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content: a file that is
- * neither what it was nor what the transaction made of it belongs to somebody else, is left as it
- * is and reported.
+ * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL, power
+ * loss), the node is either as the plan wants it or as it was: what was interrupted is rolled back by
+ * the next call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content: a file that
+ * is neither what it was nor what the transaction made of it belongs to somebody else, is left as it
+ * is and reported. Where a record or a journal is not what was written there, nothing is decided:
+ * all that was kept stays, and the outcome says what to look at.
+ *
+ * A step belongs to the files of a root, or to one boot of one machine: the latter is never taken back
+ * on another boot, or through --root. No program and no argument is ever taken from a record.
  *
  * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
  *
@@ -18,8 +22,8 @@
  *   PLAN_DAEMON_RELOAD  NULL             done again once the files are as before
  *   PLAN_LOAD_MODULE    module           unloaded if nothing holds it
  *   PLAN_UNLOAD_MODULE  module           loaded again
- *   PLAN_UNIT_ENABLE    unit             disabled, if it was
- *   PLAN_UNIT_DISABLE   unit             enabled, if it was
+ *   PLAN_UNIT_ENABLE    unit             the links that it made are removed
+ *   PLAN_UNIT_DISABLE   unit             the links that it removed are put back, each as it was
  *   PLAN_UNIT_START     unit             stays started: jobs may use it by now
  *   PLAN_UNIT_STOP      unit             started, if it was
  *   PLAN_SYSCTL         name=value       the old value, if it is still ours
@@ -48,7 +52,9 @@ enum txn_result {
 	/* Rolled back or undone but for what somebody changed since, or what failed: see items in
 	 * state TXN_KEPT and TXN_FAILED. */
 	TXN_PARTLY,
-	TXN_NOTHING, /* an empty plan, nothing to undo, nothing that was interrupted */
+	/* A plan that changes nothing, which leaves no record; nothing to undo, nothing that was
+	 * interrupted. */
+	TXN_NOTHING,
 };
 extern const char *const txn_result_words[];
 
@@ -87,13 +93,16 @@ typedef bool txn_verify(void *user, struct arena *arena, const char **why);
 /* Before something that takes time: "Building the initramfs of 6.1.0-9-amd64". */
 typedef void txn_progress(void *user, const char *text);
 
+struct root;
+
 struct txn_options {
-	const char *root;	/* --root; NULL: this host */
-	bool no_regenerate;	/* no program is run: what is left to do is in TXN_LEFT items */
-	unsigned int wait_s;	/* for another transaction to end; 0: refuse at once */
-	txn_verify *verify;	/* or NULL */
-	txn_progress *progress; /* or NULL */
-	void *user;		/* of both */
+	const struct root *root; /* --root, opened; NULL: this host */
+	bool writable_parents;	 /* also where others can put another folder in ROOT's place */
+	bool no_regenerate;	 /* no program is run: what is left to do is in TXN_LEFT items */
+	unsigned int wait_s;	 /* for another transaction to end; 0: refuse at once */
+	txn_verify *verify;	 /* or NULL */
+	txn_progress *progress;	 /* or NULL */
+	void *user;		 /* of both */
 };
 
 /* All three take back first what an earlier one left unfinished. Strings of the outcome are in
@@ -122,7 +131,7 @@ enum txn_status {
 	TXN_IS_ROLLED_BACK,
 	TXN_IS_PARTLY,	    /* undone or rolled back with conflicts */
 	TXN_IS_INTERRUPTED, /* the next transaction will roll it back */
-	TXN_IS_DAMAGED,	    /* its record cannot be read */
+	TXN_IS_DAMAGED,	    /* its record or its journal is not what was written there */
 };
 extern const char *const txn_status_words[];
 
@@ -137,6 +146,7 @@ struct txn_entry {
 	const char *id;
 	const char *plan_id;
 	enum txn_status status;
+	const char *text;    /* damaged: what is wrong with it, and what to do; or NULL */
 	uint64_t time_s;     /* Unix time of its beginning */
 	const char *boot_id; /* what waits for a reboot waits for this one to change; or NULL */
 	const char *who;     /* "root through sudo by uid 1000 (login uid 1000)" */
@@ -150,7 +160,7 @@ struct txn_entries {
 
 /* Changes nothing and takes no lock. 0, also when nothing was ever done; negative errno, -EACCES
  * for other users than root. */
-int txn_list(const char *root, struct arena *arena, struct txn_entries *entries);
+int txn_list(const struct root *root, struct arena *arena, struct txn_entries *entries);
 
 /* Called before everything that changes something, with a few words about it. NULL but in tests,
  * where it ends the process at one of them. */

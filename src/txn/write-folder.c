@@ -10,41 +10,25 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "host/root.h"
 #include "txn/txn.h"
 
 void (*txn_test_point)(const char *what);
 
-int writer_open(struct writer *w, const char *root, struct arena *arena)
+int writer_open(struct writer *w, const struct root *root, struct arena *arena)
 {
 	*w = (struct writer){ .arena = arena, .live = !root };
-	w->root = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return w->root < 0 ? write_failed(w, root ? root : "/", "opening") : 0;
+	w->root = root ? fcntl(root->fd, F_DUPFD_CLOEXEC, 0)
+		       : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->root < 0 ? write_failed(w, root ? root->name : "/", "opening") : 0;
 }
 
 void writer_close(struct writer *w)
 {
 	close_fd(&w->root);
-}
-
-/* Who else could put something else into this folder, or NULL. An ACL that lets others write shows
- * in the group's bits as its mask. */
-static const char *who_else(int fd, const struct stat *st)
-{
-	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return "does not belong to root";
-	if (st->st_mode & S_IWOTH)
-		return "can be written to by everyone";
-	if (!(st->st_mode & S_IWGRP))
-		return NULL;
-	if (st->st_gid != 0 && st->st_gid != getegid())
-		return "can be written to by a group";
-	if (fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0)
-		return "can be written to by others through its ACL";
-	return NULL;
 }
 
 static int check_folder(struct writer *w, int fd, const char *path, const char *name)
@@ -54,7 +38,7 @@ static int check_folder(struct writer *w, int fd, const char *path, const char *
 
 	if (fstat(fd, &st) < 0)
 		return write_failed(w, path, "looking at a folder above it");
-	who = who_else(fd, &st);
+	who = folder_exposed(fd, &st);
 	return who ? write_refuse(w, -EACCES, path, "the folder %s on the way to it %s",
 				  *name ? name : "/", who)
 		   : 0;
@@ -86,7 +70,7 @@ static int open_component(struct writer *w, int above, const char *path, const c
 int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1])
 {
 	struct span rest = span_of(path + strspn(path, "/")), part;
-	int fd = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
+	int fd = openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? write_failed(w, path, "opening the root") : check_folder(w, fd, path, "");
 
 	name[0] = '\0';
@@ -169,27 +153,41 @@ bool write_folder_exists(struct writer *w, const char *path)
 	return folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void write_sweep(struct writer *w, const char *path)
+/* What is unfinished, and so nobody else's; grub-mkconfig appends ".new" to the name that it is given. */
+static bool is_unfinished(const char *entry)
 {
-	char name[NAME_MAX + 1];
-	int folder = write_open_folder(w, path, name);
-	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
-	const struct dirent *entry;
-	struct stat st;
+	return strncmp(entry, WRITE_TEMPORARY, strlen(WRITE_TEMPORARY)) == 0 ||
+	       strncmp(entry, WRITE_SIDE, strlen(WRITE_SIDE)) == 0;
+}
 
-	if (!dir) {
-		close_fd(&folder);
-		return;
-	}
-	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, WRITE_PREFIX, strlen(WRITE_PREFIX)) != 0 ||
-		    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
+static int sweep(struct writer *w, DIR *dir, const char *path)
+{
+	const struct dirent *entry;
+
+	while ((errno = 0, entry = readdir(dir))) {
+		if (!is_unfinished(entry->d_name))
 			continue;
 		TEST_POINT("unlink of a temporary file");
-		unlinkat(folder, entry->d_name, 0);
+		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			return write_failed(w, path, "removing what is unfinished beside it");
 	}
+	return errno ? write_failed(w, path, "reading its folder") : 0;
+}
+
+int write_sweep(struct writer *w, const char *path)
+{
+	char name[NAME_MAX + 1];
+	int folder = write_open_folder(w, path, name), rc;
+	DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+
+	if (!dir) {
+		rc = folder < 0 ? folder : write_failed(w, path, "reading its folder");
+		close_fd(&folder);
+		return rc == -ENOENT ? 0 : rc;
+	}
+	rc = sweep(w, dir, path);
 	closedir(dir);
+	return rc;
 }
 
 int write_room(struct writer *w, const char *path, uint64_t *bytes)
@@ -224,5 +222,5 @@ const char *write_side_path(struct arena *arena, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return arena_printf(arena, "%.*s/%s%s", (int)(slash - path), path, WRITE_PREFIX, slash + 1);
+	return arena_printf(arena, "%.*s/%s%s", (int)(slash - path), path, WRITE_SIDE, slash + 1);
 }

@@ -3,6 +3,7 @@
 #include "txn/write-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,6 +139,25 @@ int meta_set(struct writer *w, int fd, const struct write_request *r)
 						   { meta->mtime_s, meta->mtime_ns } };
 
 		if (futimens(fd, times) < 0)
+			return write_failed(w, r->path, "setting its time");
+	}
+	return 0;
+}
+
+int meta_set_link(struct writer *w, int folder, const char *name, const struct write_request *r)
+{
+	const struct file_meta *meta = r->meta;
+
+	if (!meta)
+		return 0;
+	TEST_POINT("fchownat");
+	if (fchownat(folder, name, meta->uid, meta->gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return write_failed(w, r->path, "setting its owner");
+	if (r->exact) {
+		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+						   { meta->mtime_s, meta->mtime_ns } };
+
+		if (utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 			return write_failed(w, r->path, "setting its time");
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-private.h - between write.c, write-folder.c, write-label.c and write-meta.c. */
+/* write-private.h - between the files write-*.c. */
 #ifndef WRITE_PRIVATE_H
 #define WRITE_PRIVATE_H
 
@@ -21,6 +21,19 @@ int write_fail(struct writer *w, int error, const char *path, const char *format
 	__attribute__((format(printf, 4, 5)));
 int write_failed(struct writer *w, const char *path, const char *what);
 
+/* write.c: what NAME in FOLDER is; its bytes go to OUT as well unless that is -1. */
+int write_see_in(struct writer *w, int folder, const char *name, const char *path,
+		 struct file_seen *seen, int out);
+/* A link's target instead. */
+int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
+		      struct file_seen *seen);
+/* The rest of FROM goes to TO. */
+int write_copy(int from, int to);
+
+/* write-swap.c: TEMP in FOLDER, whole and fsynced, becomes NAME; or, TEMP NULL, NAME goes. */
+int write_swap(struct writer *w, int folder, const char *temp, const char *name,
+	       const struct write_request *r);
+
 int write_sync_folder(struct writer *w, int folder, const char *path);
 
 /* write-label.c: 0 also where there is nothing to do. TYPE is that of stat(2). */
@@ -31,5 +44,8 @@ int write_label_name(struct writer *w, int folder, const char *name, const char 
 int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
 	      struct file_meta *meta);
 int meta_set(struct writer *w, int fd, const struct write_request *request);
+/* Owner and time of a symbolic link. */
+int meta_set_link(struct writer *w, int folder, const char *name,
+		  const struct write_request *request);
 
 #endif

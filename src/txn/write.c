@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* write.c - what a file is before it is replaced. */
 #include "txn/write-private.h"
 
 #include <errno.h>
@@ -7,17 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "txn/txn.h"
 
 #define BLOCK_SIZE (256u << 10)
-
-/* ---- looking ---- */
 
 /* A file that is mounted onto its name; known since Linux 5.8, before that rename() says EBUSY. */
 static bool is_mounted_on(int folder, const char *name)
@@ -107,6 +103,11 @@ int write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
+int write_copy(int from, int to)
+{
+	return copy(from, to, NULL, NULL);
+}
+
 int write_hash(int fd, char hex[SHA256_HEX])
 {
 	struct sha256 sha;
@@ -141,8 +142,8 @@ static int see_file(struct writer *w, int fd, const char *path, struct file_seen
 	return 0;
 }
 
-static int see_in(struct writer *w, int folder, const char *name, const char *path,
-		  struct file_seen *seen, int out)
+int write_see_in(struct writer *w, int folder, const char *name, const char *path,
+		 struct file_seen *seen, int out)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st, opened;
@@ -157,9 +158,52 @@ static int see_in(struct writer *w, int folder, const char *name, const char *pa
 	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return write_failed(w, path, "opening it");
-	if (fstat(fd, &opened) < 0 || opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
+	if (fstat(fd, &opened) < 0)
+		return write_failed(w, path, "looking at it");
+	if (opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
 		return write_fail(w, -ESTALE, path, "is being replaced by somebody else just now");
 	return see_file(w, fd, path, seen, out);
+}
+
+int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
+		      struct file_seen *seen)
+{
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int rc;
+
+	*seen = (struct file_seen){ 0 };
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
+	if (!S_ISLNK(st.st_mode))
+		return write_refuse(w, -EEXIST, path, "something that is no symbolic link");
+	n = readlinkat(folder, name, target, sizeof(target));
+	if (n < 0 || n == (ssize_t)sizeof(target))
+		return write_fail(w, n < 0 ? -errno : -ENAMETOOLONG, path, "reading the link");
+	rc = sha256_of(target, (size_t)n, seen->sha256);
+	if (rc)
+		return write_fail(w, rc, path, "reading the link: %s", strerror(-rc));
+	seen->meta = (struct file_meta){ .mode = 0777,
+					 .uid = st.st_uid,
+					 .gid = st.st_gid,
+					 .mtime_s = st.st_mtim.tv_sec,
+					 .mtime_ns = (uint32_t)st.st_mtim.tv_nsec };
+	seen->link = arena_strndup(w->arena, target, (size_t)n);
+	seen->size = (uint64_t)n;
+	seen->there = true;
+	return 0;
+}
+
+int write_see_link(struct writer *w, const char *path, struct file_seen *seen)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+
+	*seen = (struct file_seen){ 0 };
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	return write_see_link_in(w, folder, name, path, seen);
 }
 
 int write_see(struct writer *w, const char *path, struct file_seen *seen)
@@ -170,7 +214,7 @@ int write_see(struct writer *w, const char *path, struct file_seen *seen)
 	*seen = (struct file_seen){ 0 };
 	if (folder < 0)
 		return folder == -ENOENT ? 0 : folder;
-	return see_in(w, folder, name, path, seen, -1);
+	return write_see_in(w, folder, name, path, seen, -1);
 }
 
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int into,
@@ -188,7 +232,7 @@ int write_keep(struct writer *w, const char *path, struct file_seen *seen, int i
 	out = openat(into, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return write_failed(w, path, "keeping a copy of it");
-	rc = see_in(w, folder, last, path, seen, out);
+	rc = write_see_in(w, folder, last, path, seen, out);
 	if (rc)
 		return rc;
 	if (!seen->there) {
@@ -201,198 +245,6 @@ int write_keep(struct writer *w, const char *path, struct file_seen *seen, int i
 
 bool write_same(const struct file_seen *a, const struct file_seen *b)
 {
-	return a->there == b->there && (!a->there || strcmp(a->sha256, b->sha256) == 0);
-}
-
-/* ---- changing ---- */
-
-static int check_expected(struct writer *w, int folder, const char *name,
-			  const struct write_request *r)
-{
-	struct file_seen now;
-	int rc = see_in(w, folder, name, r->path, &now, -1);
-
-	if (rc)
-		return rc;
-	if (write_same(&now, r->expected))
-		return 0;
-	return write_fail(w, -ESTALE, r->path, "changed since it was looked at%s",
-			  !now.there		? ": it is gone"
-			  : !r->expected->there ? ": it was not there"
-						: "");
-}
-
-/* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)); FOLDER is root's alone, so that
- * looking first is nearly as good there. */
-static int rename_new(int folder, const char *from, const char *to)
-{
-	struct stat st;
-
-	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		errno = EEXIST;
-		return -1;
-	}
-	return renameat(folder, from, folder, to);
-}
-
-/* TEMP, which FD is open on, gets what its bytes do not have and takes the place of NAME. */
-static int put_in_place(struct writer *w, int folder, int fd, const char *temp, const char *name,
-			const struct write_request *r)
-{
-	int rc = meta_set(w, fd, r);
-
-	if (rc)
-		return rc;
-	TEST_POINT("fsync of a file");
-	if (fsync(fd) < 0)
-		return write_failed(w, r->path, "fsync");
-	rc = check_expected(w, folder, name, r);
-	if (rc)
-		return rc;
-	TEST_POINT("rename");
-	rc = r->expected->there ? renameat(folder, temp, folder, name)
-				: rename_new(folder, temp, name);
-	if (rc < 0 && errno == EEXIST)
-		return write_fail(w, -ESTALE, r->path,
-				  "changed since it was looked at: it was not there");
-	if (rc < 0 && (errno == EBUSY || errno == EXDEV))
-		return write_refuse(w, -errno, r->path, "a mount is in the way");
-	if (rc < 0)
-		return write_failed(w, r->path, "rename");
-	TEST_POINT("after a rename");
-	return write_sync_folder(w, folder, r->path);
-}
-
-static int create_temp(int folder, char temp[NAME_MAX + 1])
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	unsigned char random[6];
-	int fd;
-
-	do {
-		if (getrandom(random, sizeof(random), 0) != sizeof(random))
-			return -1;
-		memcpy(temp, WRITE_PREFIX, strlen(WRITE_PREFIX));
-		for (size_t i = 0; i < sizeof(random); i++)
-			temp[strlen(WRITE_PREFIX) + i] = letters[random[i] % (sizeof(letters) - 1)];
-		temp[strlen(WRITE_PREFIX) + sizeof(random)] = '\0';
-		TEST_POINT("creating a temporary file");
-		fd = openat(folder, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	} while (fd < 0 && errno == EEXIST);
-	return fd;
-}
-
-int write_put(struct writer *w, const struct write_request *r)
-{
-	char name[NAME_MAX + 1], temp[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, r->path, name);
-	_cleanup_close_ int fd = -1;
-	int rc;
-
-	if (folder < 0)
-		return folder;
-	fd = create_temp(folder, temp);
-	if (fd < 0)
-		return write_failed(w, r->path, "creating a file beside it");
-	rc = r->from >= 0 ? copy(r->from, fd, NULL, NULL) : write_all(fd, r->bytes.p, r->bytes.n);
-	if (rc)
-		write_fail(w, rc, r->path, "writing: %s", strerror(-rc));
-	else
-		rc = put_in_place(w, folder, fd, temp, name, r);
-	/* After the rename nothing is there under that name any more. */
-	if (rc)
-		unlinkat(folder, temp, 0);
-	return rc;
-}
-
-int write_take(struct writer *w, const char *side, const struct write_request *r)
-{
-	char name[NAME_MAX + 1], temp[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, r->path, name);
-	_cleanup_close_ int fd = -1;
-
-	if (folder < 0)
-		return folder;
-	fd = write_open(w, side, 0);
-	if (fd < 0)
-		return fd;
-	snprintf(temp, sizeof(temp), "%s", strrchr(side, '/') + 1);
-	return put_in_place(w, folder, fd, temp, name, r);
-}
-
-int write_remove(struct writer *w, const char *path, const struct file_seen *expected)
-{
-	const struct write_request r = { .path = path, .expected = expected };
-	char name[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, path, name);
-	int rc;
-
-	if (folder < 0)
-		return folder;
-	rc = check_expected(w, folder, name, &r);
-	if (rc)
-		return rc;
-	TEST_POINT("unlink");
-	if (unlinkat(folder, name, 0) < 0)
-		return errno == EBUSY ? write_refuse(w, -EBUSY, path, "a mount is in the way")
-				      : write_failed(w, path, "removing it");
-	return write_sync_folder(w, folder, path);
-}
-
-/* ---- what is no file of bytes ---- */
-
-int write_setting(struct writer *w, const char *path, const char *value)
-{
-	char name[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, path, name);
-	_cleanup_close_ int fd = -1;
-	size_t n = strlen(value);
-
-	if (folder < 0)
-		return folder;
-	fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return write_failed(w, path, "opening it for writing");
-	TEST_POINT("write of a setting");
-	if (write(fd, value, n) != (ssize_t)n)
-		return write_failed(w, path, "writing");
-	return 0;
-}
-
-int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device)
-{
-	char name[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, path, name);
-	mode_t mask;
-	int rc;
-
-	if (folder < 0)
-		return folder;
-	TEST_POINT("mknod");
-	mask = umask(0);
-	rc = mknodat(folder, name, S_IFCHR | mode, device);
-	umask(mask);
-	if (rc < 0)
-		return write_failed(w, path, "making the device node");
-	return write_label_name(w, folder, name, path, S_IFCHR);
-}
-
-int write_drop_node(struct writer *w, const char *path, dev_t device)
-{
-	char name[NAME_MAX + 1];
-	_cleanup_close_ int folder = write_open_folder(w, path, name);
-	struct stat st;
-
-	if (folder < 0)
-		return folder;
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
-	if (!S_ISCHR(st.st_mode) || st.st_rdev != device)
-		return write_fail(w, -ESTALE, path, "somebody replaced it since: kept as it is");
-	TEST_POINT("unlink of a device node");
-	return unlinkat(folder, name, 0) < 0 ? write_failed(w, path, "removing it") : 0;
+	return a->there == b->there &&
+	       (!a->there || (!a->link == !b->link && strcmp(a->sha256, b->sha256) == 0));
 }

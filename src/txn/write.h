@@ -4,8 +4,17 @@
  *
  * Every folder on the way is opened by its name in the one above it and must be a folder (no link)
  * that nobody but its owner, root, can write to: then nothing on the way can be changed by anyone
- * else between a look and a rename. A file is written beside its place under a name that no reader
- * takes for configuration, fsynced and renamed, and its folder is fsynced.
+ * else between a look and a rename.
+ *
+ * A file is written beside its place under a name that no reader takes for configuration, fsynced and
+ * exchanged with the one that is there. What was displaced is looked at then: when it is not what the
+ * caller expected, somebody wrote meanwhile, and it goes back to its place. So no edit is ever lost,
+ * however long it took to read the file. Names beside a file:
+ *
+ *     .nvnodecheck.tmp.XXXXXX   not whole yet; never anything but ours
+ *     .nvnodecheck.new.NAME     what a generator writes; never anything but ours
+ *     .nvnodecheck.old.NAME     what is about to go to NAME, or what was displaced from there
+ *     .nvnodecheck.found.NAME   displaced, somebody else's, and superseded; never touched again
  *
  * Functions return 0 or negative errno, with a sentence in writer.why.
  */
@@ -19,9 +28,12 @@
 #include "base/span.h"
 #include "facts/fact.h"
 
-/* Temporary files are PREFIX and six characters, those that generators write PREFIX and a name. */
 #define WRITE_PREFIX ".nvnodecheck."
-#define WRITE_WHY 320
+#define WRITE_TEMPORARY WRITE_PREFIX "tmp."
+#define WRITE_SIDE WRITE_PREFIX "new."
+#define WRITE_WHY 640
+
+struct root;
 
 struct xattr {
 	const char *name;
@@ -41,39 +53,45 @@ struct file_meta {
 /* A file as it was found; not there: all zero. */
 struct file_seen {
 	bool there;
+	const char *link; /* a symbolic link, and where it leads; NULL: a regular file */
 	struct file_meta meta;
 	uint64_t size;
-	char sha256[SHA256_HEX];
+	char sha256[SHA256_HEX]; /* of its bytes, or of the text of the link */
 };
 
 struct writer {
-	int root;	     /* a folder */
+	int root;	     /* a folder, opened once */
 	bool live;	     /* this host's own root, whose policy labels what is new */
 	struct arena *arena; /* for what file_seen holds */
 	char why[WRITE_WHY];
 	bool refused; /* the last failure: there is something that must not be replaced */
 };
 
-int writer_open(struct writer *w, const char *root, struct arena *arena);
+/* ROOT NULL: this host. */
+int writer_open(struct writer *w, const struct root *root, struct arena *arena);
 void writer_close(struct writer *w);
 
 /* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) when the file could not be replaced without
  * changing something else: a link, one of several names of a file, a mount, no regular file. */
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
-/* The same, and copies its bytes to a new file NAME in FOLDER, fsynced. */
+/* A symbolic link, or nothing; anything else is refused. */
+int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
+/* write_see(), and copies its bytes to a new file NAME in FOLDER, fsynced. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
 	       const char *name);
-/* One line about a difference that counts: bytes alone. */
+/* By bytes alone, or where the links lead. */
 bool write_same(const struct file_seen *a, const struct file_seen *b);
 
 struct write_request {
 	const char *path;
+	const char *link;	      /* a symbolic link to that is made, or: */
 	struct span bytes;	      /* the content, or: */
 	int from;		      /* a file that has it; -1 */
 	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
 	bool exact; /* META belongs to these very bytes: time and signatures as well */
-	const struct file_seen *expected; /* what is replaced: -ESTALE when it is not that */
+	/* What is replaced, as a function above saw it: -ESTALE when something else is displaced. */
+	const struct file_seen *expected;
 };
 
 int write_put(struct writer *w, const struct write_request *request);
@@ -81,13 +99,21 @@ int write_put(struct writer *w, const struct write_request *request);
 int write_take(struct writer *w, const char *side, const struct write_request *request);
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
+/*
+ * After an interruption: brings to its end what was going on at PATH. When somebody's file was displaced
+ * at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that the transaction
+ * may have left or taken away there. -EUCLEAN when what was displaced is somebody's and another file of
+ * somebody's is there by now: it is kept beside it, and writer.why says where.
+ */
+int write_settle(struct writer *w, const char *path, const struct file_seen *const *known);
+
 /* A folder of root's; -EEXIST when there is one. */
 int write_make_folder(struct writer *w, const char *path, uint32_t mode);
 /* Also 0 when it is not empty, or gone. */
 int write_drop_folder(struct writer *w, const char *path);
 bool write_folder_exists(struct writer *w, const char *path);
-/* Removes what an interrupted run left beside PATH. */
-void write_sweep(struct writer *w, const char *path);
+/* Removes what is unfinished and ours beside PATH. */
+int write_sweep(struct writer *w, const char *path);
 
 /* What an ordinary file there could grow to. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
@@ -95,7 +121,7 @@ int write_room(struct writer *w, const char *path, uint64_t *bytes);
 int write_open(struct writer *w, const char *path, int flags);
 /* The folder PATH is in, with the last part of PATH in NAME. */
 int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1]);
-/* "/boot/.nvnodecheck.initrd.img-6.1" for "/boot/initrd.img-6.1" */
+/* "/boot/.nvnodecheck.new.initrd.img-6.1" for "/boot/initrd.img-6.1" */
 const char *write_side_path(struct arena *arena, const char *path);
 
 /* A kernel setting: one write to a file that takes it as a whole. */

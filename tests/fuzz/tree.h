@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "host/root.h"
 
 static char tree_folder[64];
 
@@ -69,10 +70,14 @@ static inline bool tree_begin(void)
 /* The caller closes it. */
 static inline struct host *tree_open(void)
 {
+	struct root root;
+	struct host *host;
 	char error[256];
-	struct host *host = host_open_tree(tree_folder, error);
 
+	assert(root_open(&root, tree_folder) == 0);
+	host = host_open_tree(&root, error);
 	assert(host);
+	root_close(&root);
 	return host;
 }
 

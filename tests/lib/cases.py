@@ -8,6 +8,7 @@ import re
 import traceback
 
 from . import node, program, textform
+from .advice import contradictions
 
 CASES = os.path.join(os.path.dirname(node.NODES), "cases")
 INCIDENTS = os.path.join(os.path.dirname(node.NODES), "incidents")
@@ -239,7 +240,7 @@ def perform(case, stage):
         wrong.append("no report, or a message: %s" % run.result)
     elif case.status is not None and run.result.status != case.status:
         wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
-    wrong += said_twice(run.report) + said_alone(run) if run.report else []
+    wrong += said_twice(run.report) + contradictions(run.report) + said_alone(run) if run.report else []
     for statement, check in case.expects if run.report else ():
         said = check(run)
         if said:

@@ -9,15 +9,17 @@ import subprocess
 
 import pytest
 
-from . import cpio, program
+from . import cpio, journal, program, waiting
 
 KERNEL = "6.1.0-test"
 IMAGE = "/boot/initrd.img-" + KERNEL
 MENU = "/boot/grub/grub.cfg"
 CONF = "/etc/modprobe.d/zz-nvnodecheck.conf"
+MENU2 = "/boot/grub2/grub.cfg"
 ENTRY, GRUBENV = "/boot/loader/entries/a.conf", "/boot/grub2/grubenv"
+UNIT, WANTS = "/usr/lib/systemd/system/x.service", "/etc/systemd/system/multi-user.target.wants"
 STATE = "/var/lib/nvnodecheck/fix"
-PROGRAMS = ("mkinitramfs", "grub-mkconfig", "update-grub", "grubby")
+PROGRAMS = ("mkinitramfs", "grub-mkconfig", "grub2-mkconfig")
 OPTIONS = 'options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"\n'
 
 
@@ -79,7 +81,9 @@ def make(root, programs=True):
     put(root, "/etc/default/grub", "quiet\n", 0o640)
     put(root, "/etc/stale.conf", "options nvidia NVreg_Old=1\n", 0o600)
     put(root, IMAGE, image(), 0o600)
-    put(root, MENU, "menuentry 'Test' {\n\tlinux /vmlinuz root=/dev/vda1 quiet\n}\n", 0o400)
+    for menu in (MENU, MENU2):
+        put(root, menu, "menuentry 'Test' {\n\tlinux /vmlinuz root=/dev/vda1 quiet\n}\n", 0o400)
+    put(root, UNIT, "[Service]\n[Install]\nWantedBy=multi-user.target\n")
     put(root, ENTRY, "options quiet\n")
     put(root, GRUBENV, "kernelopts=quiet\n")
     put(root, "/lib/modules/%s/modules.dep" % KERNEL, "")
@@ -107,12 +111,11 @@ FILES = [file(CONF, OPTIONS), file("/etc/default/grub", "quiet iommu=pt\n"),
          file("/etc/stale.conf", None), file("/etc/systemd/system/x.service.d/n.conf", "[Service]\n")]
 IMAGE_STEP = {"kind": "initramfs", "subject": KERNEL, "path": IMAGE, "tool": "initramfs-tools",
               "must_hold": ["nvidia NVreg_RegistryDwords=PeerMappingOverride=1;"]}
-MENU_STEP = {"kind": "boot-loader", "tool": "grub-mkconfig", "argv": ["/usr/sbin/update-grub"],
-             "must_hold": ["iommu=pt"]}
-GRUBBY_STEP = {"kind": "boot-loader", "tool": "grubby",
-               "argv": ["/usr/sbin/grubby", "--update-kernel=ALL", "--args=iommu=pt"]}
+MENU_STEP = {"kind": "boot-loader", "tool": "grub-mkconfig", "path": MENU, "must_hold": ["iommu=pt"]}
+# That of RHEL also edits grubenv and entries in their place.
+GRUB2_STEP = {"kind": "boot-loader", "tool": "grub2-mkconfig", "path": MENU2}
 UNIT_STEP = {"kind": "unit-enable", "subject": "x.service"}
-STEPS = [IMAGE_STEP, MENU_STEP, GRUBBY_STEP, UNIT_STEP]
+STEPS = [IMAGE_STEP, MENU_STEP, GRUB2_STEP, UNIT_STEP]
 
 
 def plan(root, files=FILES, steps=(), **more):
@@ -141,13 +144,45 @@ class Ran:
         return "status %s\n%s\n%s" % (self.status, self.out, self.err)
 
 
-def run(root, *args, wrap=(), crash=0, env=None, timeout=60):
+def run(root, *args, wrap=(), crash=0, at=None, env=None, timeout=60):
+    """Killed at the CRASHth point, of those that are called AT."""
     environment = program.environment(**(env or {}))
     if crash:
         environment["NVNODECHECK_TEST_CRASH_AT"] = str(crash)
+    if at:
+        environment["NVNODECHECK_TEST_POINT"] = at
     return Ran(subprocess.run([*wrap, driver(), root, *args], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                               timeout=timeout, check=False))
+
+
+class Stopped:
+    """A run that stands still at the COUNTth point, of those that are called AT."""
+
+    def __init__(self, root, *args, count=1, at=None, wrap=()):
+        more = {"NVNODECHECK_TEST_STOP_AT": str(count)}
+        if at:
+            more["NVNODECHECK_TEST_POINT"] = at
+        self.process = subprocess.Popen(
+            [*wrap, driver(), root, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=program.environment(**more))
+        self.pid = self.process.pid
+        waiting.until(self.stands, "the run to stop")
+
+    def stands(self):
+        assert self.process.poll() is None, "ended before it came to that point"
+        with open("/proc/%d/stat" % self.pid, encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "T"
+
+    def go_on(self):
+        """To its end."""
+        os.kill(self.pid, signal.SIGCONT)
+        out, err = self.process.communicate()
+        return Ran(subprocess.CompletedProcess((), self.process.returncode, out, err))
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.communicate()
 
 
 def points(root, *args):
@@ -207,6 +242,21 @@ def refused(root, files=FILES, steps=(), **more):
     assert not difference(look(root), before)
     assert os.listdir(root + STATE) == [] if os.path.isdir(root + STATE) else True
     return ran.outcome["text"]
+
+
+def folder(root, ran):
+    """Where a transaction keeps what it keeps."""
+    return "%s%s/%s" % (root, STATE, ran.outcome["id"])
+
+
+def forge(place, edit=lambda record: record, events=lambda events: events):
+    """Another record in the folder PLACE, and a journal that fits it: what a stranger would write who made
+    the tree. EDIT takes and gives the record, EVENTS the lines after the first."""
+    ident = os.path.basename(place)
+    said = journal.events(read(place, "/journal").decode())[1:]
+    text = json.dumps(edit(json.loads(read(place, "/plan.json"))))
+    put(place, "/plan.json", text, 0o600)
+    put(place, "/journal", journal.begun(ident, text, *events(said)), 0o600)
 
 
 def in_namespace(script, *args):

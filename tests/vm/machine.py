@@ -15,13 +15,15 @@ MEMORY_MIB = 1024
 
 
 class Machine:
-    """PROGRAM and the scripts are put into the folder that is shared; QEMU: more of its arguments."""
+    """PROGRAM and the scripts are put into the folder that is shared; QEMU: more of its arguments; DRIVE:
+    those for the disk, in place of the image alone."""
 
-    def __init__(self, guest, folder, image, scripts, qemu=()):
+    def __init__(self, guest, folder, image, scripts, qemu=(), drive=None):
         self.guest = guest
         self.folder = folder
         self.image = image
         self.qemu = list(qemu)
+        self.drive = drive or ["-drive", "file=%s,format=raw,if=virtio,cache=unsafe" % image]
         self.share = folder / "share"
         self.boots = len(scripts)
         self.share.mkdir()
@@ -53,7 +55,7 @@ class Machine:
         command = [which("qemu-system-x86_64"), "-accel", "tcg", "-nodefaults", "-nographic",
                    "-M", "q35", "-cpu", CPU + BARE_CPU, "-m", str(MEMORY_MIB),
                    "-serial", "file:%s" % (self.folder / console),
-                   "-drive", "file=%s,format=raw,if=virtio,cache=unsafe" % self.image,
+                   *self.drive,
                    "-virtfs", "local,path=%s,mount_tag=share,security_model=none" % self.share]
         try:
             done = subprocess.run(command + BARE_FIRMWARE + self.qemu + arguments,

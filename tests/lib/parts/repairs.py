@@ -2,15 +2,15 @@
 """What fix --apply did on the node: records of transactions."""
 import json
 
+from ..journal import begun
 from ..tree import EPOCH
 from .system import BOOT_ID
 
 FOLDER = "/var/lib/nvnodecheck/fix"
 EARLIER_BOOT_ID = "00000000-0000-4000-8000-000000000001"
-APPLIED = "BEGIN\nVERIFIED\nCOMMIT\n"
-JOURNALS = {"applied": APPLIED, "undone": APPLIED + "UNDO\nEND undone\n",
-            "undoing": APPLIED + "UNDO\n", "interrupted": "BEGIN\nINTENT 0\n",
-            "torn": "BEGIN\nVERIFIED\nCOMMIT"}
+APPLIED = ["VERIFIED", "COMMIT"]
+JOURNALS = {"applied": APPLIED, "undone": APPLIED + ["UNDO", "END undone"],
+            "undoing": APPLIED + ["UNDO"], "interrupted": ["INTENT 0"], "torn": APPLIED}
 
 
 def init(node):
@@ -29,13 +29,15 @@ def repaired(node, tree, statement):
         "boot_id": boot, "who": "root",
         "repairs": [{"rule": rule, "subject": named.get("subject"), "what": "repair " + rule,
                      "activation": "reboot"}],
-        "files": [{"path": named["file"], "number": 0, "before": None, "after": "0" * 64,
-                   "folders": []}] if "file" in named else [],
+        "files": [{"path": named["file"], "number": 0, "type": "file", "before": None,
+                   "after": {"sha256": "0" * 64}, "folders": []}] if "file" in named else [],
         "steps": [{"kind": "initramfs", "subject": node.expand(named["kernel"]), "files": []}]
                  if "kernel" in named else [],
     }
-    tree.file("%s/%s/plan.json" % (FOLDER, ident), json.dumps(record, indent=1), 0o600)
-    tree.file("%s/%s/journal" % (FOLDER, ident), JOURNALS[named.get("journal", "applied")], 0o600)
+    text, word = json.dumps(record, indent=1), named.get("journal", "applied")
+    journal = begun(ident, text, *JOURNALS[word])
+    tree.file("%s/%s/plan.json" % (FOLDER, ident), text, 0o600)
+    tree.file("%s/%s/journal" % (FOLDER, ident), journal[:-1] if word == "torn" else journal, 0o600)
     node.transactions += 1
 
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/unpack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "probes/initramfs-decompress.h"
+
+/* RFC 1952, 2.3.1; The .xz File Format 1.2.1, 2.1.1.1; RFC 8878, 3.1.1 */
+static const struct {
+	const char *format;
+	struct span magic;
+} formats[] = {
+	{ "gzip", { "\x1f\x8b", 2 } },
+	{ "xz",
+	  { "\xfd"
+	    "7zXZ\0",
+	    6 } },
+	{ "zstd", { "\x28\xb5\x2f\xfd", 4 } },
+};
+
+const char *unpack_format(struct span text)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (text.n >= formats[i].magic.n &&
+		    memcmp(text.p, formats[i].magic.p, formats[i].magic.n) == 0)
+			return formats[i].format;
+	return NULL;
+}
+
+/* What is left of the file is one block. */
+static int take(void *user, struct span *block)
+{
+	struct span *rest = user;
+
+	*block = *rest;
+	*rest = (struct span){ rest->p + rest->n, 0 };
+	return block->n > 0;
+}
+
+static int append(struct text *out, size_t *room, struct span block, size_t limit)
+{
+	if (block.n > limit - out->size)
+		return -EFBIG;
+	while (out->size + block.n >= *room) {
+		char *more = realloc(out->data, *room * 2);
+
+		if (!more)
+			return -ENOMEM;
+		out->data = more;
+		*room *= 2;
+	}
+	memcpy(out->data + out->size, block.p, block.n);
+	out->size += block.n;
+	out->data[out->size] = '\0';
+	return 0;
+}
+
+/* One stream; REST is what comes after it. */
+static int unpack_stream(struct span *rest, const char *format, struct text *out, size_t *room,
+			 size_t limit)
+{
+	struct span left = *rest, block;
+	struct decompress *d = NULL;
+	int rc = decompress_open(&d, format, take, &left);
+
+	if (rc)
+		return rc;
+	while ((rc = decompress_next(d, &block)) > 0) {
+		rc = append(out, room, block, limit);
+		if (rc)
+			break;
+	}
+	if (rc == 0) {
+		uint64_t used = decompress_used(d);
+
+		if (used == 0 || used > rest->n)
+			used = rest->n;
+		*rest = (struct span){ rest->p + used, rest->n - used };
+	}
+	decompress_close(d);
+	return rc;
+}
+
+int unpack(struct text *text, const char *format, size_t limit)
+{
+	struct span rest = text_span(text);
+	size_t room = text->size * 4 + 65536;
+	struct text out = { .data = malloc(room) };
+	int rc = out.data ? 0 : -ENOMEM;
+
+	if (rc == 0)
+		out.data[0] = '\0';
+	/* Files that were put behind each other unpack to their texts behind each other. */
+	while (rc == 0 && rest.n) {
+		const char *own = unpack_format(rest);
+
+		rc = own && strcmp(own, format) == 0
+			     ? unpack_stream(&rest, format, &out, &room, limit)
+			     : -EBADMSG;
+	}
+	if (rc) {
+		free(out.data);
+		return rc;
+	}
+	free(text->data);
+	*text = out;
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/peer-support.h"
+
+#include "query/gpus.h"
+#include "query/node-find.h"
+#include "query/topology.h"
+
+static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
+{
+	static const char *const builders[] = { "dvs-builder@", "buildd@",	  "mockbuild@",
+						"abuild@",	"root@localhost", "builder@" };
+
+	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
+		if (str_starts(driver->builder, builders[i]))
+			return true;
+	return false;
+}
+
+static bool is_geforce(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	return model && model->kind == GPU_GEFORCE;
+}
+
+static bool any_large_geforce(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct pci_bar *bar = is_geforce(d) ? gpu_bar1(d) : NULL;
+
+		if (bar && is_known(bar->size_bytes) && bar->size_bytes.value > BAR1_SMALL_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* Could a GeForce with a large BAR1 have been overlooked? */
+static bool bars_are_unread(const struct node *node)
+{
+	if (!was_read(node->pci.devices))
+		return true;
+	for_each(d, &node->pci.devices)
+		if (is_unknown(d->vendor_id) || is_unknown(d->class_id) ||
+		    (pci_is_gpu(d) && (is_unknown(d->device_id) || is_unknown(d->bars))))
+			return true;
+	return false;
+}
+
+struct fact_bool driver_is_patched(const struct node *node, struct arena *arena, const char **signs)
+{
+	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
+	bool logged = node_log(node, "bar1-bus-address");
+	unsigned int seen = 0, unread = 0;
+	const char *text = "";
+
+	if (signs)
+		*signs = text;
+	if (known_is(node->driver.loaded, false))
+		return fact_bool(false);
+	if (logged) {
+		text = "a log line that only the patched driver prints";
+		seen++;
+	}
+	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
+		text = arena_printf(arena, "%s%sbuilt by %s", text, seen ? "; " : "",
+				    node->driver.builder.value);
+		seen++;
+	}
+	if (any_large_geforce(node) && rebar && str_is(rebar->value, "0")) {
+		text = arena_printf(
+			arena, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
+			text, seen ? "; " : "");
+		seen++;
+	}
+	if (signs)
+		*signs = text;
+	unread += !is_known(node->driver.builder);
+	unread += bars_are_unread(node) || !was_read(node->driver.params);
+	if (seen >= 2 || logged)
+		return fact_bool(true);
+	return unread && seen + unread >= 2 ? (struct fact_bool){ 0 } : fact_bool(false);
+}
+
+static bool has_nvlink_connector(const struct gpu_model *model)
+{
+	static const char *const names[] = {
+		"TITAN RTX",	    "GeForce RTX 2080 Ti", "GeForce RTX 2080 SUPER",
+		"GeForce RTX 2080", "GeForce RTX 3090",	   "GeForce RTX 3090 Ti"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(model->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+enum peer_support gpu_peer_support(const struct pci_device *gpu)
+{
+	if (!is_geforce(gpu) || gpu_is_before_turing(gpu))
+		return PEERS_OVER_PCIE;
+	return has_nvlink_connector(gpu_model(gpu)) ? PEERS_OVER_NVLINK : PEERS_NONE;
+}
+
+struct fact_bool node_has_peers(const struct node *node, struct arena *arena)
+{
+	size_t able = 0;
+
+	for_each(d, &node->pci.devices)
+		able += pci_is_gpu(d) && gpu_peer_support(d) != PEERS_NONE;
+	if (able >= 2)
+		return fact_bool(true);
+	if (topology_gpus(node) < 2)
+		return fact_bool(false);
+	return driver_is_patched(node, arena, NULL);
+}

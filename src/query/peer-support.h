@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* peer-support.h - which GPUs the loaded driver lets reach each other over PCIe: all but GeForce cards, and
+ * these with a build that is patched for it. Pure. */
+#ifndef PEER_SUPPORT_H
+#define PEER_SUPPORT_H
+
+#include "facts/facts.h"
+
+/* The patched builds carry the version of the stock driver, so there are only signs. Known true where two of
+ * them are there, or the line that only such a driver logs. SIGNS, in the arena, says which; it may be NULL. */
+struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
+				   const char **signs);
+
+/* With the stock driver. From Turing on GeForce cards reach each other over NVLink alone, which few have a
+ * connector for (NVIDIA's product pages; tinygrad's README). A model that is not in the table is taken for one
+ * that can. */
+enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
+enum peer_support gpu_peer_support(const struct pci_device *gpu);
+
+/*
+ * Have the GPUs of this node somebody to copy to? At least two that the stock driver lets, or two of any kind
+ * with a patched driver. Unknown: whether it is patched could not be told.
+ */
+struct fact_bool node_has_peers(const struct node *node, struct arena *arena);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn-place.c - whether what is changed is what was looked at, and whether what is run is root's. With
+ * --root both are found from one descriptor; that others cannot exchange the folder, or what programs
+ * come from, is asked before anything is written.
+ */
+#include "txn/txn-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* ---- the root ---- */
+
+int txn_check_place(struct txn *t)
+{
+	const struct root *root = t->options->root;
+
+	if (!root || t->options->writable_parents || !*root->exposed)
+		return 0;
+	return txn_fail(
+		t, -EPERM,
+		"--root %s is not changed: %s, so somebody else could put another folder in "
+		"its place. Move it below folders of root's, or say --allow-writable-parents",
+		root->name, root->exposed);
+}
+
+int txn_check_identity(struct txn *t, const struct plan *plan)
+{
+	const struct root *root = t->options->root;
+
+	if (plan->root_device == (root ? root->device : 0) &&
+	    plan->root_inode == (root ? root->inode : 0))
+		return 0;
+	return txn_fail(t, -ESTALE,
+			"the plan was made for another root than the one that is to be "
+			"changed");
+}
+
+/* ---- programs ---- */
+
+/* The folders of run.c's PATH and what programs read at once; generators run many more. */
+static const char *const program_folders[] = { "/usr/sbin", "/usr/bin", "/sbin",    "/bin",
+					       "/lib",	    "/lib64",	"/usr/lib", "/etc" };
+
+static int check_walk(struct txn *t, const char *path, int *fd)
+{
+	char exposed[ROOT_WHY];
+
+	*fd = root_walk(t->w.root, path, exposed);
+	if (*fd < 0)
+		return *fd;
+	return *exposed ? txn_fail(t, -EACCES, "%s is not run: on the way to it %s", path, exposed)
+			: 0;
+}
+
+/* A folder that is missing has no programs. */
+static int check_folder(struct txn *t, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	int rc = check_walk(t, path, &fd);
+	const char *why;
+	struct stat st;
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	if (fstat(fd, &st) < 0)
+		return txn_fail(t, -errno, "%s: cannot be looked at", path);
+	why = folder_exposed(fd, &st);
+	return why ? txn_fail(t, -EACCES, "no program is run: %s %s", path, why) : 0;
+}
+
+static int check_file(struct txn *t, const char *path, int *fd)
+{
+	struct stat st;
+	int rc = check_walk(t, path, fd);
+
+	if (rc == -EACCES && *fd >= 0)
+		return rc;
+	if (rc || fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return txn_fail(t, -ENOENT, "%s: cannot be looked at", path);
+	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
+	    ((st.st_mode & S_IWGRP) && st.st_gid != 0))
+		return txn_fail(t, -EACCES, "%s is not run: others than root can change it", path);
+	return 0;
+}
+
+/* The path behind "#!", or NULL: execve(2). */
+static const char *interpreter_of(struct txn *t, const char *path)
+{
+	_cleanup_close_ int fd = host_open(t->host, path);
+	char head[256];
+	ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof(head), 0);
+	struct span rest, word;
+
+	if (n < 3 || head[0] != '#' || head[1] != '!')
+		return NULL;
+	rest = (struct span){ head + 2, (size_t)n - 2 };
+	rest.n = span_find(rest, '\n');
+	return span_word(&rest, &word) ? arena_strndup(t->arena, word.p, word.n) : NULL;
+}
+
+int txn_check_program(struct txn *t, const char *path)
+{
+	_cleanup_close_ int fd = -1, other = -1;
+	const char *interpreter;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(program_folders) / sizeof(program_folders[0]); i++)
+		rc = check_folder(t, program_folders[i]);
+	if (rc == 0)
+		rc = check_file(t, path, &fd);
+	if (rc)
+		return rc;
+	interpreter = interpreter_of(t, path);
+	return interpreter ? check_file(t, interpreter, &other) : 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* write-special.c - what is no file of bytes: kernel settings and device nodes. */
+#include "txn/write-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+int write_setting(struct writer *w, const char *path, const char *value)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	_cleanup_close_ int fd = -1;
+	size_t n = strlen(value);
+
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return write_failed(w, path, "opening it for writing");
+	TEST_POINT("write of a setting");
+	if (write(fd, value, n) != (ssize_t)n)
+		return write_failed(w, path, "writing");
+	return 0;
+}
+
+int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	mode_t mask;
+	int rc;
+
+	if (folder < 0)
+		return folder;
+	TEST_POINT("mknod");
+	mask = umask(0);
+	rc = mknodat(folder, name, S_IFCHR | mode, device);
+	umask(mask);
+	if (rc < 0)
+		return write_failed(w, path, "making the device node");
+	return write_label_name(w, folder, name, path, S_IFCHR);
+}
+
+int write_drop_node(struct writer *w, const char *path, dev_t device)
+{
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = write_open_folder(w, path, name);
+	struct stat st;
+
+	if (folder < 0)
+		return folder;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != device)
+		return write_fail(w, -ESTALE, path, "somebody replaced it since: kept as it is");
+	TEST_POINT("unlink of a device node");
+	return unlinkat(folder, name, 0) < 0 ? write_failed(w, path, "removing it") : 0;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report tells its reader to set, and whether two of its findings tell him different things."""
+import re
+import shlex
+
+# Kinds of repair (src/fixes): what each sets, from its arguments or the finding's subject.
+FIXES = {
+    "set-option": lambda f, a: [("option " + a[1], a[2])],
+    "set-registry-key": lambda f, a: [("RegistryDwords key " + a[0], a[1])],
+    "set-sysctl": lambda f, a: [("sysctl " + a[0], a[1])],
+    "set-resizable-bar": lambda f, a: [("option NVreg_EnableResizableBar", "1")],
+    "load-module": lambda f, a: [("module " + module(a[0] or f["subject"]), "loaded")],
+    "block-nouveau": lambda f, a: [("module nouveau", "not loaded")],
+    "block-nvidia-drm": lambda f, a: [("module nvidia_drm", "not loaded")],
+    "replace-nv-peer-mem": lambda f, a: [("module nv_peer_mem", "not loaded")],
+    "iommu-passthrough": lambda f, a: [("argument iommu=pt", "there")],
+    "remove-argument": lambda f, a: [("argument " + (a[0] if a else f["subject"]), "not there")],
+    "remove-option": lambda f, a: [("option " + option(f["subject"]), "not set")],
+    "start-service": lambda f, a: [("unit " + unit(a[0]), "active")],
+}
+# Findings under which nothing in particular is set: a file is put right, an image built, a limit raised.
+OTHER = {"raise-limit", "make-device-node", "merge-registry", "unmask-file", "rename-option-module",
+         "remove-unknown-option", "remove-refused-value", "rebuild-initramfs", "keep-live-option", "index-modules",
+         "clear-acs-redirect", "activate-option"}
+
+ACTIVE = {"start": "active", "restart": "active", "enable": "active", "unmask": "active", "reload-or-restart": "active",
+          "stop": "not active", "disable": "not active", "mask": "not active"}
+
+
+def module(name):
+    return name.replace("-", "_")
+
+
+def unit(name):
+    return name if re.search(r"\.(service|socket|timer|mount|path)$", name) else name + ".service"
+
+
+def option(subject):
+    return (subject or "").rpartition(".")[2]
+
+
+def of_words(words):
+    """What one command sets; of others nothing is known."""
+    while words and (words[0] in ("sudo", "env") or re.fullmatch(r"\w+=.*", words[0]) and len(words) > 1):
+        words = words[1:]
+    if not words:
+        return
+    name, rest = words[0].rpartition("/")[2], [w for w in words[1:] if not w.startswith("-")]
+    if name == "modprobe" and rest:
+        removed = any(re.fullmatch("-r|--remove|-[a-z]*r[a-z]*", w) for w in words[1:])
+        for one in rest if removed else rest[:1]:
+            yield "module " + module(one), "not loaded" if removed else "loaded"
+        for word in [] if removed else rest[1:]:
+            key, equal, value = word.partition("=")
+            if equal:
+                yield "option " + key, value
+    elif name == "rmmod":
+        for one in rest:
+            yield "module " + module(one), "not loaded"
+    elif name == "systemctl" and rest and rest[0] in ACTIVE:
+        for one in rest[1:]:
+            yield "unit " + unit(one), ACTIVE[rest[0]]
+    elif name == "sysctl":
+        for word in rest:
+            key, equal, value = word.partition("=")
+            if equal:
+                yield "sysctl " + key, value
+    elif name in ("export", "unset"):
+        for word in rest:
+            key, equal, value = word.partition("=")
+            yield "variable " + key, value if name == "export" else "not set"
+    elif name == "grubby":
+        for word in words:
+            added = re.fullmatch(r"--(args|remove-args)=(.*)", word)
+            for argument in added[2].split() if added else ():
+                yield "argument " + argument, "there" if added[1] == "args" else "not there"
+
+
+def of_command(text):
+    for line in text.splitlines():
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError:
+            continue
+        for part in " ".join(shlex.quote(w) if w not in ("&&", ";", "|", "||") else "\0" for w in words).split("\0"):
+            yield from of_words(shlex.split(part))
+        for key, value in re.findall(r"\b(NVreg_\w+)=(\"[^\"]*\"|[^\s\"']+)", line):
+            yield "option " + key, value.strip('"')
+
+
+def settings(finding):
+    """(what, value) of each thing that the finding says to set."""
+    fix = finding.get("fix")
+    if fix and fix["id"] in FIXES:
+        yield from FIXES[fix["id"]](finding, fix["arguments"])
+    elif fix:
+        assert fix["id"] in OTHER, "tests/lib/advice.py does not know what the fix %s sets" % fix["id"]
+    yield from of_command(finding.get("command") or "")
+
+
+def is_shown(finding):
+    """What follows from another finding of the report is repaired with that one, and gives no advice."""
+    return finding["verdict"] in ("fail", "pending") and not finding.get("off") and not finding.get("follows_from")
+
+
+def contradictions(report):
+    said, wrong = {}, []
+    for finding in filter(is_shown, report["findings"]):
+        for what, value in settings(finding):
+            other = said.setdefault(what, (value, finding))
+            if other[0] != value:
+                wrong.append("%s is to be %s by %s (%s) and %s by %s (%s)" % (
+                    what, other[0], other[1]["rule"], other[1]["subject"], value, finding["rule"],
+                    finding["subject"]))
+    return wrong

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which shared libraries a daemon lacks, with the real dynamic loader as the oracle: programs and libraries of
+gcc in a root of their own, where ld.so is asked what it would load."""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from lib import program
+
+MACHINE = os.uname().machine
+LOADER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}.get(MACHINE)
+UNIT = "nvidia-persistenced.service"
+PROGRAM = "/opt/daemon/bin/daemon"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("gcc") or not LOADER or not os.path.exists(LOADER),
+    reason="needs root, gcc and glibc")
+
+
+class Root:
+    def __init__(self, path):
+        self.path = str(path)
+        for folder in ("etc/systemd/system/multi-user.target.wants", "usr/lib", "usr/lib64", "proc/1", "lib", "lib64",
+                       "opt/daemon/bin", "opt/daemon/lib"):
+            os.makedirs(self.of("/" + folder))
+        libc = glob.glob("/lib/*-linux-gnu/libc.so.6") or glob.glob("/lib64/libc.so.6")
+        os.makedirs(os.path.dirname(self.of(libc[0])), exist_ok=True)
+        shutil.copy(libc[0], self.of(libc[0]))
+        os.makedirs(os.path.dirname(self.of(LOADER)), exist_ok=True)
+        shutil.copy(os.path.realpath(LOADER), self.of(LOADER))
+        self.write("/etc/systemd/system/" + UNIT, "[Service]\nExecStart=%s\n[Install]\nWantedBy=multi-user.target\n"
+                   % PROGRAM)
+        os.symlink("/etc/systemd/system/" + UNIT, self.of("/etc/systemd/system/multi-user.target.wants/" + UNIT))
+        self.write("/proc/1/comm", "systemd\n")
+
+    def of(self, path):
+        return self.path + path
+
+    def write(self, path, text):
+        os.makedirs(os.path.dirname(self.of(path)), exist_ok=True)
+        with open(self.of(path), "w", encoding="ascii") as file:
+            file.write(text)
+
+    def build(self, path, *needs, options=()):
+        """A program, or where the path says so a library, that needs those: (path of the library when it is linked)."""
+        library = ".so" in os.path.basename(path)
+        os.makedirs(os.path.dirname(self.of(path)), exist_ok=True)
+        kind = ["-shared", "-fPIC", "-Wl,-soname," + os.path.basename(path)] if library else []
+        subprocess.run(["gcc", "-x", "c", "-", "-o", self.of(path), "-Wl,--no-as-needed",
+                        "-Wl,--allow-shlib-undefined", *kind, *options, "-x", "none", *map(self.of, needs)],
+                       input=b"int x;" if library else b"int main(void) { return 0; }", check=True)
+
+    def remove(self, path):
+        os.unlink(self.of(path))
+
+    def move(self, path, to):
+        os.makedirs(os.path.dirname(self.of(to)), exist_ok=True)
+        os.rename(self.of(path), self.of(to))
+
+    def real(self):
+        done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
+                              text=True, preexec_fn=lambda: os.chroot(self.path))
+        return sorted(set(re.findall(r"^\s*(\S+) => not found", done.stdout, re.M)))
+
+    def ours(self):
+        result = program.run("facts", "services.units[%s].missing_libraries" % UNIT, "--root", self.path)
+        assert result.status == 0, str(result)
+        return sorted(json.loads(result.out))
+
+
+def rpath(folder):
+    return ("-Wl,--disable-new-dtags", "-Wl,-rpath," + folder)
+
+
+def runpath(folder):
+    return ("-Wl,--enable-new-dtags", "-Wl,-rpath," + folder)
+
+
+def plain(root):
+    """Nothing but libc."""
+    root.build(PROGRAM)
+
+
+def nowhere(root):
+    root.build("/usr/lib/libone.so.1")
+    root.build(PROGRAM, "/usr/lib/libone.so.1")
+    root.remove("/usr/lib/libone.so.1")
+
+
+def default_folder(root):
+    root.build("/usr/lib/libone.so.1")
+    root.build(PROGRAM, "/usr/lib/libone.so.1")
+
+
+def of_a_library(root):
+    """What a library needs is needed too."""
+    root.build("/usr/lib/libtwo.so.1")
+    root.build("/usr/lib/libone.so.1", "/usr/lib/libtwo.so.1")
+    root.build(PROGRAM, "/usr/lib/libone.so.1")
+    root.remove("/usr/lib/libtwo.so.1")
+
+
+def origin(root):
+    root.build("/opt/daemon/lib/libone.so.1")
+    root.build(PROGRAM, "/opt/daemon/lib/libone.so.1", options=runpath("$ORIGIN/../lib"))
+
+
+def runpath_is_for_its_own_object(root):
+    """DT_RUNPATH of the program does not help its libraries."""
+    root.build("/opt/daemon/lib/libtwo.so.1")
+    root.build("/opt/daemon/lib/libone.so.1", "/opt/daemon/lib/libtwo.so.1")
+    root.build(PROGRAM, "/opt/daemon/lib/libone.so.1", options=runpath("/opt/daemon/lib"))
+
+
+def rpath_is_for_all(root):
+    """DT_RPATH does."""
+    root.build("/opt/daemon/lib/libtwo.so.1")
+    root.build("/opt/daemon/lib/libone.so.1", "/opt/daemon/lib/libtwo.so.1")
+    root.build(PROGRAM, "/opt/daemon/lib/libone.so.1", options=rpath("/opt/daemon/lib"))
+
+
+def rpath_stops_at_runpath(root):
+    """A library with a DT_RUNPATH of its own asks no DT_RPATH of others."""
+    root.build("/opt/daemon/lib/libtwo.so.1")
+    root.build("/opt/daemon/lib/libone.so.1", "/opt/daemon/lib/libtwo.so.1", options=runpath("/nowhere"))
+    root.build(PROGRAM, "/opt/daemon/lib/libone.so.1", options=rpath("/opt/daemon/lib"))
+
+
+def in_the_cache(root):
+    root.build("/srv/lib/libone.so.1")
+    root.build(PROGRAM, "/srv/lib/libone.so.1")
+    root.write("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    root.write("/etc/ld.so.conf.d/site.conf", "# ours\n/srv/lib\n")
+    subprocess.run(["ldconfig", "-r", root.path], check=True)
+
+
+def not_in_the_cache_yet(root):
+    """The folder is in ld.so.conf, and ldconfig was not run since the library came."""
+    root.build("/srv/lib/libone.so.1")
+    root.build(PROGRAM, "/srv/lib/libone.so.1")
+    root.move("/srv/lib/libone.so.1", "/srv/elsewhere/libone.so.1")
+    root.write("/etc/ld.so.conf", "/srv/lib\n")
+    subprocess.run(["ldconfig", "-r", root.path], check=True)
+    root.move("/srv/elsewhere/libone.so.1", "/srv/lib/libone.so.1")
+
+
+def gone_since_the_cache(root):
+    root.build("/srv/lib/libone.so.1")
+    root.build(PROGRAM, "/srv/lib/libone.so.1")
+    root.write("/etc/ld.so.conf", "/srv/lib\n")
+    subprocess.run(["ldconfig", "-r", root.path], check=True)
+    root.remove("/srv/lib/libone.so.1")
+
+
+ROOTS = (plain, nowhere, default_folder, of_a_library, origin, runpath_is_for_its_own_object, rpath_is_for_all,
+         rpath_stops_at_runpath, in_the_cache, not_in_the_cache_yet, gone_since_the_cache)
+
+
+@pytest.mark.parametrize("make", ROOTS, ids=lambda make: make.__name__)
+def test_missing_libraries(make, tmp_path):
+    root = Root(tmp_path / "root")
+    make(root)
+    assert root.ours() == root.real()
+
+
+def test_the_oracle_tells_them_apart(tmp_path):
+    """Some of the roots lack a library, and some do not."""
+    lacking = set()
+    for make in ROOTS:
+        root = Root(tmp_path / make.__name__)
+        make(root)
+        if root.real():
+            lacking.add(make.__name__)
+    assert lacking == {"nowhere", "of_a_library", "runpath_is_for_its_own_object", "rpath_stops_at_runpath",
+                       "not_in_the_cache_yet", "gone_since_the_cache"}

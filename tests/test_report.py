@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report for people: the verdict first, a line for each problem, all of it on one screen; what is to be done, in
+order; names that people use."""
+import json
+import re
+
+import pytest
+
+from lib import node, program, textform
+from lib.program import run
+
+ROWS, WIDTH = 24, 80
+HEALTHY_LINES = 12
+TAGS = ("CRIT", "ERR", "WARN", "WAIT")
+EVERYTHING = "deepep,p2p"
+NEXT = {"fix", "by hand", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "hardware",
+        "on the host", "provider", "reset GPU", "new firmware"}
+
+
+def text_of(directory, *args, option="--root", **more):
+    result = run("doctor", option, directory, *args, **more)
+    assert result.status in (0, 1) and result.err == "", str(result)
+    return result.out
+
+
+def put(scratch, name, *edits):
+    statements = []
+    for number, text in enumerate(edits):
+        first, *block = text.split("\n")
+        statement = textform.Statement("test", number, first)
+        statement.block = block
+        statements.append(statement)
+    scratch.put(node.tree_of(name, statements))
+    return scratch.directory
+
+
+def screen(text):
+    """The lines of the first screen; the last line of it is the prompt's."""
+    shown = []
+    for line in text.splitlines():
+        shown += [line[i:i + WIDTH] for i in range(0, len(line), WIDTH)] or [""]
+    return shown[:ROWS - 1]
+
+
+def table(lines):
+    """(tag, what, where and next) of each row, up to the line that names the next step."""
+    start = next((i for i, line in enumerate(lines) if line.split(" ")[0] in TAGS), None)
+    if start is None:
+        return []
+    rows = []
+    for line in lines[start:]:
+        if line.startswith(("Next:", "     and ")):
+            break
+        if line.split(" ")[0] in TAGS:
+            rows.append(re.split(r"  +", line))
+    return rows
+
+
+def counted(verdict):
+    """The number of problems that the verdict names: in all, and by kind."""
+    found = re.match(r"(\d+) problems? \(([^)]*)\) on this node\.", verdict)
+    if not found:
+        return 0, 0
+    return int(found[1]), sum(int(n) for n in re.findall(r"\d+", found[2]))
+
+
+def unwrapped(text):
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("profile", [None, EVERYTHING])
+@pytest.mark.parametrize("name", node.names())
+def test_the_first_screen(name, profile, node_tree):
+    """What is wrong and what to do next, without scrolling."""
+    text = text_of(node_tree(name), *(["--profile", profile] if profile else []))
+    lines = screen(text.replace(" --root " + node_tree(name), ""))
+    problems, by_kind = counted(unwrapped("\n".join(lines[:3])))
+    assert problems == by_kind
+    if not problems:
+        assert lines[0].startswith("No problems found for ")
+        return
+    rows, more = table(lines), re.search(r"^ +and (\d+) more, in full below$", "\n".join(lines), re.M)
+    assert len(rows) + (int(more[1]) if more else 0) == problems
+    assert len(rows) >= min(problems, 10)
+    for row in rows:
+        assert {word.strip() for word in row[-1].split(",")} <= NEXT, row
+    assert [line for line in lines if line.startswith("Next: ")], "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_brief_is_the_table(name, node_tree):
+    """It has a row for each problem that the verdict counts, and stops there."""
+    text = text_of(node_tree(name), "--brief", "--profile", EVERYTHING)
+    lines = text.splitlines()
+    problems, _ = counted(unwrapped(text))
+    assert len(table(lines)) == problems
+    assert lines[-1].startswith("Next: ") if problems else len(lines) <= 8
+    assert "What to do" not in text and "found  " not in text
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_details_have_the_order_of_the_table(name, node_tree):
+    text = text_of(node_tree(name), "--profile", EVERYTHING)
+    tags = [line.split(" ")[0] for line in text.splitlines() if re.match(r"(CRIT|ERR|WARN|WAIT) +[a-z0-9]+/[a-z0-9-]+$", line)]
+    brief = [row[0].split(" ")[0] for row in table(text_of(node_tree(name), "--brief", "--profile", EVERYTHING).splitlines())]
+    assert tags == brief == sorted(tags, key=TAGS.index)
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_a_healthy_node_takes_few_lines(name, node_tree):
+    text = text_of(node_tree(name))
+    if text.startswith("No problems"):
+        assert len(text.splitlines()) <= HEALTHY_LINES, text
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_lines_fit(name, node_tree):
+    """But those that are to be pasted, and words that nothing breaks."""
+    for line in text_of(node_tree(name), "--profile", EVERYTHING).splitlines():
+        pasted = line.startswith((" " * 8, "Next: sudo"))
+        assert len(line) <= WIDTH or pasted or len(max(line.split(), key=len)) > 50, line
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_names_are_those_that_people_use(name, node_tree):
+    """No address alone, and no path of a fact."""
+    text = text_of(node_tree(name), "-v", "--profile", EVERYTHING)
+    for line in text.splitlines():
+        assert not re.search(r"\[#?\w+\]\.\w+", line), line
+    for where in re.findall(r"^ {5}where +(.*(?:\n {19}.*)*)", text, re.M):
+        assert not re.match(r"[0-9a-f]{4}:[0-9a-f]{2}:", where.strip()), where
+
+
+# ---- one problem is counted once ----
+
+def test_many_devices_are_one_line(node_tree):
+    text = text_of(node_tree("rtx4090-stock-smallbar"))
+    assert re.search(r"^ERR  BAR1 .* \(GPU0-GPU3\) +fix, reboot$", text, re.M)
+
+
+def test_a_consequence_is_folded_under_its_cause(node_tree):
+    """nouveau holds the GPU, so the driver is not loaded: one problem."""
+    directory = node_tree("workstation-nouveau")
+    text = text_of(directory)
+    assert text.startswith("1 problem (1 critical) on this node.")
+    assert re.search(r"^ {5}causes +.*\(driver/loaded\)$", text, re.M) and text.count("driver/loaded") == 1
+    answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
+    assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
+
+
+def test_expectations_are_one_block(scratch):
+    """A line for each key that is not met."""
+    directory = put(scratch, "hgx-h100-ib", "file /etc/nvnodecheck.conf\n[expect]\n"
+                    "driver-version = 570\ngpu-model = H200")
+    text = text_of(directory)
+    assert text.startswith("1 problem (1 error) on this node.")
+    block = unwrapped(text[text.index("node/expectation"):text.index("What to do")])
+    assert "driver-version: 550.90.07; expected 570" in block
+    assert "gpu-model GPU0-GPU7: NVIDIA H100 80GB HBM3; expected H200" in block
+
+
+# ---- what was not judged or checked ----
+
+def test_installed_software_names_its_profile(node_tree):
+    text = text_of(node_tree("hgx-h100-ib"))
+    assert "Not judged: p2p, deepep." in text
+    assert re.search(r"^Not judged: +NVSHMEM 3\.4\.5 is installed: add --profile deepep$", text, re.M)
+    assert "add --profile deepep" not in text_of(node_tree("hgx-h100-ib"), "--profile", "deepep")
+
+
+def test_rdma_devices_beside_gpus_name_theirs(node_tree):
+    text = text_of(node_tree("hgx-h100-ib"), "--profile", "base")
+    assert "10 RDMA devices are beside the GPUs: add --profile gpudirect-rdma" in text
+
+
+def test_what_was_not_checked_is_one_line(node_tree):
+    """With what would tell; -v lists all of it."""
+    directory = node_tree("h200-x8")
+    brief, verbose = text_of(directory), text_of(directory, "-v")
+    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"To check \d+: ", brief)
+    report = program.report(directory)
+    rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
+    assert "Not checked: %d checks" % len(rules) in unwrapped(brief)
+    assert all(rule in verbose for rule in rules)
+    for finding in report["findings"]:
+        assert (finding["verdict"] == "unknown") == ("unknown_why" in finding) and finding.get("unknown_why", "?")
+
+
+def test_run_as_root_is_said_to_a_user(scratch):
+    directory = put(scratch, "hgx-h100-ib", "unreadable /proc/driver/nvidia/params")
+    text = text_of(directory, user=True)
+    assert re.search(r"To check \d+: run as root\.", unwrapped(text)), text
+
+
+def test_notes_are_one_line_each(node_tree):
+    text = text_of(node_tree("hgx-h100-ib"))
+    notes = [f for f in program.report(node_tree("hgx-h100-ib"))["findings"] if f["verdict"] == "note"]
+    lines = [line for line in text.splitlines() if line.startswith("INFO ")]
+    assert len(lines) == len({(f["rule"], f["observed"]) for f in notes})
+    assert "about  " not in text and "about  " in text_of(node_tree("hgx-h100-ib"), "-v")
+
+
+# ---- when and by whom ----
+
+def test_it_says_when_it_was_read_and_by_whom(node_tree, tmp_path):
+    """A capture says when it was recorded, not when it was looked at."""
+    document = json.loads(run("facts", "--root", node_tree("laptop")).out)
+    document["os"].update(observed_time_s=1767225599, observed_uid=1000)
+    file = tmp_path / "facts"
+    file.write_text(json.dumps(document))
+    text = text_of(file, option="--from")
+    assert re.search(r"^Read +2025-12-31 23:59:59 UTC by uid 1000$", text, re.M)
+    report = run("doctor", "--json", "--from", file).json()
+    assert report["taken"] == {"time": "2025-12-31T23:59:59Z", "uid": 1000}
+    del document["os"]["observed_time_s"], document["os"]["observed_uid"]
+    file.write_text(json.dumps(document))
+    assert "Read " not in text_of(file, option="--from")
+    assert run("doctor", "--json", "--from", file).json()["taken"] == {"time": None, "uid": None}
+
+
+# ---- what to do ----
+
+def steps(text):
+    return re.findall(r"^ ?\d+\. (.*)$", text[text.index("What to do, in this order"):], re.M)
+
+
+def test_steps_are_in_order_with_one_reboot(node_tree):
+    text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
+    said = steps(text)
+    assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == ["Repair ", "By hand", "In the", "In the", "Drain the"]
+    assert "environment of the job" in said[2] and "firmware setup" in said[3]
+    assert len(re.findall(r"systemctl (?:reboot|poweroff)", text)) == 1
+    assert "without --apply it only shows the changes" in unwrapped(text)
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_at_most_one_reboot(name, node_tree):
+    text = text_of(node_tree(name), "--profile", EVERYTHING)
+    assert len(re.findall(r"^ +sudo systemctl (?:reboot|poweroff)$", text, re.M)) <= 1
+
+
+def test_the_command_repairs_what_it_says(node_tree):
+    """fix with the options that the report gives plans a repair for each problem that it is said to repair."""
+    directory = node_tree("rtx4090-stock-smallbar")
+    text = text_of(directory)
+    command = re.search(r"^ +sudo nvnodecheck (fix .*)$", text, re.M)[1].split()
+    command.remove("--apply")
+    plan = run(*command, "--json").json()
+    repaired = {r["rule"] for r in plan["repairs"] if r["what"]}
+    assert repaired == {"iommu/translation-enabled", "pci/bar1-too-small", "pci/rebar-supported-not-used"}
+    assert "Repair 3 of the 4 problems" in text
+
+
+def test_a_container_is_repaired_on_its_host(scratch):
+    text = text_of(put(scratch, "rtx4090-stock-smallbar", "container docker"))
+    assert "sudo nvnodecheck fix" not in text and "On the host of this guest or container" in text
+
+
+def test_facts_alone_are_repaired_on_the_node(node_facts, tmp_path):
+    file = tmp_path / "facts"
+    file.write_text(node_facts("rtx4090-stock-smallbar"))
+    text = text_of(file, option="--from")
+    assert re.search(r"^Next: On the node: sudo nvnodecheck fix --apply", text, re.M)
+
+
+def test_the_jobs_own_settings_are_not_roots(node_tree):
+    text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING, "--brief")
+    assert re.search(r"^ERR .* job settings$", text, re.M)
+    letter = run("doctor", "--for", "provider", "--profile", EVERYTHING, "--root", node_tree("broken-everything")).out
+    assert "NCCL_SOCKET_IFNAME" not in letter
+
+
+# ---- a text to send ----
+
+def test_text_for_the_provider(node_tree):
+    result = run("doctor", "--for", "provider", "--root", node_tree("rtx4090-stock-smallbar"))
+    assert result.status == 1
+    assert result.out.startswith("# Request for changes on stock4090\n\n4 problems on this node need a change")
+    assert re.findall(r"^## (\d+)\. ", result.out, re.M) == ["1", "2", "3", "4"]
+    for label in ("Where", "Effect", "Evidence", "Expected", "Requested change", "Takes effect", "Risk", "Background"):
+        assert "**%s:**" % label in result.out, label
+    assert run("doctor", "--for", "provider", "--root", node_tree("laptop")).out.endswith(
+        "No problem was found that an administrator has to solve.\n")
