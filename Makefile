@@ -15,6 +15,7 @@
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
+#   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
 #   make install DESTDIR= PREFIX=/usr/local
@@ -86,12 +87,13 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -127,7 +129,7 @@ $(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h \
+	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h \
 	      src/facts/proof.h src/facts/own-files.h src/facts/facts.c src/facts/services.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
@@ -171,6 +173,13 @@ $(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
 
+$(B)/known-bad.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+$(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
+	@mkdir -p $(@D)
+	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+
 $(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -195,7 +204,9 @@ $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
-$(B)/query/service-cause.o: $(B)/service-words.inc
+$(B)/parse/service-words.o: $(B)/service-words.inc
+$(B)/query/known-bad.o: $(B)/known-bad.inc
+$(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
@@ -281,6 +292,19 @@ check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-source
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
 
+# The pictures of README.md, made by the program of nodes that are described in tests/nodes. The page needs chromium.
+pictures: all
+	$(Q)rm -rf $(B)/pictures && mkdir -p $(B)/pictures
+	$(Q)tests/mktree broken-everything $(B)/pictures/broken
+	$(Q)$(B)/nvnodecheck topo --format svg --root $(B)/pictures/broken -o docs/topology.svg
+	$(Q)tests/mktree h20-roce-deepep $(B)/pictures/node
+	$(Q)$(B)/nvnodecheck capture --no-redact --root $(B)/pictures/node -o $(B)/pictures/node.capture
+	$(Q)$(B)/nvnodecheck doctor --format html --profile deepep -o $(B)/pictures/page.html \
+		$(B)/pictures/node.capture || test $$? = 1
+	$(Q)chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+		--window-size=1200,1700 --screenshot=$(CURDIR)/docs/page.png \
+		file://$(CURDIR)/$(B)/pictures/page.html 2>$(B)/pictures/chromium.log
+
 bench: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/bench/bench.py
 
@@ -323,7 +347,7 @@ install: all
 	install -m 644 completions/nvnodecheck.bash $(DESTDIR)$(BASHDIR)/nvnodecheck
 	install -m 644 completions/_nvnodecheck $(DESTDIR)$(ZSHDIR)/
 	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
-	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING \
+	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
 		$(DESTDIR)$(DOCDIR)/
 	cp -r contrib $(DESTDIR)$(DOCDIR)/
 	find $(DESTDIR)$(DOCDIR)/contrib -type f ! -path '*/contrib/kubernetes/*' -exec \

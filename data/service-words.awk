@@ -1,4 +1,4 @@
-# service-words.tsv to rows of struct service_word (src/query/service-cause.c).
+# service-words.tsv to rows of struct service_word (src/parse/service-words.c).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 4 || $0 ~ /"|\\/ {

@@ -4,6 +4,7 @@ tests/nodes; where output is shown, that is what it writes ("..." stands for lin
 import os
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -43,8 +44,11 @@ def inline(text):
 
 
 def displayed(page):
-    """.Dl lines of a manual page, without their prompts and roff's escapes."""
-    return [line.replace("\\-", "-") for line in re.findall(r"^\.Dl [#$] (.*)$", page, re.M)]
+    """.Dl lines and literal blocks of a manual page, without their prompts and roff's escapes."""
+    found = re.findall(r"^\.Dl [#$] (.*)$", page, re.M)
+    for block in re.findall(r"^\.Bd -literal -offset indent\n[#$] (.*?)^\.Ed", page, re.M | re.S):
+        found += re.split(r"\n[#$] ", block.rstrip())
+    return [command.replace("\\-", "-").replace("\\e", "\\") for command in found]
 
 
 class Node:
@@ -65,7 +69,7 @@ class Node:
         self.script("sudo", 'exec "$@"')
         takes_root = [v for v in cli.verbs() if any(o.name == "root" for o in cli.options(v))]
         self.script("nvnodecheck", '''more=
-case "$*" in *--root*|*--from*) ;; *)
+case "$*" in *--root*|*--from*|"doctor "*.capture|*" facts/") ;; *)
 	case $1 in -*) more="--root %s" ;; esac
 	for verb in %s; do [ "$1" != $verb ] || more="--root %s"; done ;;
 esac
@@ -96,17 +100,33 @@ def site(tmp_path_factory, node_facts):
     return Node(str(tmp_path_factory.mktemp("examples")), node_facts)
 
 
+def line_pattern(line):
+    """Of a line that is shown: its end may be left out, and a count may have changed."""
+    if line.strip() == "...":
+        return "(?:.*\n)*?"
+    pattern = re.escape(line.rstrip())
+    if pattern.endswith(r"\.\.\."):
+        pattern = pattern[:-6] + ".*"
+    return re.sub(r"\d+(?=\\? checks)", r"\\d+", pattern) + " *\n"
+
+
 def is_shown(shown, written):
     """Are the lines of SHOWN those of WRITTEN, but for what "..." leaves out?"""
-    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + " *\n"
-                      for line in shown)
-    return re.match(pattern, written) is not None
+    return re.match("".join(map(line_pattern, shown)), written) is not None
+
+
+def test_pictures_are_the_programs(tmp_path, node_tree):
+    """make pictures was run: the drawing is what topo draws today."""
+    drawn = program.run("topo", "--format", "svg", "--root", node_tree("broken-everything")).out
+    assert read("docs", "topology.svg") == drawn, "make pictures"
+    with open(os.path.join(program.TOP, "docs", "page.png"), "rb") as file:
+        assert file.read(8) == b"\x89PNG\r\n\x1a\n"
 
 
 def check(site, command, shown):
     if command.startswith(("make", "./bootstrap")):
         return check_build(command)
-    if os.geteuid() != 0 and re.search("--apply|undo", command):
+    if os.geteuid() != 0 and re.search("--apply|undo", command) or "| jq" in command and not shutil.which("jq"):
         return None
     result = site.run(command)
     # Nothing can be tried on a machine without the driver, and saying so is all that it shows here.
@@ -153,6 +173,21 @@ def test_manual(page, site):
     assert len(commands) >= {"nvnodecheck.8": 10, "nvnodecheck-facts.5.in": 1}.get(page, 0)
     for command in commands:
         check(site, command, None)
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
+def test_jq(site):
+    """Each of the manual's filters finds something of a node that has it, and is understood."""
+    commands = [c for c in displayed(read("man", "nvnodecheck.8")) if "| jq" in c]
+    assert len(commands) >= 6
+    said = []
+    for command in commands:
+        result = site.run(command.replace("doctor --json", "doctor --json --profile deepep,p2p"))
+        assert result.status == 0 and "jq:" not in result.err, str(result)
+        said.append(result.out)
+    assert "warn\tdriver/flavour\t-\n" in said[0]
+    assert re.search(r"^h20-03\t\d+$", said[4], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[5]
+    assert all(said[i] for i in (2, 3))
 
 
 def test_example_of_a_configuration(site):

@@ -17,7 +17,8 @@ WANTED = {
     "share/bash-completion/completions/nvnodecheck", "share/zsh/site-functions/_nvnodecheck",
     "share/fish/vendor_completions.d/nvnodecheck.fish", "share/nvnodecheck/nodes/h200-x8.capture",
     "share/doc/nvnodecheck/README.md", "share/doc/nvnodecheck/NEWS", "share/doc/nvnodecheck/COPYING",
-    "share/doc/nvnodecheck/SECURITY.md", "share/doc/nvnodecheck/nvnodecheck.conf.example",
+    "share/doc/nvnodecheck/known-bad.tsv", "share/doc/nvnodecheck/SECURITY.md",
+    "share/doc/nvnodecheck/nvnodecheck.conf.example",
     "share/doc/nvnodecheck/contrib/prometheus/nvnodecheck-textfile.service",
     "share/doc/nvnodecheck/contrib/systemd/nvnodecheck.service",
 }

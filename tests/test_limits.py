@@ -14,6 +14,7 @@ from userland import BINARY, Link, by, document, gaps, make, observe, run
 
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units
 Max cpu time              unlimited            unlimited            seconds
+Max stack size            unlimited            unlimited            bytes
 Max open files            %s                %s               files
 Max locked memory         %s              %s              bytes
 Max locked memoryless     1                    1                    bytes
@@ -48,7 +49,7 @@ def test_launchers(tmp_path):
     assert list(launchers) == ["containerd-shim", "flux-broker", "res", "slurmd", "sshd"]
     assert launchers["slurmd"] == {
         "name": "slurmd", "pid": 100, "memlock_soft_bytes": "unlimited",
-        "memlock_hard_bytes": "unlimited", "nofile_soft": 1024, "unit": "slurmd.service"}
+        "memlock_hard_bytes": "unlimited", "nofile_soft": 1024, "stack_soft_bytes": "unlimited", "unit": "slurmd.service"}
     assert launchers["sshd"]["pid"] == 201
     assert launchers["sshd"]["memlock_soft_bytes"] == 8388608
     assert launchers["sshd"]["unit"] == "session-3.scope"
@@ -292,15 +293,17 @@ def test_paths_of_a_process_elsewhere(tmp_path, elsewhere):
 def test_process_of_a_tree(tmp_path):
     root = make(tmp_path / "t", {
         "/proc/42/environ": b"NCCL_DEBUG=INFO\0NOT=1\0=x\0\0NCCL_BAD\0UCX_TLS=\xff\0NCCL_LAST=1",
-        "/proc/42/status": "Name:\tx\nUid:\t0\t1000\t0\t0\nCapEff:\t0000000000200000\n",
+        "/proc/42/status": "Name:\tx\nUid:\t0\t1000\t0\t0\nCapEff:\t0000000000200000\n"
+                           "CapBnd:\t000001ffffffffff\nSeccomp:\t2\n",
         "/proc/42/uid_map": "         0       1000          1\n",
         "/proc/42/limits": LIMITS % (1, 2, 3, 4), "/proc/42/comm": "python3\n",
         "/proc/42/cgroup": "0::/system.slice/slurmstepd.scope/job_1\n"})
     facts = observe(root, "--pid", "42")
     assert facts["env"] == {
-        "pid": 42, "uid": 1000, "capabilities": "0x200000", "initial_user_namespace": False,
+        "pid": 42, "uid": 1000, "capabilities": "0x200000", "bounding": "0x1ffffffffff",
+        "seccomp": "filter", "initial_user_namespace": False,
         "variables": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "NCCL_LAST", "value": "1"},
                       {"name": "UCX_TLS", "value": "\ufffd"}]}
     assert facts["limits"]["self"] == {
         "name": "python3", "pid": 42, "memlock_soft_bytes": 3, "memlock_hard_bytes": 4,
-        "nofile_soft": 1, "unit": "slurmstepd.scope"}
+        "nofile_soft": 1, "stack_soft_bytes": "unlimited", "unit": "slurmstepd.scope"}

@@ -92,7 +92,7 @@ def test_a_device(root):
     assert "dmabuf" not in found
     assert found["ports"] == [{
         "port": 1, "state": "ACTIVE", "physical_state": "LinkUp", "link_layer": "InfiniBand",
-        "rate_mbps": 400000, "lid": 1, "sm_lid": 1,
+        "rate_mbps": 400000, "lane_rate": "NDR", "lid": 1, "sm_lid": 1,
         "gids": [{"index": 0, "gid": LINK_LOCAL, "type": "IB/RoCE v1", "netdev": None}],
         "pkeys": ["0xffff"], "counters": None}]
 
@@ -130,11 +130,14 @@ def test_a_state_that_is_none(root, text):
     assert gaps(root)["/sys/class/infiniband/mlx5_0/ports/1/state"]["error"] == "EBADMSG"
 
 
-@pytest.mark.parametrize("text,mbps", [
-    ("400 Gb/sec (4X NDR)", 400000), ("2.5 Gb/sec (1X SDR)", 2500), ("5 Gb/sec (1X DDR)", 5000),
-    ("56 Gb/sec (4X FDR)", 56000), ("800 Gb/sec (4X XDR)", 800000), ("10 Gb/sec (4X)", 10000)])
-def test_rates(root, text, mbps):
-    assert port(root, rate=text)["rate_mbps"] == mbps
+@pytest.mark.parametrize("text,mbps,lane", [
+    ("400 Gb/sec (4X NDR)", 400000, "NDR"), ("2.5 Gb/sec (1X SDR)", 2500, "SDR"),
+    ("5 Gb/sec (1X DDR)", 5000, "DDR"), ("40 Gb/sec (4X FDR10)", 40000, "FDR10"),
+    ("56 Gb/sec (4X FDR)", 56000, "FDR"), ("800 Gb/sec (4X XDR)", 800000, "XDR"),
+    ("10 Gb/sec (4X)", 10000, None), ("10 Gb/sec", 10000, None)])
+def test_rates(root, text, mbps, lane):
+    found = port(root, rate=text)
+    assert (found["rate_mbps"], found["lane_rate"]) == (mbps, lane)
 
 
 @pytest.mark.parametrize("text", ["", "fast", "400", "400 Mb/sec", ".5 Gb/sec", "2. Gb/sec",
@@ -313,6 +316,7 @@ def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
     assert found["dmabuf"] is dmabuf
     assert found["offered"] is True
     assert found["ports"][0]["active_mtu_bytes"] == 4096
+    assert found["ports"][0]["grh_required"] is True
     assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
 
 

@@ -98,7 +98,7 @@ def test_every_fact_of_the_source_is_in_some_node(node_facts):
 
 
 # What only a running host knows: verbs, systemd, a hung probe, --pid.
-ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_device", "dmabuf"),
+ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_port", "grh_required"), ("rdma_device", "dmabuf"),
              ("rdma_device", "offered"),
              ("net_interface", "pfc_priorities"), ("net_interface", "pause"),
              ("device_node", "major"), ("device_node", "minor")}

@@ -221,3 +221,91 @@ def test_this_machine():
     for line in done.stdout.splitlines():
         if line.split(" ")[0].strip() in ("libibverbs.so.1", "libcuda.so.1", "libnccl.so.2"):
             assert os.path.realpath(line.split("=> ")[1]) in found
+
+
+def program(path, package, version, dpkg=""):
+    return {path: b"\x7fELF\0" if isinstance(version, (str, type(None))) else version,
+            "/var/lib/dpkg/status": dpkg + (stanza(package, version) if isinstance(version, str) else ""),
+            "/usr/lib/x": ""}
+
+
+@pytest.mark.parametrize("path,name,package,version,said", [
+    ("/usr/bin/nvidia-ctk", "container-toolkit", "nvidia-container-toolkit-base", "1.17.8-1", "1.17.8"),
+    ("/usr/bin/nvidia-ctk", "container-toolkit", "nvidia-container-toolkit", "1.12.0~rc.1-1", "1.12.0~rc.1"),
+    ("/usr/bin/nvidia-ctk", "container-toolkit", "nvidia-container-toolkit-operator", "9.9-1", None),
+    ("/usr/bin/containerd", "containerd", "containerd.io", "1.7.27-1", "1.7.27"),
+    ("/usr/bin/dockerd", "docker", "docker-ce", "5:27.1.1-1~ubuntu.24.04~noble", "27.1.1"),
+    ("/usr/bin/dockerd", "docker", "docker-ce-cli", "5:1.1.1-1", None),
+    ("/usr/bin/podman", "podman", "podman", "4.3.1+ds1-8", "4.3.1+ds1"),
+    ("/usr/bin/ucx_info", "ucx", "libucx0", "1.13.1-1", "1.13.1"),
+    ("/usr/sbin/dkms", "dkms", "dkms", "3.0.10-8+deb12u1", "3.0.10"),
+])
+def test_programs_by_their_packages(path, name, package, version, said, tmp_path):
+    assert items_of(make(tmp_path / "t", program(path, package, version))) == {path: (name, said)}
+
+
+@pytest.mark.parametrize("path,name,text,version", [
+    ("/usr/bin/enroot", "enroot", '#!/usr/bin/env bash\nexport ENROOT_VERSION="3.5.0"\n', "3.5.0"),
+    ("/usr/bin/enroot", "enroot", '#!/usr/bin/env bash\nexport ENROOT_VERSION="@version@"\n', None),
+    ("/usr/bin/enroot", "enroot", "x" * 65530 + 'ENROOT_VERSION="4.0.1"\n', "4.0.1"),
+    ("/usr/bin/enroot", "enroot", 'ENROOT_VERSION="%s"\n' % ("1" * 40), None),
+    ("/usr/sbin/dkms", "dkms", '#!/bin/bash\n            echo "dkms-3.1.5"\n', "3.1.5"),
+    ("/usr/bin/nvidia-ctk", "container-toolkit", "\0build\t-ldflags=\"-s -w -X /internal/in/internal/info.gitCommit=1 "
+     "-X github.com/NVIDIA/nvidia-container-toolkit/internal/info.version=1.17.8\"\n", "1.17.8"),
+    ("/usr/bin/nvidia-ctk", "container-toolkit", "\0build\t-trimpath=true\n", None),
+])
+def test_scripts_say_it_themselves(path, name, text, version, tmp_path):
+    """As on distributions whose package database is no text."""
+    assert items_of(make(tmp_path / "t", {path: text, "/usr/lib/x": ""})) == {path: (name, version)}
+
+
+def test_several_packages_are_found_in_one_go(tmp_path):
+    root = make(tmp_path / "t", {
+        "/usr/bin/nvidia-ctk": "", "/usr/bin/enroot": "", "/usr/bin/containerd": "", "/usr/lib/x": "",
+        "/var/lib/dpkg/status": stanza("secret-package", "1.2.3-4") * 500 + stanza("enroot", "3.5.0-1") +
+        stanza("nvidia-container-toolkit-base", "1.17.8-1")})
+    assert items_of(root) == {"/usr/bin/nvidia-ctk": ("container-toolkit", "1.17.8"),
+                              "/usr/bin/enroot": ("enroot", "3.5.0"),
+                              "/usr/bin/containerd": ("containerd", None)}
+    with open(root + ".capture") as f:
+        assert "secret-package" not in f.read()
+
+
+def test_sources_that_dkms_builds(tmp_path):
+    src = "/usr/src/"
+    assert items_of(make(tmp_path / "t", {
+        src + "nvidia-570.133.20/": "", src + "nvidia-srv-open-535.1.2/": "", src + "nvidia-fs-2.19.6/": "",
+        src + "gdrdrv-2.5.1/": "", src + "nvidia_peer_memory-1.3/": "", src + "efa-2.17.2/": "",
+        src + "nvidia-fs-/": "", src + "linux-headers-6.1.0-1/": "", src + "nvidia-modprobe-1.2/": "",
+        src + "-1/": "", "/usr/lib/x": "",
+    })) == {
+        src + "nvidia-570.133.20": ("driver-source", "570.133.20"),
+        src + "nvidia-srv-open-535.1.2": ("driver-source", "535.1.2"),
+        src + "nvidia-fs-2.19.6": ("nvidia-fs-source", "2.19.6"),
+        src + "gdrdrv-2.5.1": ("gdrdrv-source", "2.5.1"),
+        src + "nvidia_peer_memory-1.3": ("nv-peer-mem-source", "1.3"),
+        src + "efa-2.17.2": ("efa-source", "2.17.2"),
+    }
+
+
+def test_what_is_installed_for_efa(tmp_path):
+    installed = "/opt/amazon/efa_installed_packages"
+    plugin = "/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu/libnccl-net.so"
+    root = make(tmp_path / "t", {
+        installed: "# EFA installer version: 1.42.0\n# Debug packages installed: no\nsecret-package-1\n",
+        plugin: b"\x7fELF\0" + b"z" * 65520 + b"NET/OFI Initializing aws-ofi-nccl 1.16.0-aws\0",
+        "/usr/lib/libnccl-net.so": b"\x7fELF\0another plugin\0"})
+    assert items_of(root) == {installed: ("efa-installer", "1.42.0"), plugin: ("aws-ofi-nccl", "1.16.0"),
+                              "/usr/lib/libnccl-net.so": ("nccl-net", None)}
+    with open(root + ".capture") as f:
+        assert "secret-package" not in f.read()
+
+
+def test_toolkit_library_and_ucx_wheel(tmp_path):
+    lib = "/usr/lib/python3/dist-packages/"
+    assert items_of(make(tmp_path / "t", {
+        GNU + "libnvidia-container.so.1": Link("libnvidia-container.so.1.17.8"),
+        GNU + "libnvidia-container.so.1.17.8": "", GNU + "libnvidia-container-go.so.1.17.8": "",
+        lib + "libucx_cu12-1.18.1.dist-info/METADATA": ""})) == {
+        GNU + "libnvidia-container.so.1.17.8": ("libnvidia-container", "1.17.8"),
+        lib + "libucx_cu12-1.18.1.dist-info": ("ucx", "1.18.1")}

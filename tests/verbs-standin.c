@@ -61,7 +61,9 @@ int ibv_close_device(struct ibv_context *of)
 
 int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port_attr *answer)
 {
-	struct ibv_port_attr attributes = { .state = IBV_PORT_ACTIVE, .active_mtu = IBV_MTU_4096 };
+	struct ibv_port_attr attributes = { .state = IBV_PORT_ACTIVE,
+					    .active_mtu = IBV_MTU_4096,
+					    .flags = IBV_QPF_GRH_REQUIRED };
 
 	(void)of;
 	(void)port;

@@ -133,11 +133,12 @@ const struct option_row option_rows[] = {
 	  "do not page long text on a terminal" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show what is well, what does not apply, and the tree that topo draws" },
+	  "also show notes in full, checks that could not run, checks that passed or do not apply, and the "
+	  "tree that topo draws" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
 	  "the verdict and one line for each problem" },
 	{ "for", 0, AT(WORD, audience), "WHOM", "provider", VERB_DOCTOR,
-	  "the problems as a text (Markdown) to send to whoever runs the machine" },
+	  "the problems as a text (Markdown) to send to the administrator or the provider" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
 	{ 0 },
@@ -436,7 +437,8 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "--for and %s cannot be used together",
 				   o->brief ? "--brief" : "--format");
 	if (o->show_redactions && o->no_redact)
-		return usage_error(o->verb, "--show-redactions and --no-redact cannot be used together");
+		return usage_error(o->verb,
+				   "--show-redactions and --no-redact cannot be used together");
 	if (o->show_redactions && o->output && strcmp(o->output, "-") == 0)
 		return usage_error(o->verb,
 				   "--show-redactions needs standard output for its list: -o FILE");

@@ -19,6 +19,8 @@ static bool is_shown(const struct finding *f)
 /* One line of a report, and one thing to do. */
 static bool is_same(const struct finding *a, const struct finding *b)
 {
+	if (a->answer.is_alone || b->answer.is_alone)
+		return a == b;
 	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
 	       finding_mender(a) == finding_mender(b) && finding_action(a) == finding_action(b);
 }

@@ -125,8 +125,9 @@ static void check_file(struct rule_context *ctx, const struct reference_check *c
 		}
 	if (t.worst)
 		fail(ctx, check, &t);
-	else if (!is_known(file->complete))
-		UNKNOWN(ctx, .subject = file->path.value, .evidence = { fact });
+	else if (!is_known(file->complete) || !was_read(ctx->node->references.items))
+		UNKNOWN(ctx, .subject = file->path.value,
+			.evidence = { is_known(file->complete) ? "references.items" : fact });
 	else if (t.open)
 		UNKNOWN(ctx, .subject = file->path.value,
 			.observed = text_printf(ctx, "whether %s is there is not known",
@@ -149,7 +150,7 @@ void references_check(struct rule_context *ctx, const struct reference_check *ch
 			check_file(ctx, check, file);
 	if (ctx->findings->count > before)
 		return;
-	if (!known_is(all->complete, true))
+	if (!known_is(all->complete, true) || !was_read(all->files))
 		UNKNOWN(ctx, .evidence = { "references.complete" });
 	else
 		NOT_APPLICABLE(ctx, .observed = check->none, .evidence = { "references.files" });

@@ -102,6 +102,7 @@ void rule_answer(struct rule_context *ctx, const struct answer *answer)
 	finding->answer.impact = TEXT(answer->impact);
 	finding->answer.remedy = TEXT(answer->remedy);
 	finding->answer.command = TEXT(answer->command);
+	finding->answer.source = TEXT(answer->source);
 	finding_set_severity(finding, severity < gravest ? severity : gravest);
 	/* Judging functions name what they have: a path that is NULL takes no room. */
 	for (size_t i = 0; i < EVIDENCE_MAX; i++)

@@ -155,6 +155,8 @@ struct answer {
 	const char *impact;
 	const char *remedy;
 	const char *command;
+	const char *source; /* where this very answer is written, beside what the rule names */
+	bool is_alone; /* a problem of its own: what is to be done is not what the rule's other answers ask */
 	enum activation activation;
 	enum action action;
 	enum mender mender;

@@ -137,8 +137,12 @@ bool skip_without_whole_log(struct rule_context *ctx)
 
 bool skip_in_vm(struct rule_context *ctx, const char *what)
 {
-	if (!node_is(ctx->node, KIND_VIRTUAL_MACHINE))
+	if (is_absent(ctx->node->os.hypervisor))
 		return false;
+	if (!node_is(ctx->node, KIND_VIRTUAL_MACHINE)) {
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
+		return true;
+	}
 	UNKNOWN(ctx,
 		.observed = text_printf(ctx, "a virtual machine (%s): %s",
 					ctx->node->os.hypervisor.value, what),

@@ -21,12 +21,17 @@ struct env_setting {
 	struct fact_u64 line;  /* in that file */
 };
 
+enum seccomp_mode { SECCOMP_DISABLED, SECCOMP_STRICT, SECCOMP_FILTER };
+extern const char *const seccomp_mode_words[];
+
 struct env_facts {
 	struct fact_u64 pid; /* absent: this process */
 	struct fact_u64 uid; /* effective */
 	/* Of who logged in, whoever they became since; absent: no login, as of a service. */
 	struct fact_u64 login_uid;
-	struct fact_u64 capabilities;		 /* effective; hexadecimal */
+	struct fact_u64 capabilities; /* effective; hexadecimal */
+	struct fact_u64 bounding;     /* capabilities that it can ever get; hexadecimal */
+	struct fact_enum seccomp;     /* enum seccomp_mode */
 	struct fact_bool initial_user_namespace; /* it is in no other one */
 	/* That its control group is of: kubernetes, docker, ...; absent: of none, or a control group
 	 * namespace hides it. */

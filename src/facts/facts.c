@@ -19,6 +19,7 @@ const char *const rdma_port_state_words[] = { "NOP",	"DOWN",		"INIT", "ARMED",
 					      "ACTIVE", "ACTIVE_DEFER", NULL };
 const char *const node_kind_words[] = { "character", "block", "file", "folder",
 					"link",	     "other", NULL };
+const char *const seccomp_mode_words[] = { "disabled", "strict", "filter", NULL };
 const char *const repair_file_state_words[] = { "kept", "changed", "gone", NULL };
 const char *const probe_state_words[] = { "ok", "partial", "failed", "timed-out", NULL };
 
@@ -79,6 +80,7 @@ static const struct field os_facts_fields[] = {
 	F_U64(os_facts, cpu_family, "/proc/cpuinfo"),
 	F_U64(os_facts, cpu_model_number, "/proc/cpuinfo"),
 	F_U64(os_facts, cpus, "/sys/devices/system/cpu/online"),
+	F_BOOL(os_facts, cpu_ibt, "/proc/cpuinfo"),
 	F_U64(os_facts, memory_bytes, "/proc/meminfo"),
 	F_STR(os_facts, hypervisor, "/proc/cpuinfo"),
 	F_STR(os_facts, product, "/sys/class/dmi/id/product_name"),
@@ -484,9 +486,11 @@ static const struct field rdma_port_fields[] = {
 	F_STR(rdma_port, physical_state, IB "ports/{1}/phys_state"),
 	F_STR(rdma_port, link_layer, IB "ports/{1}/link_layer"),
 	F_U64(rdma_port, rate_mbps, IB "ports/{1}/rate"),
+	F_STR(rdma_port, lane_rate, IB "ports/{1}/rate"),
 	F_U64(rdma_port, lid, IB "ports/{1}/lid"),
 	F_U64(rdma_port, sm_lid, IB "ports/{1}/sm_lid"),
 	F_U64(rdma_port, active_mtu_bytes, "/dev/infiniband"),
+	F_BOOL(rdma_port, grh_required, "/dev/infiniband"),
 	F_LIST(rdma_port, gids, rdma_gid_desc, IB "ports/{1}/gids"),
 	F_STRS(rdma_port, pkeys, IB "ports/{1}/pkeys"),
 	F_LIST(rdma_port, counters, rdma_counter_desc, IB "ports/{1}/counters"),
@@ -522,6 +526,7 @@ static const struct desc rdma_facts_desc = DESC(rdma_facts);
 static const struct field net_interface_fields[] = {
 	F_STR(net_interface, name, NULL),
 	F_STR(net_interface, state, "/sys/class/net/{0}/operstate"),
+	F_BOOL(net_interface, carrier, "/sys/class/net/{0}/carrier"),
 	F_U64(net_interface, mtu_bytes, "/sys/class/net/{0}/mtu"),
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
@@ -576,6 +581,7 @@ static const struct desc dev_facts_desc = DESC(dev_facts);
 static const struct field cdi_spec_fields[] = {
 	F_STR(cdi_spec, path, NULL),
 	F_STR(cdi_spec, driver_version, "{0}"),
+	F_STR(cdi_spec, cdi_version, "{0}"),
 };
 static const struct desc cdi_spec_desc = DESC(cdi_spec);
 
@@ -602,6 +608,7 @@ static const struct field process_limits_fields[] = {
 	F_LIMIT(process_limits, memlock_soft_bytes, NULL),
 	F_LIMIT(process_limits, memlock_hard_bytes, NULL),
 	F_LIMIT(process_limits, nofile_soft, NULL),
+	F_LIMIT(process_limits, stack_soft_bytes, NULL),
 	F_STR(process_limits, unit, NULL),
 };
 static const struct desc process_limits_desc = DESC(process_limits);
@@ -672,6 +679,8 @@ static const struct field env_facts_fields[] = {
 	F_U64(env_facts, uid, "/proc/self/status"),
 	F_U64(env_facts, login_uid, "/proc/self/loginuid"),
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
+	F_HEX(env_facts, bounding, "/proc/self/status"),
+	F_ENUM(env_facts, seccomp, seccomp_mode_words, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_STR(env_facts, container, "/proc/self/cgroup"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),

@@ -60,7 +60,8 @@ struct os_facts {
 	struct fact_u64 cpu_family;	 /* x86 only, as is the next */
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
-	struct fact_u64 memory_bytes;	  /* that the kernel has, a little less than is built in */
+	struct fact_bool cpu_ibt;     /* indirect branch tracking; absent: not an x86 processor */
+	struct fact_u64 memory_bytes; /* that the kernel has, a little less than is built in */
 	/* Words of systemd-detect-virt(1), firecracker, or unknown-hypervisor; absent: bare metal. */
 	struct fact_str hypervisor;
 	struct fact_str product; /* DMI product name */
@@ -290,7 +291,7 @@ struct initramfs_image {
 	struct fact_bool complete;	/* read to its last trailer: what is not in it is absent */
 	struct fact_str problem;	/* why it could not be read whole */
 	/* Only those that this program is about: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*,
-	 * ib_*, rdma*, vfio*. In an image that is not complete, those found until then. */
+	 * ib_*, rdma*, vfio*, efa*. In an image that is not complete, those found until then. */
 	LIST(struct initramfs_module) modules;
 	struct modprobe_facts modprobe; /* unknown in an image that is not complete */
 };
@@ -389,9 +390,11 @@ struct rdma_port {
 	struct fact_str physical_state;	    /* LinkUp, Polling, Disabled, ... */
 	struct fact_str link_layer;	    /* InfiniBand, Ethernet */
 	struct fact_u64 rate_mbps;	    /* 400000 for 400 Gb/s */
+	struct fact_str lane_rate;	    /* NDR, HDR; absent: the kernel has no word for it */
 	struct fact_u64 lid;		    /* address in the InfiniBand subnet, 0 with Ethernet */
 	struct fact_u64 sm_lid;		    /* that of the subnet manager */
 	struct fact_u64 active_mtu_bytes;   /* through verbs */
+	struct fact_bool grh_required;	    /* through verbs: packets need a global route header */
 	LIST(struct rdma_gid) gids;	    /* those that are not zero */
 	LIST(const char *) pkeys;	    /* those that are not zero: 0xffff */
 	LIST(struct rdma_counter) counters; /* errors only; absent: none, or a virtual function */
@@ -430,6 +433,7 @@ struct rdma_facts {
 struct net_interface {
 	struct fact_str name;	      /* as the kernel names it */
 	struct fact_str state;	      /* operstate */
+	struct fact_bool carrier;     /* a link partner is there; absent: switched off */
 	struct fact_u64 mtu_bytes;    /* the largest packet */
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
@@ -488,6 +492,7 @@ struct dev_facts {
 struct cdi_spec {
 	struct fact_str path;		/* of the specification */
 	struct fact_str driver_version; /* of the libraries that it names; absent: it names none */
+	struct fact_str cdi_version;	/* of the format that it is written in: 0.5.0 */
 };
 
 /* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
@@ -518,6 +523,7 @@ struct process_limits {
 	struct fact_u64 memlock_soft_bytes; /* FACT_UNLIMITED */
 	struct fact_u64 memlock_hard_bytes; /* up to which the process may raise it */
 	struct fact_u64 nofile_soft;	    /* open files */
+	struct fact_u64 stack_soft_bytes;   /* FACT_UNLIMITED; of threads too */
 	struct fact_str unit;		    /* systemd unit, from its cgroup */
 };
 
@@ -542,26 +548,6 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- software: user space that the kernel side has to fit ---- */
-
-struct software_item {
-	struct fact_str path; /* of the library, or of what was found */
-	/* libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy, ofed,
-	 * doca, libibverbs, libmlx5, fabricmanager, nvlsm, imex; ofa_kernel: the kernel that the installed
-	 * OFED's symbols are of */
-	struct fact_str name;
-	struct fact_str version; /* absent: neither name nor file tells */
-};
-
-struct software_facts {
-	struct fact_bool complete;	  /* every folder that was to be looked into could be */
-	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
-	struct fact_str libcuda;
-	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
-	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
-};
-
 /* ---- log: lines of the kernel log that mean something ---- */
 
 struct log_line {
@@ -583,6 +569,7 @@ struct log_facts {
 #include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
 #include "facts/facts-services.h"
+#include "facts/facts-software.h"
 
 /* ---- the node ---- */
 

@@ -17,29 +17,6 @@
 #define READ_FIRST 4096
 #define LIST_BYTES 32768
 
-/* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
- * mounted, says nothing about the node. */
-static bool tree_has_area(struct host *host, const char *path)
-{
-	struct names names = { 0 };
-	size_t n = 1 + strcspn(path + 1, "/");
-	struct area area;
-
-	for (size_t i = 0; i < host->areas_count; i++)
-		if (span_is((struct span){ path, n }, host->areas[i].name))
-			return host->areas[i].has;
-	area.name = strndup(path, n);
-	if (!area.name)
-		return false;
-	area.has = host_files_ops.list(host, area.name, &names) == 0 && names.count > 0;
-	names_free(&names);
-	if (host->areas_count < AREAS_MAX)
-		host->areas[host->areas_count++] = area;
-	else
-		free(area.name);
-	return area.has;
-}
-
 static int open_path(struct host *host, const char *path, int flags)
 {
 	int fd;
@@ -50,6 +27,105 @@ static int open_path(struct host *host, const char *path, int flags)
 		return fd < 0 ? -errno : fd;
 	}
 	return resolve_in_root(host, path, flags);
+}
+
+/* Folders and files that every kernel has (of those that run servers) as soon as it has the folder above
+ * them. Sources: the kernel's drivers/base/{bus,class,cpu,core}.c, fs/proc/root.c,
+ * fs/proc/proc_sysctl.c, mm/mm_init.c, net/core/net-sysfs.c, drivers/iommu/iommu{,-sysfs}.c. */
+static const char *const sections[] = {
+	"/lib/modules",
+	"/proc/bus",
+	"/proc/cmdline",
+	"/proc/cpuinfo",
+	"/proc/devices",
+	"/proc/driver",
+	"/proc/meminfo",
+	"/proc/mounts",
+	"/proc/stat",
+	"/proc/sys",
+	"/proc/sys/kernel",
+	"/proc/sys/net",
+	"/proc/sys/vm",
+	"/proc/version",
+	"/sys/bus",
+	"/sys/bus/pci",
+	"/sys/bus/pci/devices",
+	"/sys/class",
+	"/sys/class/dmi",
+	"/sys/class/iommu",
+	"/sys/class/net",
+	"/sys/devices",
+	"/sys/devices/system",
+	"/sys/devices/system/cpu",
+	"/sys/devices/system/node",
+	"/sys/firmware",
+	"/sys/kernel",
+	"/sys/kernel/iommu_groups",
+	"/sys/kernel/mm",
+	"/sys/kernel/security",
+	"/sys/module",
+};
+
+struct span host_section(const char *path)
+{
+	struct span found = { path, 1 + strcspn(path + 1, "/") };
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		size_t n = strlen(sections[i]);
+
+		if (n > found.n && strncmp(path, sections[i], n) == 0 &&
+		    (path[n] == '/' || !path[n]))
+			found.n = n;
+	}
+	return found;
+}
+
+static bool has_entries(struct host *host, const char *path)
+{
+	_cleanup_close_ int fd = open_path(host, path, O_DIRECTORY);
+	alignas(struct dirent64) char entries[512];
+	ssize_t n = fd < 0 ? 0 : getdents64(fd, entries, sizeof(entries));
+	size_t count = 0;
+
+	for (ssize_t at = 0; at < n; count++)
+		at += ((const struct dirent64 *)(entries + at))->d_reclen;
+	return count > 2; /* "." and ".." */
+}
+
+/* Top-level folders are often mounts, and so is this one: a copy has them empty. */
+static bool is_mount(struct span section)
+{
+	return span_find((struct span){ section.p + 1, section.n - 1 }, '/') == section.n - 1 ||
+	       span_is(section, "/sys/kernel/security");
+}
+
+static bool is_folder(struct host *host, const char *path)
+{
+	_cleanup_close_ int fd = open_path(host, path, O_DIRECTORY | O_PATH);
+
+	return fd >= 0;
+}
+
+/* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
+ * mounted, says nothing about the node. */
+
+static bool tree_has_area(struct host *host, const char *path)
+{
+	struct span section = host_section(path);
+	struct area area;
+
+	for (size_t i = 0; i < host->areas_count; i++)
+		if (span_is(section, host->areas[i].name))
+			return host->areas[i].has;
+	area.name = strndup(section.p, section.n);
+	if (!area.name)
+		return false;
+	area.has = is_mount(section) ? has_entries(host, area.name) : is_folder(host, area.name);
+	if (host->areas_count < AREAS_MAX)
+		host->areas[host->areas_count++] = area;
+	else
+		free(area.name);
+	return area.has;
 }
 
 /* Asked until it is there. */
@@ -69,14 +145,17 @@ static bool live_has_area(struct host *host, const char *path)
 	return true;
 }
 
-/* RC, but of a whole area that is not there -ENODATA. */
+/* RC, but of a whole area that is not there -ENODATA, of a part of one -ENOMEDIUM. */
 static int or_missing(struct host *host, const char *path, int rc)
 {
+	char top[NAME_MAX + 2];
+
 	if (rc != -ENOENT || !path[1] || !strchr(path + 1, '/'))
 		return rc;
 	if (host->kind == HOST_TREE ? tree_has_area(host, path) : live_has_area(host, path))
 		return rc;
-	return -ENODATA;
+	snprintf(top, sizeof(top), "%.*s", (int)(1 + strcspn(path + 1, "/")), path);
+	return host->kind == HOST_TREE && tree_has_area(host, top) ? -ENOMEDIUM : -ENODATA;
 }
 
 static int open_or_missing(struct host *host, const char *path, int flags)
@@ -293,9 +372,7 @@ static int add_entries(struct names *names, const char *entries, size_t n)
 
 static int list_folder(struct host *host, const char *path, struct names *names)
 {
-	_cleanup_close_ int fd = path[1] && strchr(path + 1, '/')
-					 ? open_or_missing(host, path, O_DIRECTORY)
-					 : open_path(host, path, O_DIRECTORY);
+	_cleanup_close_ int fd = open_or_missing(host, path, O_DIRECTORY);
 	alignas(struct dirent64) char entries[LIST_BYTES];
 	ssize_t n = 1;
 	int rc = 0;

@@ -21,11 +21,15 @@ struct recorder;
 struct capture;
 
 /* A top-level folder of a tree: is there anything in it? */
+/* The part of the system that PATH is in: its top-level folder, or one of those below /proc and /sys that
+ * every kernel has. */
+struct span host_section(const char *path);
+
 struct area {
 	char *name;
 	bool has;
 };
-#define AREAS_MAX 32
+#define AREAS_MAX 64
 
 struct host {
 	enum host_kind kind;

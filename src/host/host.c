@@ -113,6 +113,7 @@ static const struct error_text {
 	{ EPERM, "EPERM", "not permitted" },
 	{ ENOENT, "ENOENT", "not there" },
 	{ ENODATA, "ENODATA", "not part of what was recorded" },
+	{ ENOMEDIUM, "ENOMEDIUM", "its folder was not recorded" },
 	{ EFBIG, "EFBIG", "larger than such a file can be" },
 	{ EINVAL, "EINVAL", "invalid argument" },
 	{ EIO, "EIO", "input/output error" },
@@ -173,26 +174,28 @@ void host_gap_note(struct host *host, const char *path, int error, const char *w
 
 /* An area that the tree does not have is one gap, not one for each of its files; the same when it
  * was a tree that a capture was made from. */
+static void note_area(struct host *host, struct span area)
+{
+	char text[PATH_MAX];
+
+	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(area));
+	host_gap_note(host, text, -ENODATA,
+		      host->kind == HOST_LIVE ? "not mounted" : "this tree has no such folder");
+}
+
 static int answered(struct host *host, const char *path, int rc)
 {
-	char area[PATH_MAX];
-	size_t n;
-
 	if (rc >= 0 || rc == -ENOENT || rc == -ENOTDIR)
 		return rc == -ENOTDIR ? -ENOENT : rc;
-	if (rc == -ENOMSG) {
-		rc = -ENODATA;
+	if (rc == -ENOMSG)
+		host_gap_note(host, path, -ENODATA, NULL);
+	else if (rc == -ENODATA)
+		note_area(host, (struct span){ path, 1 + strcspn(path + 1, "/") });
+	else if (rc == -ENOMEDIUM)
+		note_area(host, host_section(path));
+	else
 		host_gap_note(host, path, rc, NULL);
-	} else if (rc == -ENODATA) {
-		n = 1 + strcspn(path + 1, "/");
-		snprintf(area, sizeof(area), "%.*s", (int)n, path);
-		host_gap_note(host, area, rc,
-			      host->kind == HOST_LIVE ? "not mounted"
-						      : "this tree has no such folder");
-	} else {
-		host_gap_note(host, path, rc, NULL);
-	}
-	return rc;
+	return rc == -ENOMSG || rc == -ENOMEDIUM ? -ENODATA : rc;
 }
 
 /* ---- lists of names ---- */

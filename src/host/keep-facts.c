@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "facts/fact.h"
 #include "host/keep-words.h"
+#include "parse/service-words.h"
 
 static void keep_word(struct keeping *k, struct span text)
 {
@@ -23,6 +24,15 @@ static void keep_line_of_modprobe(struct keeping *k, struct span text)
 	keep_modprobe(k, text);
 }
 
+/* A path where it is one, else a name that the program has words for. */
+static void keep_path_or_word(struct keeping *k, struct span text)
+{
+	if (text.n && text.p[0] == '/')
+		keep_path(k, text);
+	else
+		keep_as_it_is(k, text);
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -34,6 +44,7 @@ static const struct {
 	{ "boot_entry", "initrd", keep_path },
 	{ "boot_entry", "kernel", keep_word },
 	{ "boot_entry", "title", keep_os_release },
+	{ "cdi_spec", "cdi_version", keep_word },
 	{ "cdi_spec", "driver_version", keep_word },
 	{ "cdi_spec", "path", keep_path },
 	{ "containers_facts", "toolkit", keep_path },
@@ -118,6 +129,12 @@ static const struct {
 	{ "rdma_gid", "gid", keep_word },
 	{ "rdma_gid", "netdev", keep_word },
 	{ "rdma_gid", "type", keep_word },
+	{ "reference", "claim", keep_word },
+	{ "reference", "file", keep_path },
+	{ "reference", "found", keep_path_or_word },
+	{ "reference", "name", keep_path_or_word },
+	{ "reference", "role", keep_word },
+	{ "reference_file", "path", keep_path },
 	{ "repair", "rule", keep_word },
 	{ "repair", "subject", keep_path },
 	{ "repair", "what", keep_text_with_names },
@@ -125,8 +142,14 @@ static const struct {
 	{ "service", "active", keep_word },
 	{ "service", "enabled", keep_word },
 	{ "service", "load", keep_word },
+	{ "service", "missing_libraries", keep_path_or_word },
+	{ "service", "program", keep_path },
+	{ "service", "result", keep_word },
 	{ "service", "unit", keep_unit_name },
+	{ "service_line", "file", keep_path_or_word },
 	{ "services_facts", "driver_container", keep_word },
+	{ "software_facts", "libcuda", keep_path },
+	{ "software_facts", "libcuda_version", keep_word },
 	{ "software_facts", "programs", keep_path },
 	{ "software_item", "name", keep_word },
 	{ "software_item", "path", keep_path },
@@ -135,6 +158,26 @@ static const struct {
 	{ "transaction", "id", keep_word },
 	{ "transaction", "kernels", keep_word },
 };
+
+/* Of a user the name is somebody's; of what services write only the lines that are known are kept. */
+static bool put_private(struct keeping *k, const char *desc, const char *field,
+			struct json_object *object, struct span text)
+{
+	const char *kind = json_string(object, "kind");
+
+	if (strcmp(desc, "service_line") == 0 && strcmp(field, "text") == 0) {
+		if (service_word_is_known(text))
+			keep_log(k, text);
+		else
+			keep_instead(k, text);
+		return true;
+	}
+	if (strcmp(desc, "reference") != 0 || !kind || strcmp(kind, "user") != 0 ||
+	    (strcmp(field, "name") != 0 && strcmp(field, "found") != 0))
+		return false;
+	keep_who(k, text);
+	return true;
+}
 
 /* What a value is about stands beside it. */
 static bool put_with_name(struct keeping *k, const char *desc, const char *field,
@@ -162,7 +205,8 @@ struct place {
 
 static void put_string(const struct place *p, struct span text)
 {
-	if (put_with_name(p->k, p->desc->name, p->field->name, p->object, text))
+	if (put_with_name(p->k, p->desc->name, p->field->name, p->object, text) ||
+	    put_private(p->k, p->desc->name, p->field->name, p->object, text))
 		return;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (strcmp(kept[i].desc, p->desc->name) == 0 &&

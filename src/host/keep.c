@@ -51,7 +51,7 @@ FIELDS(static, cpuinfo, "processor", "vendor_id", "cpu family", "model", "model 
        "CPU part", "CPU variant", "CPU revision")
 FIELDS(static, meminfo, "MemTotal", "Node * MemTotal", "Hugepagesize", "HugePages_*")
 FIELDS(static, stat, "btime *")
-FIELDS(static, status, "Uid", "CapEff")
+FIELDS(static, status, "Uid", "CapEff", "CapBnd", "Seccomp")
 FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus Type", "DMA Size",
        "DMA Mask", "Bus Location", "Device Minor", "GPU Firmware", "GPU Excluded")
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
@@ -85,6 +85,7 @@ static const struct {
 	{ "/proc/*/cgroup", keep_cgroup },
 	{ "/proc/*/comm", keep_command_name },
 	{ "/proc/*/limits", keep_plain_text },
+	{ "/proc/*/loginuid", keep_plain_text },
 	{ "/proc/*/mounts", keep_mounts },
 	{ "/proc/*/status", keep_status },
 	{ "/proc/*/uid_map", keep_plain_text },
@@ -125,6 +126,7 @@ static const struct {
 	{ "/sys/class/infiniband/*/ports/*/*/*", keep_plain_text },
 	{ "/sys/class/infiniband/*/ports/*/*/*/*", keep_plain_text },
 	{ "/sys/class/infiniband_verbs/*/ibdev", keep_plain_text },
+	{ "/sys/class/net/*/carrier", keep_plain_text },
 	{ "/sys/class/net/*/mtu", keep_plain_text },
 	{ "/sys/class/net/*/operstate", keep_plain_text },
 	{ "/sys/devices/system/clocksource/*/available_clocksource", keep_plain_text },

@@ -47,6 +47,7 @@ static void parse_x86(struct span text, struct cpuinfo *info)
 		return;
 	info->has_flags = true;
 	info->hypervisor = has_word(flags, "hypervisor");
+	info->ibt = has_word(flags, "ibt");
 	if (has_word(flags, "lm"))
 		info->machine = "x86_64";
 }
@@ -66,16 +67,43 @@ static void parse_arm(struct span text, struct span designer, struct cpuinfo *in
 		info->machine = "aarch64";
 }
 
+/* LoongArch, RISC-V, POWER; false for another. */
+static bool parse_other(struct span text, struct cpuinfo *info)
+{
+	struct span isa, revision;
+
+	if (field_find(text, ':', "ISA", &isa)) {
+		info->machine = has_word(isa, "loongarch64") ? "loongarch64" : NULL;
+		field_find(text, ':', "Model Name", &info->model);
+	} else if (field_find(text, ':', "isa", &isa)) {
+		info->machine = span_starts(isa, "rv64")   ? "riscv64"
+				: span_starts(isa, "rv32") ? "riscv32"
+							   : NULL;
+		field_find(text, ':', "uarch", &info->model);
+	} else if (field_find(text, ':', "cpu", &info->model) &&
+		   field_find(text, ':', "revision", &revision) && span_search(revision, "(pvr ")) {
+		info->power = true;
+		info->model.n = span_find(info->model, ',');
+	} else {
+		return false;
+	}
+	return true;
+}
+
 bool cpuinfo_parse(struct span text, struct cpuinfo *info)
 {
 	struct span designer;
 
 	*info = (struct cpuinfo){ 0 };
-	if (field_find(text, ':', "vendor_id", &info->vendor))
-		parse_x86(text, info);
-	else if (field_find(text, ':', "CPU implementer", &designer))
+	if (field_find(text, ':', "vendor_id", &info->vendor)) {
+		if (span_is(info->vendor, "IBM/S390"))
+			info->machine = "s390x";
+		else
+			parse_x86(text, info);
+	} else if (field_find(text, ':', "CPU implementer", &designer)) {
 		parse_arm(text, designer, info);
-	else
-		return false;
+	} else {
+		return parse_other(text, info);
+	}
 	return true;
 }

@@ -7,9 +7,9 @@
 
 bool modname_is_ours(struct span name)
 {
-	static const char *const prefixes[] = { "nvidia", "nouveau",	 "nova",
-						"gdrdrv", "nv_peer_mem", "mlx",
-						"ib_",	  "rdma",	 "vfio" };
+	static const char *const prefixes[] = { "nvidia",      "nouveau", "nova", "gdrdrv",
+						"nv_peer_mem", "mlx",	  "ib_",  "rdma",
+						"vfio",	       "efa" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t n = strlen(prefixes[i]);

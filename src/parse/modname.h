@@ -8,7 +8,7 @@
 /*
  * GPU drivers, their peer-memory modules, RDMA, and what can take a GPU away from its driver:
  * nvidia* (also nvidia_current, nvidia_fs), nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*,
- * vfio*. NAME may have dashes or underscores.
+ * vfio*, efa*. NAME may have dashes or underscores.
  */
 bool modname_is_ours(struct span name);
 

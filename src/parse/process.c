@@ -32,12 +32,22 @@ bool process_uids(struct span status, uint64_t *real, uint64_t *effective)
 	       span_u64(second, 10, effective) == 0;
 }
 
-bool process_capabilities(struct span status, uint64_t *capabilities)
+static bool number_of(struct span status, const char *name, int base, uint64_t *number)
 {
 	struct span value, word;
 
-	return field(status, "CapEff:", &value) && span_word(&value, &word) &&
-	       span_u64(word, 16, capabilities) == 0;
+	return field(status, name, &value) && span_word(&value, &word) &&
+	       span_u64(word, base, number) == 0;
+}
+
+bool process_capabilities(struct span status, const char *name, uint64_t *capabilities)
+{
+	return number_of(status, name, 16, capabilities);
+}
+
+bool process_number(struct span status, const char *name, uint64_t *number)
+{
+	return number_of(status, name, 10, number);
 }
 
 bool process_is_initial_namespace(struct span uid_map)
@@ -93,9 +103,9 @@ static bool holds_secret(struct span name)
 
 bool process_variable_matters(struct span name)
 {
-	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "GLOO_",	   "UCX_",
-						"EP_",	 "MC_",	     "MLX5_",	   "GDRCOPY_",
-						"CUDA_", "NVIDIA_",  "TORCH_NCCL_" };
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "GLOO_",	    "UCX_",
+						"EP_",	 "MC_",	     "MLX5_",	    "GDRCOPY_",
+						"CUDA_", "NVIDIA_",  "TORCH_NCCL_", "FI_EFA_" };
 
 	if (span_is(name, "LD_LIBRARY_PATH") || span_is(name, "LD_PRELOAD"))
 		return true;

@@ -8,9 +8,11 @@
 /* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
 #define PROCESS_ENVIRON_MAX (4u << 20)
 
-/* The users and the effective capabilities in /proc/PID/status. */
+/* In /proc/PID/status: the users; a set of capabilities by its name ("CapEff:", "CapBnd:"); a number
+ * ("Seccomp:"). */
 bool process_uids(struct span status, uint64_t *real, uint64_t *effective);
-bool process_capabilities(struct span status, uint64_t *capabilities);
+bool process_capabilities(struct span status, const char *name, uint64_t *capabilities);
+bool process_number(struct span status, const char *name, uint64_t *number);
 
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
 bool process_is_initial_namespace(struct span uid_map);

@@ -46,6 +46,21 @@ int rdma_rate_parse(struct span text, uint64_t *mbps)
 	return parse_thousandths(number, mbps);
 }
 
+struct span rdma_lane_rate(struct span text)
+{
+	size_t end = span_find(text, ')');
+	struct span word = { text.p + end, 0 };
+
+	while (end < text.n && word.p > text.p && isalnum((unsigned char)word.p[-1])) {
+		word.p--;
+		word.n++;
+	}
+	/* "(4X)": the X belongs to the number. */
+	if (word.p == text.p || word.p[-1] != ' ')
+		word.n = 0;
+	return word;
+}
+
 bool rdma_gid_is_set(struct span gid)
 {
 	struct span group;

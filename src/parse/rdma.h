@@ -13,6 +13,8 @@ int rdma_word_parse(struct span text, uint64_t *number, struct span *word);
 
 /* "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)": megabits a second. 0 or -EINVAL. */
 int rdma_rate_parse(struct span text, uint64_t *mbps);
+/* The word for a lane's rate in such a text: NDR. Empty where the kernel has none. */
+struct span rdma_lane_rate(struct span text);
 
 /* Eight groups of four hexadecimal digits, and not all of them zero. */
 bool rdma_gid_is_set(struct span gid);

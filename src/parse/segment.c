@@ -13,7 +13,8 @@ struct magic {
 	size_t n;
 };
 
-/* lib/decompress.c compressed_formats[]; the kernel does not read the lz4 frame, tools do. */
+/* lib/decompress.c compressed_formats[]. Tools also read the lz4 frame (04 22 4d 18), which the kernel
+ * takes for nothing that it knows. */
 static const struct magic magics[] = {
 	{ "gzip", { 0x1f, 0x8b }, 2 },
 	{ "gzip", { 0x1f, 0x9e }, 2 },
@@ -22,7 +23,6 @@ static const struct magic magics[] = {
 	{ "xz", { 0xfd, '7', 'z', 'X', 'Z', 0x00 }, 6 },
 	{ "lzo", { 0x89, 'L', 'Z', 'O' }, 4 },
 	{ "lz4", { 0x02, 0x21, 0x4c, 0x18 }, 4 },
-	{ "lz4", { 0x04, 0x22, 0x4d, 0x18 }, 4 },
 	{ "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4 },
 };
 
@@ -109,8 +109,7 @@ int segment_find(const struct segment_image *image, uint64_t offset, struct segm
 	}
 	*segment = (struct segment){ .offset = offset, .limit = image->size };
 	identify(segment, (struct span){ buffer, (size_t)n });
-	if (segment->kind != SEGMENT_COMPRESSED || strcmp(segment->compressor, "lz4") != 0 ||
-	    le32(buffer) != LZ4_LEGACY)
+	if (segment->kind != SEGMENT_COMPRESSED || strcmp(segment->compressor, "lz4") != 0)
 		return 1;
 	rc = find_lz4_end(image, segment);
 	return rc ? rc : 1;
@@ -196,43 +195,14 @@ static void take_zstd_block(struct segment_end *end)
 		want(end, END_BLOCK, size, 3);
 }
 
-/* lz4_Frame_format.md: FLG has the version, block checksums, content size and checksum, dictionary.
- */
-static void take_lz4_header(struct segment_end *end)
-{
-	unsigned char flags = end->bytes[4];
-
-	end->block_checksums = flags & 0x10;
-	end->tail = flags & 0x04 ? 4 : 0;
-	want(end, END_BLOCK, 2 + (flags & 0x08 ? 8u : 0) + (flags & 0x01 ? 4u : 0), 4);
-}
-
-static void take_lz4_block(struct segment_end *end)
-{
-	uint32_t size = le32(end->bytes);
-
-	if (size == 0)
-		want(end, END_TAIL, end->tail, 0);
-	else /* the highest bit: stored as it is */
-		want(end, END_BLOCK, (size & 0x7fffffff) + (end->block_checksums ? 4u : 0), 4);
-}
-
 static void take_header(struct segment_end *end)
 {
-	bool zstd = strcmp(end->compressor, "zstd") == 0;
-
 	if (end->state == END_TAIL)
 		end->ended = true;
-	else if (zstd && end->state == END_HEADER)
+	else if (end->state == END_HEADER)
 		take_zstd_header(end);
-	else if (zstd)
-		take_zstd_block(end);
-	else if (end->state == END_BLOCK)
-		take_lz4_block(end);
-	else if (le32(end->bytes) == LZ4_LEGACY)
-		end->state = END_NONE;
 	else
-		take_lz4_header(end);
+		take_zstd_block(end);
 }
 
 /* IEEE 802.3, bit by bit: it is only ever asked for six bytes. */
@@ -287,7 +257,7 @@ static size_t find_xz_footer(struct segment_end *end, struct span block)
 void segment_end_begin(struct segment_end *end, const char *compressor)
 {
 	*end = (struct segment_end){ .compressor = compressor, .state = END_NONE };
-	if (strcmp(compressor, "zstd") == 0 || strcmp(compressor, "lz4") == 0)
+	if (strcmp(compressor, "zstd") == 0)
 		want(end, END_HEADER, 0, 5);
 	else if (strcmp(compressor, "xz") == 0)
 		end->state = END_FOOTER;

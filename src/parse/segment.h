@@ -39,9 +39,9 @@ int64_t segment_image_size(const struct segment_image *image);
 
 /*
  * Where a compressed stream ends. A decompressor that is handed more than its own stream may fail
- * for it and lose what it had decoded: libarchive 3.6 and 3.7 do so for zstd, xz and lz4. These
- * formats say themselves where they end: zstd (RFC 8878) and lz4 frames give the size of each block
- * before it, and xz has a footer with a checksum. The others are always taken to go on.
+ * for it and lose what it had decoded: libarchive 3.6 and 3.7 do so for zstd and xz. These formats say
+ * themselves where they end: zstd (RFC 8878) gives the size of each block before it, and xz has a footer
+ * with a checksum. The others are always taken to go on.
  */
 struct segment_end {
 	const char *compressor;
@@ -50,7 +50,6 @@ struct segment_end {
 	uint64_t pass;	   /* bytes to pass over before it */
 	unsigned int state;
 	unsigned int tail; /* bytes of checksum after the last block */
-	bool block_checksums;
 	bool ended;
 };
 

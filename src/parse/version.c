@@ -134,6 +134,33 @@ struct span version_upstream(struct span version)
 	return (struct span){ version.p, span_find(version, '-') };
 }
 
+bool version_after(struct span text, const char *mark, struct span *version)
+{
+	const char *at = span_search(text, mark);
+
+	if (!at)
+		return false;
+	at += strlen(mark);
+	*version = (struct span){ at, (size_t)(text.p + text.n - at) };
+	version->n = number_run(*version);
+	while (version->n && version->p[version->n - 1] == '.')
+		version->n--;
+	return version->n > 0;
+}
+
+bool version_of_sources(struct span folder, struct span *name, struct span *version)
+{
+	size_t dash = folder.n;
+
+	while (dash > 0 && folder.p[dash - 1] != '-')
+		dash--;
+	if (dash < 2)
+		return false;
+	*name = (struct span){ folder.p, dash - 1 };
+	*version = after(folder, dash);
+	return number_run(*version) > 0;
+}
+
 bool version_is_driver(struct span s)
 {
 	size_t dots = 0, digits = 0, first = 0;
@@ -184,16 +211,69 @@ void version_scan_feed(struct version_scan *scan, struct span bytes)
 	}
 }
 
-bool version_dpkg_line(struct version_dpkg *dpkg, struct span line)
+static void end_of_version(struct version_mark *mark)
+{
+	mark->is_whole = mark->n && mark->n < sizeof(mark->found);
+	mark->found[mark->is_whole ? mark->n : 0] = '\0';
+	mark->seen = 0;
+	mark->n = 0;
+}
+
+/* How much of MARK has been seen after C, when SEEN bytes of it had been before. */
+static size_t mark_seen(const char *mark, size_t seen, char c)
+{
+	while (mark[seen] != c) {
+		size_t shorter = seen ? seen - 1 : 0;
+
+		if (!seen)
+			return 0;
+		while (shorter && memcmp(mark, mark + seen - shorter, shorter) != 0)
+			shorter--;
+		seen = shorter;
+	}
+	return seen + 1;
+}
+
+bool version_mark_feed(struct version_mark *mark, struct span bytes)
+{
+	const char *end = bytes.p + bytes.n;
+
+	for (const char *p = bytes.p; p < end && !mark->is_whole; p++) {
+		if (!mark->seen && *p != mark->mark[0]) {
+			p = memchr(p, mark->mark[0], (size_t)(end - p));
+			if (!p)
+				break;
+		}
+		if (mark->mark[mark->seen])
+			mark->seen = mark_seen(mark->mark, mark->seen, *p);
+		else if (!isdigit((unsigned char)*p) && (!mark->n || *p != '.'))
+			end_of_version(mark);
+		else if (mark->n < sizeof(mark->found))
+			mark->found[mark->n++] = *p;
+	}
+	return mark->is_whole;
+}
+
+static void begin_stanza(struct version_dpkg *dpkg, struct span name, bool (*wanted)(struct span))
+{
+	dpkg->package[0] = '\0';
+	dpkg->installed = false;
+	if (name.n >= sizeof(dpkg->package) || !wanted(name))
+		return;
+	memcpy(dpkg->package, name.p, name.n);
+	dpkg->package[name.n] = '\0';
+}
+
+bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
+		       bool (*wanted)(struct span name))
 {
 	struct span value;
 
 	if (span_starts(line, "Package: ")) {
-		dpkg->matches = span_starts(after(line, strlen("Package: ")), dpkg->prefix);
-		dpkg->installed = false;
+		begin_stanza(dpkg, span_trim(after(line, strlen("Package: "))), wanted);
 		return false;
 	}
-	if (!dpkg->matches)
+	if (!dpkg->package[0])
 		return false;
 	if (span_starts(line, "Status: "))
 		dpkg->installed = span_ends(span_trim(line), " installed");

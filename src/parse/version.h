@@ -48,15 +48,36 @@ struct version_scan {
 
 void version_scan_feed(struct version_scan *scan, struct span bytes);
 
+/*
+ * Looks for the first version that stands behind a mark ("Initializing aws-ofi-nccl "), in bytes that are fed
+ * in any portions.
+ */
+struct version_mark {
+	const char *mark;
+	size_t seen; /* bytes of the mark */
+	char found[32];
+	size_t n; /* of the version that is being read */
+	bool is_whole;
+};
+
+/* True when it was found. */
+bool version_mark_feed(struct version_mark *mark, struct span bytes);
+
 /* dpkg's status file, a line at a time. */
 struct version_dpkg {
-	const char *prefix; /* of the package's name */
-	bool matches;	    /* this stanza is of such a package */
+	char package[64]; /* of this stanza; empty: none of those that are wanted */
 	bool installed;
 	char version[64];
 };
 
-/* True when LINE gave VERSION of an installed package. */
-bool version_dpkg_line(struct version_dpkg *dpkg, struct span line);
+/* True when LINE gave VERSION of an installed PACKAGE. WANTED says of a name whether it matters. */
+bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
+		       bool (*wanted)(struct span name));
+
+/* The version behind MARK in a text: after ENROOT_VERSION=" it is 3.5.0. */
+bool version_after(struct span text, const char *mark, struct span *version);
+
+/* A folder of sources that DKMS builds from: "nvidia-srv-570.133.20" is NAME nvidia-srv and its VERSION. */
+bool version_of_sources(struct span folder, struct span *name, struct span *version);
 
 #endif

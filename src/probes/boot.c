@@ -10,6 +10,9 @@
  */
 static void read_menu(struct probe_context *ctx)
 {
+	/* What a boot loader leaves: without any of it, the kernel was started directly. */
+	static const char *const traces[] = { "/boot/grub", "/boot/grub2", "/boot/loader",
+					      "/etc/default/grub" };
 	const char *info = boot_loader_variable(ctx, "LoaderInfo");
 	bool systemd = info && strncmp(info, "systemd-boot", 12) == 0;
 	struct host_stat stat;
@@ -19,12 +22,16 @@ static void read_menu(struct probe_context *ctx)
 		return;
 	if (boot_read_systemd(ctx))
 		return;
-	/* A host without any, such as one whose kernel was started directly. */
-	rc = host_stat(ctx->host, &stat, "/boot/grub");
-	if (rc == 0 || rc == -ENOENT) {
-		ctx->node->boot.loader.state = FACT_ABSENT;
-		ctx->node->boot.entries.state = FACT_KNOWN;
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		rc = host_stat(ctx->host, &stat, "%s", traces[i]);
+		if (rc == 0)
+			host_gap_note(ctx->host, traces[i], -ENODATA,
+				      "there, and no boot loader's menu");
+		if (rc != -ENOENT)
+			return;
 	}
+	ctx->node->boot.loader.state = FACT_ABSENT;
+	ctx->node->boot.entries.state = FACT_KNOWN;
 }
 
 /* Debian and Ubuntu: update-notifier-common and others make the file (also named /var/run, which is

@@ -108,6 +108,20 @@ static bool library_version(struct span text, struct span *version)
 	return false;
 }
 
+/* cdiVersion: 0.5.0, or "cdiVersion": "0.5.0" in JSON. */
+static struct fact_str cdi_version(struct arena *arena, struct span text)
+{
+	static const char key[] = "cdiVersion";
+	const char *end = text.p + text.n, *at = span_search(text, key);
+	size_t n = 0;
+
+	for (at = at ? at + strlen(key) : end; at < end && strchr("\": '\t", *at); at++)
+		;
+	while (at + n < end && strchr("0123456789.", at[n]))
+		n++;
+	return n ? fact_strn(arena, at, n) : FACT_NONE(fact_str);
+}
+
 /* USER is the file. No specification of NVIDIA's: an answer without items. */
 static int ask_cdi(struct host *host, void *facts, struct arena *arena, void *user)
 {
@@ -124,6 +138,7 @@ static int ask_cdi(struct host *host, void *facts, struct arena *arena, void *us
 	spec = LIST_ADD(arena, &answer->cdi);
 	spec->path = fact_str(arena, user);
 	spec->driver_version.state = FACT_ABSENT;
+	spec->cdi_version = cdi_version(arena, text_span(&text));
 	if (library_version(text_span(&text), &version))
 		spec->driver_version = fact_strn(arena, version.p, version.n);
 	return 0;

@@ -6,6 +6,7 @@
  */
 #include "parse/nvidia.h"
 #include "probes/probe.h"
+#include "query/node-find.h"
 
 #define VERSION_FILE "/proc/driver/nvidia/version"
 #define PARAMS_FILE "/proc/driver/nvidia/params"
@@ -80,25 +81,53 @@ static void find_gsp_firmware(struct probe_context *ctx)
 				fact_str(ctx->arena, names.items[i]).value;
 }
 
-static void run(struct probe_context *ctx)
+/* What other files than the driver's own say of it. */
+static bool is_loaded_elsewhere(const struct node *node)
+{
+	const struct module *module = node_module(node, "nvidia");
+
+	if (module && known_not(module->state, MODULE_BUILTIN))
+		return true;
+	for_each(d, &node->pci.devices)
+		if (str_is(d->driver, "nvidia"))
+			return true;
+	return false;
+}
+
+/* Either view is enough: a container can hide one of them. Where both lack what a third has, they were
+ * not copied, or are hidden, and say nothing. */
+static void find_loaded(struct probe_context *ctx)
 {
 	struct driver_facts *driver = &ctx->node->driver;
 	struct fact_str state = { 0 };
+	bool elsewhere;
 
+	probe_str(ctx, &state, "/sys/module/nvidia/initstate");
+	elsewhere = is_known(state) || is_loaded_elsewhere(ctx->node);
+	if (is_known(driver->version) || is_known(state))
+		driver->loaded = fact_bool(is_known(driver->version) || str_is(state, "live"));
+	else if (is_absent(driver->version) && is_absent(state) && !elsewhere)
+		driver->loaded = fact_bool(false);
+	if (!is_absent(driver->version) || !elsewhere)
+		return;
+	host_gap_note(ctx->host, VERSION_FILE, -ENODATA, "not there, though the driver is loaded");
+	driver->version.state = driver->banner.state = driver->builder.state =
+		driver->flavour.state = FACT_UNKNOWN;
+	if (is_absent(driver->params))
+		driver->params.state = FACT_UNKNOWN;
+}
+
+static void run(struct probe_context *ctx)
+{
 	read_version(ctx);
 	read_params(ctx);
 	find_gsp_firmware(ctx);
-	/* Either view is enough: a container can hide one of them. */
-	probe_str(ctx, &state, "/sys/module/nvidia/initstate");
-	if (is_known(driver->version) || is_known(state))
-		driver->loaded = fact_bool(is_known(driver->version) || str_is(state, "live"));
-	else if (is_absent(driver->version) && is_absent(state))
-		driver->loaded = fact_bool(false);
+	find_loaded(ctx);
 }
 
 const struct probe probe_driver = {
 	.name = "driver",
-	.phase = 1,
+	.phase = 2,
 	PROBE_SECTION(driver),
 	.run = run,
 	.brief = run,

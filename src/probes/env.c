@@ -35,8 +35,12 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 		*user = fact_u64(real);
 		env->uid = fact_u64(value);
 	}
-	if (process_capabilities(text_span(&text), &value))
+	if (process_capabilities(text_span(&text), "CapEff:", &value))
 		env->capabilities = fact_u64(value);
+	if (process_capabilities(text_span(&text), "CapBnd:", &value))
+		env->bounding = fact_u64(value);
+	if (process_number(text_span(&text), "Seccomp:", &value) && value <= SECCOMP_FILTER)
+		env->seccomp = fact_enum((int)value);
 	if (!is_known(env->uid) || !is_known(env->capabilities))
 		host_gap_note(ctx->host, arena_printf(ctx->arena, "%s/status", folder), -EBADMSG,
 			      "no Uid or CapEff line");

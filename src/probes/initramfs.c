@@ -127,6 +127,10 @@ static void run(struct probe_context *ctx)
 		l.unknown = true;
 	}
 	find_next(&l);
+	/* Without a menu, nothing says that the next boot has none. */
+	if (!ctx->node->initramfs.images.count && is_unknown(ctx->node->boot.next_initrd) &&
+	    !is_absent(ctx->node->boot.loader))
+		l.unknown = true;
 	if (!l.unknown)
 		ctx->node->initramfs.images.state = FACT_KNOWN;
 }

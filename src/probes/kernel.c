@@ -47,6 +47,8 @@ static void read_lockdown(struct probe_context *ctx)
 }
 
 static const char *const kernel_options[] = {
+	"CONFIG_ARCH_HAS_CC_PLATFORM",
+	"CONFIG_ARM64_64K_PAGES",
 	"CONFIG_DEVICE_PRIVATE",
 	"CONFIG_DMABUF_MOVE_NOTIFY",
 	"CONFIG_DMA_SHARED_BUFFER",
@@ -56,6 +58,7 @@ static const char *const kernel_options[] = {
 	"CONFIG_IOMMU_DEFAULT_PASSTHROUGH",
 	"CONFIG_MODULE_SIG_FORCE",
 	"CONFIG_PCI_P2PDMA",
+	"CONFIG_X86_KERNEL_IBT",
 	"CONFIG_ZONE_DEVICE",
 };
 #define KERNEL_OPTIONS (sizeof(kernel_options) / sizeof(kernel_options[0]))

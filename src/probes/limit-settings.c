@@ -16,11 +16,10 @@
 #include "probes/limit-launchers.h"
 #include "probes/probe.h"
 
-/* The first error that leaves the list incomplete. That a tree has no /usr, the vendors' part of
- * it, is told as a gap and hides nothing that an administrator wrote. */
+/* The first error that leaves the list incomplete. */
 static void note_error(int *error, int rc)
 {
-	if (!*error && rc != -ENOENT && rc != -ENODATA)
+	if (!*error && rc != -ENOENT)
 		*error = rc;
 }
 
@@ -112,6 +111,7 @@ static int read_main_file(struct probe_context *ctx, const struct source *source
 			  const char *const *folders, const char *name)
 {
 	char target[PATH_MAX];
+	int missing = 0;
 
 	for (; *folders; folders++) {
 		char *path = arena_printf(ctx->arena, "%s/%s", *folders, name);
@@ -123,8 +123,11 @@ static int read_main_file(struct probe_context *ctx, const struct source *source
 		rc = read_unit_file(ctx, source, path);
 		if (rc != -ENOENT && rc != -ENODATA)
 			return rc;
+		/* Most copies are made without what is of this boot alone. */
+		if (rc == -ENODATA && strncmp(*folders, "/run/", 5) != 0)
+			missing = rc;
 	}
-	return 0;
+	return missing;
 }
 
 static int read_drop_ins(struct probe_context *ctx, const struct source *source,

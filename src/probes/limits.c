@@ -40,7 +40,9 @@ static int read_limits(struct host *host, const char *folder, struct process_lim
 	p->memlock_hard_bytes = limit(found, hard);
 	found = limits_find(text_span(&text), "Max open files", &soft, &hard);
 	p->nofile_soft = limit(found, soft);
-	return is_known(p->memlock_soft_bytes) && found ? 0 : -EBADMSG;
+	found = limits_find(text_span(&text), "Max stack size", &soft, &hard);
+	p->stack_soft_bytes = limit(found, soft);
+	return is_known(p->memlock_soft_bytes) && is_known(p->nofile_soft) ? 0 : -EBADMSG;
 }
 
 static void read_unit(struct host *host, struct arena *arena, const char *folder,

@@ -108,6 +108,17 @@ static void find_drivers_of_uppers(struct probe_context *ctx)
 		}
 }
 
+/* The kernel refuses it (-EINVAL) of one that is switched off: net/core/net-sysfs.c, carrier_show(). */
+static void read_carrier(struct probe_context *ctx, struct net_interface *interface)
+{
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read_entry(ctx->host, &text, HOST_FILE_MAX, INTERFACES "/%s/carrier",
+				 interface->name.value);
+
+	interface->carrier.state = probe_state(rc);
+	interface->carrier.value = span_is(span_trim(text_span(&text)), "1");
+}
+
 /* The folder has files too: bonding_masters. */
 static bool is_interface(struct probe_context *ctx, const char *name)
 {
@@ -143,6 +154,7 @@ static void read_interfaces(struct probe_context *ctx)
 		interface->name = fact_str(ctx->arena, names.items[i]);
 		interface->mtu_bytes = mtu;
 		probe_str(ctx, &interface->state, INTERFACES "/%s/operstate", names.items[i]);
+		read_carrier(ctx, interface);
 		find_function(ctx, interface);
 		if (is_known(interface->bdf))
 			find_uppers(ctx, interface, interface->name.value, 0);

@@ -39,6 +39,9 @@ static void read_processors(struct probe_context *ctx, struct numa_node *node)
 	struct cpulist list;
 
 	probe_str(ctx, &node->cpus, "%s", path);
+	/* Some copies have its other form alone, cpumap. */
+	if (is_absent(node->cpus))
+		node->cpus.state = probe_state_always(ctx, -ENOENT, path);
 	if (!is_known(node->cpus))
 		return;
 	if (cpulist_parse(span_of(node->cpus.value), &list))

@@ -138,13 +138,20 @@ static void read_cpu(struct probe_context *ctx)
 	}
 	if (rc) {
 		os->cpu_vendor.state = os->cpu_model.state = os->cpu_family.state =
-			os->cpu_model_number.state = probe_state(rc);
+			os->cpu_model_number.state = os->cpu_ibt.state = probe_state(rc);
 		return;
 	}
 	os->cpu_vendor = text_or_absent(ctx, info.vendor);
 	os->cpu_model = text_or_absent(ctx, info.model);
 	os->cpu_family = number_or_absent(info.family);
 	os->cpu_model_number = number_or_absent(info.number);
+	if (info.has_flags)
+		os->cpu_ibt = fact_bool(info.ibt);
+	else
+		os->cpu_ibt.state = info.family.n ? FACT_UNKNOWN : FACT_ABSENT;
+	/* The dynamic linker of the ABI that only little-endian systems have (OpenPOWER ELFv2, 4.1.1). */
+	if (info.power && host_exists(ctx->host, "/lib64/ld64.so.2"))
+		info.machine = "ppc64le";
 	if (!is_known(os->machine))
 		os->machine = info.machine ? fact_str(ctx->arena, info.machine)
 					   : (struct fact_str){ 0 };

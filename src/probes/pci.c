@@ -68,10 +68,8 @@ static int find_functions(struct probe_context *ctx)
 	struct pci_address address;
 	int rc = host_list(ctx->host, &names, DEVICES);
 
-	/* A kernel without PCI has no such folder. */
-	pci->devices.state = host_kind(ctx->host) == HOST_LIVE
-				     ? probe_state(rc)
-				     : probe_state_always(ctx, rc, DEVICES);
+	/* A kernel without PCI has no such folder; a tree without it says nothing. */
+	pci->devices.state = probe_state(rc);
 	for (size_t i = 0; i < names.count; i++) {
 		struct pci_device *d;
 
@@ -405,6 +403,11 @@ static void run(struct probe_context *ctx)
 	for_each_mut(d, &pci->devices) {
 		if (is_unknown(d->driver))
 			read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
+		/* Its file uevent says so, too; a copy without that may lack the link as well. */
+		if (is_absent(d->driver) &&
+		    !host_exists(ctx->host,
+				 arena_printf(ctx->arena, DEVICES "/%s/uevent", d->bdf.value)))
+			d->driver.state = FACT_UNKNOWN;
 		if (rc == 0 && is_unknown(d->bars))
 			note(ctx, d->bdf.value, "/resource", -ENODATA,
 			     "not there, or not the kernel's list of BARs");

@@ -363,6 +363,16 @@ enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char
 	return FACT_UNKNOWN;
 }
 
+/* Some copies, and some files of the kernel, end with a NUL. */
+static struct span value_of(const struct text *text)
+{
+	struct span s = text_span(text);
+
+	while (s.n && !s.p[s.n - 1])
+		s.n--;
+	return span_trim(s);
+}
+
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -373,7 +383,7 @@ void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *for
 		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0)
-		*fact = probe_span(ctx, span_trim(text_span(&text)));
+		*fact = probe_span(ctx, value_of(&text));
 	else
 		fact->state = probe_state(rc);
 }
@@ -387,7 +397,7 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 	if (!HOST_FORMAT_PATH(path, format))
 		return;
 	rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
-	if (rc == 0 && span_u64(span_trim(text_span(&text)), 0, &fact->value)) {
+	if (rc == 0 && span_u64(value_of(&text), 0, &fact->value)) {
 		host_gap_note(ctx->host, path, -EBADMSG, "not a number");
 		rc = -EBADMSG;
 	}

@@ -84,13 +84,20 @@ static void read_physical_state(struct probe_context *ctx, const struct port_pat
 static void read_rate(struct probe_context *ctx, const struct port_path *at, struct rdma_port *port)
 {
 	_cleanup_text_ struct text text = { 0 };
+	struct span word;
 	int rc = read_port(ctx, at, &text, "rate");
 
 	port->rate_mbps.state = probe_state(rc);
 	if (rc == 0 && rdma_rate_parse(text_span(&text), &port->rate_mbps.value)) {
 		port->rate_mbps.state = FACT_UNKNOWN;
 		bad_value(ctx, at, "rate", "not a rate in Gb/sec");
+		return;
 	}
+	port->lane_rate.state = probe_state(rc);
+	if (rc)
+		return;
+	word = rdma_lane_rate(text_span(&text));
+	port->lane_rate = word.n ? probe_span(ctx, word) : FACT_NONE(fact_str);
 }
 
 /* ---- the tables of a port ---- */
@@ -133,15 +140,19 @@ static enum fact_state read_table(struct probe_context *ctx, const struct port_p
 				  struct rdma_port *port, const char *table, entry_is_set *is_set,
 				  entry_add *add)
 {
+	const char *folder = arena_printf(ctx->arena, DEVICES "/%s/ports/%s/%s", at->device,
+					  at->port, table);
 	unsigned int empty = 0;
 
 	for (unsigned int i = 0; i < RDMA_ENTRIES_MAX && empty < RDMA_EMPTY_RUN; i++) {
 		_cleanup_text_ struct text text = { 0 };
 		struct span entry;
-		int rc = host_read_entry(ctx->host, &text, VALUE_MAX, DEVICES "/%s/ports/%s/%s/%u",
-					 at->device, at->port, table, i);
+		int rc = host_read_entry(ctx->host, &text, VALUE_MAX, "%s/%u", folder, i);
 
-		/* The end of the table; no table at all where there is no first entry. */
+		/* The end of the table; no table at all where there is no first entry. Every port has
+		 * the folder, so a copy without it says nothing. */
+		if (rc == -ENOENT && !i && !host_exists(ctx->host, folder))
+			return probe_state_always(ctx, rc, folder);
 		if (rc == -ENOENT)
 			return i ? FACT_KNOWN : FACT_ABSENT;
 		if (rc)
@@ -234,7 +245,8 @@ static void read_ports(struct probe_context *ctx, struct rdma_device *device, bo
 	struct port_path at = { .device = device->name.value };
 	int rc = host_list(ctx->host, &names, DEVICES "/%s/ports", at.device);
 
-	device->ports.state = probe_state(rc);
+	device->ports.state =
+		probe_state_always(ctx, rc, arena_printf(ctx->arena, DEVICES "/%s", at.device));
 	for (size_t i = 0; i < names.count && device->ports.count < RDMA_PORTS_MAX; i++) {
 		struct rdma_port *port;
 		uint64_t number;
@@ -280,6 +292,15 @@ static void find_function(struct probe_context *ctx, struct rdma_device *device)
 {
 	find_place(ctx, device);
 	probe_link(ctx, &device->driver, DEVICES "/%s/device/driver", device->name.value);
+	/* A copy may lack the link, and have the same in a file of the function's. */
+	if (is_absent(device->driver) && is_known(device->bdf)) {
+		const struct pci_device *function = node_pci(ctx->node, device->bdf.value);
+
+		device->driver = function ? function->driver : (struct fact_str){ 0 };
+		/* A function that has an RDMA device has a driver. */
+		if (is_absent(device->driver))
+			device->driver.state = FACT_UNKNOWN;
+	}
 }
 
 /*
@@ -420,14 +441,19 @@ static void read_devices(struct probe_context *ctx)
 static void read_uverbs(struct probe_context *ctx)
 {
 	struct rdma_facts *rdma = &ctx->node->rdma;
+	const struct modules_facts *modules = &ctx->node->modules;
 	_cleanup_names_ struct names names = { 0 };
 	int rc;
 
 	if (!rdma->devices.count)
 		return;
 	rc = host_list(ctx->host, &names, VERBS);
+	/* ib_uverbs makes the folder; where that is loaded, or nothing says what is, a copy lacks it. */
 	if (rc == 0)
 		rc = -ENOENT;
+	else if (rc == -ENOENT &&
+		 (!is_known(modules->loaded) || node_module(ctx->node, "ib_uverbs")))
+		rc = -ENODATA;
 	for_each_mut(device, &rdma->devices)
 		device->uverbs.state = probe_state(rc);
 	for (size_t i = 0; i < names.count && i < 2 * RDMA_DEVICES_MAX; i++) {

@@ -392,29 +392,79 @@ static void find_setting(struct probe_context *ctx, struct reference *r)
 		r->found = probe_span(ctx, span_trim(text_span(&text)));
 }
 
-/* Users can come from elsewhere than /etc/passwd: then that it does not have one says nothing. */
-static void find_user(struct probe_context *ctx, struct reference *r)
-{
-	_cleanup_text_ struct text passwd = { 0 }, order = { 0 };
-	struct span words, word;
-	int rc = host_read(ctx->host, &passwd, HOST_FILE_MAX, "/etc/passwd");
+/* ---- what is asked whole: of the files nothing else is kept ---- */
 
-	if (rc) {
-		set(ctx, r, rc == -ENOENT ? -ENODATA : rc, NULL);
-		return;
-	}
-	if (passwd_has(text_span(&passwd), r->name.value)) {
-		set(ctx, r, 0, r->name.value);
-		return;
-	}
-	r->found.state = FACT_ABSENT;
-	if (host_read(ctx->host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") ||
+/* Users can come from elsewhere than /etc/passwd: then that it does not have one says nothing. */
+static bool may_be_elsewhere(struct host *host)
+{
+	_cleanup_text_ struct text order = { 0 };
+	struct span words, word;
+
+	if (host_read(host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") ||
 	    !nsswitch_find(text_span(&order), "passwd", &words))
-		return;
+		return false;
 	while (nsswitch_next(&words, &word))
 		if (!span_is(word, "files") && !span_is(word, "compat") &&
 		    !span_is(word, "systemd") && word.p[0] != '[')
-			r->found.state = FACT_UNKNOWN;
+			return true;
+	return false;
+}
+
+static int ask_user(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct references_facts *answer = facts;
+	_cleanup_text_ struct text passwd = { 0 };
+	int rc = host_read(host, &passwd, HOST_FILE_MAX, "/etc/passwd");
+	struct reference *r;
+
+	if (rc)
+		return rc == -ENOENT ? -ENODATA : rc;
+	r = LIST_ADD(arena, &answer->items);
+	r->kind = fact_enum(REFERENCE_USER);
+	if (passwd_has(text_span(&passwd), user))
+		r->found = fact_str(arena, user);
+	else if (!may_be_elsewhere(host))
+		r->found.state = FACT_ABSENT;
+	return 0;
+}
+
+static int ask_library(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct references_facts *answer = facts;
+	_cleanup_loader_ struct loader loader;
+	const char *path = NULL;
+	struct reference *r;
+	int rc;
+
+	loader_open(&loader, host, arena, NULL);
+	rc = loader_find(&loader, user, &path);
+	if (rc && rc != -ENOENT)
+		return rc;
+	r = LIST_ADD(arena, &answer->items);
+	r->kind = fact_enum(REFERENCE_LIBRARY);
+	r->found = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
+	return 0;
+}
+
+static void find_by(struct probe_context *ctx, struct reference *r, const char *what, host_ask *ask)
+{
+	struct references_facts answer = { 0 };
+
+	if (host_query(ctx->host, arena_printf(ctx->arena, "%s %s", what, r->name.value),
+		       &references_facts_desc, &answer, ctx->arena, ask,
+		       (void *)r->name.value) == 0 &&
+	    answer.items.count)
+		r->found = answer.items.items[0].found;
+}
+
+static void find_user(struct probe_context *ctx, struct reference *r)
+{
+	find_by(ctx, r, "user", ask_user);
+}
+
+static void find_library(struct probe_context *ctx, struct reference *r)
+{
+	find_by(ctx, r, "library", ask_library);
 }
 
 /* The highest number of a list against how many there are. */
@@ -424,17 +474,6 @@ static void find_processors(struct probe_context *ctx, struct reference *r)
 
 	if (is_known(cpus))
 		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, cpus.value));
-}
-
-static void find_library(struct probe_context *ctx, struct reference *r)
-{
-	_cleanup_loader_ struct loader loader;
-	const char *path = NULL;
-	int rc;
-
-	loader_open(&loader, ctx->host, ctx->arena, NULL);
-	rc = loader_find(&loader, r->name.value, &path);
-	set(ctx, r, rc, path);
 }
 
 static void find_one(struct probe_context *ctx, struct reference *r)

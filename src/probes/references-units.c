@@ -9,7 +9,6 @@
 #include "probes/units.h"
 
 struct reading {
-	struct probe_context *ctx;
 	struct references refs;
 	const char *unit;
 };
@@ -65,52 +64,68 @@ static void take(void *user, const char *path, const struct unit_assignment *a)
 	}
 }
 
-static void add_file(struct probe_context *ctx, const char *path, bool complete)
+static void add_file(struct references_facts *all, struct arena *arena, const char *path,
+		     bool complete)
 {
-	struct references_facts *all = &ctx->node->references;
 	struct reference_file *file;
 
 	for_each(f, &all->files)
 		if (str_is(f->path, path))
 			return;
-	file = LIST_ADD(ctx->arena, &all->files);
-	file->path = fact_str(ctx->arena, path);
+	file = LIST_ADD(arena, &all->files);
+	file->path = fact_str(arena, path);
 	file->format = fact_enum(REFERENCE_UNIT);
 	file->complete = fact_bool(complete);
 }
 
-static void read_unit(struct probe_context *ctx, struct unit_fragments *fragments, const char *unit)
+/* What one unit names goes to ANSWER, once it is known which of its lines count. */
+static void read_unit(struct references_facts *answer, struct arena *arena,
+		      struct unit_fragments *fragments, const char *unit)
 {
 	struct references_facts found = { 0 };
-	struct reading r = { .ctx = ctx,
-			     .unit = unit,
-			     .refs = { .arena = ctx->arena,
-				       .node = ctx->node,
+	struct reading r = { .unit = unit,
+			     .refs = { .arena = arena,
 				       .facts = &found,
 				       .format = REFERENCE_UNIT,
 				       .complete = true } };
 	int rc = unit_fragments_read(fragments, unit, take, &r);
 
 	if (rc && rc != -ENOENT)
-		ctx->node->references.complete = fact_bool(false);
+		answer->complete = fact_bool(false);
 	if (!r.refs.complete)
 		reference_forget(&r.refs, "User");
 	for_each(item, &found.items) {
-		if (ctx->node->references.items.count == REFERENCES_MAX)
-			return;
-		*LIST_ADD(ctx->arena, &ctx->node->references.items) = *item;
-		add_file(ctx, item->file.value, rc == 0);
+		*LIST_ADD(arena, &answer->items) = *item;
+		add_file(answer, arena, item->file.value, rc == 0);
 	}
+}
+
+/* USER: the services. */
+static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	const struct services_facts *services = user;
+	struct references_facts *answer = facts;
+	_cleanup_fragments_ struct unit_fragments fragments;
+
+	unit_fragments_open(&fragments, host, arena);
+	answer->complete = fact_bool(!fragments.error);
+	for_each(s, &services->units)
+		if (str_is(s->load, "loaded"))
+			read_unit(answer, arena, &fragments, s->unit.value);
+	return 0;
 }
 
 void references_from_units(struct probe_context *ctx)
 {
-	_cleanup_fragments_ struct unit_fragments fragments;
+	struct references_facts *all = &ctx->node->references, answer = { 0 };
+	int rc = host_query(ctx->host, "names in units", &references_facts_desc, &answer,
+			    ctx->arena, ask, &ctx->node->services);
 
-	unit_fragments_open(&fragments, ctx->host, ctx->arena);
-	if (fragments.error)
-		ctx->node->references.complete = fact_bool(false);
-	for_each(s, &ctx->node->services.units)
-		if (str_is(s->load, "loaded"))
-			read_unit(ctx, &fragments, s->unit.value);
+	if (rc || !known_is(answer.complete, true))
+		all->complete = fact_bool(false);
+	for_each(f, &answer.files)
+		*LIST_ADD(ctx->arena, &all->files) = *f;
+	for_each(r, &answer.items)
+		if (all->items.count < REFERENCES_MAX)
+			*LIST_ADD(ctx->arena, &all->items) = *r;
 }

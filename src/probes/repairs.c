@@ -9,8 +9,9 @@
 #include "parse/journal.h"
 #include "probes/probe.h"
 
-#define RECORD_MAX (16u << 20)
-#define JOURNAL_MAX (4u << 20)
+#define WRITTEN_MAX (16u << 20) /* of a file that was written */
+#define RECORD_MAX (4u << 20)
+#define JOURNAL_MAX (1u << 20)
 
 struct asking {
 	struct host *host;
@@ -49,7 +50,7 @@ static struct fact_str text_of(struct arena *arena, struct json_object *json, co
 static struct fact_enum state_of(const struct asking *a, const char *path, const char *sha)
 {
 	_cleanup_text_ struct text text = { 0 };
-	int rc = host_read(a->host, &text, RECORD_MAX, "%s", path);
+	int rc = host_read(a->host, &text, WRITTEN_MAX, "%s", path);
 	enum repair_file_state state = REPAIR_FILE_CHANGED;
 	char found[SHA256_HEX];
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software-files.c - versions that stand in small files, in the package database or in a program.
- */
+/* software-files.c - versions that stand in small files, and in the names of folders with sources. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "parse/version.h"
-#include "probes/log-lines.h"
 #include "probes/software.h"
 
 #define SMALL_FILE_MAX (64u << 10) /* of which the beginning is read */
@@ -92,115 +90,85 @@ static bool read_ofed_script(struct host *host, struct arena *arena,
 	return true;
 }
 
+/* ---- sources of modules ---- */
+
+/* By the name of its folder below /usr/src; the driver's has the version that only a driver has. */
+static const char *item_of_sources(struct span name, struct span version)
+{
+	static const struct {
+		const char *folder, *item;
+	} sources[] = {
+		{ "gdrdrv", "gdrdrv-source" },
+		{ "nvidia-fs", "nvidia-fs-source" },
+		{ "nvidia_peer_memory", "nv-peer-mem-source" },
+		{ "efa", "efa-source" },
+	};
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (span_is(name, sources[i].folder))
+			return sources[i].item;
+	return span_starts(name, "nvidia") && version_is_driver(version) ? "driver-source" : NULL;
+}
+
+/* What DKMS builds for each kernel. */
+static void read_sources(struct host *host, struct arena *arena, struct software_facts *software,
+			 bool with_ofed)
+{
+	static const char ofed[] = "mlnx-ofed-kernel-";
+	_cleanup_names_ struct names names = { 0 };
+
+	if (host_list(host, &names, "/usr/src"))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *path = arena_printf(arena, "/usr/src/%s", names.items[i]);
+		struct span name, version;
+		const char *item;
+
+		if (with_ofed && strncmp(names.items[i], ofed, strlen(ofed)) == 0)
+			add_version(arena, software, path, "ofed",
+				    span_of(names.items[i] + strlen(ofed)));
+		if (!version_of_sources(span_of(names.items[i]), &name, &version))
+			continue;
+		item = item_of_sources(name, version);
+		if (item)
+			add_version(arena, software, path, item, version);
+	}
+}
+
+/* Of its list of packages a capture keeps the installer's own version. */
+static int ask_efa(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct software_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct span version;
+	int rc = host_read_head(host, &text, SMALL_FILE_MAX, "%s", (const char *)user);
+
+	if (rc)
+		return rc;
+	answer->items.state = FACT_KNOWN;
+	if (!version_after(text_span(&text), "EFA installer version: ", &version))
+		return -EBADMSG;
+	add_version(arena, answer, user, "efa-installer", version);
+	return 0;
+}
+
 void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software)
 {
-	static const char source[] = "mlnx-ofed-kernel-";
+	static char efa[] = "/opt/amazon/efa_installed_packages";
 	static const char doca[] = "/opt/mellanox/doca/applications/VERSION";
-	_cleanup_names_ struct names names = { 0 };
+	struct software_facts answer = { 0 };
 	_cleanup_text_ struct text text = { 0 };
 	char target[NAME_MAX + 1];
-	bool script = read_ofed_script(host, arena, software);
 
-	/* Without the script, the sources that DKMS builds its modules from. */
-	if (host_list(host, &names, "/usr/src") == 0)
-		for (size_t i = 0; i < names.count && !script; i++)
-			if (strncmp(names.items[i], source, strlen(source)) == 0)
-				add_version(arena, software,
-					    arena_printf(arena, "/usr/src/%s", names.items[i]),
-					    "ofed", span_of(names.items[i] + strlen(source)));
+	/* Without OFED's script, the sources of its modules tell its version. */
+	read_sources(host, arena, software, !read_ofed_script(host, arena, software));
 	/* The kernel that the symbols which other modules are built against are for. */
 	if (host_link_name(host, target, "/usr/src/ofa_kernel/default") == 0)
 		add_version(arena, software, "/usr/src/ofa_kernel/default", "ofa_kernel",
 			    span_of(target));
 	if (host_read_head(host, &text, SMALL_FILE_MAX, doca) == 0)
 		add_version(arena, software, doca, "doca", span_trim(text_span(&text)));
-}
-
-/* ---- programs ---- */
-
-struct program {
-	const char *path;
-	const char *name;
-	const char *package; /* its beginning */
-	bool companion; /* that it is there is all that matters; in a copy its package says so too */
-};
-
-struct package_search {
-	struct version_dpkg dpkg;
-	bool found;
-};
-
-static bool package_line(void *user, struct span line)
-{
-	struct package_search *s = user;
-
-	s->found = version_dpkg_line(&s->dpkg, line);
-	return !s->found;
-}
-
-static bool program_block(void *user, struct span block)
-{
-	version_scan_feed(user, block);
-	return true;
-}
-
-static bool ask_dpkg(struct host *host, const struct program *program, struct fact_str *version,
-		     struct arena *arena)
-{
-	struct package_search search = { .dpkg.prefix = program->package };
-	_cleanup_close_ int fd = host_open(host, "/var/lib/dpkg/status");
-
-	if (fd < 0 || lines_read(fd, package_line, &search) || !search.found)
-		return false;
-	*version = fact_str(arena, search.dpkg.version);
-	return true;
-}
-
-/* The database of dpkg is text; that of rpm is not, and the program has to say it itself. */
-static int ask_program(struct host *host, void *facts, struct arena *arena, void *user)
-{
-	const struct program *program = user;
-	struct software_facts *answer = facts;
-	struct version_scan scan = { .n = 0 };
-	struct fact_str version = FACT_NONE(fact_str);
-	struct software_item *item;
-	_cleanup_close_ int fd = host_open(host, program->path);
-	bool installed;
-	int rc;
-
-	if (fd < 0 && !(fd == -ENOENT && program->companion && host_kind(host) == HOST_TREE))
-		return fd;
-	installed = ask_dpkg(host, program, &version, arena);
-	if (fd < 0 && !installed)
-		return fd;
-	item = LIST_ADD(arena, &answer->items);
-	item->path = fact_str(arena, program->path);
-	item->name = fact_str(arena, program->name);
-	item->version = version;
-	if (installed || program->companion)
-		return 0;
-	rc = lines_read_blocks(fd, program_block, &scan);
-	if (rc == 0 && scan.found[0] && !scan.several)
-		item->version = fact_str(arena, scan.found);
-	return rc;
-}
-
-void software_read_programs(struct host *host, struct arena *arena, struct software_facts *software)
-{
-	static const struct program programs[] = {
-		{ "/usr/bin/nv-fabricmanager", "fabricmanager", "nvidia-fabricmanager", false },
-		{ "/usr/bin/nvidia-imex", "imex", "nvidia-imex", false },
-		/* Of its versions the driver knows nothing. */
-		{ "/opt/nvidia/nvlsm/sbin/nvlsm", "nvlsm", "nvlsm", true },
-	};
-
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct software_facts answer = { 0 };
-		struct program program = programs[i];
-
-		if (host_query(host, program.path, &software_facts_desc, &answer, arena,
-			       ask_program, &program) == 0)
-			for_each(item, &answer.items)
-				software_add(arena, software, item);
-	}
+	if (host_query(host, efa, &software_facts_desc, &answer, arena, ask_efa, efa) == 0)
+		for_each(item, &answer.items)
+			software_add(arena, software, item);
 }

@@ -21,6 +21,7 @@ static const struct pattern libraries[] = {
 	{ "libnccl-net-aws-ofi.so", "nccl-net" },
 	{ "libnccl-net-ofi.so", "nccl-net" },
 	{ "libnixl.so", "nixl" },
+	{ "libnvidia-container.so", "libnvidia-container" },
 	{ "libnvidia-ml.so", "libnvidia-ml" },
 	{ "libnvshmem.so", "nvshmem" }, /* before 2.5 */
 	{ "libnvshmem_host.so", "nvshmem" },
@@ -30,6 +31,7 @@ static const struct pattern libraries[] = {
 static const struct pattern projects[] = {
 	{ "deep_ep", "deepep" },
 	{ "deepep", "deepep" },
+	{ "libucx_cu", "ucx" },
 	{ "nixl", "nixl" }, /* nixl, nixl_cu12, nixl_cu13 */
 	{ "nvidia_cuda_runtime", "libcudart" },
 	{ "nvidia_nccl_cu", "nccl" },

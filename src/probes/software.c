@@ -401,9 +401,11 @@ static int compare_items(const void *a, const void *b)
 
 static void run(struct probe_context *ctx)
 {
-	static const char *const doca[] = { "/opt/mellanox/doca/lib/x86_64-linux-gnu",
-					    "/opt/mellanox/doca/lib/aarch64-linux-gnu",
-					    "/opt/mellanox/doca/lib64" };
+	static const char *const makers[] = { "/opt/mellanox/doca/lib/x86_64-linux-gnu",
+					      "/opt/mellanox/doca/lib/aarch64-linux-gnu",
+					      "/opt/mellanox/doca/lib64",
+					      "/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu",
+					      "/opt/amazon/ofi-nccl/lib64" };
 	struct software_facts *software = &ctx->node->software;
 	struct places places = { .ctx = ctx };
 	struct host_stat stat;
@@ -416,10 +418,11 @@ static void run(struct probe_context *ctx)
 	read_opt(&places);
 	read_loader(&places);
 	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
-	for (size_t i = 0; i < sizeof(doca) / sizeof(doca[0]); i++)
-		look_into(&places, doca[i], software_ask_libraries);
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		look_into(&places, makers[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);
 	software_read_programs(ctx->host, ctx->arena, software);
+	software_read_plugins(ctx->host, ctx->arena, software);
 	/* Without /usr there is nothing that could have been found. */
 	if (software->items.count || host_stat(ctx->host, &stat, "/usr/lib") == 0) {
 		software->items.state = FACT_KNOWN;

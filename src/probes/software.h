@@ -23,10 +23,12 @@ void software_read_nvshmem(struct host *host, struct arena *arena, struct softwa
 			   const char *home);
 void software_read_cuda(struct host *host, struct arena *arena, struct software_facts *software,
 			const char *home);
-/* OFED, by its script or the sources of its modules, and DOCA. */
+/* OFED, by its script or the sources of its modules, DOCA, the EFA installer; sources of other modules. */
 void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software);
-/* Daemons whose version has to be the driver's. */
+
+/* software-programs.c: daemons, container engines and tools; which of NCCL's plugins found is the one for EFA. */
 void software_read_programs(struct host *host, struct arena *arena,
 			    struct software_facts *software);
+void software_read_plugins(struct host *host, struct arena *arena, struct software_facts *software);
 
 #endif

@@ -188,6 +188,8 @@ static void read_file(struct search *s, struct service *service, const char *pat
 				      : (struct fact_str){ 0 };
 	if (enabled)
 		service->enabled = fact_str(s->arena, enabled);
+	else if (s->error)
+		return; /* what enables it, or hides it, may be in a folder that is not here */
 	else if (rc == 0)
 		service->enabled = fact_str(s->arena, install_word(text_span(&text)));
 	else if (rc == -ENOENT)
@@ -253,6 +255,22 @@ static void add_peermem(struct search *s, struct services_facts *services)
 			units_add(s->arena, services, span_of(s->links[i].unit));
 }
 
+/* Where systemd is, it has units of its own, and /etc what enables some of them: a copy lacks the other. */
+static void check_folders(struct search *s, const struct services_facts *services)
+{
+	size_t own = 0, enabling = 0;
+
+	for (size_t i = 0; s->folders[i]; i++) {
+		own += strncmp(s->folders[i], "/run/", 5) != 0 &&
+				       strncmp(s->folders[i], "/etc/", 5) != 0
+			       ? s->names[i].count
+			       : 0;
+		enabling += strncmp(s->folders[i], "/etc/", 5) == 0 ? s->names[i].count : 0;
+	}
+	if (!own != !enabling || (!own && !known_is(services->manager, false)))
+		note_error(s, -ENODATA, s->folders[0]);
+}
+
 int units_read_files(struct host *host, struct arena *arena, struct services_facts *services)
 {
 	struct search *s = arena_alloc(arena, sizeof(*s));
@@ -262,6 +280,7 @@ int units_read_files(struct host *host, struct arena *arena, struct services_fac
 	s->folders = conf_d_folders(host, arena, "systemd/", "system");
 	for (size_t i = 0; s->folders[i]; i++)
 		read_folder(s, i);
+	check_folders(s, services);
 	add_peermem(s, services);
 	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
 		read_unit(s, units_add(arena, services, span_of(u->unit)), u->script);

@@ -127,6 +127,7 @@ static void ask_ports(const struct verbs *v, struct ibv_context *context,
 		/* enum ibv_mtu: 1 is 256 bytes, 5 is 4096. */
 		if (attributes.active_mtu >= IBV_MTU_256 && attributes.active_mtu <= IBV_MTU_4096)
 			port->active_mtu_bytes = fact_u64(128ull << attributes.active_mtu);
+		port->grh_required = fact_bool(attributes.flags & IBV_QPF_GRH_REQUIRED);
 	}
 }
 
@@ -195,6 +196,7 @@ static void merge_port(struct probe_context *ctx, struct rdma_port *port,
 		       const struct rdma_port *answer)
 {
 	port->active_mtu_bytes = answer->active_mtu_bytes;
+	port->grh_required = answer->grh_required;
 	for_each(gid, &answer->gids)
 		if (is_known(port->gids) && !has_gid(port, gid->index.value))
 			*LIST_ADD(ctx->arena, &port->gids) = *gid;

@@ -107,6 +107,26 @@ static const char *kind_of(const struct node *node, const struct pci_device *dev
 	return is_known(device->port) ? ports[device->port.value] : "PCI device";
 }
 
+/* A port with one GPU or NIC below it is that one's. */
+static const char *end_below(const struct node *node, const char *bdf, struct arena *arena)
+{
+	const char *found = NULL;
+
+	for_each(d, &node->pci.devices) {
+		const char *name;
+
+		if (!str_is(d->parent, bdf))
+			continue;
+		name = gpu_label(node, d->bdf.value, arena);
+		if (!name)
+			name = rdma_of(node, d->bdf.value);
+		if (!name || found)
+			return NULL;
+		found = name;
+	}
+	return found;
+}
+
 /* The name of the device at BDF; ADDRESS: it is not said otherwise where that is. */
 static const char *device_label(const struct node *node, const char *bdf, bool *address,
 				struct arena *arena)
@@ -119,6 +139,9 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 		name = rdma_of(node, bdf);
 	if (name || !device)
 		return name;
+	name = end_below(node, bdf, arena);
+	if (name)
+		return arena_printf(arena, "port above %s", name);
 	*address = false;
 	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
 }

@@ -45,7 +45,8 @@ static bool same_words(const char *a, const char *b)
 
 enum reference_state reference_state(const struct reference *r)
 {
-	if (is_unknown(r->found))
+	if (is_unknown(r->found) || !is_known(r->kind) || !is_known(r->format) ||
+	    !is_known(r->file) || !is_known(r->name))
 		return REFERENCE_UNSURE;
 	if (is_absent(r->found))
 		return REFERENCE_MISSING;
@@ -70,8 +71,10 @@ const struct reference *reference_next(const struct node *node, enum reference_f
 	const struct references_facts *all = &node->references;
 	const struct reference *r = before ? before + 1 : all->items.items;
 
+	/* One of which it is not known what file names it can be any file's. */
 	for (; r && r < all->items.items + all->items.count; r++)
-		if (known_is(r->format, (int)format) && (!file || str_is(r->file, file)))
+		if (!known_not(r->format, (int)format) &&
+		    (!file || !is_known(r->file) || str_is(r->file, file)))
 			return r;
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "parse/nvidia.h"
+#include "parse/service-words.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/reference.h"
@@ -71,33 +72,16 @@ const char *service_ending(struct arena *arena, const struct service *s)
 
 /* ---- what it said ---- */
 
-struct service_word {
-	const char *unit, *text, *cause, *remedy;
-};
-
-static const struct service_word words[] = {
-#include "service-words.inc"
-};
-
-static bool is_word_of(const struct service_word *word, struct fact_str unit)
-{
-	size_t n = strlen(word->unit);
-
-	return strcmp(word->unit, "*") == 0 ||
-	       (str_starts(unit, word->unit) && strcmp(unit.value + n, ".service") == 0);
-}
-
 static const struct service_word *find_word(const struct service *s,
 					    const struct service_line **line)
 {
-	for (uint32_t i = s->last_lines.count; i-- > 0;)
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
-			*line = &s->last_lines.items[i];
-			if (is_word_of(&words[k], s->unit) &&
-			    strstr((*line)->text.value, words[k].text))
-				return &words[k];
-		}
-	return NULL;
+	const struct service_word *word = NULL;
+
+	for (uint32_t i = s->last_lines.count; !word && i-- > 0;) {
+		*line = &s->last_lines.items[i];
+		word = service_word_find(s->unit.value, (*line)->text.value);
+	}
+	return word;
 }
 
 const struct service_line *service_last_word(const struct service *s)

@@ -126,8 +126,8 @@ static void table(const struct page_view *v)
 		html("<p>None.</p>\n</section>\n");
 		return;
 	}
-	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"problems\" tabindex=\"0\">\n"
-	     "<table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Problem</th>"
+	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"problems\" tabindex=\"0\">\n");
+	html("<table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Problem</th>"
 	     "<th scope=\"col\">Where</th><th scope=\"col\">Next</th></tr></thead>\n<tbody>\n");
 	for_each(p, &v->problems->items) {
 		html("<tr><td>");
@@ -169,6 +169,7 @@ static void detail(const struct page_view *v, const struct problem *p, size_t nu
 	rows("Fix", &fixes);
 	row("", render_refused(v->steps, p));
 	row("Takes effect", effect_text(steps_activation(v->steps, p)));
+	row("Reference", f->answer.source);
 	row("Graded", f->why_graded);
 	row("Why", f->rule->why);
 	follows(p);
@@ -194,10 +195,10 @@ static void step_problems(const struct page_view *v, const struct step *step)
 	html("<ul>\n");
 	for_each(p, &step->problems) {
 		const struct finding *f = (*p)->first;
-		const char *where = render_where(v->report, *p, 3), *remedy = finding_remedy(f);
+		const char *where = render_where(v->report, *p, 3);
 
 		html("<li><span class=\"rule\">%s</span>%s%s: %s\n", f->rule->id,
-		     *where ? ", " : "", where, remedy ? remedy : f->rule->title);
+		     *where ? ", " : "", where, steps_what(v->steps, *p));
 		command(finding_command(f));
 		html("</li>\n");
 	}
@@ -220,7 +221,7 @@ static void steps(const struct page_view *v)
 			command(v->steps->fix_command);
 		else if (step->kind == STEP_RESTART)
 			command(steps_restart_command(v->steps->restart));
-		else
+		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
 		html("</li>\n");
 	}
@@ -268,8 +269,8 @@ static void unknowns(const struct page_view *v)
 	if (!list.count)
 		return;
 	html("<section>\n<h2 id=\"unknown\">Not checked</h2>\n"
-	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"unknown\" tabindex=\"0\">\n"
-	     "<table>\n<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">To check</th>"
+	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"unknown\" tabindex=\"0\">\n");
+	html("<table>\n<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">To check</th>"
 	     "<th scope=\"col\">Rules</th></tr></thead>\n<tbody>\n");
 	for_each(u, &list)
 		html("<tr><td>%s%s%s%s</td><td>%s</td><td class=\"rule\">%s</td></tr>\n",
@@ -303,27 +304,27 @@ static void answer(const struct report *r, const struct finding *f)
 	const char *verdict = f->off ? "off" : verdict_words[f->answer.verdict];
 
 	html("<tr data-verdict=\"%s\"><td><span class=\"word word-%s\">%s</span></td>"
-	     "<td class=\"rule\">%s</td><td>%s</td><td>%s%s%s</td><td>",
-	     verdict, verdict, verdict, f->rule->id,
-	     subject_name(r->node, f->answer.subject, r->arena), f->rule->title,
-	     f->answer.observed ? ": " : "", f->answer.observed ? f->answer.observed : "");
+	     "<td><span class=\"rule\">%s</span><br>%s</td><td>%s</td><td>%s</td><td>",
+	     verdict, verdict, verdict, f->rule->id, f->rule->title,
+	     subject_name(r->node, f->answer.subject, r->arena),
+	     f->answer.observed ? f->answer.observed : "");
 	evidence(r, f);
 	html("</td></tr>\n");
 }
 
 static void answers(const struct page_view *v)
 {
-	html("<section>\n<h2 id=\"all\">All answers</h2>\n"
-	     "<div class=\"find\" hidden>\n"
-	     "<label>Search <input id=\"words\" type=\"search\" autocomplete=\"off\"></label>\n"
+	html("<section>\n<h2 id=\"all\">All answers</h2>\n<div class=\"find\" hidden>\n");
+	html("<label>Search <input id=\"words\" type=\"search\" autocomplete=\"off\"></label>\n"
 	     "<label>Verdict <select id=\"verdict\"><option value=\"\">any</option>\n");
 	for (size_t i = 0; verdict_words[i]; i++)
 		html("<option>%s</option>", verdict_words[i]);
 	html("<option>off</option></select></label>\n"
-	     "<span id=\"shown\" role=\"status\"></span>\n</div>\n"
-	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"all\" tabindex=\"0\">\n"
-	     "<table id=\"answers\">\n<thead><tr><th scope=\"col\">Verdict</th>"
-	     "<th scope=\"col\">Rule</th><th scope=\"col\">Where</th><th scope=\"col\">What</th>"
+	     "<span id=\"shown\" role=\"status\"></span>\n</div>\n");
+	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"all\" tabindex=\"0\">\n");
+	html("<table id=\"answers\">\n<thead><tr><th scope=\"col\">Verdict</th>"
+	     "<th scope=\"col\">Rule, and what it looks for</th><th scope=\"col\">Where</th>"
+	     "<th scope=\"col\">Found</th>"
 	     "<th scope=\"col\">Evidence</th></tr></thead>\n<tbody>\n");
 	for_each(f, &v->report->findings)
 		answer(v->report, f);

@@ -247,6 +247,8 @@ static struct json_object *finding_json(const struct report *report, const struc
 	json_put_string(json, "action", action_words[finding_action(f)]);
 	if (bad)
 		put_mending(json, f);
+	if (a->source)
+		json_put_string(json, "source", a->source);
 	if (a->verdict == VERDICT_UNKNOWN)
 		put_unknown(json, report, f);
 	if (f->why_graded)

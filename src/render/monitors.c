@@ -77,7 +77,7 @@ static void put_message(const char *text)
 enum exit_status render_report_npd(const struct report *r, enum exit_status status)
 {
 	const struct finding *first = render_next(r, NULL);
-	const char *text = "the node is well";
+	const char *text = "no problems found";
 	enum npd npd = status == EXIT_FINDINGS			? NPD_PROBLEM
 		       : status == EXIT_WELL && !saw_nothing(r) ? NPD_OK
 								: NPD_UNKNOWN;

@@ -47,10 +47,10 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	case REPAIR_PENDING:
 		return r->activation == ACTIVATION_REBOOT
 			       ? "pending: takes effect at the next boot"
-			       : "pending: takes effect when what it is about is started or loaded "
-				 "again";
+			       : "pending: takes effect after the service restarts or the module "
+				 "is loaded again";
 	case REPAIR_LEFT:
-		return "not whole yet: see below for what remains";
+		return "partly applied; still to do: see below";
 	case REPAIR_NOT_FIXED:
 		return "not confirmed, and so taken back";
 	case REPAIR_ROLLED_BACK:

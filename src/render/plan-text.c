@@ -140,7 +140,7 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 			"rename it to %s",
 			s->subject, s->path);
 	case PLAN_BOOT_LOADER:
-		return "write the boot loader's menu anew";
+		return "write the boot loader's menu again";
 	case PLAN_DAEMON_RELOAD:
 		return "have systemd read its unit files again";
 	case PLAN_LOAD_MODULE:
@@ -162,7 +162,7 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 	case PLAN_RELOAD_DRIVER:
 		return "unload the NVIDIA driver's modules, if nothing holds them, and load them again";
 	case PLAN_DEPMOD:
-		return arena_printf(arena, "write the module index of %s anew", s->subject);
+		return arena_printf(arena, "write the module index of %s again", s->subject);
 	}
 	return "";
 }

@@ -137,7 +137,7 @@ static bool any_of(const struct view *v, const char *kind)
 static void show_tries(struct view *v)
 {
 	heading(v, "May a doorbell page be mapped for the GPU?");
-	show_kind(v, PROOF_DOORBELL_CALLER, "as whoever asked");
+	show_kind(v, PROOF_DOORBELL_CALLER, "as the user who asked");
 	show_kind(v, PROOF_DOORBELL_JOB, "as an ordinary job");
 	show_kind(v, PROOF_UAR_CALLER, "the NIC's, asker");
 	show_kind(v, PROOF_UAR_JOB, "the NIC's, job");
@@ -235,7 +235,7 @@ static void show_copies(struct view *v)
 	}
 	line(v, "paths", paths_text(v));
 	line(v, "marks",
-	     "* through the host, for want of peer access; < less than half of what it should "
+	     "* through the host, because peer access is missing; < less than half of what it should "
 	     "be; bad: damaged data; none: it did not come to an end");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* provider.c - what is wrong, as a text in Markdown for whoever may change it: an administrator, the host of a guest,
- * the provider of the machine. It holds what a reader needs who has never heard of this program. */
+/* provider.c - what is wrong, as a text in Markdown for those who may change it: the administrator, the host of a
+ * guest, the provider of the machine. The reader need not know this program. */
 #include <inttypes.h>
 
 #include "base/escape.h"
@@ -121,7 +121,7 @@ static void head(const struct letter *l, size_t asked)
 	markdown("# Request for changes on %s\n\n",
 		 is_known(os->hostname) ? os->hostname.value : "a GPU node");
 	if (!asked) {
-		puts("Nothing on this node needs a change by somebody else.");
+		puts("No problem was found that an administrator has to solve.");
 		return;
 	}
 	markdown("%zu problem%s on this node need%s a change that needs administrator rights. "

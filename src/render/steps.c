@@ -63,11 +63,32 @@ static bool is_done_already(const struct steps *steps, const struct problem *p)
 	return p->waits || (r && r->refused && r->activation);
 }
 
+/* All there is to do is what STEP_RESTART does. */
+static bool needs_restart_only(const struct problem *p)
+{
+	enum action action = finding_action(p->first);
+
+	return !finding_command(p->first) &&
+	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
+}
+
 enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 {
+	enum step_kind kind;
+
 	if (is_done_already(steps, p))
 		return STEP_RESTART;
-	return is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
+	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
+	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
+}
+
+const char *steps_what(const struct steps *steps, const struct problem *p)
+{
+	const char *remedy = finding_remedy(p->first);
+
+	if (is_done_already(steps, p))
+		return "takes effect then.";
+	return remedy && *remedy ? remedy : p->first->rule->title;
 }
 
 /* ---- when ---- */
@@ -96,6 +117,8 @@ static enum activation restart_of(const struct steps *steps, const struct proble
 		return ACTIVATION_NONE;
 	if (finding_action(p->first) == ACTION_POWER_CYCLE)
 		return ACTIVATION_POWER_CYCLE;
+	if (finding_action(p->first) == ACTION_REBOOT && activation < ACTIVATION_REBOOT)
+		return ACTIVATION_REBOOT;
 	if (kind == STEP_FIRMWARE && activation < ACTIVATION_REBOOT)
 		return ACTIVATION_REBOOT;
 	return activation >= ACTIVATION_RELOAD ? activation : ACTIVATION_NONE;
@@ -317,10 +340,10 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(
-		arena, "%sRepair %s (without --apply it only shows the changes):", steps->where,
-		own == all ? (all == 1 ? "it" : "all of them")
-			   : arena_printf(arena, "%u of the %u problems", own, all));
+	return arena_printf(arena, "%s %s (without --apply it only shows the changes):",
+			    *steps->where ? "On the node, repair" : "Repair",
+			    own == all ? (all == 1 ? "it" : "all of them")
+				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
 const char *steps_restart_command(enum activation restart)

@@ -43,6 +43,8 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 /* The program's answer for a finding; NULL: it has none. */
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding);
+/* What is to be done about it, as a sentence. */
+const char *steps_what(const struct steps *steps, const struct problem *problem);
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
 
 /* A word or two for a table: "fix, reboot". */

@@ -221,9 +221,7 @@ static const char *repairs_text(const struct report *r)
 		all++;
 		live += f->answer.verdict == VERDICT_PASS;
 	}
-	return all ? arena_printf(r->arena, "%zu of %zu repair%s took effect at the boot", live,
-				  all, all == 1 ? "" : "s")
-		   : NULL;
+	return all ? arena_printf(r->arena, "%zu of %zu took effect at the boot", live, all) : NULL;
 }
 
 static int line(struct view *v, const char *name, const char *text)

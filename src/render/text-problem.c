@@ -228,6 +228,7 @@ static void show(struct view *v, const struct problem *p)
 	fields(v, "fix", &fixes);
 	text_field(v, "", render_refused(v->steps, p));
 	text_field(v, "takes effect", effect_text(steps_activation(v->steps, p)));
+	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);
 	show_follows(v, p);
 }

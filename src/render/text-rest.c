@@ -69,6 +69,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "expected", f->answer.expected);
 	text_field(v, "source", render_places(r, f));
 	text_field(v, "impact", finding_impact(f));
+	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);
 }
 

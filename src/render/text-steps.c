@@ -38,13 +38,13 @@ static void fix(struct view *v, size_t number, const struct step *step)
 static void problem(struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *where = render_where(v->report, p, 3), *remedy = finding_remedy(p->first);
-	const char *text = finding_command(p->first);
+	const char *where = render_where(v->report, p, 3);
+	const char *remedy = steps_what(v->steps, p), *text = finding_command(p->first);
 
 	page_printf(&v->page, "%*s- ", NUMBER, "");
 	text_wrap(v->page.out,
 		  arena_printf(arena, "%s%s%s: %s", p->first->rule->id, *where ? ", " : "", where,
-			       remedy ? remedy : p->first->rule->title),
+			       remedy),
 		  NUMBER + 2, NUMBER + 2, v->page.width);
 	if (text)
 		command(v, text);
@@ -57,6 +57,8 @@ static void restart(struct view *v, size_t number, const struct step *step)
 	title(v, number, arena_printf(v->report->arena, "%s.", steps_title(v->steps, step)));
 	if (text)
 		command(v, text);
+	for_each(p, &step->problems)
+		problem(v, *p);
 }
 
 static void refused(struct view *v)
@@ -103,6 +105,7 @@ void text_steps(struct view *v)
 	fputc('\n', v->page.out);
 	sentence(v, 0, "Why, and how to check by hand: nvnodecheck explain RULE");
 	if (needs_others(v))
-		sentence(v, 0,
-			 "A text for whoever runs the machine: nvnodecheck doctor --for provider");
+		sentence(
+			v, 0,
+			"A text to send to the administrator or the provider: nvnodecheck doctor --for provider");
 }

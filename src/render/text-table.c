@@ -6,7 +6,8 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define WHERE_MAX 16
+#define WHERE_MAX 24
+#define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
 
@@ -77,60 +78,76 @@ struct text_lines text_split(struct arena *arena, const char *text, int width)
 struct row {
 	const struct problem *problem;
 	const char *where, *next;
-	struct text_lines title;
+	struct text_lines lines; /* the title and where it is */
 };
 
 struct table {
 	struct view *v;
 	LIST(struct row) rows;
-	int where, next, title; /* widths */
+	int next, width; /* of these two columns */
 };
 
-/* Without addresses, short enough for a column. */
+/* Without addresses, and short; "" for the node itself. */
 static const char *where_text(struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *all = render_where(v->report, p, 2);
+	const char *text = render_where(v->report, p, 2);
 
-	if (text_columns(all) <= WHERE_MAX)
-		return all;
-	if (p->members.count > 1)
-		all = render_where(v->report, p, 1);
-	if (text_columns(all) > WHERE_MAX && p->members.count > 1)
-		return arena_printf(arena, "%u places", p->members.count);
-	return text_cut(arena, all, WHERE_MAX);
+	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
+		text = render_where(v->report, p, 1);
+	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
+		text = arena_printf(arena, "%u places", p->members.count);
+	return text_cut(arena, text, WHERE_MAX);
+}
+
+/* The title, and where it is. */
+static const char *with_where(struct arena *arena, const char *title, const char *where)
+{
+	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
 
 static void add_rows(struct table *t)
 {
 	for_each(p, &t->v->problems->items) {
 		struct row *row = LIST_ADD(t->v->report->arena, &t->rows);
+		int next;
 
 		row->problem = p;
 		row->where = where_text(t->v, p);
 		row->next = steps_next(t->v->steps, p);
-		t->where = text_columns(row->where) > t->where ? text_columns(row->where)
-							       : t->where;
-		t->next = text_columns(row->next) > t->next ? text_columns(row->next) : t->next;
+		next = text_columns(row->next);
+		t->next = next > t->next ? next : t->next;
 	}
-	t->title = t->v->page.width - TEXT_TAG - t->next - GAP - (t->where ? t->where + GAP : 0);
+	t->width = t->v->page.width - TEXT_TAG - t->next - GAP;
 }
 
-/* Titles take as many lines as they need, if all of the table fits then; else one line each. */
-static void fill_titles(struct table *t, int lines)
+static const char *one_line(const struct table *t, const struct row *row)
+{
+	struct arena *arena = t->v->report->arena;
+	const char *title = row->problem->first->rule->title;
+	const char *where = text_columns(row->where) <= WHERE_SHORT ? row->where : "";
+	int room = t->width - (*where ? text_columns(where) + 3 : 0);
+
+	return with_where(arena, text_cut(arena, title, room), where);
+}
+
+/* As many lines as each needs, if all of the table fits then; else one line each. */
+static void fill_rows(struct table *t, int lines)
 {
 	struct arena *arena = t->v->report->arena;
 	int needed = 0;
 
 	for_each_mut(row, &t->rows) {
-		row->title = text_split(arena, row->problem->first->rule->title, t->title);
-		needed += (int)row->title.count;
+		const char *title = row->problem->first->rule->title;
+
+		row->lines = text_split(arena, with_where(arena, title, row->where), t->width);
+		needed += (int)row->lines.count;
 	}
 	for_each_mut(row, &t->rows) {
-		if (needed <= lines || row->title.count < 2)
+		if (needed <= lines || row->lines.count < 2)
 			continue;
-		row->title.count = 1;
-		row->title.items[0] = text_cut(arena, row->problem->first->rule->title, t->title);
+		row->lines.count = 1;
+		row->lines.items[0] = one_line(t, row);
 	}
 }
 
@@ -142,12 +159,9 @@ static void print_row(const struct table *t, const struct row *row)
 
 	page_printf(page, "%s%-*s%s", page_style(page, style), TEXT_TAG,
 		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN));
-	page_printf(page, "%-*s", t->title + GAP, row->title.count ? row->title.items[0] : "");
-	if (t->where)
-		page_printf(page, "%-*s", t->where + GAP, row->where);
-	page_printf(page, "%s\n", row->next);
-	for (uint32_t i = 1; i < row->title.count; i++)
-		page_printf(page, "%*s%s\n", TEXT_TAG, "", row->title.items[i]);
+	page_printf(page, "%-*s%s\n", t->width + GAP, row->lines.items[0], row->next);
+	for (uint32_t i = 1; i < row->lines.count; i++)
+		page_printf(page, "%*s%s\n", TEXT_TAG, "", row->lines.items[i]);
 }
 
 static const char *first_line(struct arena *arena, const char *text)
@@ -193,15 +207,15 @@ void text_table(struct view *v, int lines)
 
 	add_rows(&t);
 	lines -= 2; /* an empty line, and what is next */
-	fill_titles(&t, lines);
+	fill_rows(&t, lines);
 	fputc('\n', v->page.out);
 	for_each(row, &t.rows) {
 		bool last = shown + 1 == t.rows.count;
 
-		if (lines < (int)row->title.count + !last && !v->options->brief)
+		if (lines < (int)row->lines.count + !last && !v->options->brief)
 			break;
 		print_row(&t, row);
-		lines -= (int)row->title.count;
+		lines -= (int)row->lines.count;
 		shown++;
 	}
 	if (shown < t.rows.count)

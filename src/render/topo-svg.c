@@ -21,7 +21,7 @@
 #define BOX 122	  /* width of a host bridge's, port's or switch's box */
 #define END_BOX 278
 #define ROW_GAP 10
-#define LINE 15	       /* of text */
+#define LINE 15 /* of text */
 #define MATRIX_CELL 52
 #define MATRIX_ROW 24
 #define LEGEND_ROW 18

@@ -59,8 +59,9 @@ static void check_nps(struct rule_context *ctx)
 			       .evidence = { "os.hypervisor" });
 		return;
 	}
-	if (is_unknown(node->os.cpu_model)) {
-		UNKNOWN(ctx, .evidence = { "os.cpu_model" });
+	if (is_unknown(node->os.cpu_model) || is_unknown(node->os.hypervisor)) {
+		UNKNOWN(ctx, .evidence = { is_unknown(node->os.cpu_model) ? "os.cpu_model"
+									  : "os.hypervisor" });
 		return;
 	}
 	if (!str_is(node->os.cpu_vendor, "AuthenticAMD") ||

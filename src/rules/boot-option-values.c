@@ -41,7 +41,8 @@ static void check_values(struct rule_context *ctx)
 			seen++;
 			check_value(ctx, a, file);
 		} else if (setting_is_nvidia(node, a->module.value)) {
-			unread += file || !was_read(node->modules.files);
+			unread += file || !was_read(node->modules.files) ||
+				  !is_known(node->os.kernel);
 		}
 	}
 	if (ctx->findings->count > before)

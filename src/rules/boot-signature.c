@@ -110,6 +110,8 @@ static void check_signature(struct rule_context *ctx)
 			.evidence = { "log.lines[module-rejected].last" });
 	else if (loaded)
 		PASS(ctx, .evidence = { "driver.loaded" });
+	else if (is_unknown(node->driver.loaded))
+		UNKNOWN(ctx, .evidence = { "driver.loaded" });
 	else if (why)
 		check_unloaded(ctx, why, fact);
 	else if (is_unknown(node->os.lockdown) || is_unknown(node->os.secure_boot))

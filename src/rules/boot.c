@@ -172,6 +172,10 @@ static void check_stale(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "initramfs.images" });
 		return;
 	}
+	if (node->initramfs.images.count == 0 && is_known(node->boot.next_initrd)) {
+		UNKNOWN(ctx, .evidence = { "initramfs.images", "boot.next_initrd" });
+		return;
+	}
 	if (node->initramfs.images.count == 0) {
 		NOT_APPLICABLE(ctx, .observed = "this node boots without an initramfs",
 			       .evidence = { "initramfs.images" });

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 
@@ -13,18 +14,31 @@ static bool runs_or_will(const struct service *service)
 	return str_is(service->active, "active") || str_is(service->enabled, "enabled");
 }
 
+static const char *const engines[] = { "kubelet.service", "crio.service", "docker.service",
+				       "containerd.service" };
+
 static const struct service *engine(const struct node *node)
 {
-	static const char *const units[] = { "kubelet.service", "crio.service", "docker.service",
-					     "containerd.service" };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		const struct service *service = node_service(node, units[i]);
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const struct service *service = node_service(node, engines[i]);
 
 		if (service && runs_or_will(service))
 			return service;
 	}
 	return NULL;
+}
+
+/* Is one of the units that start an engine not known to be off? */
+static bool is_engine_unknown(const struct node *node)
+{
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const struct service *service = node_service(node, engines[i]);
+
+		if (service && !str_is(service->load, "not-found") &&
+		    (is_unknown(service->active) || is_unknown(service->enabled)))
+			return true;
+	}
+	return false;
 }
 
 /* True when the rule has nothing to say: no GPU or driver, no engine, or inside a container. */
@@ -38,6 +52,8 @@ static bool skip_without_engine(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "inside a container",
 			       .evidence = { "os.container" });
 	else if (!was_read(node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!engine(node) && is_engine_unknown(node))
 		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (!engine(node))
 		NOT_APPLICABLE(ctx, .observed = "no container engine runs or is enabled",
@@ -222,6 +238,7 @@ static void check_char_links(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	struct missing_links missing = { 0 };
+	struct known_cause cause;
 	uint64_t nvidia, uvm;
 
 	if (skip_without_engine(ctx))
@@ -241,14 +258,15 @@ static void check_char_links(struct rule_context *ctx)
 			need_link(ctx, &missing, nvidia, g->minor.value);
 	if (uvm)
 		need_link(ctx, &missing, uvm, 0);
-	if (missing.count)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "/dev/char lacks %zu, the first is %s",
-					     missing.count, missing.first),
-		     .expected = "a link for every NVIDIA device node",
-		     .evidence = { "dev.char_links", "dev.majors" });
-	else
+	if (!missing.count) {
 		PASS(ctx, .evidence = { "dev.char_links" });
+		return;
+	}
+	cause = known_cause(ctx, text_printf(ctx, "/dev/char lacks %zu, the first is %s",
+					     missing.count, missing.first));
+	FAIL(ctx, .observed = cause.observed, .expected = "a link for every NVIDIA device node",
+	     .remedy = cause.remedy, .source = cause.source,
+	     .evidence = { "dev.char_links", "dev.majors" });
 }
 
 static const struct rule dev_containers_rules[] = {

@@ -286,6 +286,7 @@ static void check_infiniband(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	size_t before = ctx->findings->count;
+	const char *unread = NULL;
 
 	if (skip_without_rdma(ctx))
 		return;
@@ -294,13 +295,17 @@ static void check_infiniband(struct rule_context *ctx)
 		return;
 	}
 	for_each(d, &node->rdma.devices)
-		if (is_known(d->uverbs))
+		if (is_unknown(d->uverbs))
+			unread = fact_path(ctx->arena, "rdma.devices", d->name.value, "uverbs");
+		else if (is_known(d->uverbs))
 			check_verbs_node(ctx,
 					 text_printf(ctx, "/dev/infiniband/%s", d->uverbs.value),
 					 SEVERITY_ERR);
 	if (node_module(node, "rdma_ucm"))
 		check_verbs_node(ctx, "/dev/infiniband/rdma_cm", SEVERITY_WARN);
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && unread)
+		UNKNOWN(ctx, .evidence = { unread });
+	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx,
 			       .observed = "ib_uverbs offers no device: see "
 					   "modules/rdma-modules-not-loaded",

@@ -303,13 +303,11 @@ static bool loaded_by_modprobe(struct rule_context *ctx)
 		if (str_is(f->name, "nvidia") && is_known(node->os.kernel) &&
 		    str_is(f->kernel, node->os.kernel.value))
 			return true;
-	if (was_read(node->modules.files))
+	if (!skip_without_module_files(ctx))
 		NOT_APPLICABLE(ctx,
 			       .observed = "no nvidia.ko for this kernel under /lib/modules: "
 					   "something other than modprobe loads the driver",
 			       .evidence = { "modules.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "modules.files" });
 	return false;
 }
 

@@ -315,15 +315,16 @@ static void check_module_on_disk(struct rule_context *ctx)
 
 	if (skip_without_driver(ctx))
 		return;
-	if (!file && was_read(node->modules.files)) {
+	if (!file && skip_without_module_files(ctx))
+		return;
+	if (!file) {
 		NOT_APPLICABLE(ctx, .observed = "no nvidia.ko for this kernel under /lib/modules",
 			       .evidence = { "modules.files" });
 		return;
 	}
-	if (!file || !is_known(file->version)) {
-		UNKNOWN(ctx, .evidence = { file ? fact_path(ctx->arena, "modules.files",
-							    file->path.value, "version")
-						: "modules.files" });
+	if (!is_known(file->version)) {
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
+						     "version") });
 		return;
 	}
 	fact = fact_path(ctx->arena, "modules.files", file->path.value, "version");

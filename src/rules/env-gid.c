@@ -276,6 +276,11 @@ static void check_gid_index(struct rule_context *ctx)
 
 	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
 		return;
+	/* Which ports are jobs', and which manage the node, is told by what they are near to. */
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+		return;
+	}
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
 		check_user(ctx, &users[i], &t);
 	if (t.bad)

@@ -274,6 +274,8 @@ static void check_cross_nic(struct rule_context *ctx)
 	without = without_gin(ctx);
 	if (without)
 		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
+	else if (!node_software(ctx->node, "nccl") && skip_unless_software_whole(ctx))
+		return;
 	else if (job_number(&v, &number) && number == 0)
 		FAIL(ctx, .subject = v.name, .observed = job_value_text(ctx->arena, ctx->node, &v),
 		     .expected = "1 or 2 (the default)", .evidence = { v.fact });

@@ -285,6 +285,8 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 			.observed = "a virtual machine has as many as it was given, and [expect] "
 				    "gpu-count is not set",
 			.evidence = { "os.hypervisor" });
+	else if (is_unknown(ctx->node->os.hypervisor))
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (switches && gpus % BOARD_GPUS)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "%zu GPUs with %zu NVSwitches", gpus,

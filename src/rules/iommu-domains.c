@@ -106,7 +106,7 @@ static void check_ineffective(struct rule_context *ctx)
 		return;
 	if (bootargs_find(text, "intel_iommu", "on") &&
 	    str_is(node->os.cpu_vendor, "GenuineIntel") && !node->iommu.units.count &&
-	    is_known(node->iommu.units) && !node_is(node, KIND_VIRTUAL_MACHINE))
+	    is_known(node->iommu.units) && is_absent(node->os.hypervisor))
 		NOTE(ctx,
 		     .observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
 				 "VT-d is off in the firmware",

@@ -185,6 +185,8 @@ static void check_translation(struct rule_context *ctx)
 				       "a virtual machine without an IOMMU of its own: the host's "
 				       "decides",
 			       .evidence = { "os.hypervisor", "iommu.devices" });
+	else if (is_unknown(ctx->node->os.hypervisor))
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
 	else if (free)
 		PASS(ctx, .observed = "no GPU or NIC is behind an IOMMU",
 		     .evidence = { "iommu.devices", "iommu.units" });

@@ -53,6 +53,8 @@ static void check_p2pdma(struct rule_context *ctx)
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
 		NOT_APPLICABLE(ctx, .observed = "the proprietary modules export no DMA-BUF",
 			       .evidence = { "driver.flavour" });
+	else if (is_unknown(node->driver.flavour) && !known_is(node->driver.loaded, false))
+		UNKNOWN(ctx, .evidence = { "driver.flavour" });
 	else if (built == FACT_KNOWN)
 		PASS(ctx, .evidence = { fact_of(ctx, name) });
 	else if (built == FACT_UNKNOWN)

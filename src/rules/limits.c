@@ -41,6 +41,8 @@ static const char *say_layer(struct rule_context *ctx, const struct process_limi
 	if (own)
 		return text_printf(ctx, "; %s:%" PRIu64 " sets it", own->file.value,
 				   own->line.value);
+	if (!was_read(ctx->node->limits.settings))
+		return "";
 	if (is_known(p->unit) && users)
 		return text_printf(
 			ctx,
@@ -376,7 +378,9 @@ static void check_nofile(struct rule_context *ctx)
 				       text_printf(ctx, "limits.launchers[%s]", p->name.value));
 	if (is_known(ctx->node->env.pid))
 		check_files_of(ctx, &limits->self, "limits.self");
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && !was_read(limits->launchers))
+		UNKNOWN(ctx, .evidence = { "limits.launchers" });
+	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "nothing that starts jobs runs here; no --pid",
 			       .evidence = { "limits.launchers" });
 }

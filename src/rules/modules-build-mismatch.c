@@ -2,6 +2,7 @@
 /* modules-build-mismatch.c - modules that were built for another kernel, driver or RDMA stack. */
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
 #include "query/kind.h"
@@ -121,6 +122,14 @@ static const struct module_file *ofed_elsewhere(const struct node *node)
 	return NULL;
 }
 
+static void fail_ofed(struct rule_context *ctx, const char *observed, const char *fact)
+{
+	struct known_cause cause = known_cause(ctx, observed);
+
+	FAIL(ctx, .observed = cause.observed, .expected = "OFED built for the kernel that runs",
+	     .remedy = cause.remedy, .source = cause.source, .evidence = { fact, "os.kernel" });
+}
+
 static void check_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -145,24 +154,16 @@ static void check_ofed(struct rule_context *ctx)
 	own = running_file(node, "mlx5_core");
 	other = ofed_elsewhere(node);
 	if (target && is_known(target->version) && !str_is(target->version, node->os.kernel.value))
-		FAIL(ctx,
-		     .observed = text_printf(ctx,
-					     "OFED's symbols are those of kernel %s, and %s runs",
-					     target->version.value, node->os.kernel.value),
-		     .expected = "OFED built for the kernel that runs",
-		     .evidence = {
-			     fact_path(ctx->arena, "software.items", target->path.value, "version"),
-			     "os.kernel" });
+		fail_ofed(ctx,
+			  text_printf(ctx, "OFED's symbols are those of kernel %s, and %s runs",
+				      target->version.value, node->os.kernel.value),
+			  fact_path(ctx->arena, "software.items", target->path.value, "version"));
 	else if (other && (!own || !is_ofed_file(own)))
-		FAIL(ctx,
-		     .observed = text_printf(ctx,
-					     "OFED's mlx5_core is there for kernel %s; %s has %s",
-					     other->kernel.value, node->os.kernel.value,
-					     own ? "the kernel's own" : "none"),
-		     .expected = "OFED built for the kernel that runs",
-		     .evidence = {
-			     fact_path(ctx->arena, "modules.files", other->path.value, "kernel"),
-			     "os.kernel" });
+		fail_ofed(ctx,
+			  text_printf(ctx, "OFED's mlx5_core is there for kernel %s; %s has %s",
+				      other->kernel.value, node->os.kernel.value,
+				      own ? "the kernel's own" : "none"),
+			  fact_path(ctx->arena, "modules.files", other->path.value, "kernel"));
 	else
 		PASS(ctx, .evidence = { "software.items", "modules.files", "os.kernel" });
 }

@@ -2,6 +2,7 @@
 /* modules-built.c - modules on disk: is there one for the running kernel, does modprobe find it, is there only one? */
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/module-find.h"
 #include "query/refusal.h"
@@ -35,6 +36,7 @@ static void check_not_built(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct module_file *file, *other;
 	struct refusal refusal;
+	struct known_cause cause;
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -69,20 +71,25 @@ static void check_not_built(struct rule_context *ctx)
 	else if (file)
 		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
 						  "kernel") });
-	else if (other)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "no nvidia.ko for %s; there is one for %s",
-					     node->os.kernel.value, other->kernel.value),
-		     .expected = "nvidia.ko for the kernel that runs",
+	else if (other) {
+		cause = known_cause(ctx,
+				    text_printf(ctx, "no nvidia.ko for %s; there is one for %s",
+						node->os.kernel.value, other->kernel.value));
+		FAIL(ctx, .observed = cause.observed,
+		     .expected = "nvidia.ko for the kernel that runs", .remedy = cause.remedy,
+		     .source = cause.source,
 		     .evidence = { "os.kernel", fact_path(ctx->arena, "modules.files",
 							  other->path.value, "kernel") });
-	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "no nvidia.ko for %s, nor for any other kernel",
-					     node->os.kernel.value),
+	} else {
+		cause = known_cause(
+			ctx, text_printf(ctx, "no nvidia.ko for %s, nor for any other kernel",
+					 node->os.kernel.value));
+		FAIL(ctx, .observed = cause.observed,
 		     .expected = "nvidia.ko for the kernel that runs",
-		     .remedy = "Install the driver with its kernel modules.",
-		     .evidence = { "os.kernel", "modules.files" });
+		     .remedy = cause.remedy ? cause.remedy
+					    : "Install the driver with its kernel modules.",
+		     .source = cause.source, .evidence = { "os.kernel", "modules.files" });
+	}
 }
 
 /* ---- modules.dep ---- */

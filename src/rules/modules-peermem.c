@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/load-chain.h"
 #include "query/module-find.h"
 #include "query/ports.h"
 
@@ -155,11 +156,9 @@ static bool no_file(struct rule_context *ctx, const struct module_file **file)
 	*file = peermem_file(ctx->node);
 	if (*file)
 		return false;
-	if (was_read(ctx->node->modules.files))
+	if (!skip_without_module_files(ctx))
 		NOT_APPLICABLE(ctx, .observed = "no nvidia-peermem.ko for this kernel",
 			       .evidence = { "modules.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "modules.files" });
 	return true;
 }
 
@@ -407,15 +406,7 @@ static bool loaded_at_boot(const struct node *node)
 	for_each(s, &node->services.units)
 		if (strstr(s->unit.value, "peermem") && str_is(s->enabled, "enabled"))
 			return true;
-	for_each(c, &node->modprobe.softdep)
-		if (strstr(c->text.value, "nvidia-peermem") ||
-		    strstr(c->text.value, "nvidia_peermem"))
-			return true;
-	for_each(c, &node->modprobe.install)
-		if (strstr(c->text.value, "nvidia-peermem") ||
-		    strstr(c->text.value, "nvidia_peermem"))
-			return true;
-	return false;
+	return load_chain_has(node, "nvidia_peermem");
 }
 
 /* A module that is there, wanted and not loaded: most often since the last boot. */

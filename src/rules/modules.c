@@ -2,6 +2,7 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
@@ -319,21 +320,26 @@ static bool needs_gdrdrv(struct rule_context *ctx, const char **why)
 static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	struct known_cause cause;
 	const char *why;
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (skip_without_modules(ctx))
 		return;
-	if (node_module(node, "gdrdrv"))
+	if (node_module(node, "gdrdrv")) {
 		PASS(ctx, .evidence = { "modules.loaded[gdrdrv].state" });
-	else if (needs_gdrdrv(ctx, &why))
-		FAIL(ctx, .observed = text_printf(ctx, "gdrdrv is not loaded, and %s", why),
-		     .expected = "gdrdrv loaded",
+	} else if (needs_gdrdrv(ctx, &why)) {
+		cause = known_cause(ctx, text_printf(ctx, "gdrdrv is not loaded, and %s", why));
+		FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
+		     .remedy = cause.remedy, .source = cause.source,
 		     .evidence = { "modules.loaded", "software.items" });
-	else
-		NOTE(ctx, .observed = "gdrdrv is not loaded; nothing found here needs it",
-		     .expected = "nothing; it is a fallback", .evidence = { "modules.loaded" });
+	} else {
+		cause = known_cause(ctx, "gdrdrv is not loaded; nothing found here needs it");
+		NOTE(ctx, .observed = cause.observed, .expected = "nothing; it is a fallback",
+		     .remedy = cause.remedy, .source = cause.source,
+		     .evidence = { "modules.loaded" });
+	}
 }
 
 static const struct rule modules_rules[] = {

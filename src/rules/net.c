@@ -237,12 +237,13 @@ static void check_arp_of(struct rule_context *ctx, const struct net_interface *i
 
 static void check_arp(struct rule_context *ctx)
 {
-	size_t before;
+	size_t before, unread = 0;
 
 	if (skip_without_rdma_device(ctx))
 		return;
-	if (!is_known(ctx->node->net.routes)) {
-		UNKNOWN(ctx, .evidence = { "net.routes" });
+	if (!is_known(ctx->node->net.routes) || !was_read(ctx->node->net.interfaces)) {
+		UNKNOWN(ctx, .evidence = { is_known(ctx->node->net.routes) ? "net.interfaces"
+									   : "net.routes" });
 		return;
 	}
 	before = ctx->findings->count;
@@ -256,7 +257,14 @@ static void check_arp(struct rule_context *ctx)
 		if (subnet)
 			check_arp_of(ctx, interface, subnet);
 	}
-	if (ctx->findings->count == before)
+	for_each_port(d, p, ctx->node) {
+		unread += port_is_ethernet(p) && is_unknown(p->gids);
+		for_each(g, &p->gids)
+			unread += is_unknown(g->netdev);
+	}
+	if (ctx->findings->count == before && unread)
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
+	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "no two RoCE ports share a subnet",
 			       .evidence = { "net.routes" });
 }

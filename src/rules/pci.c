@@ -226,9 +226,10 @@ static void check_rebar(struct rule_context *ctx)
 
 		if (!pci_is_gpu(d))
 			continue;
-		if (is_unknown(d->rebar))
+		if (is_unknown(d->rebar) || is_unknown(d->bars))
 			UNKNOWN(ctx, .subject = d->bdf.value,
-				.evidence = { FACT(ctx, d, "rebar") });
+				.evidence = {
+					FACT(ctx, d, is_unknown(d->rebar) ? "rebar" : "bars") });
 		else if (!rebar || !is_known(rebar->size_max_bytes) || !is_known(rebar->size_bytes))
 			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "no Resizable BAR capability for BAR1",
@@ -362,6 +363,20 @@ static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct
 }
 
 /* What both ends can do is what can be expected: a x16 board in a x8 slot is not degraded. */
+/* What the other end of a link can do is in the port above, as far as that is the real one. */
+static bool is_port_hidden(struct rule_context *ctx, const struct pci_device *d,
+			   const struct pci_device *parent)
+{
+	bool real = parent && is_absent(ctx->node->os.hypervisor);
+
+	if (!real)
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = "less than this end can do, and the port above is not visible",
+			.evidence = { FACT(ctx, d, "link"),
+				      parent ? "os.hypervisor" : FACT(ctx, d, "parent") });
+	return !real;
+}
+
 static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 {
 	const struct pci_device *parent = is_known(d->parent) ? node_pci(ctx->node, d->parent.value)
@@ -374,6 +389,10 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
 	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "link") });
+	} else if (((d->link.width.value && d->link.width.value < width) ||
+		    (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed)) &&
+		   is_port_hidden(ctx, d, parent)) {
+		return;
 	} else if (d->link.width.value && d->link.width.value < width) {
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "x%" PRIu64 " of x%" PRIu64, d->link.width.value,

@@ -230,13 +230,15 @@ static void check_no_netdev(struct rule_context *ctx)
 		return;
 	before = ctx->findings->count;
 	for_each_port(d, p, ctx->node) {
+		size_t said = ctx->findings->count;
+
 		if (!is_active_roce(ctx, d, p) || skip_left_out(ctx, d, p))
 			continue;
-		if (!is_known(p->gids))
+		if (is_known(p->gids))
+			check_port_netdev(ctx, d, p);
+		if (ctx->findings->count == said && (!is_known(p->gids) || !gids_are_known(p)))
 			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
-		else
-			check_port_netdev(ctx, d, p);
 	}
 	if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx,
@@ -312,7 +314,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 
 static void check_stale(struct rule_context *ctx)
 {
-	size_t judged = 0, before;
+	size_t judged = 0, unread = 0, before;
 
 	if (skip_without_roce(ctx))
 		return;
@@ -321,12 +323,17 @@ static void check_stale(struct rule_context *ctx)
 		return;
 	}
 	before = ctx->findings->count;
-	for_each_port(d, p, ctx->node)
-		if (has_addresses(ctx, d, p))
-			check_address(ctx, d, p, &judged);
+	for_each_port(d, p, ctx->node) {
+		if (!has_addresses(ctx, d, p))
+			continue;
+		unread += is_unknown(p->gids) || !gids_are_known(p);
+		check_address(ctx, d, p, &judged);
+	}
 	if (ctx->findings->count > before)
 		return;
-	if (judged)
+	if (!judged && unread)
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
+	else if (judged)
 		PASS(ctx, .evidence = { "rdma.devices", "net.interfaces" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no GID of an IP address",

@@ -347,7 +347,7 @@ static void check_atomic(struct rule_context *ctx)
 	if (skip_without_rdma_device(ctx))
 		return;
 	for_each(d, &ctx->node->rdma.devices)
-		if (str_is(d->driver, "mlx5_core")) {
+		if (str_is(d->driver, "mlx5_core") || is_unknown(d->driver)) {
 			/* It never is: that says nothing about this node. */
 			UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 				.observed =

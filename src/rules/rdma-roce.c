@@ -3,6 +3,7 @@
  * size and a fabric that does not drop them. */
 #include <inttypes.h>
 
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/ports.h"
 #include "query/selection.h"
@@ -31,31 +32,38 @@ static void check_port_mtu(struct rule_context *ctx, const struct rdma_device *d
 	const struct net_interface *interface = port_is_ethernet(p) ? roce_interface(ctx->node, p)
 								    : NULL;
 	const char *verbs = port_fact(ctx->arena, d, p, "active_mtu_bytes");
+	struct known_cause cause;
 	const char *netdev = interface ? fact_path(ctx->arena, "net.interfaces",
 						   interface->name.value, "mtu_bytes")
 				       : NULL;
 	bool mtu = interface && is_known(interface->mtu_bytes);
 
-	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS)
+	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS) {
+		cause = known_cause(
+			ctx,
+			text_printf(ctx, "active MTU %" PRIu64 "%s%s%s", p->active_mtu_bytes.value,
+				    mtu ? ", MTU " : "",
+				    mtu ? text_printf(ctx, "%" PRIu64, interface->mtu_bytes.value)
+					: "",
+				    mtu ? text_printf(ctx, " of %s", interface->name.value) : ""));
 		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
-			.observed = text_printf(
-				ctx, "active MTU %" PRIu64 "%s%s%s", p->active_mtu_bytes.value,
-				mtu ? ", MTU " : "",
-				mtu ? text_printf(ctx, "%" PRIu64, interface->mtu_bytes.value) : "",
-				mtu ? text_printf(ctx, " of %s", interface->name.value) : ""),
-			.expected = "4096", .evidence = { verbs, netdev });
-	else if (is_known(p->active_mtu_bytes))
+			.observed = cause.observed, .expected = "4096", .remedy = cause.remedy,
+			.source = cause.source, .evidence = { verbs, netdev });
+	} else if (is_known(p->active_mtu_bytes))
 		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
 	else if (!mtu)
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
-	else if (interface->mtu_bytes.value < MTU_NETDEV)
-		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
-			.observed = text_printf(ctx, "%s has MTU %" PRIu64, interface->name.value,
-						interface->mtu_bytes.value),
-			.expected = "at least 4200, for an RDMA MTU of 4096",
-			.evidence = { netdev });
-	else
+	else if (interface->mtu_bytes.value >= MTU_NETDEV)
 		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { netdev });
+	else {
+		cause = known_cause(ctx,
+				    text_printf(ctx, "%s has MTU %" PRIu64, interface->name.value,
+						interface->mtu_bytes.value));
+		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
+			.observed = cause.observed,
+			.expected = "at least 4200, for an RDMA MTU of 4096",
+			.remedy = cause.remedy, .source = cause.source, .evidence = { netdev });
+	}
 }
 
 static void check_mtu(struct rule_context *ctx)

@@ -273,7 +273,7 @@ static bool prefix_is_set(struct rule_context *ctx, const char **prefix)
 static void check_renamed(struct rule_context *ctx)
 {
 	const char *prefix;
-	size_t right = 0, unread = 0, before;
+	size_t right = 0, unread = 0, maybe = 0, before;
 
 	if (skip_without_rdma(ctx))
 		return;
@@ -281,6 +281,7 @@ static void check_renamed(struct rule_context *ctx)
 	if (!prefix_is_set(ctx, &prefix))
 		prefix = "mlx5";
 	for_each(d, &ctx->node->rdma.devices) {
+		maybe += is_unknown(d->driver);
 		unread += is_unknown(d->driver) && !strstr(d->name.value, prefix);
 		if (!str_is(d->driver, "mlx5_core"))
 			continue;
@@ -303,6 +304,8 @@ static void check_renamed(struct rule_context *ctx)
 			.evidence = { "rdma.devices" });
 	else if (right)
 		PASS(ctx, .evidence = { "rdma.devices" });
+	else if (maybe)
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no RDMA device of mlx5_core",
 			       .evidence = { "rdma.devices" });

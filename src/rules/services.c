@@ -31,7 +31,7 @@ enum switches { SWITCHES_NONE, SWITCHES_MAYBE, SWITCHES_YES };
 static enum switches find_switches(const struct node *node, const char **bdf)
 {
 	enum switches found = SWITCHES_NONE;
-	bool virtual = node_is(node, KIND_VIRTUAL_MACHINE) || guests_have_all_gpus(node);
+	bool given = guests_have_all_gpus(node);
 
 	for_each(d, &node->pci.devices) {
 		if (pci_is_nvswitch(d) && !pci_is_for_guest(d)) {
@@ -41,7 +41,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = virtual ? SWITCHES_MAYBE : SWITCHES_YES;
+		found = is_absent(node->os.hypervisor) && !given ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
@@ -357,7 +357,8 @@ static const struct rule services_rules[] = {
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
 		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
-			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM,
+			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM
+			   "(Fabric Manager restart)",
 	},
 	{
 		.id = "services/fabricmanager-down",

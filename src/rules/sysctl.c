@@ -27,6 +27,8 @@ static void check_numa_balancing(struct rule_context *ctx)
 		return;
 	if (was_read(ctx->node->numa.nodes) && ctx->node->numa.nodes.count < 2)
 		NOT_APPLICABLE(ctx, .observed = "one NUMA node", .evidence = { "numa.nodes" });
+	else if (!was_read(ctx->node->numa.nodes))
+		UNKNOWN(ctx, .evidence = { "numa.nodes" });
 	else if (!sysctl || is_unknown(sysctl->value))
 		UNKNOWN(ctx, .evidence = { sysctl ? fact : "os.sysctls" });
 	else if (is_absent(sysctl->value))

@@ -349,9 +349,14 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 				     arena_printf(t->arena, "--arg=%s", step->subject),
 				     arena_printf(t->arena, "--arg=%s", step->path), HOOKS, NULL };
 
+	char name[NAME_MAX + 1];
+	_cleanup_close_ int folder = -1;
+
 	if (strcmp(step->tool, "initramfs-tools") != 0 || !argv[0] || !has_hooks(t))
 		return 0;
-	return step_program(t, argv, RUN_TIMEOUT_S, NULL);
+	/* It is root's alone, and so is the way there. */
+	folder = write_open_folder(&t->w, HOOKS "/hook", name);
+	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
 
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)

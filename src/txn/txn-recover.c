@@ -348,11 +348,32 @@ static int in_doubt(struct txn *t, struct txn *other)
 			state_advice(other));
 }
 
+/* Of the many that are finished nothing is to stay in memory. */
+static bool needs_nothing(const struct txn *t, const char *id)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct txn_outcome outcome = { 0 };
+	struct txn other = another(t, &outcome);
+	bool finished;
+
+	if (!arena)
+		return false;
+	other.arena = other.w.arena = arena;
+	finished = state_load(&other, id) == 0 && is_finished(&other);
+	close_another(&other);
+	arena_free(arena);
+	return finished;
+}
+
 static int recover_one(struct txn *t, const char *id)
 {
 	struct txn_outcome outcome = { 0 };
 	struct txn other = another(t, &outcome);
-	int rc = state_load(&other, id);
+	int rc;
+
+	if (needs_nothing(t, id))
+		return 0;
+	rc = state_load(&other, id);
 
 	if (rc == -EBADMSG)
 		rc = is_finished(&other) ? 0 : in_doubt(t, &other);

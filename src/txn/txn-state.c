@@ -25,8 +25,8 @@
 #include "base/json.h"
 #include "txn/write-private.h"
 
-#define JOURNAL_MAX (4u << 20)
-#define RECORD_MAX (16u << 20)
+#define JOURNAL_MAX (1u << 20)
+#define RECORD_MAX (4u << 20)
 #define STAMP_FORMAT "%Y%m%dT%H%M%SZ"
 #define FOUND_MAX 100 /* copies of one file, from as many interrupted recoveries */
 #define UNBEGUN ".new"
@@ -200,8 +200,9 @@ void state_sweep(struct txn *t)
 		size_t n = strlen(names.items[i]) - strlen(UNBEGUN);
 		const char *id = arena_strndup(t->arena, names.items[i], n);
 
-		if (open_folder(t, folder_of(t, id, UNBEGUN)) == 0)
-			remove_unbegun(t, id);
+		if (open_folder(t, folder_of(t, id, UNBEGUN)))
+			continue;
+		remove_unbegun(t, id);
 		*LIST_ADD(t->arena, &t->outcome->recovered) =
 			arena_printf(t->arena, "%s was interrupted before it changed anything", id);
 	}

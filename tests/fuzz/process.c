@@ -17,7 +17,8 @@ static void read_process(struct span text)
 	(void)process_uids(text, &number, &number);
 	if (passwd_home(text, 0, &value))
 		check_inside(text, value);
-	(void)process_capabilities(text, &number);
+	(void)process_capabilities(text, "CapEff:", &number);
+	(void)process_number(text, "Seccomp:", &number);
 	(void)process_is_initial_namespace(text);
 	while (process_environ_next(&rest, &name, &value)) {
 		assert(name.n && span_find(name, '=') == name.n && span_find(name, '\0') == name.n);

@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(word.n);
 		check_inside(text, word);
 	}
+	check_inside(text, rdma_lane_rate(text));
 	if (rdma_rate_parse(text, &number) == 0)
 		assert(number < 1000000000000);
 	(void)rdma_gid_is_set(text);

@@ -19,20 +19,30 @@ static void read_line(struct span line)
 		check_inside(line, project);
 		check_inside(line, version);
 	}
+	if (version_of_sources(line, &project, &version)) {
+		check_inside(line, project);
+		check_inside(line, version);
+	}
 	version = version_upstream(line);
 	check_inside(line, version);
 	(void)version_is_driver(version);
 }
 
+static bool is_nvidia(struct span name)
+{
+	return span_starts(name, "nvidia-");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span text = fuzz_span(data, size), rest = text, line, version;
-	struct version_dpkg dpkg = { .prefix = "nvidia-" };
+	struct version_dpkg dpkg = { 0 };
+	struct version_mark mark = { .mark = "ENROOT_VERSION=\"" };
 	uint64_t number;
 
 	while (span_cut(&rest, '\n', &line)) {
 		read_line(line);
-		if (version_dpkg_line(&dpkg, line))
+		if (version_dpkg_line(&dpkg, line, is_nvidia))
 			assert(strlen(dpkg.version) < sizeof(dpkg.version));
 	}
 	(void)version_define(text, "NVSHMEM_VENDOR_MAJOR_VERSION", &number);
@@ -40,5 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_inside(text, version);
 	if (version_of_ofed(text, &version))
 		check_inside(text, version);
+	if (version_after(text, "EFA installer version: ", &version))
+		check_inside(text, version);
+	if (version_mark_feed(&mark, text))
+		assert(strlen(mark.found) < sizeof(mark.found));
 	return 0;
 }

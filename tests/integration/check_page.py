@@ -49,7 +49,7 @@ const words=document.getElementById('words'),verdict=document.getElementById('ve
 const shown=()=>[...document.querySelectorAll('#answers tbody tr')].filter(r=>!r.hidden);
 out.all=shown().length;
 words.value='nouveau';words.dispatchEvent(new Event('input'));
-out.found=shown().map(r=>r.cells[1].textContent);
+out.found=shown().map(r=>r.cells[1].firstChild.textContent);
 words.value='';words.dispatchEvent(new Event('input'));
 verdict.value='fail';verdict.dispatchEvent(new Event('change'));
 out.failed=shown().length;out.said=document.getElementById('shown').textContent;

@@ -17,7 +17,7 @@ from lib import program, waiting
 
 MONITOR = "node-problem-detector/nvnodecheck.json"
 CONDITION = "GPUNodeMisconfigured"
-WELL = ("False", "GPUNodeIsWell", "the node is well")
+WELL = ("False", "GPUNodeIsWell", "no problems found")
 
 
 def test_protocol(machine):
@@ -27,7 +27,7 @@ def test_protocol(machine):
     rule = monitor["rules"][0]
     assert rule["condition"] in [c["type"] for c in monitor["conditions"]]
     status, text = output([machine.program] + rule["args"])
-    assert (status, text) == (0, "the node is well\n")
+    assert (status, text) == (0, "no problems found\n")
     machine.become("driver unloaded")
     status, text = output([machine.program] + rule["args"])
     limit = monitor["pluginConfig"]["max_output_length"]

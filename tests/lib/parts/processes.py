@@ -32,13 +32,13 @@ def init(node):
 
 
 def do_limits(node, statement):
-    """limits memlock=SOFT[:HARD] nofile=N: of the process that asks"""
-    _, named = statement.take("memlock", "nofile")
+    """limits memlock=SOFT[:HARD] nofile=N stack=N: of the process that asks"""
+    _, named = statement.take("memlock", "nofile", "stack")
     node.self.update(named)
 
 
 def do_self(node, statement):
-    _, named = statement.take("uid", "caps", "userns", "comm", "cgroup")
+    _, named = statement.take("uid", "caps", "bounding", "seccomp", "userns", "comm", "cgroup")
     node.self.update(named)
 
 
@@ -86,9 +86,9 @@ VERBS = {"limits": do_limits, "self": do_self, "env": do_env, "process": do_proc
          "unit": do_unit}
 
 
-def limits_text(memlock, nofile):
+def limits_text(memlock, nofile, stack="8388608:unlimited"):
     text = "%-25s %-20s %-20s %-10s\n" % ("Limit", "Soft Limit", "Hard Limit", "Units")
-    given = {"Max locked memory": memlock, "Max open files": nofile}
+    given = {"Max locked memory": memlock, "Max open files": nofile, "Max stack size": stack}
     for name, soft, hard, unit in LIMITS:
         if name in given:
             soft, _, hard = given[name].partition(":")
@@ -101,12 +101,15 @@ def _render_process(tree, path, process):
     tree.line(path + "/comm", process["comm"][:15])
     tree.file(path + "/cmdline", process["comm"].encode() + b"\0")
     tree.file(path + "/environ", "".join("%s=%s\0" % item for item in process["env"].items()))
-    tree.file(path + "/limits", limits_text(process["memlock"], process["nofile"]))
+    tree.file(path + "/limits", limits_text(process["memlock"], process["nofile"],
+                                                **{k: process[k] for k in ("stack",) if k in process}))
     uid, caps = process["uid"], process["caps"]
+    bounding, seccomp = process.get("bounding", caps), process.get("seccomp", "0")
     tree.file(path + "/status", "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%s\nPid:\t%s\n"
               "PPid:\t1\nUid:\t%s\t%s\t%s\t%s\nGid:\t%s\t%s\t%s\t%s\nCapInh:\t0000000000000000\n"
-              "CapPrm:\t%s\nCapEff:\t%s\nCapBnd:\t%s\nCapAmb:\t0000000000000000\nSeccomp:\t0\n" % (
-                  (process["comm"][:15], process["pid"], process["pid"]) + (uid,) * 8 + (caps,) * 3))
+              "CapPrm:\t%s\nCapEff:\t%s\nCapBnd:\t%s\nCapAmb:\t0000000000000000\nSeccomp:\t%s\n" % (
+                  (process["comm"][:15], process["pid"], process["pid"]) + (uid,) * 8 + (caps, caps, bounding,
+                                                                                         seccomp)))
     if process["userns"] == "initial":
         tree.file(path + "/uid_map", "         0          0 4294967295\n")
     else:

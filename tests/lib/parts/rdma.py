@@ -103,7 +103,7 @@ def do_gids(node, statement):
 
 
 def do_net(node, statement):
-    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down] [mac=] [master=BOND] [as=bridge]
+    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down|no-carrier] [mac=] [master=BOND] [as=bridge]
     [vmbus=DRIVER];
     net NAME remove"""
     keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus")
@@ -266,13 +266,17 @@ def _render_net(node, tree, number, name, dev):
     vmbus = "/sys/devices/LNXSYSTM:00/VMBUS:00/" + name
     path = (pci.path_of(node, dev["bdf"]) if dev["bdf"] else vmbus if "vmbus" in dev else
             "/sys/devices/virtual") + "/net/" + name
-    up = dev["state"] == "up"
+    up = dev["state"] != "down"
+    state = "down" if dev["state"] == "no-carrier" else dev["state"]
     for attribute, value in (
-            ("operstate", "unknown" if name == "lo" else dev["state"]), ("mtu", dev["mtu"]),
-            ("address", dev["mac"]), ("type", dev["kind"]), ("carrier", int(up)),
+            ("operstate", "unknown" if name == "lo" else state), ("mtu", dev["mtu"]),
+            ("address", dev["mac"]), ("type", dev["kind"]),
             ("flags", "0x1003" if up else "0x1002"), ("ifindex", number), ("dev_id", "0x0"),
             ("dev_port", 0)):
         tree.line(path + "/" + attribute, value)
+    # The kernel says nothing of the carrier of one that is switched off.
+    if up:
+        tree.line(path + "/carrier", int(dev["state"] == "up"))
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
     elif "vmbus" in dev:
@@ -301,7 +305,7 @@ def _routes(node):
     for name, dev in node.net.items():
         for address in dev["addr"]:
             interface = ipaddress.ip_interface(address)
-            if interface.version == 4 and dev["state"] == "up":
+            if interface.version == 4 and dev["state"] != "down":
                 routes.append((str(interface.network), name, None, 0))
     return routes
 
@@ -322,7 +326,7 @@ def _render_addresses(node, tree):
     """/proc/net/fib_trie as a flat trie, once for each table, and /proc/net/if_inet6."""
     block, six = "", ""
     for number, (name, dev) in enumerate(node.net.items(), 1):
-        for address in dev["addr"] if name == "lo" or dev["state"] == "up" else ():
+        for address in dev["addr"] if name == "lo" or dev["state"] != "down" else ():
             interface = ipaddress.ip_interface(address)
             if interface.version == 6:
                 continue

@@ -86,7 +86,10 @@ def _render_wheel(tree, name, place, version):
 
 
 # Programs that packages bring, by how the package's name begins.
-PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager"}
+PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager",
+            "nvidia-container-toolkit-base": "/usr/bin/nvidia-ctk", "containerd": "/usr/bin/containerd",
+            "docker-ce": "/usr/bin/dockerd", "podman": "/usr/bin/podman", "enroot": "/usr/bin/enroot",
+            "dkms": "/usr/sbin/dkms", "ucx": "/usr/bin/ucx_info"}
 
 
 def _render_dpkg(node, tree):

@@ -287,6 +287,14 @@ def _render_proc(node, tree):
         for i, (what, at, kind, options) in enumerate(mounts)))
     for size, pages in node.hugepages.items():
         tree.line("/sys/kernel/mm/hugepages/hugepages-%s/nr_hugepages" % size, pages)
+    # What every kernel has there, so that what is missing beside it is absent.
+    tree.line("/proc/driver/rtc", "rtc_time\t: 00:00:00")
+    tree.line("/proc/sys/vm/swappiness", 60)
+    tree.line("/proc/sys/net/core/somaxconn", 4096)
+    for folder in ("/sys/bus/pci/devices", "/sys/class/dmi", "/sys/class/iommu", "/sys/class/net",
+                   "/sys/devices/system/cpu", "/sys/firmware/acpi", "/sys/kernel/iommu_groups",
+                   "/sys/kernel/mm", "/sys/module"):
+        tree.folder(folder)
     tree.file("/proc/filesystems", "nodev\tsysfs\nnodev\tproc\nnodev\ttmpfs\n\text4\n")
 
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* known.h - known defects (data/known-bad.tsv) in the findings of other rules: where a row names the rule that is
+ * asked, that rule's finding says it, and no second one. */
+#ifndef KNOWN_H
+#define KNOWN_H
+
+#include "evaluate/rule.h"
+#include "query/known-bad.h"
+
+/* Does it hit work of a profile that is asked for? */
+bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *row);
+
+/* What a finding of the rule that is asked says, with the known defect that can be its cause. Without one OBSERVED
+ * alone, and NULL: the rule's own remedy. */
+struct known_cause {
+	const char *observed;
+	const char *remedy;
+	const char *source;
+};
+
+struct known_cause known_cause(struct rule_context *ctx, const char *observed);
+/* Where the row's source is, and which state of it was read. */
+const char *known_source(struct rule_context *ctx, const struct known_bad *row);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-software.h - what is installed. Part of facts.h, which includes it. */
+#ifndef FACTS_SOFTWARE_H
+#define FACTS_SOFTWARE_H
+
+#include "facts/fact.h"
+
+/* ---- software: user space that the kernel side has to fit ---- */
+
+struct software_item {
+	struct fact_str path; /* of the library, or of what was found */
+	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep,
+	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, ucx. Stacks: ofed, efa-installer;
+	 * ofa_kernel: the kernel that the installed OFED's symbols are of. Programs: fabricmanager, nvlsm, imex,
+	 * container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that
+	 * modules are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source,
+	 * efa-source. */
+	struct fact_str name;
+	struct fact_str version; /* absent: neither name, package database nor file tells */
+};
+
+struct software_facts {
+	struct fact_bool complete;	  /* every folder that was to be looked into could be */
+	LIST(struct software_item) items; /* libraries, toolkits and packages */
+	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	struct fact_str libcuda;
+	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
+};
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/service-words.h"
+
+#include <string.h>
+
+static const struct service_word words[] = {
+#include "service-words.inc"
+};
+
+static bool is_word_of(const struct service_word *word, const char *unit)
+{
+	size_t n = strlen(word->unit);
+
+	return strcmp(word->unit, "*") == 0 ||
+	       (strncmp(unit, word->unit, n) == 0 && strcmp(unit + n, ".service") == 0);
+}
+
+const struct service_word *service_word_find(const char *unit, const char *line)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is_word_of(&words[i], unit) && strstr(line, words[i].text))
+			return &words[i];
+	return NULL;
+}
+
+bool service_word_is_known(struct span line)
+{
+	static const char *const systemd[] = { "Failed with result '", "Main process exited, code=",
+					       "Control process exited, code=",
+					       "Scheduled restart job, restart counter is at",
+					       "Start request repeated too quickly" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (span_search(line, words[i].text))
+			return true;
+	for (size_t i = 0; i < sizeof(systemd) / sizeof(systemd[0]); i++)
+		if (span_search(line, systemd[i]))
+			return true;
+	return false;
+}
