@@ -25,6 +25,13 @@ HEALTHY = {
     "h200-x8": ("base", "p2p"),
     "laptop": ("base",),
     "no-gpu-server": ("base", "p2p", "gpudirect-rdma", "deepep"),
+    "kinds/dgx-spark": ("base",),
+    "kinds/efa": ("base", "p2p", "gpudirect-rdma"),
+    "kinds/azure": ("base", "p2p", "gpudirect-rdma"),
+    "kinds/vfio-host": ALL_RDMA,
+    "kinds/gb300-tray": ("base", "gpudirect-rdma", "deepep"),
+    "kinds/three-cards": ("base",),
+    "kinds/tesla-p4": ("base", "gpudirect-rdma"),
 }
 # Said on purpose of a node on which nothing is broken.
 ON_PURPOSE = {

@@ -56,6 +56,23 @@ static bool any_beside(const struct endpoints *endpoints, const struct fact_u64 
 	return false;
 }
 
+/* Hyper-V's network takes the virtual function as its fast path, and shows it below its own interface
+ * (drivers/net/hyperv/netvsc_drv.c, netvsc_vf_join()). */
+static bool has_fast_path_role(const struct node *node, const struct pci_device *function)
+{
+	for_each(interface, &node->net.interfaces) {
+		if (!is_known(interface->bdf) || !str_is(function->bdf, interface->bdf.value))
+			continue;
+		for_each(name, &interface->uppers) {
+			const struct net_interface *upper = LIST_FIND(&node->net.interfaces, *name);
+
+			if (upper && str_is(upper->driver, "hv_netvsc"))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void fill_rdma(struct rdma_endpoint *end, const struct endpoints *endpoints,
 		      const struct node *node, const struct rdma_device *device)
 {
@@ -65,7 +82,10 @@ static void fill_rdma(struct rdma_endpoint *end, const struct endpoints *endpoin
 	end->function = f;
 	end->is_virtual = f && is_known(f->physical_function);
 	end->is_management = f && !topology_is_nic(node, f);
-	if (any_beside(endpoints, NULL))
+	end->is_fast_path = f && has_fast_path_role(node, f);
+	if (end->is_fast_path)
+		end->is_for_jobs = false;
+	else if (any_beside(endpoints, NULL))
 		end->is_for_jobs = !end->is_management && f && any_beside(endpoints, &f->device_id);
 	else
 		end->is_for_jobs = !end->is_management && !end->is_virtual;
@@ -91,7 +111,7 @@ const struct endpoints *endpoints_find(const struct node *node, struct arena *ar
 				       is_known(d->class_id) && was_read(d->parent);
 		if (pci_is_gpu(d))
 			topology_chain(node, d, &LIST_ADD(arena, &endpoints->gpus)->chain);
-		else if (topology_is_nic(node, d))
+		else if (topology_is_nic(node, d) && !has_fast_path_role(node, d))
 			topology_chain(node, d, LIST_ADD(arena, &nics.list));
 	}
 	pair(endpoints, &nics, arena);

@@ -16,12 +16,14 @@ struct gpu_endpoint {
 /*
  * Which NICs jobs run over. Where GPUs have NICs beside them (below one switch), these and all of
  * their kind; where they have none, or nothing is known of the distance, as in a virtual machine,
- * every NIC that is no virtual function. Management functions never.
+ * every NIC that is no virtual function. Management functions and fast paths never.
  */
 struct rdma_endpoint {
 	const struct pci_device *function; /* NULL: not known */
 	bool is_virtual;
 	bool is_management; /* a function that manages the node, and no NIC */
+	/* The fast path of a virtual machine's ordinary network: Azure's accelerated networking. */
+	bool is_fast_path;
 	bool is_for_jobs;
 };
 

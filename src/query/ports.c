@@ -24,6 +24,11 @@ bool is_management(const struct endpoints *endpoints, const struct rdma_device *
 	return endpoint_of(endpoints, device)->is_management;
 }
 
+bool is_fast_path(const struct endpoints *endpoints, const struct rdma_device *device)
+{
+	return endpoint_of(endpoints, device)->is_fast_path;
+}
+
 bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device)
 {
 	return endpoint_of(endpoints, device)->is_for_jobs;

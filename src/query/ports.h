@@ -14,6 +14,7 @@
 bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_management(const struct endpoints *endpoints, const struct rdma_device *device);
+bool is_fast_path(const struct endpoints *endpoints, const struct rdma_device *device);
 
 bool port_is_active(const struct rdma_port *port);
 bool port_is_ethernet(const struct rdma_port *port);

@@ -147,6 +147,23 @@ static bool check_snap(struct rule_context *ctx)
 	return !engine(ctx->node);
 }
 
+/* NVIDIA's DRA driver writes a specification for each claim. */
+static bool skip_with_dra(struct rule_context *ctx)
+{
+	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
+
+	if (known_is(dra.is, true))
+		PASS(ctx, .observed = "NVIDIA's DRA driver hands out the GPUs",
+		     .evidence = { dra.fact });
+	else if (!is_known(dra.is) && node_is(ctx->node, KIND_KUBERNETES))
+		UNKNOWN(ctx,
+			.observed = "whether NVIDIA's DRA driver hands out the GPUs was not read",
+			.evidence = { dra.fact });
+	else
+		return false;
+	return true;
+}
+
 static void check_wiring(struct rule_context *ctx)
 {
 	const struct containers_facts *containers = &ctx->node->containers;
@@ -170,7 +187,7 @@ static void check_wiring(struct rule_context *ctx)
 	else if (!was_read(containers->cdi) || !was_read(containers->configs))
 		UNKNOWN(ctx, .evidence = { was_read(containers->cdi) ? "containers.configs"
 								     : "containers.cdi" });
-	else
+	else if (!skip_with_dra(ctx))
 		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = text_printf(ctx, "%s, and nothing tells it about the GPUs",
 						service->unit.value),

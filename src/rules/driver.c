@@ -142,6 +142,11 @@ static void check_flavour(struct rule_context *ctx)
 			ctx,
 			.observed = "GPUs before Turing, which the open kernel modules do not take",
 			.evidence = { "driver.banner", "pci.devices" });
+	else if (known_is(node_efa_reaches_gpus(ctx->node, NULL), true))
+		NOTE(ctx,
+		     .observed = "proprietary kernel modules, whose memory EFA's driver reaches "
+				 "without DMA-BUF",
+		     .evidence = { "driver.banner", "rdma.devices" });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
 		     .expected = "open kernel modules", .evidence = { "driver.banner" });

@@ -350,14 +350,18 @@ static bool skip_before_peermem(struct rule_context *ctx)
 {
 	const struct fact_str *version = &ctx->node->driver.version;
 
-	if (!is_known(*version) || version_compare(version->value, PEERMEM_SINCE) >= 0)
+	if (is_known(*version) && version_compare(version->value, PEERMEM_SINCE) >= 0)
 		return false;
-	NOT_APPLICABLE(ctx,
-		       .observed = text_printf(ctx,
-					       "driver %s has no nvidia_peermem, " PEERMEM_SINCE
-					       " is the first with it",
-					       version->value),
-		       .evidence = { "driver.version" });
+	if (!is_known(*version))
+		UNKNOWN(ctx, .evidence = { "driver.version" });
+	else
+		NOT_APPLICABLE(
+			ctx,
+			.observed = text_printf(ctx,
+						"driver %s has no nvidia_peermem, " PEERMEM_SINCE
+						" is the first with it",
+						version->value),
+			.evidence = { "driver.version" });
 	return true;
 }
 

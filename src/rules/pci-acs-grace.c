@@ -34,6 +34,7 @@ struct port {
 struct ports {
 	struct port list[PORTS_MAX];
 	size_t count;
+	const struct pci_device *unplaced; /* what is above it was not read */
 };
 
 static void want(struct ports *ports, const struct pci_device *device, const struct bits *bits)
@@ -84,6 +85,15 @@ static bool is_judged(const struct pci_device *d)
 	return false;
 }
 
+static void check_place(struct ports *ports, const struct pci_chain *chain)
+{
+	const struct pci_device *top = chain->count ? chain->above[chain->count - 1]
+						    : chain->device;
+
+	if (is_unknown(top->parent))
+		ports->unplaced = top;
+}
+
 static void collect(const struct rule_context *ctx, struct ports *ports)
 {
 	for_each(d, &ctx->node->pci.devices) {
@@ -92,8 +102,11 @@ static void collect(const struct rule_context *ctx, struct ports *ports)
 		if (!pci_is_data_direct(d))
 			continue;
 		topology_chain(ctx->node, d, &dma);
-		for_each(gpu, &ctx->endpoints->gpus)
+		check_place(ports, &dma);
+		for_each(gpu, &ctx->endpoints->gpus) {
+			check_place(ports, &gpu->chain);
 			want_for_pair(ports, &dma, &gpu->chain);
+		}
 	}
 	for_each(d, &ctx->node->pci.devices)
 		if (is_judged(d))
@@ -172,7 +185,10 @@ static void check_masks(struct rule_context *ctx)
 		else if (!wrong && !is_right(&ports.list[i]))
 			wrong = d;
 	}
-	if (wrong)
+	if (ports.unplaced)
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "pci.devices",
+						     ports.unplaced->bdf.value, "parent") });
+	else if (wrong)
 		fail_masks(ctx, &ports, wrong);
 	else if (unread)
 		UNKNOWN(ctx, .remedy = "run as root",

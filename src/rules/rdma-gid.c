@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/ports.h"
+#include "query/selection.h"
 
 /* Answers for a node without an active Ethernet port. */
 static bool skip_without_roce(struct rule_context *ctx)
@@ -38,6 +39,19 @@ static bool is_active_roce(const struct rule_context *ctx, const struct rdma_dev
 }
 
 /* ---- rdma/no-rocev2-gid ---- */
+
+/* A port that no job runs over needs no address. True when that was said. */
+static bool skip_left_out(struct rule_context *ctx, const struct rdma_device *d,
+			  const struct rdma_port *p)
+{
+	const char *fact = NULL;
+	const char *why = port_left_out(ctx->arena, ctx->endpoints, d, p, &fact);
+
+	if (why)
+		NOT_APPLICABLE(ctx, .subject = port_name(ctx->arena, d, p), .observed = why,
+			       .evidence = { fact });
+	return why;
+}
 
 static bool any_usable_gid(const struct rule_context *ctx)
 {
@@ -116,7 +130,7 @@ static void check_no_rocev2(struct rule_context *ctx)
 		const struct rdma_gid *gid = best_gid(p);
 		bool idle = any && !is_job_nic(ctx->endpoints, d);
 
-		if (!is_active_roce(ctx, d, p))
+		if (!is_active_roce(ctx, d, p) || skip_left_out(ctx, d, p))
 			continue;
 		if (gid && is_autoconfigured(gid))
 			fail_autoconfigured(ctx, d, p, gid);
@@ -218,7 +232,7 @@ static void check_no_netdev(struct rule_context *ctx)
 	for_each_port(d, p, ctx->node) {
 		size_t said = ctx->findings->count;
 
-		if (!is_active_roce(ctx, d, p))
+		if (!is_active_roce(ctx, d, p) || skip_left_out(ctx, d, p))
 			continue;
 		if (is_known(p->gids))
 			check_port_netdev(ctx, d, p);

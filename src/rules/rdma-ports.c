@@ -223,6 +223,7 @@ static void check_type(struct rule_context *ctx)
 		infiniband += port_is_infiniband(p);
 		unknown += !is_known(p->link_layer);
 		if (!port_is_ethernet(p) || is_management(ctx->endpoints, d) ||
+		    is_fast_path(ctx->endpoints, d) ||
 		    (!wanted && peers.infiniband <= peers.ethernet))
 			continue;
 		FAIL(ctx, .subject = port_name(ctx->arena, d, p),

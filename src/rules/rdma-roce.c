@@ -6,6 +6,7 @@
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/ports.h"
+#include "query/selection.h"
 
 /* ---- rdma/mtu-small ---- */
 
@@ -74,9 +75,16 @@ static void check_mtu(struct rule_context *ctx)
 	before = ctx->findings->count;
 	for_each_port(d, p, ctx->node) {
 		enum severity severity = SEVERITY_INFO;
+		const char *left_out, *fact = NULL;
 
 		if (!port_is_active(p) || is_management(ctx->endpoints, d))
 			continue;
+		left_out = port_left_out(ctx->arena, ctx->endpoints, d, p, &fact);
+		if (left_out) {
+			NOT_APPLICABLE(ctx, .subject = port_name(ctx->arena, d, p),
+				       .observed = left_out, .evidence = { fact });
+			continue;
+		}
 		/* The MTU of InfiniBand is the subnet manager's, that of a link of neither kind (EFA) the
 		 * device's own: only verbs tell it. */
 		if (!port_is_ethernet(p) && is_known(p->link_layer) &&

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
+#include "query/guests.h"
 #include "query/service-cause.h"
 #include "query/topology.h"
 
@@ -26,20 +27,21 @@ static bool is_on_switch_board(const struct pci_device *device)
 enum switches { SWITCHES_NONE, SWITCHES_MAYBE, SWITCHES_YES };
 
 /* Fabric manager runs where the switches are: in a virtual machine that has the GPUs but not them,
- * it is the host's. */
+ * it is the host's, and a guest's where they were given away with the GPUs. */
 static enum switches find_switches(const struct node *node, const char **bdf)
 {
 	enum switches found = SWITCHES_NONE;
+	bool given = guests_have_all_gpus(node);
 
 	for_each(d, &node->pci.devices) {
-		if (pci_is_nvswitch(d)) {
+		if (pci_is_nvswitch(d) && !pci_is_for_guest(d)) {
 			*bdf = d->bdf.value;
 			return SWITCHES_YES;
 		}
 		if (!is_on_switch_board(d) || found)
 			continue;
 		*bdf = d->bdf.value;
-		found = is_absent(node->os.hypervisor) ? SWITCHES_YES : SWITCHES_MAYBE;
+		found = is_absent(node->os.hypervisor) && !given ? SWITCHES_YES : SWITCHES_MAYBE;
 	}
 	return found;
 }
@@ -163,8 +165,9 @@ static void check_down(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (switches == SWITCHES_MAYBE)
 		UNKNOWN(ctx,
-			.observed = "not running in this virtual machine; it is needed here only "
-				    "if the NVSwitches were passed through as well",
+			.observed =
+				"not running; it is needed here only if the NVSwitches are this "
+				"machine's, and not its host's or its guests'",
 			.evidence = { "os.hypervisor", device });
 	else if (s && str_is(s->active, "activating"))
 		FAIL_AS(ctx, SEVERITY_WARN, .observed = "nvidia-fabricmanager is starting",

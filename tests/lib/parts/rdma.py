@@ -36,7 +36,7 @@ def do_rdma(node, statement):
     """rdma NAME pci=BDF [layer=IB|Ethernet] [netdev=] [KEY=VALUE...]; rdma NAME KEY=VALUE...;
     rdma NAME remove; rdma NAME rename NEW"""
     keys = ("pci", "layer", "netdev", "state", "phys", "rate", "lid", "smlid", "fw", "board", "hca",
-            "guid", "uverbs", "counters", "pkeys", "type", "p2p", "gdr")
+            "guid", "uverbs", "counters", "pkeys", "type", "p2p", "gdr", "sysguid")
     words, named = statement.take(*keys, least=1, most=3)
     name = words[0]
     if words[1:] == ["remove"]:
@@ -103,9 +103,10 @@ def do_gids(node, statement):
 
 
 def do_net(node, statement):
-    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down|no-carrier] [mac=] [master=BOND] [as=bridge];
+    """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down|no-carrier] [mac=] [master=BOND] [as=bridge]
+    [vmbus=DRIVER];
     net NAME remove"""
-    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as")
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus")
     words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
@@ -221,14 +222,14 @@ def _render_device(node, tree, number, name, dev):
     path = _parent(node, dev, name) + "/infiniband/" + name
     for attribute, value in (
             ("node_type", "%d: %s" % (TYPES[dev["type"]], dev["type"])),
-            ("node_guid", dev["guid"]), ("sys_image_guid", dev["guid"]),
+            ("node_guid", dev["guid"]), ("sys_image_guid", dev.get("sysguid", dev["guid"])),
             ("fw_ver", dev["fw"]), ("board_id", dev["board"]), ("hca_type", dev["hca"]),
             ("hw_rev", 0), ("node_desc", node.hostname + " " + name)):
         if value != "":
             tree.line(path + "/" + attribute, value)
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
-        for attribute in ("p2p", "gdr"):
+        for attribute in ("p2p", "gdr", "sysguid"):
             if attribute in dev:
                 tree.line(_parent(node, dev, name) + "/" + attribute, dev[attribute])
     tree.link_between(path + "/subsystem", "/sys/class/infiniband")
@@ -262,7 +263,9 @@ def _add_ipoib(node):
 
 
 def _render_net(node, tree, number, name, dev):
-    path = (pci.path_of(node, dev["bdf"]) if dev["bdf"] else "/sys/devices/virtual") + "/net/" + name
+    vmbus = "/sys/devices/LNXSYSTM:00/VMBUS:00/" + name
+    path = (pci.path_of(node, dev["bdf"]) if dev["bdf"] else vmbus if "vmbus" in dev else
+            "/sys/devices/virtual") + "/net/" + name
     up = dev["state"] != "down"
     state = "down" if dev["state"] == "no-carrier" else dev["state"]
     for attribute, value in (
@@ -276,10 +279,16 @@ def _render_net(node, tree, number, name, dev):
         tree.line(path + "/carrier", int(dev["state"] == "up"))
     if dev["bdf"]:
         tree.link(path + "/device", "../../../" + dev["bdf"])
+    elif "vmbus" in dev:
+        tree.link_between(path + "/device", vmbus)
+        tree.link_between(vmbus + "/driver", "/sys/bus/vmbus/drivers/" + dev["vmbus"])
     if dev["master"]:
+        above = node.net.get(dev["master"], {})
         for link in ("master", "upper_" + dev["master"]):
-            tree.link_between(path + "/" + link, "/sys/devices/virtual/net/" + dev["master"])
-    if any(other["master"] == name for other in node.net.values()):
+            tree.link_between(path + "/" + link, "/sys/devices/%s/net/%s" % (
+                "LNXSYSTM:00/VMBUS:00/" + dev["master"] if "vmbus" in above else "virtual",
+                dev["master"]))
+    if "vmbus" not in dev and any(other["master"] == name for other in node.net.values()):
         tree.line(*((path + "/bridge/stp_state", 0) if dev["as"] == "bridge" else
                     (path + "/bonding/mode", "802.3ad 4")))
     tree.link_between(path + "/subsystem", "/sys/class/net")
