@@ -99,6 +99,9 @@ LINES = {
                    "reached miss count", ["0000:5e:00.0"]),
 }
 
+# Lines that begin with the module that they are about.
+OF_MODULES = ("unknown-parameter", "bad-parameter", "version-magic", "symbol-version", "unknown-symbol")
+
 # What looks alike and means nothing, or nothing for this program.
 HARMLESS = [
     "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build",
@@ -130,9 +133,11 @@ def test_pattern(tmp_path, pattern):
     log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg(HARMLESS + [line] + HARMLESS)}))
     number = len(HARMLESS) + 1
     text = "[%5d.%06d] %s" % (number, number, line)
+    once = {"count": 1, "first": text, "last": text, "first_us": 1000001 * number, "last_us": 1000001 * number}
     assert list(lines) == [pattern]
-    assert lines[pattern] == {"pattern": pattern, "count": 1, "first": text, "last": text,
-                              "devices": devices}
+    modules = [line.partition(":")[0]] if pattern in OF_MODULES else []
+    assert lines[pattern] == dict(once, pattern=pattern, devices=[dict(once, name=d) for d in devices],
+                                  modules=[dict(once, name=m) for m in modules])
     assert log["source"] == "/var/log/dmesg" and log["complete"] is True
 
 
@@ -163,7 +168,23 @@ def test_devices_in_every_form(tmp_path):
         "NVRM: Xid (PCI:0000:9a:00): 13, at 12:34:56.7 on 1:2.3 and abcd:ef", "NVRM: Xid (x): 13, c",
         "NVRM: Xid (PCI:10000:01:00.0): 13, d"])}))
     assert lines["xid-13"]["count"] == 5
-    assert lines["xid-13"]["devices"] == ["0000:9a:00.0", "0000:9b:00.1", "10000:01:00.0"]
+    assert [(d["name"], d["count"]) for d in lines["xid-13"]["devices"]] == [
+        ("0000:9a:00.0", 2), ("0000:9b:00.1", 1), ("10000:01:00.0", 1)]
+
+
+def test_lines_are_kept_by_device_and_by_module(tmp_path):
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg([
+        "NVRM: Xid (PCI:0000:9a:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)",
+        "nv_peer_mem: Unknown symbol a (err -22)", "nvidia_peermem: Unknown symbol b (err -2)",
+        "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+        "nvidia-peermem: Unknown symbol c (err -2)"])}))
+    a, b = lines["xid-154"]["devices"]
+    assert (a["count"], a["first_us"], a["last_us"]) == (1, 1000001, 1000001) and "Reboot" in a["last"]
+    assert (b["count"], b["first_us"]) == (1, 4000004) and "to 0x0" in b["first"]
+    assert lines["xid-154"]["first"] == a["first"] and lines["xid-154"]["last"] == b["last"]
+    modules = lines["unknown-symbol"]["modules"]
+    assert [(m["name"], m["count"]) for m in modules] == [("nv_peer_mem", 1), ("nvidia_peermem", 2)]
+    assert "symbol b" in modules[1]["first"] and "symbol c" in modules[1]["last"]
 
 
 def test_forms_of_a_line(tmp_path):
@@ -209,6 +230,32 @@ def test_kern_log_without_the_boot_gives_way_to_dmesg(tmp_path):
     assert log["complete"] is False and list(lines) == ["xid-79"]
     log, lines = log_of(make(tmp_path / "u", dict(files, **{"/var/log/dmesg": BANNER})))
     assert log["source"] == "/var/log/dmesg" and log["complete"] is True
+
+
+@pytest.mark.parametrize("name", ["messages", "syslog", "kern.log"])
+def test_file_of_each_distribution(tmp_path, name):
+    """What rsyslog has of the kernel: RHEL and SUSE in messages, Debian in syslog and kern.log."""
+    other = "Nov 21 05:00:03 node7 systemd[1]: kernel: NVRM: Xid (PCI:0000:9a:00): 79, no\n"
+    files = {"/var/log/" + name: syslog([BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 48, x"]) + other}
+    log, lines = log_of(make(tmp_path / "t", files))
+    assert log["source"] == "/var/log/" + name and log["complete"] is True
+    assert list(lines) == ["xid-48"] and "first_us" not in lines["xid-48"]
+
+
+def test_times_of_a_file(tmp_path):
+    """Of printk where it is there, else by the clock where the boot's time is known."""
+    text = (syslog([BANNER.strip()], iso=True) + "2026-11-21T06:00:01.5+01:00 n kernel: NVRM: Xid (PCI:0000:9a:00): 48, x\n"
+            + syslog(["[    7.000002] NVRM: Xid (PCI:0000:9a:00): 48, y"], iso=True))
+    boot = 1795237000    # 2026-11-21T04:56:40Z
+    for proc, first in (({"/proc/stat": "btime %d\n" % boot}, 201500000), ({}, None)):
+        log, lines = log_of(make(tmp_path / str(first), dict(proc, **{"/var/log/messages": text})))
+        assert lines["xid-48"].get("first_us") == first and lines["xid-48"]["last_us"] == 7000002
+
+
+def test_many_boots_in_a_file(tmp_path):
+    boot = syslog([BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 79, x", "NVRM: Xid (PCI:0000:9b:00): 48, x"])
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/kern.log": boot * 20000}))
+    assert {p: l["count"] for p, l in lines.items()} == {"xid-48": 1, "xid-79": 1}
 
 
 def test_long_and_damaged_lines(tmp_path):
@@ -274,10 +321,13 @@ def test_journal_of_the_last_boot(tmp_path, folder):
     journal(tmp_path / "t", ENTRIES, folder)
     log, lines = log_of(tmp_path / "t")
     assert log["source"] == "journal" and log["complete"] is True
-    assert lines == {"xid-48": {
-        "pattern": "xid-48", "count": 2, "first": "[   12.345678] NVRM: Xid (PCI:0000:9b:00): 48, y",
-        "last": "[   99.000000] NVRM: Xid (PCI:0000:9c:00): 48, z",
-        "devices": ["0000:9b:00.0", "0000:9c:00.0"]}}
+    assert list(lines) == ["xid-48"]
+    xid = lines["xid-48"]
+    assert xid["count"] == 2 and (xid["first_us"], xid["last_us"]) == (12345678, 99000000)
+    assert xid["first"] == "[   12.345678] NVRM: Xid (PCI:0000:9b:00): 48, y"
+    assert xid["last"] == "[   99.000000] NVRM: Xid (PCI:0000:9c:00): 48, z"
+    assert [(d["name"], d["last_us"]) for d in xid["devices"]] == [("0000:9b:00.0", 12345678),
+                                                                     ("0000:9c:00.0", 99000000)]
 
 
 @needs_remote
@@ -299,6 +349,13 @@ def test_journal_without_the_boots_beginning(tmp_path):
     journal(tmp_path / "t", ENTRIES[3:])
     log, lines = log_of(tmp_path / "t")
     assert log["complete"] is False and lines["xid-48"]["count"] == 2
+
+
+@needs_remote
+def test_a_file_reaches_back_further_than_the_journal(tmp_path):
+    journal(tmp_path / "t", ENTRIES[3:])
+    log, _ = log_of(make(tmp_path / "t", {"/var/log/messages": syslog([BANNER.strip()])}))
+    assert log["source"] == "/var/log/messages" and log["complete"] is True
 
 
 @needs_remote

@@ -646,10 +646,22 @@ const struct desc software_facts_desc = DESC(software_facts);
 
 /* ---- log, env, the node ---- */
 
+static const struct field log_subject_fields[] = {
+	F_STR(log_subject, name, NULL),	    F_U64(log_subject, count, NULL),
+	F_STR(log_subject, first, NULL),    F_STR(log_subject, last, NULL),
+	F_U64(log_subject, first_us, NULL), F_U64(log_subject, last_us, NULL),
+};
+static const struct desc log_subject_desc = DESC(log_subject);
+
 static const struct field log_line_fields[] = {
-	F_STR(log_line, pattern, NULL),	 F_U64(log_line, count, NULL),
-	F_STR(log_line, first, NULL),	 F_STR(log_line, last, NULL),
-	F_STRS(log_line, devices, NULL),
+	F_STR(log_line, pattern, NULL),
+	F_U64(log_line, count, NULL),
+	F_STR(log_line, first, NULL),
+	F_STR(log_line, last, NULL),
+	F_U64(log_line, first_us, NULL),
+	F_U64(log_line, last_us, NULL),
+	F_LIST(log_line, devices, log_subject_desc, NULL),
+	F_LIST(log_line, modules, log_subject_desc, NULL),
 };
 static const struct desc log_line_desc = DESC(log_line);
 

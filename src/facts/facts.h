@@ -550,16 +550,31 @@ struct limits_facts {
 
 /* ---- log: lines of the kernel log that mean something ---- */
 
+/* Times are since the boot, as printk counts; those of the clock follow from os.boot_time_s. Unknown: the log
+ * does not have them. */
+struct log_subject {
+	struct fact_str name;	  /* PCI address of the device, or the module's name with underscores */
+	struct fact_u64 count;	  /* how many of those lines */
+	struct fact_str first;	  /* the first of them */
+	struct fact_str last;	  /* the last of them */
+	struct fact_u64 first_us; /* when the first one was written */
+	struct fact_u64 last_us;  /* when the last one was written */
+};
+
 struct log_line {
-	struct fact_str pattern;    /* its name in probes/log.c: allow-peermapping, xid-79 */
-	struct fact_u64 count;	    /* how many such lines */
-	struct fact_str first;	    /* the first such line */
-	struct fact_str last;	    /* the last such line */
-	LIST(const char *) devices; /* BDFs that those lines name */
+	struct fact_str pattern;	   /* its name in probes/log.c: allow-peermapping, xid-79 */
+	struct fact_u64 count;		   /* how many such lines */
+	struct fact_str first;		   /* the first such line */
+	struct fact_str last;		   /* the last such line */
+	struct fact_u64 first_us;	   /* when the first one was written */
+	struct fact_u64 last_us;	   /* when the last one was written */
+	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
+	LIST(struct log_subject) modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
 };
 
 struct log_facts {
-	struct fact_str source;	     /* /dev/kmsg, journal, /var/log/kern.log, /var/log/dmesg */
+	/* /dev/kmsg, journal, /var/log/kern.log, /var/log/messages, /var/log/syslog, /var/log/dmesg */
+	struct fact_str source;
 	struct fact_bool complete;   /* from the boot on: what is not in it did not happen */
 	LIST(struct log_line) lines; /* lines that mean something, by their pattern */
 };

@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "parse/module.h"
 
@@ -47,13 +49,28 @@ static size_t bracketed(struct span s)
 	return end < s.n && end < TIME_MAX ? end + 1 : 0;
 }
 
+/* "[   12.345678]": seconds and microseconds since the boot. */
+static bool read_time(struct span brackets, uint64_t *time_us)
+{
+	struct span seconds, micros = { brackets.p + 1, brackets.n - 2 };
+	uint64_t s, us;
+
+	if (!span_cut(&micros, '.', &seconds) || micros.n != 6 ||
+	    span_u64(span_trim(seconds), 10, &s) || span_u64(micros, 10, &us) ||
+	    s > UINT64_MAX / 2000000)
+		return false;
+	*time_us = s * 1000000 + us;
+	return true;
+}
+
 /* What is left after the time, the processor or task that CONFIG_PRINTK_CALLER adds, and blanks. */
-static struct span after_time(struct span s)
+static struct span after_time(struct span s, struct kmsg_line *out)
 {
 	size_t n = bracketed(s);
 
 	if (!n)
 		return s;
+	out->timed = read_time((struct span){ s.p, n }, &out->time_us);
 	s = from(s, n);
 	if (s.n > 2 && s.p[0] == '[' && (strchr(" TC", s.p[1]) != NULL))
 		s = from(s, bracketed(s));
@@ -70,9 +87,40 @@ static size_t level_prefix(struct span line)
 	return end < line.n && end < 5 ? end + 1 : 0;
 }
 
+/* "2026-11-21T05:00:01.123456+00:00": Unix time in microseconds, or 0. */
+static uint64_t read_clock(struct span word)
+{
+	struct tm tm = { 0 };
+	char text[40], *rest, *end;
+	uint64_t us = 0, scale = 100000;
+	int64_t offset = 0;
+	time_t seconds;
+
+	if (word.n >= sizeof(text))
+		return 0;
+	memcpy(text, word.p, word.n);
+	text[word.n] = '\0';
+	rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	if (!rest)
+		return 0;
+	if (*rest == '.')
+		for (rest++; isdigit((unsigned char)*rest); rest++, scale /= 10)
+			us += scale * (uint64_t)(*rest - '0');
+	if (*rest == '+' || *rest == '-') {
+		offset = strtol(rest + 1, &end, 10) * 3600;
+		if (*end == ':')
+			offset += strtol(end + 1, NULL, 10) * 60;
+		offset = *rest == '+' ? offset : -offset;
+	} else if (*rest != 'Z') {
+		return 0;
+	}
+	seconds = timegm(&tm) - (time_t)offset;
+	return seconds > 0 ? (uint64_t)seconds * 1000000 + us : 0;
+}
+
 /* Cuts time and host off, if the kernel said the line: "Nov 21 05:00:01 node" has four words, a
  * time in ISO 8601 and a host two. A program's tag would be one more. */
-static bool cut_syslog_prefix(struct span *line)
+static bool cut_syslog_prefix(struct span *line, uint64_t *clock_us)
 {
 	static const char tag[] = " kernel:";
 	struct span head = { line->p, line->n < SYSLOG_PREFIX_MAX ? line->n : SYSLOG_PREFIX_MAX };
@@ -84,7 +132,8 @@ static bool cut_syslog_prefix(struct span *line)
 		return false;
 	head.n = (size_t)(at - head.p);
 	while (span_word(&head, &word))
-		words++;
+		if (words++ == 0)
+			*clock_us = read_clock(word);
 	*line = span_trim(from(*line, (size_t)(at - line->p) + sizeof(tag) - 1));
 	return words == 4 || words == 2;
 }
@@ -93,15 +142,16 @@ bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out)
 {
 	static const char tag[] = "kernel:";
 
+	*out = (struct kmsg_line){ 0 };
 	line = span_trim(line);
 	if (syslog) {
-		if (!cut_syslog_prefix(&line))
+		if (!cut_syslog_prefix(&line, &out->clock_us))
 			return false;
 	} else {
 		line = from(line, level_prefix(line));
 	}
 	out->text = line;
-	out->message = after_time(line);
+	out->message = after_time(line, out);
 	/* journalctl -o short-monotonic; Ubuntu's dmesg.service does that once, while booting. */
 	out->saved = !syslog && span_starts(out->message, tag);
 	if (out->saved)
@@ -117,15 +167,18 @@ bool kmsg_is_banner(struct span message)
 /* ---- patterns ---- */
 
 /* nvidia_peermem: disagrees about ...; also "gdrdrv:__gdrdrv_pin_buffer:..." */
-static bool begins_with_module(struct span message)
+static struct span module_before(struct span message)
 {
+	struct span none = { message.p, 0 };
 	size_t colon = span_find(message, ':');
 	char name[MODULE_NAME_MAX];
 
 	if (colon == message.n || colon >= MODULE_NAME_MAX)
-		return false;
+		return none;
 	module_name_copy((struct span){ message.p, colon }, name);
-	return module_is_of_interest(name) || module_file_is_of_interest(name);
+	if (module_is_of_interest(name) || module_file_is_of_interest(name))
+		none.n = colon;
+	return none;
 }
 
 /* NVRM: Xid (PCI:0000:1b:00): 79, pid=... */
@@ -161,7 +214,7 @@ static bool begins_with_device(struct span message)
 
 struct kmsg_message kmsg_message_of(struct span text)
 {
-	return (struct kmsg_message){ text, begins_with_module(text), begins_with_device(text) };
+	return (struct kmsg_message){ text, module_before(text), begins_with_device(text) };
 }
 
 bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
@@ -169,7 +222,7 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 {
 	struct span rest = message->text;
 
-	if ((pattern->kind == KMSG_OF_MODULE && !message->of_module) ||
+	if ((pattern->kind == KMSG_OF_MODULE && !message->module.n) ||
 	    (pattern->kind == KMSG_OF_DEVICE && !message->of_device))
 		return false;
 	if (pattern->start && !span_starts(rest, pattern->start))
@@ -182,6 +235,39 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 		rest = from(rest, (size_t)(at - rest.p) + strlen(pattern->has[i]));
 	}
 	return pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number);
+}
+
+#define ANYWHERE 256 /* the chain of those that do not say how a message begins */
+
+void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count)
+{
+	*index = (struct kmsg_index){ .patterns = patterns, .count = count };
+	/* From the last one, so that each chain has them in their order. */
+	for (size_t i = count; i-- > 0;) {
+		const char *start = patterns[i].start;
+		uint8_t *head = &index->heads[start ? (unsigned char)*start : ANYWHERE];
+
+		index->next[i] = *head;
+		*head = (uint8_t)(i + 1);
+	}
+}
+
+const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
+					   const struct kmsg_message *message, uint64_t *number)
+{
+	unsigned char first = message->text.n ? (unsigned char)message->text.p[0] : 0;
+	uint8_t a = index->heads[first];
+	uint8_t b = message->module.n || message->of_device ? index->heads[ANYWHERE] : 0;
+
+	while (a || b) {
+		uint8_t *lower = !b || (a && a < b) ? &a : &b;
+		const struct kmsg_pattern *pattern = &index->patterns[*lower - 1];
+
+		if (kmsg_matches(pattern, message, number))
+			return pattern;
+		*lower = index->next[*lower - 1];
+	}
+	return NULL;
 }
 
 /* ---- PCI functions ---- */

@@ -31,6 +31,9 @@ struct kmsg_line {
 	struct span text; /* with its time in brackets, where it has one */
 	struct span message;
 	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
+	bool timed; /* the time since the boot is in the line */
+	uint64_t time_us;
+	uint64_t clock_us; /* Unix time that a syslog daemon wrote in ISO 8601, or 0 */
 };
 
 /* False for a line that is not the kernel's. */
@@ -41,8 +44,8 @@ bool kmsg_is_banner(struct span message);
 /* A message, and what its beginning is: found out once, since most patterns need one of the two. */
 struct kmsg_message {
 	struct span text;
-	bool of_module; /* "gdrdrv: ...": a module that this program is about */
-	bool of_device; /* "nvidia 0000:1b:00.0: ...": a driver's line about a PCI function */
+	struct span module; /* "gdrdrv: ...": a module that this program is about; empty: none */
+	bool of_device;	    /* "nvidia 0000:1b:00.0: ...": a driver's line about a PCI function */
 };
 
 struct kmsg_message kmsg_message_of(struct span text);
@@ -63,6 +66,20 @@ struct kmsg_pattern {
 /* NUMBER is that of a numbered pattern. */
 bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
 		  uint64_t *number);
+
+/* Many patterns at once: by the byte that a message begins with, few are left to be tried. */
+#define KMSG_PATTERNS_MAX 255
+struct kmsg_index {
+	const struct kmsg_pattern *patterns;
+	size_t count;
+	uint8_t heads[256 + 1]; /* of chains; 0: none, else one more than the pattern's number */
+	uint8_t next[KMSG_PATTERNS_MAX];
+};
+
+void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count);
+/* The first pattern that fits, or NULL. */
+const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
+					   const struct kmsg_message *message, uint64_t *number);
 
 #define KMSG_BDF_MAX 24
 /* Cuts REST after the next PCI function that it names; PCI:0000:1b:00 without a function is .0, and

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "parse/module.h"
 
 /* Of the time and what is kept of the message, whose bytes can be four each before they are taken back. */
 #define KMSG_ESCAPED_MAX (4 * LOG_LINE_MAX + 1)
@@ -13,93 +14,161 @@
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena)
 {
-	*scan = (struct log_scan){ .patterns = patterns, .count = count, .arena = arena };
-	log_scan_forget(scan);
+	*scan = (struct log_scan){ .arena = arena };
+	kmsg_index_begin(&scan->index, patterns, count);
+}
+
+/* ---- room for lines: a file may have a thousand boots, and only the last one counts ---- */
+
+struct spare {
+	struct spare *next;
+};
+
+static char *take_room(struct log_scan *scan)
+{
+	struct spare *spare = scan->spare;
+
+	if (!spare)
+		return arena_alloc(scan->arena, LOG_LINE_MAX);
+	scan->spare = spare->next;
+	return (char *)spare;
+}
+
+static void give_back(struct log_scan *scan, struct log_kept *kept)
+{
+	struct span *const lines[] = { &kept->first, &kept->last };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct spare *spare = (struct spare *)lines[i]->p;
+
+		if (!spare)
+			continue;
+		spare->next = scan->spare;
+		scan->spare = spare;
+	}
+	*kept = (struct log_kept){ 0 };
+}
+
+/* In LIST, a list of struct log_kept, which keeps its room. */
+static void empty(struct log_scan *scan, void *list)
+{
+	typeof(&((struct log_found *)0)->devices) kept = list;
+
+	for_each_mut(k, kept)
+		give_back(scan, k);
+	kept->count = 0;
 }
 
 void log_scan_forget(struct log_scan *scan)
 {
-	scan->facts = (struct log_facts){ .lines = { .state = FACT_KNOWN } };
-	memset(scan->last, 0, sizeof(scan->last));
-}
-
-static struct log_line *line_of(struct log_scan *scan, const char *name)
-{
-	struct log_line *line;
-
-	for_each_mut(l, &scan->facts.lines)
-		if (str_is(l->pattern, name))
-			return l;
-	if (scan->facts.lines.count == LOG_PATTERNS_MAX)
-		return NULL;
-	line = LIST_ADD(scan->arena, &scan->facts.lines);
-	line->pattern = fact_str(scan->arena, name);
-	line->count = fact_u64(0);
-	line->devices.state = FACT_KNOWN;
-	return line;
-}
-
-static void add_devices(struct log_scan *scan, struct log_line *line, struct span message)
-{
-	char bdf[KMSG_BDF_MAX];
-
-	while (kmsg_bdf_next(&message, bdf) && line->devices.count < LOG_DEVICES_MAX) {
-		bool known = false;
-
-		for (uint32_t i = 0; i < line->devices.count && !known; i++)
-			known = strcmp(line->devices.items[i], bdf) == 0;
-		if (!known)
-			*LIST_ADD(scan->arena, &line->devices) = arena_strdup(scan->arena, bdf);
+	for_each_mut(found, &scan->found) {
+		give_back(scan, &found->all);
+		empty(scan, &found->devices);
+		empty(scan, &found->modules);
 	}
+	scan->found.count = 0;
+	scan->subjects = 0;
 }
 
-static void set_last(struct log_scan *scan, struct log_line *line, struct span text)
-{
-	struct span *last = &scan->last[line - scan->facts.lines.items];
+/* ---- keeping lines ---- */
 
+static void keep(struct log_scan *scan, struct log_kept *kept, uint64_t time_us, struct span text)
+{
 	if (text.n >= LOG_LINE_MAX)
 		text.n = utf8_cut(text.p, LOG_LINE_MAX);
-	if (!last->p) {
-		line->first = fact_strn(scan->arena, text.p, text.n);
-		last->p = arena_alloc(scan->arena, LOG_LINE_MAX);
+	if (!kept->count++) {
+		kept->first = (struct span){ take_room(scan), text.n };
+		memcpy((char *)kept->first.p, text.p, text.n);
+		kept->first_us = time_us;
+		kept->last.p = take_room(scan);
 	}
-	memcpy((char *)last->p, text.p, text.n);
-	last->n = text.n;
+	memcpy((char *)kept->last.p, text.p, text.n);
+	kept->last.n = text.n;
+	kept->last_us = time_us;
 }
 
-static const struct kmsg_pattern *match(const struct log_scan *scan, struct span message,
-					uint64_t *number)
+static struct log_found *found_of(struct log_scan *scan, const char *name)
+{
+	struct log_found *f;
+
+	for_each_mut(known, &scan->found)
+		if (strcmp(known->all.name, name) == 0)
+			return known;
+	if (scan->found.count == LOG_PATTERNS_MAX)
+		return NULL;
+	f = LIST_ADD(scan->arena, &scan->found);
+	snprintf(f->all.name, sizeof(f->all.name), "%s", name);
+	return f;
+}
+
+/* In LIST, a list of struct log_kept. */
+static void keep_of(struct log_scan *scan, void *list, const char *name, uint64_t time_us,
+		    struct span text)
+{
+	typeof(&((struct log_found *)0)->devices) kept = list;
+	struct log_kept *k;
+
+	for_each_mut(known, kept)
+		if (strcmp(known->name, name) == 0) {
+			keep(scan, known, time_us, text);
+			return;
+		}
+	if (scan->subjects == LOG_SUBJECTS_MAX)
+		return;
+	scan->subjects++;
+	k = LIST_ADD(scan->arena, kept);
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	keep(scan, k, time_us, text);
+}
+
+/* A line that names a device twice is one line of it. */
+static void keep_devices(struct log_scan *scan, struct log_found *found, uint64_t time_us,
+			 struct span text, struct span message)
+{
+	char bdfs[8][KMSG_BDF_MAX];
+	size_t n = 0;
+
+	while (n < 8 && kmsg_bdf_next(&message, bdfs[n])) {
+		bool again = false;
+
+		for (size_t i = 0; i < n; i++)
+			again |= strcmp(bdfs[i], bdfs[n]) == 0;
+		if (!again)
+			keep_of(scan, &found->devices, bdfs[n++], time_us, text);
+	}
+}
+
+/* ---- finding them ---- */
+
+static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern, uint64_t number,
+		      uint64_t time_us, struct span text, const struct kmsg_message *message)
+{
+	char name[64], module[MODULE_NAME_MAX];
+	struct log_found *found;
+
+	if (pattern->kind == KMSG_NUMBERED)
+		snprintf(name, sizeof(name), "%s-%" PRIu64, pattern->name, number);
+	else
+		snprintf(name, sizeof(name), "%s", pattern->name);
+	found = found_of(scan, name);
+	if (!found)
+		return;
+	keep(scan, &found->all, time_us, text);
+	keep_devices(scan, found, time_us, text, message->text);
+	if (pattern->kind != KMSG_OF_MODULE)
+		return;
+	module_name_copy(message->module, module);
+	keep_of(scan, &found->modules, module, time_us, text);
+}
+
+void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, struct span message)
 {
 	struct kmsg_message m = kmsg_message_of(message);
-
-	for (size_t i = 0; i < scan->count; i++)
-		if (kmsg_matches(&scan->patterns[i], &m, number))
-			return &scan->patterns[i];
-	return NULL;
-}
-
-static void found(struct log_scan *scan, const struct kmsg_pattern *pattern, uint64_t number,
-		  struct span text, struct span message)
-{
-	char name[64];
-	struct log_line *line;
-
-	snprintf(name, sizeof(name), "%s-%" PRIu64, pattern->name, number);
-	line = line_of(scan, pattern->kind == KMSG_NUMBERED ? name : pattern->name);
-	if (!line)
-		return;
-	line->count.value++;
-	set_last(scan, line, text);
-	add_devices(scan, line, message);
-}
-
-void log_scan_text(struct log_scan *scan, struct span text, struct span message)
-{
 	uint64_t number = 0;
-	const struct kmsg_pattern *pattern = match(scan, message, &number);
+	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
 
 	if (pattern)
-		found(scan, pattern, number, text, message);
+		keep_line(scan, pattern, number, time_us, text, &m);
 }
 
 /* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
@@ -120,8 +189,9 @@ static void unescape(char *text)
 
 void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span message)
 {
+	struct kmsg_message m = kmsg_message_of(message);
 	uint64_t number = 0;
-	const struct kmsg_pattern *pattern = match(scan, message, &number);
+	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
 	char text[KMSG_ESCAPED_MAX];
 
 	if (!pattern)
@@ -129,32 +199,63 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span messa
 	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
 		 time_us % 1000000, SPAN_FMT(message));
 	unescape(text);
-	found(scan, pattern, number, span_of(text), message);
+	keep_line(scan, pattern, number, time_us, span_of(text), &m);
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	const struct log_line *x = a, *y = b;
+/* ---- facts ---- */
 
-	return strcmp(x->pattern.value, y->pattern.value);
+static struct fact_u64 time_fact(uint64_t time_us)
+{
+	return time_us == LOG_NO_TIME ? (struct fact_u64){ 0 } : fact_u64(time_us);
 }
 
-static int compare_strings(const void *a, const void *b)
+static void add_subjects(struct log_scan *scan, const void *from, void *to)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const typeof(((struct log_found *)0)->devices) *kept = from;
+	typeof(&((struct log_line *)0)->devices) subjects = to;
+
+	subjects->state = FACT_KNOWN;
+	for_each(k, kept)
+		*LIST_ADD(scan->arena, subjects) = (struct log_subject){
+			.name = fact_str(scan->arena, k->name),
+			.count = fact_u64(k->count),
+			.first = fact_strn(scan->arena, k->first.p, k->first.n),
+			.last = fact_strn(scan->arena, k->last.p, k->last.n),
+			.first_us = time_fact(k->first_us),
+			.last_us = time_fact(k->last_us),
+		};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct fact_str *)a)->value, ((const struct fact_str *)b)->value);
+}
+
+static void add_line(struct log_scan *scan, const struct log_found *found)
+{
+	struct log_line *line = LIST_ADD(scan->arena, &scan->facts.lines);
+	const struct log_kept *all = &found->all;
+
+	line->pattern = fact_str(scan->arena, all->name);
+	line->count = fact_u64(all->count);
+	line->first = fact_strn(scan->arena, all->first.p, all->first.n);
+	line->last = fact_strn(scan->arena, all->last.p, all->last.n);
+	line->first_us = time_fact(all->first_us);
+	line->last_us = time_fact(all->last_us);
+	add_subjects(scan, &found->devices, &line->devices);
+	add_subjects(scan, &found->modules, &line->modules);
+	fact_list_sort(&line->devices, sizeof(line->devices.items[0]), compare_names);
+	fact_list_sort(&line->modules, sizeof(line->modules.items[0]), compare_names);
 }
 
 void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 {
 	struct log_facts *facts = &scan->facts;
 
+	*facts = (struct log_facts){ .lines = { .state = FACT_KNOWN } };
 	facts->source = fact_str(scan->arena, source);
 	facts->complete = fact_bool(complete);
-	for_each_mut(line, &facts->lines) {
-		struct span last = scan->last[line - facts->lines.items];
-
-		line->last = fact_strn(scan->arena, last.p, last.n);
-		fact_list_sort(&line->devices, sizeof(char *), compare_strings);
-	}
-	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_lines);
+	for_each(found, &scan->found)
+		add_line(scan, found);
+	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
 }

@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-scan.h - counts the lines of a kernel log that match patterns. */
+/* log-scan.h - the lines of a kernel log that match patterns, counted: all of a pattern, and those about
+ * each device and of each module by themselves. */
 #ifndef LOG_SCAN_H
 #define LOG_SCAN_H
 
 #include "facts/facts.h"
 #include "parse/kmsg.h"
 
-#define LOG_DEVICES_MAX 256  /* named by the lines of one pattern */
-#define LOG_PATTERNS_MAX 512 /* found; numbered ones count each by itself */
-#define LOG_LINE_MAX 512     /* bytes that are kept of a line */
+#define LOG_PATTERNS_MAX 512  /* found; numbered ones count each by itself */
+#define LOG_SUBJECTS_MAX 2048 /* devices and modules of all patterns together */
+#define LOG_LINE_MAX 512      /* bytes that are kept of a line */
+#define LOG_NO_TIME UINT64_MAX
+
+/* Some lines: how many, the first and the last. */
+struct log_kept {
+	char name[64];
+	uint64_t count, first_us, last_us;
+	struct span first, last;
+};
+
+struct log_found {
+	struct log_kept all; /* named by the pattern */
+	LIST(struct log_kept) devices, modules;
+};
+
+struct spare;
 
 struct log_scan {
-	const struct kmsg_pattern *patterns;
-	size_t count;
+	struct kmsg_index index;
 	struct arena *arena;
-	struct log_facts facts;
-	/* The last line of each, which is replaced too often to take new memory for it. */
-	struct span last[LOG_PATTERNS_MAX];
+	LIST(struct log_found) found;
+	size_t subjects;
+	struct spare *spare;	/* room for lines that are no longer kept */
+	struct log_facts facts; /* after log_scan_end() */
 };
 
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena);
-/* TEXT is the line to keep, MESSAGE what to match. */
-void log_scan_text(struct log_scan *scan, struct span text, struct span message);
+/* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME. */
+void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, struct span message);
 /* The same, with the line as dmesg(1) prints it. */
 void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span message);
 /* What was found so far belongs to an earlier boot. */

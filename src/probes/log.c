@@ -73,10 +73,6 @@ static const struct kmsg_pattern patterns[] = {
 	{ "uvm-hmm-failed", "nvidia-uvm:", { "devmem_alloc_pagemap[", " err -" }, KMSG_ANY },
 	{ "gdrdrv-built-for", "gdrdrv:", { " built for ", " NVIDIA driver" }, KMSG_ANY },
 	{ "gdrdrv-pin-failed", "gdrdrv:", { "nvidia_p2p_get_pages(", "failed" }, KMSG_ANY },
-	/* Apart from other modules', of whose lines only the first and the last are kept. */
-	{ "nvidia-fs-symbol", "nvidia_fs:", { " version of symbol " }, KMSG_ANY },
-	{ "nvidia-fs-symbol", "nvidia_fs:", { "no symbol version for " }, KMSG_ANY },
-	{ "nvidia-fs-symbol", "nvidia_fs:", { "Unknown symbol " }, KMSG_ANY },
 	{ "unknown-parameter", NULL, { ": unknown parameter '", "' ignored" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' invalid for parameter `" }, KMSG_OF_MODULE },
 	{ "bad-parameter", NULL, { "' too large for parameter `" }, KMSG_OF_MODULE },
@@ -191,48 +187,29 @@ static int read_tree_journal(struct host *host, struct log_scan *scan)
 	return rc ? rc : read_journal(host, scan, native);
 }
 
-/* ---- the two of them ---- */
-
-static int ask_log(struct host *host, void *facts, struct arena *arena, void *user)
-{
-	struct log_facts *answer = facts;
-	struct log_scan ring, journal;
-	int rc, second;
-
-	(void)user;
-	log_scan_begin(&ring, patterns, PATTERNS, arena);
-	log_scan_begin(&journal, patterns, PATTERNS, arena);
-	if (host_kind(host) == HOST_TREE) {
-		if (read_tree_journal(host, &journal) == 0)
-			*answer = journal.facts;
-		return 0;
-	}
-	rc = read_ring(host, &ring);
-	if (rc == 0 && known_is(ring.facts.complete, true)) {
-		*answer = ring.facts;
-		return 0;
-	}
-	second = read_journal(host, &journal, NULL);
-	if (second == 0)
-		*answer = journal.facts;
-	else if (rc == 0)
-		*answer = ring.facts;
-	/* That there is no such device says nothing; that it may not be read is the answer. */
-	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
-}
-
 /* ---- files ---- */
 
 struct log_file {
 	const char *path;
 	bool syslog;
+	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 };
 
 struct file_scan {
 	struct log_scan scan;
-	bool syslog;
+	const struct log_file *file;
 	bool complete;
 };
+
+/* A syslog daemon may have left the clock's time alone in a line. */
+static uint64_t since_boot(const struct file_scan *f, const struct kmsg_line *line)
+{
+	if (line->timed)
+		return line->time_us;
+	if (!line->clock_us || !f->file->boot_us || line->clock_us < f->file->boot_us)
+		return LOG_NO_TIME;
+	return line->clock_us - f->file->boot_us;
+}
 
 /* Lines that stand before the last boot's first are another boot's. */
 static bool file_line(void *user, struct span line)
@@ -240,14 +217,14 @@ static bool file_line(void *user, struct span line)
 	struct file_scan *f = user;
 	struct kmsg_line parsed;
 
-	if (!kmsg_line_parse(line, f->syslog, &parsed))
+	if (!kmsg_line_parse(line, f->file->syslog, &parsed))
 		return true;
 	if (kmsg_is_banner(parsed.message)) {
 		log_scan_forget(&f->scan);
 		/* What was saved while booting does not know what happened since. */
 		f->complete = !parsed.saved;
 	}
-	log_scan_text(&f->scan, parsed.text, parsed.message);
+	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.text, parsed.message);
 	return true;
 }
 
@@ -255,7 +232,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 {
 	const struct log_file *file = user;
 	_cleanup_close_ int fd = host_open(host, file->path);
-	struct file_scan f = { .syslog = file->syslog };
+	struct file_scan f = { .file = file };
 	int rc;
 
 	if (fd < 0)
@@ -272,18 +249,76 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	return rc;
 }
 
-/* kern.log goes on to be written; the output of dmesg is from whenever it was saved. */
+/* The first of them go on to be written; the output of dmesg is from whenever it was saved. */
+static const struct log_file files[] = {
+	{ "/var/log/kern.log", true, 0 },
+	{ "/var/log/messages", true, 0 }, /* RHEL, SUSE */
+	{ "/var/log/syslog", true, 0 },
+	{ "/var/log/dmesg", false, 0 },
+};
+#define FILES (sizeof(files) / sizeof(files[0]))
+
+static struct log_file file_of(const struct probe_context *ctx, size_t i)
+{
+	const struct fact_u64 *boot = &ctx->node->os.boot_time_s;
+	struct log_file file = files[i];
+
+	if (is_known(*boot) && boot->value < UINT64_MAX / 1000000)
+		file.boot_us = boot->value * 1000000;
+	return file;
+}
+
+/* Of a copy, what begins at the boot counts for more than a journal that does not. */
+static void read_whole_file(struct host *host, struct log_facts *answer, struct arena *arena,
+			    const struct probe_context *ctx)
+{
+	for (size_t i = 0; i < FILES && !known_is(answer->complete, true); i++) {
+		struct log_file file = file_of(ctx, i);
+		struct log_facts found = { 0 };
+
+		if (ask_file(host, &found, arena, &file) == 0 && known_is(found.complete, true))
+			*answer = found;
+	}
+}
+
+/* ---- all of them ---- */
+
+static int ask_log(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct log_facts *answer = facts;
+	struct log_scan ring, journal;
+	int rc, second;
+
+	log_scan_begin(&ring, patterns, PATTERNS, arena);
+	log_scan_begin(&journal, patterns, PATTERNS, arena);
+	if (host_kind(host) == HOST_TREE) {
+		if (read_tree_journal(host, &journal) == 0) {
+			*answer = journal.facts;
+			read_whole_file(host, answer, arena, user);
+		}
+		return 0;
+	}
+	rc = read_ring(host, &ring);
+	if (rc == 0 && known_is(ring.facts.complete, true)) {
+		*answer = ring.facts;
+		return 0;
+	}
+	second = read_journal(host, &journal, NULL);
+	if (second == 0)
+		*answer = journal.facts;
+	else if (rc == 0)
+		*answer = ring.facts;
+	/* That there is no such device says nothing; that it may not be read is the answer. */
+	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
+}
+
 static void read_files(struct probe_context *ctx)
 {
-	static const struct log_file files[] = {
-		{ "/var/log/kern.log", true },
-		{ "/var/log/dmesg", false },
-	};
 	struct log_facts *log = &ctx->node->log;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < FILES; i++) {
 		struct log_facts answer = { 0 };
-		struct log_file file = files[i];
+		struct log_file file = file_of(ctx, i);
 
 		if (host_query(ctx->host, file.path, &log_facts_desc, &answer, ctx->arena, ask_file,
 			       &file))
@@ -298,7 +333,7 @@ static void read_files(struct probe_context *ctx)
 static void run(struct probe_context *ctx)
 {
 	struct log_facts *log = &ctx->node->log;
-	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, NULL);
+	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, ctx);
 
 	/* Whoever may read neither ring buffer nor journal can still be allowed to read files. */
 	if (is_unknown(log->source))

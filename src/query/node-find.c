@@ -34,19 +34,33 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 	return NULL;
 }
 
-bool log_line_names(const struct log_line *line, const char *bdf)
+const struct log_subject *log_of_device(const struct log_line *line, const char *bdf)
 {
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (strcmp(line->devices.items[i], bdf) == 0)
-			return true;
-	return false;
+	return line ? LIST_FIND(&line->devices, bdf) : NULL;
 }
 
-const char *log_line_about(const struct log_line *line, const char *bdf)
+const struct log_subject *log_of_module(const struct log_line *line, const char *name)
 {
-	if (strstr(line->last.value, bdf))
-		return line->last.value;
-	return strstr(line->first.value, bdf) ? line->first.value : "the kernel log names it";
+	return line ? LIST_FIND(&line->modules, name) : NULL;
+}
+
+static const char *subject_fact(struct arena *arena, const struct log_line *line, const char *list,
+				const char *name, const char *member)
+{
+	return arena_printf(arena, "log.lines[%s].%s[%s].%s", line->pattern.value, list, name,
+			    member);
+}
+
+const char *log_device_fact(struct arena *arena, const struct log_line *line, const char *bdf,
+			    const char *member)
+{
+	return subject_fact(arena, line, "devices", bdf, member);
+}
+
+const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
+			    const char *member)
+{
+	return subject_fact(arena, line, "modules", name, member);
 }
 
 const struct service *node_service(const struct node *node, const char *unit)

@@ -9,10 +9,15 @@ const struct pci_device *node_pci(const struct node *node, const char *bdf);
 const struct module *node_module(const struct node *node, const char *name);
 const struct driver_param *node_param(const struct node *node, const char *name);
 const struct log_line *node_log(const struct node *node, const char *pattern);
-/* Does one of those lines name the device BDF? LINE may be NULL. */
-bool log_line_names(const struct log_line *line, const char *bdf);
-/* What is kept of those lines about the device BDF: mostly others name it too. */
-const char *log_line_about(const struct log_line *line, const char *bdf);
+/* The lines of that pattern about the device BDF, or of the module NAME: NULL where there are none. LINE may
+ * be NULL. */
+const struct log_subject *log_of_device(const struct log_line *line, const char *bdf);
+const struct log_subject *log_of_module(const struct log_line *line, const char *name);
+/* The paths of what is the last of them, and of how many they are. */
+const char *log_device_fact(struct arena *arena, const struct log_line *line, const char *bdf,
+			    const char *member);
+const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
+			    const char *member);
 const struct service *node_service(const struct node *node, const char *unit);
 /* Of several of one name, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);

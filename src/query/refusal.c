@@ -47,12 +47,12 @@ static const struct reason {
 	  "Switch on Above 4G Decoding in the firmware, or boot with pci=realloc." },
 };
 
-/* "[    2.002000] nvidia: version magic ...": not nvidia_drm's line. */
+/* The driver's own module's line: not nvidia_drm's. */
 static const char *own_line(const struct log_line *line)
 {
-	if (strstr(line->last.value, " nvidia: "))
-		return line->last.value;
-	return strstr(line->first.value, " nvidia: ") ? line->first.value : NULL;
+	const struct log_subject *own = log_of_module(line, "nvidia");
+
+	return own ? own->last.value : NULL;
 }
 
 static bool fill_refusal(struct arena *arena, const struct reason *reason, const char *text,
@@ -86,9 +86,12 @@ static bool refusal_among(struct arena *arena, const struct node *node,
 		const struct log_line *line = reasons[i].of_gpu ? node_log(node, reasons[i].pattern)
 								: NULL;
 
-		if (line && (named ? log_line_names(line, gpu->bdf.value) : !line->devices.count))
-			return fill_refusal(arena, &reasons[i],
-					    log_line_about(line, gpu->bdf.value), refusal);
+		const struct log_subject *own = log_of_device(line, gpu->bdf.value);
+
+		if (named && own)
+			return fill_refusal(arena, &reasons[i], own->last.value, refusal);
+		if (!named && line && !line->devices.count)
+			return fill_refusal(arena, &reasons[i], line->last.value, refusal);
 	}
 	return false;
 }

@@ -32,12 +32,11 @@ static const char *ignored_parameter(struct rule_context *ctx, const char **text
 {
 	static const char start[] = " nvidia: unknown parameter '";
 	const struct log_line *line = node_log(ctx->node, "unknown-parameter");
+	const struct log_subject *own = log_of_module(line, "nvidia");
 	const char *at = NULL;
 
-	if (line)
-		at = strstr(*text = line->last.value, start);
-	if (line && !at)
-		at = strstr(*text = line->first.value, start);
+	if (own)
+		at = strstr(*text = own->last.value, start);
 	if (!at)
 		return NULL;
 	at += sizeof(start) - 1;
@@ -55,7 +54,7 @@ static void check_ignored(struct rule_context *ctx)
 			     "If it was taken out of modprobe.d since the driver was loaded, nothing is left to "
 			     "do. Else look where modprobe.d does not show it: in the initramfs, in the options "
 			     "of a driver container, in a script that loads the driver.",
-		     .evidence = { "log.lines[unknown-parameter].last" });
+		     .evidence = { "log.lines[unknown-parameter].modules[nvidia].last" });
 }
 
 static void check_unknown_parameter(struct rule_context *ctx)

@@ -25,14 +25,6 @@ static size_t nvswitches(const struct node *node)
 	return n;
 }
 
-static bool names_device(const struct log_line *line, const char *bdf)
-{
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (strcmp(line->devices.items[i], bdf) == 0)
-			return true;
-	return false;
-}
-
 /* The first of PATTERNS (NULL-terminated) whose lines name the GPU, or NULL. */
 static const struct log_line *logged(const struct node *node, const char *const *patterns,
 				     const char *bdf)
@@ -40,7 +32,7 @@ static const struct log_line *logged(const struct node *node, const char *const 
 	for (size_t i = 0; patterns[i]; i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
-		if (names_device(line, bdf))
+		if (log_of_device(line, bdf))
 			return line;
 	}
 	return NULL;
@@ -102,20 +94,21 @@ static void check_ecc(struct rule_context *ctx)
 		failed = logged(ctx->node, memory_failed, d->bdf.value);
 		pending = logged(ctx->node, memory_pending, d->bdf.value);
 		if (failed)
-			FAIL(ctx, .subject = d->bdf.value, .observed = failed->last.value,
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = log_of_device(failed, d->bdf.value)->last.value,
 			     .expected = "no failed retirement or remap",
 			     .remedy =
 				     "Take the GPU out of service and have it examined: its spare memory is "
 				     "used up or could not be written down.",
 			     .activation = ACTIVATION_NONE,
-			     .evidence = { fact_path(ctx->arena, "log.lines", failed->pattern.value,
-						     "last") });
+			     .evidence = {
+				     log_device_fact(ctx->arena, failed, d->bdf.value, "last") });
 		else if (pending)
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
-				.observed = pending->last.value,
+				.observed = log_of_device(pending, d->bdf.value)->last.value,
 				.expected = "no memory error since the last reset",
-				.evidence = { fact_path(ctx->arena, "log.lines",
-							pending->pattern.value, "last") });
+				.evidence = { log_device_fact(ctx->arena, pending, d->bdf.value,
+							      "last") });
 	}
 	if (!candidates)
 		NOT_APPLICABLE(ctx, .observed = "no GPU with ECC memory",
@@ -165,10 +158,11 @@ static void check_nvlink(struct rule_context *ctx)
 						      : NULL;
 
 		if (line)
-			FAIL(ctx, .subject = d->bdf.value, .observed = line->last.value,
+			FAIL(ctx, .subject = d->bdf.value,
+			     .observed = log_of_device(line, d->bdf.value)->last.value,
 			     .expected = "no NVLink errors",
-			     .evidence = { fact_path(ctx->arena, "log.lines", line->pattern.value,
-						     "last") });
+			     .evidence = {
+				     log_device_fact(ctx->arena, line, d->bdf.value, "last") });
 	}
 	if (fabric)
 		FAIL(ctx, .subject = "fabric", .observed = fabric->last.value,

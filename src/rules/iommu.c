@@ -214,14 +214,14 @@ static void check_faults(struct rule_context *ctx)
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
-		for (uint32_t k = 0; line && k < line->devices.count; k++) {
-			const struct pci_device *d = node_pci(ctx->node, line->devices.items[k]);
+		for_each(d, &ctx->node->pci.devices) {
+			const struct log_subject *own = log_of_device(line, d->bdf.value);
 
-			if (d && (pci_is_gpu(d) || topology_is_nic(ctx->node, d)))
-				FAIL(ctx, .subject = d->bdf.value, .observed = line->last.value,
+			if (own && (pci_is_gpu(d) || topology_is_nic(ctx->node, d)))
+				FAIL(ctx, .subject = d->bdf.value, .observed = own->last.value,
 				     .expected = "no faults of a GPU or NIC",
-				     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i],
-							     "last") });
+				     .evidence = { log_device_fact(ctx->arena, line, d->bdf.value,
+								   "last") });
 		}
 	}
 	check_refused_map(ctx);

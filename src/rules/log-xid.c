@@ -141,18 +141,24 @@ struct seen {
 	enum xid_action action;
 	const char *name;
 	const struct log_line *line;
+	const char *last; /* of those about the GPU */
 };
 
-static bool read_line(const struct log_line *line, struct seen *seen)
+/* What the lines of one number say of a GPU; BDF "": those that name none. */
+static bool read_line(const struct log_line *line, const char *bdf, struct seen *seen)
 {
+	const struct log_subject *own = *bdf ? log_of_device(line, bdf) : NULL;
+
 	*seen = (struct seen){ .action = XID_WATCH,
 			       .name = "not in this program's table",
-			       .line = line };
+			       .line = line,
+			       .last = own ? own->last.value : line->last.value };
 	if (!str_starts(line->pattern, PREFIX) ||
-	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number))
+	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number) ||
+	    (*bdf ? !own : line->devices.count > 0))
 		return false;
 	if (seen->number == XID_RECOVERY_ACTION) {
-		seen->action = recovery_action(line->last.value);
+		seen->action = recovery_action(seen->last);
 		seen->name = "GPU recovery action changed";
 		return true;
 	}
@@ -164,12 +170,11 @@ static bool read_line(const struct log_line *line, struct seen *seen)
 	return true;
 }
 
-static bool names(const struct log_line *line, const char *bdf)
+static const char *fact_of(struct rule_context *ctx, const struct seen *seen, const char *bdf,
+			   const char *member)
 {
-	for (uint32_t i = 0; i < line->devices.count; i++)
-		if (strcmp(line->devices.items[i], bdf) == 0)
-			return true;
-	return line->devices.count == 0 && !*bdf;
+	return *bdf ? log_device_fact(ctx->arena, seen->line, bdf, member)
+		    : fact_path(ctx->arena, "log.lines", seen->line->pattern.value, member);
 }
 
 /* The worst Xid of the GPU; what names it beside others is the action's word for it. */
@@ -179,36 +184,33 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 	const char *others = "";
 
 	for_each(line, &ctx->node->log.lines)
-		if (read_line(line, &seen) && names(line, bdf) &&
-		    (!worst.line || seen.action > worst.action))
+		if (read_line(line, bdf, &seen) && (!worst.line || seen.action > worst.action))
 			worst = seen;
 	if (!worst.line)
 		return;
 	for_each(line, &ctx->node->log.lines)
-		if (line != worst.line && read_line(line, &seen) && names(line, bdf))
+		if (line != worst.line && read_line(line, bdf, &seen))
 			others = text_printf(ctx, "%s%s%" PRIu64, others,
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
 		.observed = text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number,
 					worst.name, actions[worst.action].words, others,
-					worst.line->last.value),
+					worst.last),
 		.expected = "no Xid since the boot", .remedy = actions[worst.action].remedy,
-		.evidence = {
-			fact_path(ctx->arena, "log.lines", worst.line->pattern.value, "last"),
-			fact_path(ctx->arena, "log.lines", worst.line->pattern.value, "count") });
+		.evidence = { fact_of(ctx, &worst, bdf, "last"),
+			      fact_of(ctx, &worst, bdf, "count") });
 }
 
 static void check_xid(struct rule_context *ctx)
 {
 	const char *done[GPUS_MAX];
 	size_t count = 0, before = ctx->findings->count;
-	struct seen seen;
 
 	for_each(line, &ctx->node->log.lines) {
-		if (!read_line(line, &seen))
+		if (!str_starts(line->pattern, PREFIX))
 			continue;
-		for (uint32_t i = 0; i < line->devices.count; i++) {
-			const char *bdf = line->devices.items[i];
+		for_each(device, &line->devices) {
+			const char *bdf = device->name.value;
 			size_t k = 0;
 
 			while (k < count && strcmp(done[k], bdf) != 0)

@@ -59,52 +59,55 @@ static const char *init_remedy(const struct node *node)
 	       "or install the proprietary modules, or a driver from 545 on, whose open modules need no option.";
 }
 
+static const char *say_init(struct rule_context *ctx, const char *line, const char *remedy)
+{
+	const char *stage = remedy ? "because these open kernel modules take data-centre GPUs alone"
+				   : init_stage(line);
+
+	return stage ? text_printf(ctx, "%s: it failed %s", line, stage) : line;
+}
+
 static void check_rm_init(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "rm-init-failed");
-	const char *remedy = init_remedy(ctx->node), *stage, *observed;
+	const char *remedy = init_remedy(ctx->node);
 
 	if (!line) {
 		if (!skip_without_gpu(ctx))
 			pass_if_log_whole(ctx);
 		return;
 	}
-	stage = remedy ? "because these open kernel modules take data-centre GPUs alone"
-		       : init_stage(line->last.value);
-	observed = stage ? text_printf(ctx, "%s: it failed %s", line->last.value, stage)
-			 : line->last.value;
-	for (uint32_t i = 0; i < line->devices.count; i++)
-		FAIL(ctx, .subject = line->devices.items[i], .observed = observed,
+	for_each(gpu, &line->devices)
+		FAIL(ctx, .subject = gpu->name.value,
+		     .observed = say_init(ctx, gpu->last.value, remedy),
 		     .expected = "the driver initialises every GPU", .remedy = remedy,
-		     .evidence = { "log.lines[rm-init-failed].last",
-				   "log.lines[rm-init-failed].count",
+		     .evidence = { log_device_fact(ctx->arena, line, gpu->name.value, "last"),
+				   log_device_fact(ctx->arena, line, gpu->name.value, "count"),
 				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
 	if (!line->devices.count)
-		FAIL(ctx, .observed = observed, .expected = "the driver initialises every GPU",
-		     .remedy = remedy, .evidence = { "log.lines[rm-init-failed].last" });
+		FAIL(ctx, .observed = say_init(ctx, line->last.value, remedy),
+		     .expected = "the driver initialises every GPU", .remedy = remedy,
+		     .evidence = { "log.lines[rm-init-failed].last" });
 }
 
 /* ---- DMA-BUF ---- */
 
 /* The kernel itself turned a mapping of a GPU's memory away (drivers/pci/p2pdma.c): "mlx5_core 0000:18:00.0: cannot
  * be used for peer-to-peer DMA as the client and provider (0000:19:00.0) do not share an upstream bridge". */
-static const struct log_line *p2pdma_refused(const struct node *node)
+static const struct log_subject *p2pdma_refused(const struct node *node)
 {
 	const struct log_line *line = node_log(node, "p2pdma-refused");
 
-	for (uint32_t i = 0; line && i < line->devices.count; i++) {
-		const struct pci_device *d = node_pci(node, line->devices.items[i]);
-
-		if (d && pci_is_gpu(d))
-			return line;
-	}
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && log_of_device(line, d->bdf.value))
+			return log_of_device(line, d->bdf.value);
 	return NULL;
 }
 
 static void check_dmabuf(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "dmabuf-attach-failed");
-	const struct log_line *p2pdma = p2pdma_refused(ctx->node);
+	const struct log_subject *p2pdma = p2pdma_refused(ctx->node);
 
 	if (skip_without_driver(ctx))
 		return;
@@ -235,7 +238,7 @@ static const struct nic_event nic_events[] = {
 static bool was_said(const struct rule_context *ctx, size_t n, const char *bdf)
 {
 	for (size_t i = 0; i < n; i++)
-		if (log_line_names(node_log(ctx->node, nic_events[i].pattern), bdf))
+		if (log_of_device(node_log(ctx->node, nic_events[i].pattern), bdf))
 			return true;
 	return false;
 }
@@ -246,17 +249,19 @@ static void check_event(struct rule_context *ctx, size_t n)
 	const struct log_line *line = node_log(ctx->node, event->pattern);
 	bool slot = strcmp(event->pattern, "nic-insufficient-power") == 0;
 
-	for (uint32_t i = 0; line && i < line->devices.count; i++)
-		if (!was_said(ctx, n, line->devices.items[i]))
+	if (!line)
+		return;
+	for_each(nic, &line->devices)
+		if (!was_said(ctx, n, nic->name.value))
 			FAIL_AS(ctx,
 				slot && endpoints_are_integrated(ctx->endpoints) ? SEVERITY_INFO
 										 : SEVERITY_WARN,
-				.subject = line->devices.items[i], .observed = line->last.value,
+				.subject = nic->name.value, .observed = nic->last.value,
 				.expected = event->expected,
 				.evidence = {
-					fact_path(ctx->arena, "log.lines", event->pattern, "last"),
-					fact_path(ctx->arena, "log.lines", event->pattern,
-						  "count") });
+					log_device_fact(ctx->arena, line, nic->name.value, "last"),
+					log_device_fact(ctx->arena, line, nic->name.value,
+							"count") });
 }
 
 static void check_nic_events(struct rule_context *ctx)

@@ -189,21 +189,31 @@ static bool check_fs_file(struct rule_context *ctx, const struct module_file *fi
 	return false;
 }
 
+static const struct log_line *refused_fs(const struct node *node)
+{
+	static const char *const patterns[] = { "symbol-version", "unknown-symbol" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (log_of_module(node_log(node, patterns[i]), "nvidia_fs"))
+			return node_log(node, patterns[i]);
+	return NULL;
+}
+
 static void check_fs(struct rule_context *ctx)
 {
-	const struct log_line *line = node_log(ctx->node, "nvidia-fs-symbol");
+	const struct log_line *line = refused_fs(ctx->node);
 	const struct module_file *file = running_file(ctx->node, "nvidia_fs");
+	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs", "last") : NULL;
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (line && node_module(ctx->node, "nvidia_fs"))
 		PASS(ctx, .observed = "the kernel complained once; it is loaded now",
-		     .evidence = { "modules.loaded[nvidia_fs].state",
-				   "log.lines[nvidia-fs-symbol].last" });
+		     .evidence = { "modules.loaded[nvidia_fs].state", fact });
 	else if (line)
-		FAIL(ctx, .observed = line->last.value,
+		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
 		     .expected = "built against the driver that is installed",
-		     .evidence = { "log.lines[nvidia-fs-symbol].last" });
+		     .evidence = { fact });
 	else if (node_module(ctx->node, "nvidia_fs"))
 		PASS(ctx, .evidence = { "modules.loaded[nvidia_fs].state" });
 	else if (file && check_fs_file(ctx, file))

@@ -263,10 +263,11 @@ static void check_unloadable(struct rule_context *ctx)
 						"imports") });
 }
 
-static bool about_peermem(const struct log_line *line)
+static const struct log_subject *of_peermem(const struct log_line *line)
 {
-	return line && is_known(line->last) &&
-	       (strstr(line->last.value, "peer") || strstr(line->first.value, "peer"));
+	const struct log_subject *own = log_of_module(line, "nvidia_peermem");
+
+	return own ? own : log_of_module(line, "nv_peer_mem");
 }
 
 static void check_symbol_mismatch(struct rule_context *ctx)
@@ -278,7 +279,9 @@ static void check_symbol_mismatch(struct rule_context *ctx)
 	for (size_t i = 0; i < 2; i++) {
 		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
-		if (!about_peermem(line))
+		const struct log_subject *own = of_peermem(line);
+
+		if (!own)
 			continue;
 		if (node_module(ctx->node, "nvidia_peermem")) {
 			PASS(ctx, .observed = "the kernel refused it once; it is loaded now",
@@ -286,11 +289,11 @@ static void check_symbol_mismatch(struct rule_context *ctx)
 			return;
 		}
 		if (!skip_without_modules(ctx))
-			FAIL(ctx, .observed = line->last.value,
+			FAIL(ctx, .observed = own->last.value,
 			     .expected =
 				     "built against the RDMA stack and driver that are installed",
 			     .evidence = {
-				     fact_path(ctx->arena, "log.lines", patterns[i], "last") });
+				     log_module_fact(ctx->arena, line, own->name.value, "last") });
 		return;
 	}
 	if (node_module(ctx->node, "nvidia_peermem") || known_is(ctx->node->log.complete, true))

@@ -19,7 +19,7 @@ static const struct log_line *lost(const struct node *node, const struct pci_dev
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
-		if (log_line_names(line, d->bdf.value))
+		if (log_of_device(line, d->bdf.value))
 			return line;
 	}
 	return NULL;
@@ -32,14 +32,14 @@ static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 
 	/* A GPU that no driver has since is lost still. */
 	FAIL_AS(ctx, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
-		.subject = d->bdf.value, .observed = log_line_about(line, d->bdf.value),
+		.subject = d->bdf.value, .observed = log_of_device(line, d->bdf.value)->last.value,
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
 		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
 				"takes it back where it can."
 			      : NULL,
-		.evidence = { fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
-			      fact_path(ctx->arena, "log.lines", line->pattern.value, "count"),
+		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+			      log_device_fact(ctx->arena, line, d->bdf.value, "count"),
 			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers") });
 }
 
@@ -49,16 +49,16 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 {
 	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
 
-	if (!log_line_names(line, d->bdf.value))
+	if (!log_of_device(line, d->bdf.value))
 		return false;
 	FAIL_AS(ctx, SEVERITY_ERR, .subject = d->bdf.value,
-		.observed = log_line_about(line, d->bdf.value),
+		.observed = log_of_device(line, d->bdf.value)->last.value,
 		.expected = "no fatal error on the way to a GPU or NIC",
 		.impact =
 			"The link was reset or cut: jobs that used the devices below it failed, and GPUs "
 			"stay lost until the node is reset.",
-		.evidence = { "log.lines[pcie-fatal-error].last",
-			      "log.lines[pcie-fatal-error].count" });
+		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+			      log_device_fact(ctx->arena, line, d->bdf.value, "count") });
 	return true;
 }
 
@@ -66,7 +66,7 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 static void check_device(struct rule_context *ctx, const struct pci_device *d)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers");
-	const struct log_line *line = lost(ctx->node, d);
+	const struct log_line *line = lost(ctx->node, d), *xid = node_log(ctx->node, "xid-79");
 
 	if (known_is(d->answers, true) && line)
 		fail_lost(ctx, d, line);
@@ -74,8 +74,10 @@ static void check_device(struct rule_context *ctx, const struct pci_device *d)
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = "its whole configuration space reads as ones",
 		     .expected = "a device that answers",
-		     .evidence = { fact, node_log(ctx->node, "xid-79") ? "log.lines[xid-79].last"
-								       : NULL });
+		     .evidence = { fact,
+				   log_of_device(xid, d->bdf.value)
+					   ? log_device_fact(ctx->arena, xid, d->bdf.value, "last")
+					   : NULL });
 	else if (fail_fatal_error(ctx, d))
 		return;
 	else if (known_is(d->answers, true))
@@ -119,10 +121,9 @@ static void check_ports_above(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
 
-	for (uint32_t i = 0; line && i < line->devices.count; i++) {
-		const struct pci_device *d = node_pci(ctx->node, line->devices.items[i]);
-
-		if (d && !is_judged(ctx->node, d) && is_above_judged(ctx->node, d))
+	for_each(d, &ctx->node->pci.devices) {
+		if (log_of_device(line, d->bdf.value) && !is_judged(ctx->node, d) &&
+		    is_above_judged(ctx->node, d))
 			fail_fatal_error(ctx, d);
 	}
 }

@@ -153,18 +153,24 @@ static void check_bar1_size(struct rule_context *ctx)
 	}
 }
 
+static bool names_bar(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at && !isdigit((unsigned char)at[strlen(name)]);
+}
+
 /* "pci 0000:19:00.0: BAR 2 [mem ...]: can't assign; no space": no "VF BAR" and no ROM. */
 static bool is_about_bar1(const struct log_line *line, const struct pci_device *gpu)
 {
+	const struct log_subject *own = log_of_device(line, gpu->bdf.value);
 	const struct pci_bar *bar = gpu_bar1(gpu);
-	const char *at;
 	char name[32];
 
 	if (!bar || !str_is(line->pattern, "bar-no-space"))
 		return bar;
 	snprintf(name, sizeof(name), ": BAR %" PRIu64, bar->index.value);
-	at = strstr(log_line_about(line, gpu->bdf.value), name);
-	return at && !isdigit((unsigned char)at[strlen(name)]);
+	return names_bar(own->first.value, name) || names_bar(own->last.value, name);
 }
 
 /* Why the kernel or the driver gave no more, as they said it: of this GPU where the line names one. */
@@ -178,7 +184,7 @@ static const struct log_line *no_room(const struct node *node, const struct pci_
 
 		if (line && !line->devices.count)
 			return line;
-		if (log_line_names(line, gpu->bdf.value) && is_about_bar1(line, gpu))
+		if (log_of_device(line, gpu->bdf.value) && is_about_bar1(line, gpu))
 			return line;
 	}
 	return NULL;

@@ -337,6 +337,10 @@ def render(node, tree):
     _render_config(node, tree)
     _render_log(node, tree)
     tree.folder("/run/systemd/system")
+    # systemd's own units: that another one is missing beside them says something.
+    tree.file("%s/systemd/system/multi-user.target" % ("/usr/lib" if node.merged_usr else "/lib"),
+              "[Unit]\nDescription=Multi-User System\n")
+    tree.folder("/etc/systemd/system/multi-user.target.wants")
     tree.file("/root/.profile", "# ~/.profile: executed by Bourne-compatible login shells.\n")
     for folder in ("/dev/shm", "/tmp", "/root", "/home", "/opt/containerd"):
         tree.folder(folder)
