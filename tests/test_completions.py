@@ -163,8 +163,9 @@ def test_rules(shell):
     assert ask(shell, "nvnodecheck fix driver/loaded pci/acs-r") == {
         r for r in everything if r.startswith("pci/acs-r")}
     assert ask(shell, "nvnodecheck --skip driver/loa") == {"driver/loaded"}
-    # explain takes one.
-    assert not ask(shell, "nvnodecheck explain driver/loaded driver/lo") & everything
+    assert ask(shell, "nvnodecheck rules driver/loa") == {"driver/loaded"}
+    # topo takes none.
+    assert not ask(shell, "nvnodecheck topo driver/lo") & everything
 
 
 def test_facts(shell):

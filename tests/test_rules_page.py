@@ -112,7 +112,7 @@ def test_rules_that_are_named_elsewhere_exist(rules):
     seen = set()
     for pattern in ("*.md", "NEWS", "*.example", "man/*", "docs/**/*", "contrib/**/*"):
         for path in glob.glob(os.path.join(TOP, pattern), recursive=True):
-            if os.path.isdir(path) or path.endswith("/CONTRIBUTING.md"):
+            if os.path.isdir(path) or path.endswith(("/CONTRIBUTING.md", ".png")):
                 continue
             with open(path, encoding="utf-8") as file:
                 found = set(named.findall(file.read()))

@@ -22,7 +22,7 @@ enum sink {
 	SINK_DIFF,	 /* the same, with tabs as they are: a line of a file */
 	SINK_NAGIOS,	 /* the same without "|", after which a plugin's numbers come */
 	SINK_PROMETHEUS, /* a label's value (text format 0.0.4) */
-	SINK_XML,  /* text or the value of an attribute, in SVG and HTML (XML 1.0, 2.2 and 2.4) */
+	SINK_XML, /* text or the value of an attribute, in SVG and HTML (XML 1.0, 2.2 and 2.4) */
 	SINK_MARKDOWN, /* a sentence (CommonMark 0.31, 2.4): letters keep their meaning, marks have none */
 	SINK_ROFF, /* text of man(7) (groff_char(7)) */
 	SINK_JSON, /* a document that is JSON already: what is invisible becomes \u0000 */

@@ -23,7 +23,9 @@ static const struct plan *make_plan(const struct source *source, const struct se
 {
 	static const char *every[] = { "*", NULL };
 	struct settings whole = *settings;
-	struct plan_request request = { .host = source->host, .report = report, .all = true };
+	struct plan_request request = {
+		.host = source->host, .report = report, .all = true, .outline = true
+	};
 	bool any = false;
 
 	for_each(f, &report->findings)

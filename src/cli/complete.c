@@ -77,8 +77,8 @@ static const struct value_kind {
 	const char *name;
 	void (*offer)(const struct word *word);
 } value_kinds[] = {
-	{ "DIR", offer_folders },   { "FILE", offer_files }, { "PATH", offer_facts },
-	{ "PATTERN", offer_rules }, { "RULE", offer_rules }, { "RULES", offer_rules },
+	{ "DIR", offer_folders }, { "FILE", offer_files }, { "PATH", offer_facts },
+	{ "WORD", offer_rules },  { "RULE", offer_rules }, { "RULES", offer_rules },
 };
 
 /* NAME as in a usage line: "[RULE...]". */

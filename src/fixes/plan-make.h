@@ -13,6 +13,7 @@ struct plan_request {
 	const struct report *context; /* every rule's answer */
 	bool named;		      /* the report holds only rules that the user named */
 	bool all;		      /* also what is less than an error */
+	bool outline;		      /* to see what would be repaired: no id, nothing is applied */
 	bool reload;		      /* load the driver again rather than wait for the next boot */
 };
 

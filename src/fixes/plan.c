@@ -323,7 +323,7 @@ struct plan *plan_make(const struct plan_request *r)
 	finish_repairs(&f);
 	finish_files(&f);
 	order_steps(plan);
-	if (make_id(plan) && !plan->refused)
+	if (!r->outline && make_id(plan) && !plan->refused)
 		plan->refused = SHA256_MISSING;
 	arena_free(f.scratch);
 	return plan;

@@ -56,17 +56,27 @@ static const char *rules(const struct report *r, const struct finding *f)
 	return text;
 }
 
-const char *render_subjects(const struct report *r, const struct finding *f)
+/* The subjects of all that F's line stands for: as people call them, or as the facts do. */
+static const char *subjects(const struct report *r, const struct finding *f, bool names)
 {
 	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
 	size_t count = 0;
 
-	for_each(other, &r->findings)
-		if (other->answer.subject && is_listed(f, other))
-			labels[count++] = subject_label(r->node, other->answer.subject, r->arena);
-	if (count == 1)
+	for_each(other, &r->findings) {
+		const char *subject = other->answer.subject;
+
+		if (subject && is_listed(f, other))
+			labels[count++] = names ? subject_label(r->node, subject, r->arena)
+						: subject;
+	}
+	if (count == 1 && names)
 		return subject_name(r->node, f->answer.subject, r->arena);
 	return labels_join(labels, count, LISTED, r->arena);
+}
+
+const char *render_subjects(const struct report *r, const struct finding *f)
+{
+	return subjects(r, f, false);
 }
 
 /* What is missing comes first; it is what to look at. */
@@ -87,14 +97,14 @@ static const char *unknown_reason(const struct report *r, const struct finding *
 
 const char *render_reason(const struct report *r, const struct finding *f)
 {
-	const char *subjects = render_subjects(r, f), *text = f->answer.observed;
+	const char *where = subjects(r, f, true), *text = f->answer.observed;
 
 	if (f->answer.verdict == VERDICT_UNKNOWN)
 		return unknown_reason(r, f);
 	if (f->answer.verdict == VERDICT_PENDING) {
 		text = arena_printf(r->arena, "pending: %s", text ? text : f->rule->title);
 	}
-	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *subjects ? " " : "", subjects,
+	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *where ? " " : "", where,
 			    text ? text : f->rule->title);
 }
 
