@@ -207,6 +207,21 @@ static enum truth check_nic_driver(struct row_question *q)
 	return any_nic(q, is_nic_driver);
 }
 
+static enum truth is_nic_p2p(struct row_question *q, const struct rdma_device *device,
+			     const char **fact)
+{
+	*fact = fact_path(q->arena, "rdma.devices", device->name.value, "p2p");
+	return is_unknown(device->p2p)
+		       ? TRUTH_UNKNOWN
+		       : truth_of(is_known(device->p2p) &&
+				  condition_word(q, device->p2p.value) == TRUTH_YES);
+}
+
+static enum truth check_nic_p2p(struct row_question *q)
+{
+	return any_nic(q, is_nic_p2p);
+}
+
 static enum truth is_nic(struct row_question *q, const struct rdma_device *device,
 			 const char **fact)
 {
@@ -389,6 +404,7 @@ condition_check *const hardware_checks[KEYS] = {
 	[KEY_NIC] = check_nic,
 	[KEY_NIC_DRIVER] = check_nic_driver,
 	[KEY_NIC_FUNCTIONS] = check_nic_functions,
+	[KEY_NIC_P2P] = check_nic_p2p,
 	[KEY_NIC_VF] = check_nic_vf,
 	[KEY_NICS_PER_GPU] = check_nics_per_gpu,
 	[KEY_NO_CARRIER] = check_no_carrier,

@@ -124,8 +124,6 @@ COMPONENTS = {
     "driver": None, "kernel": None, "kernel.org": None,
 }
 PAIRS = ("env", "kernel-config", "param")
-# What the version of a component is read from, for taking it away.
-READ_FROM = {"driver": ("driver",), "kernel": ("os", "kernel")}
 
 
 def set_version(facts, component, version, loaded=None):
@@ -309,6 +307,11 @@ def do_nic_driver(facts, condition, holds):
         add_nic(facts, "bnxt_re0", driver="bnxt_en", model="1750", vendor="14e4")
 
 
+def do_nic_p2p(facts, condition, holds):
+    for device in facts["rdma"]["devices"]:
+        device["p2p"] = condition.values[0] if holds else None
+
+
 def do_nic_functions(facts, condition, holds):
     add_nic(facts)
     if holds:
@@ -359,7 +362,7 @@ DO = {
     "engine-config": do_config, "env": do_env, "flavour": do_flavour, "gsp-firmware": do_firmware,
     "hca-count": do_count, "imex-channel": do_imex, "kernel-config": do_kernel_config, "kind": do_kind,
     "module": do_module, "module-file": do_module_file, "nic": do_nic, "nic-driver": do_nic_driver,
-    "nic-functions": do_nic_functions, "nic-vf": do_vf, "nics-per-gpu": do_nics_per_gpu,
+    "nic-functions": do_nic_functions, "nic-p2p": do_nic_p2p, "nic-vf": do_vf, "nics-per-gpu": do_nics_per_gpu,
     "no-carrier": do_carrier, "mig": do_mig, "param": do_param, "pcie-gen": do_pcie, "service": do_service,
     "cpu-arch": lambda f, c, h: f["os"].update(machine=c.values[0] if h else "riscv64"),
     "cpu-ibt": lambda f, c, h: f["os"].update(cpu_ibt=h),
@@ -377,7 +380,8 @@ DO = {
 TOGETHER = ("gpu", "gpu-arch", "gpu-kind", "gpus", "version") + OWN
 # Keys whose facts need others' to be there first, and one that others add to.
 EARLY = ("nic-driver",)
-LATE = ("flavour", "gsp-firmware", "hca-count", "mig", "module-file", "nics-per-gpu", "pcie-gen", "nic-vf")
+LATE = ("flavour", "gsp-firmware", "hca-count", "mig", "module-file", "nic-p2p",
+        "nics-per-gpu", "pcie-gen", "nic-vf")
 
 
 def set_versions(facts, row, wanted):
@@ -492,7 +496,7 @@ PATHS = {
     "imex-channel": "dev.nodes", "kernel-config": "os.kernel_config", "lane-rate": "rdma.devices",
     "link-layer": "rdma.devices", "mig": "gpu.devices", "module": "modules.loaded",
     "module-file": "modules.files", "nic": "rdma.devices", "nic-driver": "rdma.devices",
-    "nic-functions": "rdma.devices", "nic-vf": "rdma.devices", "nics-per-gpu": "rdma.devices",
+    "nic-functions": "rdma.devices", "nic-p2p": "rdma.devices", "nic-vf": "rdma.devices", "nics-per-gpu": "rdma.devices",
     "no-carrier": "net.interfaces", "no-cgroups": "containers.no_cgroups", "param": "driver.params",
     "pcie-gen": "pci.devices", "product": "os.product", "seccomp": "env.seccomp",
     "secure-boot": "os.secure_boot", "service": "services.units", "stack": "limits.self",
