@@ -10,14 +10,14 @@
 /* ---- names of entries ---- */
 
 static const char *const title_words[] = {
-	"Advanced",   "AlmaLinux", "Amazon",	 "Arch",      "CentOS",	   "DGX",	"Debian",
-	"Enterprise", "Fedora",	   "Firmware",	 "GNU/Linux", "Hat",	   "Interface", "Kylin",
-	"LTS",	      "Leap",	   "Linux",	 "Memory",    "NVIDIA",	   "OS",	"Oracle",
-	"Pop!_OS",    "Proxmox",   "Red",	 "Rocky",     "SLES",	   "SUSE",	"Server",
-	"Settings",   "Stream",	   "Tumbleweed", "UEFI",      "Ubuntu",	   "VE",	"Windows",
-	"boot",	      "entry",	   "for",	 "fallback",  "initramfs", "kernel",	"loader",
-	"mode",	      "openSUSE",  "options",	 "recovery",  "rescue",	   "test",	"with",
-	"on",	      "in",	   "the",	 NULL,
+	"Advanced",	"AlmaLinux", "Amazon",	   "Arch",	"CentOS",    "DGX",	  "Debian",
+	"Enterprise",	"Fedora",    "Firmware",   "GNU/Linux", "Hat",	     "Interface", "Kylin",
+	"LTS",		"Leap",	     "Linux",	   "Memory",	"NVIDIA",    "OS",	  "Oracle",
+	"Pop!_OS",	"Proxmox",   "Red",	   "Rocky",	"SLES",	     "SUSE",	  "Server",
+	"Settings",	"Stream",    "Tumbleweed", "UEFI",	"Ubuntu",    "VE",	  "Windows",
+	"boot",		"entry",     "for",	   "fallback",	"initramfs", "kernel",	  "loader",
+	"mode",		"openSUSE",  "options",	   "recovery",	"rescue",    "test",	  "with",
+	"systemd-boot", "on",	     "in",	   "the",	NULL,
 };
 
 /* 12, 5.14.0-427.el9_4.x86_64 */
@@ -27,8 +27,12 @@ static bool is_version(struct span s)
 
 	while (n < s.n && isdigit((unsigned char)s.p[n]))
 		n++;
-	return n && n < 8 &&
-	       (n == s.n || (n + 1 < s.n && s.p[n] == '.' && isdigit((unsigned char)s.p[n + 1])));
+	if (!n || n > 8 ||
+	    (n < s.n && (s.p[n] != '.' || n + 1 == s.n || !isdigit((unsigned char)s.p[n + 1]))))
+		return false;
+	while (n < s.n && (isalnum((unsigned char)s.p[n]) || strchr("._+~-", s.p[n])))
+		n++;
+	return n == s.n;
 }
 
 /* Of a title: a comma and brackets belong to none of its words. */
@@ -68,13 +72,136 @@ bool keep_is_variable(struct span word)
 	return n == word.n;
 }
 
-/* Of a variable or a function: a stand-in is one, too. */
+/* The commands and variables of GRUB, of its scripts, and of the settings that they are made from. */
+static const char *const identifiers[] = {
+	".",
+	"GRUB_*",
+	"TUNED_*",
+	"[?#*@0-9]*",
+	"\\[",
+	"[a-z]",
+	"bls_import",
+	"blscfg",
+	"blsdir",
+	"blsuki",
+	"boot",
+	"boot_*",
+	"break",
+	"chosen",
+	"cmdpath",
+	"color_*",
+	"config_directory",
+	"configfile",
+	"continue",
+	"decrement",
+	"default",
+	"default_kernelopts",
+	"early_initrd",
+	"echo",
+	"env_block",
+	"eval",
+	"exit",
+	"export",
+	"extract_*",
+	"fallback",
+	"false",
+	"feature_*",
+	"file",
+	"font",
+	"for",
+	"function",
+	"gfxmode",
+	"gfxpayload",
+	"grub_cpu",
+	"grub_platform",
+	"halt",
+	"have_grubenv",
+	"hiddenentry",
+	"hwmatch",
+	"in[blw]",
+	"in",
+	"increment",
+	"initrd",
+	"initrd16",
+	"initrdefi",
+	"initrdfail",
+	"insmod",
+	"kernelopts",
+	"lang",
+	"legacy_*",
+	"linux",
+	"linux16",
+	"linux_gfx_mode",
+	"linuxefi",
+	"load_env",
+	"load_video",
+	"locale_dir",
+	"match",
+	"menu_*",
+	"menuentry",
+	"menuentry_id_option",
+	"next_entry",
+	"normal",
+	"normal_exit",
+	"password",
+	"password_pbkdf2",
+	"prefix",
+	"prev_saved_entry",
+	"probe",
+	"quick_boot",
+	"read",
+	"read_byte",
+	"read_dword",
+	"read_word",
+	"reboot",
+	"recordfail",
+	"regexp",
+	"return",
+	"root",
+	"save_env",
+	"saved_entry",
+	"savedefault",
+	"search",
+	"search.*",
+	"search_*",
+	"serial",
+	"set",
+	"setparams",
+	"setpci",
+	"shift",
+	"smbios",
+	"source",
+	"submenu",
+	"superusers",
+	"syslinux_*",
+	"terminal_input",
+	"terminal_output",
+	"test",
+	"theme",
+	"timeout",
+	"timeout_style",
+	"tr",
+	"true",
+	"tuned_initrd",
+	"tuned_params",
+	"uki",
+	"unset",
+	"vt_handoff",
+	NULL,
+};
+
+/* Of a command, a function, a variable: a stand-in is one, too. */
 void keep_identifier(struct keeping *k, struct span name)
 {
-	_cleanup_free_ char *kept = keep_string(k, keep_free_text, name);
+	_cleanup_free_ char *kept = NULL;
 
+	if (!name.n || KEEP_IS_MARK(name.p[0]) || keep_has(identifiers, name)) {
+		keep_free_text(k, name);
+		return;
+	}
+	kept = keep_string(k, keep_instead, name);
 	for (const char *p = kept ? kept : ""; *p; p++)
-		putc(*p == '-' && !memchr(name.p, '-', name.n) ? '_' : *p, k->out);
+		putc(*p == '-' ? '_' : *p, k->out);
 }
 
 static bool names_entry(struct span variable)
@@ -100,7 +227,7 @@ static bool put_option(struct keeping *k, struct span word)
 
 	if (!keep_has(options, name))
 		return false;
-	keep_as_it_is(k, name);
+	keep_free_text(k, name);
 	if (equals == word.n)
 		return true;
 	putc('=', k->out);
@@ -125,7 +252,7 @@ void keep_boot_word(struct keeping *k, struct span word)
 
 	if (word.n < 2 || keep_is_variable(word) || keep_is_plain(word) || keep_has(words, word) ||
 	    is_title_word(word))
-		keep_as_it_is(k, word);
+		keep_free_text(k, word);
 	else if (strchr("(/", word.p[0]))
 		keep_boot_path(k, word);
 	else if (!put_option(k, word))
@@ -177,8 +304,17 @@ static size_t name_length(struct span s)
 	return n;
 }
 
-/* VALUE within double quotes of a shell or of GRUB. */
-static void put_quoted(struct keeping *k, struct span variable, struct span value)
+static size_t newlines(struct span text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return n;
+}
+
+/* VALUE within double quotes of a shell: the number of its lines that end. */
+static size_t put_quoted(struct keeping *k, struct span variable, struct span value)
 {
 	_cleanup_free_ char *text =
 		keep_string(k, names_entry(variable) ? keep_entry_name : keep_boot_words, value);
@@ -190,6 +326,7 @@ static void put_quoted(struct keeping *k, struct span variable, struct span valu
 		putc(*p, k->out);
 	}
 	putc('"', k->out);
+	return newlines(span_of(text ? text : ""));
 }
 
 /* ---- a shell's assignments ---- */
@@ -252,20 +389,12 @@ static bool find_assignment(struct span command, struct keep_words *w)
 	return !keep_next_word(&more) || more.raw.p[0] == '#';
 }
 
-static size_t newlines(struct span text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.n; i++)
-		n += text.p[i] == '\n';
-	return n;
-}
-
 static void put_shell_command(struct keeping *k, struct span command)
 {
 	_cleanup_free_ char *buffer = malloc(command.n + 1);
 	struct keep_words w;
 	struct span word, name;
+	size_t lines, kept;
 	bool append;
 
 	if (!buffer || !find_assignment(command, &w)) {
@@ -281,12 +410,13 @@ static void put_shell_command(struct keeping *k, struct span command)
 	}
 	/* Where it stood, so that lines before it stay as many. */
 	keep_nothing(k, (struct span){ command.p, (size_t)(w.raw.p - command.p) });
-	fprintf(k->out, "%.*s%s=", SPAN_FMT(name), append ? "+" : "");
-	put_quoted(k, name,
-		   (struct span){ word.p + name.n + append + 1, word.n - name.n - append - 1 });
-	for (size_t i =
-		     newlines((struct span){ w.raw.p, (size_t)(command.p + command.n - w.raw.p) });
-	     i > 0; i--)
+	keep_identifier(k, name);
+	fputs(append ? "+=" : "=", k->out);
+	lines = newlines((struct span){ w.raw.p, (size_t)(command.p + command.n - w.raw.p) });
+	kept = put_quoted(
+		k, name,
+		(struct span){ word.p + name.n + append + 1, word.n - name.n - append - 1 });
+	for (; kept < lines; kept++)
 		putc('\n', k->out);
 }
 
@@ -314,7 +444,8 @@ void keep_grubenv(struct keeping *k, struct span text)
 		if (span_is(line, "# GRUB Environment Block")) {
 			keep_as_it_is(k, line);
 		} else if (equals < line.n && name.n && name_length(name) == name.n) {
-			fprintf(k->out, "%.*s=", SPAN_FMT(name));
+			keep_identifier(k, name);
+			putc('=', k->out);
 			keep_value(k, name,
 				   (struct span){ line.p + equals + 1, line.n - equals - 1 });
 		}

@@ -186,7 +186,8 @@ static char *put_inner(struct script *s, struct span text)
 	return made;
 }
 
-static void put_with(struct script *s, const struct grub_word *word, put_word *put)
+/* The number of its newlines. */
+static size_t put_with(struct script *s, const struct grub_word *word, put_word *put)
 {
 	struct span text = text_of(s, word);
 	_cleanup_free_ char *copy = strndup(text.p, text.n), *parts = NULL;
@@ -197,6 +198,7 @@ static void put_with(struct script *s, const struct grub_word *word, put_word *p
 	if (!kept || count(span_of(kept), s->mark) != count(text, s->mark))
 		parts = put_parts(s, text, put);
 	write_word(s, word, span_of(parts ? parts : kept));
+	return count(span_of(parts ? parts : kept), '\n');
 }
 
 /* ---- what the words of a command are ---- */
@@ -286,7 +288,6 @@ static const struct {
 static void begin_command(struct script *s, struct span name)
 {
 	s->begins = false;
-	s->inner = false;
 	s->first = s->others = keep_boot_words;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (span_is(name, commands[i].name)) {
@@ -296,34 +297,37 @@ static void begin_command(struct script *s, struct span name)
 }
 
 /* The name of a command, or what stands before one. */
-static void put_first(struct script *s, const struct grub_word *word)
+static size_t put_first(struct script *s, const struct grub_word *word)
 {
 	static const char *const before[] = { "if",   "elif", "else",  "then", "do", "while",
 					      "done", "fi",   "until", "!",    NULL };
 	struct span text = text_of(s, word);
+	size_t n;
 
 	if (keep_has(before, s->reader.raw)) {
 		keep_as_it_is(s->k, s->reader.raw);
-		return;
+		return 0;
 	}
 	begin_command(s, text);
-	put_with(s, word, put_assignment);
+	s->inner = false;
+	n = put_with(s, word, put_assignment);
 	s->inner = strcmp(s->text, "eval") == 0;
+	return n;
 }
 
 static void put_word_of(struct script *s)
 {
-	struct span raw = s->reader.raw;
+	size_t lines = count(s->reader.raw, '\n'), kept;
 
 	putc(' ', s->k->out);
 	if (s->begins) {
-		put_first(s, s->reader.word);
+		kept = put_first(s, s->reader.word);
 	} else {
-		put_with(s, s->reader.word, s->first);
+		kept = put_with(s, s->reader.word, s->first);
 		s->first = s->others;
 	}
 	/* Lines keep their numbers. */
-	for (size_t i = count(raw, '\n'); i > 0; i--)
+	for (; kept < lines; kept++)
 		fputs(" \\\n", s->k->out);
 }
 
@@ -365,16 +369,17 @@ static void copy_script(struct keeping *k, struct span text, char mark)
 		.text = memory_need(malloc(text.n + 1)),
 	};
 
-	do {
-		size_t from = s.reader.at;
+	size_t from;
 
+	do {
+		from = s.reader.at;
 		s.reader.token = grub_next_token(&s.reader);
 		tell_passed(&s, from);
 		put_token(&s, s.reader.token);
 		arena_reset(s.reader.arena);
 	} while (s.reader.token != GRUB_END && s.reader.token != GRUB_BAD);
 	if (s.reader.token == GRUB_BAD)
-		keep_nothing(k, (struct span){ text.p + s.reader.at, text.n - s.reader.at });
+		keep_nothing(k, (struct span){ text.p + from, text.n - from });
 	arena_free(s.reader.arena);
 	free(s.text);
 }

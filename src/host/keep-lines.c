@@ -43,7 +43,7 @@ static void put_field(struct keeping *k, struct span line, void *names)
 	while (n < line.n && line.p[n] != ':' && line.p[n] != '=')
 		n++;
 	if (keep_has(names, span_trim((struct span){ line.p, n })))
-		keep_as_it_is(k, line);
+		keep_free_text(k, line);
 	else
 		keep_nothing(k, line);
 }
@@ -88,11 +88,11 @@ static void put_version_line(struct keeping *k, struct span line, void *user)
 	(void)user;
 	if (span_starts(line, "NVRM version:") && open < close && close < line.n &&
 	    span_find((struct span){ line.p + open, close - open }, '@') < close - open) {
-		keep_as_it_is(k, (struct span){ line.p, open + 1 });
+		keep_free_text(k, (struct span){ line.p, open + 1 });
 		put_builder(k, (struct span){ line.p + open + 1, close - open - 1 });
-		keep_as_it_is(k, (struct span){ line.p + close, line.n - close });
+		keep_free_text(k, (struct span){ line.p + close, line.n - close });
 	} else if (span_starts(line, "NVRM version:") || span_starts(line, "GCC version:")) {
-		keep_as_it_is(k, line);
+		keep_free_text(k, line);
 	} else {
 		keep_nothing(k, line);
 	}
@@ -110,7 +110,7 @@ static void put_mount(struct keeping *k, struct span line, void *user)
 
 	(void)user;
 	if (span_word(&rest, &device) && span_word(&rest, &point) && span_is(point, "/dev/shm"))
-		keep_as_it_is(k, line);
+		keep_free_text(k, line);
 	else
 		keep_nothing(k, line);
 }
@@ -120,24 +120,56 @@ void keep_mounts(struct keeping *k, struct span text)
 	each_line(k, text, put_mount, NULL);
 }
 
-/* The names of containers, jobs and users are somebody's; what runs them is not. */
+/* The names of containers, pods, jobs and users are somebody's; what runs them is not. */
 static void put_cgroup_part(struct keeping *k, struct span part)
 {
 	static const char *const parts[] = {
-		"*.slice", "init.scope", "session-*.scope", "user@*.service", "docker", "kubepods*",
-		"libpod*", "lxc",	 "lxc.payload*",    "containerd",     "crio",	"slurm",
-		"unified", "app",	 "payload",	    "supervisor",     NULL,
+		"-.slice",
+		"system.slice",
+		"user.slice",
+		"user-[0-9]*.slice",
+		"machine.slice",
+		"init.scope",
+		"session-*.scope",
+		"user@*.service",
+		"docker",
+		"kubepods",
+		"kubepods.slice",
+		"kubepods-besteffort.slice",
+		"kubepods-burstable.slice",
+		"besteffort",
+		"burstable",
+		"libpod_parent",
+		"lxc",
+		"lxc.payload",
+		"containerd",
+		"crio",
+		"slurm",
+		"unified",
+		"app",
+		"app.slice",
+		"payload",
+		"supervisor",
+		NULL,
 	};
-	static const char *const runtimes[] = { "docker-", "libpod-", "crio-", "cri-containerd-",
+	static const char *const prefixes[] = { "kubepods-besteffort-",
+						"kubepods-burstable-",
+						"kubepods-",
+						"docker-",
+						"libpod-",
+						"crio-",
+						"cri-containerd-",
 						"lxc.payload." };
 
 	if (!part.n || keep_has(parts, part)) {
 		keep_as_it_is(k, part);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
-		if (span_starts(part, runtimes[i]))
-			fputs(runtimes[i], k->out);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (span_starts(part, prefixes[i])) {
+			fputs(prefixes[i], k->out);
+			break;
+		}
 	keep_unit_name(k, part);
 }
 
@@ -147,7 +179,7 @@ static void put_cgroup_line(struct keeping *k, struct span line, void *user)
 	struct span rest = { line.p + slash, line.n - slash }, part;
 
 	(void)user;
-	keep_as_it_is(k, (struct span){ line.p, slash });
+	keep_free_text(k, (struct span){ line.p, slash });
 	while (span_cut(&rest, '/', &part)) {
 		put_cgroup_part(k, part);
 		if (part.p + part.n < rest.p)
@@ -240,7 +272,7 @@ static void put_host_line(struct keeping *k, struct span line, void *user)
 		keep_nothing(k, line);
 		return;
 	}
-	keep_as_it_is(k, address);
+	keep_free_text(k, address);
 	while (span_word(&rest, &name)) {
 		putc(' ', k->out);
 		keep_hostname(k, name);
@@ -258,7 +290,7 @@ static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
 
 	(void)user;
 	if (span_starts(span_trim(text), "hosts:"))
-		keep_as_it_is(k, text);
+		keep_free_text(k, text);
 	else
 		keep_nothing(k, line);
 }
@@ -299,12 +331,13 @@ void keep_unit_name(struct keeping *k, struct span name)
 	struct span ending = { name.p + name.n, 0 };
 
 	if (keep_has(units, name)) {
-		keep_as_it_is(k, name);
+		keep_free_text(k, name);
 		return;
 	}
 	if (unit_is_name(name)) {
-		while (ending.p[0] != '.')
+		do
 			ending = (struct span){ ending.p - 1, ending.n + 1 };
+		while (ending.p[0] != '.');
 		name.n -= ending.n;
 	}
 	keep_instead(k, name);
@@ -353,6 +386,7 @@ static void put_unit_line(struct keeping *k, struct span line, void *user)
 		keep_as_it_is(k, text);
 	} else if (!was && text.n && text.p[0] == '[') {
 		fputs("[Other]", k->out);
+		keep_nothing(k, line);
 	} else if (!was && equals < text.n && keep_has(keys, key)) {
 		fprintf(k->out, "%.*s=", SPAN_FMT(key));
 		put_unit_value(k, key, (struct span){ text.p + equals + 1, text.n - equals - 1 });
@@ -433,7 +467,7 @@ static void put_path_line(struct keeping *k, struct span line, void *user)
 		if (second.p[0] == '/')
 			keep_path(k, second);
 		else
-			keep_as_it_is(k, second);
+			keep_free_text(k, second);
 	} else {
 		keep_nothing(k, line);
 	}
@@ -458,11 +492,28 @@ static bool cut_key(struct span line, struct span *key, struct span *value)
 	return key->n && value->n;
 }
 
-/* A line that is left out stays a comment: GRUB reads no further than an empty one. */
-static void put_bls_line(struct keeping *k, struct span line, void *user)
+static void put_bls_value(struct keeping *k, struct span key, struct span value)
 {
 	static const char *const paths[] = { "linux", "initrd", "efi", "uki", NULL };
-	static const char *const words[] = { "version", "machine-id", "sort-key", NULL };
+
+	if (span_is(key, "options"))
+		keep_value(k, key, value);
+	else if (keep_has(paths, key))
+		keep_boot_path(k, value);
+	else if (span_starts(key, "grub_"))
+		keep_instead(k, value);
+	else
+		keep_entry_name(k, value);
+}
+
+/* What divides key and value is not the same to all boot loaders, and stays. A line that is left out stays a
+ * comment: GRUB reads no further than an empty one. */
+static void put_bls_line(struct keeping *k, struct span line, void *user)
+{
+	static const char *const keys[] = { "title",	"version",    "options",  "linux",
+					    "initrd",	"efi",	      "uki",	  "machine-id",
+					    "sort-key", "grub_class", "grub_arg", "grub_users",
+					    NULL };
 	struct span key, value;
 
 	(void)user;
@@ -470,21 +521,15 @@ static void put_bls_line(struct keeping *k, struct span line, void *user)
 		keep_nothing(k, line);
 		return;
 	}
-	if (!span_is(key, "title") && !span_is(key, "options") && !keep_has(paths, key) &&
-	    !keep_has(words, key)) {
+	if (!keep_has(keys, key)) {
 		putc('#', k->out);
 		keep_nothing(k, line);
 		return;
 	}
-	fprintf(k->out, "%.*s ", SPAN_FMT(key));
-	if (span_is(key, "title"))
-		keep_entry_name(k, value);
-	else if (span_is(key, "options"))
-		keep_value(k, key, value);
-	else if (keep_has(paths, key))
-		keep_boot_path(k, value);
-	else
-		keep_as_it_is(k, value);
+	keep_as_it_is(k, (struct span){ line.p, (size_t)(key.p - line.p) });
+	keep_as_it_is(k, key);
+	keep_as_it_is(k, (struct span){ key.p + key.n, (size_t)(value.p - key.p) - key.n });
+	put_bls_value(k, key, value);
 }
 
 void keep_bls(struct keeping *k, struct span text)
@@ -529,29 +574,74 @@ void keep_efi_variable(struct keeping *k, struct span text)
 
 /* ---- our own configuration ---- */
 
+/* mount.POINT = TYPE OPTION... from=SOURCE, patterns all of them. */
+static void put_mount_setting(struct keeping *k, struct span point, struct span value)
+{
+	struct span word;
+
+	fputs("mount.", k->out);
+	keep_path(k, point);
+	fputs(" =", k->out);
+	while (span_word(&value, &word)) {
+		putc(' ', k->out);
+		if (span_starts(word, "from=")) {
+			fputs("from=", k->out);
+			keep_mount_source(k, (struct span){ word.p + 5, word.n - 5 });
+		} else {
+			keep_mount_options(k, word);
+		}
+	}
+}
+
+static const char *const settings[] = { "cpus",
+					"driver-flavour",
+					"driver-version",
+					"fail-on",
+					"gpu-count",
+					"gpu-model",
+					"gpu-vbios",
+					"hugepages.*",
+					"kernel",
+					"link-errors-max",
+					"link-layer",
+					"memory-gib",
+					"nic-count",
+					"nic-firmware",
+					"numa-nodes",
+					"port-rate-gbps",
+					"ports-active",
+					"product",
+					"profile",
+					"severity",
+					"strict",
+					"sysctl.*",
+					NULL };
+
 static void put_setting(struct keeping *k, struct span line, void *user)
 {
+	static const char *const sections[] = { "\\[check]", "\\[limits]", "\\[expect]",
+						"\\[rule [a-z*]*/[a-z*]*]", NULL };
 	struct span text = span_trim(line), key, value;
 	size_t equals = span_find(text, '=');
 
 	(void)user;
+	key = span_trim((struct span){ text.p, equals });
 	if (!text.n || text.p[0] == '#' || text.p[0] == ';') {
 		keep_nothing(k, line);
 		return;
 	}
-	if (text.p[0] == '[' || equals == text.n) {
-		keep_as_it_is(k, text);
+	if (equals == text.n) {
+		(keep_has(sections, text) ? keep_as_it_is : keep_instead)(k, text);
 		return;
 	}
-	key = span_trim((struct span){ text.p, equals });
 	value = span_trim((struct span){ text.p + equals + 1, text.n - equals - 1 });
-	/* A mount's key has its path in it. */
-	keep_path(k, key);
+	if (span_starts(key, "mount.")) {
+		put_mount_setting(k, (struct span){ key.p + 6, key.n - 6 }, value);
+		return;
+	}
+	(keep_has(settings, key) || span_is(key, "reason") ? keep_as_it_is : keep_instead)(k, key);
 	fputs(" = ", k->out);
-	if (span_is(key, "reason"))
-		keep_instead(k, value);
-	else
-		keep_free_text(k, value);
+	(keep_has(settings, key) ? keep_free_text : keep_instead)(k, value);
 }
 
 void keep_settings(struct keeping *k, struct span text)
@@ -582,119 +672,4 @@ static void put_version(struct keeping *k, struct span line, void *user)
 void keep_version(struct keeping *k, struct span text)
 {
 	each_line(k, text, put_version, NULL);
-}
-
-/* ---- values of facts ---- */
-
-/* Serial numbers, names of programs, whatever has too many digits to be anything but a number of somebody's. */
-void keep_log(struct keeping *k, struct span line)
-{
-	struct span rest = line;
-	bool serial = false;
-
-	while (rest.n) {
-		size_t n = 0, digits = 0;
-		struct span word;
-
-		while (n < rest.n && !strchr(" \t,;()[]", rest.p[n]))
-			n++;
-		word = (struct span){ rest.p, n };
-		for (size_t i = 0; i < n; i++)
-			digits += isdigit((unsigned char)word.p[i]) != 0;
-		if (!span_is(word, "name=<unknown>") &&
-		    (span_starts(word, "name=") || span_starts(word, "comm="))) {
-			keep_as_it_is(k, (struct span){ word.p, 5 });
-			keep_instead(k, (struct span){ word.p + 5, n - 5 });
-		} else if (n && (serial || (digits >= 10 && digits == n))) {
-			keep_instead(k, word);
-		} else {
-			keep_free_text(k, word);
-		}
-		if (n)
-			serial = (span_starts(word, "serial") || span_starts(word, "Serial") ||
-				  span_starts(word, "S/N") ||
-				  (serial && (span_is(word, "number") || span_is(word, "Number:") ||
-					      span_is(word, "number:") || span_is(word, "is"))));
-		rest = (struct span){ rest.p + n, rest.n - n };
-		if (rest.n) {
-			putc(*rest.p, k->out);
-			rest = (struct span){ rest.p + 1, rest.n - 1 };
-		}
-	}
-}
-
-/* A device of this machine; a server and what it exports are somebody's. */
-void keep_mount_source(struct keeping *k, struct span source)
-{
-	static const char *const devices[] = { "/dev/nvme*", "/dev/sd*",   "/dev/vd*",	"/dev/xvd*",
-					       "/dev/md*",   "/dev/loop*", "/dev/ram*", NULL };
-
-	if (keep_has(devices, source) || span_find(source, '/') == source.n)
-		keep_as_it_is(k, source);
-	else
-		keep_instead(k, source);
-}
-
-void keep_mount_options(struct keeping *k, struct span options)
-{
-	struct span option;
-
-	while (span_cut(&options, ',', &option)) {
-		size_t equals = span_find(option, '=');
-		struct span value = { option.p + equals + 1, option.n - equals - 1 };
-
-		if (equals == option.n || keep_is_plain(value)) {
-			keep_as_it_is(k, option);
-		} else {
-			keep_as_it_is(k, (struct span){ option.p, equals + 1 });
-			keep_instead(k, value);
-		}
-		if (option.p + option.n < options.p)
-			putc(',', k->out);
-	}
-}
-
-/* Variables that rules read: their values are names of devices, interfaces and transports. */
-static const char *const variables[] = {
-	"CUDA_VISIBLE_DEVICES",
-	"EP_DISABLE_GIN",
-	"GLOO_SOCKET_IFNAME",
-	"MC_*",
-	"NCCL_ALGO",
-	"NCCL_CROSS_NIC",
-	"NCCL_DEBUG",
-	"NCCL_DMABUF_ENABLE",
-	"NCCL_GIN_*",
-	"NCCL_IB_*",
-	"NCCL_MNNVL_ENABLE",
-	"NCCL_NET",
-	"NCCL_NET_*",
-	"NCCL_P2P_*",
-	"NCCL_PROTO",
-	"NCCL_SOCKET_IFNAME",
-	"NVIDIA_DRIVER_CAPABILITIES",
-	"NVIDIA_VISIBLE_DEVICES",
-	"NVSHMEM_BOOTSTRAP",
-	"NVSHMEM_BOOTSTRAP_UID_SOCK_*",
-	"NVSHMEM_DISABLE_*",
-	"NVSHMEM_ENABLE_*",
-	"NVSHMEM_HCA_*",
-	"NVSHMEM_IB*",
-	"NVSHMEM_REMOTE_TRANSPORT",
-	"UCX_IB_*",
-	"UCX_NET_DEVICES",
-	"UCX_TLS",
-	NULL,
-};
-
-void keep_variable(struct keeping *k, struct span name, struct span value)
-{
-	if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
-		keep_paths(k, value);
-	else if (value.n && value.p[0] == '/')
-		keep_path(k, value);
-	else if (!value.n || keep_is_plain(value) || keep_has(variables, name))
-		keep_as_it_is(k, value);
-	else
-		keep_instead(k, value);
 }

@@ -186,7 +186,7 @@ void keep_path(struct keeping *k, struct span path)
 		w.place = PLACE_PEOPLE;
 	else if (begin < path.n && path.p[begin] != '/')
 		w.place = PLACE_SYSTEM;
-	keep_as_it_is(k, (struct span){ path.p, begin });
+	keep_free_text(k, (struct span){ path.p, begin });
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
 }
 
@@ -199,7 +199,7 @@ void keep_boot_path(struct keeping *k, struct span path)
 	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') + 1 : 0, begin;
 
 	close = close > path.n ? 0 : close;
-	keep_as_it_is(k, (struct span){ path.p, close });
+	keep_free_text(k, (struct span){ path.p, close });
 	path = (struct span){ path.p + close, path.n - close };
 	for (begin = 0; begin < path.n && path.p[begin] == '/'; begin++)
 		;

@@ -107,13 +107,22 @@ static bool is_ours(struct span module)
 	return modname_is_ours(module) || module_is_of_interest(name);
 }
 
+/* RMNvLinkEnable=0x0;PeerMappingOverride=1, be it in quotes. */
+static bool is_registry(struct span value)
+{
+	for (size_t i = 0; i < value.n; i++)
+		if (!isalnum((unsigned char)value.p[i]) && !strchr("=;,.:_- '\"", value.p[i]))
+			return false;
+	return true;
+}
+
 /* PARAMETER=VALUE of a module: of the NVIDIA driver's own all, of others what is plain. */
 void keep_assigned(struct keeping *k, struct span name, struct span value)
 {
 	if (value.n && value.p[0] == '/')
 		keep_path(k, value);
-	else if (keep_is_plain(value) || span_starts(name, "NVreg_"))
-		keep_as_it_is(k, value);
+	else if (keep_is_plain(value) || (span_starts(name, "NVreg_") && is_registry(value)))
+		keep_free_text(k, value);
 	else
 		keep_instead(k, value);
 }
@@ -204,7 +213,13 @@ static bool is_kept_argument(struct span word, struct span name)
 	return bootargs_is_ours(&param) || keep_has(arguments, name);
 }
 
-#define UUID_LENGTH 36
+static bool is_uuid(struct span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!isxdigit((unsigned char)s.p[i]) && s.p[i] != '-')
+			return false;
+	return s.n == 36;
+}
 
 /* What the root file system is on says that it is an image, or whether two command lines agree. */
 static void put_root(struct keeping *k, struct span value)
@@ -217,7 +232,7 @@ static void put_root(struct keeping *k, struct span value)
 			n = strlen(prefixes[i]);
 	keep_as_it_is(k, (struct span){ value.p, n });
 	value = (struct span){ value.p + n, value.n - n };
-	if (value.n == UUID_LENGTH)
+	if (is_uuid(value))
 		keep_as_it_is(k, value);
 	else
 		keep_instead(k, value);
@@ -239,7 +254,7 @@ void keep_argument(struct keeping *k, struct span word, struct span raw)
 		fprintf(k->out, "%.*s=", SPAN_FMT(name));
 		keep_instead(k, value);
 	} else if (is_kept_argument(word, name)) {
-		keep_as_it_is(k, raw);
+		keep_free_text(k, raw);
 	} else {
 		keep_instead(k, word);
 	}
@@ -342,7 +357,7 @@ static void put_command_word(struct keeping *k, struct span word)
 	while (bare.n > 1 && strchr(";&", bare.p[bare.n - 1]))
 		bare.n--;
 	if (keep_has(programs, bare) || is_ours(bare))
-		keep_as_it_is(k, word);
+		keep_free_text(k, word);
 	else
 		keep_instead(k, word);
 }
@@ -429,7 +444,7 @@ static void put_bad_command(struct keeping *k, struct span word)
 	else if (span_starts(word, BYTE_ORDER_MARK))
 		fputs(BYTE_ORDER_MARK, k->out);
 	else if (keep_has(commands, word))
-		keep_as_it_is(k, word);
+		keep_free_text(k, word);
 	else
 		keep_instead(k, word);
 }
@@ -445,7 +460,7 @@ static void put_bad_line(struct keeping *k, struct span line)
 		if (first)
 			put_bad_command(k, w.raw);
 		else if (is_ours(w.raw))
-			keep_as_it_is(k, w.raw);
+			keep_free_text(k, w.raw);
 		else if (span_starts(w.raw, "NVreg_") && name.n < w.raw.n)
 			put_option(k, w.raw);
 		else
@@ -501,10 +516,10 @@ static void put_modprobe_line(struct keeping *k, struct span line)
 	} else if (!about) {
 		put_comment(k, line);
 	} else if (span_is(command, "options")) {
-		keep_as_it_is(k, (struct span){ line.p, (size_t)(w.rest.p - line.p) });
+		keep_free_text(k, (struct span){ line.p, (size_t)(w.rest.p - line.p) });
 		keep_options(k, w.rest);
 	} else {
-		keep_as_it_is(k, (struct span){ command.p, command.n });
+		keep_free_text(k, (struct span){ command.p, command.n });
 		keep_command(k, (struct span){ command.p + command.n,
 					       (size_t)(line.p + line.n - command.p) - command.n });
 	}

@@ -70,6 +70,8 @@ void keep_efi_variable(struct keeping *k, struct span text);
 void keep_settings(struct keeping *k, struct span text);
 void keep_version(struct keeping *k, struct span text);
 void keep_inet6(struct keeping *k, struct span text);
+
+/* keep-values.c: values of facts. */
 void keep_log(struct keeping *k, struct span line);
 void keep_mount_source(struct keeping *k, struct span source);
 void keep_mount_options(struct keeping *k, struct span options);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-values.c - values of facts: lines of the log, what is mounted, variables. */
+#include <ctype.h>
+#include <string.h>
+
+#include "host/keep-words.h"
+
+/* Serial numbers, names of programs, whatever has too many digits to be anything but a number of somebody's. */
+void keep_log(struct keeping *k, struct span line)
+{
+	struct span rest = line;
+	bool serial = false;
+
+	while (rest.n) {
+		size_t n = 0, digits = 0;
+		struct span word;
+
+		while (n < rest.n && !strchr(" \t,;()[]", rest.p[n]))
+			n++;
+		word = (struct span){ rest.p, n };
+		for (size_t i = 0; i < n; i++)
+			digits += isdigit((unsigned char)word.p[i]) != 0;
+		if (!span_is(word, "name=<unknown>") &&
+		    (span_starts(word, "name=") || span_starts(word, "comm="))) {
+			keep_as_it_is(k, (struct span){ word.p, 5 });
+			keep_instead(k, (struct span){ word.p + 5, n - 5 });
+		} else if (n && (serial || (digits >= 10 && digits == n))) {
+			keep_instead(k, word);
+		} else {
+			keep_free_text(k, word);
+		}
+		if (n)
+			serial = (span_starts(word, "serial") || span_starts(word, "Serial") ||
+				  span_starts(word, "S/N") ||
+				  (serial && (span_is(word, "number") || span_is(word, "Number:") ||
+					      span_is(word, "number:") || span_is(word, "is"))));
+		rest = (struct span){ rest.p + n, rest.n - n };
+		if (rest.n) {
+			putc(*rest.p, k->out);
+			rest = (struct span){ rest.p + 1, rest.n - 1 };
+		}
+	}
+}
+
+/* SERVER:/EXPORT, //SERVER/SHARE; "*" alone is a pattern of any. */
+static void put_export(struct keeping *k, struct span source)
+{
+	while (source.n) {
+		size_t n = 0;
+
+		while (n < source.n && !strchr(":/", source.p[n]))
+			n++;
+		if (n == 1 && source.p[0] == '*')
+			putc('*', k->out);
+		else if (n)
+			keep_instead(k, (struct span){ source.p, n });
+		for (; n < source.n && strchr(":/", source.p[n]); n++)
+			putc(source.p[n], k->out);
+		source = (struct span){ source.p + n, source.n - n };
+	}
+}
+
+/* A device of this machine, a file system without one; a server and what it exports are somebody's. */
+void keep_mount_source(struct keeping *k, struct span source)
+{
+	static const char *const devices[] = {
+		"/dev/nvme*", "/dev/sd*", "/dev/vd*",	 "/dev/xvd*", "/dev/md*", "/dev/loop*",
+		"/dev/ram*",  "*fs",	  "bpf",	 "cgroup*",   "devpts",	  "fusectl",
+		"mqueue",     "none",	  "nvidia*",	 "overlay",   "proc",	  "shm",
+		"systemd-1",  "udev",	  "binfmt_misc", NULL
+	};
+
+	if (keep_has(devices, source) && !span_search(source, ":"))
+		keep_free_text(k, source);
+	else
+		put_export(k, source);
+}
+
+/* noexec, x-systemd.automount: what a file system calls its options. */
+static bool is_option_name(struct span name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!islower((unsigned char)name.p[i]) && !isdigit((unsigned char)name.p[i]) &&
+		    !strchr("_-.", name.p[i]))
+			return false;
+	return name.n && name.n < 32;
+}
+
+void keep_mount_options(struct keeping *k, struct span options)
+{
+	struct span option;
+
+	while (span_cut(&options, ',', &option)) {
+		size_t equals = span_find(option, '=');
+		struct span name = { option.p, equals };
+		struct span value = { option.p + equals + 1, option.n - equals - 1 };
+
+		(is_option_name(name) ? keep_free_text : keep_instead)(k, name);
+		if (equals < option.n) {
+			putc('=', k->out);
+			(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+		}
+		if (option.p + option.n < options.p)
+			putc(',', k->out);
+	}
+}
+
+/* Variables that rules read: their values are names of devices, interfaces and transports. */
+static const char *const variables[] = {
+	"CUDA_VISIBLE_DEVICES",
+	"EP_DISABLE_GIN",
+	"GLOO_SOCKET_IFNAME",
+	"MC_*",
+	"NCCL_ALGO",
+	"NCCL_CROSS_NIC",
+	"NCCL_DEBUG",
+	"NCCL_DMABUF_ENABLE",
+	"NCCL_GIN_*",
+	"NCCL_IB_*",
+	"NCCL_MNNVL_ENABLE",
+	"NCCL_NET",
+	"NCCL_NET_*",
+	"NCCL_P2P_*",
+	"NCCL_PROTO",
+	"NCCL_SOCKET_IFNAME",
+	"NVIDIA_DRIVER_CAPABILITIES",
+	"NVIDIA_VISIBLE_DEVICES",
+	"NVSHMEM_BOOTSTRAP",
+	"NVSHMEM_BOOTSTRAP_UID_SOCK_*",
+	"NVSHMEM_DISABLE_*",
+	"NVSHMEM_ENABLE_*",
+	"NVSHMEM_HCA_*",
+	"NVSHMEM_IB*",
+	"NVSHMEM_REMOTE_TRANSPORT",
+	"UCX_IB_*",
+	"UCX_NET_DEVICES",
+	"UCX_TLS",
+	NULL,
+};
+
+void keep_variable(struct keeping *k, struct span name, struct span value)
+{
+	if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
+		keep_paths(k, value);
+	else if (value.n && value.p[0] == '/')
+		keep_path(k, value);
+	else if (!value.n || keep_is_plain(value) || keep_has(variables, name))
+		keep_free_text(k, value);
+	else
+		keep_instead(k, value);
+}

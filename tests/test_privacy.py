@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A redacted capture has nothing of what people wrote and of what tells one machine from another, and the same
+findings come of it."""
+import base64
+import fnmatch
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from lib import node, program, textform
+
+HOST = "zeus-a17"
+DOMAIN = "lab.acme.example"
+OWN = ("d1", "e2", "f3")  # the half of an address that is not its maker's
+MACHINE_ID = "77aa88bb99cc00dd11ee22ff33445566"
+UUID = "deadbeef-1234-4abc-9def-0123456789ab"
+
+
+def capture(directory, *options):
+    made = program.run("capture", "--root", directory, "-o", "-", *options)
+    assert made.status == 0, str(made)
+    return made.raw
+
+
+def shown(raw):
+    """All that stands in a capture, with what is hidden in base64 and in UTF-16."""
+    parts = [raw]
+    for line in raw.splitlines():
+        record = json.loads(line)
+        if "base64" in record:
+            data = base64.b64decode(record["base64"])
+            parts += [data, data[4:].decode("utf-16-le", "replace").encode()]
+        parts.append(json.dumps(record, ensure_ascii=False).encode())
+    return b"\n".join(parts).decode("utf-8", "replace")
+
+
+def known(subject):
+    """What people named has another name in a capture."""
+    ours = [secret for _, _, text in PLANTS for secret in secrets(text)] + ["redacted"]
+    return None if subject and any(word in subject for word in ours) else subject
+
+
+def judged(*options):
+    findings = program.run("doctor", "--json", *options).json()["findings"]
+    return [(f["rule"], f["verdict"], f["severity"], known(f["subject"])) for f in findings]
+
+
+# ---- secrets ----
+
+# What they are of: the file, and its text, where «marks» stand round what nobody else may see. "..." is what was
+# there before.
+PLANTS = [
+    ("a password of GRUB's, hashed", "/boot/grub/grub.cfg",
+     '...set superusers="«alice»"\npassword_pbkdf2 alice «grub.pbkdf2.sha512.10000.DEADC0DE99»\n'),
+    ("a password of GRUB's, plain", "/boot/grub/grub.cfg", "...password alice «xyzzy-plain»\n"),
+    ("a comment in grub.cfg", "/boot/grub/grub.cfg", "...# ticket «OPS-4711» of bob\n"),
+    ("a variable of grub.cfg", "/boot/grub/grub.cfg", '...set vault="«v4ult-k3y»"\n'),
+    ("an option of a command of GRUB's", "/boot/grub/grub.cfg", "...insmod http\nnet_dhcp --key=«dhcpk3y» «eth-lab»\n"),
+    ("the title of an entry", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux for «Initech GmbH»' { linux /boot/vmlinuz-6.6.6 ro }\n"),
+    ("a command line in grub.cfg", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux' { linux /boot/vmlinuz-6.6.6 ro luks.key=«k3yf1le» rd.neednet=1 }\n"),
+    ("a file that grub.cfg reads", "/boot/grub/grub.cfg", "...source $prefix/user.cfg\n"),
+    ("a password of RHEL's GRUB", "/boot/grub/user.cfg", "GRUB2_PASSWORD=«grub.pbkdf2.sha512.1.CAFE»\n"),
+    ("a variable that GRUB keeps", "/boot/grub/grubenv",
+     "# GRUB Environment Block\nsaved_entry=0\nkernelopts=root=/dev/sda ro «proxy=http://u:pw9»\n" + 900 * "#"),
+    ("a password for GRUB's settings", "/etc/default/grub",
+     '...GRUB_CMDLINE_LINUX="quiet rescue_pw=«r3scue»"\nGRUB_DISTRIBUTOR="«Initech»"\n'),
+    ("a comment for GRUB's settings", "/etc/default/grub", "...# «ask Carol, ext. 4242»\n"),
+    ("a password on the command line", "/proc/cmdline", "... password=«hunter2»\n"),
+    ("a proxy on the command line", "/proc/cmdline", "... inst.proxy=«http://carol:s3same@proxy»:3128\n"),
+    ("what is for init", "/proc/cmdline", "... -- «initsecret» token «Bearer-77»\n"),
+    ("an installer's answers", "/proc/cmdline", "... inst.ks=«https://dave:kspw@ks»/node.ks\n"),
+    ("a UUID before a colon", "/proc/cmdline", "... cryptdevice=UUID=«8c0c5b1e-1111-4222-8333-abcdef012345»:root\n"),
+    ("the partition that is resumed from", "/proc/cmdline", "... resume=PARTUUID=«77aa88bb-03»\n"),
+    ("the address of the network boot", "/proc/cmdline", "... BOOTIF=01-0c-42-a1-«d4-e5-f6»\n"),
+    ("the name of an interface by its address", "/proc/cmdline", "... ifname=eno9:0c:42:a1:«d7:e8:f9» rd.znet=«ccw-9»\n"),
+    ("addresses and names of the network", "/proc/cmdline", "... ip=10.9.8.7::10.9.8.1:255.0.0.0:«gw-internal»:eno1:off\n"),
+    ("an iSCSI initiator", "/proc/cmdline", "... rd.iscsi.initiator=«iqn.2024-01.corp:zx81»\n"),
+    ("a variable of a unit", "/usr/lib/systemd/system/slurmd.service", '...Environment="API_TOKEN=«tok-e11»"\n'),
+    ("a program of a unit", "/usr/lib/systemd/system/slurmd.service", "...ExecStartPre=/bin/sh -c 'login «-p pw12»'\n"),
+    ("a comment of a unit", "/usr/lib/systemd/system/slurmd.service", "...# «rotated by erin»\n"),
+    ("a credential of a unit", "/usr/lib/systemd/system/slurmd.service", "...SetCredential=db:«dbpw13»\n"),
+    ("a proxy's password", "/etc/systemd/system/containerd.service.d/proxy.conf",
+     "[Service]\nEnvironment=HTTPS_PROXY=http://«frank:pr0xypw»@proxy:3128\n[X-«Acmetool»]\nLimitNOFILE=1\n"),
+    ("a continued variable of a unit", "/etc/systemd/system/containerd.service.d/more.conf",
+     "[Service]\nEnvironment=A=1 \\\n LimitNOFILE=«fake99»\nLimitNOFILE=4096\n"),
+    ("systemd's own settings", "/etc/systemd/system.conf", "[Manager]\nDefaultEnvironment=KEY=«dfl-env»\nDefaultLimitNOFILE=9:9\n"),
+    ("a comment of modprobe.d", "/etc/modprobe.d/zz-tuning.conf", "...# «token ghp_0123456789»\n"),
+    ("an install line", "/etc/modprobe.d/zz-tuning.conf",
+     "...install nouveau /usr/bin/curl -H 'X-Token: «abc987»' https://«cmdb»/ ; /bin/false\n"),
+    ("an option of a module", "/etc/modprobe.d/zz-tuning.conf", "...options nvidia NVreg_X=1 «3mbedded»\n"),
+    ("a string for a module", "/etc/modprobe.d/zz-tuning.conf", '...options wifi_mod psk="«wpa-pass»" ccode=7\n'),
+    ("a line of modprobe.d that is wrong", "/etc/modprobe.d/zz-tuning.conf", "...passwd «wr0ng-line»\n"),
+    ("a comment of modules-load.d", "/etc/modules-load.d/nvidia-peermem.conf", "...# «see wiki/peermem»\n"),
+    ("a user who has limits", "/etc/security/limits.d/rdma.conf", "...«grace» hard memlock 1024\n@«hpc-team» - nofile 77\n"),
+    ("a comment about limits", "/etc/security/limits.conf", "...# «for the Heidelberg project»\n"),
+    ("other hosts", "/etc/hosts", "...10.4.5.6 «backup-9.corp»  «bk9» # «rack 12»\n"),
+    ("the domain", "/etc/resolv.conf", "search %s\n" % DOMAIN),
+    ("a comment of nsswitch.conf", "/etc/nsswitch.conf", "...# «ldap://dir.corp»\npasswd: files «sss-corp»\n"),
+    ("the kernel module's builder", "/proc/driver/nvidia/version",
+     "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.90.07  Release Build  («heidi»@«build-7.corp»)  Fri\n"
+     "GCC version:  gcc version 11.4.0\nBuilt in /home/«heidi»/src\n"),
+    ("a server that is mounted", "/proc/self/mountinfo",
+     "...30 1 0:40 / /mnt/«proj-x» rw - nfs4 «filer-3.corp»:/vol/«x1-exports» rw,addr=10.7.7.7\n"
+     "31 1 0:41 / /home/«ivan» rw - cifs //«cifs-1»/ivan rw,username=«ivan-ad»,password=«cifs-pw»\n"),
+    ("a variable of the caller", "/proc/self/environ",
+     "NCCL_TOPO_FILE=/home/«judy»/topo.xml\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
+     "LD_LIBRARY_PATH=/home/«judy»/lib:/usr/lib:relative-«judys-dir»\0PATH=/usr/bin:/home/«judy»/bin\0HOME=/root\0"),
+    ("NCCL's own file", "/etc/nccl.conf", "NCCL_NET_PLUGIN=/home/«mallory»/net.so\nNCCL_FOO=«foo-pw»\n"),
+    ("the kernel's log: a program", "/var/log/dmesg",
+     "...[    9.000000] NVRM: Xid (PCI:0000:bb:00): 31, pid=4242, name=«train_gpt9», Ch 00000008\n"),
+    ("the kernel's log: a board", "/var/log/dmesg",
+     "...[    9.400000] NVRM: Xid (PCI:0000:1b:00): 79, GPU Board Serial Number: «1324920017777»\n"),
+    ("a job's control group", "/proc/self/cgroup",
+     "0::/kubepods.slice/kubepods-pod«8d1c_77»/cri-containerd-«0123456789abcdef0123»/«payroll-job»\n"),
+    ("what a process is called", "/proc/self/comm", "«train-gpt»\n"),
+    ("what software is called", "/sys/class/infiniband/mlx5_3/node_type", "4: RNIC\n"),
+    ("what an adapter was called", "/sys/class/infiniband/mlx5_3/node_desc", "«rack9-u12» HCA-1\n"),
+    ("what was expected, and why", "/etc/nvnodecheck.conf",
+     "# «contract 99»\n[rule driver/loaded]\nseverity = off\nreason = «trent wants it so»\n"
+     "[expect]\nmount./data/«missiles» = nfs4 rw from=«filer-3.corp»:/vol/*\n"),
+]
+
+
+def secrets(text):
+    return re.findall("«(.*?)»", text)
+
+
+def plant(tree):
+    for _, path, text in PLANTS:
+        whole = text.replace("«", "").replace("»", "")
+        if whole.startswith("..."):
+            before = tree.text(path) or ""
+            if path == "/proc/cmdline":
+                before = before.rstrip("\n")
+            whole = before + whole[3:]
+        tree.file(path, whole)
+
+
+@pytest.fixture(scope="module")
+def planted(stages):
+    tree = node.tree_of("broken-everything")
+    plant(tree)
+    stage = stages("planted")
+    stage.put(tree)
+    return stage.directory
+
+
+def test_secrets_of_many_kinds(planted):
+    assert len(PLANTS) >= 30
+    before, after = shown(capture(planted, "--no-redact")), shown(capture(planted))
+    wrong = []
+    for kind, path, text in PLANTS:
+        for secret in secrets(text):
+            if secret not in before and path not in NOT_KEPT:
+                wrong.append("%s: %s was not read" % (kind, secret))
+            if secret.lower() in after.lower():
+                wrong.append("%s: %s" % (kind, secret))
+    assert not wrong, "\n".join(wrong)
+
+
+# Read for the names alone, or as facts that have other lines of it.
+NOT_KEPT = ("/etc/resolv.conf",)
+
+
+def test_findings_with_secrets(planted, tmp_path):
+    """What is replaced leads to the same answers; a table of mounts that nobody could read does not."""
+    (tmp_path / "node.capture").write_bytes(capture(planted))
+    assert judged("--from", tmp_path / "node.capture") == judged("--root", planted)
+
+
+# ---- what identifies the machine ----
+
+def named(host=HOST):
+    """A node whose name, addresses and ids stand wherever they may."""
+    mac, eui = "0c:42:a1:%s:%s:%s" % OWN, "0e42:a1ff:fe%s:%s%s" % OWN
+    own = host.split(".")[0]
+    tree = node.tree_of("rhel9-proprietary-dracut", [textform.Statement("test", 1, "hostname " + own)])
+    tree.file("/etc/hosts", "127.0.0.1 localhost\n10.1.2.3 %s.%s %s\n" % (own, DOMAIN, own))
+    tree.file("/etc/resolv.conf", "domain %s\n" % DOMAIN)
+    tree.file("/proc/sys/kernel/hostname", host + "\n")
+    for i, spelling in enumerate((own.upper(), own.replace("-", "_"), own + "." + DOMAIN, "x-" + own.title())):
+        tree.file("/etc/modprobe.d/%d-%s.conf" % (i, spelling), "options nvidia NVreg_A%d=1\n" % i)
+        tree.file("/etc/security/limits.d/%s.conf" % spelling, "* soft memlock %d\n" % i)
+    tree.link("/etc/modprobe.d/linked.conf", "/srv/%s/modprobe.conf" % own)
+    tree.file("/srv/%s/modprobe.conf" % own, "options nvidia NVreg_L=1\n")
+    text = tree.text("/proc/cmdline").rstrip("\n")
+    tree.file("/proc/cmdline", text + " crashkernel=%s nvme_core.hostid=%s rd.md.uuid=%s:%s\n" % (
+        own, UUID, UUID, UUID.replace("-", ":")))
+    entry = "/boot/loader/entries/%s-5.14.0-1.el9.conf" % MACHINE_ID
+    tree.file(entry, "title Linux on %s\nversion 5.14.0-1.el9\nlinux /vmlinuz-5.14.0-1.el9\n"
+              "options root=UUID=%s ro netdev=%s\nmachine-id %s\n" % (own, UUID, mac, MACHINE_ID))
+    tree.file("/sys/firmware/efi/efivars/LoaderEntryDefault-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f",
+              b"\6\0\0\0" + (MACHINE_ID + "-" + own + "\0").encode("utf-16-le"))
+    tree.file("/sys/firmware/efi/efivars/LoaderInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f",
+              b"\6\0\0\0" + ("GRUB 2.12 " + own + "\0").encode("utf-16-le"))
+    tree.file("/proc/net/if_inet6", "fe80000000000000%s 02 40 20 80 enx%s\n" % (
+        eui.replace(":", ""), mac.replace(":", "")))
+    device = "/sys/class/infiniband/mlx5_0"
+    tree.file(device + "/node_guid", "0c42:a103:00%s:%s%s\n" % OWN)
+    tree.file(device + "/sys_image_guid", "0c42:a103:00%s:%s%s\n" % OWN)
+    tree.file(device + "/ports/1/gids/0", "fe80:0000:0000:0000:" + eui + "\n")
+    tree.file(device + "/ports/1/gids/1", "fe80:0000:0000:0000:0c42:a103:00%s:%s%s\n" % OWN)
+    tree.file("/var/log/dmesg", (tree.text("/var/log/dmesg") or "") +
+              "[    9.5] NVRM: Xid (PCI:0000:1b:00): 79, %s GPU-%s fallen off the bus on %s\n" % (mac, UUID, own))
+    tree.file("/proc/driver/nvidia/gpus/0000:1b:00.0/information",
+              "Model: \t\t NVIDIA A100\nGPU UUID: \t GPU-%s\n" % UUID)
+    return tree
+
+
+def identifying(own):
+    """Patterns of all that must not stand in a capture."""
+    joined = "[-_.:]?"
+    yield "its name", re.sub("[-_.]", "[-_.]", re.escape(own).replace(r"\-", "-"))
+    yield "its domain", re.escape(DOMAIN)
+    yield "its owner's half of an address", joined.join(OWN)
+    yield "its machine's id", MACHINE_ID
+    yield "a UUID", joined.join(re.findall("..", UUID.replace("-", "")))
+
+
+def test_no_spelling_of_the_machine(stages, tmp_path):
+    stage = stages("named")
+    stage.put(named())
+    before, after = (shown(capture(stage.directory, *o)) for o in (["--no-redact"], []))
+    for what, pattern in identifying(HOST):
+        assert re.search(pattern, before, re.I), what
+        found = re.search(".{60}" + pattern + ".{20}", after, re.I | re.S)
+        assert not found, "%s: %s" % (what, found[0])
+    (tmp_path / "node.capture").write_bytes(capture(stage.directory))
+    assert judged("--from", tmp_path / "node.capture") == judged("--root", stage.directory)
+    facts = program.run("facts", "--from", tmp_path / "node.capture").json()
+    device = facts["rdma"]["devices"][0]
+    assert device["ports"][0]["gids"][1]["gid"][20:] == device["node_guid"]
+
+
+@pytest.mark.parametrize("host", ["name", "names", "read", "gpu", "nvidia", "node1", "etc", "modprobe", "grub2", "root",
+                                  "saved_entry", "linux", "localhost", "a", "mlx5_0", "text", "redacted"])
+def test_a_host_that_is_called_like_a_word(host, stages, tmp_path):
+    """Keys, paths and words that are the kernel's stay; the host is not named."""
+    stage, file = stages("words"), tmp_path / "node.capture"
+    stage.put(named(host))
+    file.write_bytes(capture(stage.directory))
+    facts = program.run("facts", "--from", file).json()
+    assert facts["os"]["hostname"] == ("localhost" if host == "localhost" else "redacted-host")
+    assert judged("--from", file) == judged("--root", stage.directory)
+    assert {key for line in file.read_text().splitlines() for key in json.loads(line)} <= {
+        "format", "format_version", "tool_version", "redacted", "read", "head", "list", "link", "stat", "query",
+        "text", "base64", "errno", "names", "target", "mode", "rdev", "size", "mtime_s", "answer"}
+
+
+def test_no_two_captures_have_the_same_stand_ins(stages):
+    """Whoever has two cannot tell that they are of one machine, nor try all addresses."""
+    stage = stages("named")
+    stage.put(named())
+    uuids = [re.findall("GPU-[-0-9a-f]{36}", shown(capture(stage.directory))) for _ in range(2)]
+    assert uuids[0] and len(uuids[0]) == len(uuids[1]) and not set(uuids[0]) & set(uuids[1])
+
+
+# ---- what stays ----
+
+def test_settings_stay(stages):
+    """A capture is judged by the settings of its node."""
+    page = open(os.path.join(program.TOP, "man", "nvnodecheck.conf.5"), encoding="utf-8").read()
+    keys = {}
+    for section in ("check", "limits", "expect"):
+        text = re.search(r"\n\.Ss \[%s\](.*?)\n\.S" % section, page, re.S)[1]
+        keys[section] = [re.sub(" .*", "/mnt" if key.startswith("mount") else "x.y", key.replace(". Ns Ar", "."))
+                         for key in re.findall(r"^\.It Cm (.*)", text, re.M)]
+    assert len(keys["expect"]) > 15
+    tree = node.copy_of(node.tree_of("no-gpu-server"))
+    lines = [line for section in keys for line in ["[%s]" % section] + ["%s = 17" % key for key in keys[section]]]
+    tree.file("/etc/nvnodecheck.conf", "\n".join(lines) + "\n")
+    stages("settings").put(tree)
+    made = program.run("capture", "--root", stages("settings").directory, "-o", "-")
+    kept = json.loads(made.raw.splitlines()[1])["text"].splitlines()
+    assert kept == lines
+
+
+def test_commands_of_grub_stay():
+    """What the reader of grub.cfg knows, a redacted grub.cfg has."""
+    def listed(file, start, form):
+        text = open(os.path.join(program.TOP, "src", file), encoding="utf-8").read()
+        return re.findall(form, text[text.index(start):].partition("\n};")[0])
+    kept = [name.replace("\\\\", "\\") for name in listed("host/keep-boot.c", "identifiers[] = {", '\t"(.*)"')]
+    for name in listed("parse/grub-commands.c", "commands[] = {", '{ "([^"]*)"') + ["function", "for", "linux"]:
+        assert any(re.fullmatch(fnmatch.translate(form.replace("\\[", "[[]")), name) for form in kept), name
+
+
+# ---- files that the list does not have ----
+
+def test_every_file_that_is_read(planted, stages):
+    """A line in each file outside of the kernel's own, whatever its form is."""
+    read = [json.loads(line) for line in capture(planted, "--no-redact").splitlines()]
+    paths = [r[k] for r in read for k in ("read", "head") if "text" in r and r.get(k, "/proc").startswith(
+        ("/etc", "/usr", "/boot", "/run", "/var", "/opt", "/lib"))]
+    assert len(paths) > 12
+    for form in ("%s", "# %s", "; %s", "%s = %s", "%s: %s", "options %s %s", "export %s='%s'", '"%s": "%s",', "[%s]",
+                 "\\%s", "key=%s\\\n %s", "/%s/%s", "set a='%s\n%s'", "`%s`", "$(%s)"):
+        tree = node.copy_of(node.tree_of("broken-everything"))
+        plant(tree)
+        secret = {}
+        for i, path in enumerate(paths):
+            word = secret[path] = "t0psecret%02dx" % i
+            tree.file(path, (tree.text(path) or "") + "\n" + form.replace("%s", word) + "\n")
+        stage = stages("every")
+        stage.put(tree)
+        made = program.run("capture", "--root", stage.directory, "-o", "-")
+        after = shown(made.raw)
+        wrong = ["%s: %s" % (path, form) for path, word in secret.items() if word in after]
+        assert not wrong, "\n".join(wrong)
+
+
+# ---- what was replaced ----
+
+def test_show_redactions(planted, tmp_path):
+    made = program.run("capture", "--root", planted, "-o", tmp_path / "node.capture", "--show-redactions")
+    assert made.status == 0 and not made.err, str(made)
+    assert (tmp_path / "node.capture").read_bytes().startswith(b'{"format":"nvnodecheck-capture"')
+    lines = made.out.splitlines()
+    assert len(lines) == len(set(lines)) and all(re.match(r"\S.*: (.* -> .+|.* left out)$", l, re.S) for l in lines)
+    for kind, path, text in PLANTS:
+        for secret in secrets(text):
+            if path.startswith("/etc/mod") and path not in NOT_KEPT:
+                assert any(line.startswith(path) and secret in line for line in lines), "%s: %s" % (kind, secret)
+    assert "whole file" not in made.out
+
+
+def test_show_redactions_needs_somewhere(planted, tmp_path):
+    for options in (["-o", "-"], ["-o", tmp_path / "x", "--no-redact"]):
+        made = program.run("capture", "--root", planted, "--show-redactions", *options)
+        assert made.status == 2 and "--show-redactions" in made.err, str(made)
+
+
+# ---- a user's process ----
+
+def test_variables_of_a_process(tmp_path):
+    secret = {"NCCL_NET_PLUGIN": "/tmp/env-s3cret1.so", "NCCL_TOPO_FILE": "/home/olivia-p/topo.xml", "HF_TOKEN": "env-s3cret2",
+              "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": "/home/olivia-p/lib"}
+    process = subprocess.Popen(["sleep", "60"], env=secret)
+    try:
+        made = program.run("capture", "--pid", str(process.pid), "-o", "-")
+        kept = program.run("capture", "--pid", str(process.pid), "-o", "-", "--no-redact")
+    finally:
+        process.kill()
+        process.wait()
+    assert "env-s3cret1" in kept.out and "olivia" in kept.out
+    assert "s3cret" not in made.out and "olivia" not in made.out and '"INFO"' in made.out
