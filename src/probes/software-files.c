@@ -162,8 +162,8 @@ void software_read_rdma(struct host *host, struct arena *arena, struct software_
 
 	/* Without OFED's script, the sources of its modules tell its version. */
 	read_sources(host, arena, software, !read_ofed_script(host, arena, software));
-	/* The kernel that the symbols which other modules are built against are for. */
-	if (host_link_name(host, target, "/usr/src/ofa_kernel/default") == 0)
+	/* The kernel for which OFED's symbols are. From 5.5 on alternatives lead there in two steps. */
+	if (host_link_end(host, target, "/usr/src/ofa_kernel/default") == 0)
 		add_version(arena, software, "/usr/src/ofa_kernel/default", "ofa_kernel",
 			    span_of(target));
 	if (host_read_head(host, &text, SMALL_FILE_MAX, doca) == 0)
