@@ -169,6 +169,7 @@ def test_links_are_followed_to_their_end(tmp_path):
         "/opt/nccl/libnccl.so.2.28.9": "",
     })) == {
         "/usr/src/ofa_kernel/default": ("ofa_kernel", "5.15.0-91-generic"),
+        "/usr/src/ofa_kernel/x86_64/5.15.0-91-generic": ("ofa_kernel", "5.15.0-91-generic"),
         GNU + "libnccl.so.2": ("nccl", "2.28.9"),
     }
 

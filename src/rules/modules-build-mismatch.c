@@ -196,23 +196,40 @@ static bool skip_without_ofed(struct rule_context *ctx)
 	return true;
 }
 
+/* The symbols that "default" leads to, or else any; NULL where the ones for the running kernel exist. */
+static const struct software_item *symbols_of_other(const struct node *node)
+{
+	const struct software_item *found = NULL;
+
+	for_each(item, &node->software.items) {
+		if (!str_is(item->name, "ofa_kernel") || !is_known(item->version))
+			continue;
+		if (str_is(item->version, node->os.kernel.value))
+			return NULL;
+		if (!found || strstr(item->path.value, "/default"))
+			found = item;
+	}
+	return found;
+}
+
 static void check_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const struct software_item *target = node_software(node, "ofa_kernel");
+	const struct software_item *symbols;
 	const struct module_file *own, *other;
 	const char *kernel;
 
 	if (skip_without_ofed(ctx))
 		return;
 	kernel = node->os.kernel.value;
+	symbols = symbols_of_other(node);
 	own = running_file(node, "mlx5_core");
 	other = ofed_elsewhere(node);
-	if (target && is_known(target->version) && !str_is(target->version, kernel))
+	if (symbols)
 		fail_ofed(ctx,
-			  text_printf(ctx, "%s leads to the symbols of kernel %s; kernel %s runs",
-				      target->path.value, target->version.value, kernel),
-			  fact_path(ctx->arena, "software.items", target->path.value, "version"));
+			  text_printf(ctx, "%s has the symbols of kernel %s; kernel %s runs",
+				      symbols->path.value, symbols->version.value, kernel),
+			  fact_path(ctx->arena, "software.items", symbols->path.value, "version"));
 	else if (other && (!own || !is_ofed_file(own)))
 		fail_ofed(ctx,
 			  text_printf(ctx,
@@ -327,7 +344,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"The link /usr/src/ofa_kernel/default to its end, mlx5_core under /lib/modules of all kernels, "
 			"and srcversion of the loaded RDMA modules and of their files.",
 		.why = "OFED's modules are built for one kernel. An installation of OFED's libraries alone is correct with "
-		       "the kernel's modules, and passes. The link names the kernel of the last build. An initramfs that "
+		       "the kernel's modules, and passes. An initramfs that "
 		       "was made before OFED was installed loads the kernel's own modules.",
 		.check = "readlink -f /usr/src/ofa_kernel/default; modinfo -F srcversion ib_core; "
 			 "cat /sys/module/ib_core/srcversion",
