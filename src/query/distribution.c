@@ -53,7 +53,7 @@ const char *distribution_generator(const struct node *node)
 	return NULL;
 }
 
-static const char *install(struct arena *arena, const char *command, const char *package)
+static const char *run(struct arena *arena, const char *command, const char *package)
 {
 	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
 }
@@ -63,13 +63,31 @@ const char *command_install(struct arena *arena, const struct node *node,
 {
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
-		return install(arena, "apt-get install", names->debian);
+		return run(arena, "apt-get install", names->debian);
 	case DISTRIBUTION_RHEL:
-		return install(arena, "dnf install", names->rhel);
+		return run(arena, "dnf install", names->rhel);
 	case DISTRIBUTION_SUSE:
-		return install(arena, "zypper install", names->suse);
+		return run(arena, "zypper install", names->suse);
 	case DISTRIBUTION_ARCH:
-		return install(arena, "pacman -S", names->arch);
+		return run(arena, "pacman -S", names->arch);
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+const char *command_remove(struct arena *arena, const struct node *node,
+			   const struct package_names *names)
+{
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return run(arena, "apt-get remove", names->debian);
+	case DISTRIBUTION_RHEL:
+		return run(arena, "dnf remove", names->rhel);
+	case DISTRIBUTION_SUSE:
+		return run(arena, "zypper remove", names->suse);
+	case DISTRIBUTION_ARCH:
+		return run(arena, "pacman -R", names->arch);
 	case DISTRIBUTION_UNKNOWN:
 		break;
 	}

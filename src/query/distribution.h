@@ -29,6 +29,9 @@ struct package_names {
 };
 const char *command_install(struct arena *arena, const struct node *node,
 			    const struct package_names *names);
+/* Removes them: each name can be several packages. */
+const char *command_remove(struct arena *arena, const struct node *node,
+			   const struct package_names *names);
 /* The headers that modules of kernel RELEASE are built with. */
 const char *command_install_headers(struct arena *arena, const struct node *node,
 				    const char *release);
