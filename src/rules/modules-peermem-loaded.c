@@ -248,8 +248,7 @@ static void fail_peerdirect(struct rule_context *ctx, const struct module_param 
 	     .command =
 		     text_printf(ctx,
 				 "echo 'options nvidia-peermem peerdirect_support=%s' | sudo tee "
-				 "/etc/modprobe.d/zz-peermem.conf\n"
-				 "sudo modprobe -r nvidia-peermem\nsudo modprobe nvidia-peermem",
+				 "/etc/modprobe.d/zz-peermem.conf",
 				 right),
 	     .has_fix = true,
 	     .fix = { "set-option", { "nvidia_peermem", "peerdirect_support", right } },
