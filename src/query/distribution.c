@@ -129,6 +129,22 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 	return NULL;
 }
 
+/* Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
+const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
+{
+	bool grub = known_is(node->boot.loader, BOOT_GRUB);
+
+	if (distribution_of(node) == DISTRIBUTION_RHEL &&
+	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
+		return arena_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'", argument);
+	if (!grub || distribution_of(node) != DISTRIBUTION_DEBIAN)
+		return NULL;
+	return arena_printf(arena,
+			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
+			    "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+			    argument);
+}
+
 const char *command_owner(struct arena *arena, const struct node *node, const char *path)
 {
 	switch (distribution_of(node)) {

@@ -38,6 +38,9 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 /* Rebuilds the initramfs of kernel RELEASE, by the generator that made the present one. */
 const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
 				      const char *release);
+/* Adds ARGUMENT to the kernel command line of every later boot, where GRUB makes it. */
+const char *command_add_argument(struct arena *arena, const struct node *node,
+				 const char *argument);
 /* Says which package a file belongs to. */
 const char *command_owner(struct arena *arena, const struct node *node, const char *path);
 
