@@ -145,6 +145,24 @@ const char *command_add_argument(struct arena *arena, const struct node *node, c
 			    argument);
 }
 
+const char *command_write_entries(const struct node *node)
+{
+	if (!known_is(node->boot.loader, BOOT_GRUB))
+		return NULL;
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return "sudo update-grub";
+	case DISTRIBUTION_RHEL:
+	case DISTRIBUTION_SUSE:
+		return "sudo grub2-mkconfig -o /boot/grub2/grub.cfg";
+	case DISTRIBUTION_ARCH:
+		return "sudo grub-mkconfig -o /boot/grub/grub.cfg";
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
 const char *command_owner(struct arena *arena, const struct node *node, const char *path)
 {
 	switch (distribution_of(node)) {

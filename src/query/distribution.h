@@ -41,6 +41,8 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 /* Adds ARGUMENT to the kernel command line of every later boot, where GRUB makes it. */
 const char *command_add_argument(struct arena *arena, const struct node *node,
 				 const char *argument);
+/* Makes the boot loader's entries again from its configuration. */
+const char *command_write_entries(const struct node *node);
 /* Says which package a file belongs to. */
 const char *command_owner(struct arena *arena, const struct node *node, const char *path);
 
