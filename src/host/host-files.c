@@ -19,11 +19,12 @@
 
 static int open_path(struct host *host, const char *path, int flags)
 {
+	char other[64];
 	int fd;
 
 	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	if (host->kind == HOST_LIVE) {
-		fd = open(path, flags);
+		fd = open(asker_path(host, path, other), flags);
 		return fd < 0 ? -errno : fd;
 	}
 	return resolve_in_root(host, path, flags);
