@@ -97,9 +97,10 @@ def check_refused(said, but=()):
 
 def test_live(build, verbs_root, place):  # noqa: F811
     """All that may be read is read; nothing is changed, started or reached."""
-    config = verbs_root / "sys/bus/pci/devices/0000:01:00.0/config"
-    config.parent.mkdir(parents=True)
-    config.write_bytes(bytes(64))
+    device = verbs_root / "sys/bus/pci/devices/0000:01:00.0"
+    device.mkdir(parents=True)
+    for name, text in (("vendor", "0x10de"), ("device", "0x2330"), ("class", "0x030200"), ("config", "\0" * 64)):
+        (device / name).write_text(text)
     with targets(place) as (env, write, said):
         done = live(verbs_root, build("libpci.so.3"), "facts", env=env, pass_fds=[write])
     assert done.returncode == 0, done.stderr
