@@ -149,11 +149,12 @@ def test_what_asks_devices(build, verbs_root, place):  # noqa: F811
 
 # ---- what it says of itself ----
 
-def test_what_this_process_may_is_still_told():
+@pytest.mark.parametrize("args", [[], ["--root", "/"]], ids=["live", "root"])
+def test_what_this_process_may_is_still_told(args):
     """Not what is left of it in the child."""
     with open("/proc/self/status", encoding="utf-8") as file:
         status = dict(line.split(":", 1) for line in file)
-    env = run("facts", "env").json()
+    env = run("facts", "env", *args).json()
     assert int(env["capabilities"], 0) == int(status["CapEff"], 16)
     assert env["seccomp"] == ["disabled", "strict", "filter"][int(status["Seccomp"])]
 

@@ -44,7 +44,7 @@ struct host {
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	bool distrust;		/* host_distrust_names() */
-	pid_t asker;		/* host_confine(); 0: it was not called */
+	char self[24]; /* host_stand_for(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;
 	host_gap *gap;
@@ -53,8 +53,8 @@ struct host {
 	bool asking; /* inside a query's ask function */
 };
 
-/* host-confine.c: the file to be opened for PATH of a live host: PATH, or another name in OTHER. */
-const char *asker_path(const struct host *host, const char *path, char other[64]);
+/* host-confine.c: PATH, or in OTHER what is meant by it after host_stand_for(). */
+const char *host_own_path(const struct host *host, const char *path, char other[64]);
 
 /* host-files.c: files through a file descriptor, wherever it comes from. */
 extern const struct host_ops host_files_ops;

@@ -160,7 +160,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	struct watch *watch = run->watch;
 
 	child_begin(run->parent);
-	host_confine(run->ctx.host, run->parent, connects(run, first));
+	host_confine(run->ctx.host, connects(run, first));
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -281,6 +281,7 @@ static void leave_rest(struct run *run, size_t next)
 
 static int observe_in_children(struct run *run)
 {
+	host_stand_for(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
