@@ -71,6 +71,15 @@ void host_leave_trace(struct host *host, char *where);
  * up (procfs and its like) is not opened (-ENXIO), as reading it can act. */
 void host_distrust_names(struct host *host, bool distrust);
 
+/*
+ * A child that only looks has no more rights than that takes (base/confine.h).
+ *
+ * host_stand_for(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
+ * said of the caller from now on. host_confine(), in the child. CONNECTS: it asks systemd or RDMA devices.
+ */
+void host_stand_for(struct host *host);
+void host_confine(struct host *host, bool connects);
+
 /* ---- questions ---- */
 
 /* A file's content; data[size] is NUL. */

@@ -159,7 +159,11 @@ static void answer_no_folder(struct rule_context *ctx)
 		if (old)
 			answer_old(ctx, lookers[i].name, lookers[i].since, old, path == DMABUF_NO);
 	}
-	if (ctx->findings->count == before)
+	if (ctx->findings->count > before)
+		return;
+	if (path != DMABUF_YES && !was_read(ctx->node->software.items))
+		UNKNOWN(ctx, .evidence = { "software.items" });
+	else
 		NOTE(ctx, .observed = "nvidia_peermem works without it",
 		     .evidence = { "rdma.memory_peers" });
 }

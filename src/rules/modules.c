@@ -384,6 +384,8 @@ static void check_gdrdrv(struct rule_context *ctx)
 			.evidence = { "driver.version", "software.items" });
 	else if (why)
 		fail_gdrdrv(ctx, why);
+	else if (!was_read(node->software.items))
+		UNKNOWN(ctx, .evidence = { "software.items" });
 	else {
 		cause = known_cause(ctx, "gdrdrv is not loaded; no software found here needs it");
 		NOTE(ctx, .observed = cause.observed, .remedy = cause.remedy,
