@@ -336,7 +336,7 @@ static const struct rule boot_cmdline_rules[] = {
 		.check = "grep -o 'pcie_acs_override[^ ]*' /proc/cmdline",
 		.sources =
 			"github.com/aikitoria/open-gpu-kernel-modules issue 38\n"
-			"Linux 6.12: Documentation/admin-guide/kernel-parameters.txt (has no such argument)",
+			"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (has no such argument)",
 	},
 	{
 		.id = "boot/cmdline-staged-not-live",
@@ -356,8 +356,8 @@ static const struct rule boot_cmdline_rules[] = {
 		.check =
 			"cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE /etc/default/grub",
 		.sources =
-			"GNU GRUB 2.12 manual: 6.1, Simple configuration handling\n"
-			"uapi-group.org: Boot Loader Specification\nsystemd 255: kernel-install(8)\ngrubby 8.40: grubby(8)",
+			"GNU GRUB (rhboot 5e9e7e44e, 2026-01-30): docs/grub.texi, Simple configuration handling\n"
+			"uapi-group.org: Boot Loader Specification\nsystemd 252: kernel-install(8)\ngrubby(8)",
 	},
 	{
 		.id = "boot/reboot-pending",
@@ -374,8 +374,8 @@ static const struct rule boot_cmdline_rules[] = {
 		.why = "Packages of Debian, Ubuntu and SUSE ask for a reboot in a file. Another kernel at the next boot alone is "
 		       "a note; boot/kernel-next-lacks-modules checks that kernel.",
 		.check = "cat /run/reboot-required.pkgs; needs-restarting -r; uname -r",
-		.sources = "Debian Policy 4.7: 9.12.1, Signaling that a reboot is required\n"
-			   "dnf-utils 4.4: needs-restarting(1)",
+		.sources = "Debian Policy 4.5.1.0: Signaling that a reboot is required\n"
+			   "needs-restarting(1)",
 	},
 };
 

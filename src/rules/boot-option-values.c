@@ -78,7 +78,7 @@ static const struct rule boot_option_values_rules[] = {
 		.check =
 			"modinfo -p nvidia; after a failed load: dmesg | grep 'invalid for parameter'",
 		.sources =
-			"Linux 6.12: kernel/params.c (param_set_charp, parse_args), lib/kstrtox.c",
+			"Linux 6.1.192: kernel/params.c (param_set_charp, parse_args), lib/kstrtox.c",
 	},
 };
 

@@ -234,10 +234,10 @@ static const struct rule boot_owners_rules[] = {
 		       "Where they agree with the other files this is a note. iommu=force can also have been written by hand.",
 		.check = "tuned-adm active; cat /etc/tuned/bootcmdline; ls /etc/default/grub.d",
 		.sources =
-			"TuneD 2.24: tuned/plugins/plugin_bootloader.py, plugin_modules.py\n"
-			"fwupd 2.0: plugins/iommu\n"
-			"ComplianceAsCode/content 0.1.76: rule grub2_enable_iommu_force\n"
-			"github.com/NVIDIA/gpu-driver-container: nvidia-driver (kernel module parameters)",
+			"TuneD 2.28.0-rc.1: tuned/consts.py, tuned/plugins/plugin_bootloader.py, plugin_modules.py\n"
+			"fwupd 6e9504964 (2026-08-21): plugins/iommu/fu-iommu-plugin.c\n"
+			"ComplianceAsCode/content b3a2cca935 (2026-08-21): rule grub2_enable_iommu_force\n"
+			"github.com/NVIDIA/gpu-driver-container 06a208c (2026-08-17): rhel10/nvidia-driver (kernel module parameters)",
 	},
 };
 

@@ -140,7 +140,7 @@ static const struct rule boot_signature_rules[] = {
 		.check =
 			"mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E 'rejected|Lockdown'",
 		.sources =
-			"Linux 6.12: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
+			"Linux 6.1.192: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
 			"github.com/secureblue/secureblue issue 1043",
 	},
 };

@@ -230,7 +230,7 @@ static const struct rule iommu_domains_rules[] = {
 		.check =
 			"cat /proc/cmdline; grep . /sys/kernel/iommu_groups/*/type; dmesg | grep 'Default domain'",
 		.sources =
-			"Linux 6.12: drivers/iommu/iommu.c (iommu_get_default_domain_type), arch/x86/kernel/pci-dma.c, "
+			"Linux 6.1.192: drivers/iommu/iommu.c (iommu_get_def_domain_type), arch/x86/kernel/pci-dma.c, "
 			"Documentation/admin-guide/kernel-parameters.txt, "
 			"Documentation/ABI/testing/sysfs-kernel-iommu_groups",
 	},
@@ -252,7 +252,7 @@ static const struct rule iommu_domains_rules[] = {
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_peer)\n"
-			"Linux 6.12: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
 	},
 };
 

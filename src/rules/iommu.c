@@ -125,8 +125,8 @@ static enum translation find_translation(const struct node *node)
 	return node_is(node, KIND_GB10) ? TRANSLATION_GB10 : TRANSLATION_WRONG;
 }
 
-/* The driver binds processes to the GPU through the IOMMU (kernel-open/nvidia-uvm/uvm_ats_sva.c). What it
- * does without translation is not documented. */
+/* The driver binds processes to the GPU through the IOMMU (kernel-open/nvidia-uvm/uvm_ats_sva.c). Its
+ * behaviour with passthrough is not documented. */
 static void check_gb10(struct rule_context *ctx, const struct pci_device *d,
 		       const struct iommu_device *i, const char *fact)
 {
@@ -381,7 +381,7 @@ static const struct rule iommu_rules[] = {
 		.cost = "With passthrough a faulty device can write anywhere in memory.",
 		.sources =
 			"docs.nvidia.com/nim/maxine: PCIe Multi-GPU Systems\n"
-			"Linux 6.12: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
 			"Documentation/admin-guide/kernel-parameters.txt (iommu=, iommu.passthrough=)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio), "
 			"kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
@@ -404,7 +404,7 @@ static const struct rule iommu_rules[] = {
 		.why = "A peer copy to an address that no driver mapped in the IOMMU ends in such a fault.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
 		.sources =
-			"Linux 6.12: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
+			"Linux 6.1.192: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio)",
 	},
 	{
@@ -422,7 +422,7 @@ static const struct rule iommu_rules[] = {
 		       "pci=noacs, amd_iommu=on and iommu=passthru are common in recipes.",
 		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",
 		.sources =
-			"Linux 6.12: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
+			"Linux 6.1.192: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
 			"arch/x86/kernel/pci-dma.c, Documentation/admin-guide/kernel-parameters.txt\n"
 			"github.com/NVIDIA/nccl issue 2079",
 	},

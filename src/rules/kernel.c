@@ -122,7 +122,7 @@ static const struct rule kernel_rules[] = {
 		       "need is known from one report, so this is a warning, and a note where peer memory gives another path.",
 		.check = "grep PCI_P2PDMA /boot/config-$(uname -r)",
 		.sources =
-			"Linux 6.12: drivers/pci/Kconfig (PCI_P2PDMA)\ngithub.com/siderolabs/pkgs pull 1356",
+			"Linux 6.1.192: drivers/pci/Kconfig (PCI_P2PDMA)\ngithub.com/siderolabs/pkgs pull 1356",
 	},
 	{
 		.id = "kernel/config-rdma-missing",
@@ -140,7 +140,7 @@ static const struct rule kernel_rules[] = {
 			"grep -E 'DMA_SHARED_BUFFER|INFINIBAND_USER_ACCESS' /boot/config-$(uname -r)",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c (CONFIG_DMA_SHARED_BUFFER)\n"
-			"Linux 6.12: drivers/infiniband/Kconfig (INFINIBAND_USER_ACCESS)",
+			"Linux 6.1.192: drivers/infiniband/Kconfig (INFINIBAND_USER_ACCESS)",
 	},
 };
 

@@ -352,7 +352,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"docs.nvidia.com/networking: MLNX_OFED 24.10-3.2.5.0 LTS, Installing MLNX_OFED "
 			"(--add-kernel-support)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/conftest.sh (ofa_kernel)\n"
-			"Linux 6.7: Documentation/ABI/stable/sysfs-module (srcversion)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-module (srcversion)\n"
 			"github.com/Mellanox/nv_peer_memory issue 39 (2018-05-02)",
 	},
 	{
@@ -372,7 +372,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 		       "checksum of each.",
 		.check = "dmesg | grep nvidia_fs; dkms status nvidia-fs",
 		.sources = "github.com/NVIDIA/gds-nvidia-fs issues 34, 72 (2025-12-10)\n"
-			   "Linux 6.12: kernel/module/version.c, check_version()",
+			   "Linux 6.1.192: kernel/module/version.c, check_version()",
 	},
 };
 

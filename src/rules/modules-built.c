@@ -258,7 +258,7 @@ static const struct rule modules_built_rules[] = {
 		       "that. A loaded driver passes, wherever it was loaded from.",
 		.check = "modinfo -F filename nvidia; dkms status; uname -r",
 		.sources = "dkms 3.2 (793fdab): dkms(8)\n"
-			   "Linux 6.12: kernel/module/version.c, same_magic()\n"
+			   "Linux 6.1.192: kernel/module/version.c, same_magic()\n"
 			   "github.com/NVIDIA/nvidia-docker issues 365, 804\n"
 			   "github.com/negativo17/nvidia-driver issue 56",
 	},

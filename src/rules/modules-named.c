@@ -154,7 +154,7 @@ static const struct rule modules_named_rules[] = {
 		.why = "The name was right for another kernel or another release of the driver. For modules that do not concern "
 		       "GPUs or NICs this is a note.",
 		.check = "systemctl status systemd-modules-load; modprobe -n -v NAME",
-		.sources = "systemd 255: modules-load.d(5)\nkmod 30: modprobe(8)",
+		.sources = "systemd 252: modules-load.d(5)\nkmod 30: modprobe(8)",
 	},
 	{
 		.id = "modules/modprobe-target-missing",

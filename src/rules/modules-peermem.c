@@ -507,8 +507,9 @@ static const struct rule modules_peermem_rules[] = {
 		       "happen automatically.",
 		.check =
 			"modprobe --dump-modversions $(modinfo -n nvidia-peermem) | grep peer_memory",
-		.sources = SOURCE_PEERMEM "\nLinux 6.12: kernel/module/version.c, check_version()\n"
-					  "github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)",
+		.sources = SOURCE_PEERMEM
+		"\nLinux 6.1.192: kernel/module/version.c, check_version()\n"
+		"github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)",
 	},
 	{
 		.id = "modules/peermem-symbol-mismatch",
@@ -524,7 +525,7 @@ static const struct rule modules_peermem_rules[] = {
 			"and \"Unknown symbol\".",
 		.why = "The module was built against another ib_core, another driver or another kernel.",
 		.check = "dmesg | grep -E 'peer.*(version of symbol|Unknown symbol)'",
-		.sources = "Linux 6.12: kernel/module/version.c, check_version()\n"
+		.sources = "Linux 6.1.192: kernel/module/version.c, check_version()\n"
 			   "github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)\n"
 			   "github.com/Mellanox/nv_peer_memory issues 79, 84",
 	},
@@ -545,7 +546,7 @@ static const struct rule modules_peermem_rules[] = {
 		.why = "No other module depends on nvidia-peermem and no device asks for it. A second softdep line for nvidia "
 		       "has no effect: modprobe uses the first.",
 		.check = "grep -r peermem /etc/modules-load.d /etc/modules /usr/lib/modules-load.d",
-		.sources = "systemd 255: modules-load.d(5)\n"
+		.sources = "systemd 252: modules-load.d(5)\n"
 			   "kmod 30: libkmod/libkmod-module.c, kmod_module_get_softdeps()\n"
 			   "NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst",
 	},

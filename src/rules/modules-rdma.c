@@ -172,7 +172,7 @@ static const struct rule modules_rdma_rules[] = {
 		       "machines are left out, and so are ConnectX-3 and earlier.",
 		.check = "lspci -nnk -d 15b3:; lsmod | grep mlx5",
 		.sources =
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/main.c (mlx5_core_pci_table), "
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/main.c (mlx5_core_pci_table), "
 			"drivers/infiniband/hw/mlx5/main.c",
 	},
 	{

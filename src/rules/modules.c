@@ -452,8 +452,8 @@ static const struct rule modules_rules[] = {
 		.check =
 			"lspci -k -d 10de:; grep -o 'vfio[^ ]*' /proc/cmdline; driverctl list-overrides",
 		.sources =
-			"Linux 6.12: Documentation/driver-api/vfio.rst, drivers/vfio/pci/vfio_pci.c (ids)\n"
-			"Linux 6.12: Documentation/ABI/testing/sysfs-bus-pci (driver_override)",
+			"Linux 6.1.192: Documentation/driver-api/vfio.rst, drivers/vfio/pci/vfio_pci.c (ids)\n"
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-bus-pci (driver_override)",
 	},
 	{
 		.id = "modules/nvidia-drm-loaded",
@@ -474,7 +474,7 @@ static const struct rule modules_rules[] = {
 		.check = "dmesg | grep 'conflicting memory types'; lsmod | grep nvidia_drm",
 		.cost = "No console or desktop on the GPU.",
 		.sources =
-			"github.com/nicexlab/phoenix issue 4\nLinux 6.12: arch/x86/mm/pat/memtype.c",
+			"github.com/nicexlab/phoenix issue 4\nLinux 6.1.192: arch/x86/mm/pat/memtype_interval.c",
 	},
 	{
 		.id = "modules/nvidia-uvm-not-loaded",

@@ -226,8 +226,7 @@ static const struct rule pci_acs_grace_rules[] = {
 		.check = "rdma_topo check; lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.sources =
 			"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs() and cmd_setpci_acs()\n"
-			"github.com/NVIDIA/nodewright-packages pull 111\n"
-			"Linux 6.12: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs)",
+			"github.com/NVIDIA/nodewright-packages pull 111",
 	},
 };
 

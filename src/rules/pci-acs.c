@@ -287,11 +287,11 @@ static void check_direct(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ACS                                                                     \
-	"PCI Express Base Specification 6.0: 6.12, Access Control Services\n"           \
-	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"      \
-	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n"  \
-	"Linux 6.12: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs, " \
+#define SOURCES_ACS                                                                    \
+	"PCI Express Base Specification 6.0: 6.12, Access Control Services\n"          \
+	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"     \
+	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n" \
+	"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci="         \
 	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)"
 
 static const struct rule pci_acs_rules[] = {
@@ -366,7 +366,7 @@ static const struct rule pci_acs_rules[] = {
 		.why = "The kernel shows ordinary users the first 64 bytes only, and ACS is behind them. An empty answer of "
 		       "lspci without root proves nothing.",
 		.check = "sudo lspci -vvv | grep ACSCtl",
-		.sources = "Linux 6.12: drivers/pci/pci-sysfs.c, pci_read_config()",
+		.sources = "Linux 6.1.192: drivers/pci/pci-sysfs.c, pci_read_config()",
 	},
 };
 

@@ -330,7 +330,7 @@ static const struct rule pci_link_rules[] = {
 		.sources =
 			"PCI Express Base Specification 6.0: 7.5.1.1.3, Command Register\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (pci_set_master)\n"
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/main.c (pci_set_master)",
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/main.c (pci_set_master)",
 	},
 	{
 		.id = "pci/max-payload-mismatch",
@@ -349,7 +349,7 @@ static const struct rule pci_link_rules[] = {
 		.check = "lspci -vv -s BDF | grep -A2 DevCtl",
 		.sources =
 			"PCI Express Base Specification 6.0: 7.5.3.4 and 2.2.2\n"
-			"Linux 6.12: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_safe)",
+			"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_safe)",
 	},
 	{
 		.id = "pci/max-read-request",
@@ -405,7 +405,7 @@ static const struct rule pci_link_rules[] = {
 		.check = "cat /sys/bus/pci/devices/BDF/power/runtime_status",
 		.sources =
 			"NVIDIA driver README 545.29.02: chapter 22, PCI-Express Runtime D3 (RTD3) Power Management\n"
-			"Linux 6.12: Documentation/ABI/testing/sysfs-devices-power",
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-devices-power",
 	},
 };
 

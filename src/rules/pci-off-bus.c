@@ -10,7 +10,7 @@ static bool is_watched(const struct node *node, const struct pci_device *d)
 
 /* Lines about devices that were lost and may answer again: the kernel's mlx5 driver no longer heard the
  * NIC's firmware (drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()), the NVIDIA
- * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osinit.c,
+ * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osapi.c,
  * rm_is_supported_device()). */
 static const struct log_line *lost(const struct node *node, const struct pci_device *d)
 {
@@ -174,8 +174,8 @@ static const struct rule pci_off_bus_rules[] = {
 		.sources =
 			"PCI Express Base Specification 6.0: 2.3.2 (unsupported request)\n"
 			"docs.nvidia.com/deploy/xid-errors: Xid 79, GPU has fallen off the bus\n"
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/health.c, drivers/pci/pcie/aer.c, dpc.c\n"
-			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c "
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/health.c, drivers/pci/pcie/aer.c, dpc.c\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c "
 			"(rm_is_supported_device)",
 	},
 };

@@ -173,8 +173,8 @@ static void check_unsafe(struct rule_context *ctx)
 		       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ORDERING                                                                         \
-	"Linux 6.12: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
+#define SOURCES_ORDERING                                                                            \
+	"Linux 6.1.192: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
 	"(pci_configure_relaxed_ordering)\n"
 
 static const struct rule pci_ordering_rules[] = {

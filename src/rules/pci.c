@@ -610,7 +610,7 @@ static const struct rule pci_rules[] = {
 		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
 		.sources =
 			"PCI-to-PCI Bridge Architecture Specification 1.2: 3.2.5.9, prefetchable memory base and limit\n"
-			"Linux 6.12: drivers/pci/setup-res.c\n"
+			"Linux 6.1.192: drivers/pci/setup-res.c\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
 	},
 	{

@@ -86,7 +86,7 @@ static const struct rule sysctl_named_rules[] = {
 		       "Another value than the file's is a note: an administrator can have set it since. The vendors' files, "
 		       "and eth0 in images, are notes too.",
 		.check = "systemctl status systemd-sysctl; sysctl --system; ip -br link",
-		.sources = "systemd 255: sysctl.d(5)\nprocps 4.0: sysctl.conf(5)",
+		.sources = "systemd 252: sysctl.d(5)\nprocps 4.0.2: sysctl.conf(5)",
 	},
 };
 

@@ -46,8 +46,8 @@ static void check_numa_balancing(struct rule_context *ctx)
 /* ---- sysctl/ptrace-scope ---- */
 
 #define CAP_SYS_PTRACE_BIT 19 /* include/uapi/linux/capability.h */
-/* Documentation/admin-guide/LSM/Yama.rst: 1 descendants, 2 CAP_SYS_PTRACE alone, 3 nobody. */
-#define PTRACE_SCOPE_NOBODY 3
+/* Documentation/admin-guide/LSM/Yama.rst: 1 descendants, 2 only with CAP_SYS_PTRACE, 3 no process. */
+#define PTRACE_SCOPE_NONE 3
 
 static bool may_trace(const struct node *node)
 {
@@ -66,7 +66,7 @@ static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fa
 			.evidence = { "os.container", "env.capabilities" });
 	else if (!scope)
 		PASS(ctx, .evidence = { fact });
-	else if (scope >= PTRACE_SCOPE_NOBODY)
+	else if (scope >= PTRACE_SCOPE_NONE)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx, "%" PRIu64 ": no process may trace another, until the next boot",
@@ -121,7 +121,7 @@ static const struct rule sysctl_rules[] = {
 		       "it, so this is a note.",
 		.check = "sysctl kernel.numa_balancing",
 		.sources =
-			"Linux 6.12: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"
+			"Linux 6.1.192: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"
 			"github.com/deepseek-ai/DeepEP issue 624",
 	},
 	{
@@ -143,7 +143,7 @@ static const struct rule sysctl_rules[] = {
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all other processes of its user.",
 		.sources =
-			"Linux 6.12: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.9: pidfd_getfd(2)\n"
+			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
 			"github.com/deepseek-ai/DeepEP 2: csrc/kernels/backend/symmetric.hpp\n"
 			"github.com/verl-project/verl issue 2846, github.com/flashinfer-ai/flashinfer issue 2394",
 	},
