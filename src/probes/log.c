@@ -43,6 +43,9 @@ static const struct kmsg_pattern patterns[] = {
 	{ "bar-resize-failed", "NVRM:", { "attempting to resize PCIe BARs" }, KMSG_ANY },
 	{ "bar-taken", "NVRM:", { "request_mem_region failed" }, KMSG_ANY },
 	{ "bar1-bus-address", "NVRM:", { "bar1BusAddr" }, KMSG_ANY },
+	/* As info, which release builds do not print; builds patched for peer-to-peer can. */
+	{ "bar1-p2p-mapping", "NVRM:", { "added PCIe BAR1 P2P mapping" }, KMSG_ANY },
+	{ "peer-pte-assertion", "NVRM:", { "Assertion failed", "field_desc.h" }, KMSG_ANY },
 	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
 	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
 	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
