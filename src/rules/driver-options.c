@@ -8,6 +8,7 @@
 #include "parse/nvidia.h"
 #include "query/bootargs.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/setting.h"
 #include "query/topology.h"
 
@@ -304,6 +305,16 @@ static bool does_not_deny(const char *value, const void *user)
 	return number_of(value, 0) != 2;
 }
 
+/* The first driver that skips the check where GPU memory is coherent (nv-pci.c). */
+#define COHERENT_SKIPS_CHECK "580.65.06"
+
+static bool skips_check(const struct node *node)
+{
+	return (node_is(node, KIND_GH200) || node_is(node, KIND_GB200)) &&
+	       is_known(node->driver.version) &&
+	       version_compare(node->driver.version.value, COHERENT_SKIPS_CHECK) >= 0;
+}
+
 static void check_topology_check(struct rule_context *ctx)
 {
 	const struct driver_param *param = node_param(ctx->node, "GrdmaPciTopoCheckOverride");
@@ -313,6 +324,12 @@ static void check_topology_check(struct rule_context *ctx)
 
 	if (skip_without_params(ctx))
 		return;
+	if (!refused && skips_check(ctx->node)) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "the driver does not check GPUs with coherent memory",
+			       .evidence = { "driver.version", "pci.devices" });
+		return;
+	}
 	if (param && number_of(param->value.value, 0) == 0 && refused &&
 	    str_is(ctx->node->os.machine, "aarch64"))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NVreg_GrdmaPciTopoCheckOverride",
@@ -475,7 +492,7 @@ static const struct rule driver_options_rules[] = {
 		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 1 allows every NIC. 0, the default, "
 		       "allows all NICs except on chipsets that the driver knows to lack PCIe peer-to-peer "
 		       "(Grace, Ampere Altra, AmpereOne): there GPU and NIC need a common PCIe switch. "
-		       "Driver 595 skips the check on platforms with coherent GPU memory and in virtual "
+		       "From 580.65.06 on it skips the check on platforms with coherent GPU memory and in virtual "
 		       "machines with passed-through GPUs. The parameter exists since 570.86.15.",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c "
