@@ -248,7 +248,7 @@ static const struct rule driver_fork_rules[] = {
 			"with --no-kernel-modules), and hold the packages.",
 		.reads = "The same as driver/p2p-fork-heuristic and driver/library-mismatch.",
 		.why = "The patched modules are built from one driver release. Distributions often have "
-		       "another one.",
+		       "a different release.",
 		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
 		.sources =
 			"github.com/aikitoria/open-gpu-kernel-modules 570.86.16-p2p: README.md (How to Build)\n"

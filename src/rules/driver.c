@@ -246,7 +246,7 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 			.observed = text_printf(
 				ctx,
 				"ld.so.conf.d lists the folder of %s; whether LD_LIBRARY_PATH has "
-				"another one before it was not read",
+				"a different folder before it was not read",
 				stub->path.value),
 			.evidence = { "env.variables", library_fact(ctx, stub) });
 		return;

@@ -13,7 +13,7 @@
 #include "query/kind.h"
 #include "query/topology.h"
 
-#define NOT_ASKED "NVML was not asked (it opens the device; use --nvml). The kernel log"
+#define NOT_ASKED "NVML was not asked, because it opens the device. The kernel log"
 
 static size_t nvswitches(const struct node *node)
 {

@@ -363,7 +363,7 @@ static const struct rule software_rules[] = {
 		       " is a note, and so are a library and a wheel of different versions.",
 		.check = "python3 -m pip show nvidia-nvshmem-cu12; nvshmem-info -v",
 		.sources =
-			"github.com/deepseek-ai/DeepEP v1.2.1: docs/nvshmem.md; pull 564, issues 553, 707, "
+			"github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md; pull 564, issues 553, 707, "
 			"764\n"
 			"NVSHMEM 3.4.5 release notes\n"
 			"github.com/NVIDIA-NeMo/Automodel pull 2614, issue 3967",
@@ -428,7 +428,7 @@ static const struct rule software_rules[] = {
 		       "the CPU-assisted mode needs it.",
 		.check = "ldconfig -p | grep libgdrapi",
 		.sources = "NVSHMEM 3.4.5: src/modules/transport/common/transport_gdr_common.cpp\n"
-			   "github.com/deepseek-ai/DeepEP v1.2.1: docs/nvshmem.md",
+			   "github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md",
 	},
 	{
 		.id = "software/ibstat-missing",
