@@ -100,6 +100,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
+	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },

@@ -161,6 +161,22 @@ static size_t count_geforce(const struct node *node)
 	return n;
 }
 
+/* GPUDirect Storage supports data-centre and professional GPUs. */
+static void check_storage(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (node_module(node, "nvidia_fs") && count_geforce(node) == topology_gpus(node))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "nvidia-fs",
+			.observed = "nvidia-fs is loaded, and all GPUs are GeForce cards",
+			.expected = "a data-centre or RTX professional GPU",
+			.impact =
+				"GPUDirect Storage does not work. cuFile copies through host memory, "
+				"or fails if its compatibility mode is off.",
+			.remedy = "Remove nvidia-fs, or use a data-centre or RTX professional GPU.",
+			.evidence = { "modules.loaded[nvidia_fs].state", "pci.devices" });
+}
+
 static void check_geforce(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -174,6 +190,7 @@ static void check_geforce(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no GeForce", .evidence = { "pci.devices" });
 		return;
 	}
+	check_storage(ctx);
 	if ((rdma && skip_without_rdma(ctx)) || skip_without_params(ctx))
 		return;
 	if (!rdma && !p2p) {
@@ -280,6 +297,7 @@ static const struct rule driver_fork_rules[] = {
 		.check = "lspci -nnd 10de:; nvidia-smi topo -p2p r",
 		.sources = "NVIDIA GPUDirect RDMA 13.0: Supported Systems\n"
 			   "github.com/NVIDIA/gdrcopy issue 206\n"
+			   "github.com/NVIDIA/gds-nvidia-fs v2.28.4: README.md (Requirements)\n"
 			   "github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md",
 	},
 	{

@@ -266,6 +266,48 @@ static void check_nvlink_disabled(struct rule_context *ctx)
 					"driver.params[RegistryDwords].value" });
 }
 
+/* ---- suspend ---- */
+
+/* Is all video memory kept over a suspend? 2, the default from 595 on: with kernel suspend notifiers. */
+static bool keeps_video_memory(const struct node *node, const struct driver_param *preserve)
+{
+	const struct driver_param *notifiers = node_param(node, "UseKernelSuspendNotifiers");
+	uint64_t value = number_of(preserve->value.value, 0);
+
+	return value == 1 || (value == 2 && notifiers && number_of(notifiers->value.value, 0) != 0);
+}
+
+static void check_suspend(struct rule_context *ctx)
+{
+	const struct driver_param *preserve = node_param(ctx->node,
+							 "PreserveVideoMemoryAllocations");
+	const struct log_line *line = node_log(ctx->node, "suspend-entry");
+
+	if (skip_without_gpu(ctx) || skip_without_params(ctx))
+		return;
+	if (!line) {
+		if (!skip_without_whole_log(ctx))
+			NOT_APPLICABLE(ctx, .observed = "the node was not suspended since the boot",
+				       .evidence = { "log.lines" });
+	} else if (!preserve) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "this driver has no parameter "
+					   "PreserveVideoMemoryAllocations",
+			       .evidence = { "driver.params" });
+	} else if (keeps_video_memory(ctx->node, preserve)) {
+		PASS(ctx, .evidence = { "driver.params[PreserveVideoMemoryAllocations].value" });
+	} else {
+		FAIL(ctx,
+		     .observed = text_printf(ctx,
+					     "PreserveVideoMemoryAllocations=%s, and the node was "
+					     "suspended: %s",
+					     preserve->value.value, line->last.value),
+		     .expected = "PreserveVideoMemoryAllocations=1",
+		     .evidence = { "driver.params[PreserveVideoMemoryAllocations].value",
+				   "log.lines[suspend-entry].last" });
+	}
+}
+
 /* ---- how peers are mapped ---- */
 
 static const struct iommu_device *translated(const struct node *node)
@@ -453,6 +495,32 @@ static const struct rule driver_options_rules[] = {
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/interface/nvrm_registry.h (RMNvLink*),"
 			" kernel-open/nvidia/nv-reg.h (NvLinkDisable)\n"
 			"github.com/NVIDIA/nccl-tests issue 250",
+	},
+	{
+		.id = "driver/video-memory-lost-at-suspend",
+		.title = "CUDA programs fail after suspend: the driver does not keep video memory",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_suspend,
+		.impact =
+			"Programs that used a GPU before the suspend lose their data or crash after it.",
+		.remedy =
+			"Set NVreg_PreserveVideoMemoryAllocations=1 and enable nvidia-suspend.service and "
+			"nvidia-resume.service. Rebuild the initramfs if it loads the driver, then reboot.",
+		.fix = { "set-option", { "nvidia", "NVreg_PreserveVideoMemoryAllocations", "1" } },
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"\"PM: suspend entry\" in the kernel log, and PreserveVideoMemoryAllocations and "
+			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params.",
+		.why = "With 0 the driver saves only some allocations over suspend and hibernation. From 595 on the default "
+		       "is 2: all of them if kernel suspend notifiers are on. With 1 and without notifiers the suspend "
+		       "needs nvidia-suspend.service.",
+		.check =
+			"grep -E 'PreserveVideo|SuspendNotifiers' /proc/driver/nvidia/params; dmesg | grep 'suspend entry'",
+		.cost = "The memory is saved to a file in NVreg_TemporaryFilePath, /tmp by default. It needs that much space.",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (PreserveVideoMemoryAllocations, "
+			"TemporaryFilePath), kernel-open/nvidia/nv.c, src/nvidia/arch/nvalloc/unix/src/osinit.c",
 	},
 	{
 		.id = "driver/dma-remap-peer-mmio",
