@@ -33,8 +33,8 @@ def preflight(directory, *args, **more):
 
 @pytest.mark.parametrize("name, profile, reason", [
     ("old-nv-peer-mem", "deepep", "driver/version-floor: driver 418.226.00"),
-    ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords is "
-                                    "\"RMNvLinkEnable=0x0\"."),
+    ("broken-everything", "deepep", "driver/peer-mapping-override: RegistryDwords \"RMNvLinkEnable=0x0\" "
+                                    "lacks PeerMappingOverride=1."),
 ])
 def test_a_reason_says_what_is_wanted(name, profile, reason, node_tree):
     """It is all that whoever finds the node drained is shown."""
@@ -221,7 +221,7 @@ def test_crash_costs_one_section(wedged):
     file.fail()
     output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 1, output
-    assert "node/probe-timed-out driver: the probe was ended" in output, output
+    assert "node/probe-timed-out driver: the probe ended early" in output, output
     assert "rdma" not in output, output
 
 

@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/gdrcopy.h"
 #include "query/gpus.h"
 #include "query/kind.h"
 #include "query/service-cause.h"
@@ -164,6 +165,15 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 		check_node(ctx, "/dev/gdrdrv", find_major(ctx->node, "gdrdrv"));
 }
 
+/* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
+static bool can_open_gdrdrv(const struct node *node)
+{
+	const struct device_node *n = find_node(node, "/dev/gdrdrv");
+
+	return n && find_major(node, "gdrdrv") &&
+	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
+}
+
 static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -176,6 +186,15 @@ static void check_gdrdrv(struct rule_context *ctx)
 	else if (!was_read(node->dev.nodes) || !was_read(node->dev.majors))
 		UNKNOWN(ctx, .subject = "/dev/gdrdrv",
 			.evidence = { was_read(node->dev.nodes) ? "dev.majors" : "dev.nodes" });
+	else if (!can_open_gdrdrv(node) && !is_known(gdrcopy_has_dmabuf(node)))
+		UNKNOWN(ctx, .subject = "/dev/gdrdrv",
+			.observed = "jobs cannot open it; whether GDRCopy needs it was not read",
+			.evidence = { is_known(node->driver.version) ? "software.items"
+								     : "driver.version" });
+	else if (!can_open_gdrdrv(node) && gdrcopy_has_dmabuf(node).value)
+		NOTE(ctx, .subject = "/dev/gdrdrv",
+		     .observed = "jobs cannot open it; this GDRCopy falls back to DMA-BUF",
+		     .evidence = { "dev.nodes", "software.items", "driver.version" });
 	else if (!find_major(node, "gdrdrv"))
 		FAIL(ctx, .subject = "/dev/gdrdrv",
 		     .observed = "gdrdrv is loaded, but /proc/devices does not list it",
