@@ -491,6 +491,8 @@ static const struct rule driver_options_rules[] = {
 		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks "
 		       "and RMNvLinkEnable, are for tests. On a node without NVSwitch and with fewer than "
 		       "two data-centre GPUs this is a note.",
+		.check =
+			"grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/interface/nvrm_registry.h (RMNvLink*),"
 			" kernel-open/nvidia/nv-reg.h (NvLinkDisable)\n"
@@ -562,6 +564,8 @@ static const struct rule driver_options_rules[] = {
 		       "(Grace, Ampere Altra, AmpereOne): there GPU and NIC need a common PCIe switch. "
 		       "From 580.65.06 on it skips the check on platforms with coherent GPU memory and in virtual "
 		       "machines with passed-through GPUs. The parameter exists since 570.86.15.",
+		.check =
+			OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c "
 			"(nv_grdma_pci_topology_supported), src/nvidia/arch/nvalloc/unix/src/osinit.c "
