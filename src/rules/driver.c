@@ -473,9 +473,7 @@ static const struct rule driver_rules[] = {
 		.evaluate = check_library_mismatch,
 		.impact =
 			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
-		.remedy =
-			"Reboot. Without a reboot: stop all GPU programs, unload the NVIDIA modules and load "
-			"them again.",
+		.remedy = "Reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The loaded version and the version suffix of libcuda.so and libnvidia-ml.so. A "

@@ -28,52 +28,49 @@ static enum nvlink nvlink_of(const struct node *node, const struct pci_device *g
 	return NVLINK_UNKNOWN;
 }
 
-static void check_nvlink(struct rule_context *ctx)
+static void check_nvlink_of(struct rule_context *ctx, const struct pci_device *d)
 {
-	const struct node *node = ctx->node;
-	const struct pci_device *unsure = NULL;
+	enum nvlink nvlink = nvlink_of(ctx->node, d);
+	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
 
-	if (skip_without_gpu(ctx) || skip_without_own_gpu(ctx))
-		return;
-	if (topology_gpus(node) < 3) {
-		NOT_APPLICABLE(ctx, .observed = "fewer than three GPUs",
-			       .evidence = { "pci.devices" });
-		return;
-	}
-	for_each(d, &node->pci.devices) {
-		enum nvlink nvlink = pci_is_gpu(d) ? nvlink_of(node, d) : NVLINK_ALL;
-		const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
-
-		if (nvlink == NVLINK_UNKNOWN && !unsure)
-			unsure = d;
-		if (nvlink != NVLINK_NONE && nvlink != NVLINK_PAIRS)
-			continue;
+	if (nvlink == NVLINK_ALL)
+		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+	else if (nvlink == NVLINK_UNKNOWN)
+		UNKNOWN(ctx, .subject = d->bdf.value,
+			.observed = "whether NVLink connects all GPUs of this model is not known",
+			.remedy = "Run nvidia-smi topo -m.", .evidence = { fact });
+	else
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "%s has %s", gpu_model(d)->name,
 					     nvlink == NVLINK_PAIRS
 						     ? "at most an NVLink bridge to one other GPU"
 						     : "no NVLink"),
 		     .expected = "NVLink between all GPUs of the node", .evidence = { fact });
+}
+
+static void check_nvlink(struct rule_context *ctx)
+{
+	if (skip_without_gpu(ctx) || skip_without_own_gpu(ctx))
+		return;
+	if (topology_gpus(ctx->node) < 3) {
+		NOT_APPLICABLE(ctx, .observed = "fewer than three GPUs",
+			       .evidence = { "pci.devices" });
 		return;
 	}
-	if (unsure)
-		UNKNOWN(ctx, .subject = unsure->bdf.value,
-			.observed = "whether NVLink connects all GPUs of this model is not known",
-			.evidence = { fact_path(ctx->arena, "pci.devices", unsure->bdf.value,
-						"device_id") });
-	else
-		PASS(ctx, .evidence = { "pci.devices" });
+	for_each(d, &ctx->node->pci.devices)
+		if (pci_is_gpu(d))
+			check_nvlink_of(ctx, d);
 }
 
 /* ---- architecture ---- */
 
 /* DeepEP 1 has kernels for Ampere too; they are built with DISABLE_SM90_FEATURES=1. */
-static bool has_deepep_1(const struct node *node)
+static bool has_deepep_2(const struct node *node)
 {
 	const struct software_item *deepep = node_software(node, "deepep");
 
 	return deepep && is_known(deepep->version) &&
-	       version_compare(deepep->version.value, "2") < 0;
+	       version_compare(deepep->version.value, "2") >= 0;
 }
 
 static bool is_before_hopper(const struct gpu_model *model)
@@ -94,7 +91,7 @@ static void check_one_architecture(struct rule_context *ctx, const struct pci_de
 			.evidence = { fact });
 	else if (!is_before_hopper(model))
 		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
-	else if (ampere && has_deepep_1(ctx->node))
+	else if (ampere && !has_deepep_2(ctx->node))
 		NOTE(ctx, .subject = d->bdf.value,
 		     .observed =
 			     text_printf(ctx,
