@@ -297,8 +297,7 @@ static const struct rule dev_containers_rules[] = {
 			"nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; grep "
 			"no-cgroups /etc/nvidia-container-runtime/config.toml",
 		.sources =
-			"NVIDIA Container Toolkit 1.20.0: documentation (CDI support; installation, rootless "
-			"mode)\n"
+			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
 			"github.com/canonical/docker-snap main: README.md\n"
 			"container-device-interface v1.1.0: SPEC.md",

@@ -344,7 +344,7 @@ static const struct rule proof_rules[] = {
 		.check = "nvnodecheck prove",
 		.sources =
 			"github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md (IOMMU)\n"
-			"NCCL 2.30.7: docs/userguide/source/troubleshooting (PCI Access Control Services)",
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (PCI Access Control Services)",
 	},
 	{
 		.id = "proof/peer-bandwidth",

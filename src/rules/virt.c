@@ -251,10 +251,11 @@ static const struct rule virt_rules[] = {
 			"visible here.",
 		.remedy = "Run nvnodecheck on the host as well.",
 		.reads = "The hypervisor flag in /proc/cpuinfo and the DMI strings.",
-		.why = "The hypervisor makes the PCI topology that a guest sees. ATS on the NIC and ACS with"
-		       " DirectTrans on the host keep peer traffic direct.",
+		.why = "The hypervisor makes the PCI topology that a guest sees. ACS must stay on in the host. NCCL's guide asks "
+		       "for ATS on the NIC.",
 		.check = "systemd-detect-virt",
-		.sources = "NCCL 2.30.7: docs/userguide/source/troubleshooting (virtual machines)",
+		.sources =
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines)",
 	},
 	{
 		.id = "virt/passthrough-topology",
@@ -280,10 +281,10 @@ static const struct rule virt_rules[] = {
 		       "without it and logs it only at the level INFO: a warning. Under QEMU the driver "
 		       "allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
 		.check = "lspci -tv; nvidia-smi topo -m",
-		.sources = "NCCL 2.30.7: docs/userguide/source/troubleshooting (virtual machines), "
-			   "src/graph/topo.cc (ncclTopoGetSystem)\n"
-			   "github.com/NVIDIA/nccl-tests issue 256\n"
-			   "QEMU 9.1: hw/vfio/pci-quirks.c (x-nv-gpudirect-clique)",
+		.sources =
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines), src/graph/topo.cc (ncclTopoGetSystem)\n"
+			"github.com/NVIDIA/nccl-tests issue 256\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/platform/chipset/chipset_pcie.c (pciePeerClique)",
 	},
 	{
 		.id = "virt/vgpu",
