@@ -323,15 +323,24 @@ static void check_gdrapi(struct rule_context *ctx)
 		     .evidence = { "software.items", "modules.loaded[gdrdrv].state" });
 }
 
+/* The path of program NAME; NULL: not found. */
+static const char *find_program(const struct node *node, const char *name)
+{
+	for_each(path, &node->software.programs)
+		if (span_is(span_of(strrchr(*path, '/') + 1), name))
+			return *path;
+	return NULL;
+}
+
 static void check_ibstat(struct rule_context *ctx)
 {
 	const struct software_facts *software = &ctx->node->software;
+	const char *ibstat = find_program(ctx->node, "ibstat");
 
 	if (skip_without_rdma(ctx))
 		return;
-	if (software->programs.count)
-		PASS(ctx, .observed = software->programs.items[0],
-		     .evidence = { "software.programs" });
+	if (ibstat)
+		PASS(ctx, .observed = ibstat, .evidence = { "software.programs" });
 	else if (!was_read(software->programs))
 		UNKNOWN(ctx, .evidence = { "software.programs" });
 	else if (deepep_is_first(ctx->node))
@@ -341,6 +350,37 @@ static void check_ibstat(struct rule_context *ctx)
 	else
 		FAIL(ctx, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
 		     .expected = "ibstat in PATH", .evidence = { "software.programs" });
+}
+
+/* ---- nvcc ---- */
+
+static void check_nvcc(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const struct software_item *deepep = node_software(node, "deepep");
+	const char *nvcc = find_program(node, "nvcc");
+	bool known = deepep && is_known(deepep->version);
+
+	if (nvcc)
+		PASS(ctx, .observed = nvcc, .evidence = { "software.programs" });
+	else if (!deepep && skip_unless_software_whole(ctx))
+		return;
+	else if (!deepep || (known && deepep_is_first(node)))
+		NOT_APPLICABLE(ctx,
+			       .observed = deepep ? "DeepEP before 2 is compiled when it is built"
+						  : "DeepEP was not found on this node",
+			       .evidence = { "software.items" });
+	else if (!known)
+		UNKNOWN(ctx, .observed = "whether this is DeepEP 2 is not known",
+			.evidence = { version_fact(ctx, deepep) });
+	else if (!was_read(node->software.programs))
+		UNKNOWN(ctx, .evidence = { "software.programs" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "DeepEP %s, but nvcc is missing",
+					     deepep->version.value),
+		     .expected = "nvcc of CUDA 12.3 or later",
+		     .evidence = { "software.programs", version_fact(ctx, deepep) });
 }
 
 static const struct rule software_rules[] = {
@@ -429,6 +469,29 @@ static const struct rule software_rules[] = {
 		.check = "ldconfig -p | grep libgdrapi",
 		.sources = "NVSHMEM 3.4.5: src/modules/transport/common/transport_gdr_common.cpp\n"
 			   "github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md",
+	},
+	{
+		.id = "software/nvcc-missing",
+		.title = "DeepEP 2 cannot compile its kernels: nvcc is missing",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_nvcc,
+		.impact = "DeepEP 2 stops when it compiles its first kernel.",
+		.remedy =
+			"Install the CUDA toolkit, 12.3 or later, where DeepEP runs: in the container image too. Or name "
+			"the compiler in EP_JIT_NVCC_COMPILER.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"nvcc in PATH, in the CUDA toolkits of /usr/local and in the usual folders. DeepEP's version, if it "
+			"is installed as a package.",
+		.why = "DeepEP 2 compiles kernels at run time with the nvcc of CUDA_HOME, CUDA_PATH, PATH or "
+		       "/usr/local/cuda. It keeps them in EP_JIT_CACHE_DIR or ~/.deep_ep, which the job must be able to "
+		       "write. That was not checked.",
+		.check =
+			"${CUDA_HOME:-/usr/local/cuda}/bin/nvcc --version; ls -ld ${EP_JIT_CACHE_DIR:-~/.deep_ep}",
+		.sources =
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): csrc/jit/compiler.hpp, deep_ep/__init__.py "
+			"(find_cuda_home)",
 	},
 	{
 		.id = "software/ibstat-missing",
