@@ -34,6 +34,13 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 				s->running.value),
 			.expected = option->expected, .remedy = "Reboot.",
 			.evidence = { s->running.fact, s->configured.fact });
+	else if (o->boot_right)
+		FAIL_AS(ctx, option->severity, .subject = s->name,
+			.observed = text_printf(ctx,
+						"the running driver has \"%s\"; no file sets that",
+						s->running.value),
+			.expected = option->expected, .remedy = "Reboot.", .has_fix = true,
+			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,
 			.observed = text_printf(ctx, "the running driver has \"%s\"",

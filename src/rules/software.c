@@ -392,7 +392,7 @@ static const struct rule software_rules[] = {
 		.evaluate = check_nvshmem,
 		.impact = "DeepEP 1.2 and later do not build or run with it.",
 		.remedy = "Install NVSHMEM " NVSHMEM_FLOOR " or later.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"NVSHMEM's header, library name or package metadata in the usual places and in those "
 			"of the environment. The newest one counts. DeepEP's version, if it is installed as a"
@@ -416,7 +416,7 @@ static const struct rule software_rules[] = {
 		.evaluate = check_nccl,
 		.impact = "DeepEP 2 does not start: \"NCCL GIN is unavailable\".",
 		.remedy = "Install NCCL " DEEPEP_NCCL " or later in DeepEP's environment.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"libnccl's file names and the metadata of wheels. The newest one counts. DeepEP's "
 			"version, if it is installed as a package.",
@@ -440,7 +440,7 @@ static const struct rule software_rules[] = {
 		.remedy =
 			"Keep one version: remove the other folder from LD_LIBRARY_PATH, LD_PRELOAD and "
 			"ld.so.conf.d, or remove its package.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"With --pid, the files that the process has mapped. Otherwise libnccl in the loader's"
 			" folders, the wheels of Python environments, LD_LIBRARY_PATH and LD_PRELOAD.",
@@ -461,7 +461,7 @@ static const struct rule software_rules[] = {
 		.impact =
 			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without it NVSHMEM uses a slower path.",
 		.remedy = "Install libgdrapi of gdrdrv's version.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "libgdrapi.so.2 in the loader's folders, gdrdrv among the modules, and "
 			 "NVSHMEM_IBGDA_NIC_HANDLER.",
 		.why = "NVSHMEM opens the library by this name at run time and continues without it. Only "
@@ -503,7 +503,7 @@ static const struct rule software_rules[] = {
 			"DeepEP 2 cannot read the rate and type of the NICs. It prints \"Failed to get RDMA "
 			"connection speed\" and plans with 0 GB/s.",
 		.remedy = "Install infiniband-diags, in the container image too.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "ibstat in PATH of the process and in the usual folders.",
 		.why = "DeepEP 2 runs the program and reads its output.",
 		.check = "which ibstat",
