@@ -112,13 +112,28 @@ static void check_no_devices(struct rule_context *ctx)
 
 /* ---- ports ---- */
 
-/* Is a port active, as far as is known? With JOBS, one of a NIC that jobs use: a storage NIC that is up is of no
- * use to a job whose own NICs are all down. */
-static bool any_active(struct rule_context *ctx, bool jobs)
+/* A NIC of the kind that is next to the GPUs. Where no NIC is next to one, as in a virtual machine or on a GB10, a
+ * port that is down can be a spare one. */
+static bool is_beside_gpu(struct rule_context *ctx, const struct rdma_device *device)
+{
+	const struct pci_device *own = is_known(device->bdf)
+					       ? node_pci(ctx->node, device->bdf.value)
+					       : NULL;
+
+	for_each(gpu, &ctx->endpoints->gpus)
+		if (own && gpu->nic && gpu->path.class <= PATH_PXB &&
+		    gpu->nic->device_id.value == own->device_id.value)
+			return true;
+	return false;
+}
+
+/* Is a port active, as far as is known? With COMPUTE, one of the NICs next to the GPUs: a storage NIC that is
+ * up is of no use to a job whose own NICs are all down. */
+static bool any_active(struct rule_context *ctx, bool compute)
 {
 	for_each_port(d, p, ctx->node)
 		if ((!is_known(p->state) || port_is_active(p)) &&
-		    (!jobs || is_job_nic(ctx->endpoints, d)))
+		    (!compute || is_beside_gpu(ctx, d)))
 			return true;
 	return false;
 }
@@ -133,10 +148,10 @@ static enum severity severity_down(struct rule_context *ctx, const struct rdma_d
 {
 	if (is_virtual_function(ctx->endpoints, d))
 		return SEVERITY_INFO; /* an idle virtual function is down as intended */
-	if (!any_active(ctx, is_job_nic(ctx->endpoints, d)))
+	if (!any_active(ctx, is_beside_gpu(ctx, d)))
 		return SEVERITY_ERR;
 	/* else a second port, or a spare NIC without a cable */
-	return is_job_nic(ctx->endpoints, d) ? SEVERITY_WARN : SEVERITY_INFO;
+	return is_beside_gpu(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
 static const char *remedy_down(const struct rdma_port *p)
@@ -176,7 +191,7 @@ static void check_active(struct rule_context *ctx, const struct rdma_device *d,
 	const struct net_interface *leg = port_leg_down(ctx->node, d, p);
 
 	if (leg)
-		FAIL_AS(ctx, is_job_nic(ctx->endpoints, d) ? SEVERITY_WARN : SEVERITY_INFO,
+		FAIL_AS(ctx, is_beside_gpu(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO,
 			.subject = subject,
 			.observed = text_printf(ctx, "%s, one port of the bond, is %s",
 						leg->name.value, leg->state.value),
@@ -589,7 +604,7 @@ static const struct rule rdma_rules[] = {
 			"state and phys_state of every port in /sys/class/infiniband; the interfaces of a bond; "
 			"NCCL_IB_HCA and NVSHMEM_HCA_LIST.",
 		.why = "Only ACTIVE carries traffic. The finding is an error when no port is active, or no port of the "
-		       "NICs that jobs use. It is a warning for one of those. It is a note for a spare port, for a NIC "
+		       "NICs next to the GPUs. It is a warning for one of those. It is a note for a spare port, for a NIC "
 		       "of another kind, for an idle virtual function, and for a port that the job's list leaves out. "
 		       "An IPoIB interface may be down. A bond of a NIC's two ports is one RDMA device, which stays "
 		       "ACTIVE with one of them.",
