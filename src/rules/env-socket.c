@@ -287,7 +287,7 @@ static const struct rule env_socket_rules[] = {
 			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
 			"NVSHMEM 3.5.1: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
-			"PyTorch 2.9: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
+			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
 			"github.com/NVIDIA/nccl issue 913",
 	},
 };
