@@ -466,7 +466,7 @@ static const struct rule rdma_nics_rules[] = {
 		.cost = "An update of firmware, and a reset of the NIC.",
 		.sources =
 			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
-			"NVIDIA Firmware Tools (MFT) 4.30 documentation: mlxup, flint",
+			"NVIDIA Firmware Tools (MFT) documentation: mlxup, flint",
 	},
 	{
 		.id = "rdma/vf-present",
