@@ -36,7 +36,7 @@ static const char *without_gin(struct rule_context *ctx)
 	if (nccl && version_compare(nccl->version.value, NCCL_GIN) < 0)
 		return text_printf(ctx, "NCCL %s has no GPU-initiated networking",
 				   nccl->version.value);
-	if (!is_asked_for(ctx, PROFILE_DEEPEP) && !type.value)
+	if (!is_asked_for(ctx, PROFILE_GIN_ANY) && !type.value)
 		return "nothing here asks for GPU-initiated networking";
 	return NULL;
 }
@@ -103,7 +103,8 @@ static const struct feature features[] = {
 	{ "NCCL_MNNVL_ENABLE", "NVLink between nodes (MNNVL)", false, true },
 };
 
-/* DeepEP on NCCL does not start without symmetric memory and GIN; DeepEP 1 needs neither. */
+/* GPU-initiated networking does not start without symmetric memory. DeepEP runs on it from 2.0 on; DeepEP 1 needs
+ * neither. */
 static enum severity severity_of_feature(struct rule_context *ctx, const struct feature *feature)
 {
 	const struct software_item *deepep = node_software(ctx->node, "deepep");
@@ -111,7 +112,11 @@ static enum severity severity_of_feature(struct rule_context *ctx, const struct 
 
 	if (feature->for_tray && node_is(ctx->node, KIND_GB200))
 		return SEVERITY_ERR;
-	if (!feature->for_gin || !is_asked_for(ctx, PROFILE_DEEPEP) || job_is_on(&off))
+	if (!feature->for_gin || !is_asked_for(ctx, PROFILE_GIN_ANY))
+		return SEVERITY_INFO;
+	if (is_asked_for(ctx, PROFILE_NCCL_GIN))
+		return SEVERITY_ERR;
+	if (job_is_on(&off))
 		return SEVERITY_INFO;
 	if (!deepep)
 		return SEVERITY_WARN;
@@ -164,7 +169,7 @@ static const struct rule env_gin_rules[] = {
 		       " to 2.29.3 offers GIN only if every NIC reaches every other. One rank with "
 		       "NCCL_CROSS_NIC=0 takes it away from all. From " NCCL_GIN_RAIL
 		       " on NCCL offers GIN within a rail then, which DeepEP 2 uses in its hybrid mode: a note. The "
-		       "rule applies in the deepep profile, and where NCCL_GIN_TYPE is set.",
+		       "rule applies in the profiles deepep and nccl-gin, and where NCCL_GIN_TYPE is set.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
 		.sources =
 			"NCCL 2.29.3 and 2.29.7: src/init.cc (ginSupport; globalGinSupport); src/graph/search.cc, "
@@ -190,7 +195,7 @@ static const struct rule env_gin_rules[] = {
 		.why = "Symmetric memory needs NCCL_WIN_ENABLE and NCCL_CUMEM_ENABLE. Between nodes it needs GIN too. "
 		       "NVLink between nodes needs NCCL_CUMEM_ENABLE. These variables are often left over from the "
 		       "search for a fault. The finding is an error where DeepEP 2 is installed and the deepep "
-		       "profile is asked for, and on a tray of GB200 or GB300. It is a warning in the deepep profile "
+		       "profile is asked for, in the nccl-gin profile, and on a tray of GB200 or GB300. It is a warning in the deepep profile "
 		       "if no DeepEP was found, and else a note: NCCL then has only other algorithms.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
 		.sources =

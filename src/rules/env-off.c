@@ -195,7 +195,7 @@ static const struct rule env_off_rules[] = {
 	},
 	{
 		.id = "env/nccl-conf-line",
-		.title = "A line of nccl.conf has no effect, or another one than intended",
+		.title = "A line of nccl.conf does not set what it seems to set",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_conf,

@@ -105,7 +105,7 @@ static const struct rule rdma_efa_rules[] = {
 	{
 		.id = "rdma/efa-gda",
 		.title = "GPU-initiated networking over EFA does not start",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gda,
 		.impact =

@@ -491,7 +491,7 @@ static const struct rule rdma_nics_rules[] = {
 	{
 		.id = "rdma/gdaki-kernel-floor",
 		.title = "NCCL GIN cannot start: the kernel cannot register what it needs",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdaki,
 		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP 2 uses.",

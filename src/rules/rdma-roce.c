@@ -201,7 +201,7 @@ static const struct rule rdma_roce_rules[] = {
 		.why = "The RDMA MTU is the largest of 256, 512, 1024, 2048 and 4096 bytes that fits the interface's "
 		       "MTU with its headers. An interface with the standard 1500 gives 1024. It works, more slowly. "
 		       "NCCL 2.28.7 to 2.30.7 is an exception: its GPU-initiated networking sets 4096 whatever the "
-		       "port has, and hangs. With such an NCCL this is an error in the deepep profile. It is a note "
+		       "port has, and hangs. With such an NCCL this is an error in the profiles deepep and nccl-gin. It is a note "
 		       "for InfiniBand, where the subnet manager decides, for NICs that are not next to the GPUs, and "
 		       "on a GB10 unless an RDMA profile is asked for.",
 		.check = "ibv_devinfo | grep active_mtu; ip link",

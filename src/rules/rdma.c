@@ -616,7 +616,7 @@ static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/nic-unsupported-for-ibgda",
 		.title = "GPU-initiated networking does not work with this NIC",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unsupported,
 		.impact =
