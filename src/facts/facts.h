@@ -553,7 +553,7 @@ struct limits_facts {
 /* Times are since the boot, as printk counts; those of the clock follow from os.boot_time_s. Unknown: the log
  * does not have them. */
 struct log_subject {
-	struct fact_str name;	  /* PCI address of the device, or the module's name with underscores */
+	struct fact_str name; /* PCI address of the device, or the module's name with underscores */
 	struct fact_u64 count;	  /* how many of those lines */
 	struct fact_str first;	  /* the first of them */
 	struct fact_str last;	  /* the last of them */
@@ -562,14 +562,15 @@ struct log_subject {
 };
 
 struct log_line {
-	struct fact_str pattern;	   /* its name in probes/log.c: allow-peermapping, xid-79 */
-	struct fact_u64 count;		   /* how many such lines */
-	struct fact_str first;		   /* the first such line */
-	struct fact_str last;		   /* the last such line */
-	struct fact_u64 first_us;	   /* when the first one was written */
-	struct fact_u64 last_us;	   /* when the last one was written */
+	struct fact_str pattern;	  /* its name in probes/log.c: allow-peermapping, xid-79 */
+	struct fact_u64 count;		  /* how many such lines */
+	struct fact_str first;		  /* the first such line */
+	struct fact_str last;		  /* the last such line */
+	struct fact_u64 first_us;	  /* when the first one was written */
+	struct fact_u64 last_us;	  /* when the last one was written */
 	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
-	LIST(struct log_subject) modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
+	/* The modules that such lines are about: "nvidia_peermem: Unknown symbol". */
+	LIST(struct log_subject) modules;
 };
 
 struct log_facts {

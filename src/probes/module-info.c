@@ -304,5 +304,8 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 	 * without, which it takes for a plain file. */
 	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))
 		return -EOPNOTSUPP;
+	/* More than a process that looks may have (base/confine.h): no driver is so large. */
+	if (rc == -ENOMEM && module_file_is_compressed(span_of(info->path)))
+		return -EFBIG;
 	return rc == -ENOENT || rc == -ENOEXEC || rc == -EINVAL ? -EBADMSG : rc;
 }
