@@ -576,7 +576,7 @@ static const struct rule driver_params_rules[] = {
 	{
 		.id = "driver/peer-mapping-override",
 		.title = "DeepEP and NVSHMEM IBGDA will hang: PeerMappingOverride=1 is not set",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_peer_mapping,
 		.impact =
@@ -607,7 +607,7 @@ static const struct rule driver_params_rules[] = {
 		.id = "driver/peer-mapping-per-device",
 		.title =
 			"DeepEP will hang on some GPUs: PeerMappingOverride is not set for all of them",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_peer_mapping_per_device,
 		.impact = "Jobs on the other GPUs cannot map the NIC's doorbell.",
