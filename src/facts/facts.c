@@ -665,10 +665,47 @@ static const struct field log_line_fields[] = {
 };
 static const struct desc log_line_desc = DESC(log_line);
 
+const char *const failure_kind_words[] = {
+	"unknown-symbol",
+	"symbol-version",
+	"namespace",
+	"license",
+	"symbol-get",
+	"duplicate-symbol",
+	"version-magic",
+	"signature",
+	"blacklisted",
+	"parameter",
+	"kernel-parameters",
+	"probe",
+	"firmware",
+	"device",
+	"crash",
+	NULL,
+};
+
+static const struct field log_failure_fields[] = {
+	F_STR(log_failure, subject, NULL),  F_ENUM(log_failure, kind, failure_kind_words, NULL),
+	F_STR(log_failure, module, NULL),   F_STR(log_failure, device, NULL),
+	F_STRS(log_failure, details, NULL), F_U64(log_failure, error, NULL),
+	F_U64(log_failure, count, NULL),    F_STR(log_failure, last, NULL),
+	F_U64(log_failure, first_us, NULL), F_U64(log_failure, last_us, NULL),
+};
+static const struct desc log_failure_desc = DESC(log_failure, .ordered = true);
+
+static const struct field log_message_fields[] = {
+	F_STR(log_message, text, NULL),	    F_STR(log_message, driver, NULL),
+	F_U64(log_message, level, NULL),    F_U64(log_message, count, NULL),
+	F_U64(log_message, first_us, NULL), F_U64(log_message, last_us, NULL),
+};
+static const struct desc log_message_desc = DESC(log_message, .ordered = true);
+
 static const struct field log_facts_fields[] = {
 	F_STR(log_facts, source, "/dev/kmsg"),
 	F_BOOL(log_facts, complete, "/dev/kmsg"),
 	F_LIST(log_facts, lines, log_line_desc, "/dev/kmsg"),
+	F_LIST(log_facts, failures, log_failure_desc, "/dev/kmsg"),
+	F_LIST(log_facts, unexplained, log_message_desc, "/dev/kmsg"),
 };
 const struct desc log_facts_desc = DESC(log_facts);
 

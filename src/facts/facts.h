@@ -553,7 +553,7 @@ struct limits_facts {
 /* Times are since the boot, as printk counts; those of the clock follow from os.boot_time_s. Unknown: the log
  * does not have them. */
 struct log_subject {
-	struct fact_str name;	  /* PCI address of the device, or the module's name with underscores */
+	struct fact_str name; /* PCI address of the device, or the module's name with underscores */
 	struct fact_u64 count;	  /* how many of those lines */
 	struct fact_str first;	  /* the first of them */
 	struct fact_str last;	  /* the last of them */
@@ -562,21 +562,27 @@ struct log_subject {
 };
 
 struct log_line {
-	struct fact_str pattern;	   /* its name in probes/log.c: allow-peermapping, xid-79 */
-	struct fact_u64 count;		   /* how many such lines */
-	struct fact_str first;		   /* the first such line */
-	struct fact_str last;		   /* the last such line */
-	struct fact_u64 first_us;	   /* when the first one was written */
-	struct fact_u64 last_us;	   /* when the last one was written */
+	struct fact_str pattern;	  /* its name in probes/log.c: allow-peermapping, xid-79 */
+	struct fact_u64 count;		  /* how many such lines */
+	struct fact_str first;		  /* the first such line */
+	struct fact_str last;		  /* the last such line */
+	struct fact_u64 first_us;	  /* when the first one was written */
+	struct fact_u64 last_us;	  /* when the last one was written */
 	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
-	LIST(struct log_subject) modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
+	LIST(struct log_subject)
+		modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
 };
+
+#include "facts/facts-failures.h"
 
 struct log_facts {
 	/* /dev/kmsg, journal, /var/log/kern.log, /var/log/messages, /var/log/syslog, /var/log/dmesg */
 	struct fact_str source;
-	struct fact_bool complete;   /* from the boot on: what is not in it did not happen */
-	LIST(struct log_line) lines; /* lines that mean something, by their pattern */
+	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
+	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
+	LIST(struct log_failure) failures; /* what was tried and failed */
+	LIST(struct log_message)
+		unexplained; /* unknown: the log does not have the levels of messages */
 };
 
 #include "facts/facts-env.h"

@@ -14,7 +14,7 @@
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena)
 {
-	*scan = (struct log_scan){ .arena = arena };
+	*scan = (struct log_scan){ .arena = arena, .failures = { .arena = arena } };
 	kmsg_index_begin(&scan->index, patterns, count);
 }
 
@@ -68,6 +68,7 @@ void log_scan_forget(struct log_scan *scan)
 	}
 	scan->found.count = 0;
 	scan->subjects = 0;
+	log_failures_forget(&scan->failures);
 }
 
 /* ---- keeping lines ---- */
@@ -166,9 +167,12 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, st
 	struct kmsg_message m = kmsg_message_of(message);
 	uint64_t number = 0;
 	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+	struct kmsg_failure failure;
 
 	if (pattern)
 		keep_line(scan, pattern, number, time_us, text, &m);
+	if (log_failures_parse(&scan->failures, message, &failure))
+		log_failures_keep(&scan->failures, &failure, time_us, text);
 }
 
 /* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
@@ -192,14 +196,19 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span messa
 	struct kmsg_message m = kmsg_message_of(message);
 	uint64_t number = 0;
 	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+	struct kmsg_failure failure;
+	bool failed = log_failures_parse(&scan->failures, message, &failure);
 	char text[KMSG_ESCAPED_MAX];
 
-	if (!pattern)
+	if (!pattern && !failed)
 		return;
 	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
 		 time_us % 1000000, SPAN_FMT(message));
 	unescape(text);
-	keep_line(scan, pattern, number, time_us, span_of(text), &m);
+	if (pattern)
+		keep_line(scan, pattern, number, time_us, span_of(text), &m);
+	if (failed)
+		log_failures_keep(&scan->failures, &failure, time_us, span_of(text));
 }
 
 /* ---- facts ---- */
@@ -258,4 +267,5 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	for_each(found, &scan->found)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
+	log_failures_end(&scan->failures, facts);
 }

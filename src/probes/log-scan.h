@@ -6,6 +6,7 @@
 
 #include "facts/facts.h"
 #include "parse/kmsg.h"
+#include "probes/log-failures.h"
 
 #define LOG_PATTERNS_MAX 512  /* found; numbered ones count each by itself */
 #define LOG_SUBJECTS_MAX 2048 /* devices and modules of all patterns together */
@@ -31,6 +32,7 @@ struct log_scan {
 	struct arena *arena;
 	LIST(struct log_found) found;
 	size_t subjects;
+	struct log_failures failures;
 	struct spare *spare;	/* room for lines that are no longer kept */
 	struct log_facts facts; /* after log_scan_end() */
 };
