@@ -33,12 +33,11 @@ struct log_failure {
 	struct fact_str device;	 /* PCI address, or the device's other name; absent: not named */
 	/* Symbols, files, parameters, words: the first 32. */
 	LIST(const char *) details;
-	struct fact_u64 error; /* errno, as a positive number; absent: not said */
-	struct fact_u64 count; /* how many lines */
-	struct fact_str last;  /* the last line */
-	struct fact_u64
-		first_us; /* when the first one was written, since the boot; unknown: not in the log */
-	struct fact_u64 last_us; /* the same of the last one */
+	struct fact_u64 error;	  /* errno, as a positive number; absent: not said */
+	struct fact_u64 count;	  /* how many lines */
+	struct fact_str last;	  /* the last line */
+	struct fact_u64 first_us; /* when the first one was written, since the boot, or unknown */
+	struct fact_u64 last_us;  /* the same of the last one */
 };
 
 /* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern of this program is for.

@@ -570,7 +570,7 @@ struct log_line {
 	struct fact_u64 last_us;	  /* when the last one was written */
 	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
 	LIST(struct log_subject)
-		modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
+	modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
 };
 
 #include "facts/facts-failures.h"
@@ -582,11 +582,12 @@ struct log_facts {
 	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
 	LIST(struct log_failure) failures; /* what was tried and failed */
 	LIST(struct log_message)
-		unexplained; /* unknown: the log does not have the levels of messages */
+	unexplained; /* unknown: the log does not have the levels of messages */
 };
 
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-loads.h"
 #include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
 #include "facts/facts-services.h"
@@ -637,6 +638,7 @@ struct node {
 	struct proof_facts proof;
 	struct repairs_facts repairs;
 	struct references_facts references;
+	struct loads_facts loads;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -661,6 +663,7 @@ extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
+extern const struct desc loads_facts_desc;
 extern const struct desc service_desc;
 
 #endif

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "query/bootargs.h"
 #include "query/module-find.h"
+#include "query/signature.h"
 #include "query/topology.h"
 
 static const struct module_file *running_file(const struct node *node, const char *name)
@@ -14,31 +14,6 @@ static const struct module_file *running_file(const struct node *node, const cha
 }
 
 /* ---- signatures ---- */
-
-/* Why the kernel refuses what is not signed by a key that it knows, or NULL.
- * kernel/module/signing.c: CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which
- * distributions tie to Secure Boot. */
-static const char *enforced_by(const struct node *node, const char **fact)
-{
-	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
-
-	*fact = "cmdline.running";
-	if (bootargs_find(running, "module.sig_enforce", "") ||
-	    bootargs_find(running, "module.sig_enforce", "1") ||
-	    bootargs_find(running, "module.sig_enforce", "y"))
-		return "module.sig_enforce";
-	*fact = "os.lockdown";
-	if (str_is(node->os.lockdown, "integrity") || str_is(node->os.lockdown, "confidentiality"))
-		return "lockdown";
-	*fact = "os.secure_boot";
-	if (known_is(node->os.secure_boot, true) && !str_is(node->os.lockdown, "none"))
-		return "Secure Boot";
-	*fact = "os.kernel_config";
-	for_each(option, &node->os.kernel_config)
-		if (str_is(option->name, "CONFIG_MODULE_SIG_FORCE") && str_is(option->value, "y"))
-			return "CONFIG_MODULE_SIG_FORCE";
-	return NULL;
-}
 
 /* A driver that holds the GPU explains as well why nvidia is not loaded. */
 static bool taken_by_other(const struct node *node)
@@ -92,7 +67,7 @@ static void check_signature(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct log_line *line = node_log(node, "module-rejected");
 	bool loaded = known_is(node->driver.loaded, true) || node_module(node, "nvidia");
-	const char *fact, *why = enforced_by(node, &fact);
+	const char *fact, *why = signature_enforced_by(node, &fact);
 
 	if (skip_without_gpu(ctx))
 		return;

@@ -390,6 +390,7 @@ static const struct rule driver_rules[] = {
 		.title = "The NVIDIA driver is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
+		.needs_module = "nvidia",
 		.evaluate = check_loaded,
 		.impact = "No CUDA program can see a GPU.",
 		.remedy =

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/module.h"
 #include "query/failure.h"
+#include "query/module-find.h"
 #include "query/topology.h"
 
 /* A failure that this rule is about, with its text and severity; false: another rule's, or nobody's. */
@@ -55,34 +55,6 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 
 /* ---- modules ---- */
 
-static bool is_unwanted(const char *module)
-{
-	return strcmp(module, "nouveau") == 0 || strcmp(module, "nvidiafb") == 0 ||
-	       strncmp(module, "nova_", 5) == 0;
-}
-
-static bool is_ours(const char *module)
-{
-	return !is_unwanted(module) &&
-	       (module_is_of_interest(module) || module_file_is_of_interest(module));
-}
-
-/* The module without which the devices that are there do not work. */
-static bool is_needed(const struct node *node, const char *module)
-{
-	static const char *const nic[] = { "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs" };
-
-	for_each(d, &node->pci.devices) {
-		if (pci_is_gpu(d) && !pci_is_for_guest(d) &&
-		    (strcmp(module, "nvidia") == 0 || strcmp(module, "nvidia_uvm") == 0))
-			return true;
-		for (size_t i = 0; i < sizeof(nic) / sizeof(nic[0]); i++)
-			if (pci_is_mlx(d) && !pci_is_for_guest(d) && strcmp(module, nic[i]) == 0)
-				return true;
-	}
-	return false;
-}
-
 static bool counts_module(const struct node *node, const struct log_failure *f,
 			  enum severity *severity)
 {
@@ -91,9 +63,9 @@ static bool counts_module(const struct node *node, const struct log_failure *f,
 	if (known_is(f->kind, FAILURE_SYMBOL_GET))
 		return f->details.count && strncmp(f->details.items[0], "nvidia_", 7) == 0;
 	if (!is_known(f->kind) || !is_known(f->module) || is_known(f->device) ||
-	    f->kind.value == FAILURE_CRASH || !is_ours(f->module.value))
+	    f->kind.value == FAILURE_CRASH || !module_is_ours(f->module.value))
 		return false;
-	if (is_needed(node, f->module.value))
+	if (module_is_needed(node, f->module.value))
 		*severity = SEVERITY_ERR;
 	return true;
 }
@@ -130,7 +102,8 @@ static bool counts_crash(const struct node *node, const struct log_failure *f,
 {
 	(void)node;
 	*severity = SEVERITY_ERR;
-	return known_is(f->kind, FAILURE_CRASH) && is_known(f->module) && is_ours(f->module.value);
+	return known_is(f->kind, FAILURE_CRASH) && is_known(f->module) &&
+	       module_is_ours(f->module.value);
 }
 
 static void check_crashes(struct rule_context *ctx)

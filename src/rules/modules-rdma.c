@@ -155,6 +155,7 @@ static const struct rule modules_rdma_rules[] = {
 		.title = "The NIC's driver is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_mlx5,
 		.impact = "No RDMA device: NCCL falls back to sockets, NVSHMEM and DeepEP do not "
 			  "start.",
@@ -179,6 +180,7 @@ static const struct rule modules_rdma_rules[] = {
 		.title = "A module that RDMA programs need is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_rdma,
 		.impact = "RDMA devices cannot be opened, or not connected.",
 		.remedy = "modprobe it, and have it loaded at boot: rdma-core does by "

@@ -402,6 +402,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "A NIC has no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_driver = true,
 		.evaluate = check_missing,
 		.impact = "The GPUs next to it go through another NIC, or jobs that name it do "
 			  "not start.",
