@@ -13,10 +13,10 @@
 /* A symbol that the kernel would not give to the module. */
 struct load_obstacle {
 	struct fact_str symbol; /* its name */
-	struct fact_enum
-		kind; /* enum failure_kind: unknown-symbol, symbol-version, namespace, license */
-	struct fact_str
-		from; /* the module that offers it, vmlinux for the kernel; absent: nothing does */
+	/* enum failure_kind: unknown-symbol, symbol-version, namespace, license. */
+	struct fact_enum kind;
+	/* the module that offers it, vmlinux for the kernel; absent: nothing does. */
+	struct fact_str from;
 };
 
 struct load_module {
@@ -31,16 +31,16 @@ struct load_module {
 	struct fact_str signer;	    /* absent: not signed */
 	/* Symbols that the kernel would refuse: the first 16. ORDERED */
 	LIST(struct load_obstacle) obstacles;
-	struct fact_u64
-		unchecked; /* symbols of which it is not known whether the kernel has them */
+	/* symbols of which it is not known whether the kernel has them. */
+	struct fact_u64 unchecked;
 };
 
 struct loads_facts {
 	struct fact_str kernel;	  /* the release that this is about */
 	struct fact_str vermagic; /* what modules of this kernel say, from one of its own */
 	struct fact_str signer;	  /* of the kernel's own modules; absent: they are not signed */
-	struct fact_str
-		symbols; /* the file with the kernel's symbols that was used; absent: there is none */
+	/* the file with the kernel's symbols that was used; absent: there is none. */
+	struct fact_str symbols;
 	LIST(struct load_module) modules; /* by their names */
 };
 
