@@ -130,7 +130,8 @@ def test_settings(tmp_path):
 def test_launcher_in_an_unusual_unit(tmp_path):
     facts = observe(tree(
         tmp_path, process(9, "slurmd", "65536", "0::/system.slice/my-slurmd.service\n"),
-        files={"/etc/systemd/system/my-slurmd.service": "[Service]\nLimitMEMLOCK=64K\n"}))
+        files={"/etc/systemd/system/my-slurmd.service": "[Service]\nLimitMEMLOCK=64K\n",
+               "/usr/lib/systemd/system/": ""}))
     assert settings(facts) == [("memlock", "my-slurmd.service", "-", "64K",
                                 "/etc/systemd/system/my-slurmd.service", 2)]
 
@@ -301,7 +302,7 @@ def test_process_of_a_tree(tmp_path):
     facts = observe(root, "--pid", "42")
     assert facts["env"] == {
         "pid": 42, "uid": 1000, "capabilities": "0x200000", "bounding": "0x1ffffffffff",
-        "seccomp": "filter", "initial_user_namespace": False,
+        "seccomp": "filter", "initial_user_namespace": False, "container": None,
         "variables": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "NCCL_LAST", "value": "1"},
                       {"name": "UCX_TLS", "value": "\ufffd"}]}
     assert facts["limits"]["self"] == {

@@ -198,7 +198,6 @@ def test_against_modprobe_itself(tmp_path):
     }
     for path, text in files.items():
         write(root / path, text)
-    (root / "lib/modules" / KERNEL).mkdir(parents=True)
     args = [modprobe, "-c", "-d", root, "-S", KERNEL]
     for folder in ("etc", "run", "usr/local/lib", "usr/lib"):
         args += ["-C", root / folder / "modprobe.d"]
@@ -292,6 +291,7 @@ def test_merged_usr(tmp_path, layout):
         (root / "usr/lib/modprobe.d").rmdir()
         link(root / "usr/lib/modprobe.d", "/lib/modprobe.d")
     write(root / "lib/modprobe.d/a.conf", "options m p=1\n")
+    (root / "lib/modules" / KERNEL).mkdir(parents=True, exist_ok=True)
     if layout == "two folders":
         write(root / "usr/lib/modprobe.d/a.conf", "options m p=2\n")
     found = facts(root, "modprobe")

@@ -288,10 +288,12 @@ def test_link_to_nothing(tmp_path):
 
 
 def test_no_modules_folder(tmp_path):
-    facts = observe(make(tmp_path / "t", dict(RUNNING, **{"/lib/firmware/x": ""})))
+    """A copy that lacks it says nothing of the modules."""
+    for name, files in (("t", {"/lib/firmware/x": ""}), ("u", {})):
+        facts = observe(make(tmp_path / name, dict(RUNNING, **files)))
+        assert "files" not in facts.get("modules", {})
+    facts = observe(make(tmp_path / "v", dict(RUNNING, **{"/lib/modules/README": ""})))
     assert facts["modules"]["kernels"] == [] and facts["modules"]["files"] == []
-    facts = observe(make(tmp_path / "u", RUNNING))
-    assert "files" not in facts.get("modules", {})
 
 
 def test_usr_lib_where_lib_is_no_link(tmp_path):

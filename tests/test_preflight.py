@@ -329,14 +329,15 @@ def test_leaves_no_process(node_tree):
 def test_asks_what_the_configuration_makes_grave(stages):
     """Rules that can say nothing grave are not asked, unless somebody says that they are grave."""
     stage = stages("grave")
-    stage.put(node.tree_of("hgx-h200-roce"))
+    disabled = textform.Statement("edit", 1, "env NCCL_P2P_DISABLE=1")
+    stage.put(node.tree_of("hgx-h200-roce", [disabled]))
     assert preflight(stage.directory, "--profile", "deepep").out == ""
-    tree = node.copy_of(node.tree_of("hgx-h200-roce"))
-    tree.file("/etc/nvnodecheck.conf", "[rule modules/gdrdrv-not-loaded]\nseverity = err\nreason = here\n")
+    tree = node.tree_of("hgx-h200-roce", [disabled])
+    tree.file("/etc/nvnodecheck.conf", "[rule env/p2p-disabled]\nseverity = err\nreason = here\n")
     stage.put(tree)
     result = preflight(stage.directory, "--profile", "deepep")
     stage.clear()
-    assert result.status == 1 and result.out.startswith("modules/gdrdrv-not-loaded"), str(result)
+    assert result.status == 1 and result.out.startswith("env/p2p-disabled"), str(result)
 
 
 @pytest.mark.parametrize("line", ("memory-gib = 4000", "cpus = 3", "numa-nodes = 3", "nic-firmware = 1.2.3",

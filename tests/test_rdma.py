@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -57,6 +58,7 @@ def add_device(root, name="mlx5_0", bdf="0000:1b:00.0", driver="mlx5_core", **va
 
 
 def device(root, name="mlx5_0"):
+    (root / "sys/class").mkdir(parents=True, exist_ok=True)
     return next(d for d in facts(root, "rdma")["devices"] if d["name"] == name)
 
 
@@ -72,7 +74,10 @@ def gaps(root):
 
 @pytest.fixture
 def root(tmp_path):
-    return new_tree(tmp_path / "root")
+    root = new_tree(tmp_path / "root")
+    for folder in ("bus/pci/devices", "devices", "kernel/mm", "module"):
+        (root / "sys" / folder).mkdir(parents=True)
+    return root
 
 
 def test_a_device(root):
@@ -111,6 +116,7 @@ def test_no_devices(root):
 
 
 def test_no_sysfs_is_unknown(root):
+    shutil.rmtree(root / "sys")
     assert "devices" not in facts(root, "rdma")
     assert gaps(root)["/sys"]["error"] == "ENODATA"
 
@@ -199,7 +205,7 @@ def test_a_sub_function_of_mlx5(root):
     """Its parent is an auxiliary device, which stands below the PCI function."""
     parent = root / "sys/devices/pci0000:1a/0000:1b:00.0/mlx5_core.sf.4"
     folder = parent / "infiniband/mlx5_4"
-    folder.mkdir(parents=True)
+    (folder / "ports").mkdir(parents=True)
     link(folder / "device", "../../../mlx5_core.sf.4")
     link(root / IB / "mlx5_4",
          "../../devices/pci0000:1a/0000:1b:00.0/mlx5_core.sf.4/infiniband/mlx5_4")
@@ -215,6 +221,8 @@ def test_soft_devices(root):
     siw = root / "sys/devices/virtual/infiniband/siw0"
     write(siw / "node_type", "4: RNIC\n")
     write(siw / "node_desc", "Software iWARP stack\n")
+    for folder in rxe, siw:
+        (folder / "ports").mkdir()
     link(root / IB / "siw0", "../../devices/virtual/infiniband/siw0")
     found = device(root)
     assert (found["bdf"], found["driver"], found["firmware"]) == (None, "rdma_rxe", None)

@@ -24,7 +24,7 @@ def make(place):
     stage = tree.Stage(os.path.join(place, "reload"))
 
     def plan(text="", *args):
-        directory = plans.put(stage, "h20-roce-deepep", text)
+        directory = plans.put(stage, "h20-roce-deepep", "remove /proc/7001\n" + text)
         return Plan(directory, "--profile", "deepep", *(args or ("--reload",)))
     yield plan
     shutil.rmtree(stage.directory, ignore_errors=True)

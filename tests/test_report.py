@@ -134,7 +134,7 @@ def test_names_are_those_that_people_use(name, node_tree):
 # ---- one problem is counted once ----
 
 def test_many_devices_are_one_line(node_tree):
-    text = text_of(node_tree("rtx4090-stock-smallbar"))
+    text = text_of(node_tree("rtx4090-stock-smallbar"), "--profile", "p2p")
     assert re.search(r"^ERR  BAR1 .* \(GPU0-GPU3\) +fix, reboot$", text, re.M)
 
 
@@ -196,7 +196,8 @@ def test_notes_are_one_line_each(node_tree):
     text = text_of(node_tree("hgx-h100-ib"))
     notes = [f for f in program.report(node_tree("hgx-h100-ib"))["findings"] if f["verdict"] == "note"]
     lines = [line for line in text.splitlines() if line.startswith("INFO ")]
-    assert len(lines) == len({(f["rule"], f["observed"]) for f in notes})
+    more = re.search(r"^ +(\d+) more notes: -v shows them$", text, re.M)
+    assert len(lines) + int(more[1]) == len({(f["rule"], f["observed"]) for f in notes})
     assert "about  " not in text and "about  " in text_of(node_tree("hgx-h100-ib"), "-v")
 
 
@@ -242,7 +243,7 @@ def test_at_most_one_reboot(name, node_tree):
 def test_the_command_repairs_what_it_says(node_tree):
     """fix with the options that the report gives plans a repair for each problem that it is said to repair."""
     directory = node_tree("rtx4090-stock-smallbar")
-    text = text_of(directory)
+    text = text_of(directory, "--profile", "p2p")
     command = re.search(r"^ +sudo nvnodecheck (fix .*)$", text, re.M)[1].split()
     command.remove("--apply")
     plan = run(*command, "--json").json()
@@ -252,14 +253,14 @@ def test_the_command_repairs_what_it_says(node_tree):
 
 
 def test_a_container_is_repaired_on_its_host(scratch):
-    text = text_of(put(scratch, "rtx4090-stock-smallbar", "container docker"))
+    text = text_of(put(scratch, "rtx4090-stock-smallbar", "container docker"), "--profile", "p2p")
     assert "sudo nvnodecheck fix" not in text and "On the host of this guest or container" in text
 
 
 def test_facts_alone_are_repaired_on_the_node(node_facts, tmp_path):
     file = tmp_path / "facts"
     file.write_text(node_facts("rtx4090-stock-smallbar"))
-    text = text_of(file, option="--from")
+    text = text_of(file, "--profile", "p2p", option="--from")
     assert re.search(r"^Next: On the node: sudo nvnodecheck fix --apply", text, re.M)
 
 
@@ -273,7 +274,7 @@ def test_the_jobs_own_settings_are_not_roots(node_tree):
 # ---- a text to send ----
 
 def test_text_for_the_provider(node_tree):
-    result = run("doctor", "--for", "provider", "--root", node_tree("rtx4090-stock-smallbar"))
+    result = run("doctor", "--for", "provider", "--profile", "p2p", "--root", node_tree("rtx4090-stock-smallbar"))
     assert result.status == 1
     assert result.out.startswith("# Request for changes on stock4090\n\n4 problems on this node need a change")
     assert re.findall(r"^## (\d+)\. ", result.out, re.M) == ["1", "2", "3", "4"]

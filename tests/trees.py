@@ -34,7 +34,7 @@ def new_tree(path, kernel=KERNEL, cmdline=""):
     write(path / "proc/sys/kernel/osrelease", kernel + "\n")
     write(path / "proc/sys/kernel/hostname", "node\n")
     write(path / "proc/cmdline", cmdline + "\n")
-    for folder in ("etc/modprobe.d", "usr/lib/modprobe.d", "usr/local/lib", "run/lock"):
+    for folder in ("etc/modprobe.d", "usr/lib/modprobe.d", "usr/lib/modules/" + kernel, "usr/local/lib", "run/lock"):
         (path / folder).mkdir(parents=True)
     link(path / "lib", "usr/lib")
     return path

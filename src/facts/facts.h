@@ -569,8 +569,8 @@ struct log_line {
 	struct fact_u64 first_us;	  /* when the first one was written */
 	struct fact_u64 last_us;	  /* when the last one was written */
 	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
-	LIST(struct log_subject)
-	modules; /* that such lines are about: "nvidia_peermem: Unknown symbol" */
+	/* The modules that such lines are about: "nvidia_peermem: Unknown symbol". */
+	LIST(struct log_subject) modules;
 };
 
 #include "facts/facts-failures.h"

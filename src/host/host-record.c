@@ -167,7 +167,10 @@ typedef void put_name(struct keeping *k, const char *path, const char *name);
 static void put_path(struct keeping *k, const char *path, const char *name)
 {
 	(void)name;
-	keep_path(k, span_of(path));
+	if (*path == '/')
+		keep_path(k, span_of(path));
+	else
+		keep_as_it_is(k, span_of(path)); /* a question of this program's own: "pci" */
 }
 
 static struct json_object *name_json(struct recorder *r, const char *path, const char *name,

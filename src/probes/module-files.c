@@ -317,7 +317,7 @@ static void run(struct probe_context *ctx)
 		int usr = read_root(ctx, "/usr/lib/modules");
 
 		if (rc == -ENOENT || rc == -ENODATA)
-			rc = usr == -ENODATA ? rc : usr;
+			rc = usr == -ENODATA || usr == -ENOENT ? rc : usr;
 		else if (usr && usr != -ENOENT && usr != -ENODATA)
 			rc = usr;
 	} else if (link) {

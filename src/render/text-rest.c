@@ -73,14 +73,26 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
+/* Notes ask for nothing: with many of them, most are only counted. */
+#define NOTES_SHOWN 4
+
 static void show_notes(struct view *v)
 {
+	size_t count = 0, shown = 0, most;
+
+	for_each(f, &v->report->findings)
+		count += render_note(v->report, f) != NULL;
+	most = v->options->verbose || count <= NOTES_SHOWN ? count : NOTES_SHOWN - 1;
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
 
-		if (text)
-			show_note(v, f, text);
+		if (!text || shown++ >= most)
+			continue;
+		show_note(v, f, text);
 	}
+	if (count > most)
+		page_printf(&v->page, "%*s%zu more notes: -v shows them\n", TEXT_TAG, "",
+			    count - most);
 }
 
 /* ---- what was not checked ---- */

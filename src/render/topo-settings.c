@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "query/names.h"
 #include "query/kind.h"
+#include "query/names.h"
 #include "query/topology.h"
 #include "render/topo.h"
 

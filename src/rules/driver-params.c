@@ -41,15 +41,15 @@ static const char *step_found(const struct setting_outcome *o)
 {
 	switch (o->step) {
 	case STEP_CONFIGURE:
-		return o->configured_unknown ? "The configuration could not be read."
+		return o->configured_unknown ? ""
 		       : o->boot_right
-			       ? "Only the present initramfs has it, and /etc/modprobe.d does not: "
+			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
-			       : "It is not configured.";
+			       : " It is not configured.";
 	case STEP_REBUILD:
-		return "It is configured, but the initramfs that loads the driver lacks it.";
+		return " It is configured, but the initramfs that loads the driver lacks it.";
 	case STEP_RESTART:
-		return "It is configured, but the running driver was loaded without it.";
+		return " It is configured, but the running driver was loaded without it.";
 	case STEP_NONE:
 		break;
 	}
@@ -66,7 +66,7 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 					      : NULL;
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
-		.observed = text_printf(ctx, "RegistryDwords is \"%s\". %s",
+		.observed = text_printf(ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
 					s->running.value ? s->running.value : "", step_found(o)),
 		.expected = "PeerMappingOverride=1 in RegistryDwords",
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },

@@ -130,7 +130,8 @@ static void check_modprobe(struct rule_context *ctx)
 	if (is_known(ctx->node->os.container))
 		NOT_APPLICABLE(ctx, .observed = "inside a container",
 			       .evidence = { "os.container" });
-	else if (!skip_without_modprobe(ctx))
+	else if (reference_next(ctx->node, REFERENCE_MODPROBE, NULL, NULL) ||
+		 !skip_unless_modprobe_whole(ctx))
 		references_check(ctx, &check);
 }
 

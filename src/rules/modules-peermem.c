@@ -492,6 +492,8 @@ static void check_sysfs_absent(struct rule_context *ctx)
 			.expected = "NVSHMEM 3.3.9 or later",
 			.evidence = { "rdma.memory_peers", fact_path(ctx->arena, "software.items",
 								     old->path.value, "version") });
+	else if (!was_read(node->software.items))
+		UNKNOWN(ctx, .evidence = { "software.items" });
 	else
 		FAIL(ctx,
 		     .observed = "/sys/kernel/mm/memory_peers is not there, as with newer stacks",

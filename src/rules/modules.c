@@ -334,6 +334,8 @@ static void check_gdrdrv(struct rule_context *ctx)
 		FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
 		     .remedy = cause.remedy, .source = cause.source,
 		     .evidence = { "modules.loaded", "software.items" });
+	} else if (!was_read(node->software.items)) {
+		UNKNOWN(ctx, .evidence = { "software.items" });
 	} else {
 		cause = known_cause(ctx, "gdrdrv is not loaded; nothing found here needs it");
 		NOTE(ctx, .observed = cause.observed, .expected = "nothing; it is a fallback",

@@ -197,6 +197,8 @@ static void check_port(struct rule_context *ctx, const struct rdma_device *d,
 		UNKNOWN(ctx, .subject = subject, .evidence = { fact });
 	else if (p->state.value == RDMA_PORT_ACTIVE)
 		check_active(ctx, d, p, subject, fact);
+	else if (!was_read(ctx->node->pci.devices)) /* a spare NIC or a job's? */
+		UNKNOWN(ctx, .subject = subject, .evidence = { "pci.devices", fact });
 	else if (may_be_nvswitch(ctx->node, pci))
 		UNKNOWN(ctx, .subject = subject,
 			.evidence = {

@@ -174,6 +174,7 @@ static void check_one(struct rule_context *ctx, const struct daemon *daemon,
 static void check_daemons(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	const struct service *unread = NULL;
 	size_t before = ctx->findings->count;
 
 	if (!was_read(node->services.units)) {
@@ -191,8 +192,15 @@ static void check_daemons(struct rule_context *ctx)
 
 		if (daemon)
 			check_one(ctx, daemon, s);
+		if (daemon && is_unknown(s->load))
+			unread = s;
 	}
-	if (ctx->findings->count == before)
+	if (ctx->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "services.units",
+						     unread->unit.value, "load") });
+	else
 		NOT_APPLICABLE(ctx, .observed = "none of the services that matter is installed",
 			       .evidence = { "services.units" });
 }

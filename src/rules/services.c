@@ -308,6 +308,8 @@ static void check_restarted(struct rule_context *ctx)
 		return;
 	if (!was_read(ctx->node->services.units))
 		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (s && is_unknown(s->active))
+		UNKNOWN(ctx, .evidence = { "services.units[" FABRIC_MANAGER "].active" });
 	else if (!s || !str_is(s->active, "active"))
 		NOT_APPLICABLE(ctx, .observed = "fabric manager does not run",
 			       .evidence = { "services.units" });
