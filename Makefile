@@ -87,7 +87,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
@@ -194,6 +194,10 @@ $(B)/report-script.inc: data/report.js
 	@mkdir -p $(@D)
 	$(Q)$(quote) $< > $@
 
+$(B)/kernel-messages.inc: data/kernel-messages.tsv data/kernel-messages.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/kernel-messages.awk data/kernel-messages.tsv > $@
+
 $(B)/service-words.inc: data/service-words.tsv data/service-words.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/service-words.awk data/service-words.tsv > $@
@@ -206,6 +210,7 @@ $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
+$(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc

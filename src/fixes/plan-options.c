@@ -219,9 +219,10 @@ static void warn_of_load(struct fixing *f, const char *module)
 
 	if (verdict.answer != LOAD_NO)
 		return;
-	text = arena_printf(f->arena,
-			    "modprobe %s will fail (%s): the option has no effect until that is mended.",
-			    module, verdict.why);
+	text = arena_printf(
+		f->arena,
+		"modprobe %s will fail (%s): the option has no effect until that is mended.",
+		module, verdict.why);
 	if (f->repair->cost && strstr(f->repair->cost, text))
 		return;
 	if (!f->repair->cost && f->finding->rule->cost)

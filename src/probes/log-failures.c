@@ -108,11 +108,6 @@ static struct fact_str named(struct arena *arena, const char *name)
 	return *name ? fact_str(arena, name) : FACT_NONE(fact_str);
 }
 
-static struct fact_u64 time_fact(uint64_t time_us)
-{
-	return time_us == LOG_NO_TIME ? (struct fact_u64){ 0 } : fact_u64(time_us);
-}
-
 static void add_failure(const struct log_failures *failures, struct log_facts *facts,
 			const struct kept_failure *kept)
 {
@@ -132,8 +127,8 @@ static void add_failure(const struct log_failures *failures, struct log_facts *f
 	fact->error = failure->error ? fact_u64(failure->error) : FACT_NONE(fact_u64);
 	fact->count = fact_u64(kept->count);
 	fact->last = fact_str(arena, kept->last);
-	fact->first_us = time_fact(kept->first_us);
-	fact->last_us = time_fact(kept->last_us);
+	fact->first_us = log_time_fact(kept->first_us);
+	fact->last_us = log_time_fact(kept->last_us);
 }
 
 void log_failures_end(const struct log_failures *failures, struct log_facts *facts)
