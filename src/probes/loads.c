@@ -3,6 +3,8 @@
  * loads.c - what a load of the modules that matter here would meet: the files that modprobe takes by modules.dep, and
  * their symbols. Nothing is loaded.
  */
+#include "probes/loads.h"
+
 #include <string.h>
 
 #include "parse/module.h"
@@ -29,6 +31,7 @@ struct loads {
 	const struct node *node;
 	const char *release;
 	struct arena *scratch, *arena;
+	loads_wanted *wanted;
 	struct load_symbols symbols;
 	struct module_info info;
 	LIST(struct entry) entries;
@@ -161,7 +164,7 @@ static void choose_needs(struct loads *l, struct entry *entry)
 static void choose_all(struct loads *l)
 {
 	for_each_mut(entry, &l->entries)
-		if (is_wanted(l->node, entry->name))
+		if (l->wanted(l->node, entry->name))
 			choose(l, entry);
 	for (uint32_t i = 0; i < l->chosen.count; i++)
 		choose_needs(l, l->chosen.items[i]);
@@ -300,7 +303,7 @@ static void add_builtin(struct loads *l, struct loads_facts *facts)
 	for_each(name, &l->builtin) {
 		struct load_module *fact;
 
-		if (!is_wanted(l->node, *name) || find_entry(l, *name))
+		if (!l->wanted(l->node, *name) || find_entry(l, *name))
 			continue;
 		fact = LIST_ADD(l->arena, &facts->modules);
 		fact->name = fact_str(l->arena, *name);
@@ -331,11 +334,12 @@ static void fill(struct loads *l, struct loads_facts *facts)
 	fact_list_sort(&facts->modules, sizeof(facts->modules.items[0]), compare_modules);
 }
 
-static int ask_loads(struct host *host, void *facts, struct arena *arena, void *user)
+int loads_read(struct host *host, const struct node *node, loads_wanted *wanted, struct arena *arena,
+	       struct loads_facts *facts)
 {
-	const struct node *node = user;
 	struct loads l = { .host = host,
 			   .node = node,
+			   .wanted = wanted,
 			   .arena = arena,
 			   .release = node->os.kernel.value,
 			   .scratch = arena_new(SCRATCH_BYTES) };
@@ -351,6 +355,11 @@ static int ask_loads(struct host *host, void *facts, struct arena *arena, void *
 	if (l.scratch)
 		arena_free(l.scratch);
 	return rc;
+}
+
+static int ask_loads(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	return loads_read(host, user, is_wanted, arena, facts);
 }
 
 static void run(struct probe_context *ctx)
