@@ -9,6 +9,7 @@
 #   make check-texts           that no text of a rule decides anything: a build with all of them replaced
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
+#   make check-loads           modules of a real kernel, some of them damaged: the dry run against the kernel
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
@@ -93,7 +94,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -231,6 +232,12 @@ $(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
+# Says which modules would be loaded: tests/vm/loads.py.
+$(B)/tests/load-driver: tests/load-driver.c $(B)/tests/all.a
+	@echo "  CC      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
+
 # Runs in roots that have no libraries. Where there is no static C library, what needs it is skipped.
 $(B)/tests/generator-standin: tests/generator-standin.c
 	@echo "  CC      $@"
@@ -277,6 +284,10 @@ check-generators: all $(B)/tests/txn-driver
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+# What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
+check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
+	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
 
 # As root: Debian roots made with debootstrap are kept in build/vm.
 check-reboot: $(B)/nvnodecheck
