@@ -334,8 +334,8 @@ static void fill(struct loads *l, struct loads_facts *facts)
 	fact_list_sort(&facts->modules, sizeof(facts->modules.items[0]), compare_modules);
 }
 
-int loads_read(struct host *host, const struct node *node, loads_wanted *wanted, struct arena *arena,
-	       struct loads_facts *facts)
+int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
+	       struct arena *arena, struct loads_facts *facts)
 {
 	struct loads l = { .host = host,
 			   .node = node,

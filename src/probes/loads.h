@@ -10,7 +10,7 @@
 typedef bool loads_wanted(const struct node *node, const char *name);
 
 /* For the kernel of NODE, of which os and pci are there. 0 or negative errno: modules.dep could not be read. */
-int loads_read(struct host *host, const struct node *node, loads_wanted *wanted, struct arena *arena,
-	       struct loads_facts *facts);
+int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
+	       struct arena *arena, struct loads_facts *facts);
 
 #endif

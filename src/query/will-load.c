@@ -166,12 +166,12 @@ static struct load_verdict check_symbols(const struct search *s, const struct lo
 				? "Install the open kernel modules of the driver, or a release of the module that "
 				  "works with the proprietary ones."
 				: rebuild(s, m));
-	if (is_known(m->unchecked) && m->unchecked.value == 0)
-		return yes(m->name.value);
-	if (is_unknown(m->unchecked))
+	if (is_unknown(m->unchecked) || !was_read(m->obstacles))
 		return unsure(m->name.value,
 			      arena_printf(s->arena, "%s could not be read", m->path.value),
 			      module_fact(s, m, "there"));
+	if (m->unchecked.value == 0)
+		return yes(m->name.value);
 	return unsure(m->name.value,
 		      arena_printf(s->arena,
 				   "%" PRIu64
@@ -379,6 +379,9 @@ static struct load_verdict check_needs(struct search *s, const struct load_modul
 {
 	struct load_verdict worst = yes(m->name.value);
 
+	if (!was_read(m->needs))
+		return unsure(m->name.value, "what it needs was not read",
+			      module_fact(s, m, "needs"));
 	for (uint32_t i = 0; i < m->needs.count; i++) {
 		const char *name = m->needs.items[i];
 		const struct modprobe_command *line = install_line(s->node, name);

@@ -96,8 +96,12 @@ static void check_will_load(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "loads.modules" });
 		return;
 	}
-	if (skip_unless_modprobe_whole(ctx))
+	if (skip_without_modules(ctx) || skip_unless_modprobe_whole(ctx))
 		return;
+	if (!was_read(node->modules.at_boot)) {
+		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
+		return;
+	}
 	check_all(ctx, &unknown, &fact);
 	if (ctx->findings->count > before)
 		return;

@@ -18,6 +18,7 @@ import tempfile
 from cpio import Archive
 from guest import Guest, run, which
 from run import Failure, read
+from scenario import CPU
 
 TIMEOUT_S = 3000
 # They take the machine down, or run for minutes.
@@ -148,8 +149,8 @@ def load_them(guest, folder, names):
     archive = Archive()
     archive.file("/scenario/prepare", (PREPARE % guest.kernel.release).encode(), 0o755)
     (folder / "initramfs").write_bytes(b"".join(guest.images) + archive.bytes())
-    command = [which("qemu-system-x86_64"), "-accel", "kvm", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot",
-               "-M", "q35", "-cpu", "max", "-m", "3072", "-serial", "file:%s" % (folder / "console"),
+    command = [which("qemu-system-x86_64"), "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot",
+               "-M", "q35", "-cpu", CPU, "-m", "3072", "-serial", "file:%s" % (folder / "console"),
                "-kernel", str(guest.kernel.vmlinux), "-initrd", str(folder / "initramfs"),
                "-append", "console=ttyS0 quiet panic=-1",
                "-virtfs", "local,path=%s,mount_tag=share,security_model=none" % share]
