@@ -289,7 +289,7 @@ def build_library(folder, behaviour):
     return folder
 
 
-def live(root, library, *args):
+def live(root, library, *args, env={}, **more):
     """The program on the live host, whose /sys is that of a tree, and its /dev where it has one."""
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("no mount namespaces here")
@@ -297,8 +297,8 @@ def live(root, library, *args):
     script = ('mount --bind "$1/sys" /sys; if [ -d "$1/dev" ]; then mount --bind "$1/dev" /dev; fi; '
               'shift; exec "$@"')
     command = ["unshare", "-rm", "sh", "-ec", script, "sh", root, PROGRAM, *args]
-    return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library)),
-                          capture_output=True, timeout=60)
+    return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library), **env),
+                          capture_output=True, timeout=60, **more)
 
 
 def ask(root, library):

@@ -19,8 +19,10 @@
 
 static int open_path(struct host *host, const char *path, int flags)
 {
+	char other[64];
 	int fd;
 
+	path = host_own_path(host, path, other);
 	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	if (host->kind == HOST_LIVE) {
 		fd = open(path, flags);

@@ -44,6 +44,7 @@ struct host {
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	bool distrust;		/* host_distrust_names() */
+	char self[24]; /* host_stand_for(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;
 	host_gap *gap;
@@ -51,6 +52,9 @@ struct host {
 	char *trace;
 	bool asking; /* inside a query's ask function */
 };
+
+/* host-confine.c: PATH, or in OTHER what is meant by it after host_stand_for(). */
+const char *host_own_path(const struct host *host, const char *path, char other[64]);
 
 /* host-files.c: files through a file descriptor, wherever it comes from. */
 extern const struct host_ops host_files_ops;

@@ -71,6 +71,15 @@ void host_leave_trace(struct host *host, char *where);
  * up (procfs and its like) is not opened (-ENXIO), as reading it can act. */
 void host_distrust_names(struct host *host, bool distrust);
 
+/*
+ * A child that only looks has no more rights than that takes (base/confine.h).
+ *
+ * host_stand_for(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
+ * said of the caller from now on. host_confine(), in the child. CONNECTS: it asks systemd or RDMA devices.
+ */
+void host_stand_for(struct host *host);
+void host_confine(struct host *host, bool connects);
+
 /* ---- questions ---- */
 
 /* A file's content; data[size] is NUL. */
@@ -140,6 +149,9 @@ HOST_PATH(3) int host_link(struct host *host, char target[PATH_MAX], const char 
 /* The last part of a link's target: the driver of a device, the group of an IOMMU. */
 HOST_PATH(3)
 int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
+/* The same of a link to links (alternatives): the last part of what the last of them points to, there or not. */
+HOST_PATH(3)
+int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
 bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */

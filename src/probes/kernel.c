@@ -7,7 +7,8 @@
 #include "parse/kconfig.h"
 #include "probes/probe.h"
 
-#define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
+#define SECURITY_FOLDER "/sys/kernel/security"
+#define LOCKDOWN_FILE SECURITY_FOLDER "/lockdown"
 /* Distribution kernels have 250 to 300 KiB. */
 #define KCONFIG_MAX (4u << 20)
 
@@ -26,6 +27,14 @@ static void read_sysctls(struct probe_context *ctx)
 	}
 }
 
+/* securityfs is a mount of its own, which not every system makes: empty, the folder says nothing. */
+static bool has_securityfs(struct probe_context *ctx)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	return host_list(ctx->host, &names, SECURITY_FOLDER) == 0 && names.count;
+}
+
 /* none [integrity] confidentiality: the word in brackets is the state. */
 static void read_lockdown(struct probe_context *ctx)
 {
@@ -34,7 +43,7 @@ static void read_lockdown(struct probe_context *ctx)
 	struct span rest, word;
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, LOCKDOWN_FILE);
 
-	fact->state = probe_state(rc);
+	fact->state = rc == -ENOENT && !has_securityfs(ctx) ? FACT_UNKNOWN : probe_state(rc);
 	if (rc)
 		return;
 	fact->state = FACT_UNKNOWN;

@@ -300,6 +300,9 @@ static int error_of(const struct module_info *info, int rc)
 {
 	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))
 		return -EOPNOTSUPP;
+	/* More than a process that looks may have (base/confine.h): no driver is so large. */
+	if (rc == -ENOMEM && module_file_is_compressed(span_of(info->path)))
+		return -EFBIG;
 	return rc == -ENOENT || rc == -ENOEXEC || rc == -EINVAL ? -EBADMSG : rc;
 }
 

@@ -48,6 +48,7 @@ struct run {
 	struct watch *watch;
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
+	size_t last;	 /* where the child that runs is to end: another goes on from there */
 	uint64_t end_us; /* of all; 0: no such limit */
 };
 
@@ -137,13 +138,30 @@ static void run_probe(struct run *run, const struct probe *probe)
 		probe->run(&run->ctx);
 }
 
+static bool connects(const struct run *run, size_t step)
+{
+	return run->steps[step]->connects && !run->ctx.brief &&
+	       host_kind(run->ctx.host) == HOST_LIVE;
+}
+
+/* The steps from FIRST that need the same rights. */
+static size_t end_of_steps(const struct run *run, size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < run->count && connects(run, i) == connects(run, first))
+		i++;
+	return i;
+}
+
 /* While the child lives, the node and its arena are the child's alone. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
 	struct watch *watch = run->watch;
 
 	child_begin(run->parent);
-	for (size_t i = first; i < run->count; i++) {
+	host_confine(run->ctx.host, connects(run, first));
+	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
 		watch->started_us = start;
@@ -181,7 +199,7 @@ static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 	for (;;) {
 		uint64_t started = run->watch->started_us, deadline_us, now;
 
-		*step = run->watch->current < run->count ? run->watch->current : run->count - 1;
+		*step = run->watch->current < run->last ? run->watch->current : run->last - 1;
 		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
 		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
@@ -228,9 +246,9 @@ static size_t follow_child(struct run *run, struct child *c)
 	size_t at;
 	int status;
 
-	if (ended && run->watch->current == run->count) {
+	if (ended && run->watch->current == run->last) {
 		child_leave(c);
-		return run->count;
+		return run->last;
 	}
 	status = child_end(c, ended);
 	at = run->watch->current;
@@ -238,9 +256,9 @@ static size_t follow_child(struct run *run, struct child *c)
 	spent = clock_us() - started;
 
 	/* It may have gone on until it was ended. */
-	while (at < run->count && has_result(run->ctx.node, run->steps[at]->name))
+	while (at < run->last && has_result(run->ctx.node, run->steps[at]->name))
 		at++;
-	if (at >= run->count || (!ended && at != step))
+	if (at >= run->last || (!ended && at != step))
 		return at;
 	if (ended) {
 		crashed(run, run->steps[at], status, spent);
@@ -263,6 +281,7 @@ static void leave_rest(struct run *run, size_t next)
 
 static int observe_in_children(struct run *run)
 {
+	host_stand_for(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -271,6 +290,7 @@ static int observe_in_children(struct run *run)
 			leave_rest(run, next);
 			return 0;
 		}
+		run->last = end_of_steps(run, next);
 		run->watch->current = next;
 		run->watch->started_us = clock_us();
 		rc = child_fork(&c);

@@ -6,6 +6,9 @@
  * On a live host or a tree the probes run in a child that shares the arena. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
  * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
+ *
+ * The child cannot start programs, change files or reach other processes (host_confine()). A probe that asks more
+ * than files has a child of its own, which may connect.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -34,6 +37,7 @@ struct probe {
 	 * those, 3 what builds on phase 2, 4 what follows from all. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
+	bool connects;		  /* RUN asks systemd or an RDMA device: see host_confine() */
 	size_t section;		  /* offset and size in struct node; size 0: fills another's */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);

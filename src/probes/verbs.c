@@ -274,5 +274,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_verbs = {
 	.name = "verbs",
 	.phase = 2,
+	.connects = true,
 	.run = run,
 };

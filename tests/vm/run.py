@@ -36,7 +36,7 @@ MOVING = (
 # What only a running host can be asked: verbs, systemd, the kernel's log, and which of two
 # interfaces in one subnet has an address, flow control. Through --root it is unknown, with a gap.
 LIVE_ONLY = (
-    r"rdma\.devices\[[^]]*\]\.(dmabuf|offered|ports\[\d+\]\.(active_mtu_bytes|gids\[\d+\]\..*))",
+    r"rdma\.devices\[[^]]*\]\.(dmabuf|offered|ports\[\d+\]\.(active_mtu_bytes|grh_required|gids\[\d+\]\..*))",
     r"net\.interfaces\[[^]]*\]\.(addresses|pause|pfc_priorities)",
     r"(services|log|env|limits)\..*",
 )

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * confine-calls.c - a filter of system calls (Documentation/userspace-api/seccomp_filter.rst). What stands in no list
+ * is refused: starting a program or a process, changing a file or its name, a signal to another process, a network,
+ * a module, a mount. It is not fatal, so that a library that tries costs its own answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define ARCHITECTURE 0 /* no filter: nobody has tried it there */
+#endif
+
+/* From here on libraries have another way where the kernel is too old: -ENOSYS is what they ask by. */
+#define FIRST_NEW_CALL 424
+#define X32_CALLS 0x40000000u /* of the other ABI of x86-64: other numbers, other checks */
+
+#define PROGRAM_MAX 512
+
+struct filter {
+	struct sock_filter code[PROGRAM_MAX];
+	unsigned short n;
+};
+
+/* Those that can do nothing to anybody else, whatever they are given. */
+static const uint16_t harmless[] = {
+	SYS_read,
+	SYS_close,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_statx,
+	SYS_pread64,
+	SYS_lseek,
+	SYS_getdents64,
+	SYS_readlinkat,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_statfs,
+	SYS_fstatfs,
+	SYS_getcwd,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_mincore,
+	SYS_brk,
+	SYS_futex,
+	SYS_getpid,
+	SYS_getppid,
+	SYS_gettid,
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_gettimeofday,
+	SYS_getrandom,
+	/* On descriptors that were opened before, or through the filter. */
+	SYS_write,
+	SYS_writev,
+	SYS_readv,
+	SYS_preadv,
+	SYS_pwrite64,
+	SYS_ftruncate,
+	SYS_fadvise64,
+	SYS_flock,
+	SYS_close_range,
+	SYS_dup,
+	SYS_dup3,
+	SYS_pipe2,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_eventfd2,
+	SYS_memfd_create,
+	SYS_epoll_create1,
+	SYS_epoll_ctl,
+	SYS_epoll_pwait,
+	SYS_timerfd_create,
+	SYS_timerfd_settime,
+	SYS_inotify_init1,
+	SYS_inotify_add_watch,
+	SYS_inotify_rm_watch,
+	/* Of sockets whose family was looked at. */
+	SYS_connect,
+	SYS_bind,
+	SYS_sendto,
+	SYS_sendmsg,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_getsockname,
+	SYS_getpeername,
+	SYS_getsockopt,
+	SYS_setsockopt,
+	SYS_shutdown,
+	/* About this process. */
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getgroups,
+	SYS_getpgid,
+	SYS_getsid,
+	SYS_capget,
+	SYS_prctl,
+	SYS_getrusage,
+	SYS_times,
+	SYS_uname,
+	SYS_sysinfo,
+	SYS_getcpu,
+	SYS_sched_getaffinity,
+	SYS_sched_getparam,
+	SYS_sched_getscheduler,
+	SYS_sched_yield,
+	SYS_membarrier,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_rt_sigpending,
+	SYS_rt_sigtimedwait,
+	SYS_rt_sigsuspend,
+	SYS_rt_sigsuspend,
+	SYS_sigaltstack,
+	SYS_restart_syscall,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_set_tid_address,
+	SYS_rseq,
+	SYS_exit,
+	SYS_exit_group,
+#if defined(__x86_64__)
+	SYS_stat,
+	SYS_lstat,
+	SYS_access,
+	SYS_readlink,
+	SYS_getdents,
+	SYS_dup2,
+	SYS_pipe,
+	SYS_poll,
+	SYS_select,
+	SYS_epoll_wait,
+	SYS_getpgrp,
+	SYS_getrlimit,
+	SYS_time,
+	SYS_arch_prctl,
+	SYS_pause,
+#endif
+};
+
+static void emit(struct filter *f, unsigned int code, uint32_t k, size_t yes, size_t no)
+{
+	if (f->n < PROGRAM_MAX)
+		f->code[f->n++] = (struct sock_filter){
+			.code = (uint16_t)code, .jt = (uint8_t)yes, .jf = (uint8_t)no, .k = k
+		};
+}
+
+static void emit_return(struct filter *f, uint32_t action)
+{
+	emit(f, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static void emit_refusal(struct filter *f, int error)
+{
+	emit_return(f, SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA));
+}
+
+/* The half of an argument that holds numbers: both architectures are little-endian. */
+static void emit_load(struct filter *f, unsigned int argument)
+{
+	emit(f, BPF_LD | BPF_W | BPF_ABS,
+	     (uint32_t)(offsetof(struct seccomp_data, args) + 8 * argument), 0, 0);
+}
+
+/* CALL, when none of the bits MASK is in that argument. */
+static void allow_without(struct filter *f, uint32_t call, unsigned int argument, uint32_t mask)
+{
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
+	emit_load(f, argument);
+	emit(f, BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1);
+	emit_refusal(f, EPERM);
+	emit_return(f, SECCOMP_RET_ALLOW);
+}
+
+/* CALL, when that argument is one of the N values. */
+static void allow_values(struct filter *f, uint32_t call, unsigned int argument,
+			 const uint32_t *values, size_t n)
+{
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, n + 3);
+	emit_load(f, argument);
+	for (size_t i = 0; i < n; i++)
+		emit(f, BPF_JMP | BPF_JEQ | BPF_K, values[i], n - i, 0);
+	emit_refusal(f, EPERM);
+	emit_return(f, SECCOMP_RET_ALLOW);
+}
+
+#define ALLOW_VALUES(f, call, argument, ...)                               \
+	allow_values(f, call, argument, (const uint32_t[]){ __VA_ARGS__ }, \
+		     sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
+static void begin(struct filter *f)
+{
+	emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+	emit_refusal(f, ENOSYS);
+	emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	emit(f, BPF_JMP | BPF_JGE | BPF_K, X32_CALLS, 0, 1);
+	emit_refusal(f, ENOSYS);
+}
+
+/* ---- calls that are allowed or refused whatever they are given ---- */
+
+/* The kernel asks the filter about each call there is when it is installed, so that a search in half as many again
+ * and again takes it a tenth of the time of a list (seccomp_cache_prepare() in kernel/seccomp.c, since 5.11). */
+#define CALLS_MAX 512
+#define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
+_Static_assert(HARMLESS <= 120, "a jump of the filter may be too far");
+
+/* Numbers between which calls are alike: below the first, and after every second one, they are refused. */
+static size_t find_edges(uint16_t edges[2 * HARMLESS + 4], bool openat2)
+{
+	bool allowed[CALLS_MAX + 1] = { false }, before = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < HARMLESS; i++)
+		allowed[harmless[i] % CALLS_MAX] = true;
+	allowed[SYS_openat2] = openat2;
+	for (size_t call = 0; call <= CALLS_MAX; call++) {
+		if (allowed[call] != before)
+			edges[n++] = (uint16_t)call;
+		before = allowed[call];
+		/* Twice, so that refused calls on both sides of it stay refused, each in its way. */
+		if (call == FIRST_NEW_CALL)
+			edges[n] = edges[n + 1] = FIRST_NEW_CALL, n += 2;
+	}
+	return n;
+}
+
+static void emit_search(struct filter *f, const uint16_t *edges, size_t first, size_t end)
+{
+	size_t middle = (first + end) / 2, at = f->n;
+
+	if (first == end && first % 2) {
+		emit_return(f, SECCOMP_RET_ALLOW);
+	} else if (first == end) {
+		emit_refusal(f, first && edges[first - 1] >= FIRST_NEW_CALL ? ENOSYS : EPERM);
+	} else {
+		emit(f, BPF_JMP | BPF_JGE | BPF_K, edges[middle], 0, 0);
+		emit_search(f, edges, first, middle);
+		f->code[at].jt = (uint8_t)(f->n - at - 1);
+		emit_search(f, edges, middle + 1, end);
+	}
+}
+
+/* ---- calls that depend on it ---- */
+
+#define CREATES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+/* rdma/rdma_user_ioctl.h: RDMA_VERBS_IOCTL, _IOWR(0x1b, 1, 24 bytes) */
+#define VERBS_IOCTL 0xc0181b01u
+
+static void allow_open(struct filter *f, bool connects)
+{
+	uint32_t mask = CREATES | (connects ? 0 : O_ACCMODE);
+
+	allow_without(f, SYS_openat, 2, mask);
+#if defined(__x86_64__)
+	allow_without(f, SYS_open, 1, mask);
+#endif
+}
+
+static void allow_some(struct filter *f, bool connects)
+{
+	uint32_t own = (uint32_t)getpid();
+
+	if (connects) {
+		ALLOW_VALUES(f, SYS_socket, 0, AF_NETLINK, AF_UNIX);
+		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCGIFNAME, SIOCGIFINDEX,
+			     VERBS_IOCTL);
+	} else {
+		ALLOW_VALUES(f, SYS_socket, 0, AF_NETLINK);
+		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCETHTOOL);
+	}
+	ALLOW_VALUES(f, SYS_fcntl, 1, F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
+		     F_GETLK, F_OFD_GETLK, F_ADD_SEALS, F_GET_SEALS);
+	ALLOW_VALUES(f, SYS_prlimit64, 0, 0, own);
+	/* abort() */
+	ALLOW_VALUES(f, SYS_tgkill, 0, own);
+}
+
+void confine_calls(bool connects, bool openat2)
+{
+	struct filter f = { .n = 0 };
+	struct sock_fprog program = { .filter = f.code };
+	uint16_t edges[2 * HARMLESS + 4];
+
+	if (!ARCHITECTURE)
+		return;
+	begin(&f);
+	allow_open(&f, connects);
+	allow_some(&f, connects);
+	emit_search(&f, edges, 0, find_edges(edges, openat2));
+	program.len = f.n;
+	/* The flag, since 4.17, leaves the processor as fast as it was; that is the rule since 5.16. */
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		    &program) < 0)
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/confine.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* What a sanitizer maps counts as memory of the process. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
+/* A file that unpacks to more costs its own answer: the library that unpacks it gets -ENOMEM. */
+static void limit_memory(void)
+{
+	struct rlimit limit;
+
+	if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= CONFINE_MEMORY)
+		return;
+	limit.rlim_cur = CONFINE_MEMORY;
+	if (limit.rlim_max > CONFINE_MEMORY)
+		limit.rlim_max = CONFINE_MEMORY;
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+/* ---- capabilities ---- */
+
+#define BIT(capability) (1ull << (capability))
+/* Files of mode 0600 of other users. Containers often have the one that also lets write, and not this one. */
+#define FOR_FILES BIT(CAP_DAC_READ_SEARCH)
+#define FOR_FILES_ELSE BIT(CAP_DAC_OVERRIDE)
+/* Configuration space past its first 64 bytes; environment and links of other users' processes; /dev/kmsg. */
+#define FOR_KERNEL (BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_SYSLOG))
+
+static void drop_capabilities(bool kernel)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3];
+	uint64_t kept = FOR_FILES | (kernel ? FOR_KERNEL : 0);
+
+	if (syscall(SYS_capget, &header, has) < 0)
+		return;
+	if (!(has[0].permitted & FOR_FILES))
+		kept |= FOR_FILES_ELSE;
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		has[i].permitted &= (uint32_t)(kept >> (32 * i));
+		has[i].effective &= has[i].permitted;
+		has[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &header, has);
+}
+
+/* ---- Landlock ---- */
+
+#define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define READS_FILE LANDLOCK_ACCESS_FS_READ_FILE
+#define WRITES LANDLOCK_ACCESS_FS_WRITE_FILE
+#define IOCTLS (1ull << 15) /* LANDLOCK_ACCESS_FS_IOCTL_DEV of later headers */
+
+/* What each version of the interface can refuse: one bit more for renaming, truncating, ioctl of devices
+ * (Documentation/userspace-api/landlock.rst). 0: there is no Landlock. */
+static uint64_t known_accesses(void)
+{
+	static const unsigned int bits[] = { 0, 13, 14, 15, 15, 16 };
+	const long last = sizeof(bits) / sizeof(bits[0]) - 1;
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
+
+	if (version <= 0)
+		return 0;
+	return (1ull << bits[version < last ? version : last]) - 1;
+}
+
+static void allow(int rules, int fd, uint64_t access)
+{
+	const struct landlock_path_beneath_attr rule = { .allowed_access = access,
+							 .parent_fd = fd };
+
+	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static void allow_path(int rules, const char *path, uint64_t access)
+{
+	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+
+	if (fd >= 0)
+		allow(rules, fd, access);
+}
+
+/* Where the dynamic loader looks (ld.so(8)) for libraries, and these for their parts. */
+static void allow_libraries(int rules)
+{
+	static const char *const folders[] = { "/usr", "/lib", "/lib64", "/nix/store",
+					       "/gnu/store" };
+	const char *more = secure_getenv("LD_LIBRARY_PATH");
+	_cleanup_free_ char *list = more ? strdup(more) : NULL;
+	char *save = NULL;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		allow_path(rules, folders[i], READS);
+	allow_path(rules, "/etc/ld.so.cache", READS_FILE);
+	for (char *p = list ? strtok_r(list, ":;", &save) : NULL; p;
+	     p = strtok_r(NULL, ":;", &save))
+		allow_path(rules, p, READS);
+}
+
+/* Who is confined by it may not look into other processes (landlock.rst, "Ptrace restrictions"), so that it is not
+ * for probes that do. */
+static bool confine_files(const struct confine *how)
+{
+	uint64_t accesses = known_accesses();
+	struct landlock_ruleset_attr attr = { .handled_access_fs = accesses };
+	_cleanup_close_ int rules = -1;
+
+	if (!accesses || (how->tree < 0 && !how->connects))
+		return false;
+	if (how->tree < 0)
+		attr.handled_access_fs &= ~READS;
+	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (rules < 0)
+		return false;
+	if (how->tree >= 0) {
+		allow(rules, how->tree, READS);
+		allow_libraries(rules);
+	} else {
+		allow_path(rules, "/dev/infiniband", (WRITES | IOCTLS) & accesses);
+	}
+	return syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+}
+
+bool confine(const struct confine *how)
+{
+	bool files;
+
+	limit_memory();
+	drop_capabilities(how->kernel);
+	/* Without it the kernel takes neither rules nor a filter from an ordinary user. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return false;
+	files = confine_files(how);
+	confine_calls(how->connects, files);
+	return files;
+}

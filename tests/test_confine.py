@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the process that looks cannot do, tried by a library that it opens."""
+import contextlib
+import ctypes
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lib import node, program
+from lib.program import run
+from test_rdma import live, root, verbs_root  # noqa: F401 (fixtures)
+
+HERE = Path(__file__).resolve().parent
+SYSCALL_LANDLOCK = 444
+
+pytestmark = pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"),
+                                reason="no filter of system calls on this architecture")
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="owners and capabilities need root")
+
+REFUSED = ("execve execveat fork clone open-write open-both open-append open-truncate open-create open-unnamed unlink "
+           "rename link symlink mkdir mknod truncate chmod fchmod chown utimes setxattr flags mount unshare setns "
+           "chroot kill tgkill pidfd own ptrace peek limits priority inet inet6 packet vsock module bpf perf uring "
+           "keys hostname clock reboot log setuid gain").split()
+# What stands here is refused with another word where the kernel would have a newer way.
+NEW = {"pidfd": "ENOSYS", "uring": "ENOSYS"}
+CAPABILITIES = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21, "CAP_SYSLOG": 34}
+
+
+def has_landlock():
+    return ctypes.CDLL(None, use_errno=True).syscall(SYSCALL_LANDLOCK, None, 0, 1) > 0
+
+
+@pytest.fixture(scope="module")
+def build(place):
+    folder = Path(place) / "hostile"
+    folder.mkdir()
+
+    def library(name):
+        where = folder / name.partition(".")[0]
+        if not where.exists():
+            where.mkdir()
+            subprocess.run(["cc", "-D_GNU_SOURCE", "-Wall", "-Werror", "-shared", "-fPIC", "-o", where / name,
+                            HERE / "hostile-library.c"], check=True)
+        return where
+    return library
+
+
+@contextlib.contextmanager
+def targets(place):
+    """What is attacked, and in which environment; in the end none of it has changed."""
+    folder = Path(tempfile.mkdtemp(dir=place))
+    folder.chmod(0o755)
+    file, outside = folder / "file", folder / "outside"
+    file.write_text("whole\n")
+    outside.write_text("secret\n")
+    before = file.stat()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(folder / "socket"))
+    listening.listen()
+    victim = subprocess.Popen(["sleep", "60"])
+    read, write = os.pipe()
+    said = []
+    try:
+        yield {"AT": str(file), "SOCKET": str(folder / "socket"), "VICTIM": str(victim.pid),
+               "OUTSIDE": str(outside), "SAY": str(write)}, write, said
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            said.extend(pipe.read().splitlines())
+        assert victim.poll() is None
+        after = file.stat()
+        assert file.read_text() == "whole\n" and not list(folder.glob("*.new"))
+        assert (after.st_mode, after.st_uid, after.st_ino) == (before.st_mode, before.st_uid, before.st_ino)
+    finally:
+        listening.close()
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+
+
+def answers(said):
+    assert said and said[-1] == "end done", said
+    return dict(line.split(" ", 1) for line in said)
+
+
+def check_refused(said, but=()):
+    found = answers(said)
+    assert {what: found[what] for what in REFUSED if what not in but
+            and found[what] not in ("EPERM", NEW.get(what))} == {}
+    assert found["map-write"] in ("EACCES", "EBADF") and found["netlink"] == "done"
+    return found
+
+
+def test_live(build, verbs_root, place):  # noqa: F811
+    """All that may be read is read; nothing is changed, started or reached."""
+    device = verbs_root / "sys/bus/pci/devices/0000:01:00.0"
+    device.mkdir(parents=True)
+    for name, text in (("vendor", "0x10de"), ("device", "0x2330"), ("class", "0x030200"), ("config", "\0" * 64)):
+        (device / name).write_text(text)
+    with targets(place) as (env, write, said):
+        done = live(verbs_root, build("libpci.so.3"), "facts", env=env, pass_fds=[write])
+    assert done.returncode == 0, done.stderr
+    found = check_refused(said)
+    assert found["connect"] == "EPERM" and found["outside"] == "done"
+    assert found["openat2-write"] == "ENOSYS" and found["openat2-create"] == "ENOSYS"
+    check_capabilities(found, CAPABILITIES)
+
+
+def check_capabilities(found, names, user=False):
+    """Those, of the ones that the caller has."""
+    allowed = sum(1 << CAPABILITIES[name] for name in names)
+    assert int(found["capabilities"], 16) == (0 if user or os.geteuid() != 0 else allowed)
+
+
+@pytest.mark.parametrize("user", [False, True], ids=["root", "user"])
+def test_tree(build, scratch, place, user):
+    """Of this machine only libraries can be read, and openat2 is safe or not there."""
+    scratch.put(node.tree_of("hgx-h100-ib"))
+    library = build("libpci.so.3")
+    with targets(place) as (env, write, said):
+        result = run("facts", "--root", scratch.directory, user=user,
+                     env=dict(env, LD_LIBRARY_PATH=str(library)), pass_fds=[write])
+    assert result.status == 0, str(result)
+    found = check_refused(said)
+    if has_landlock():
+        assert found["outside"] == found["list-outside"] == found["read"] == "EACCES"
+        assert found["openat2-write"] == found["openat2-create"] == found["openat2-truncate"] == "EACCES"
+    else:
+        assert found["openat2-write"] == "ENOSYS"
+    assert found["connect"] == "EPERM"
+    check_capabilities(found, ["CAP_DAC_READ_SEARCH"], user)
+
+
+def test_what_asks_devices(build, verbs_root, place):  # noqa: F811
+    """It may open RDMA devices for writing and connect to systemd, and no more than that."""
+    library = build("libibverbs.so.1")
+    with targets(place) as (env, write, said):
+        done = live(verbs_root, library, "facts", env=env, pass_fds=[write])
+    assert done.returncode == 0
+    but = ["open-write", "open-both", "open-append"]
+    found = check_refused(said, but)
+    assert found["connect"] == "done"
+    assert {found[what] for what in but} == ({"EACCES"} if has_landlock() else {"done"})
+
+
+# ---- what it keeps is needed ----
+
+def without(capability):
+    return ["setpriv", "--bounding-set=-" + capability]
+
+
+@pytest.fixture(scope="module")
+def nobodys_process():
+    process = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", "sleep", "60"])
+    with open("/proc/%d/comm" % process.pid, encoding="utf-8") as file:
+        while file.read() != "sleep\n":
+            file.seek(0)
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@needs_root
+def test_processes_of_others(nobodys_process):
+    args = ["facts", "gaps", "--pid", str(nobodys_process)]
+
+    def lacks(*wrap):
+        return "/proc/%d/root" % nobodys_process in [g["path"] for g in run(*args, wrap=wrap).json()]
+    assert not lacks() and lacks(*without("sys_ptrace"))
+
+
+@needs_root
+@pytest.mark.parametrize("capabilities,reads", [
+    ("", True), ("-dac_read_search", True), ("-dac_override", True), ("-dac_read_search,-dac_override", False)])
+def test_files_of_others(capabilities, reads, scratch):
+    """Also in a container whose root has only the capability that lets write too."""
+    scratch.put(node.tree_of("hgx-h100-ib"))
+    path = scratch.directory + "/etc/os-release"
+    os.chown(path, 1, 1)
+    os.chmod(path, 0o600)
+    found = program.facts(scratch.directory, wrap=["setpriv", "--bounding-set=" + capabilities] if capabilities else [])
+    os.chown(path, 0, 0)
+    os.chmod(path, 0o644)
+    assert ("id" in found["os"]) == reads
+
+
+@needs_root
+@pytest.mark.skipif(not os.path.exists("/dev/kmsg"), reason="no kernel log here")
+def test_the_kernel_log():
+    with open("/proc/sys/kernel/dmesg_restrict", encoding="utf-8") as file:
+        if file.read() != "1\n":
+            pytest.skip("the kernel log is everybody's here")
+
+    def lacks(*wrap):
+        return [g for g in run("facts", "gaps", wrap=wrap).json() if g["path"] == "/dev/kmsg"]
+    assert not lacks() and lacks(*without("syslog"))
+
+
+# ---- what it says of itself ----
+
+@pytest.mark.parametrize("args", [[], ["--root", "/"]], ids=["live", "root"])
+def test_what_this_process_may_is_still_told(args):
+    """Not what is left of it in the child."""
+    with open("/proc/self/status", encoding="utf-8") as file:
+        status = dict(line.split(":", 1) for line in file)
+    env = run("facts", "env", *args).json()
+    assert int(env["capabilities"], 0) == int(status["CapEff"], 16)
+    assert env["seccomp"] == ["disabled", "strict", "filter"][int(status["Seccomp"])]
+
+
+# ---- a kernel that has less ----
+
+@pytest.mark.parametrize("calls", ["seccomp", "landlock_create_ruleset", "landlock_restrict_self", "capset",
+                                   "seccomp,prctl", "prlimit64"])
+def test_older_kernels(calls, scratch, tmp_path):
+    """What the kernel does not have is passed over: the facts are the same."""
+    scratch.put(node.tree_of("hgx-h100-ib"))
+    expected = program.steady(program.facts(scratch.directory))
+    log = tmp_path / "log"
+    wrap = ["strace", "-f", "-qq", "-o", log, "-e", "inject=%s:error=ENOSYS" % calls, "-e", "trace=" + calls]
+    try:
+        result = run("facts", "--root", scratch.directory, wrap=[str(w) for w in wrap])
+    except FileNotFoundError:
+        pytest.skip("strace is not installed")
+    assert result.status == 0, str(result)
+    assert program.steady(result.json()) == expected
+    assert "INJECTED" in log.read_text()
+
+
+# ---- memory ----
+
+@pytest.mark.skipif(not shutil.which("zstd"), reason="zstd is not installed")
+def test_a_small_file_that_unpacks_to_much(stages):
+    """It costs its own answer: not the section of all modules, and not the memory of the node."""
+    stage = stages("bomb")
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    module = next(path for path in tree.entries if path.endswith("/nvidia-peermem.ko"))
+    packed = subprocess.run(["zstd", "-q", "-1"], input=tree.read(module) + bytes(1 << 30), capture_output=True,
+                            check=True).stdout
+    assert len(packed) < 1 << 20
+    tree.file(module + ".zst", packed)
+    stage.put(tree)
+    found = program.facts(stage.directory)
+    if any(g["path"] == module + ".zst" and g["error"] == "EOPNOTSUPP" for g in found["gaps"]):
+        pytest.skip("libkmod was built without zstd")
+    assert [g["error"] for g in found["gaps"] if g["probe"] == "module-files"] == ["EFBIG"]
+    files = {f["path"].rpartition("/")[2]: f for f in found["modules"]["files"]}
+    assert "vermagic" in files["nvidia-peermem.ko"] and "vermagic" not in files["nvidia-peermem.ko.zst"]
+
+
+# ---- more rights than the caller ----
+
+@needs_root
+@pytest.mark.skipif(not shutil.which("setcap"), reason="setcap is not installed")
+def test_a_program_with_capabilities(build, scratch, place):
+    """Who has fewer rights than the program, by capabilities of its file, does not choose its libraries."""
+    scratch.put(node.tree_of("hgx-h100-ib"))
+    copy = os.path.join(place, "with-capabilities")
+    shutil.copy(program.binary(), copy)
+    subprocess.run(["setcap", "cap_sys_admin,cap_dac_read_search+ep", copy], check=True)
+    with targets(place) as (env, write, said):
+        result = run("facts", "--root", scratch.directory, user=True, program=copy, pass_fds=[write],
+                     env=dict(env, LD_LIBRARY_PATH=str(build("libpci.so.3"))))
+    os.unlink(copy)
+    assert result.status == 0 and said == []
+    assert result.json()["pci"]["devices"]
