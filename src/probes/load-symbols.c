@@ -311,19 +311,35 @@ void load_symbols_kernel(struct load_symbols *symbols, struct host *host, const 
 	}
 }
 
+static bool differ(uint64_t a, uint64_t b)
+{
+	return a && b && a != b;
+}
+
 void load_symbols_hold(struct load_symbols *symbols, const struct load_file *file)
 {
+	bool contradicts = false;
+
 	for_each(import, &file->imports) {
 		struct load_symbol *symbol = import->symbol;
 
-		if (offer_for(file, symbol) || import->weak)
+		if (import->weak || offer_for(file, symbol))
 			continue;
-		/* The headers of another build of the same release. */
-		if (symbol->owner && symbol->crc && import->crc && symbol->crc != import->crc)
-			symbols->source = NULL;
+		contradicts |= symbol->owner && differ(symbol->crc, import->crc);
 		symbol->seen = true;
 		symbol->seen_crc = import->crc;
 	}
+	if (contradicts)
+		symbols->contradict++;
+	else
+		symbols->agree++;
+}
+
+void load_symbols_weigh(struct load_symbols *symbols)
+{
+	/* One among several is a damaged module. */
+	if (symbols->contradict > 1 || (symbols->contradict && symbols->agree < 3))
+		symbols->source = NULL;
 }
 
 /* ---- what the kernel would say ---- */
@@ -339,11 +355,6 @@ static void add_obstacle(struct load_module *fact, struct arena *arena,
 	obstacle->symbol = fact_str(arena, symbol->name);
 	obstacle->kind = fact_enum((int)kind);
 	obstacle->from = from ? fact_str(arena, from) : FACT_NONE(fact_str);
-}
-
-static bool differ(uint64_t a, uint64_t b)
-{
-	return a && b && a != b;
 }
 
 static bool has_space(const struct load_file *file, const char *space)
@@ -400,13 +411,13 @@ static void check_import(const struct load_symbols *symbols, const struct load_f
 {
 	const struct load_symbol *symbol = import->symbol;
 	const struct offer *offer = offer_for(file, symbol);
-	bool known = symbols->source && is_kernels(symbol);
-	uint64_t crc = known ? symbol->crc : symbol->seen_crc;
+	bool known = symbols->source ? is_kernels(symbol) : symbol->seen;
+	uint64_t crc = symbols->source ? symbol->crc : symbol->seen_crc;
 	enum failure_kind kind;
 
 	if (offer) {
 		check_offered(symbols, file, import, offer, arena, fact);
-	} else if (!known && !symbol->seen) {
+	} else if (!known) {
 		if (import->weak)
 			return;
 		/* Another module has it, which modprobe would not load. Somebody else may. */

@@ -45,6 +45,7 @@ struct load_symbols {
 	struct load_symbol **table;
 	size_t count;
 	bool full;
+	size_t agree, contradict; /* modules of the kernel's own that were held against the source */
 	const char *
 		source; /* the file with the kernel's symbols; NULL: none, or it is another kernel's */
 	bool checks_taint; /* Linux 5.9 on: GPL-only symbols and a proprietary module's exclude each other */
@@ -57,9 +58,11 @@ int load_symbols_read(struct load_symbols *symbols, struct host *host, struct mo
 		      struct load_file *file);
 /* Reads the symbols of kernel RELEASE, when all modules have been read. */
 void load_symbols_kernel(struct load_symbols *symbols, struct host *host, const char *release);
-/* After that: takes the source back if FILE, one of the kernel's own, contradicts it, and takes FILE's word for what it
- * does not say. */
+/* After that, for each of the kernel's own modules: counts whether FILE agrees with the source, and takes FILE's word
+ * for what it needs of the kernel. */
 void load_symbols_hold(struct load_symbols *symbols, const struct load_file *file);
+/* When all were held: takes the source back if some contradict it, as headers of another build of the same release do. */
+void load_symbols_weigh(struct load_symbols *symbols);
 /* What the kernel would say of the symbols that FILE needs. */
 void load_symbols_check(const struct load_symbols *symbols, const struct load_file *file,
 			struct arena *arena, struct load_module *fact);

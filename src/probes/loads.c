@@ -14,8 +14,9 @@
 #include "probes/probe.h"
 #include "query/node-find.h"
 
-#define FILES_MAX 256	/* modules that are looked at */
-#define WITNESSES_MAX 8 /* of the kernel's own, read where none is among them */
+#define FILES_MAX 256	 /* modules that are looked at */
+#define WITNESSES 5	 /* of the kernel's own modules that are asked for ... */
+#define WITNESSES_MAX 12 /* ... and of which so many are read beside those that are looked at */
 #define SCRATCH_BYTES (96u << 20)
 
 /* A line of modules.dep. */
@@ -37,6 +38,7 @@ struct loads {
 	LIST(struct entry) entries;
 	LIST(const char *) builtin;
 	LIST(struct entry *) chosen;
+	LIST(const struct load_file *) witnesses;
 	const struct load_file *witness;
 };
 
@@ -190,17 +192,18 @@ static bool is_kernels_own(const struct entry *entry, const struct load_file *fi
 	       strncmp(entry->path, "kernel/", strlen("kernel/")) == 0;
 }
 
-static void find_witness(struct loads *l)
+/* A file of the kernel's own can be damaged or left over: several have to say the same. */
+static void add_witnesses(struct loads *l)
 {
 	size_t tried = 0;
 
 	for_each(entry, &l->chosen)
-		if (!l->witness && is_kernels_own(*entry, (*entry)->file))
-			l->witness = (*entry)->file;
+		if (is_kernels_own(*entry, (*entry)->file))
+			*LIST_ADD(l->scratch, &l->witnesses) = (*entry)->file;
 	for_each_mut(entry, &l->entries) {
 		struct load_file *file;
 
-		if (l->witness || tried == WITNESSES_MAX)
+		if (l->witnesses.count >= WITNESSES || tried == WITNESSES_MAX)
 			return;
 		if (entry->file || strncmp(entry->path, "kernel/", strlen("kernel/")) != 0)
 			continue;
@@ -211,17 +214,33 @@ static void find_witness(struct loads *l)
 					  entry->path);
 		load_symbols_read(&l->symbols, l->host, &l->info, file);
 		if (is_kernels_own(entry, file))
-			l->witness = file;
+			*LIST_ADD(l->scratch, &l->witnesses) = file;
 	}
+}
+
+static size_t count_alike(const struct loads *l, const struct load_file *file)
+{
+	size_t n = 0;
+
+	for_each(other, &l->witnesses)
+		n += strcmp((*other)->vermagic, file->vermagic) == 0;
+	return n;
+}
+
+/* The one whose version magic most have. */
+static void pick_witness(struct loads *l)
+{
+	for_each(file, &l->witnesses)
+		if (!l->witness || count_alike(l, *file) > count_alike(l, l->witness))
+			l->witness = *file;
 }
 
 static void hold_symbols(struct loads *l)
 {
-	for_each(entry, &l->chosen)
-		if (is_kernels_own(*entry, (*entry)->file))
-			load_symbols_hold(&l->symbols, (*entry)->file);
-	if (l->witness)
-		load_symbols_hold(&l->symbols, l->witness);
+	for_each(file, &l->witnesses)
+		if (strcmp((*file)->vermagic, l->witness->vermagic) == 0)
+			load_symbols_hold(&l->symbols, *file);
+	load_symbols_weigh(&l->symbols);
 }
 
 static const char *option_of(const struct node *node, const char *name)
@@ -241,7 +260,8 @@ static void read_symbols(struct loads *l)
 	l->symbols.checks_taint = version_compare(l->release, "5.9") >= 0;
 	l->symbols.needs_spaces = option && strcmp(option, "n") == 0;
 	read_files(l);
-	find_witness(l);
+	add_witnesses(l);
+	pick_witness(l);
 	load_symbols_kernel(&l->symbols, l->host, l->release);
 	hold_symbols(l);
 }
