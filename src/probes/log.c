@@ -144,7 +144,7 @@ static int read_ring(struct host *host, struct log_scan *scan)
 		if (count++ == 0)
 			complete = record.sequence == 0;
 		if (record.kernel)
-			log_scan_message(scan, record.time_us, record.message);
+			log_scan_message(scan, record.time_us, record.level, record.message);
 		if (count % 1024 == 0 && clock_ms() > end) {
 			complete = false;
 			break;
@@ -161,12 +161,12 @@ struct journal_scan {
 	bool banner;
 };
 
-static void journal_line(void *user, uint64_t time_us, struct span message)
+static void journal_line(void *user, uint64_t time_us, int level, struct span message)
 {
 	struct journal_scan *j = user;
 
 	j->banner |= kmsg_is_banner(message);
-	log_scan_message(j->scan, time_us, message);
+	log_scan_message(j->scan, time_us, level, message);
 }
 
 static int read_journal(struct host *host, struct log_scan *scan, const char *folder)
@@ -228,7 +228,7 @@ static bool file_line(void *user, struct span line)
 		/* What was saved while booting does not know what happened since. */
 		f->complete = !parsed.saved;
 	}
-	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.text, parsed.message);
+	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.level, parsed.text, parsed.message);
 	return true;
 }
 

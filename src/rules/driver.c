@@ -406,6 +406,7 @@ static const struct rule driver_rules[] = {
 		.title = "No CUDA program runs: the NVIDIA driver is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
+		.needs_module = "nvidia",
 		.evaluate = check_loaded,
 		.impact = "No CUDA program can see a GPU.",
 		.remedy = "Load the driver, then read the lines that it leaves in the kernel log.",
