@@ -19,6 +19,11 @@ const char *module_file_place(const struct module_file *file);
 /* NAME with underscores. */
 bool module_depends_on(const struct module_file *file, const char *name);
 
+/* A module of GPUs or RDMA, but none that takes a GPU away from its driver. NAME with underscores. */
+bool module_is_ours(const char *name);
+/* One without which the GPUs or NICs of this host do not work. */
+bool module_is_needed(const struct node *node, const char *name);
+
 /* LIST is one of a file's two lists of symbols. NULL: not in it. */
 const struct module_symbol *module_symbol_find(const void *list, const char *name);
 

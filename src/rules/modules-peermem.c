@@ -437,6 +437,7 @@ static const struct rule modules_peermem_rules[] = {
 		.title = "nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "nvidia_peermem",
 		.evaluate = check_not_loaded,
 		.impact =
 			"NICs cannot register GPU memory. NCCL copies through host memory. NVSHMEM IBGDA does not start.",
