@@ -428,6 +428,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "A NIC has no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_driver = true,
 		.evaluate = check_missing,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =

@@ -60,7 +60,7 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 		     .observed = text_printf(ctx, "%u RDMA devices", ctx->node->rdma.devices.count),
 		     .evidence = { "rdma.devices" });
 	else
-		FAIL(ctx, .subject = module,
+		FAIL(ctx, .subject = module, .needs_module = module,
 		     .observed =
 			     text_printf(ctx, "NIC %s (driver %s) has no RDMA device%s",
 					 nic->bdf.value, nic->driver.value,
@@ -106,6 +106,7 @@ static void check_no_devices(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "%zu NVIDIA NIC%s, no RDMA device%s", nics, nics == 1 ? "" : "s",
 			     node_module(node, "mlx5_ib") ? "" : "; mlx5_ib is not loaded"),
+		     .needs_module = node_module(node, "mlx5_ib") ? NULL : "mlx5_ib",
 		     .expected = "an RDMA device for each NIC",
 		     .evidence = { "rdma.devices", "modules.loaded" });
 }
