@@ -107,6 +107,13 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 			     : text_printf(ctx, "%s: no port of %s is active",
 					   job_value_text(ctx->arena, ctx->node, v), name),
 	     .expected = "NICs that exist, can be opened and are active",
+	     .remedy = text_printf(
+		     ctx,
+		     a->ports && !a->count[USABLE_NO_NODE]
+			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
+		     : a->ports ? "Give the job access to %s, or remove it from %s."
+				: "Correct %s in %s: rdma link shows this node's names.",
+		     name, v->name),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
@@ -249,6 +256,10 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 						c.left_out > 1 ? " (and others)" : ""),
 			.expected = "every active NIC next to a GPU",
 			.impact = "That GPU uses the NIC of another GPU: both share its bandwidth.",
+			.remedy = text_printf(ctx, "%s %s %s.", list->exclude ? "Remove" : "Add",
+					      c.sibling->name.value,
+					      list->exclude ? text_printf(ctx, "from %s", v->name)
+							    : text_printf(ctx, "to %s", v->name)),
 			.evidence = { v->fact, fact_path(ctx->arena, "rdma.devices",
 							 c.sibling->name.value, "bdf") });
 	else if (c.stranger && c.taken)

@@ -77,7 +77,7 @@ static const struct rule env_ucx_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "UCX_TLS of the job; the GPUs.",
 		.why = "UCX_TLS names the only transports that UCX uses, or after ^ those that it does not. cuda_copy "
-		       "recognizes GPU memory. cuda_ipc copies between GPUs of one node. cuda stands for both. A list "
+		       "recognizes GPU memory. cuda_ipc copies between GPUs of one node. cuda means both. A list "
 		       "without them is a note, because MPI often only starts a job whose data NCCL carries.",
 		.check = "env | grep UCX_TLS; ucx_info -d | grep Transport",
 		.sources =

@@ -453,7 +453,7 @@ static const struct rule limits_rules[] = {
 		.sources =
 			"Linux 6.1: drivers/infiniband/core/umem.c, ib_umem_get()\n"
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
-			"systemd.exec(5), LimitMEMLOCK=; limits.conf(5); dockerd(8), default-ulimits",
+			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
 	},
 	{
 		.id = "limits/nofile",
@@ -472,7 +472,7 @@ static const struct rule limits_rules[] = {
 		       "depends on the size of the job. No source gives one, so less than 65536 is a note. Programs can "
 		       "raise the soft limit to the hard limit themselves.",
 		.check = "grep 'open files' /proc/$(pgrep -o slurmd)/limits",
-		.sources = "systemd.exec(5), LimitNOFILE=; setrlimit(2)",
+		.sources = "systemd.exec(5) of systemd 252: LimitNOFILE=\nsetrlimit(2)",
 	},
 	{
 		.id = "limits/shm-too-small",

@@ -342,7 +342,8 @@ static const struct rule net_rules[] = {
 		.why = "Of routes with the same destination and metric the kernel uses the first. Routing rules by source "
 		       "address correct that; they are not read here. RDMA itself uses the GID's interface.",
 		.check = "ip route; ip rule",
-		.sources = "github.com/NVIDIA/nccl issue 1581\nip-route(8), ip-rule(8)",
+		.sources =
+			"github.com/NVIDIA/nccl issue 1581\nip-route(8) of iproute2 6.1.0: metric\nip-rule(8)",
 	},
 	{
 		.id = "net/arp-flux",

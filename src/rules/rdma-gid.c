@@ -79,6 +79,26 @@ static const char *gids_found(const struct rdma_device *d, const struct rdma_por
 	return "no GID: RoCE is switched off, or the GIDs belong to another network namespace";
 }
 
+static const char *remedy_gids(struct rule_context *ctx, const struct rdma_device *d,
+			       const struct rdma_port *p)
+{
+	if (is_iwarp(d))
+		return text_printf(
+			ctx,
+			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
+			"true with devlink dev param set pci/%s.",
+			is_known(d->bdf) ? d->bdf.value : "BDF");
+	for_each(g, &p->gids)
+		if (is_known(g->netdev))
+			return text_printf(
+				ctx,
+				"Give %s an IPv4 address (ip address add ADDRESS/BITS dev %s), "
+				"and configure it for the next boot. If no job uses %s, leave it out of "
+				"NCCL_IB_HCA.",
+				g->netdev.value, g->netdev.value, d->name.value);
+	return NULL;
+}
+
 /* 169.254.0.0/16 does not route, as fe80:: does not, and NCCL uses it like any other address. */
 static bool is_autoconfigured(const struct rdma_gid *g)
 {
@@ -143,7 +163,7 @@ static void check_no_rocev2(struct rule_context *ctx)
 			/* A storage or management port without address is not meant for RDMA. */
 			FAIL_AS(ctx, idle ? SEVERITY_INFO : SEVERITY_ERR,
 				.subject = port_name(ctx->arena, d, p),
-				.observed = gids_found(d, p),
+				.observed = gids_found(d, p), .remedy = remedy_gids(ctx, d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}

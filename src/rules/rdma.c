@@ -603,6 +603,7 @@ static const struct rule rdma_rules[] = {
 			"Jobs that use this port fail or hang. If no port is active, there is no RDMA.",
 		.remedy =
 			"Check the cable, the switch port and, for InfiniBand, the subnet manager.",
+		.follows = { "rdma/port-init-no-sm" },
 		.reads =
 			"state and phys_state of every port in /sys/class/infiniband; the interfaces of a bond; "
 			"NCCL_IB_HCA and NVSHMEM_HCA_LIST.",

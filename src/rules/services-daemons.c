@@ -224,9 +224,10 @@ static const struct rule services_daemons_rules[] = {
 		       "service that is enabled and does not run, without a failure, is a note: it was stopped, or a "
 		       "condition of its unit is not met. Fabric manager has its own rule.",
 		.check = "systemctl --failed; systemctl status UNIT; journalctl -b -u UNIT",
-		.sources = "systemd.service(5); systemd.exec(5), Process Exit Codes; ld.so(8)\n"
-			   "org.freedesktop.systemd1(5)\n"
-			   "github.com/siderolabs/extensions issue 1073",
+		.sources =
+			"systemd.exec(5) of systemd 252: Process Exit Codes\nsystemd.service(5); ld.so(8)\n"
+			"org.freedesktop.systemd1(5)\n"
+			"github.com/siderolabs/extensions issue 1073",
 	},
 };
 
