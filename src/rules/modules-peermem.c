@@ -59,6 +59,7 @@ static void fail_old_driver(struct rule_context *ctx, const char *why)
 				    : load.remedy,
 	     .command = load.no_file ? NULL : load.command, .has_fix = true,
 	     .fix = { load.no_file ? NULL : "load-module", { "nv_peer_mem", "boot" } },
+	     .needs_module = load.no_file ? "" : "nv_peer_mem",
 	     .evidence = { "modules.loaded", "driver.version", load.fact });
 }
 
