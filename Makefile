@@ -88,7 +88,8 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc \
+	 $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
@@ -182,9 +183,13 @@ $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
 
-$(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
+$(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
+
+$(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^\([A-Z][A-Z0-9_]*\) *\([0-9.]*\)$$/{ "\1", "\2" },/p' $< > $@
 
 # Style and script of a page, as a string of C.
 quote := sed 's/["\\]/\\&/g; s/^\t*//; s/.*/"&\\n"/'
@@ -215,6 +220,7 @@ $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
+$(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags

@@ -82,7 +82,7 @@ const struct option_row option_rows[] = {
 	  "also say what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
 	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
-	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
+	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep, nccl-gin",
 	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE, "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",

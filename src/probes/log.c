@@ -43,6 +43,9 @@ static const struct kmsg_pattern patterns[] = {
 	{ "bar-resize-failed", "NVRM:", { "attempting to resize PCIe BARs" }, KMSG_ANY },
 	{ "bar-taken", "NVRM:", { "request_mem_region failed" }, KMSG_ANY },
 	{ "bar1-bus-address", "NVRM:", { "bar1BusAddr" }, KMSG_ANY },
+	/* As info, which release builds do not print; builds patched for peer-to-peer can. */
+	{ "bar1-p2p-mapping", "NVRM:", { "added PCIe BAR1 P2P mapping" }, KMSG_ANY },
+	{ "peer-pte-assertion", "NVRM:", { "Assertion failed", "field_desc.h" }, KMSG_ANY },
 	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
 	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
 	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
@@ -97,6 +100,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
+	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },

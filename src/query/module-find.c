@@ -19,6 +19,12 @@ const struct module_file *module_file_find(const struct node *node, const char *
 	return found;
 }
 
+const struct module_file *module_file_running(const struct node *node, const char *name)
+{
+	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
+					 : NULL;
+}
+
 const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
 						const char *release)
 {

@@ -9,6 +9,8 @@
  * would take, else one that it does not know, or NULL. */
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release);
+/* The same for the kernel that runs; NULL also where that is not known. */
+const struct module_file *module_file_running(const struct node *node, const char *name);
 /* One for any other kernel, or NULL. */
 const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
 						const char *release);

@@ -7,12 +7,6 @@
 #include "query/signature.h"
 #include "query/topology.h"
 
-static const struct module_file *running_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
-					 : NULL;
-}
-
 /* ---- signatures ---- */
 
 /* Another driver on the GPU explains too why nvidia is not loaded. */
@@ -26,7 +20,7 @@ static bool is_taken(const struct node *node)
 
 static void check_unloaded(struct rule_context *ctx, const char *why, const char *fact)
 {
-	const struct module_file *file = running_file(ctx->node, "nvidia");
+	const struct module_file *file = module_file_running(ctx->node, "nvidia");
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {

@@ -121,18 +121,9 @@ static void check_not_loaded(struct rule_context *ctx)
 
 /* ---- the file on disk ---- */
 
-static const struct module_file *peermem_file(const struct node *node)
-{
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia_peermem") && is_known(node->os.kernel) &&
-		    str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
-}
-
 static bool no_file(struct rule_context *ctx, const struct module_file **file)
 {
-	*file = peermem_file(ctx->node);
+	*file = module_file_running(ctx->node, "nvidia_peermem");
 	if (*file)
 		return false;
 	if (!skip_without_module_files(ctx))
@@ -378,11 +369,8 @@ static bool waits_to_be_loaded(struct rule_context *ctx)
 	if (node_module(node, "nv_peer_mem") ||
 	    dmabuf_path(ctx->node, ctx->arena, &why) != DMABUF_NO)
 		return false;
-	for_each(f, &node->modules.files)
-		if ((str_is(f->name, "nvidia_peermem") || str_is(f->name, "nv_peer_mem")) &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return true;
-	return false;
+	return module_file_running(node, "nvidia_peermem") ||
+	       module_file_running(node, "nv_peer_mem");
 }
 
 static void check_not_persistent(struct rule_context *ctx)

@@ -64,7 +64,8 @@ static bool is_unassigned(const struct pci_bar *bar)
 #define RESIZES_SINCE "530.30.02"
 
 /* What makes BAR1 larger: a setting of the driver, of this node's firmware, of the host's, or of the card. */
-static void fail_small(struct rule_context *ctx, const struct answer *base, bool largest)
+/* CARD: the remedy where the card offers no larger BAR1; else NULL. */
+static void fail_small(struct rule_context *ctx, const struct answer *base, const char *card)
 {
 	struct answer answer = *base;
 	const struct fact_str *driver = &ctx->node->driver.version;
@@ -74,9 +75,8 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, bool
 				"firmware setup, then check the size of BAR1 there.";
 		answer.mender = MENDER_HOST;
 		answer.action = ACTION_HOST_SIDE;
-	} else if (largest) {
-		answer.remedy = "Update the card's VBIOS, or change its display mode with NVIDIA's "
-				"displaymodeselector. This node's firmware setup cannot change it.";
+	} else if (card) {
+		answer.remedy = card;
 		answer.mender = MENDER_HARDWARE;
 		answer.action = ACTION_UPDATE_FIRMWARE;
 	} else if (is_known(*driver) && version_compare(driver->value, RESIZES_SINCE) < 0) {
@@ -88,6 +88,16 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, bool
 	}
 	answer.has_mender = answer.has_fix = answer.remedy != NULL;
 	rule_answer(ctx, &answer);
+}
+
+/* A workstation or data-centre card can have a display mode with a small BAR1. No setting of this node changes
+ * either. */
+static const char *card_remedy(const struct gpu_model *model)
+{
+	return model->kind == GPU_GEFORCE
+		       ? "Update the card's VBIOS. The firmware setup of this node cannot change it."
+		       : "Change the card's display mode with NVIDIA's displaymodeselector, or update "
+			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
 static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -121,7 +131,7 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
 				.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") },
 			},
-			known_is(largest, true));
+			known_is(largest, true) ? card_remedy(model) : NULL);
 }
 
 static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -287,7 +297,7 @@ static void check_rebar(struct rule_context *ctx)
 					.expected = "BAR1 resized to the largest size",
 					.evidence = { FACT(ctx, d, "rebar") },
 				},
-				false);
+				NULL);
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "rebar") });
 	}
