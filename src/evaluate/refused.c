@@ -44,6 +44,9 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 
 	if (failure)
 		quote(ctx, answer, failure);
+	/* A rule that has looked for the file says more of it. */
+	if (verdict.absent && !verdict.configured && answer->remedy)
+		return;
 	if (verdict.answer == LOAD_NO) {
 		if (!says(answer, verdict.why))
 			answer->observed = text_printf(ctx, "%s. modprobe %s would fail: %s",

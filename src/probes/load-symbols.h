@@ -45,7 +45,8 @@ struct load_symbols {
 	struct load_symbol **table;
 	size_t count;
 	bool full;
-	size_t agree, contradict; /* modules of the kernel's own that were held against the source */
+	/* Modules of the kernel's own that were held against the source. */
+	size_t agree, contradict;
 	const char *
 		source; /* the file with the kernel's symbols; NULL: none, or it is another kernel's */
 	bool checks_taint; /* Linux 5.9 on: GPL-only symbols and a proprietary module's exclude each other */

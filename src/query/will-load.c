@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "parse/module.h"
+#include "query/module-find.h"
 #include "query/signature.h"
 
 #define DEPTH_MAX 8 /* of install lines that lead to modules with install lines */
@@ -400,6 +401,24 @@ static struct load_verdict check_needs(struct search *s, const struct load_modul
 	return worst;
 }
 
+/* It may lie there without depmod's knowing. */
+static const char *cure_of_absence(const struct search *s, const char *name)
+{
+	const char *release = s->node->loads.kernel.value;
+	const struct module_file *file = module_file_find(s->node, name, release);
+
+	if (file && known_is(file->indexed, false))
+		return arena_printf(s->arena, "Run depmod -a %s: modules.dep does not list %s.",
+				    release, file->path.value);
+	if (strncmp(name, "nvidia", strlen("nvidia")) == 0)
+		return arena_printf(
+			s->arena,
+			"Install the driver's kernel modules for kernel %s (dkms autoinstall, or the "
+			"package that has them).",
+			release);
+	return arena_printf(s->arena, "Install the module %s for kernel %s.", name, release);
+}
+
 static struct load_verdict no_such_module(const struct search *s, const char *name)
 {
 	struct load_verdict verdict = {
@@ -408,11 +427,9 @@ static struct load_verdict no_such_module(const struct search *s, const char *na
 
 	if (module_is_of_interest(name) || module_file_is_of_interest(name)) {
 		verdict.answer = LOAD_NO;
-		verdict.why = arena_printf(s->arena, "kernel %s has no module %s",
+		verdict.why = arena_printf(s->arena, "modules.dep of kernel %s has no module %s",
 					   s->node->loads.kernel.value, name);
-		verdict.cure = arena_printf(s->arena,
-					    "Install %s for kernel %s, then run depmod -a.", name,
-					    s->node->loads.kernel.value);
+		verdict.cure = cure_of_absence(s, name);
 	}
 	return verdict;
 }

@@ -222,7 +222,7 @@ static void check_cpu_handler(struct rule_context *ctx, const struct job_value *
 			     gdrcopy->version.value),
 		     .evidence = { v->fact, "modules.loaded" });
 	else if (!node_module(ctx->node, "gdrdrv"))
-		FAIL(ctx, .subject = v->name,
+		FAIL(ctx, .subject = v->name, .needs_module = "gdrdrv",
 		     .observed = text_printf(ctx, "%s, and gdrdrv is not loaded",
 					     job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "gdrdrv of GDRCopy", .evidence = { v->fact, "modules.loaded" });

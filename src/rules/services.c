@@ -110,7 +110,7 @@ static bool lacks_umad(struct rule_context *ctx)
 
 	if (!gpu_nvswitch_is_nic(&node->pci) || !was_read(node->modules.loaded) || (mlx5 && umad))
 		return false;
-	FAIL(ctx,
+	FAIL(ctx, .needs_module = mlx5 ? "ib_umad" : "mlx5_ib",
 	     .observed = text_printf(
 		     ctx, "the NVSwitches are managed through InfiniBand, and %s not loaded",
 		     mlx5   ? "ib_umad is"
