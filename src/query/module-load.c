@@ -70,6 +70,9 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 	if (load->command)
 		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,
 					    kernel);
+	else if (strcmp(name, "nvidia") == 0)
+		load->remedy = arena_printf(arena, "Reinstall the NVIDIA driver for kernel %s.",
+					    kernel);
 	else if (sources && strcmp(sources, "driver-source") == 0)
 		load->remedy = arena_printf(
 			arena, "Reinstall the NVIDIA driver for kernel %s: it brings %s.", kernel,

@@ -214,10 +214,11 @@ static const struct rule log_failures_rules[] = {
 		.reads =
 			"BUG, Oops and \"Missing ENDBR\" in the kernel log, where they name the module whose "
 			"code ran.",
-		.why = "After a crash the kernel holds locks and memory that nobody gives back. \"Missing ENDBR\" "
+		.why = "After a crash the kernel holds locks and memory that it does not release. \"Missing ENDBR\" "
 		       "means that the module was built without indirect branch tracking: ibt=off lets it run.",
 		.check = "dmesg | grep -A20 -E 'BUG:|Oops|Missing ENDBR'",
-		.sources = "Linux: arch/x86/kernel/cet.c, arch/x86/kernel/dumpstack.c (show_ip)",
+		.sources =
+			"Linux 6.12: arch/x86/kernel/cet.c, arch/x86/kernel/dumpstack.c (show_ip)",
 	},
 	{
 		.id = "log/kernel-argument-unknown",
@@ -232,7 +233,7 @@ static const struct rule log_failures_rules[] = {
 		.why = "The kernel names the words that nothing in it takes. Words of other programs, such as "
 		       "BOOT_IMAGE and splash, are left out.",
 		.check = "dmesg | grep 'Unknown kernel command line'",
-		.sources = "Linux: init/main.c (print_unknown_bootoptions)",
+		.sources = "Linux 6.12: init/main.c (print_unknown_bootoptions)",
 	},
 };
 

@@ -349,15 +349,22 @@ static void check_not_built(struct rule_context *ctx)
 
 /* ---- after the next boot ---- */
 
-static bool loaded_at_boot(const struct node *node)
+/* The driver's own module, or before driver 470 the only one there is. */
+static const char *right_module(const struct node *node)
+{
+	return known_is(driver_has_peermem(node), false) ? "nv_peer_mem" : "nvidia_peermem";
+}
+
+static bool loaded_at_boot(const struct node *node, const char *name)
 {
 	for_each(m, &node->modules.at_boot)
-		if (str_is(m->name, "nvidia_peermem"))
+		if (str_is(m->name, name))
 			return true;
 	for_each(s, &node->services.units)
-		if (strstr(s->unit.value, "peermem") && str_is(s->enabled, "enabled"))
+		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
+		    str_is(s->enabled, "enabled"))
 			return true;
-	return load_chain_has(node, "nvidia_peermem");
+	return load_chain_has(node, name);
 }
 
 /* The module is installed, needed and not loaded: most often since the last boot. */
@@ -373,10 +380,28 @@ static bool waits_to_be_loaded(struct rule_context *ctx)
 	       module_file_running(node, "nv_peer_mem");
 }
 
+static void fail_not_persistent(struct rule_context *ctx, const char *name)
+{
+	const char *written = module_written(ctx->arena, name);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "%s; no modules-load.d entry, unit, softdep or install line "
+				     "loads it at boot",
+				     node_module(ctx->node, name) ? "loaded now"
+								  : "installed and not loaded"),
+	     .expected = "a modules-load.d entry or an enabled unit",
+	     .remedy = text_printf(ctx, "Name %s in /etc/modules-load.d.", written),
+	     .command = text_printf(ctx, "echo %s | sudo tee /etc/modules-load.d/%s.conf", written,
+				    written),
+	     .has_fix = true, .fix = { "load-module", { name, "boot" } },
+	     .evidence = { "modules.at_boot", "services.units" });
+}
+
 static void check_not_persistent(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const char *why;
+	const char *name = right_module(node), *why;
 
 	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
 		return;
@@ -385,7 +410,7 @@ static void check_not_persistent(struct rule_context *ctx)
 			ctx,
 			.observed = "nvidia_peermem is not loaded, and not needed or not installed",
 			.evidence = { "modules.loaded" });
-	else if (loaded_at_boot(node))
+	else if (loaded_at_boot(node, name))
 		PASS(ctx, .evidence = { "modules.at_boot" });
 	else if (!was_read(node->modules.at_boot))
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
@@ -393,17 +418,7 @@ static void check_not_persistent(struct rule_context *ctx)
 		NOTE(ctx, .observed = text_printf(ctx, "not needed: %s", why),
 		     .evidence = { "modules.at_boot" });
 	else
-		FAIL(ctx,
-		     .observed =
-			     node_module(node, "nvidia_peermem")
-				     ? "loaded now; no modules-load.d entry, unit, softdep or "
-				       "install line loads it at boot"
-				     : "installed and not loaded; no modules-load.d entry, unit, "
-				       "softdep or install line loads it at boot",
-		     .expected = "a modules-load.d entry or an enabled unit",
-		     .command = "echo nvidia-peermem | sudo tee "
-				"/etc/modules-load.d/nvidia-peermem.conf",
-		     .evidence = { "modules.at_boot", "services.units" });
+		fail_not_persistent(ctx, name);
 }
 
 #define CAUSES_PEERMEM                                                                            \
