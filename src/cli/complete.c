@@ -149,7 +149,7 @@ static void take_word(struct line *line, const char *text)
 		line->only_args = true;
 	} else if (!line->only_args && is_option(text)) {
 		line->pending = find_option(span_of(text));
-		if (line->pending && !line->pending->value)
+		if (line->pending && (!line->pending->value || line->pending->kind == OPTION_NVML))
 			line->pending = NULL;
 	} else if (!line->verb) {
 		for (const struct verb *v = verbs; v->name; v++)

@@ -588,6 +588,7 @@ struct log_facts {
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-loads.h"
+#include "facts/facts-nvml.h"
 #include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
 #include "facts/facts-services.h"
@@ -639,6 +640,7 @@ struct node {
 	struct repairs_facts repairs;
 	struct references_facts references;
 	struct loads_facts loads;
+	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -664,6 +666,7 @@ extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc loads_facts_desc;
+extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;
 
 #endif
