@@ -16,9 +16,11 @@
 
 const char *output_why(int error)
 {
-	return error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
+	return error == ELOOP
+		       ? "a symbolic link, which is not followed; name a file, or - for standard "
+			 "output"
 	       : error == FOREIGN_PIPE
-		       ? "a pipe that somebody else made, who could read it or never do so"
+		       ? "a pipe of another user; name a file, or - for standard output"
 		       : strerror(error);
 }
 

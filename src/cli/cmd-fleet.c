@@ -193,7 +193,7 @@ static enum exit_status evaluate_all(const struct fleet *fleet, const struct opt
 		return finish_output(EXIT_CANNOT);
 	}
 	if (rc) {
-		complain("a process that judges did not end well: %s", strerror(-rc));
+		complain("a process that checks nodes failed: %s", strerror(-rc));
 		return EXIT_CANNOT;
 	}
 	put_summary(&totals, options);

@@ -73,7 +73,7 @@ static void pick_profiles(struct report *report)
 			gpus);
 	} else if (is_unknown(node->pci.devices)) {
 		report->profiles = PROFILE_BASE;
-		report->profiles_reason = "what GPUs there are could not be read";
+		report->profiles_reason = "the GPUs could not be read";
 	} else {
 		report->profiles = PROFILE_BASE;
 		report->profiles_reason =
@@ -91,7 +91,7 @@ static void choose_profiles(struct report *report, const struct settings *settin
 	report->profiles = settings->profiles;
 	report->profiles_reason = settings->profiles_from ? arena_printf(report->arena, "set in %s",
 									 settings->profiles_from)
-							  : "asked for";
+							  : "selected with --profile";
 }
 
 /* ---- profiles that were not asked for ---- */

@@ -131,11 +131,10 @@ static void repair(struct fixing *f, const struct finding *finding)
 	}
 	cause = fix_cause(f);
 	if (cause || !fix) {
-		f->repair->refused =
-			cause ? arena_printf(f->arena,
-					     "it follows from %s, which has to be repaired first",
-					     cause->rule->id)
-			      : plan_refuse_finding(finding, f->arena);
+		f->repair->refused = cause ? arena_printf(f->arena,
+							  "%s causes it; repair that first",
+							  cause->rule->id)
+					   : plan_refuse_finding(finding, f->arena);
 		return;
 	}
 	fix->plan(f);
@@ -180,7 +179,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 	const struct gap *unread = fix_unread(f, call ? call->kind : NULL);
 	const char *when = r->activation == ACTIVATION_REBOOT
 				   ? "at the next boot"
-				   : "when what it is about is started again";
+				   : "after the service restarts or the module is loaded again";
 
 	r->what = r->cost = NULL;
 	if (unread) {
@@ -189,7 +188,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 		r->activation = ACTIVATION_NONE;
 	} else {
 		r->refused = arena_printf(f->arena,
-					  "all is right on disk already; it takes effect %s", when);
+					  "configured on disk already; it takes effect %s", when);
 	}
 }
 

@@ -133,7 +133,7 @@ static void check_console(struct search *s)
 
 	if (host_read(s->host, &text, HOST_FILE_MAX, "/proc/fb") == 0 &&
 	    strstr(text.data, "nvidia"))
-		found(s, "the console is drawn by nvidia-drm");
+		found(s, "nvidia-drm draws the console");
 }
 
 int driver_holders(struct host *host, struct arena *arena, const char **why)

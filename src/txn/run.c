@@ -332,7 +332,7 @@ static int get_verdict(struct run *run, const struct watch *w, int status, int e
 		run->why = arena_printf(run->arena, "%s was stopped by a signal to this program",
 					name);
 	else if (w->verdict)
-		run->why = arena_printf(run->arena, "how %s ended cannot be told: %s", name,
+		run->why = arena_printf(run->arena, "the exit status of %s is not known: %s", name,
 					strerror(-w->verdict));
 	else if (run->status < 0)
 		run->why = arena_printf(run->arena, "%s was ended by signal %d", name,
@@ -351,7 +351,7 @@ int run_program(struct run *run)
 	run->status = -1;
 	if (!run_may(run->argv[0])) {
 		run->why = arena_printf(run->arena,
-					"%s is not one of the programs that are ever run",
+					"%s is not one of the programs that this program runs",
 					run->argv[0]);
 		return -EPERM;
 	}

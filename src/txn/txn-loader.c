@@ -34,7 +34,9 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 
 	if (argv[0])
 		return memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv));
-	txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files alone",
+	txn_fail(t, -ENOENT,
+		 "%s is not installed%s. Install it, or add --no-regenerate to change only the "
+		 "files",
 		 step->tool, t->options->root ? " in this root" : "");
 	return NULL;
 }

@@ -68,5 +68,6 @@ int write_label_name(struct writer *w, int folder, const char *name, const char 
 {
 	_cleanup_close_ int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? write_failed(w, path, "looking at it") : write_label(w, fd, path, type);
+	return fd < 0 ? write_failed(w, path, "reading its attributes")
+		      : write_label(w, fd, path, type);
 }

@@ -60,9 +60,9 @@ static int check_expected(const struct swap *s, const char *name)
 		return rc;
 	if (write_same(&now, expected) && same_owner(&now, expected))
 		return 0;
-	return write_overtaken(s->w, s->r->path, "changed since it was looked at%s",
+	return write_overtaken(s->w, s->r->path, "changed since it was read%s",
 			       !now.there	  ? ": it is gone"
-			       : !expected->there ? ": it was not there"
+			       : !expected->there ? ": it did not exist then"
 						  : "");
 }
 
@@ -75,8 +75,7 @@ static int check_displaced(const struct swap *s)
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
-		return write_overtaken(s->w, s->r->path,
-				       "somebody has it open for writing just now");
+		return write_overtaken(s->w, s->r->path, "another process has it open for writing");
 	rc = check_expected(s, s->old);
 	if (fd >= 0)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -89,9 +88,9 @@ static int rename_failed(const struct swap *s)
 {
 	if (errno == EEXIST)
 		return write_overtaken(s->w, s->r->path,
-				       "changed since it was looked at: it was not there");
+				       "changed since it was read: it did not exist then");
 	if (errno == EBUSY || errno == EXDEV)
-		return write_refuse(s->w, -errno, s->r->path, "a mount is in the way");
+		return write_refuse(s->w, -errno, s->r->path, "a file system is mounted there");
 	return write_failed(s->w, s->r->path, "rename");
 }
 
@@ -138,14 +137,14 @@ static int replace_guarded(const struct swap *s)
 	int rc;
 
 	if (fstatat(s->folder, s->name, &before, AT_SYMLINK_NOFOLLOW) < 0)
-		return write_failed(s->w, s->r->path, "looking at it");
+		return write_failed(s->w, s->r->path, "reading its attributes");
 	rc = check_expected(s, s->name);
 	if (rc)
 		return rc;
 	if (fstatat(s->folder, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !same_inode(&before, &now) || before.st_size != now.st_size ||
 	    !same_time(before.st_mtim, now.st_mtim) || !same_time(before.st_ctim, now.st_ctim))
-		return write_overtaken(s->w, s->r->path, "changed since it was looked at");
+		return write_overtaken(s->w, s->r->path, "changed since it was read");
 	return renameat(s->folder, s->old, s->folder, s->name) < 0 ? rename_failed(s) : 0;
 }
 
@@ -173,8 +172,8 @@ static int swap_back(const struct swap *s, int rc)
 	if (exchange(s->folder, s->old, s->name) < 0)
 		return write_fail(
 			s->w, -errno, s->r->path,
-			"changed since it was looked at, and could not be put back: %s. It is "
-			"kept beside it as %s",
+			"changed since it was read, and could not be put back: %s. It is kept "
+			"beside it as %s",
 			strerror(errno), s->old);
 	if (fstatat(s->folder, s->old, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    !same_inode(&st, &s->ours)) {
@@ -312,7 +311,8 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 	rc = see_any(w, folder, name, path, &now);
 	if (rc == 0 && (!now.there || is_known_state(&now, known)))
 		return bring_back(&s, now.there);
-	rc = write_refuse(w, -EEXIST, path, "somebody changed it while it was being replaced");
+	rc = write_refuse(w, -EEXIST, path,
+			  "another program changed it while it was being replaced");
 	keep_beside(&s);
 	return rc;
 }
