@@ -504,7 +504,7 @@ def test_sealed_command_line(scratch, tmp_path):
 
 
 @pytest.mark.parametrize("change, said", [
-    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "sealed in /boot/efi/EFI/Linux/a.efi"),
+    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "part of /boot/efi/EFI/Linux/a.efi, a signed image"),
     ({"generator": "booster"}, "made by booster"),
     ({"complete": False, "problem": "no TRAILER"}, "could not be read completely (no TRAILER)"),
 ])
@@ -702,7 +702,7 @@ def test_device_node_of_another_number(scratch, tmp_path, node, does):
     plan = Plan(None, "--from", path)
     if does:
         assert [s["subject"] for s in plan.steps] == ["/dev/nvidiactl c 195:255 0666"]
-        assert "anew" in plan.does("dev/nvidia-nodes-missing")
+        assert "again" in plan.does("dev/nvidia-nodes-missing")
     else:
         assert plan.empty() and "is not a device" in plan.refused("dev/nvidia-nodes-missing")
 
@@ -846,7 +846,7 @@ def test_apply_twice_and_undo(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     result = fix(directory, "--apply", "--yes")
     assert result.status == 0 and "pending: takes effect at the next boot" in result.out, result
-    said = re.search(r"^'nvnodecheck (undo \S+ --root \S+)' takes it back\.$", result.out, re.M)
+    said = re.search(r"^To undo it, run: nvnodecheck (undo \S+ --root \S+)$", result.out, re.M)
     again = fix(directory, "--apply", "--yes")
     assert again.status == 0 and "There is nothing to change" in again.out, again
     result = program.run(*said.group(1).split(), "--yes")

@@ -468,8 +468,8 @@ static int check_once(const struct verb *verb, const struct option_row *row, con
 	return 0;
 }
 
-/* What any error is told with: the verb, whose words are offered, and the format, for those who read
- * standard output alone. getopt moves words about, here those of a copy. */
+/* What every usage error needs: the verb, whose options are suggested, and the format, for those
+ * who read standard output alone. getopt moves words about, here those of a copy. */
 static void read_verb_and_format(int argc, char **argv, const char *shorts,
 				 const struct option *longs, struct options *o)
 {
@@ -487,7 +487,7 @@ static void read_verb_and_format(int argc, char **argv, const char *shorts,
 	}
 	take_verb(o, words + optind, (size_t)(argc - optind));
 	o->args = NULL;
-	optind = 0; /* getopt(3): begins anew */
+	optind = 0; /* getopt(3): starts again */
 }
 
 static int parse(int argc, char **argv, struct options *o)

@@ -13,7 +13,7 @@ static enum exit_status check_recorded(const struct host *host, const char *file
 
 	if (rc == 0)
 		return EXIT_WELL;
-	/* As in finish_output(): whoever reads has seen enough. */
+	/* As in finish_output(): the reader may close the pipe early. */
 	if (rc != -EPIPE)
 		complain("%s: %s", file, strerror(-rc));
 	return EXIT_CANNOT;

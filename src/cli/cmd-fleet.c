@@ -142,7 +142,7 @@ static int take_record(FILE *in, struct totals *totals, bool quiet)
 	return quiet || fwrite(text, 1, head.bytes, stdout) == head.bytes ? 0 : -errno;
 }
 
-/* A file that ends its worker costs itself: the worker's other files go to another one. */
+/* A file that ends its worker costs itself: the worker's other files go to a new worker. */
 static int take_file(struct workers *workers, size_t i, struct totals *totals, bool quiet)
 {
 	size_t worker = i % workers->count;

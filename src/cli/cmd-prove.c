@@ -61,7 +61,7 @@ static enum exit_status prove(struct source *source, const struct options *optio
 	}
 }
 
-/* What nobody could try does not prove anything. */
+/* Trials that could not run prove nothing. */
 static enum exit_status proof_status(const struct report *report)
 {
 	enum exit_status status = report_status(report, false);

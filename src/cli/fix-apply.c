@@ -94,7 +94,7 @@ enum exit_status fix_prepare(const struct source *source, const struct options *
 		complain("only root can change this host: sudo nvnodecheck fix --apply");
 		return EXIT_CANNOT;
 	}
-	/* The plan is made from what is there once an interrupted one is taken back. */
+	/* The plan is made after an interrupted transaction was undone. */
 	txn_recover(&txn, source->arena, &outcome);
 	for_each(text, &outcome.recovered)
 		complain("%s", *text);
@@ -126,7 +126,8 @@ static const struct finding *find_again(const struct report *report, const struc
 	return NULL;
 }
 
-/* What can no longer be told is not mended: a driver that does not answer any more, for one. */
+/* A finding that can no longer be checked is not fixed: a driver that does not answer any more, for
+ * one. */
 static bool is_unknown_again(const struct report *report, const struct finding *old)
 {
 	bool unknown = false;
@@ -175,8 +176,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
-/* What changing it brought about: a device number that is another one once a module is loaded
- * again. */
+/* What changing it brought about: a device number that differs after a module was loaded again. */
 static void report_new_findings(const struct report *before, const struct report *now)
 {
 	for_each(f, &now->findings) {

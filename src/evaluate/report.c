@@ -308,8 +308,8 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 	return most >= preflight_floor(settings);
 }
 
-/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
- * machine, on an old kernel) stays so on this node. */
+/* Is this a fact that a probe tried to read? One that a rule itself calls out of reach (in a
+ * virtual machine, on an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, const struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
@@ -460,7 +460,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	return report;
 }
 
-/* What is pending is right on disk, and still not what a job would meet now. */
+/* A pending setting is configured on disk, but a job does not have it yet. */
 enum exit_status report_status(const struct report *report, bool strict)
 {
 	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||

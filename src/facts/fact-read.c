@@ -72,7 +72,7 @@ static int refuse_size(struct reader *r, const struct place *place)
 	return refuse(r, place, "more than %u MiB of facts", FACT_BYTES_MAX >> 20);
 }
 
-/* What a string means: mostly what stands there. */
+/* The meaning of a string: usually the text itself. */
 static struct span meaning(struct reader *r, struct json_raw raw)
 {
 	char *text;

@@ -2,7 +2,7 @@
 /* blacklist.c - modules that take GPUs away from the NVIDIA driver. */
 #include "fixes/fix.h"
 
-/* "options nouveau modeset=0" beside it holds where something loads the module in spite of all. */
+/* "options nouveau modeset=0" beside it holds even if the module is loaded by name. */
 static void block_nouveau(struct fixing *f)
 {
 	if (!fix_module_file(f, "nvidia")) {

@@ -23,7 +23,7 @@ static void plan_stale(struct fixing *f)
 			build(f, image);
 }
 
-/* Configured and not live: the image may lack it; else all is right on disk. */
+/* Configured and not live: the image may lack it; else it is configured on disk. */
 static void plan_not_live(struct fixing *f)
 {
 	const struct initramfs_image *image = setting_next_image(f->node);

@@ -40,8 +40,8 @@ static const char *unit_of(const struct process_limits *p)
 	return l ? l->unit : NULL;
 }
 
-/* A user's own manager and what runs in it are the user's: a process that only has a launcher's name
- * gets nothing by it. */
+/* A user's own manager and its services belong to the user: a process that only has a launcher's
+ * name gets nothing by it. */
 static bool is_system_unit(const char *unit)
 {
 	size_t n = strspn(unit,

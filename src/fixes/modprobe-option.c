@@ -36,7 +36,7 @@ static void set_registry_key(struct fixing *f)
 			 "set %s=%s in RegistryDwords and keep its other keys", key, value);
 }
 
-/* Only where the GPU offers a larger BAR1; the board's windows have the last word. */
+/* Only where the GPU offers a larger BAR1; the board's windows decide. */
 static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
@@ -82,7 +82,7 @@ static void take_out(struct fixing *f, const char *param, const char *standard)
 		fix_does(f, ACTIVATION_REBOOT, "remove %s", param);
 }
 
-/* What stands in RegistryDwords under an ordinary parameter's name wins over it. */
+/* An entry of RegistryDwords with an ordinary parameter's name wins over it. */
 static bool is_registry_key(struct fixing *f, const char *name)
 {
 	const struct modprobe_assignment *a = setting_nvidia_assignment(f->node, &f->node->modprobe,
@@ -150,7 +150,8 @@ static const char *good_value(const struct fixing *f, const struct module_file *
 	return value;
 }
 
-/* The subject is MODULE.PARAM. A file loses all that it says of the parameter, so what is right is said anew. */
+/* The subject is MODULE.PARAM. All lines for the parameter are removed from a file, so a valid
+ * value is written again. */
 static void take_out_refused(struct fixing *f)
 {
 	const char *subject = fix_subject(f), *param = strchr(subject, '.') + 1;
@@ -285,7 +286,7 @@ static void unmask(struct fixing *f)
 		 masked->masked_by.value, path, masked->path.value);
 }
 
-/* NVreg_ options are the driver's, whatever name somebody gave it. */
+/* NVreg_ options belong to the driver, under any name of its module. */
 static void right_name(struct fixing *f)
 {
 	const struct modprobe_facts *m = fix_modprobe(f);

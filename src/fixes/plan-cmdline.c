@@ -383,7 +383,7 @@ bool fix_argument(struct fixing *f, const char *key, const char *value)
 	if (!check_length(f, e.new))
 		return false;
 	if (f->node->boot.loader.value == BOOT_GRUB && in_sources(f, key, value)) {
-		menu_step(f, word); /* somebody wrote it and did not make the menu anew */
+		menu_step(f, word); /* it was edited and the menu was not rebuilt */
 		return true;
 	}
 	return edit_all(f, e);

@@ -153,7 +153,7 @@ static bool write_line(struct fixing *f, const char *name, const char *param, co
 /*
  * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name
  * reaches every load, dependencies too; what stands under "nvidia" arrives after it as arguments
- * and wins. So the latter is written as well where somebody uses it.
+ * and wins. So the latter is written as well if the node uses it.
  */
 static bool write_nvidia(struct fixing *f, const char *param, const char *value)
 {
@@ -209,7 +209,8 @@ static bool prove(struct fixing *f, const char *module, const char *param, const
 				  "a line of modprobe.d continues on the next line by mistake; see "
 				  "boot/modprobe-conf-syntax");
 	return fix_refuse(f,
-			  "%s:%llu is read after " OWN_MODPROBE " and sets %s to \"%s\", which would "
+			  "%s:%llu is read after " OWN_MODPROBE
+			  " and sets %s to \"%s\", which would "
 			  "override this repair; change that line first",
 			  a->file.value, (unsigned long long)a->line.value, param,
 			  is_known(a->value) ? a->value.value : "");

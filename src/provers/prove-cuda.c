@@ -24,8 +24,8 @@ static cu_result find_bdf(const struct cuda *c, cu_device device, char bdf[BDF_S
 	return rc;
 }
 
-/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. False when a
- * GPU is not the one that stood there: what is tried would be told of another. */
+/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. False
+ * when a GPU is not the one that was there: results would be reported for another GPU. */
 static bool add_gpu(struct proving *p, size_t i, const char *bdf)
 {
 	if (i == p->proof->gpus.count)

@@ -214,7 +214,7 @@ static int try_group(struct run *run, enum prove_group group)
 		status = child_end(&c, ended);
 		if (run->watch->done || is_known(run->p->proof->stopped))
 			return 0;
-		/* It had gone on before it was ended: the step that it began then is begun anew. */
+		/* It had gone on before it was ended: the step that it had begun then starts again. */
 		if (!ended && clock_us() < run->end_us && at_prover != PROVERS &&
 		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
 			prover = run->watch->prover;

@@ -19,7 +19,7 @@ static const struct reason {
 	  "it is for." },
 	{ "symbol-version", true, false,
 	  "Build the module against the kernel that runs (dkms autoinstall): it was built against "
-	  "another one." },
+	  "another kernel." },
 	{ "unknown-symbol", true, false,
 	  "Build the module against the kernel that runs, and load what it needs first: modprobe "
 	  "nvidia does." },

@@ -82,7 +82,7 @@ static const char *subject(const struct finding *f)
 	return f->answer.subject ? f->answer.subject : "";
 }
 
-/* As it stands in the label, where two texts can come to the same. */
+/* As it is in the label, where two texts can become the same. */
 static const char *label(const struct report *r, const char *text)
 {
 	return escape_string(r->arena, SINK_PROMETHEUS, text);

@@ -73,7 +73,7 @@ static void check_processes(struct search *s, const char *folder, const char *de
 
 /* ---- modules ---- */
 
-/* What counts a module as used, less the modules that are unloaded before it. */
+/* The module's use count, less the modules that are unloaded before it. */
 static int read_references(struct search *s, const char *module, int64_t *unexplained)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -126,7 +126,7 @@ static void check_module(struct search *s, const char *module)
 				      module, unexplained));
 }
 
-/* Its console holds no reference, and would be taken from under whoever reads it. */
+/* Its console holds no reference, and would disappear under its reader. */
 static void check_console(struct search *s)
 {
 	_cleanup_text_ struct text text = { 0 };

@@ -88,8 +88,8 @@ static bool ends_process(int signal)
 	return true;
 }
 
-/* Not what whoever started it told it to ignore, as nohup does: held back, an ignored signal would
- * be pending like any other. */
+/* Not the signals that its parent set to be ignored, as nohup does: held back, an ignored signal
+ * would be pending like any other. */
 static void ending_signals(sigset_t *set)
 {
 	struct sigaction now;
@@ -229,7 +229,7 @@ struct watch {
 	bool ended; /* of its output */
 	bool stubborn;
 	uint64_t deadline, killed;
-	int verdict; /* 0, -ETIME, -EINTR; -ECHILD: how it ended cannot be told */
+	int verdict; /* 0, -ETIME, -EINTR; -ECHILD: its exit status is not known */
 	size_t n;
 	char tail[RUN_OUTPUT_MAX];
 };

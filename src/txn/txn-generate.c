@@ -3,7 +3,7 @@
  * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
  * proves nothing, and some write into the live file or delete it when the disk is full: so it is
  * made under another name in the same folder, looked at, and exchanged with the old one only then.
- * So whatever is found at its own name, unless the journal knows it, is somebody else's.
+ * So whatever is found at its own name, unless the journal knows it, belongs to another program.
  */
 #include "txn/txn-private.h"
 
@@ -151,7 +151,7 @@ bool generate_in_place(const struct txn_step *step, const struct kept *kept)
 	return step->kind == PLAN_BOOT_LOADER && kept != step->kept.items;
 }
 
-/* Of an image that somebody else built since, a copy stays. */
+/* A copy is kept of an image that was rebuilt since. */
 static int remake(struct txn *t, struct txn_step *step, const struct file_seen *now,
 		  const char *const *argv, generate_check *check)
 {
@@ -174,7 +174,7 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 	if (item->state != TXN_KEPT || !t->committed || !argv)
 		return;
 	rc = write_see(&t->w, kept->path, &now);
-	/* Another file of the step is the one that somebody changed. */
+	/* Another file of the step was changed. */
 	if (rc == 0 && write_same(&now, &kept->before))
 		return;
 	if (rc || !now.there) {

@@ -360,7 +360,7 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 
 	if (strcmp(step->tool, "initramfs-tools") != 0 || !argv[0] || !has_hooks(t))
 		return 0;
-	/* It is root's alone, and so is the way there. */
+	/* Only root can write to it and to its path. */
 	folder = write_open_folder(&t->w, HOOKS "/hook", name);
 	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-kernel.c - what the running kernel is told: modules, settings, device nodes. */
+/* txn-kernel.c - steps on the running kernel: modules, settings, device nodes. */
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -151,7 +151,7 @@ static int run_unload(struct txn *t, struct txn_step *step, struct txn_item *ite
 	return step->was ? txn_unload_module(t, step->subject) : 0;
 }
 
-/* One that is in use stays: nobody's work is ended for an undo. */
+/* A module in use stays loaded: an undo never ends jobs. */
 static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	int rc = step->was ? 0 : txn_unload_module(t, step->subject);

@@ -32,7 +32,7 @@ struct unit_file {
 	struct span text;
 };
 
-/* One that the plan brings or takes away counts, not what is there now. */
+/* A file that the plan adds or removes counts, not the present state. */
 static const struct txn_file *planned(const struct txn *t, const char *path)
 {
 	for_each(file, &t->files)

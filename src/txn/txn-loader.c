@@ -170,7 +170,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return rc ? rc : note_after(t, step, 1);
 }
 
-/* The menu is the only one that can be made anew; an entry that somebody changed is theirs. */
+/* Only the menu can be rebuilt; an entry that was changed is left alone. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;

@@ -52,8 +52,8 @@ static int refuse_lock(struct txn *t, int rc, const char *why)
 	return txn_fail(t, rc, "%s", why);
 }
 
-/* The lock goes with the last process that has it open: that is also a generator that outlived
- * whoever started it. */
+/* The lock goes with the last process that has it open: that includes a generator that outlived its
+ * parent. */
 int txn_lock(struct txn *t)
 {
 	unsigned int tries = t->options->wait_s * 10;
@@ -95,7 +95,7 @@ static bool is_locked(struct txn *t, const char *path)
 	return fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* dpkg writes what it is about to do there, and empties it when that is done: dpkg(1), --audit. */
+/* dpkg writes its next action there, and empties it when that is done: dpkg(1), --audit. */
 static bool dpkg_was_interrupted(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };

@@ -2,7 +2,8 @@
 /*
  * txn-recover.c - taking back: after a failure, after an interruption, and when asked to. All three
  * are the same, and can be interrupted and begun again as often as it takes: what is as before is
- * left, what the transaction made is replaced by what was, and what is neither is somebody else's.
+ * left, what the transaction made is replaced by what was, and a file that is neither belongs to
+ * another program.
  */
 #include "txn/txn-private.h"
 
@@ -70,8 +71,8 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 			     : write_see(&t->w, kept->path, now);
 }
 
-/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
- * the way of all that comes after. What somebody changes just now is theirs. */
+/* Without its folder, or the copy that was kept, no later try does better; it would only block all
+ * later transactions. A change by another program at this moment is left alone. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
@@ -227,7 +228,7 @@ enum txn_result txn_take_back(struct txn *t)
 {
 	t->taking_back = true;
 	txn_under_way(true);
-	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
+	/* Without it the next run would take COMMIT as final; nothing is undone yet. */
 	if (state_event(t, "UNDO") && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
 		txn_under_way(!t->committed);
@@ -354,7 +355,7 @@ static bool is_finished(const struct txn *t)
 	return !t->journal_damaged && (t->ended || (t->committed && !t->undoing));
 }
 
-/* Nobody can say what is right then: it is not guessed, and the only copies stay. */
+/* The right state is not known then: nothing is guessed, and the only copies stay. */
 static int in_doubt(struct txn *t, struct txn *other)
 {
 	return txn_fail(t, -EBADMSG, "the changes of %s are not known (%s). %s", other->id,

@@ -62,7 +62,7 @@ static int unload_all(struct txn *t)
 	return rc;
 }
 
-/* All are tried; the first failure is told, and WHAT is not loaded then. */
+/* All are tried; the first failure is reported, and WHAT is not loaded then. */
 static int load_all(struct txn *t, const struct txn_step *step)
 {
 	const char *first = NULL, *missing = "";

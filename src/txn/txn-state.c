@@ -434,6 +434,6 @@ int state_load(struct txn *t, const char *id)
 	rc = load_journal(t, text_span(&journal));
 	if (rc == 0)
 		rc = load_record(t);
-	/* Now that there are files and steps to be told about. */
+	/* Now that files and steps are known. */
 	return rc ? rc : load_journal(t, text_span(&journal));
 }

@@ -164,8 +164,8 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
-/* Whoever takes a step back acts on the machine that it was done on, in the boot that it was done
- * in, or not at all. False, with what became of it in ITEM. */
+/* A step is undone only on the machine that it was done on, in the boot that it was done in, or not
+ * at all. False, with what became of it in ITEM. */
 static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item *item)
 {
 	const char *now = txn_boot_id(t);

@@ -169,7 +169,7 @@ static int check_room(struct txn *t, const struct plan *plan)
 	return 0;
 }
 
-/* Between the first look and this one somebody may have written. */
+/* Between the first check and this one a file may have changed. */
 static int keep_files(struct txn *t, const struct plan *plan)
 {
 	for_each_mut(file, &t->files) {

@@ -153,8 +153,8 @@ bool write_folder_exists(struct writer *w, const char *path)
 	return folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What is unfinished, and so nobody else's; grub-mkconfig appends ".new" to the name that it is
- * given. */
+/* An unfinished file, which only this program uses; grub-mkconfig appends ".new" to the name that
+ * it is given. */
 static bool is_unfinished(const char *entry)
 {
 	return strncmp(entry, WRITE_TEMPORARY, strlen(WRITE_TEMPORARY)) == 0 ||

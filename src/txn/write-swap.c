@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
- * before it goes: between a look and a rename somebody may have written, and reading a large image
+ * before it goes: between a check and a rename the file may have changed, and reading a large image
  * takes long.
  */
 #include "txn/write-private.h"
@@ -31,7 +31,7 @@ static int name_beside(char out[NAME_MAX + 1], const char *what, const char *nam
 		       : -ENAMETOOLONG;
 }
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
 static int see_any(struct writer *w, int folder, const char *name, const char *path,
 		   struct file_seen *seen)
@@ -66,7 +66,7 @@ static int check_expected(const struct swap *s, const char *name)
 						  : "");
 }
 
-/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open
+/* It can no longer be opened by its name; a read lease is refused while a process that has it open
  * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
 static int check_displaced(const struct swap *s)
 {
@@ -95,7 +95,8 @@ static int rename_failed(const struct swap *s)
 }
 
 /* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)). A hard link is as good; without
- * those, as on vfat, the folder is root's alone, so that looking first is nearly as good. */
+ * those, as on vfat, only root can write to the folder, so that checking first is nearly as
+ * good. */
 static int rename_new(int folder, const char *from, const char *to)
 {
 	struct stat st;
@@ -150,8 +151,8 @@ static int replace_guarded(const struct swap *s)
 
 /* ---- back ---- */
 
-/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched
- * again. */
+/* The file named OLD belongs to another program, and is no longer the newest: it is kept, and never
+ * touched again. */
 static void keep_beside(const struct swap *s)
 {
 	char found[NAME_MAX + 1];
