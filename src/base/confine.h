@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Private memory of one process that looks: several times what the largest module of a driver unpacks to. */
-#define CONFINE_MEMORY (512u << 20)
+#define CONFINE_MEMORY (256u << 20)
 
 struct confine {
 	/* the only folder, besides those of libraries, whose files can be read; -1: all */

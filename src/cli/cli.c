@@ -83,8 +83,8 @@ const struct option_row option_rows[] = {
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
 	  "also use the results in FILE, written by prove --json; they outrank what the "
 	  "configuration suggests" },
-	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
-	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE,
+	{ "profile", 0, AT(PROFILES, profiles), "LIST",
+	  "base, p2p, gpudirect-rdma, deepep, nccl-gin", JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE,
 	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
@@ -136,9 +136,8 @@ const struct option_row option_rows[] = {
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
 	  "print nothing; only the exit status counts" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show notes in full, checks that could not run, checks that passed or do not "
-	  "apply, and the "
-	  "tree that topo draws" },
+	  "also show full notes, the checks that could not run, passed or do not apply, and the "
+	  "tree of topo" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
 	  "the verdict and one line for each problem" },
 	{ "for", 0, AT(WORD, audience), "WHOM", "provider", VERB_DOCTOR,

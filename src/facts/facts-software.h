@@ -25,7 +25,7 @@ struct software_facts {
 	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
 	struct fact_str libcuda;
 	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
-	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
+	LIST(const char *) programs; /* that others start by their name: paths of ibstat, nvcc */
 };
 
 #endif

@@ -105,6 +105,24 @@ static void read_home(struct places *p, const char *home)
 	software_read_nvshmem(p->ctx->host, arena, &p->ctx->node->software, home);
 }
 
+/* In a folder that cannot be looked into, nothing can be called missing. */
+static void find_program(struct places *p, struct span folder, const char *name)
+{
+	struct probe_context *ctx = p->ctx;
+	struct software_facts *software = &ctx->node->software;
+	char *path = arena_printf(ctx->arena, "%.*s/%s", SPAN_FMT(folder), name);
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc && rc != -ENOENT)
+		p->hidden_program = true;
+	for_each(known, &software->programs)
+		if (strcmp(*known, path) == 0)
+			return;
+	if (rc == 0)
+		*LIST_ADD(ctx->arena, &software->programs) = path;
+}
+
 static void read_toolkit(struct places *p, const char *home)
 {
 	struct probe_context *ctx = p->ctx;
@@ -113,6 +131,7 @@ static void read_toolkit(struct places *p, const char *home)
 	/* Newer libcuda for an older kernel module, on purpose. */
 	read_folder_once(p, arena_printf(ctx->arena, "%s/compat", home), software_ask_libraries);
 	software_read_cuda(ctx->host, ctx->arena, &ctx->node->software, home);
+	find_program(p, span_of(arena_printf(ctx->arena, "%s/bin", home)), "nvcc");
 }
 
 /* ---- Python ---- */
@@ -159,31 +178,15 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	return 0;
 }
 
-/* In a folder that cannot be looked into, nothing can be called missing. */
-static void find_program(struct places *p, struct span folder)
-{
-	struct probe_context *ctx = p->ctx;
-	struct software_facts *software = &ctx->node->software;
-	char *path = arena_printf(ctx->arena, "%.*s/ibstat", SPAN_FMT(folder));
-	struct host_stat stat;
-	int rc = host_stat(ctx->host, &stat, "%s", path);
-
-	if (rc && rc != -ENOENT)
-		p->hidden_program = true;
-	for_each(known, &software->programs)
-		if (strcmp(*known, path) == 0)
-			return;
-	if (rc == 0)
-		*LIST_ADD(ctx->arena, &software->programs) = path;
-}
-
 static void find_programs(struct places *p, const char *path)
 {
 	struct span rest = span_of(path), folder;
 
 	while (span_cut(&rest, ':', &folder))
-		if (folder.n > 1 && folder.p[0] == '/')
-			find_program(p, folder);
+		if (folder.n > 1 && folder.p[0] == '/') {
+			find_program(p, folder, "ibstat");
+			find_program(p, folder, "nvcc");
+		}
 }
 
 static void read_environment_folders(struct places *p)

@@ -61,14 +61,25 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 {
 	const char *kernel = node->os.kernel.value;
 
+	const char *written = module_written(arena, name);
+
 	load->no_file = true;
-	load->why_not = arena_printf(arena, "no file of it exists for kernel %s", kernel);
+	load->why_not = arena_printf(arena, "%s.ko does not exist for kernel %s", written, kernel);
 	load->fact = "modules.files";
 	load->command = command_build(arena, node, sources);
-	load->remedy = arena_printf(arena,
-				    load->command ? "Build %s for kernel %s, then load it."
-						  : "Install %s for kernel %s, then load it.",
-				    module_written(arena, name), kernel);
+	if (load->command)
+		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,
+					    kernel);
+	else if (strcmp(name, "nvidia") == 0)
+		load->remedy = arena_printf(arena, "Reinstall the NVIDIA driver for kernel %s.",
+					    kernel);
+	else if (sources && strcmp(sources, "driver-source") == 0)
+		load->remedy = arena_printf(
+			arena, "Reinstall the NVIDIA driver for kernel %s: it brings %s.", kernel,
+			written);
+	else
+		load->remedy = arena_printf(arena, "Install %s for kernel %s, then load it.",
+					    written, kernel);
 }
 
 struct module_load module_load_of(const struct node *node, const char *name, struct arena *arena)

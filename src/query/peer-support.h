@@ -6,8 +6,9 @@
 
 #include "facts/facts.h"
 
-/* The patched builds carry the version of the stock driver, so there are only signs. Known true where two of
- * them are there, or the line that only such a driver logs. SIGNS, in the arena, says which; it may be NULL. */
+/* The patched builds carry the version of the stock driver, so there are only signs. Known true with two of
+ * them, or with a line that only such a driver logs: "bar1BusAddr", and on GeForce cards those about peer-to-peer
+ * through BAR1. SIGNS, in the arena, names them; it may be NULL. */
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 				   const char **signs);
 

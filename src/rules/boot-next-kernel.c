@@ -10,8 +10,7 @@
 static bool is_in_use(const struct node *node, const char *name)
 {
 	return node_module(node, name) ||
-	       (is_known(node->os.kernel) && strcmp(name, "nvidia") == 0 &&
-		module_file_find(node, name, node->os.kernel.value));
+	       (strcmp(name, "nvidia") == 0 && module_file_running(node, name));
 }
 
 /* Names of those that are missing for RELEASE, or NULL. */

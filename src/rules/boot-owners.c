@@ -109,6 +109,7 @@ static void check_overridden(struct rule_context *ctx)
 					arg.has_value ? "=" : "", SPAN_FMT(arg.value),
 					s->file.value),
 				.expected = "an assignment that keeps the arguments of other files",
+				.impact = "The argument of the earlier file has no effect.",
 				.remedy =
 					"Add the argument in a file of /etc/default/grub.d that is "
 					"read last, write the entries again, then reboot.",

@@ -3,41 +3,11 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "query/bootargs.h"
 #include "query/module-find.h"
+#include "query/signature.h"
 #include "query/topology.h"
 
-static const struct module_file *running_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
-					 : NULL;
-}
-
 /* ---- signatures ---- */
-
-/* Why the kernel refuses modules without a signature by a key that it knows, or NULL. kernel/module/signing.c:
- * CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which distributions tie to Secure Boot. */
-static const char *find_enforcement(const struct node *node, const char **fact)
-{
-	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
-
-	*fact = "cmdline.running";
-	if (bootargs_find(running, "module.sig_enforce", "") ||
-	    bootargs_find(running, "module.sig_enforce", "1") ||
-	    bootargs_find(running, "module.sig_enforce", "y"))
-		return "module.sig_enforce";
-	*fact = "os.lockdown";
-	if (str_is(node->os.lockdown, "integrity") || str_is(node->os.lockdown, "confidentiality"))
-		return "lockdown";
-	*fact = "os.secure_boot";
-	if (known_is(node->os.secure_boot, true) && !str_is(node->os.lockdown, "none"))
-		return "Secure Boot";
-	*fact = "os.kernel_config";
-	for_each(option, &node->os.kernel_config)
-		if (str_is(option->name, "CONFIG_MODULE_SIG_FORCE") && str_is(option->value, "y"))
-			return "CONFIG_MODULE_SIG_FORCE";
-	return NULL;
-}
 
 /* Another driver on the GPU explains too why nvidia is not loaded. */
 static bool is_taken(const struct node *node)
@@ -50,7 +20,7 @@ static bool is_taken(const struct node *node)
 
 static void check_unloaded(struct rule_context *ctx, const char *why, const char *fact)
 {
-	const struct module_file *file = running_file(ctx->node, "nvidia");
+	const struct module_file *file = module_file_running(ctx->node, "nvidia");
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {
@@ -89,7 +59,7 @@ static void check_signature(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct log_line *line = node_log(node, "module-rejected");
 	bool loaded = known_is(node->driver.loaded, true) || node_module(node, "nvidia");
-	const char *fact, *why = find_enforcement(node, &fact);
+	const char *fact, *why = signature_enforced_by(node, &fact);
 
 	if (skip_without_gpu(ctx))
 		return;

@@ -9,12 +9,6 @@
 #include "query/kind.h"
 #include "query/module-find.h"
 
-static const struct module_file *running_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
-					 : NULL;
-}
-
 /* ---- gdrdrv ---- */
 
 enum built_for { BUILT_UNKNOWN, BUILT_OPEN, BUILT_PROPRIETARY };
@@ -82,7 +76,7 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 
 static void check_gdrdrv(struct rule_context *ctx)
 {
-	const struct module_file *file = running_file(ctx->node, "gdrdrv");
+	const struct module_file *file = module_file_running(ctx->node, "gdrdrv");
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -146,7 +140,7 @@ static bool is_other_build(const struct node *node, const char *name,
 {
 	const struct module *loaded = node_module(node, name);
 
-	*file = running_file(node, name);
+	*file = module_file_running(node, name);
 	return loaded && *file && is_ofed_file(*file) && is_known((*file)->srcversion) &&
 	       is_known(loaded->srcversion) &&
 	       !str_is(loaded->srcversion, (*file)->srcversion.value);
@@ -223,7 +217,7 @@ static void check_ofed(struct rule_context *ctx)
 		return;
 	kernel = node->os.kernel.value;
 	symbols = symbols_of_other(node);
-	own = running_file(node, "mlx5_core");
+	own = module_file_running(node, "mlx5_core");
 	other = ofed_elsewhere(node);
 	if (symbols)
 		fail_ofed(ctx,
@@ -277,7 +271,7 @@ static const struct log_line *refused_fs(const struct node *node)
 static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
-	const struct module_file *file = running_file(ctx->node, "nvidia_fs");
+	const struct module_file *file = module_file_running(ctx->node, "nvidia_fs");
 	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs", "last") : NULL;
 
 	if (skip_without_gpu(ctx))

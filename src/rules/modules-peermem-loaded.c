@@ -43,12 +43,6 @@ static bool skip_before_peermem(struct rule_context *ctx)
 	return true;
 }
 
-static bool has_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) &&
-	       module_file_find(node, name, node->os.kernel.value) != NULL;
-}
-
 /* Its two packages on Debian, its one package elsewhere (nv_peer_memory: debian/control, .spec). */
 static const struct package_names nv_peer_mem_packages = {
 	.debian = "nvidia-peer-memory nvidia-peer-memory-dkms",
@@ -61,12 +55,12 @@ static void fail_conflict(struct rule_context *ctx, enum severity severity, cons
 {
 	const struct node *node = ctx->node;
 	const char *remove = command_remove(ctx->arena, node, &nv_peer_mem_packages);
-	bool ready = has_file(node, "nvidia_peermem") || !was_read(node->modules.files);
+	bool ready = module_file_running(node, "nvidia_peermem") || !was_read(node->modules.files);
 
 	FAIL_AS(ctx, severity, .observed = observed, .expected = "nvidia_peermem only",
 		.remedy = ready ? NULL
-				: "Build nvidia-peermem for this kernel first: no file of it "
-				  "exists. Then remove nv_peer_mem and load nvidia-peermem.",
+				: "Build nvidia-peermem for this kernel first. Then remove "
+				  "nv_peer_mem and load nvidia-peermem.",
 		.command = ready && remove
 				   ? text_printf(ctx,
 						 "sudo systemctl disable --now nv_peer_mem\n%s\n"
@@ -93,7 +87,7 @@ static void check_conflict(struct rule_context *ctx)
 		 (str_is(service->enabled, "enabled") || str_is(service->active, "active")))
 		fail_conflict(ctx, SEVERITY_WARN, "nv_peer_mem.service is enabled",
 			      "services.units[nv_peer_mem.service].enabled");
-	else if (has_file(node, "nv_peer_mem"))
+	else if (module_file_running(node, "nv_peer_mem"))
 		fail_conflict(ctx, SEVERITY_WARN, "nv_peer_mem is installed beside nvidia_peermem",
 			      "modules.files");
 	else if (!skip_without_module_files(ctx))
@@ -343,8 +337,7 @@ static void check_version(struct rule_context *ctx)
 static const struct rule modules_peermem_loaded_rules[] = {
 	{
 		.id = "modules/peermem-conflict",
-		.title =
-			"nvidia-peermem cannot be used: nv_peer_mem is loaded, enabled or installed",
+		.title = "nv_peer_mem conflicts with nvidia-peermem",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_conflict,

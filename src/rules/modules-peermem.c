@@ -59,6 +59,7 @@ static void fail_old_driver(struct rule_context *ctx, const char *why)
 				    : load.remedy,
 	     .command = load.no_file ? NULL : load.command, .has_fix = true,
 	     .fix = { load.no_file ? NULL : "load-module", { "nv_peer_mem", "boot" } },
+	     .needs_module = load.no_file ? "" : "nv_peer_mem",
 	     .evidence = { "modules.loaded", "driver.version", load.fact });
 }
 
@@ -121,18 +122,9 @@ static void check_not_loaded(struct rule_context *ctx)
 
 /* ---- the file on disk ---- */
 
-static const struct module_file *peermem_file(const struct node *node)
-{
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia_peermem") && is_known(node->os.kernel) &&
-		    str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
-}
-
 static bool no_file(struct rule_context *ctx, const struct module_file **file)
 {
-	*file = peermem_file(ctx->node);
+	*file = module_file_running(ctx->node, "nvidia_peermem");
 	if (*file)
 		return false;
 	if (!skip_without_module_files(ctx))
@@ -358,15 +350,22 @@ static void check_not_built(struct rule_context *ctx)
 
 /* ---- after the next boot ---- */
 
-static bool loaded_at_boot(const struct node *node)
+/* The driver's own module, or before driver 470 the only one there is. */
+static const char *right_module(const struct node *node)
+{
+	return known_is(driver_has_peermem(node), false) ? "nv_peer_mem" : "nvidia_peermem";
+}
+
+static bool loaded_at_boot(const struct node *node, const char *name)
 {
 	for_each(m, &node->modules.at_boot)
-		if (str_is(m->name, "nvidia_peermem"))
+		if (str_is(m->name, name))
 			return true;
 	for_each(s, &node->services.units)
-		if (strstr(s->unit.value, "peermem") && str_is(s->enabled, "enabled"))
+		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
+		    str_is(s->enabled, "enabled"))
 			return true;
-	return load_chain_has(node, "nvidia_peermem");
+	return load_chain_has(node, name);
 }
 
 /* The module is installed, needed and not loaded: most often since the last boot. */
@@ -378,17 +377,32 @@ static bool waits_to_be_loaded(struct rule_context *ctx)
 	if (node_module(node, "nv_peer_mem") ||
 	    dmabuf_path(ctx->node, ctx->arena, &why) != DMABUF_NO)
 		return false;
-	for_each(f, &node->modules.files)
-		if ((str_is(f->name, "nvidia_peermem") || str_is(f->name, "nv_peer_mem")) &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return true;
-	return false;
+	return module_file_running(node, "nvidia_peermem") ||
+	       module_file_running(node, "nv_peer_mem");
+}
+
+static void fail_not_persistent(struct rule_context *ctx, const char *name)
+{
+	const char *written = module_written(ctx->arena, name);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "%s; no modules-load.d entry, unit, softdep or install line "
+				     "loads it at boot",
+				     node_module(ctx->node, name) ? "loaded now"
+								  : "installed and not loaded"),
+	     .expected = "a modules-load.d entry or an enabled unit",
+	     .remedy = text_printf(ctx, "Name %s in /etc/modules-load.d.", written),
+	     .command = text_printf(ctx, "echo %s | sudo tee /etc/modules-load.d/%s.conf", written,
+				    written),
+	     .has_fix = true, .fix = { "load-module", { name, "boot" } },
+	     .evidence = { "modules.at_boot", "services.units" });
 }
 
 static void check_not_persistent(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const char *why;
+	const char *name = right_module(node), *why;
 
 	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
 		return;
@@ -397,7 +411,7 @@ static void check_not_persistent(struct rule_context *ctx)
 			ctx,
 			.observed = "nvidia_peermem is not loaded, and not needed or not installed",
 			.evidence = { "modules.loaded" });
-	else if (loaded_at_boot(node))
+	else if (loaded_at_boot(node, name))
 		PASS(ctx, .evidence = { "modules.at_boot" });
 	else if (!was_read(node->modules.at_boot))
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
@@ -405,17 +419,7 @@ static void check_not_persistent(struct rule_context *ctx)
 		NOTE(ctx, .observed = text_printf(ctx, "not needed: %s", why),
 		     .evidence = { "modules.at_boot" });
 	else
-		FAIL(ctx,
-		     .observed =
-			     node_module(node, "nvidia_peermem")
-				     ? "loaded now; no modules-load.d entry, unit, softdep or "
-				       "install line loads it at boot"
-				     : "installed and not loaded; no modules-load.d entry, unit, "
-				       "softdep or install line loads it at boot",
-		     .expected = "a modules-load.d entry or an enabled unit",
-		     .command = "echo nvidia-peermem | sudo tee "
-				"/etc/modules-load.d/nvidia-peermem.conf",
-		     .evidence = { "modules.at_boot", "services.units" });
+		fail_not_persistent(ctx, name);
 }
 
 #define CAUSES_PEERMEM                                                                            \
@@ -434,6 +438,7 @@ static const struct rule modules_peermem_rules[] = {
 		.title = "nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "nvidia_peermem",
 		.evaluate = check_not_loaded,
 		.impact =
 			"NICs cannot register GPU memory. NCCL copies through host memory. NVSHMEM IBGDA does not start.",

@@ -128,7 +128,7 @@ static void check_rdma(struct rule_context *ctx)
 	} needed[] = {
 		{ "mlx5_ib", SEVERITY_ERR, "no RDMA device of these NICs exists" },
 		{ "ib_uverbs", SEVERITY_ERR, "no program can open an RDMA device" },
-		{ "rdma_ucm", SEVERITY_ERR, "connections by address (rdma_cm) cannot be made" },
+		{ "rdma_ucm", SEVERITY_WARN, "connections by address (rdma_cm) cannot be made" },
 		{ "ib_umad", SEVERITY_WARN, "ibstat and the InfiniBand diagnostics do not work" },
 	};
 	size_t before = ctx->findings->count;
@@ -160,6 +160,7 @@ static const struct rule modules_rdma_rules[] = {
 		.title = "No RDMA device exists: the NIC's driver is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_mlx5,
 		.impact = "NCCL falls back to sockets. NVSHMEM and DeepEP do not start.",
 		.remedy = "Load mlx5_ib.",
@@ -180,6 +181,7 @@ static const struct rule modules_rdma_rules[] = {
 		.title = "RDMA programs fail: a module that they need is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_rdma,
 		.impact = "Programs cannot open RDMA devices, or cannot connect.",
 		.remedy = "Load the module, now and at boot.",

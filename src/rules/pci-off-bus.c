@@ -160,7 +160,6 @@ static const struct rule pci_off_bus_rules[] = {
 			"Drain the node, then power it off and on. If it happens again, check seating, power, cooling and riser "
 			"of the device.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
 		.action = ACTION_POWER_CYCLE,
 		.reads =
 			"The first registers of every GPU, NVSwitch and RDMA NIC. In the kernel log: \"fallen off the bus\" "

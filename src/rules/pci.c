@@ -9,6 +9,7 @@
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -64,7 +65,8 @@ static bool is_unassigned(const struct pci_bar *bar)
 #define RESIZES_SINCE "530.30.02"
 
 /* What makes BAR1 larger: a setting of the driver, of this node's firmware, of the host's, or of the card. */
-static void fail_small(struct rule_context *ctx, const struct answer *base, bool largest)
+/* CARD: the remedy where the card offers no larger BAR1; else NULL. */
+static void fail_small(struct rule_context *ctx, const struct answer *base, const char *card)
 {
 	struct answer answer = *base;
 	const struct fact_str *driver = &ctx->node->driver.version;
@@ -74,9 +76,8 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, bool
 				"firmware setup, then check the size of BAR1 there.";
 		answer.mender = MENDER_HOST;
 		answer.action = ACTION_HOST_SIDE;
-	} else if (largest) {
-		answer.remedy = "Update the card's VBIOS, or change its display mode with NVIDIA's "
-				"displaymodeselector. This node's firmware setup cannot change it.";
+	} else if (card) {
+		answer.remedy = card;
 		answer.mender = MENDER_HARDWARE;
 		answer.action = ACTION_UPDATE_FIRMWARE;
 	} else if (is_known(*driver) && version_compare(driver->value, RESIZES_SINCE) < 0) {
@@ -88,6 +89,16 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, bool
 	}
 	answer.has_mender = answer.has_fix = answer.remedy != NULL;
 	rule_answer(ctx, &answer);
+}
+
+/* A workstation or data-centre card can have a display mode with a small BAR1. No setting of this node changes
+ * either. */
+static const char *card_remedy(const struct gpu_model *model)
+{
+	return model->kind == GPU_GEFORCE
+		       ? "Update the card's VBIOS. The firmware setup of this node cannot change it."
+		       : "Change the card's display mode with NVIDIA's displaymodeselector, or update "
+			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
 static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -121,7 +132,7 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
 				.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") },
 			},
-			known_is(largest, true));
+			known_is(largest, true) ? card_remedy(model) : NULL);
 }
 
 static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -287,7 +298,7 @@ static void check_rebar(struct rule_context *ctx)
 					.expected = "BAR1 resized to the largest size",
 					.evidence = { FACT(ctx, d, "rebar") },
 				},
-				false);
+				NULL);
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "rebar") });
 	}
@@ -487,11 +498,27 @@ static void check_link(struct rule_context *ctx)
 
 /* ---- distance ---- */
 
+/* With one NIC for all GPUs some of them have to be far from it. */
+static bool has_several_nics(struct rule_context *ctx)
+{
+	const struct pci_device *first = NULL;
+
+	for_each(gpu, &ctx->endpoints->gpus) {
+		if (first && gpu->nic && !is_same_slot(first->bdf.value, gpu->nic->bdf.value))
+			return true;
+		first = first ? first : gpu->nic;
+	}
+	return false;
+}
+
 static void check_affinity(struct rule_context *ctx)
 {
+	bool several;
+
 	if (skip_without_gpu(ctx) ||
 	    skip_in_vm(ctx, "how far GPUs and NICs are apart is not visible here"))
 		return;
+	several = has_several_nics(ctx);
 	for_each(gpu, &ctx->endpoints->gpus) {
 		const struct pci_device *d = gpu->chain.device, *nic = gpu->nic;
 
@@ -502,14 +529,16 @@ static void check_affinity(struct rule_context *ctx)
 				.evidence = { FACT(ctx, d, "numa_node"),
 					      FACT(ctx, nic, "numa_node") });
 		else if (gpu->path.class == PATH_SYS)
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(
-				     ctx, "the nearest NIC %s is on another NUMA node (SYS)",
-				     nic->bdf.value),
-			     .expected = "a NIC below the same switch or host bridge",
-			     .evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
-					   FACT(ctx, d, "numa_node"),
-					   FACT(ctx, nic, "numa_node") });
+			FAIL_AS(ctx, several ? SEVERITY_WARN : SEVERITY_INFO,
+				.subject = d->bdf.value,
+				.observed = text_printf(
+					ctx, "the nearest NIC %s is on another NUMA node (SYS)",
+					nic->bdf.value),
+				.expected = several ? "a NIC below the same switch or host bridge"
+						    : NULL,
+				.evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
+					      FACT(ctx, d, "numa_node"),
+					      FACT(ctx, nic, "numa_node") });
 		else
 			PASS(ctx, .subject = d->bdf.value,
 			     .observed = text_printf(ctx, "%s: %s", nic->bdf.value,

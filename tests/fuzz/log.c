@@ -36,7 +36,7 @@ static void scan(struct span text)
 		lines++;
 		if (kmsg_record_parse(line, &record) == 0) {
 			check_inside(line, record.message);
-			log_scan_message(&scan, record.time_us, record.message);
+			log_scan_message(&scan, record.time_us, record.level, record.message);
 		}
 		for (int syslog = 0; syslog < 2; syslog++) {
 			if (!kmsg_line_parse(line, syslog, &parsed))
@@ -44,7 +44,7 @@ static void scan(struct span text)
 			check_inside(line, parsed.text);
 			check_inside(parsed.text, parsed.message);
 			log_scan_text(&scan, parsed.timed ? parsed.time_us : LOG_NO_TIME,
-				      parsed.text, parsed.message);
+				      parsed.level, parsed.text, parsed.message);
 			if (kmsg_is_banner(parsed.message))
 				log_scan_forget(&scan);
 		}
@@ -55,7 +55,7 @@ static void scan(struct span text)
 		assert(is_known(found->first) && is_known(found->last));
 		assert(strlen(found->last.value) <= 3 * LOG_LINE_MAX);
 		for_each(device, &found->devices)
-			assert(bdf_is(span_of(*device)));
+			assert(bdf_is(span_of(device->name.value)));
 	}
 }
 
