@@ -81,8 +81,8 @@ def process(comm, pid, entry, target):
     ("gdrdrv 2.5 opensource\n", "the module gdrdrv uses nvidia"),
     ("file /proc/fb\n\t0 nvidia-drmdrmfb\n", "nvidia-drm draws the console"),
     ("remove /sys/module/nvidia_uvm/refcnt\n", "could not be read: ENOENT"),
-    ("file /etc/modprobe.d/a.conf\n\tinstall nvidia_uvm /bin/true\n", "a.conf:1 loads nvidia_uvm by"),
-    ("file /etc/modprobe.d/a.conf\n\tremove nvidia /sbin/rmmod nvidia\n", "a.conf:1 unloads nvidia by"),
+    ("file /etc/modprobe.d/a.conf\n\tinstall nvidia_uvm /bin/true\n", "a.conf:1 loads nvidia_uvm with"),
+    ("file /etc/modprobe.d/a.conf\n\tremove nvidia /sbin/rmmod nvidia\n", "a.conf:1 unloads nvidia with"),
     ("ko nvidia version=999.1\n", "another version of the driver than the running one"),
 ])
 def test_who_holds_it(make, text, said):

@@ -125,7 +125,7 @@ def test_killed_with_somebodys_file_displaced(root, path, count, verb):
     run.kill()
     ran = txn.run(root, verb)
     assert txn.read(root, path).decode() == ADMIN, str(ran)
-    assert not ours_in(folder) and "somebody changed it since" in ran.outcome["recovered"][0]
+    assert not ours_in(folder) and "it was changed after the repair" in ran.outcome["recovered"][0]
 
 
 def test_two_edits_are_both_kept(root):
@@ -177,7 +177,7 @@ def test_image_made_by_hand_after_a_kill(root, full):
         said = with_full_var(root, "recover") if full else txn.run(root, "recover").outcome
         assert txn.read(root, txn.IMAGE) == made, said
         text = " ".join(said["recovered"])
-        assert "as it was" not in text and "somebody changed it since" in text, said
+        assert "as it was" not in text and "it was changed after the repair" in text, said
         assert txn.read(root, GRUB) == b"quiet\n" and not os.path.exists(root + txn.CONF)
 
 

@@ -188,7 +188,7 @@ int workers_again(struct workers *w, size_t worker, size_t begin)
 	    w->fleet->progress->ended[file - 1])
 		return -EIO;
 	w->fleet->progress->ended[file - 1] = true;
-	complain("%s: the process that read it crashed (%s)", w->fleet->files[file - 1],
+	complain("%s: the process that read it ended early (%s)", w->fleet->files[file - 1],
 		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "see above");
 	return start_one(w, worker, begin);
 }
