@@ -227,7 +227,7 @@ static void warn_of_load(struct fixing *f, const char *module)
 		return;
 	text = arena_printf(
 		f->arena,
-		"modprobe %s will fail (%s): the option has no effect until that is mended.",
+		"modprobe %s will fail (%s). The option has no effect until this is corrected.",
 		module, verdict.why);
 	if (f->repair->cost && strstr(f->repair->cost, text))
 		return;
