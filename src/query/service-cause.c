@@ -146,7 +146,7 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 		if (!str_is(r->claim, s->unit.value) || reference_state(r) != REFERENCE_MISSING ||
 		    known_is(r->kind, REFERENCE_FILE) != files)
 			continue;
-		cause->text = arena_printf(arena, "%s: %s names %s, which is not there",
+		cause->text = arena_printf(arena, "%s: %s names %s, which does not exist",
 					   reference_place(arena, r), r->role.value, r->name.value);
 		cause->remedy =
 			known_is(r->kind, REFERENCE_USER)
