@@ -449,5 +449,5 @@ def test_a_real_proof(tmp_path):
                          "--with", os.path.join(PROOFS, "h200-x4.json"))
     said = answer(result, "driver/peer-mapping-override")
     assert (said["verdict"], said["configured_verdict"]) == ("fail", "fail")
-    assert answer(result, "proof/peer-copy")["observed"] == "12 copies arrived whole"
+    assert answer(result, "proof/peer-copy")["observed"] == "12 copies with the right data"
     assert answer(result, "proof/stream-memops")["verdict"] == "pass"

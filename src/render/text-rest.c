@@ -74,7 +74,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 }
 
 /* Notes ask for nothing: with many of them, most are only counted. */
-#define NOTES_SHOWN 4
+#define NOTES_SHOWN 3
 
 static void show_notes(struct view *v)
 {
