@@ -14,6 +14,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "evaluate/preflight.h"
 #include "evaluate/report.h"
 
 #define HELP_WIDTH 80
@@ -542,6 +543,23 @@ static void help_option(const struct option_row *row, const struct verb *verb)
 	help_row(left, right);
 }
 
+static void help_omissions(void)
+{
+	printf("\nNot asked, because reading it takes longer than a prolog has (doctor does):\n");
+	for (const struct preflight_omission *o = preflight_omissions; o->what; o++) {
+		char rules[512] = "";
+		size_t n = 0;
+
+		for (size_t i = 0; o->rules[i] && n < sizeof(rules); i++)
+			n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s", i ? ", " : "",
+					      o->rules[i]);
+		printf("  ");
+		text_wrap(stdout, o->what, 2, 2, HELP_WIDTH);
+		printf("    ");
+		text_wrap(stdout, rules, 4, 4, HELP_WIDTH);
+	}
+}
+
 void cli_help(const struct verb *verb)
 {
 	if (verb) {
@@ -559,6 +577,8 @@ void cli_help(const struct verb *verb)
 	for (const struct option_row *row = option_rows; row->name; row++)
 		if (!verb || row->verbs & verb->bit)
 			help_option(row, verb);
+	if (verb && verb->bit == VERB_PREFLIGHT)
+		help_omissions();
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
 	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
 	       "confirmed. nvnodecheck(8)\n");

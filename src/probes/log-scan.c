@@ -171,6 +171,19 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, st
 		keep_line(scan, pattern, number, time_us, text, &m);
 }
 
+void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
+{
+	struct kmsg_message m = kmsg_message_of(line->message);
+	uint64_t number = 0, time_us;
+	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+
+	if (!pattern)
+		return;
+	if (!kmsg_line_time(line, &time_us))
+		time_us = LOG_NO_TIME;
+	keep_line(scan, pattern, number, time_us, line->text, &m);
+}
+
 /* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
 static void unescape(char *text)
 {

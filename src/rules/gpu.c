@@ -250,8 +250,23 @@ static void check_display(struct rule_context *ctx)
 
 /* ---- how many ---- */
 
-/* HGX boards with NVSwitch have eight GPUs, HGX-2 sixteen. */
+/* HGX boards with NVSwitches have eight GPUs; HGX-2 is two of them (NVIDIA Fabric Manager User Guide). */
 #define BOARD_GPUS 8
+
+/* The board says how many it carries: one that is missing is not on the bus at all. */
+static void check_board(struct rule_context *ctx, size_t gpus)
+{
+	struct kind_answer board = kind_of(ctx->node, KIND_HGX, ctx->arena);
+
+	if (gpus && gpus % BOARD_GPUS == 0)
+		PASS(ctx, .evidence = { "pci.devices" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%zu GPU%s, on a board with NVSwitches: %s", gpus,
+					     gpus == 1 ? "" : "s", board.reason),
+		     .expected = text_printf(ctx, "%d GPUs on a board with NVSwitches", BOARD_GPUS),
+		     .evidence = { "pci.devices" });
+}
 
 /* Servers have slots in pairs; a workstation has as many cards as somebody put in. */
 static void check_odd_count(struct rule_context *ctx, size_t gpus)
@@ -271,8 +286,6 @@ static void check_odd_count(struct rule_context *ctx, size_t gpus)
 
 static void check_usual_count(struct rule_context *ctx, size_t gpus)
 {
-	size_t switches = nvswitches(ctx->node);
-
 	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(
 			ctx,
@@ -281,17 +294,10 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 			.evidence = { "os.hypervisor" });
 	else if (is_unknown(ctx->node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
-	else if (switches && gpus % BOARD_GPUS)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx, "%zu GPUs with %zu NVSwitches", gpus,
-						switches),
-			.expected = text_printf(ctx, "%d GPUs on a board with NVSwitches",
-						BOARD_GPUS),
-			.evidence = { "pci.devices" });
+	else if (node_is(ctx->node, KIND_HGX))
+		check_board(ctx, gpus);
 	else if (gpus > 2 && gpus % 2)
 		check_odd_count(ctx, gpus);
-	else if (switches)
-		PASS(ctx, .evidence = { "pci.devices" });
 	else
 		NOT_APPLICABLE(ctx,
 			       .observed = "[expect] gpu-count is not set, and nothing else tells",
@@ -310,7 +316,8 @@ static void check_count(struct rule_context *ctx)
 		return;
 	}
 	if (!e || span_u64(span_of(e->value), 10, &wanted)) {
-		if (!skip_without_gpu(ctx))
+		/* The board can be there with none of its GPUs. */
+		if (nvswitches(ctx->node) || !skip_without_gpu(ctx))
 			check_usual_count(ctx, gpus);
 	} else if (gpus != wanted) {
 		FAIL(ctx, .observed = text_printf(ctx, "%zu", gpus),
@@ -424,11 +431,12 @@ static const struct rule gpu_rules[] = {
 			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
 			"configuration.",
 		.why = "A GPU that fails early is not on the bus at all, so nothing else misses it. Without an "
-		       "expectation only an odd number of several, or one that does not fit a board with "
-		       "NVSwitches, is a reason to look, as a warning.",
+		       "expectation, a board with NVSwitches says how many it carries: eight. Elsewhere an odd "
+		       "number of several is a reason to look, as a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
 		.sources =
-			"NVIDIA HGX platform documentation; node health checks of GPU clusters (Azure azurehpc-"
+			"NVIDIA Fabric Manager User Guide (HGX-2, HGX A100, H100 and B200 baseboards: eight GPUs "
+			"each); node health checks of GPU clusters (Azure azurehpc-"
 			"health-checks, NVIDIA DCGM)",
 	},
 };
