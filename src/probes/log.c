@@ -27,14 +27,18 @@
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
- * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c), gdrdrv.c and the kernel
- * (module/main.c, module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/,
- * x86/mm/mem_encrypt.c).
+ * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c, nvlink_linux.c), gdrdrv.c and the kernel
+ * (module/main.c, module/signing.c, params.c, iommu/, pci/pci.c, pci/probe.c, pci/setup-bus.c, pci/pcie/,
+ * mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
 	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
+	/* What begins anew: see query/log-age.c. The first thing that the driver says when it is loaded. */
+	{ "driver-begins", "nvidia-nvlink: Nvlink Core is being initialized", { NULL }, KMSG_ANY },
+	{ "gpu-enumerated", "pci ", { ": [10de:", "] type 00 class 0x03" }, KMSG_OF_DEVICE },
+	{ "device-reset", NULL, { ": reset done" }, KMSG_OF_DEVICE },
 	{ "allow-peermapping", "NVRM:", { "allowPeermapping=0" }, KMSG_ANY },
 	{ "api-mismatch", "NVRM:", { "API mismatch" }, KMSG_ANY },
 	{ "bar-invalid", "NVRM:", { "assigned to your NVIDIA device is invalid" }, KMSG_ANY },

@@ -12,6 +12,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/log-age.h"
 #include "query/topology.h"
 
 #define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
@@ -33,6 +34,20 @@ static const struct log_line *logged(const struct node *node, const char *const 
 		const struct log_line *line = node_log(node, patterns[i]);
 
 		if (log_of_device(line, bdf))
+			return line;
+	}
+	return NULL;
+}
+
+/* The same, of lines after which the GPU was not reset, nor the driver loaded again. */
+static const struct log_line *still_so(struct rule_context *ctx, const char *const *patterns,
+				       const char *bdf)
+{
+	for (size_t i = 0; patterns[i]; i++) {
+		const struct log_line *line = node_log(ctx->node, patterns[i]);
+		const struct log_subject *own = log_of_device(line, bdf);
+
+		if (own && !log_new_life(ctx->arena, ctx->node, bdf, own->last_us))
 			return line;
 	}
 	return NULL;
@@ -92,7 +107,7 @@ static void check_ecc(struct rule_context *ctx)
 			continue;
 		candidates++;
 		failed = logged(ctx->node, memory_failed, d->bdf.value);
-		pending = logged(ctx->node, memory_pending, d->bdf.value);
+		pending = still_so(ctx, memory_pending, d->bdf.value);
 		if (failed)
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = log_of_device(failed, d->bdf.value)->last.value,
@@ -154,7 +169,7 @@ static void check_nvlink(struct rule_context *ctx)
 		return;
 	for_each(d, &node->pci.devices) {
 		const struct log_line *line = pci_is_gpu(d)
-						      ? logged(node, nvlink_errors, d->bdf.value)
+						      ? still_so(ctx, nvlink_errors, d->bdf.value)
 						      : NULL;
 
 		if (line)
@@ -346,8 +361,8 @@ static const struct rule gpu_rules[] = {
 			"160, 161, 171, 172.",
 		.why = "What the GPU keeps about its memory (pending rows, remap failures of earlier boots) is "
 		       "seen through NVML, which opens the device: nvnodecheck does not, so without such a line the "
-		       "answer is unknown and never a pass. A GPU that was reset since the line is shown as pending "
-		       "although it is not.",
+		       "answer is unknown and never a pass. Errors are over when the log says later that the GPU was "
+		       "reset or the driver loaded again; remaps that failed are not.",
 		.check = "nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
 		.sources = "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
 			   "docs.nvidia.com/deploy: GPU memory error management; Xid errors",

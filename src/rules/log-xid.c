@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/log-age.h"
 
 #define PREFIX "xid-"
 #define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
@@ -142,6 +143,8 @@ struct seen {
 	const char *name;
 	const struct log_line *line;
 	const char *last; /* of those about the GPU */
+	struct fact_u64 last_us;
+	const char *since; /* what ended it; NULL: nothing */
 };
 
 /* What the lines of one number say of a GPU; BDF "": those that name none. */
@@ -152,7 +155,8 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 	*seen = (struct seen){ .action = XID_WATCH,
 			       .name = "not in this program's table",
 			       .line = line,
-			       .last = own ? own->last.value : line->last.value };
+			       .last = own ? own->last.value : line->last.value,
+			       .last_us = own ? own->last_us : line->last_us };
 	if (!str_starts(line->pattern, PREFIX) ||
 	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number) ||
 	    (*bdf ? !own : line->devices.count > 0))
@@ -177,6 +181,28 @@ static const char *fact_of(struct rule_context *ctx, const struct seen *seen, co
 		    : fact_path(ctx->arena, "log.lines", seen->line->pattern.value, member);
 }
 
+/* What asks for a reset or a boot is over when there was one. What asks for the vendor stays. */
+static bool read_seen(struct rule_context *ctx, const struct log_line *line, const char *bdf,
+		      struct seen *seen)
+{
+	if (!read_line(line, bdf, seen))
+		return false;
+	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT)
+		seen->since = log_new_life(ctx->arena, ctx->node, *bdf ? bdf : NULL, seen->last_us);
+	if (seen->since)
+		seen->action = XID_IGNORE;
+	return true;
+}
+
+static const char *say_xid(struct rule_context *ctx, const struct seen *seen, const char *others)
+{
+	if (seen->since)
+		return text_printf(ctx, "Xid %" PRIu64 " (%s) is over%s; since then %s",
+				   seen->number, seen->name, others, seen->since);
+	return text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", seen->number, seen->name,
+			   actions[seen->action].words, others, seen->last);
+}
+
 /* The worst Xid of the GPU; what names it beside others is the action's word for it. */
 static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
@@ -184,7 +210,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 	const char *others = "";
 
 	for_each(line, &ctx->node->log.lines)
-		if (read_line(line, bdf, &seen) && (!worst.line || seen.action > worst.action))
+		if (read_seen(ctx, line, bdf, &seen) && (!worst.line || seen.action > worst.action))
 			worst = seen;
 	if (!worst.line)
 		return;
@@ -193,10 +219,8 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 			others = text_printf(ctx, "%s%s%" PRIu64, others,
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
-		.observed = text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number,
-					worst.name, actions[worst.action].words, others,
-					worst.last),
-		.expected = "no Xid since the boot", .remedy = actions[worst.action].remedy,
+		.observed = say_xid(ctx, &worst, others), .expected = "no Xid since the boot",
+		.remedy = actions[worst.action].remedy,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),
 			      fact_of(ctx, &worst, bdf, "count") });
 }
@@ -242,12 +266,17 @@ static const struct rule log_xid_rules[] = {
 		.why = "The severity follows the immediate action of NVIDIA's catalog: reset and "
 		       "reboot are errors, what is to be watched is a warning, what a program does "
 		       "to itself (13, 31, 43) is information. No number by itself proves a wrong "
-		       "setting of the host. A reset since then does not take the line out of the "
-		       "log. A number that is not in the table is a warning.",
+		       "setting of the host. An Xid that asks for a reset or a boot is over when the "
+		       "log says later that the driver was loaded again, or that the GPU was reset or "
+		       "found on the bus again. A number that is not in the table is a warning.",
 		.check = "dmesg | grep Xid",
 		.sources = "NVIDIA GPU deployment documentation, Analyzing Xid Errors with the Xid "
 			   "Catalog (docs.nvidia.com/deploy/xid-errors)\n"
 			   "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
+			   "open-gpu-kernel-modules: kernel-open/nvidia/nvlink_linux.c, "
+			   "src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
+			   "Linux: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c "
+			   "(pci_dev_restore)\n"
 			   "github.com/leptonai/gpud: "
 			   "components/accelerator/nvidia/xid/catalog_generated.go",
 	},

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
+#include "query/log-age.h"
 #include "query/topology.h"
 
 static void check_allow_peermapping(struct rule_context *ctx)
@@ -67,10 +68,33 @@ static const char *say_init(struct rule_context *ctx, const char *line, const ch
 	return stage ? text_printf(ctx, "%s: it failed %s", line, stage) : line;
 }
 
+/* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
+static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
+			 const struct log_subject *gpu)
+{
+	const char *name = gpu ? gpu->name.value : NULL;
+	const char *remedy = init_remedy(ctx->node);
+	const char *last = gpu ? gpu->last.value : line->last.value;
+	const char *fact = gpu ? log_device_fact(ctx->arena, line, name, "last")
+			       : "log.lines[rm-init-failed].last";
+	const char *since = log_new_life(ctx->arena, ctx->node, name,
+					 gpu ? gpu->last_us : line->last_us);
+
+	if (since)
+		NOTE(ctx, .subject = name,
+		     .observed = text_printf(ctx, "%s; since then %s", last, since),
+		     .evidence = { fact });
+	else
+		FAIL(ctx, .subject = name, .observed = say_init(ctx, last, remedy),
+		     .expected = "the driver initialises every GPU", .remedy = remedy,
+		     .evidence = { fact,
+				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
+				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
+}
+
 static void check_rm_init(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "rm-init-failed");
-	const char *remedy = init_remedy(ctx->node);
 
 	if (!line) {
 		if (!skip_without_gpu(ctx))
@@ -78,16 +102,9 @@ static void check_rm_init(struct rule_context *ctx)
 		return;
 	}
 	for_each(gpu, &line->devices)
-		FAIL(ctx, .subject = gpu->name.value,
-		     .observed = say_init(ctx, gpu->last.value, remedy),
-		     .expected = "the driver initialises every GPU", .remedy = remedy,
-		     .evidence = { log_device_fact(ctx->arena, line, gpu->name.value, "last"),
-				   log_device_fact(ctx->arena, line, gpu->name.value, "count"),
-				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
+		fail_rm_init(ctx, line, gpu);
 	if (!line->devices.count)
-		FAIL(ctx, .observed = say_init(ctx, line->last.value, remedy),
-		     .expected = "the driver initialises every GPU", .remedy = remedy,
-		     .evidence = { "log.lines[rm-init-failed].last" });
+		fail_rm_init(ctx, line, NULL);
 }
 
 /* ---- DMA-BUF ---- */
@@ -372,7 +389,8 @@ static const struct rule log_rules[] = {
 			"\"RmInitAdapter failed!\" in the kernel log, and the first of the numbers after it.",
 		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. video "
 		       "BIOS, 0x4. resources, 0x6. GSP firmware. The log does not tell whether a later attempt "
-		       "in the same boot went well.",
+		       "of the same driver went well. It is over when the driver was loaded again since, or the "
+		       "GPU was reset or found on the bus again.",
 		.check = "dmesg | grep -B5 'RmInitAdapter failed'",
 		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
 	},
