@@ -580,6 +580,7 @@ struct log_facts {
 	LIST(struct log_line) lines; /* lines that mean something, by their pattern */
 };
 
+#include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-references.h"
@@ -632,6 +633,7 @@ struct node {
 	struct proof_facts proof;
 	struct repairs_facts repairs;
 	struct references_facts references;
+	struct acknowledged_facts acknowledged;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -656,6 +658,7 @@ extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
+extern const struct desc acknowledged_facts_desc;
 extern const struct desc service_desc;
 
 #endif
