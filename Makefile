@@ -9,6 +9,7 @@
 #   make check-texts           that no text of a rule decides anything: a build with all of them replaced
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
+#   make check-loads           modules of a real kernel, some of them damaged: the dry run against the kernel
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
 #   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
@@ -87,13 +88,14 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/service-words.inc $(B)/report-style.inc $(B)/report-script.inc \
+	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc \
+	 $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -129,7 +131,8 @@ $(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-acknowledged.h src/facts/facts-services.h src/facts/facts-software.h \
+	      src/facts/facts-failures.h src/facts/facts-loads.h src/facts/facts-acknowledged.h \
+	      src/facts/facts-references.h src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h \
 	      src/facts/proof.h src/facts/own-files.h src/facts/facts.c src/facts/services.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk $(FACTS_PAGE)
@@ -180,9 +183,13 @@ $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
 
-$(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
+$(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
+
+$(B)/nvshmem-variables.inc: data/nvshmem-variables.txt
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^\([A-Z][A-Z0-9_]*\) *\([0-9.]*\)$$/{ "\1", "\2" },/p' $< > $@
 
 # Style and script of a page, as a string of C.
 quote := sed 's/["\\]/\\&/g; s/^\t*//; s/.*/"&\\n"/'
@@ -192,6 +199,10 @@ $(B)/report-style.inc: data/report.css
 $(B)/report-script.inc: data/report.js
 	@mkdir -p $(@D)
 	$(Q)$(quote) $< > $@
+
+$(B)/kernel-messages.inc: data/kernel-messages.tsv data/kernel-messages.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/kernel-messages.awk data/kernel-messages.tsv > $@
 
 $(B)/service-words.inc: data/service-words.tsv data/service-words.awk
 	@mkdir -p $(@D)
@@ -205,9 +216,11 @@ $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
+$(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
+$(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
 $(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags
@@ -221,6 +234,12 @@ unit: $(UNITS) $(B)/tests/txn-driver $(B)/tests/generator-standin
 
 # Carries out plans that a test wrote down: tests/test_txn.py, tests/test_generators.py.
 $(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
+	@echo "  CC      $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
+		$(ALL_LDLIBS)
+
+# Says which modules would be loaded: tests/vm/loads.py.
+$(B)/tests/load-driver: tests/load-driver.c $(B)/tests/all.a
 	@echo "  CC      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
@@ -271,6 +290,10 @@ check-generators: all $(B)/tests/txn-driver
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+# What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
+check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
+	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
 
 # As root: Debian roots made with debootstrap are kept in build/vm.
 check-reboot: $(B)/nvnodecheck

@@ -115,7 +115,7 @@ function words_line(line,    name, more)
 	gsub(/^const char \*const |\[\].*/, "", name)
 	while (line !~ /};/ && (getline more) > 0)
 		line = line " " more
-	gsub(/^[^{]*\{|, NULL.*$|"/, "", line)
+	gsub(/^[^{]*\{|,[ \t]*NULL.*$|"/, "", line)
 	words[name] = squeeze(line)
 }
 

@@ -2,7 +2,7 @@
 /*
  * hostile-library.c - a library that, when the program opens it, tries what an attacker would who got code to run
  * in the process that looks, and says on descriptor $SAY how each try ended. $AT is a file of the caller's, $SOCKET
- * a listening Unix socket, $VICTIM a process.
+ * a listening Unix socket, $VICTIM a process. Without a filter of system calls it tries nothing: it would succeed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -71,6 +72,10 @@ __attribute__((constructor)) static void attack(void)
 	char fresh[4096];
 	int held = open(at, O_RDONLY);
 
+	if (prctl(PR_GET_SECCOMP) != 2) {
+		say("unconfined", 0);
+		return;
+	}
 	snprintf(fresh, sizeof(fresh), "%s.new", at);
 	say("execve", execve(arguments[0], arguments, arguments + 2));
 	say("execveat", syscall(SYS_execveat, AT_FDCWD, arguments[0], arguments, arguments + 2, 0));

@@ -1066,3 +1066,25 @@ def test_what_comes_later_and_was_not_read(scratch):
         os.makedirs(directory + path, exist_ok=True) if path.endswith(".d") else None
         plan = without(directory, path, *args)
         assert "could not be read" in plan.refused(args[0]) and plan.empty(), path
+
+
+# ---- modules that will not load ----
+
+ALTERNATIVES = """
+file /etc/modprobe.d/nvidia.conf
+    install nvidia modprobe -i nvidia-current $CMDLINE_OPTS
+"""
+
+
+def test_option_of_a_module_that_will_not_load(make):
+    """The option is written, and the plan says that it has no effect until the module loads."""
+    for text, said in ((ALTERNATIVES, True), ("", False)):
+        plan = deepep(make, text=text)
+        cost = plan.repair("driver/peer-mapping-override")["cost"] or ""
+        assert ("modprobe nvidia will fail" in cost) == said, cost
+
+
+def test_module_that_will_not_load_is_not_loaded(make):
+    plan = make("hgx-h100-ib", "unload nvidia_uvm\nko nvidia-uvm symbols=missing_symbol\nsymvers\n")
+    assert not plan.step("load-module")
+    assert not plan.repair("modules/nvidia-uvm-not-loaded")["what"]

@@ -155,7 +155,7 @@ def test_a_good_version_beside_a_bad_one(tmp_path):
     known.set_version(facts, "nccl", "99.1")
     said, = about(report_of(facts, tmp_path))
     assert (said["verdict"], said["subject"]) == ("note", "NCCL 2.20.4 (nccl-uds-comm-split)")
-    assert "/x/nccl-2.20.4; 99.1 is installed too" in said["observed"]
+    assert "/x/nccl-2.20.4 are affected; 99.1 is installed too" in said["observed"]
 
 
 def test_nothing_is_installed(tmp_path):

@@ -238,7 +238,8 @@ def test_no_spelling_of_the_machine(stages, tmp_path):
 
 
 @pytest.mark.parametrize("host", ["name", "names", "read", "gpu", "nvidia", "node1", "etc", "modprobe", "grub2", "root",
-                                  "saved_entry", "linux", "localhost", "a", "mlx5_0", "text", "redacted"])
+                                  "saved_entry", "linux", "localhost", "a", "mlx5_0", "text", "redacted",
+                                  "units", "services", "log"])
 def test_a_host_that_is_called_like_a_word(host, stages, tmp_path):
     """Keys, paths and words that are the kernel's stay; the host is not named."""
     stage, file = stages("words"), tmp_path / "node.capture"

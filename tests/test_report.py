@@ -228,8 +228,10 @@ def steps(text):
 def test_steps_are_in_order_with_one_reboot(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)
-    assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == ["Repair ", "By hand", "In the", "In the", "Drain the"]
+    assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == [
+        "Repair ", "By hand", "In the", "In the", "Drain the", "By hardware"]
     assert "environment of the job" in said[2] and "firmware setup" in said[3]
+    assert "By hardware service" in said[5]
     assert len(re.findall(r"systemctl (?:reboot|poweroff)", text)) == 1
     assert "without --apply it only shows the changes" in unwrapped(text)
 

@@ -158,6 +158,32 @@ def test_ofed_by_its_sources(tmp_path):
     }
 
 
+def test_links_are_followed_to_their_end(tmp_path):
+    """Alternatives put links between: OFED from 5.5 on, libraries of cluster installations."""
+    assert items_of(make(tmp_path / "t", {
+        "/usr/src/ofa_kernel/default": Link("/etc/alternatives/ofa_kernel_headers"),
+        "/etc/alternatives/ofa_kernel_headers": Link("/usr/src/ofa_kernel/x86_64/5.15.0-91-generic"),
+        "/usr/src/ofa_kernel/x86_64/5.15.0-91-generic/": "",
+        GNU + "libnccl.so.2": Link("/etc/alternatives/nccl"),
+        "/etc/alternatives/nccl": Link("../../opt/nccl/libnccl.so.2.28.9"),
+        "/opt/nccl/libnccl.so.2.28.9": "",
+    })) == {
+        "/usr/src/ofa_kernel/default": ("ofa_kernel", "5.15.0-91-generic"),
+        "/usr/src/ofa_kernel/x86_64/5.15.0-91-generic": ("ofa_kernel", "5.15.0-91-generic"),
+        GNU + "libnccl.so.2": ("nccl", "2.28.9"),
+    }
+
+
+def test_links_in_a_circle(tmp_path):
+    facts = observe(make(tmp_path / "t", {
+        "/usr/lib/x": "",
+        "/usr/src/ofa_kernel/default": Link("/etc/alternatives/ofa_kernel_headers"),
+        "/etc/alternatives/ofa_kernel_headers": Link("/usr/src/ofa_kernel/default"),
+    }))
+    assert "/usr/src/ofa_kernel/default" not in str(facts["software"])
+    assert gaps(facts, "software")["/usr/src/ofa_kernel/default"] == "ELOOP"
+
+
 def stanza(package, version, status="install ok installed"):
     return "Package: %s\nStatus: %s\nDescription: x\n Package: no\nVersion: %s\n\n" % (
         package, status, version)

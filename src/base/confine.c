@@ -37,8 +37,9 @@ static void limit_memory(void)
 /* ---- capabilities ---- */
 
 #define BIT(capability) (1ull << (capability))
-/* Files of mode 0600 of other users. */
+/* Files of mode 0600 of other users. Containers often have the one that also lets write, and not this one. */
 #define FOR_FILES BIT(CAP_DAC_READ_SEARCH)
+#define FOR_FILES_ELSE BIT(CAP_DAC_OVERRIDE)
 /* Configuration space past its first 64 bytes; environment and links of other users' processes; /dev/kmsg. */
 #define FOR_KERNEL (BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_SYSLOG))
 
@@ -50,6 +51,8 @@ static void drop_capabilities(bool kernel)
 
 	if (syscall(SYS_capget, &header, has) < 0)
 		return;
+	if (!(has[0].permitted & FOR_FILES))
+		kept |= FOR_FILES_ELSE;
 	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		has[i].permitted &= (uint32_t)(kept >> (32 * i));
 		has[i].effective &= has[i].permitted;

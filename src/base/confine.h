@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Private memory of one process that looks: several times what the largest module of a driver unpacks to. */
-#define CONFINE_MEMORY (512u << 20)
+#define CONFINE_MEMORY (256u << 20)
 
 struct confine {
 	int tree; /* the only folder, but for those of libraries, whose files may be read; -1: all */

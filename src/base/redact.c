@@ -413,7 +413,7 @@ static void find(const struct redact *r, struct replacement *out, struct span s,
 			forms[i](r, out, s);
 }
 
-static void tell(const struct redact *r, struct span before, const char *after)
+static void report_replaced(const struct redact *r, struct span before, const char *after)
 {
 	if (r->told && !span_is(before, after))
 		r->told(r->user, before, after);
@@ -431,7 +431,7 @@ void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names
 		if (!inside)
 			find(r, &found, rest, i ? text.p[i - 1] : ' ', names);
 		if (found.taken) {
-			tell(r, (struct span){ rest.p, found.taken }, found.text);
+			report_replaced(r, (struct span){ rest.p, found.taken }, found.text);
 			fputs(found.text, out);
 			i += found.taken;
 			inside = true;
@@ -446,7 +446,7 @@ void redact_put_host(struct redact *r, FILE *out, struct span name)
 {
 	const char *stand_in = span_find(name, '.') < name.n ? HOST "." DOMAIN : HOST;
 
-	tell(r, name, stand_in);
+	report_replaced(r, name, stand_in);
 	fputs(stand_in, out);
 }
 
@@ -455,6 +455,6 @@ void redact_put_instead(struct redact *r, FILE *out, struct span text)
 	char stand_in[32];
 
 	snprintf(stand_in, sizeof(stand_in), "redacted-%08" PRIx32, (uint32_t)hash(r, 'w', text));
-	tell(r, text, stand_in);
+	report_replaced(r, text, stand_in);
 	fputs(stand_in, out);
 }

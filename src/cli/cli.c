@@ -86,7 +86,8 @@ const struct option_row option_rows[] = {
 	  "also say what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
 	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
-	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep",
+	{ "profile", 0, AT(PROFILES, profiles), "LIST",
+	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
 	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
@@ -474,8 +475,8 @@ static int check_once(const struct verb *verb, const struct option_row *row, con
 
 /* What any error is told with: the verb, whose words are offered, and the format, for those who read
  * standard output alone. getopt moves words about, here those of a copy. */
-static void look_ahead(int argc, char **argv, const char *shorts, const struct option *longs,
-		       struct options *o)
+static void read_verb_and_format(int argc, char **argv, const char *shorts,
+				 const struct option *longs, struct options *o)
 {
 	_cleanup_free_ char **words = memory_need(calloc((size_t)argc + 1, sizeof(*words)));
 	int c, word;
@@ -504,7 +505,7 @@ static int parse(int argc, char **argv, struct options *o)
 	*o = (struct options){ .fail_on = -1, .audience = -1 };
 	make_getopt(longs, shorts);
 	opterr = 0;
-	look_ahead(argc, argv, shorts, longs, o);
+	read_verb_and_format(argc, argv, shorts, longs, o);
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find_row(c);
 

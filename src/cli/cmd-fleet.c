@@ -55,8 +55,8 @@ static void put_name(const char *name, const struct report *r)
 }
 
 /* Standard output is the record while this runs. */
-static struct head judge(struct source *source, const char *file, const char *name,
-			 const struct options *options)
+static struct head evaluate_node(struct source *source, const char *file, const char *name,
+				 const struct options *options)
 {
 	struct head head = { 0 };
 	struct settings settings;
@@ -80,8 +80,8 @@ static struct head judge(struct source *source, const char *file, const char *na
 	return head;
 }
 
-static void judge_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
-			void *user)
+static void evaluate_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
+			   void *user)
 {
 	_cleanup_source_ struct source source = { 0 };
 	const struct task *task = user;
@@ -97,7 +97,7 @@ static void judge_share(const struct fleet *fleet, size_t worker, size_t workers
 			continue;
 		}
 		stdout = memory_need(open_memstream(&text, &size));
-		head = judge(&source, fleet->files[i], fleet->names[i], task->options);
+		head = evaluate_node(&source, fleet->files[i], fleet->names[i], task->options);
 		fclose(stdout);
 		stdout = standard;
 		head.bytes = (uint32_t)size;
@@ -177,12 +177,12 @@ static void put_summary(const struct totals *t, const struct options *options)
 	json_print(stdout, json, JSON_C_TO_STRING_PLAIN);
 }
 
-static enum exit_status judge_all(const struct fleet *fleet, const struct options *options)
+static enum exit_status evaluate_all(const struct fleet *fleet, const struct options *options)
 {
 	struct task task = { options };
 	struct totals totals = { 0 };
 	struct workers workers;
-	int rc = workers_start(&workers, fleet, judge_share, &task);
+	int rc = workers_start(&workers, fleet, evaluate_share, &task);
 
 	for (size_t i = 0; rc == 0 && i < fleet->count; i++)
 		rc = take_file(&workers, i, &totals, options->quiet);
@@ -244,6 +244,6 @@ enum exit_status cmd_fleet(const struct options *options)
 		return status;
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = judge_all(&fleet, options);
+	status = evaluate_all(&fleet, options);
 	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;
 }

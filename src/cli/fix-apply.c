@@ -53,7 +53,7 @@ struct plan *fix_plan(const struct source *source, const struct settings *settin
 	return plan_make(&request);
 }
 
-static void tell(void *user, const char *text)
+static void show_message(void *user, const char *text)
 {
 	(void)user;
 	complain("%s", text);
@@ -64,7 +64,7 @@ struct txn_options fix_txn_options(const struct options *options, const struct r
 	return (struct txn_options){ .root = root,
 				     .writable_parents = options->writable_parents,
 				     .no_regenerate = options->no_regenerate,
-				     .progress = tell };
+				     .progress = show_message };
 }
 
 bool fix_agreed(const struct options *options, const char *question)
@@ -176,7 +176,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 
 /* What changing it brought about: a device number that is another one once a module is loaded
  * again. */
-static void tell_new(const struct report *before, const struct report *now)
+static void report_new_findings(const struct report *before, const struct report *now)
 {
 	for_each(f, &now->findings) {
 		const char *subject = f->answer.subject;
@@ -203,7 +203,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 		return false;
 	}
 	again = fix_plan(&source, c->settings, c->options, &report);
-	tell_new(c->report, report);
+	report_new_findings(c->report, report);
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++) {
 		const struct plan_repair *r = &c->plan->repairs.items[i];
 
@@ -237,7 +237,7 @@ static bool can_do_anything(const struct plan *plan, const struct options *optio
 	return false;
 }
 
-static void settle_results(struct checking *c, const struct txn_outcome *outcome)
+static void set_results(struct checking *c, const struct txn_outcome *outcome)
 {
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++)
 		if (outcome->result == TXN_REFUSED)
@@ -289,7 +289,7 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 	txn.verify = check;
 	txn.user = c;
 	txn_apply(c->plan, &txn, source->arena, &result);
-	settle_results(c, &result);
+	set_results(c, &result);
 	if (!c->options->root && is_known(source->node->os.boot_id))
 		outcome.boot_id = source->node->os.boot_id.value;
 	status = c->options->format == FORMAT_JSON

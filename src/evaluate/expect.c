@@ -58,7 +58,7 @@ static void look_gpu_count(struct expect_look *l)
 }
 
 /* Without the driver these are not there: that tells nothing of the GPU. */
-static void look_gpu(struct expect_look *l, const char *field,
+static void read_gpu(struct expect_look *l, const char *field,
 		     struct fact_str (*value)(const struct gpu *gpu))
 {
 	l->none = "no NVIDIA GPU";
@@ -84,12 +84,12 @@ static struct fact_str video_bios_of(const struct gpu *gpu)
 
 static void look_gpu_model(struct expect_look *l)
 {
-	look_gpu(l, "model", model_of);
+	read_gpu(l, "model", model_of);
 }
 
 static void look_gpu_vbios(struct expect_look *l)
 {
-	look_gpu(l, "video_bios", video_bios_of);
+	read_gpu(l, "video_bios", video_bios_of);
 }
 
 static void look_driver_version(struct expect_look *l)
@@ -151,7 +151,7 @@ static void look_ports_active(struct expect_look *l)
 
 typedef struct fact_str port_value(struct expect_look *l, const struct rdma_port *port);
 
-static void look_ports(struct expect_look *l, bool active_only, const char *field,
+static void read_ports(struct expect_look *l, bool active_only, const char *field,
 		       port_value *value)
 {
 	if (see_no_list(l, l->node->rdma.devices.state, "rdma.devices"))
@@ -186,13 +186,13 @@ static struct fact_str link_layer_of(struct expect_look *l, const struct rdma_po
 static void look_port_rate(struct expect_look *l)
 {
 	l->none = l->node->rdma.devices.count ? "no RDMA port is active" : "no RDMA device";
-	look_ports(l, true, "rate_mbps", rate_of);
+	read_ports(l, true, "rate_mbps", rate_of);
 }
 
 static void look_link_layer(struct expect_look *l)
 {
 	l->none = "no RDMA port";
-	look_ports(l, false, "link_layer", link_layer_of);
+	read_ports(l, false, "link_layer", link_layer_of);
 }
 
 /* ---- the machine ---- */

@@ -6,7 +6,7 @@ bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *
 	static const unsigned int profiles[] = {
 		[HITS_P2P] = PROFILE_P2P,
 		[HITS_GPUDIRECT_RDMA] = PROFILE_RDMA_ANY,
-		[HITS_DEEPEP] = PROFILE_DEEPEP,
+		[HITS_DEEPEP] = PROFILE_GIN_ANY,
 	};
 
 	return row->hits == HITS_BASE || is_asked_for(ctx, profiles[row->hits]);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "evaluate/profiles.h"
 
-const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", NULL };
+const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", "nccl-gin", NULL };
 
 /* ---- profiles ---- */
 
 static unsigned int with_included(unsigned int profiles)
 {
-	if (profiles & PROFILE_DEEPEP)
+	if (profiles & PROFILE_GIN_ANY)
 		profiles |= PROFILE_RDMA;
 	return profiles | PROFILE_BASE;
 }

@@ -11,8 +11,11 @@ enum profile {
 	PROFILE_P2P = 1 << 1,
 	PROFILE_RDMA = 1 << 2,	 /* gpudirect-rdma */
 	PROFILE_DEEPEP = 1 << 3, /* includes gpudirect-rdma */
+	PROFILE_NCCL_GIN =
+		1 << 4, /* NCCL's device API without DeepEP or NVSHMEM; includes gpudirect-rdma */
 };
-#define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_DEEPEP)
+#define PROFILE_GIN_ANY (PROFILE_DEEPEP | PROFILE_NCCL_GIN)
+#define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_GIN_ANY)
 
 /* The profiles of a comma-separated list, what they include among them; 0 and WORD (the part that is
  * none) when it is not right. */

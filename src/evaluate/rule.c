@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "evaluate/refused.h"
 
 #define RULES_MAX 512
 
@@ -89,12 +90,16 @@ const struct answer answer_bare[] = {
 	[VERDICT_NOT_APPLICABLE] = { .verdict = VERDICT_NOT_APPLICABLE },
 };
 
-void rule_answer(struct rule_context *ctx, const struct answer *answer)
+void rule_answer(struct rule_context *ctx, const struct answer *given)
 {
 	struct finding *finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
+	struct answer heard = *given;
+	const struct answer *answer = &heard;
 	enum severity severity = answer->graded ? answer->severity : ctx->rule->severity;
 	enum severity gravest = rule_gravest(ctx->rule);
 
+	if (heard.verdict == VERDICT_FAIL)
+		refused_say(ctx, &heard);
 	finding->rule = ctx->rule;
 	finding->answer = *answer;
 	finding->answer.observed = TEXT(answer->observed);

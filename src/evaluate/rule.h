@@ -109,6 +109,10 @@ struct rule {
 	enum action action;
 	struct fix_call fix;
 	enum activation activation; /* of the fix, or of the remedy by hand */
+	/* A failure of it means that this module is not loaded; "": the subject is the module. What the kernel log and
+	 * the files say against loading it is put into the finding (refused.h). */
+	const char *needs_module;
+	bool needs_driver; /* the same where the subject is a PCI function without a driver */
 	/* Rules whose failure on the same subject (or on the node) causes this one. */
 	const char *follows[RULE_CAUSES_MAX];
 	enum proof_trial trial; /* of prove that outranks what files say */
@@ -160,7 +164,8 @@ struct answer {
 	enum activation activation;
 	enum action action;
 	enum mender mender;
-	bool has_mender; /* mender is the answer's own */
+	bool has_mender;	  /* mender is the answer's own */
+	const char *needs_module; /* instead of the rule's */
 	struct fix_call fix;
 	bool has_fix; /* fix is the answer's own; with a kind of NULL there is none */
 	const char *

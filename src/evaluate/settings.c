@@ -15,7 +15,7 @@
 #define SECTIONS "check, limits, expect or rule ID"
 
 const struct settings_key settings_keys[] = {
-	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep", NULL,
+	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep, nccl-gin", NULL,
 	  "What the node is for, separated by commas. Without it the hardware picks." },
 	{ "check", "fail-on", "warn, err, crit", "err",
 	  "Severity from which a finding counts for the exit status." },
@@ -106,7 +106,7 @@ static int set_check(struct parse *p, const char *key, const char *value)
 		s->profiles_from = p->file;
 		return s->profiles ? 1
 				   : wrong(p, "unknown profile", value,
-					   "base, p2p, gpudirect-rdma or deepep");
+					   "base, p2p, gpudirect-rdma, deepep or nccl-gin");
 	}
 	if (strcmp(key, "fail-on") == 0)
 		return (parse_severity(value, &s->fail_on) == 0 && s->fail_on > SEVERITY_INFO) ||

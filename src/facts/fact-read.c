@@ -340,7 +340,7 @@ static int read_member(struct reader *r, const struct place *above, struct membe
 	return read_field(r, &member, f, (char *)facts + f->offset);
 }
 
-static void settle_rest(const struct desc *desc, uint64_t taken, void *facts)
+static void close_fields_not_given(const struct desc *desc, uint64_t taken, void *facts)
 {
 	for (size_t i = 0; i < desc->count; i++)
 		if (!(taken >> i & 1))
@@ -365,7 +365,7 @@ static int read_struct(struct reader *r, const struct place *place, const struct
 		return refuse(r, place, "too many keys");
 	r->scan.keys_count = members.first;
 	if (members.count < desc->count)
-		settle_rest(desc, members.taken, facts);
+		close_fields_not_given(desc, members.taken, facts);
 	if (desc->optional)
 		*(enum fact_state *)facts = FACT_KNOWN;
 	return 0;

@@ -131,7 +131,7 @@ const char *desc_name(const struct desc *desc, const void *item, char buffer[24]
 }
 
 /* What was found of a list that then stayed unknown is not told either: JSON has no such state. */
-static void settle_list(const struct desc *desc, struct fact_list *list)
+static void close_list(const struct desc *desc, struct fact_list *list)
 {
 	if (list->state != FACT_KNOWN)
 		list->count = 0;
@@ -146,7 +146,7 @@ void field_close_holes(const struct field *field, void *value)
 	else if (field->type == FIELD_STRUCT)
 		fact_close_holes(field->sub, value);
 	else if (field->type == FIELD_LIST || field->type == FIELD_STRS)
-		settle_list(field->sub, value);
+		close_list(field->sub, value);
 }
 
 void fact_close_holes(const struct desc *desc, void *facts)

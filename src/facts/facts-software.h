@@ -11,7 +11,7 @@ struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
 	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep,
 	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, ucx. Stacks: ofed, efa-installer;
-	 * ofa_kernel: the kernel that the installed OFED's symbols are of. Programs: fabricmanager, nvlsm, imex,
+	 * ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm, imex,
 	 * container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that
 	 * modules are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source,
 	 * efa-source. */
@@ -25,7 +25,7 @@ struct software_facts {
 	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
 	struct fact_str libcuda;
 	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
-	LIST(const char *) programs;	 /* that others start by their name: paths of ibstat */
+	LIST(const char *) programs; /* that others start by their name: paths of ibstat, nvcc */
 };
 
 #endif

@@ -665,12 +665,82 @@ static const struct field log_line_fields[] = {
 };
 static const struct desc log_line_desc = DESC(log_line);
 
+const char *const failure_kind_words[] = {
+	"unknown-symbol",
+	"symbol-version",
+	"namespace",
+	"license",
+	"symbol-get",
+	"duplicate-symbol",
+	"version-magic",
+	"signature",
+	"blacklisted",
+	"parameter",
+	"kernel-parameters",
+	"probe",
+	"firmware",
+	"device",
+	"crash",
+	NULL,
+};
+
+static const struct field log_failure_fields[] = {
+	F_STR(log_failure, subject, NULL),  F_ENUM(log_failure, kind, failure_kind_words, NULL),
+	F_STR(log_failure, module, NULL),   F_STR(log_failure, device, NULL),
+	F_STRS(log_failure, details, NULL), F_U64(log_failure, error, NULL),
+	F_U64(log_failure, count, NULL),    F_STR(log_failure, last, NULL),
+	F_U64(log_failure, first_us, NULL), F_U64(log_failure, last_us, NULL),
+};
+static const struct desc log_failure_desc = DESC(log_failure, .ordered = true);
+
+static const struct field log_message_fields[] = {
+	F_STR(log_message, text, NULL),	    F_STR(log_message, driver, NULL),
+	F_U64(log_message, level, NULL),    F_U64(log_message, count, NULL),
+	F_U64(log_message, first_us, NULL), F_U64(log_message, last_us, NULL),
+};
+static const struct desc log_message_desc = DESC(log_message, .ordered = true);
+
 static const struct field log_facts_fields[] = {
 	F_STR(log_facts, source, "/dev/kmsg"),
 	F_BOOL(log_facts, complete, "/dev/kmsg"),
 	F_LIST(log_facts, lines, log_line_desc, "/dev/kmsg"),
+	F_LIST(log_facts, failures, log_failure_desc, "/dev/kmsg"),
+	F_LIST(log_facts, unexplained, log_message_desc, "/dev/kmsg"),
 };
 const struct desc log_facts_desc = DESC(log_facts);
+
+/* ---- loads ---- */
+
+static const struct field load_obstacle_fields[] = {
+	F_STR(load_obstacle, symbol, NULL),
+	F_ENUM(load_obstacle, kind, failure_kind_words, NULL),
+	F_STR(load_obstacle, from, NULL),
+};
+static const struct desc load_obstacle_desc = DESC(load_obstacle, .ordered = true);
+
+static const struct field load_module_fields[] = {
+	F_STR(load_module, name, NULL),
+	F_STR(load_module, path, NULL),
+	F_BOOL(load_module, there, "/lib/modules"),
+	F_STRS(load_module, needs, "/lib/modules"),
+	F_STRS(load_module, missing, "/lib/modules"),
+	F_STR(load_module, vermagic, "/lib/modules"),
+	F_BOOL(load_module, versioned, "/lib/modules"),
+	F_STR(load_module, license, "/lib/modules"),
+	F_STR(load_module, signer, "/lib/modules"),
+	F_LIST(load_module, obstacles, load_obstacle_desc, "/lib/modules"),
+	F_U64(load_module, unchecked, "/lib/modules"),
+};
+static const struct desc load_module_desc = DESC(load_module);
+
+static const struct field loads_facts_fields[] = {
+	F_STR(loads_facts, kernel, "/lib/modules"),
+	F_STR(loads_facts, vermagic, "/lib/modules"),
+	F_STR(loads_facts, signer, "/lib/modules"),
+	F_STR(loads_facts, symbols, "/lib/modules"),
+	F_LIST(loads_facts, modules, load_module_desc, "/lib/modules"),
+};
+const struct desc loads_facts_desc = DESC(loads_facts);
 
 static const struct field env_variable_fields[] = {
 	F_STR(env_variable, name, NULL),
@@ -799,6 +869,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
 	F_STRUCT(node, references, references_facts_desc, NULL),
 	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
+	F_STRUCT(node, loads, loads_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),
 	F_LIST(node, probes, probe_result_desc, NULL),

@@ -573,16 +573,22 @@ struct log_line {
 	LIST(struct log_subject) modules;
 };
 
+#include "facts/facts-failures.h"
+
 struct log_facts {
 	/* /dev/kmsg, journal, /var/log/kern.log, /var/log/messages, /var/log/syslog, /var/log/dmesg */
 	struct fact_str source;
-	struct fact_bool complete;   /* from the boot on: what is not in it did not happen */
-	LIST(struct log_line) lines; /* lines that mean something, by their pattern */
+	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
+	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
+	LIST(struct log_failure) failures; /* what was tried and failed */
+	/* Errors that no pattern is for; unknown: the log does not have the levels of messages. */
+	LIST(struct log_message) unexplained;
 };
 
 #include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-loads.h"
 #include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
 #include "facts/facts-services.h"
@@ -634,6 +640,7 @@ struct node {
 	struct repairs_facts repairs;
 	struct references_facts references;
 	struct acknowledged_facts acknowledged;
+	struct loads_facts loads;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -659,6 +666,7 @@ extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
+extern const struct desc loads_facts_desc;
 extern const struct desc service_desc;
 
 #endif

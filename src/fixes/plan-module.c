@@ -11,6 +11,7 @@
 #include "parse/kparam.h"
 #include "query/module-find.h"
 #include "query/node-find.h"
+#include "query/will-load.h"
 
 #define MODULES_DEP_MAX (8u << 20)
 
@@ -103,11 +104,15 @@ bool fix_load_now(struct fixing *f, const char *module)
 {
 	const struct module_file *file = fix_module_file(f, module);
 	const char *name = module;
+	struct load_verdict verdict;
 
 	if (node_module(f->node, module))
 		return true;
 	if (!check_file(f, module))
 		return false;
+	verdict = will_load(f->arena, f->node, module);
+	if (verdict.answer == LOAD_NO)
+		return fix_refuse(f, "%s would not load: %s", module, verdict.why);
 	if (file && is_known(file->file_name))
 		name = file->file_name.value;
 	if (!check_install(f, name))

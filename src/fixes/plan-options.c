@@ -14,6 +14,7 @@
 #include "parse/nvidia.h"
 #include "query/node-find.h"
 #include "query/setting.h"
+#include "query/will-load.h"
 
 #define WHY "options of kernel modules"
 #define REGISTRY "NVreg_RegistryDwords"
@@ -210,12 +211,32 @@ static bool prove(struct fixing *f, const char *module, const char *param, const
 			  is_known(a->value) ? a->value.value : "");
 }
 
+/* The option is right, and has no effect until the module loads again. */
+static void warn_of_load(struct fixing *f, const char *module)
+{
+	struct load_verdict verdict = will_load(f->arena, f->node, module);
+	const char *text;
+
+	if (verdict.answer != LOAD_NO)
+		return;
+	text = arena_printf(
+		f->arena,
+		"modprobe %s will fail (%s): the option has no effect until that is mended.",
+		module, verdict.why);
+	if (f->repair->cost && strstr(f->repair->cost, text))
+		return;
+	if (!f->repair->cost && f->finding->rule->cost)
+		fix_costs(f, "%s", f->finding->rule->cost);
+	fix_costs(f, "%s", text);
+}
+
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value)
 {
 	if (!check_option(f, module, param, value) || !clear_command_line(f, module, param) ||
 	    !write_option(f, module, param, value) || !prove(f, module, param, value))
 		return false;
 	fix_touch(f, module);
+	warn_of_load(f, module);
 	return true;
 }
 

@@ -1,56 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* host-confine.c - a child that looks at a host, with no more than that takes. */
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/confine.h"
 #include "host/host-private.h"
+#include "parse/field.h"
+#include "parse/mountinfo.h"
 
-/* A folder of a tree where the kernel's own is mounted, with O_PATH; -1: it is another. */
-static int open_kernel_folder(const struct host *host, const char *name, long kind)
+#define MOUNTS_MAX (4u << 20)
+
+static void close_host(struct host **host)
+{
+	host_close(*host);
+}
+
+/* The type of the file system that FD, a descriptor with O_PATH, is on, by the kernel's list of mounts: asking the file
+ * system itself could wait for it. */
+static bool is_on(int fd, const char *type)
+{
+	_cleanup_text_ struct text info = { 0 }, mounts = { 0 };
+	_cleanup_(close_host) struct host *live = host_open_live();
+	struct span rest, line, word;
+	struct mountinfo mount;
+	uint64_t wanted, id;
+	size_t bad = 0;
+
+	if (!live || host_read(live, &info, HOST_FILE_MAX, "/proc/self/fdinfo/%d", fd) ||
+	    host_read(live, &mounts, MOUNTS_MAX, "/proc/self/mountinfo") ||
+	    !field_find(text_span(&info), ':', "mnt_id", &word) || span_u64(word, 10, &wanted))
+		return false;
+	for (rest = text_span(&mounts); span_cut(&rest, '\n', &line);) {
+		struct span words = line;
+
+		if (span_cut(&words, ' ', &word) && span_u64(word, 10, &id) == 0 && id == wanted)
+			return mountinfo_next(&line, &mount, &bad) && span_is(mount.type, type);
+	}
+	return false;
+}
+
+/* A folder of a tree where the kernel's own is mounted; -1: it is another. */
+static int open_kernel_folder(const struct host *host, const char *name, const char *type)
 {
 	int fd = openat(host->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct statfs fs;
 
-	if (fd >= 0 && fstatfs(fd, &fs) == 0 && (long)fs.f_type == kind)
+	if (fd < 0 || is_on(fd, type))
 		return fd;
-	close_fd(&fd);
+	close(fd);
 	return -1;
 }
 
 /* A host that is mounted into a container has the running kernel's own files, and is asked as a live one. */
-static bool is_running(const struct host *host)
-{
-	_cleanup_close_ int proc = -1, sys = -1;
-
-	if (host->kind == HOST_LIVE)
-		return true;
-	proc = open_kernel_folder(host, "proc", PROC_SUPER_MAGIC);
-	sys = open_kernel_folder(host, "sys", SYSFS_MAGIC);
-	return proc >= 0 || sys >= 0;
-}
-
 void host_stand_for(struct host *host)
 {
-	_cleanup_close_ int proc = host->kind == HOST_LIVE
-					   ? open("/proc", O_PATH | O_CLOEXEC)
-					   : open_kernel_folder(host, "proc", PROC_SUPER_MAGIC);
-	ssize_t n;
+	bool live = host->kind == HOST_LIVE;
+	_cleanup_close_ int proc = live ? open("/proc", O_PATH | O_CLOEXEC)
+					: open_kernel_folder(host, "proc", "proc");
+	_cleanup_close_ int sys = live ? -1 : open_kernel_folder(host, "sys", "sysfs");
+	ssize_t n = proc < 0 ? -1 : readlinkat(proc, "self", host->self, sizeof(host->self) - 1);
 
-	n = proc < 0 ? -1 : readlinkat(proc, "self", host->self, sizeof(host->self) - 1);
 	host->self[n < 0 ? 0 : n] = '\0';
+	host->is_running = live || proc >= 0 || sys >= 0;
 }
 
 void host_confine(struct host *host, bool connects)
 {
-	bool kernel = is_running(host);
 	const struct confine how = {
-		.tree = kernel ? -1 : host->root,
-		.kernel = kernel,
+		.tree = host->is_running ? -1 : host->root,
+		.kernel = host->is_running,
 		.connects = connects && host->kind == HOST_LIVE,
 	};
 

@@ -44,6 +44,7 @@ struct host {
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	bool distrust;		/* host_distrust_names() */
+	bool is_running;	/* host_stand_for(): these are files of the running kernel */
 	char self[24]; /* host_stand_for(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;

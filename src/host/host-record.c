@@ -164,13 +164,23 @@ void recorder_free(struct recorder *r)
 /* A path, an entry of the folder PATH, or where the link PATH leads, as it is to be known. */
 typedef void put_name(struct keeping *k, const char *path, const char *name);
 
-static void put_path(struct keeping *k, const char *path, const char *name)
+/* Words of a query are ours, whatever this host is called: "names in units", "limits in /etc/a". */
+static size_t own_words(const char *key)
 {
+	static const char interface[] = "flow control of ";
+
+	if (span_starts(span_of(key), interface))
+		return sizeof(interface) - 1;
+	return strcspn(key, "/");
+}
+
+static void put_question(struct keeping *k, const char *key, const char *name)
+{
+	size_t own = own_words(key);
+
 	(void)name;
-	if (*path == '/')
-		keep_path(k, span_of(path));
-	else
-		keep_as_it_is(k, span_of(path)); /* a question of this program's own: "pci" */
+	keep_as_it_is(k, (struct span){ key, own });
+	keep_path(k, span_of(key + own));
 }
 
 static struct json_object *name_json(struct recorder *r, const char *path, const char *name,
@@ -200,7 +210,7 @@ static struct json_object *begin(struct recorder *r, const char *question, const
 	if (!add_key(r, &r->asked, key))
 		return NULL;
 	record = json_object_new_object();
-	json_put(record, question, name_json(r, path, path, put_path));
+	json_put(record, question, name_json(r, path, path, put_question));
 	if (rc < 0)
 		json_put_string(record, "errno", host_error_word(rc));
 	return record;

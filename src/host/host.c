@@ -10,6 +10,8 @@
 #include "facts/fact.h"
 #include "host/host-private.h"
 
+#define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
+
 void host_close(struct host *host)
 {
 	if (!host)
@@ -388,6 +390,40 @@ int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *forma
 		return rc;
 	last = strrchr(target, '/');
 	snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, last ? last + 1 : target);
+	return 0;
+}
+
+/* PATH becomes the path that TARGET leads to from there, with its ".." as it is written. */
+static int step_along(char path[PATH_MAX], const char *target)
+{
+	char joined[PATH_MAX + NAME_MAX];
+	size_t folder = *target == '/' ? 0 : (size_t)(strrchr(path, '/') + 1 - path);
+	int n = snprintf(joined, sizeof(joined), "%.*s%s", (int)folder, path, target);
+
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(path, joined, (size_t)n + 1);
+	return 0;
+}
+
+int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format, ...)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	int rc, links = 0;
+
+	if (!HOST_FORMAT_PATH(path, format))
+		return answered(host, path, -ENAMETOOLONG);
+	while ((rc = link_at(host, path, target)) == 0) {
+		if (++links > LINKS_MAX)
+			return answered(host, path, -ELOOP);
+		rc = step_along(path, target);
+		if (rc)
+			return answered(host, path, rc);
+	}
+	/* A link that leads nowhere still names what it was made for. */
+	if (links == 0 || (rc != -EINVAL && rc != -ENOENT))
+		return rc;
+	snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, strrchr(path, '/') + 1);
 	return 0;
 }
 

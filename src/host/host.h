@@ -149,6 +149,9 @@ HOST_PATH(3) int host_link(struct host *host, char target[PATH_MAX], const char 
 /* The last part of a link's target: the driver of a device, the group of an IOMMU. */
 HOST_PATH(3)
 int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
+/* The same of a link to links (alternatives): the last part of what the last of them points to, there or not. */
+HOST_PATH(3)
+int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
 bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */

@@ -349,7 +349,7 @@ static void put_token(struct script *s, enum grub_token token)
 	s->begins = true;
 }
 
-static void tell_passed(struct script *s, size_t from)
+static void report_left_out(struct script *s, size_t from)
 {
 	struct grub_reader *r = &s->reader;
 	size_t to = r->token == GRUB_WORD ? (size_t)(r->raw.p - r->text.p) : r->at;
@@ -374,7 +374,7 @@ static void copy_script(struct keeping *k, struct span text, char mark)
 	do {
 		from = s.reader.at;
 		s.reader.token = grub_next_token(&s.reader);
-		tell_passed(&s, from);
+		report_left_out(&s, from);
 		put_token(&s, s.reader.token);
 		arena_reset(s.reader.arena);
 	} while (s.reader.token != GRUB_END && s.reader.token != GRUB_BAD);

@@ -36,6 +36,7 @@ int kmsg_record_parse(struct span record, struct kmsg_record *out)
 	    span_u64(field[2], 10, &out->time_us))
 		return -EINVAL;
 	out->kernel = priority >> 3 == 0;
+	out->level = (int)(priority & 7);
 	out->message = from(record, head + 1);
 	out->message.n = span_find(out->message, '\n');
 	return 0;
@@ -84,6 +85,17 @@ static size_t level_prefix(struct span line)
 	size_t end = line.n && line.p[0] == '<' ? span_find(line, '>') : line.n;
 
 	return end < line.n && end < 5 ? end + 1 : 0;
+}
+
+/* "<6>" is the kernel's own, level 6; dmesg prefixes nothing else. */
+static int read_level(struct span line)
+{
+	size_t n = level_prefix(line);
+	uint64_t priority;
+
+	if (n < 3 || span_u64((struct span){ line.p + 1, n - 2 }, 10, &priority))
+		return KMSG_LEVEL_NONE;
+	return (int)(priority & 7);
 }
 
 /* "2026-11-21T05:00:01.123456+00:00": Unix time in microseconds, or 0. */
@@ -141,12 +153,13 @@ bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out)
 {
 	static const char tag[] = "kernel:";
 
-	*out = (struct kmsg_line){ 0 };
+	*out = (struct kmsg_line){ .level = KMSG_LEVEL_NONE };
 	line = span_trim(line);
 	if (syslog) {
 		if (!cut_syslog_prefix(&line, &out->clock_us))
 			return false;
 	} else {
+		out->level = read_level(line);
 		line = from(line, level_prefix(line));
 	}
 	out->text = line;

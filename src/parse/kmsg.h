@@ -4,6 +4,7 @@
 #define PARSE_KMSG_H
 
 #include "base/span.h"
+#include "parse/kmsg-driver.h"
 
 /* A record as /dev/kmsg gives it, one a read (Documentation/ABI/testing/dev-kmsg):
  *   6,339,5140900,-;NVRM: loading ...
@@ -11,6 +12,7 @@
  */
 struct kmsg_record {
 	bool kernel; /* facility 0: not written by a program */
+	int level;   /* 0 emerg to 7 debug */
 	uint64_t sequence;
 	uint64_t time_us; /* since boot, as printk counts */
 	struct span message;
@@ -32,6 +34,7 @@ struct kmsg_line {
 	struct span message;
 	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
 	struct span time;  /* as it stands in the line, in brackets */
+	int level;	   /* of dmesg --raw; KMSG_LEVEL_NONE: not said */
 	uint64_t clock_us; /* Unix time that a syslog daemon wrote in ISO 8601, or 0 */
 };
 

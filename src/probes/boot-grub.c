@@ -38,7 +38,7 @@ static int read_file(void *user, const char *path, struct arena *arena, struct s
 	return rc;
 }
 
-static int look(void *user, const char *path, bool *folder, uint64_t *size)
+static int stat_path(void *user, const char *path, bool *folder, uint64_t *size)
 {
 	struct probe_context *ctx = user;
 	const char *place = place_of(ctx, path);
@@ -173,7 +173,7 @@ static void add_entries(struct reading *r, const struct grub_entry *items, uint3
 static void fill(struct reading *r, struct span text)
 {
 	struct probe_context *ctx = r->ctx;
-	const struct grub_files files = { read_file, look, add_bls, ctx };
+	const struct grub_files files = { read_file, stat_path, add_bls, ctx };
 	struct grub_menu *menu = &r->menu;
 
 	menu->arena = ctx->arena;

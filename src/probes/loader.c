@@ -272,8 +272,8 @@ static bool is_seen(struct queue *q, const char *name)
 	return false;
 }
 
-static int look_for(struct loader *l, struct queue *q, const struct object *object,
-		    const char *name, struct missing_libraries *missing)
+static int find_library(struct loader *l, struct queue *q, const struct object *object,
+			const char *name, struct missing_libraries *missing)
 {
 	struct object *next = &q->objects[q->count];
 	int rc;
@@ -309,7 +309,7 @@ int loader_missing(struct loader *l, const char *program, struct missing_librari
 		const struct object *object = &q->objects[q->done];
 
 		for (size_t i = 0; rc == 0 && i < object->elf.needed_count; i++)
-			rc = look_for(l, q, object, object->elf.needed[i], missing);
+			rc = find_library(l, q, object, object->elf.needed[i], missing);
 	}
 	return rc;
 }

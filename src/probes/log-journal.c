@@ -77,6 +77,13 @@ static int match_boot(const struct journal_api *api, sd_journal *journal, const 
 	return rc < 0 ? rc : api->seek_head(journal);
 }
 
+static int read_level(struct span priority)
+{
+	uint64_t level;
+
+	return span_u64(priority, 10, &level) || level > 7 ? KMSG_LEVEL_NONE : (int)level;
+}
+
 static int read_all(const struct journal_api *api, sd_journal *journal, journal_message *message,
 		    void *user, bool *cut)
 {
@@ -87,6 +94,7 @@ static int read_all(const struct journal_api *api, sd_journal *journal, journal_
 	while ((rc = api->next(journal)) > 0) {
 		/* Asked for first: what get_data() gives is good until it is called again. */
 		struct span time = field(api, journal, "_SOURCE_MONOTONIC_TIMESTAMP"), text;
+		int level;
 
 		if (count++ % CLOCK_EVERY == 0 && clock_ms() > end) {
 			*cut = true;
@@ -94,9 +102,10 @@ static int read_all(const struct journal_api *api, sd_journal *journal, journal_
 		}
 		if (span_u64(time, 10, &time_us))
 			time_us = 0;
+		level = read_level(field(api, journal, "PRIORITY"));
 		text = field(api, journal, "MESSAGE");
 		if (text.n)
-			message(user, time_us, text);
+			message(user, time_us, level, text);
 	}
 	return rc < 0 ? rc : count ? 0 : -ENODATA;
 }

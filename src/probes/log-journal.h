@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include "host/host.h"
+#include "parse/kmsg-driver.h"
 
 /* Reading a journal decompresses, and takes 10 to 20 us a message. */
 #define JOURNAL_BUDGET_MS 800
 
-typedef void journal_message(void *user, uint64_t time_us, struct span message);
+/* LEVEL: PRIORITY of systemd.journal-fields(7), or KMSG_LEVEL_NONE. */
+typedef void journal_message(void *user, uint64_t time_us, int level, struct span message);
 
 /*
  * FOLDER NULL: this machine's. BOOT is the boot's id in 32 digits, "" for the last one that is

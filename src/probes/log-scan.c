@@ -14,7 +14,9 @@
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena)
 {
-	*scan = (struct log_scan){ .arena = arena };
+	*scan = (struct log_scan){ .arena = arena,
+				   .failures = { .arena = arena },
+				   .unexplained = { .arena = arena } };
 	kmsg_index_begin(&scan->index, patterns, count);
 }
 
@@ -68,6 +70,8 @@ void log_scan_forget(struct log_scan *scan)
 	}
 	scan->found.count = 0;
 	scan->subjects = 0;
+	log_failures_forget(&scan->failures);
+	log_unexplained_forget(&scan->unexplained);
 }
 
 /* ---- keeping lines ---- */
@@ -161,27 +165,56 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 	keep_of(scan, &found->modules, module, time_us, text);
 }
 
-void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, struct span message)
-{
-	struct kmsg_message m = kmsg_message_of(message);
-	uint64_t number = 0;
-	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+/* What was found in a message. */
+struct match {
+	struct kmsg_message message;
+	const struct kmsg_pattern *pattern;
+	uint64_t number;
+	struct kmsg_failure failure;
+	bool failed, unexplained;
+};
 
-	if (pattern)
-		keep_line(scan, pattern, number, time_us, text, &m);
+/* False when nothing is to be kept of it. */
+static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
+{
+	*m = (struct match){ .message = kmsg_message_of(message) };
+	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
+	m->failed = log_failures_parse(&scan->failures, message, &m->failure);
+	m->unexplained = log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
+			 !m->failed;
+	return m->pattern || m->failed || m->unexplained;
+}
+
+static void keep_match(struct log_scan *scan, const struct match *m, uint64_t time_us, int level,
+		       struct span text)
+{
+	if (m->pattern)
+		keep_line(scan, m->pattern, m->number, time_us, text, &m->message);
+	if (m->failed)
+		log_failures_keep(&scan->failures, &m->failure, time_us, text);
+	if (m->unexplained)
+		log_unexplained_keep(&scan->unexplained, level, time_us, m->message.text, text);
+}
+
+void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
+		   struct span message)
+{
+	struct match m;
+
+	if (match_message(scan, level, message, &m))
+		keep_match(scan, &m, time_us, level, text);
 }
 
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
 {
-	struct kmsg_message m = kmsg_message_of(line->message);
-	uint64_t number = 0, time_us;
-	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+	struct match m;
+	uint64_t time_us;
 
-	if (!pattern)
+	if (!match_message(scan, line->level, line->message, &m))
 		return;
 	if (!kmsg_line_time(line, &time_us))
 		time_us = LOG_NO_TIME;
-	keep_line(scan, pattern, number, time_us, line->text, &m);
+	keep_match(scan, &m, time_us, line->level, line->text);
 }
 
 /* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
@@ -200,24 +233,22 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span message)
+void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message)
 {
-	struct kmsg_message m = kmsg_message_of(message);
-	uint64_t number = 0;
-	const struct kmsg_pattern *pattern = kmsg_index_find(&scan->index, &m, &number);
+	struct match m;
 	char text[KMSG_ESCAPED_MAX];
 
-	if (!pattern)
+	if (!match_message(scan, level, message, &m))
 		return;
 	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
 		 time_us % 1000000, SPAN_FMT(message));
 	unescape(text);
-	keep_line(scan, pattern, number, time_us, span_of(text), &m);
+	keep_match(scan, &m, time_us, level, span_of(text));
 }
 
 /* ---- facts ---- */
 
-static struct fact_u64 time_fact(uint64_t time_us)
+struct fact_u64 log_time_fact(uint64_t time_us)
 {
 	return time_us == LOG_NO_TIME ? (struct fact_u64){ 0 } : fact_u64(time_us);
 }
@@ -234,8 +265,8 @@ static void add_subjects(struct log_scan *scan, const void *from, void *to)
 			.count = fact_u64(k->count),
 			.first = fact_strn(scan->arena, k->first.p, k->first.n),
 			.last = fact_strn(scan->arena, k->last.p, k->last.n),
-			.first_us = time_fact(k->first_us),
-			.last_us = time_fact(k->last_us),
+			.first_us = log_time_fact(k->first_us),
+			.last_us = log_time_fact(k->last_us),
 		};
 }
 
@@ -253,8 +284,8 @@ static void add_line(struct log_scan *scan, const struct log_found *found)
 	line->count = fact_u64(all->count);
 	line->first = fact_strn(scan->arena, all->first.p, all->first.n);
 	line->last = fact_strn(scan->arena, all->last.p, all->last.n);
-	line->first_us = time_fact(all->first_us);
-	line->last_us = time_fact(all->last_us);
+	line->first_us = log_time_fact(all->first_us);
+	line->last_us = log_time_fact(all->last_us);
 	add_subjects(scan, &found->devices, &line->devices);
 	add_subjects(scan, &found->modules, &line->modules);
 	fact_list_sort(&line->devices, sizeof(line->devices.items[0]), compare_names);
@@ -271,4 +302,6 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	for_each(found, &scan->found)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
+	log_failures_end(&scan->failures, facts);
+	log_unexplained_end(&scan->unexplained, facts);
 }

@@ -6,6 +6,8 @@
 
 #include "facts/facts.h"
 #include "parse/kmsg.h"
+#include "probes/log-failures.h"
+#include "probes/log-unexplained.h"
 
 #define LOG_PATTERNS_MAX 512  /* found; numbered ones count each by itself */
 #define LOG_SUBJECTS_MAX 2048 /* devices and modules of all patterns together */
@@ -31,20 +33,26 @@ struct log_scan {
 	struct arena *arena;
 	LIST(struct log_found) found;
 	size_t subjects;
+	struct log_failures failures;
+	struct log_unexplained unexplained;
 	struct spare *spare;	/* room for lines that are no longer kept */
 	struct log_facts facts; /* after log_scan_end() */
 };
 
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
 		    struct arena *arena);
-/* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME. */
-void log_scan_text(struct log_scan *scan, uint64_t time_us, struct span text, struct span message);
+/* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME, LEVEL KMSG_LEVEL_NONE. */
+void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
+		   struct span message);
 /* The same of a line of dmesg(1). */
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
 /* The same, with the line as dmesg(1) prints it. */
-void log_scan_message(struct log_scan *scan, uint64_t time_us, struct span message);
+void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message);
 /* What was found so far belongs to an earlier boot. */
 void log_scan_forget(struct log_scan *scan);
 void log_scan_end(struct log_scan *scan, const char *source, bool complete);
+
+/* Unknown for LOG_NO_TIME. */
+struct fact_u64 log_time_fact(uint64_t time_us);
 
 #endif

@@ -48,6 +48,9 @@ static const struct kmsg_pattern patterns[] = {
 	{ "bar-resize-failed", "NVRM:", { "attempting to resize PCIe BARs" }, KMSG_ANY },
 	{ "bar-taken", "NVRM:", { "request_mem_region failed" }, KMSG_ANY },
 	{ "bar1-bus-address", "NVRM:", { "bar1BusAddr" }, KMSG_ANY },
+	/* As info, which release builds do not print; builds patched for peer-to-peer can. */
+	{ "bar1-p2p-mapping", "NVRM:", { "added PCIe BAR1 P2P mapping" }, KMSG_ANY },
+	{ "peer-pte-assertion", "NVRM:", { "Assertion failed", "field_desc.h" }, KMSG_ANY },
 	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
 	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
 	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
@@ -102,6 +105,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
+	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },
@@ -145,7 +149,7 @@ static int read_ring(struct host *host, struct log_scan *scan)
 		if (count++ == 0)
 			complete = record.sequence == 0;
 		if (record.kernel)
-			log_scan_message(scan, record.time_us, record.message);
+			log_scan_message(scan, record.time_us, record.level, record.message);
 		if (count % 1024 == 0 && clock_ms() > end) {
 			complete = false;
 			break;
@@ -208,12 +212,12 @@ struct journal_scan {
 	bool banner;
 };
 
-static void journal_line(void *user, uint64_t time_us, struct span message)
+static void journal_line(void *user, uint64_t time_us, int level, struct span message)
 {
 	struct journal_scan *j = user;
 
 	j->banner |= kmsg_is_banner(message);
-	log_scan_message(j->scan, time_us, message);
+	log_scan_message(j->scan, time_us, level, message);
 }
 
 static int read_journal(struct host *host, struct log_scan *scan, const char *folder)
@@ -278,7 +282,7 @@ static bool file_line(void *user, struct span line)
 		/* What was saved while booting does not know what happened since. */
 		f->complete = !parsed.saved;
 	}
-	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.text, parsed.message);
+	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.level, parsed.text, parsed.message);
 	return true;
 }
 

@@ -134,7 +134,7 @@ static void add_softdeps(struct reading *r)
 }
 
 /* What the parser leaves out is told here, where the host is. */
-static void tell_left_out(struct reading *r)
+static void note_left_out(struct reading *r)
 {
 	size_t total = 0;
 
@@ -184,7 +184,7 @@ static void run(struct probe_context *ctx)
 	host_read(ctx->host, &cmdline, HOST_FILE_MAX, "/proc/cmdline");
 	modprobe_parse(&ctx->node->modprobe, ctx->arena, r.inputs.items, r.inputs.count,
 		       text_span(&cmdline));
-	tell_left_out(&r);
+	note_left_out(&r);
 	if (r.unknown)
 		ctx->node->modprobe.complete = fact_bool(false);
 	if (r.etc_unknown)

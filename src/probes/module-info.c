@@ -12,6 +12,7 @@
 
 #define FUNCTIONS(F)                                \
 	F(kmod_list_next)                           \
+	F(kmod_module_dependency_symbol_get_bind)   \
 	F(kmod_module_dependency_symbol_get_crc)    \
 	F(kmod_module_dependency_symbol_get_symbol) \
 	F(kmod_module_dependency_symbols_free_list) \
@@ -276,21 +277,43 @@ static int check_cost(const struct module_info *info, int fd)
 	return clock_us() < info->deadline_us ? 0 : -ETIMEDOUT;
 }
 
+/* 0 with MODULE, which is the caller's to unref, and FD, which must stay open until then. */
+static int open_module(struct host *host, struct module_info *info, int *fd,
+		       struct kmod_module **module)
+{
+	char native[32];
+	int rc;
+
+	*fd = host_open(host, info->path);
+	rc = *fd < 0 ? *fd : begin(info);
+	if (rc == 0)
+		rc = check_cost(info, *fd);
+	if (rc)
+		return rc;
+	snprintf(native, sizeof(native), "/proc/self/fd/%d", *fd);
+	return lib.kmod_module_new_from_path(info->ctx, native, module);
+}
+
+/* -ENOEXEC is libkmod's word for a file that is no module; also for a compression that it was built without, which
+ * it takes for a plain file. */
+static int error_of(const struct module_info *info, int rc)
+{
+	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))
+		return -EOPNOTSUPP;
+	/* More than a process that looks may have (base/confine.h): no driver is so large. */
+	if (rc == -ENOMEM && module_file_is_compressed(span_of(info->path)))
+		return -EFBIG;
+	return rc == -ENOENT || rc == -ENOEXEC || rc == -EINVAL ? -EBADMSG : rc;
+}
+
 int module_info_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct module_info *info = user;
 	struct module_file *file = facts;
-	_cleanup_close_ int fd = host_open(host, info->path);
 	struct kmod_module *module = NULL;
-	char native[32];
-	int rc = fd < 0 ? fd : begin(info);
+	_cleanup_close_ int fd = -1;
+	int rc = open_module(host, info, &fd, &module);
 
-	if (rc == 0)
-		rc = check_cost(info, fd);
-	if (rc)
-		return rc;
-	snprintf(native, sizeof(native), "/proc/self/fd/%d", fd);
-	rc = lib.kmod_module_new_from_path(info->ctx, native, &module);
 	if (rc)
 		return rc;
 	file->path = fact_str(arena, info->path);
@@ -300,12 +323,66 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 		read_exports(module, file, arena);
 	}
 	lib.kmod_module_unref(module);
-	/* libkmod's word for a file that is no module; also for a compression that it was built
-	 * without, which it takes for a plain file. */
-	if (rc == -ENOEXEC && module_file_is_compressed(span_of(info->path)))
-		return -EOPNOTSUPP;
-	/* More than a process that looks may have (base/confine.h): no driver is so large. */
-	if (rc == -ENOMEM && module_file_is_compressed(span_of(info->path)))
-		return -EFBIG;
-	return rc == -ENOENT || rc == -ENOEXEC || rc == -EINVAL ? -EBADMSG : rc;
+	return error_of(info, rc);
+}
+
+/* ---- all of a file ---- */
+
+static int walk_info(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_info(module, &list);
+
+	if (rc < 0)
+		return rc;
+	for_each_entry(entry, list) walk->info(walk->user, lib.kmod_module_info_get_key(entry),
+					       lib.kmod_module_info_get_value(entry));
+	lib.kmod_module_info_free_list(list);
+	return 0;
+}
+
+static int walk_imports(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
+
+	if (rc <= 0)
+		return has_none(rc) ? 0 : rc;
+	for_each_entry(entry, list)
+		walk->import(walk->user, lib.kmod_module_dependency_symbol_get_symbol(entry),
+			     lib.kmod_module_dependency_symbol_get_crc(entry),
+			     lib.kmod_module_dependency_symbol_get_bind(entry) == KMOD_SYMBOL_WEAK);
+	lib.kmod_module_dependency_symbols_free_list(list);
+	return 0;
+}
+
+static int walk_exports(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_symbols(module, &list);
+
+	if (rc <= 0)
+		return has_none(rc) ? 0 : rc;
+	for_each_entry(entry, list)
+		walk->export(walk->user, lib.kmod_module_symbol_get_symbol(entry),
+			     lib.kmod_module_symbol_get_crc(entry));
+	lib.kmod_module_symbols_free_list(list);
+	return 0;
+}
+
+int module_info_walk(struct host *host, struct module_info *info, const struct module_walk *walk)
+{
+	struct kmod_module *module = NULL;
+	_cleanup_close_ int fd = -1;
+	int rc = open_module(host, info, &fd, &module);
+
+	if (rc)
+		return rc;
+	rc = walk_info(module, walk);
+	if (rc == 0)
+		rc = walk_imports(module, walk);
+	if (rc == 0)
+		rc = walk_exports(module, walk);
+	lib.kmod_module_unref(module);
+	return error_of(info, rc);
 }

@@ -29,4 +29,16 @@ struct module_info {
 int module_info_ask(struct host *host, void *facts, struct arena *arena, void *user);
 void module_info_close(struct module_info *info);
 
+/* All that a file says of itself, as libkmod gives it: for those who need more than the facts hold. */
+struct module_walk {
+	void (*info)(void *user, const char *key, const char *value);
+	/* CRC 0: the module has no version of it. WEAK: it does without the symbol. */
+	void (*import)(void *user, const char *symbol, uint64_t crc, bool weak);
+	void (*export)(void *user, const char *symbol, uint64_t crc);
+	void *user;
+};
+
+/* Of info->path. 0, -EBADMSG when it is no module, or the error of reading it. */
+int module_info_walk(struct host *host, struct module_info *info, const struct module_walk *walk);
+
 #endif

@@ -136,7 +136,7 @@ static int place_way(struct survey *s, const char *name)
 }
 
 /* The function itself and all above it are to be in the facts. */
-static void take_way(struct survey *s, size_t which)
+static void add_with_parents(struct survey *s, size_t which)
 {
 	while (which < s->names.count && !is_known(s->devices[which].bdf)) {
 		struct pci_device *d = &s->devices[which];
@@ -470,7 +470,7 @@ static bool survey(struct survey *s)
 		if (rc)
 			return false;
 		if (is_wanted(s->ctx, name, &s->devices[i]))
-			take_way(s, i);
+			add_with_parents(s, i);
 	}
 	return true;
 }

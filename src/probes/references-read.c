@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* references-read.c - the kinds of files that are searched for names, and the readers of the simple ones. */
+#include <stdio.h>
 #include <string.h>
 
 #include "parse/unit.h"
@@ -124,9 +125,11 @@ static void read_imex_nodes(struct references *refs, struct span text)
 		memcpy(all + n, word.p, word.n);
 		n += word.n;
 	}
-	if (n)
-		reference_add(refs, REFERENCE_ADDRESS, "own address", (struct span){ all, n }, NULL,
-			      first);
+	/* An empty list has no address of this node either. */
+	if (!n)
+		n = (size_t)snprintf(all, ADDRESSES_MAX, "%s", "(empty list)");
+	reference_add(refs, REFERENCE_ADDRESS, "own address", (struct span){ all, n }, NULL,
+		      first ? first : 1);
 }
 
 /* ---- the kinds ---- */

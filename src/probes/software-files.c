@@ -152,20 +152,52 @@ static int ask_efa(struct host *host, void *facts, struct arena *arena, void *us
 	return 0;
 }
 
+#define OFED_SYMBOLS "/usr/src/ofa_kernel"
+
+static bool is_release(const char *name)
+{
+	return *name >= '0' && *name <= '9';
+}
+
+/* Folders of symbols that modules are built against, RELEASE or ARCH/RELEASE; "default" leads to one, from 5.5
+ * on by way of alternatives (kernel-open/conftest.sh looks into them in this order). */
+static void read_symbols(struct host *host, struct arena *arena, struct software_facts *software)
+{
+	_cleanup_names_ struct names names = { 0 };
+	char target[NAME_MAX + 1];
+
+	if (host_list(host, &names, OFED_SYMBOLS))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *path = arena_printf(arena, OFED_SYMBOLS "/%s", names.items[i]);
+		_cleanup_names_ struct names releases = { 0 };
+
+		if (is_release(names.items[i]))
+			add_version(arena, software, path, "ofa_kernel", span_of(names.items[i]));
+		else if (strcmp(names.items[i], "default") == 0) {
+			if (host_link_end(host, target, "%s", path) == 0)
+				add_version(arena, software, path, "ofa_kernel", span_of(target));
+		} else if (host_list(host, &releases, "%s", path) == 0) {
+			for (size_t k = 0; k < releases.count; k++)
+				if (is_release(releases.items[k]))
+					add_version(arena, software,
+						    arena_printf(arena, "%s/%s", path,
+								 releases.items[k]),
+						    "ofa_kernel", span_of(releases.items[k]));
+		}
+	}
+}
+
 void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software)
 {
 	static char efa[] = "/opt/amazon/efa_installed_packages";
 	static const char doca[] = "/opt/mellanox/doca/applications/VERSION";
 	struct software_facts answer = { 0 };
 	_cleanup_text_ struct text text = { 0 };
-	char target[NAME_MAX + 1];
 
 	/* Without OFED's script, the sources of its modules tell its version. */
 	read_sources(host, arena, software, !read_ofed_script(host, arena, software));
-	/* The kernel that the symbols which other modules are built against are for. */
-	if (host_link_name(host, target, "/usr/src/ofa_kernel/default") == 0)
-		add_version(arena, software, "/usr/src/ofa_kernel/default", "ofa_kernel",
-			    span_of(target));
+	read_symbols(host, arena, software);
 	if (host_read_head(host, &text, SMALL_FILE_MAX, doca) == 0)
 		add_version(arena, software, doca, "doca", span_trim(text_span(&text)));
 	if (host_query(host, efa, &software_facts_desc, &answer, arena, ask_efa, efa) == 0)

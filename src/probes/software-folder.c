@@ -63,7 +63,7 @@ static void add_by_link(struct host *host, struct software_facts *answer, struct
 {
 	char target[NAME_MAX + 1];
 	struct span version;
-	int rc = host_link_name(host, target, "%s/%s", folder, file);
+	int rc = host_link_end(host, target, "%s/%s", folder, file);
 
 	if (rc == 0 && version_of_library(span_of(target), library->begins, &version) &&
 	    version_is_whole(version))

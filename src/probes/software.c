@@ -55,7 +55,7 @@ static const char *follow(struct places *p, const char *path)
 
 /* Where the usual links lead: /lib into /usr, /usr/local/cuda to a version by way of alternatives,
  * lib64 to lib. One folder under two names would be two installations. */
-static const char *settle(struct places *p, const char *folder)
+static const char *resolve_folder(struct places *p, const char *folder)
 {
 	static const char cuda[] = "/usr/local/cuda";
 	const char *rest = folder + sizeof(cuda) - 1;
@@ -82,11 +82,11 @@ static bool is_new(struct places *p, const char *folder)
 	return true;
 }
 
-static void look_into(struct places *p, const char *folder, host_ask *ask)
+static void read_folder_once(struct places *p, const char *folder, host_ask *ask)
 {
 	struct software_facts answer = { 0 };
 
-	folder = settle(p, folder);
+	folder = resolve_folder(p, folder);
 	if (!is_new(p, folder) ||
 	    !is_done(p, host_query(p->ctx->host, folder, &software_facts_desc, &answer,
 				   p->ctx->arena, ask, (void *)folder)))
@@ -100,19 +100,38 @@ static void read_home(struct places *p, const char *home)
 {
 	struct arena *arena = p->ctx->arena;
 
-	look_into(p, arena_printf(arena, "%s/lib", home), software_ask_libraries);
-	look_into(p, arena_printf(arena, "%s/lib64", home), software_ask_libraries);
+	read_folder_once(p, arena_printf(arena, "%s/lib", home), software_ask_libraries);
+	read_folder_once(p, arena_printf(arena, "%s/lib64", home), software_ask_libraries);
 	software_read_nvshmem(p->ctx->host, arena, &p->ctx->node->software, home);
+}
+
+/* In a folder that cannot be looked into, nothing can be called missing. */
+static void find_program(struct places *p, struct span folder, const char *name)
+{
+	struct probe_context *ctx = p->ctx;
+	struct software_facts *software = &ctx->node->software;
+	char *path = arena_printf(ctx->arena, "%.*s/%s", SPAN_FMT(folder), name);
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	if (rc && rc != -ENOENT)
+		p->hidden_program = true;
+	for_each(known, &software->programs)
+		if (strcmp(*known, path) == 0)
+			return;
+	if (rc == 0)
+		*LIST_ADD(ctx->arena, &software->programs) = path;
 }
 
 static void read_toolkit(struct places *p, const char *home)
 {
 	struct probe_context *ctx = p->ctx;
 
-	look_into(p, arena_printf(ctx->arena, "%s/lib64", home), software_ask_libraries);
+	read_folder_once(p, arena_printf(ctx->arena, "%s/lib64", home), software_ask_libraries);
 	/* Newer libcuda for an older kernel module, on purpose. */
-	look_into(p, arena_printf(ctx->arena, "%s/compat", home), software_ask_libraries);
+	read_folder_once(p, arena_printf(ctx->arena, "%s/compat", home), software_ask_libraries);
 	software_read_cuda(ctx->host, ctx->arena, &ctx->node->software, home);
+	find_program(p, span_of(arena_printf(ctx->arena, "%s/bin", home)), "nvcc");
 }
 
 /* ---- Python ---- */
@@ -128,10 +147,10 @@ static void read_python(struct places *p, const char *lib)
 	for (size_t i = 0; i < names.count; i++) {
 		if (strncmp(names.items[i], "python3", strlen("python3")) != 0)
 			continue;
-		look_into(p, arena_printf(arena, "%s/%s/site-packages", lib, names.items[i]),
-			  software_ask_python);
-		look_into(p, arena_printf(arena, "%s/%s/dist-packages", lib, names.items[i]),
-			  software_ask_python);
+		read_folder_once(p, arena_printf(arena, "%s/%s/site-packages", lib, names.items[i]),
+				 software_ask_python);
+		read_folder_once(p, arena_printf(arena, "%s/%s/dist-packages", lib, names.items[i]),
+				 software_ask_python);
 	}
 }
 
@@ -159,31 +178,15 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	return 0;
 }
 
-/* In a folder that cannot be looked into, nothing can be called missing. */
-static void find_program(struct places *p, struct span folder)
-{
-	struct probe_context *ctx = p->ctx;
-	struct software_facts *software = &ctx->node->software;
-	char *path = arena_printf(ctx->arena, "%.*s/ibstat", SPAN_FMT(folder));
-	struct host_stat stat;
-	int rc = host_stat(ctx->host, &stat, "%s", path);
-
-	if (rc && rc != -ENOENT)
-		p->hidden_program = true;
-	for_each(known, &software->programs)
-		if (strcmp(*known, path) == 0)
-			return;
-	if (rc == 0)
-		*LIST_ADD(ctx->arena, &software->programs) = path;
-}
-
 static void find_programs(struct places *p, const char *path)
 {
 	struct span rest = span_of(path), folder;
 
 	while (span_cut(&rest, ':', &folder))
-		if (folder.n > 1 && folder.p[0] == '/')
-			find_program(p, folder);
+		if (folder.n > 1 && folder.p[0] == '/') {
+			find_program(p, folder, "ibstat");
+			find_program(p, folder, "nvcc");
+		}
 }
 
 static void read_environment_folders(struct places *p)
@@ -223,7 +226,7 @@ static void read_usual(struct places *p)
 					       "/usr/local/lib64" };
 
 	for (size_t i = 0; usual_folders[i]; i++)
-		look_into(p, usual_folders[i], software_ask_libraries);
+		read_folder_once(p, usual_folders[i], software_ask_libraries);
 	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++)
 		read_python(p, pythons[i]);
 }
@@ -240,7 +243,7 @@ static void read_local(struct places *p)
 		const char *home = arena_printf(arena, "/usr/local/%s", names.items[i]);
 
 		if (strcmp(names.items[i], "cuda") == 0)
-			home = settle(p, home);
+			home = resolve_folder(p, home);
 		if (strncmp(names.items[i], "cuda", 4) == 0)
 			read_toolkit(p, home);
 		else if (strncmp(names.items[i], "nvshmem", 7) == 0 ||
@@ -292,8 +295,8 @@ static void read_loader(struct places *p)
 		while (span_cut(&rest, '\n', &line)) {
 			line = span_trim(line);
 			if (line.n > 1 && line.p[0] == '/')
-				look_into(p, arena_strndup(p->ctx->arena, line.p, line.n),
-					  software_ask_libraries);
+				read_folder_once(p, arena_strndup(p->ctx->arena, line.p, line.n),
+						 software_ask_libraries);
 		}
 	}
 }
@@ -356,7 +359,7 @@ static void read_environment(struct places *p)
 	struct span rest = span_of(path ? path : ""), folder;
 
 	if (cuda && cuda[0] == '/')
-		read_toolkit(p, settle(p, cuda));
+		read_toolkit(p, resolve_folder(p, cuda));
 	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
 		const char *home = node_env(p->ctx->node, homes[i]);
 
@@ -365,8 +368,8 @@ static void read_environment(struct places *p)
 	}
 	while (span_cut(&rest, ':', &folder))
 		if (folder.n > 1 && folder.p[0] == '/')
-			look_into(p, arena_strndup(p->ctx->arena, folder.p, folder.n),
-				  software_ask_libraries);
+			read_folder_once(p, arena_strndup(p->ctx->arena, folder.p, folder.n),
+					 software_ask_libraries);
 }
 
 /* Its own software and programs, where they are not the node's. */
@@ -419,7 +422,7 @@ static void run(struct probe_context *ctx)
 	read_loader(&places);
 	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-		look_into(&places, makers[i], software_ask_libraries);
+		read_folder_once(&places, makers[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);
 	software_read_programs(ctx->host, ctx->arena, software);
 	software_read_plugins(ctx->host, ctx->arena, software);

@@ -25,7 +25,7 @@ static void run(struct proving *p, size_t step)
 		prove_fails(p, try, cuda_error(c, rc), "GPU memory is not exported as a DMA-BUF");
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	prove_fails(p, prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL), NULL,
 		    "%s", why);
@@ -37,5 +37,5 @@ const struct prover prover_dmabuf = {
 	.order = 4,
 	.steps = steps,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

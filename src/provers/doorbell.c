@@ -170,7 +170,7 @@ static void run(struct proving *p, size_t step)
 		try_uar(p, uar_device(p, step));
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device = step ? uar_device(p, step) : NULL;
 	struct proof_try *try = prove_try(p, step ? uar_kind(p) : doorbell_kind(p), prove_bdf(p, 0),
@@ -185,5 +185,5 @@ const struct prover prover_doorbell = {
 	.order = 1,
 	.steps = steps,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

@@ -96,7 +96,7 @@ static size_t steps(const struct proving *p)
 	return p->proof->gpus.count;
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	prove_fails(p, prove_try(p, PROOF_GDRCOPY, prove_bdf(p, step), NULL, NULL), NULL,
 		    "writing through gdrdrv: %s", why);
@@ -108,5 +108,5 @@ const struct prover prover_gdrcopy = {
 	.order = 7,
 	.steps = steps,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

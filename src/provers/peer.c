@@ -308,7 +308,7 @@ static void run(struct proving *p, size_t step)
 		c->stream_destroy(stream);
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct pair pair = pair_of(p, step);
 	struct proof_copy *copy = copy_of(p, &pair);
@@ -324,5 +324,5 @@ const struct prover prover_peer = {
 	.order = 3,
 	.steps = steps,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

@@ -31,8 +31,8 @@ static const struct prover *provers[] = {
 #define TIMEOUT_QUICK_MS 60000
 #define LOOK_MS 250 /* between looks at a child: its deadline changes with its step */
 #define EXIT_BROKEN \
-	3	   /* of a child whose CUDA contexts are of no more use; its step is written down */
-#define LOST_MAX 3 /* steps of one prover that may be lost before the rest of it is left */
+	3 /* of a child whose CUDA contexts are of no more use; its step is written down */
+#define FAILED_STEPS_MAX 3 /* steps of one prover that may fail before the rest of it is left */
 
 /* What both processes see; it lies in the arena. */
 struct watch {
@@ -47,7 +47,7 @@ struct run {
 	struct watch *watch;
 	pid_t parent;
 	uint64_t end_us;
-	unsigned int lost; /* of the prover that runs */
+	unsigned int failed_steps; /* of the prover that runs */
 };
 
 static int compare_provers(const void *a, const void *b)
@@ -166,7 +166,7 @@ static bool lose(struct run *run, bool ended, int status)
 	char why[96];
 
 	if (ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BROKEN) {
-		run->lost++;
+		run->failed_steps++;
 		return true;
 	}
 	if (!ended && clock_us() >= run->end_us) {
@@ -184,9 +184,9 @@ static bool lose(struct run *run, bool ended, int status)
 		stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
 		return false;
 	}
-	if (provers[prover]->lost)
-		provers[prover]->lost(run->p, run->watch->step, why);
-	run->lost++;
+	if (provers[prover]->fail_step)
+		provers[prover]->fail_step(run->p, run->watch->step, why);
+	run->failed_steps++;
 	return true;
 }
 
@@ -195,7 +195,7 @@ static int try_group(struct run *run, enum prove_group group)
 	size_t prover = 0, step = 0;
 
 	run->p->group = group;
-	run->lost = 0;
+	run->failed_steps = 0;
 	while (prover < PROVERS) {
 		size_t at_prover, at_step;
 		struct child c;
@@ -224,13 +224,13 @@ static int try_group(struct run *run, enum prove_group group)
 		if (!lose(run, ended, status))
 			return 0;
 		if (run->watch->prover != prover)
-			run->lost = 1;
+			run->failed_steps = 1;
 		prover = run->watch->prover;
 		step = run->watch->step + 1;
-		if (run->lost >= LOST_MAX) {
+		if (run->failed_steps >= FAILED_STEPS_MAX) {
 			prover++;
 			step = 0;
-			run->lost = 0;
+			run->failed_steps = 0;
 		}
 	}
 	return 0;

@@ -71,7 +71,7 @@ struct prover {
 	size_t (*steps)(const struct proving *p);
 	void (*run)(struct proving *p, size_t step);
 	/* In the parent: writes down that the child of a step hung or crashed, as WHY says. */
-	void (*lost)(struct proving *p, size_t step, const char *why);
+	void (*fail_step)(struct proving *p, size_t step, const char *why);
 };
 
 struct prove_options {
@@ -88,7 +88,7 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 /* ---- for provers ---- */
 
 /* A trial's record, its outcome not yet known; GPU and DEVICE may be NULL. The one of that name, if there is
- * one: a step begins it before it tries, so that lost() finds it. */
+ * one: a step begins it before it tries, so that fail_step() finds it. */
 struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu,
 			    const char *device, const char *what);
 /* Its outcome; ERROR NULL or "": none. */

@@ -253,7 +253,7 @@ static void run(struct proving *p, size_t step)
 		try_write(p, try, &l, &m);
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device;
 	size_t gpu;
@@ -271,5 +271,5 @@ const struct prover prover_rdma_write = {
 	.order = 6,
 	.steps = prove_pairs,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

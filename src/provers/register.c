@@ -70,7 +70,7 @@ static void run(struct proving *p, size_t step)
 		      device->name.value, strerror(-rc));
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	static const char *const kinds[] = { PROOF_PEERMEM_REGISTRATION,
 					     PROOF_DMABUF_REGISTRATION };
@@ -97,5 +97,5 @@ const struct prover prover_register = {
 	.order = 5,
 	.steps = prove_pairs,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

@@ -129,7 +129,7 @@ static void run(struct proving *p, size_t step)
 		c->free(b.cell);
 }
 
-static void lost(struct proving *p, size_t step, const char *why)
+static void fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct operation *op = &operations[step % OPERATIONS];
 	struct proof_try *try = prove_try(p, op->kind, prove_bdf(p, step / OPERATIONS), NULL,
@@ -144,5 +144,5 @@ const struct prover prover_stream = {
 	.order = 2,
 	.steps = steps,
 	.run = run,
-	.lost = lost,
+	.fail_step = fail_step,
 };

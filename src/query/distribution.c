@@ -53,7 +53,7 @@ const char *distribution_generator(const struct node *node)
 	return NULL;
 }
 
-static const char *install(struct arena *arena, const char *command, const char *package)
+static const char *run(struct arena *arena, const char *command, const char *package)
 {
 	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
 }
@@ -63,13 +63,31 @@ const char *command_install(struct arena *arena, const struct node *node,
 {
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
-		return install(arena, "apt-get install", names->debian);
+		return run(arena, "apt-get install", names->debian);
 	case DISTRIBUTION_RHEL:
-		return install(arena, "dnf install", names->rhel);
+		return run(arena, "dnf install", names->rhel);
 	case DISTRIBUTION_SUSE:
-		return install(arena, "zypper install", names->suse);
+		return run(arena, "zypper install", names->suse);
 	case DISTRIBUTION_ARCH:
-		return install(arena, "pacman -S", names->arch);
+		return run(arena, "pacman -S", names->arch);
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+const char *command_remove(struct arena *arena, const struct node *node,
+			   const struct package_names *names)
+{
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return run(arena, "apt-get remove", names->debian);
+	case DISTRIBUTION_RHEL:
+		return run(arena, "dnf remove", names->rhel);
+	case DISTRIBUTION_SUSE:
+		return run(arena, "zypper remove", names->suse);
+	case DISTRIBUTION_ARCH:
+		return run(arena, "pacman -R", names->arch);
 	case DISTRIBUTION_UNKNOWN:
 		break;
 	}
@@ -108,6 +126,40 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 		return arena_printf(arena, "sudo dracut --force --kver %s", release);
 	if (same_text(generator, "mkinitcpio"))
 		return "sudo mkinitcpio -P";
+	return NULL;
+}
+
+/* Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
+const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
+{
+	bool grub = known_is(node->boot.loader, BOOT_GRUB);
+
+	if (distribution_of(node) == DISTRIBUTION_RHEL &&
+	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
+		return arena_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'", argument);
+	if (!grub || distribution_of(node) != DISTRIBUTION_DEBIAN)
+		return NULL;
+	return arena_printf(arena,
+			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
+			    "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+			    argument);
+}
+
+const char *command_write_entries(const struct node *node)
+{
+	if (!known_is(node->boot.loader, BOOT_GRUB))
+		return NULL;
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		return "sudo update-grub";
+	case DISTRIBUTION_RHEL:
+	case DISTRIBUTION_SUSE:
+		return "sudo grub2-mkconfig -o /boot/grub2/grub.cfg";
+	case DISTRIBUTION_ARCH:
+		return "sudo grub-mkconfig -o /boot/grub/grub.cfg";
+	case DISTRIBUTION_UNKNOWN:
+		break;
+	}
 	return NULL;
 }
 

@@ -29,12 +29,20 @@ struct package_names {
 };
 const char *command_install(struct arena *arena, const struct node *node,
 			    const struct package_names *names);
+/* Removes them: each name can be several packages. */
+const char *command_remove(struct arena *arena, const struct node *node,
+			   const struct package_names *names);
 /* The headers that modules of kernel RELEASE are built with. */
 const char *command_install_headers(struct arena *arena, const struct node *node,
 				    const char *release);
 /* Rebuilds the initramfs of kernel RELEASE, by the generator that made the present one. */
 const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
 				      const char *release);
+/* Adds ARGUMENT to the kernel command line of every later boot, where GRUB makes it. */
+const char *command_add_argument(struct arena *arena, const struct node *node,
+				 const char *argument);
+/* Makes the boot loader's entries again from its configuration. */
+const char *command_write_entries(const struct node *node);
 /* Says which package a file belongs to. */
 const char *command_owner(struct arena *arena, const struct node *node, const char *path);
 

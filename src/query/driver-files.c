@@ -23,7 +23,7 @@ bool driver_is_library(const struct software_item *item)
 }
 
 /* Of one name. Leftovers of other versions do not matter beside the right one. */
-static void look_for(const struct node *node, const char *name, struct driver_libraries *found)
+static void find_library(const struct node *node, const char *name, struct driver_libraries *found)
 {
 	const struct software_item *same = NULL, *other = NULL;
 
@@ -45,8 +45,8 @@ struct driver_libraries driver_libraries(const struct node *node)
 {
 	struct driver_libraries found = { 0 };
 
-	look_for(node, "libnvidia-ml", &found);
-	look_for(node, "libcuda", &found);
+	find_library(node, "libnvidia-ml", &found);
+	find_library(node, "libcuda", &found);
 	return found;
 }
 

@@ -17,7 +17,7 @@ struct job_value job_env(struct arena *arena, const struct node *node, const cha
 	return v;
 }
 
-/* NCCL: src/misc/param.cc. The environment stands over the files, the first over the second. */
+/* NCCL: src/misc/param.cc. The environment overrides the files, and the first file the second. */
 struct job_value job_nccl(struct arena *arena, const struct node *node, const char *name)
 {
 	struct job_value v = job_env(arena, node, name);

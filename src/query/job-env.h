@@ -18,7 +18,7 @@ struct job_value job_env(struct arena *arena, const struct node *node, const cha
 struct job_value job_nccl(struct arena *arena, const struct node *node, const char *name);
 /* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
 const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v);
-/* As strtol() reads it, which passes over what stands behind the number, as NCCL does. */
+/* As strtol() reads it, which ignores the rest behind the number, as NCCL does. */
 bool job_number(const struct job_value *v, long *number);
 /* Set, and not 0, n, no, f, false, off: as NVSHMEM reads a boolean. */
 bool job_is_on(const struct job_value *v);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "parse/kparam.h"
+#include "parse/module.h"
+#include "query/node-find.h"
 
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release)
@@ -15,6 +17,12 @@ const struct module_file *module_file_find(const struct node *node, const char *
 		    str_is(f->kernel, release) && (!found || known_is(f->indexed, true)))
 			found = f;
 	return found;
+}
+
+const struct module_file *module_file_running(const struct node *node, const char *name)
+{
+	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
+					 : NULL;
 }
 
 const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
@@ -40,6 +48,35 @@ bool module_depends_on(const struct module_file *file, const char *name)
 	for (uint32_t i = 0; i < file->depends.count; i++)
 		if (kparam_name_is(span_of(file->depends.items[i]), name))
 			return true;
+	return false;
+}
+
+bool module_is_ours(const char *name)
+{
+	static const char *const others[] = { "nouveau",  "nvidiafb", "nova_core",
+					      "nova_drm", "vfio_pci", "pci_stub" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(others[i], name) == 0)
+			return false;
+	return module_is_of_interest(name) || module_file_is_of_interest(name);
+}
+
+bool module_is_needed(const struct node *node, const char *name)
+{
+	static const char *const of_gpu[] = { "nvidia", "nvidia_uvm" };
+	static const char *const of_nic[] = { "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs" };
+
+	for_each(d, &node->pci.devices) {
+		if (pci_is_for_guest(d))
+			continue;
+		for (size_t i = 0; i < 2; i++)
+			if (pci_is_gpu(d) && strcmp(of_gpu[i], name) == 0)
+				return true;
+		for (size_t i = 0; i < 4; i++)
+			if (pci_is_mlx(d) && strcmp(of_nic[i], name) == 0)
+				return true;
+	}
 	return false;
 }
 

@@ -9,6 +9,8 @@
  * would take, else one that it does not know, or NULL. */
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release);
+/* The same for the kernel that runs; NULL also where that is not known. */
+const struct module_file *module_file_running(const struct node *node, const char *name);
 /* One for any other kernel, or NULL. */
 const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
 						const char *release);
@@ -16,6 +18,11 @@ const struct module_file *module_file_elsewhere(const struct node *node, const c
 const char *module_file_place(const struct module_file *file);
 /* NAME with underscores. */
 bool module_depends_on(const struct module_file *file, const char *name);
+
+/* A module of GPUs or RDMA, but none that takes a GPU away from its driver. NAME with underscores. */
+bool module_is_ours(const char *name);
+/* One without which the GPUs or NICs of this host do not work. */
+bool module_is_needed(const struct node *node, const char *name);
 
 /* LIST is one of a file's two lists of symbols. NULL: not in it. */
 const struct module_symbol *module_symbol_find(const void *list, const char *name);

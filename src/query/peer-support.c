@@ -23,6 +23,17 @@ static bool is_geforce(const struct pci_device *device)
 	return model && model->kind == GPU_GEFORCE;
 }
 
+static bool all_geforce(const struct node *node)
+{
+	size_t others = 0, gpus = 0;
+
+	for_each(d, &node->pci.devices) {
+		gpus += pci_is_gpu(d);
+		others += pci_is_gpu(d) && !is_geforce(d);
+	}
+	return gpus && !others;
+}
+
 static bool any_large_geforce(const struct node *node)
 {
 	for_each(d, &node->pci.devices) {
@@ -49,7 +60,9 @@ static bool bars_are_unread(const struct node *node)
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena, const char **signs)
 {
 	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
-	bool logged = node_log(node, "bar1-bus-address");
+	bool logged = node_log(node, "bar1-bus-address") ||
+		      (all_geforce(node) && (node_log(node, "bar1-p2p-mapping") ||
+					     node_log(node, "bar1-static-too-small")));
 	unsigned int seen = 0, unread = 0;
 	const char *text = "";
 
@@ -58,7 +71,7 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 	if (known_is(node->driver.loaded, false))
 		return fact_bool(false);
 	if (logged) {
-		text = "a log line that only the patched driver prints";
+		text = "a log line that only a patched driver prints for these GPUs";
 		seen++;
 	}
 	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {

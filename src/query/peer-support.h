@@ -6,8 +6,9 @@
 
 #include "facts/facts.h"
 
-/* The patched builds carry the version of the stock driver, so there are only signs. Known true where two of
- * them are there, or the line that only such a driver logs. SIGNS, in the arena, says which; it may be NULL. */
+/* The patched builds carry the version of the stock driver, so there are only signs. Known true with two of
+ * them, or with a line that only such a driver logs: "bar1BusAddr", and on GeForce cards those about peer-to-peer
+ * through BAR1. SIGNS, in the arena, names them; it may be NULL. */
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 				   const char **signs);
 
@@ -18,8 +19,8 @@ enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 
 /*
- * Have the GPUs of this node somebody to copy to? At least two that the stock driver lets, or two of any kind
- * with a patched driver. Unknown: whether it is patched could not be told.
+ * Can GPUs of this node copy to each other? At least two that the stock driver lets, or two of any kind
+ * with a patched driver. Unknown: whether it is patched is not known.
  */
 struct fact_bool node_has_peers(const struct node *node, struct arena *arena);
 

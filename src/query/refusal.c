@@ -15,36 +15,31 @@ static const struct reason {
 } reasons[] = {
 	/* BUILD_REASONS of a file that was built for another kernel. */
 	{ "version-magic", true, false,
-	  "Build the module for the kernel that runs (dkms autoinstall), or boot the kernel that "
-	  "it is for." },
+	  "Build the module for the running kernel (dkms autoinstall), then load it." },
 	{ "symbol-version", true, false,
-	  "Build the module against the kernel that runs (dkms autoinstall): it was built against "
-	  "another one." },
+	  "Build the module again for the running kernel (dkms autoinstall), then load it." },
 	{ "unknown-symbol", true, false,
-	  "Build the module against the kernel that runs, and load what it needs first: modprobe "
-	  "nvidia does." },
+	  "Build the module for the running kernel (dkms autoinstall). Load it with modprobe, which also "
+	  "loads the modules that it needs." },
 	{ "bad-parameter", true, false,
-	  "Give the parameter a value of its kind (numbers: 0 or 1, not yes or true), in "
-	  "modprobe.d or on the kernel command line; then modprobe nvidia." },
+	  "Correct the parameter's value in modprobe.d or on the kernel command line: a number such as 0 or "
+	  "1, not yes or true. Then load the driver." },
 	{ "fallen-off-bus", false, true,
-	  "The GPU does not answer: power the node off and on. If it stays so, look at power, "
-	  "seating and riser." },
+	  "The GPU does not answer: power the node off and on. If that does not help, check power, seating "
+	  "and riser." },
 	{ "gpu-unsupported", false, true,
-	  "Read the lines after it (dmesg | grep -A4 'NVRM: The NVIDIA GPU'): the open kernel "
-	  "modules take Turing and later, and 580 is the last branch for Maxwell, Pascal and "
-	  "Volta. A GPU that is newer than the driver needs a later branch. The open modules say the "
-	  "same of one that does not answer: then power the node off and on." },
+	  "Install a driver branch and flavour that supports this GPU. The open kernel modules support Turing "
+	  "and later; 580 is the last branch for Maxwell, Pascal and Volta. If the driver supports it, the "
+	  "GPU does not answer: power the node off and on." },
 	{ "gpu-legacy", false, true,
-	  "Install the branch that the line names: this driver has dropped the GPU." },
+	  "Install the branch that the line names: this driver no longer supports the GPU." },
 	{ "bar-taken", false, true,
-	  "Another driver has the GPU's registers: nvidiafb, rivafb, or a frame buffer of the "
-	  "firmware. Blacklist it, or boot with video=efifb:off, and look into /proc/iomem who it "
-	  "is." },
+	  "Another driver holds the GPU's registers; /proc/iomem names it. Blacklist nvidiafb or rivafb, or boot "
+	  "with video=efifb:off for the firmware's frame buffer." },
 	{ "no-irq", false, true,
-	  "Let the driver use MSI (NVreg_EnableMSI=1, no pci=nomsi), and have the firmware assign "
-	  "an interrupt." },
+	  "Let the driver use MSI: set NVreg_EnableMSI=1 and remove pci=nomsi." },
 	{ "bar-invalid", false, true,
-	  "Switch on Above 4G Decoding in the firmware, or boot with pci=realloc." },
+	  "Enable Above 4G Decoding in the firmware, or boot with pci=realloc." },
 };
 
 /* The driver's own module's line: not nvidia_drm's. */
@@ -113,8 +108,8 @@ bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const 
 	if (fit == GPU_FIT)
 		return false;
 	*refusal = (struct refusal){
-		.text = arena_printf(arena, "driver %s, and %u is the %s branch for %s (%s)",
-				     version, branch, fit == GPU_DRIVER_TOO_OLD ? "first" : "last",
+		.text = arena_printf(arena, "driver %s; %u is the %s branch for %s (%s)", version,
+				     branch, fit == GPU_DRIVER_TOO_OLD ? "first" : "last",
 				     model->name, model->architecture),
 		.fact = fact,
 		.remedy =

@@ -29,3 +29,47 @@ const char *port_left_out(struct arena *arena, const struct endpoints *endpoints
 	}
 	return left_out_by_lists(arena, endpoints->node, d, p, fact);
 }
+
+/* The GPU whose own NIC the device is, and that is next to it. */
+static const struct pci_device *gpu_of(const struct endpoints *endpoints,
+				       const struct rdma_device *device)
+{
+	for_each(gpu, &endpoints->gpus)
+		if (gpu->nic && gpu->path.class <= PATH_PXB && is_known(device->bdf) &&
+		    str_is(gpu->nic->bdf, device->bdf.value))
+			return gpu->chain.device;
+	return NULL;
+}
+
+static void cover_port(struct list_coverage *c, const struct endpoints *endpoints,
+		       const struct hca_list *list, const struct rdma_device *d, int port)
+{
+	const struct pci_device *gpu = gpu_of(endpoints, d);
+	bool takes = hca_list_takes(list, d->name.value, port);
+
+	if (!gpu) {
+		if (takes && !is_job_nic(endpoints, d) && !c->stranger)
+			c->stranger = d;
+		return;
+	}
+	c->taken += takes;
+	c->left_out += !takes;
+	if (!takes && !c->sibling) {
+		c->sibling = d;
+		c->gpu = gpu;
+	}
+}
+
+struct list_coverage list_coverage(const struct endpoints *endpoints, const struct hca_list *list)
+{
+	struct list_coverage c = { 0 };
+
+	for_each_port(d, p, endpoints->node)
+		if (port_is_active(p) && !is_virtual_function(endpoints, d) &&
+		    !is_management(endpoints, d))
+			cover_port(&c, endpoints, list, d, (int)p->port.value);
+	/* Without a NIC next to a GPU nothing says what a NIC is for. */
+	if (!c.taken && !c.left_out)
+		c.stranger = NULL;
+	return c;
+}

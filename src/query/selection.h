@@ -12,4 +12,17 @@ const char *port_left_out(struct arena *arena, const struct endpoints *endpoints
 			  const struct rdma_device *d, const struct rdma_port *p,
 			  const char **fact);
 
+/* What a list makes of the NICs next to the GPUs: those that are the GPUs' own, of the model that is next to
+ * them, with an active port. */
+struct list_coverage {
+	size_t taken, left_out;
+	const struct rdma_device
+		*sibling;	      /* the first of these that the list leaves out; NULL: none */
+	const struct pci_device *gpu; /* whose own NIC that one is */
+	/* A device that the list takes, of another model than those next to the GPUs: it is there for storage or
+	 * for the node itself. NULL: none. */
+	const struct rdma_device *stranger;
+};
+struct list_coverage list_coverage(const struct endpoints *endpoints, const struct hca_list *list);
+
 #endif

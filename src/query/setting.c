@@ -184,7 +184,8 @@ static const struct modprobe_assignment *not_from_cmdline(const struct node *nod
 
 /* nvidia.NVreg_X=value on the command line of the next boot; kmod reads it after all files, inside
  * an initramfs too. */
-static struct setting_value staged(const struct node *node, const char *option, struct arena *arena)
+static struct setting_value next_argument(const struct node *node, const char *option,
+					  struct arena *arena)
 {
 	struct setting_value v = { .state = FACT_ABSENT };
 	struct kparam_iter iter = { .text = span_of(node->cmdline.staged.text.value) };
@@ -297,7 +298,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	struct setting s = { .name = setting_option_name(name, arena) };
 	const struct modprobe_assignment *a = setting_nvidia_assignment(node, &node->modprobe,
 									s.name);
-	struct setting_value given = staged(node, s.name, arena);
+	struct setting_value given = next_argument(node, s.name, arena);
 
 	see_running(&s, node, name, arena);
 	s.configured = assigned(a, arena, node, NULL);

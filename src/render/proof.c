@@ -76,7 +76,7 @@ static bool same_outcome(const struct proof_try *a, const struct proof_try *b)
 }
 
 /* The earlier trial of the kind that went the same way, or NULL. */
-static const struct proof_try *told_before(const struct view *v, const struct proof_try *t)
+static const struct proof_try *same_try_before(const struct view *v, const struct proof_try *t)
 {
 	for_each(other, &v->proof->tries) {
 		if (other == t)
@@ -114,7 +114,7 @@ static bool show_kind(struct view *v, const char *kind, const char *label)
 				   : t->works.value	? STYLE_GREEN
 							: STYLE_YELLOW;
 
-		if (!str_is(t->kind, kind) || told_before(v, t))
+		if (!str_is(t->kind, kind) || same_try_before(v, t))
 			continue;
 		word_line(v, any ? "" : label, style,
 			  is_unknown(t->works) ? "?"

@@ -200,7 +200,7 @@ static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";
 
-	if (profiles & PROFILE_DEEPEP)
+	if (profiles & PROFILE_GIN_ANY)
 		profiles &= ~(unsigned int)PROFILE_RDMA;
 	if (profiles != PROFILE_BASE)
 		profiles &= ~(unsigned int)PROFILE_BASE;

@@ -98,7 +98,7 @@ static void box(int x, int y, int width, int height, const char *class)
 }
 
 /* Cut to what fits: a letter of 12 pixels is about 6.6 wide. */
-static const char *fitting(const struct svg *svg, const char *s, int width)
+static const char *cut_to_width(const struct svg *svg, const char *s, int width)
 {
 	int room = width * 10 / 66, n = 0;
 	const char *p = s;
@@ -278,9 +278,9 @@ static int draw_marks(const struct svg *svg, int x, int y, const struct topo_ite
 	const struct finding *f;
 
 	if (state) {
-		write_text(
-			x, y, topo_state(svg->topo, item) == TOPO_DEGRADED ? "s warn" : "s bad",
-			fitting(svg, arena_printf(svg->topo->arena, "✕ %s", state), END_BOX - 16));
+		write_text(x, y, topo_state(svg->topo, item) == TOPO_DEGRADED ? "s warn" : "s bad",
+			   cut_to_width(svg, arena_printf(svg->topo->arena, "✕ %s", state),
+					END_BOX - 16));
 		y += LINE;
 	}
 	if (!first)
@@ -288,11 +288,11 @@ static int draw_marks(const struct svg *svg, int x, int y, const struct topo_ite
 	f = svg->topo->problems->items.items[first - 1].first;
 	draw("<a href=\"#problem-%zu\">", first);
 	write_text(x, y, f->severity >= SEVERITY_ERR ? "s bad" : "s warn",
-		   fitting(svg,
-			   count == 1 ? arena_printf(svg->topo->arena, "! %s", f->rule->id)
-				      : arena_printf(svg->topo->arena, "! %s and %zu more",
-						     f->rule->id, count - 1),
-			   END_BOX - 16));
+		   cut_to_width(svg,
+				count == 1 ? arena_printf(svg->topo->arena, "! %s", f->rule->id)
+					   : arena_printf(svg->topo->arena, "! %s and %zu more",
+							  f->rule->id, count - 1),
+				END_BOX - 16));
 	draw("</a>");
 	return y + LINE;
 }
@@ -332,15 +332,15 @@ static void draw_end(const struct svg *svg, int x, int y, const struct place *pl
 	box(x, y, END_BOX, place->height, end_class(svg, item));
 	x += 10;
 	y += 18;
-	write_text(x, y, "b", fitting(svg, end_title(svg, item), END_BOX - 30));
+	write_text(x, y, "b", cut_to_width(svg, end_title(svg, item), END_BOX - 30));
 	y += LINE;
-	write_text(x, y, "s m", fitting(svg, end_place(svg, item), END_BOX - 16));
+	write_text(x, y, "s m", cut_to_width(svg, end_place(svg, item), END_BOX - 16));
 	y = draw_marks(svg, x, y + LINE, item);
 	if (item->kind == TOPO_NIC)
 		topo_ports(svg->topo, item->device, &lines);
 	for (size_t i = 0; i < lines.count; i++, y += LINE)
 		write_text(x, y, strstr(lines.text[i], " ACTIVE") ? "s" : "s warn",
-			   fitting(svg, lines.text[i], END_BOX - 16));
+			   cut_to_width(svg, lines.text[i], END_BOX - 16));
 }
 
 static void draw_box(const struct svg *svg, const struct panel *panel, const struct place *place)
@@ -354,7 +354,7 @@ static void draw_box(const struct svg *svg, const struct panel *panel, const str
 	}
 	box(x, y, width_of(place), place->height, "bx");
 	write_text(x + 8, y + 18, item->kind == TOPO_SWITCH ? "b s2" : "s",
-		   fitting(svg, item->label, width_of(place)));
+		   cut_to_width(svg, item->label, width_of(place)));
 	write_text(x + 8, y + 18 + LINE, "s m", item->id ? topo_bdf(item) : "?");
 	if (topo_redirects(item->device))
 		write_text(x + width_of(place) - 34, y + 18 + LINE, "s bad", "▲ACS");
@@ -415,7 +415,7 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 		beside = arena_printf(svg->topo->arena, "CPUs %s, %" PRIu64 " GiB",
 				      numa->cpus.value, numa->memory_bytes.value >> 30);
 	write_two(panel->x + PANEL_PAD, panel->y + 25, "h", title,
-		  fitting(svg, beside, panel->width - 2 * PANEL_PAD - 140));
+		  cut_to_width(svg, beside, panel->width - 2 * PANEL_PAD - 140));
 	draw_places(svg, panel, NULL, panel->places);
 	puts("</g>");
 }
@@ -520,8 +520,9 @@ static void draw_title(const struct svg *svg)
 	const char *name = is_known(os->hostname) ? os->hostname.value : "node";
 
 	draw("<rect width=\"%d\" height=\"%d\" class=\"bg\"/>\n", svg->width, svg->height);
-	write_two(MARGIN, 40, "t", fitting(svg, name, svg->width / 3),
-		  is_known(os->product) ? fitting(svg, os->product.value, svg->width / 3) : "");
+	write_two(MARGIN, 40, "t", cut_to_width(svg, name, svg->width / 3),
+		  is_known(os->product) ? cut_to_width(svg, os->product.value, svg->width / 3)
+					: "");
 }
 
 void topo_draw(const struct topo *topo)

@@ -501,7 +501,7 @@ const char *topo_ties(const struct topo *topo, const struct topology_gpu *gpu)
 	return ties;
 }
 
-static void look_at(struct topo_seen *seen, const struct topology_path *path)
+static void see_path(struct topo_seen *seen, const struct topology_path *path)
 {
 	if (is_known(path->class))
 		seen->class[path->class.value] = true;
@@ -513,9 +513,9 @@ void topo_look(const struct topo *topo, struct topo_seen *seen)
 	*seen = (struct topo_seen){ .redirected = false };
 	for_each(gpu, &topo->table->gpus) {
 		for_each(path, &gpu->gpus)
-			look_at(seen, path);
+			see_path(seen, path);
 		for_each(path, &gpu->nics)
-			look_at(seen, path);
+			see_path(seen, path);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bios.c - what only the firmware's setup changes, as far as it shows in the running system. */
+/* bios.c - settings of the firmware setup, as far as the running system shows them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- NUMA nodes per socket ---- */
 
-/* Their numbers may have gaps: those that no node before has. */
+/* Socket numbers can have gaps: counts those that no earlier node has. */
 static size_t sockets(const struct node *node)
 {
 	size_t count = 0;
@@ -44,6 +44,26 @@ static size_t processor_nodes(const struct node *node)
 	return n;
 }
 
+/* True when the rule has answered. */
+static bool skip_without_epyc(struct rule_context *ctx)
+{
+	const struct os_facts *os = &ctx->node->os;
+
+	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
+		NOT_APPLICABLE(ctx, .observed = "a virtual machine",
+			       .evidence = { "os.hypervisor" });
+	else if (is_unknown(os->cpu_model) || is_unknown(os->hypervisor))
+		UNKNOWN(ctx, .evidence = { is_unknown(os->cpu_model) ? "os.cpu_model"
+								     : "os.hypervisor" });
+	else if (!str_is(os->cpu_vendor, "AuthenticAMD") ||
+		 (is_known(os->cpu_model) && !strstr(os->cpu_model.value, "EPYC")))
+		NOT_APPLICABLE(ctx, .observed = "no EPYC processor",
+			       .evidence = { "os.cpu_model" });
+	else
+		return false;
+	return true;
+}
+
 static void check_nps(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -51,52 +71,38 @@ static void check_nps(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx))
 		return;
-	/* Copies between GPUs over PCIe meet it as transfers of NICs do. */
+	/* It concerns copies between GPUs over PCIe as well as transfers of NICs. */
 	if (!(is_asked_for(ctx, PROFILE_P2P) && topology_gpus(node) > 1) && skip_without_rdma(ctx))
 		return;
-	if (node_is(node, KIND_VIRTUAL_MACHINE)) {
-		NOT_APPLICABLE(ctx, .observed = "a virtual machine",
-			       .evidence = { "os.hypervisor" });
+	if (skip_without_epyc(ctx))
 		return;
-	}
-	if (is_unknown(node->os.cpu_model) || is_unknown(node->os.hypervisor)) {
-		UNKNOWN(ctx, .evidence = { is_unknown(node->os.cpu_model) ? "os.cpu_model"
-									  : "os.hypervisor" });
-		return;
-	}
-	if (!str_is(node->os.cpu_vendor, "AuthenticAMD") ||
-	    (is_known(node->os.cpu_model) && !strstr(node->os.cpu_model.value, "EPYC"))) {
-		NOT_APPLICABLE(ctx, .observed = "no EPYC processor",
-			       .evidence = { "os.cpu_model" });
-		return;
-	}
 	if (!sockets_known(node)) {
 		UNKNOWN(ctx, .evidence = { "numa.nodes" });
 		return;
 	}
 	per_socket = processor_nodes(node) / sockets(node);
 	if (per_socket == 1)
-		FAIL(ctx, .observed = "one NUMA node a socket (NPS1)",
-		     .expected = "what the system's vendor recommends for GPUs; often NPS4",
+		NOTE(ctx, .observed = "1 NUMA node per socket (NPS1)",
 		     .evidence = { "numa.nodes", "os.cpu_model" });
 	else if (per_socket > 4)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "%zu NUMA nodes a socket: each L3 cache is one",
-					     per_socket),
-		     .expected = "NPS4 at most", .evidence = { "numa.nodes", "os.cpu_model" });
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "%zu NUMA nodes per socket: each L3 cache is a NUMA node",
+			     per_socket),
+		     .evidence = { "numa.nodes", "os.cpu_model" });
 	else
 		PASS(ctx, .observed = text_printf(ctx, "NPS%zu", per_socket),
 		     .evidence = { "numa.nodes" });
 }
 
-/* ---- where the BARs lie ---- */
+/* ---- addresses of the BARs ---- */
 
-/* From here on virtual machines with passed-through devices did not start, or failed, on systems whose
- * setup has "memory mapped I/O base" at 56 TB (Dell's article; the other choice is 12 TB). */
+/* Dell's article: virtual machines with passed-through devices did not start, or failed, on systems whose setup has
+ * "memory mapped I/O base" at 56 TB. The other choice there is 12 TB. */
 #define MMIO_HIGH (UINT64_C(56) << 40)
 
-/* The GPU that reaches least far; 0 when no GPU says. */
-static uint64_t reach_bits(const struct node *node)
+/* The smallest DMA address width of the GPUs; 0 where none is known. */
+static uint64_t least_dma_bits(const struct node *node)
 {
 	uint64_t least = 0;
 
@@ -122,20 +128,19 @@ static void check_bar(struct rule_context *ctx, const struct pci_device *d, uint
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 	else if (bar->start.value == 0)
 		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
-			       .observed = "no address at all: see pci/bar1-unassigned",
+			       .observed = "BAR1 has no address: see pci/bar1-unassigned",
 			       .evidence = { fact });
 	else if (beyond(bar, bits))
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(
-			     ctx, "BAR1 at 0x%" PRIx64 ", and a GPU reaches %" PRIu64 " bits",
+			     ctx, "BAR1 is at 0x%" PRIx64 "; a GPU can address %" PRIu64 " bits",
 			     bar->start.value, bits),
 		     .expected = text_printf(ctx, "below 0x%" PRIx64, UINT64_C(1) << bits),
 		     .evidence = { fact });
 	else if (bar->start.value >= MMIO_HIGH)
 		NOTE(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "BAR1 at 0x%" PRIx64 ", above 56 TB",
+		     .observed = text_printf(ctx, "BAR1 is at 0x%" PRIx64 ", above 56 TB",
 					     bar->start.value),
-		     .expected = "lower, where virtual machines or GPUDirect RDMA fail",
 		     .evidence = { fact });
 	else
 		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
@@ -143,7 +148,7 @@ static void check_bar(struct rule_context *ctx, const struct pci_device *d, uint
 
 static void check_mmio_base(struct rule_context *ctx)
 {
-	uint64_t bits = reach_bits(ctx->node);
+	uint64_t bits = least_dma_bits(ctx->node);
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -162,53 +167,50 @@ static void check_mmio_base(struct rule_context *ctx)
 static const struct rule bios_rules[] = {
 	{
 		.id = "bios/nps-setting",
-		.title = "Check the number of NUMA nodes per socket",
+		.title = "The number of NUMA nodes per socket can cost bandwidth",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_nps,
 		.impact =
-			"Bandwidth between GPUs over PCIe, between NIC and host memory, and between sockets can be "
-			"far below what the links give.",
+			"Bandwidth between GPUs over PCIe, between NIC and host memory, and between sockets can be far below "
+			"that of the links.",
 		.remedy =
-			"Compare NPS1 and NPS4 in the firmware's setup (AMD CBS, DF Common Options) with "
-			"nccl-tests, and keep what is faster.",
+			"Compare NPS1 and NPS4 (firmware setup: AMD CBS, DF Common Options) with nccl-tests, and keep the faster.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads = "NUMA nodes and sockets under /sys/devices/system, on EPYC processors.",
-		.why = "Two reports have NPS4 several times faster for two nodes with PCIe GPUs; vendors of HGX "
-		       "systems recommend other values. Nothing here says which is right for this board, so it is "
-		       "information.",
+		.why = "In two reports with PCIe GPUs NPS4 was several times faster. The right value depends on the board, so "
+		       "this is a note.",
 		.check = "lscpu | grep -i numa; numactl -H",
-		.cost = "A change needs a reboot, and changes every job's NUMA numbers.",
-		.sources = "AMD EPYC tuning guides, NUMA nodes per socket\n"
-			   "github.com/NVIDIA/nccl-tests/issues/293",
+		.cost = "A change needs a reboot, and changes the NUMA numbers of every job.",
+		.sources =
+			"github.com/NVIDIA/nccl issue 1285 (2024-12-17), github.com/NVIDIA/nccl-tests issue 293 (2025-03-08)\n"
+			"HPC Advisory Council: AMD 2nd Gen EPYC CPU Tuning Guide for InfiniBand HPC, NPS Configuration",
 	},
 	{
 		.id = "bios/mmio-base-too-high",
-		.title = "The firmware placed GPU memory at addresses that peers may not reach",
+		.title = "Peers cannot reach GPU memory: the firmware placed BAR1 too high",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mmio_base,
 		.impact =
-			"Peer transfers fail with remote access errors (perftest: syndrome 0x51) or virtual "
-			"machines with the GPU do not start.",
+			"Peer transfers fail with remote access errors (perftest: syndrome 0x51), or virtual machines with the GPU "
+			"do not start.",
 		.remedy =
-			"In the firmware's setup lower \"memory mapped I/O base\", on Dell systems from 56 TB to "
-			"12 TB.",
+			"Lower the memory mapped I/O base in the firmware setup (Dell: from 56 TB to 12 TB), then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =
-			"Where BAR1 of each GPU lies, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
-		.why = "A device can only reach addresses of its own width: a BAR beyond that is out of reach for "
-		       "its peers. Above 56 TB there is a report of failing transfers that the maintainer suspected "
-		       "the address for, and one of virtual machines that do not start; bare metal mostly works "
-		       "there, so that alone is information.",
+			"The address of BAR1 of each GPU, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
+		.why = "A device can only address as many bits as it has. A BAR beyond that is out of reach for its peers. "
+		       "Above 56 TB one report has failing transfers, and one has virtual machines that do not start. Most "
+		       "bare-metal nodes work there, so that alone is a note.",
 		.check =
 			"lspci -vd 10de: | grep 64-bit; grep -r 'DMA Size' /proc/driver/nvidia/gpus",
 		.sources =
-			"github.com/linux-rdma/perftest/issues/173\n"
-			"dell.com/support: virtual machines fail to power on when system BIOS has MMIO set to 56 "
-			"TB\nopen-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c, DMA Size",
+			"github.com/linux-rdma/perftest issue 173\n"
+			"dell.com/support: virtual machines fail to power on when system BIOS has MMIO set to 56 TB\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-procfs.c (DMA Size)",
 	},
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-cmdline.c - what waits for the next boot (rules boot/...): kernel arguments, options, kernels. */
+/* boot-cmdline.c - differences between this boot and the next one (rules boot/...): kernel arguments, options of
+ * modules, the kernel. */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/distribution.h"
 #include "query/option-value.h"
 #include "query/setting.h"
 
-static const char *say_arg(struct rule_context *ctx, const struct kparam *arg)
+static const char *format_arg(struct rule_context *ctx, const struct kparam *arg)
 {
 	if (!arg->has_value)
 		return text_printf(ctx, "%.*s", SPAN_FMT(arg->name));
@@ -33,8 +35,8 @@ static void check_acs_override(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed =
 			     now && next ? "pcie_acs_override is on the command line"
-			     : now ? "pcie_acs_override is on the command line, and gone at the "
-				     "next boot"
+			     : now ? "pcie_acs_override is on the command line; the next boot "
+				     "does not have it"
 				   : "pcie_acs_override is on the command line of the next boot",
 		     .expected = "no such argument",
 		     .evidence = { now ? "cmdline.running" : "cmdline.staged.text" });
@@ -57,7 +59,7 @@ static bool is_last_of_variable(const struct cmdline_facts *cmdline,
 	return last == source;
 }
 
-/* Does the loader's entry get the text of SOURCE when its configuration is written anew? */
+/* Does the loader's entry get the text of SOURCE when the entries are written again? */
 static bool feeds_entries(const struct node *node, const struct cmdline_text *source)
 {
 	const struct fact_enum *loader = &node->boot.loader;
@@ -78,33 +80,38 @@ static bool in_sources(const struct node *node, const struct kparam *arg)
 	return false;
 }
 
-/* Written into the configuration, and no entry was made of it since. */
+/* In the configuration, but the entries were not written since. */
+static void fail_not_written(struct rule_context *ctx, const struct cmdline_text *source,
+			     const char *argument)
+{
+	const char *command = command_write_entries(ctx->node);
+
+	FAIL(ctx, .subject = argument,
+	     .observed = text_printf(ctx, "in %s, and not in the entry that boots next",
+				     source->file.value),
+	     .expected = "in the entry that boots next",
+	     .command = command ? command : command_add_argument(ctx->arena, ctx->node, argument),
+	     .evidence = { text_printf(ctx, "cmdline.sources[#%zu].text",
+				       (size_t)(source - ctx->node->cmdline.sources.items)),
+			   "cmdline.staged.text" });
+}
+
 static void check_sources(struct rule_context *ctx, const char *staged)
 {
-	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
-
-	for_each(s, &cmdline->sources) {
+	for_each(s, &ctx->node->cmdline.sources) {
 		struct bootargs args = bootargs_of(feeds_entries(ctx->node, s) ? s->text.value
 									       : "");
 		struct kparam arg;
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-			    !rule_has_answered(ctx, say_arg(ctx, &arg)))
-				FAIL(ctx, .subject = say_arg(ctx, &arg),
-				     .observed = text_printf(
-					     ctx, "in %s, and not in the entry that boots next",
-					     s->file.value),
-				     .expected = "in both",
-				     .evidence = {
-					     text_printf(ctx, "cmdline.sources[#%zu].text",
-							 (size_t)(s - cmdline->sources.items)),
-					     "cmdline.staged.text" });
+			    !rule_has_answered(ctx, format_arg(ctx, &arg)))
+				fail_not_written(ctx, s, format_arg(ctx, &arg));
 	}
 }
 
-/* Is SOURCE what another boot loader's entries are made from? On Red Hat's systems with boot entries in files
- * either may be read when a kernel is installed. */
+/* Does another boot loader than this node's read SOURCE? On Red Hat's systems with boot entries in files the
+ * installation of a kernel can read both. */
 static bool feeds_another(const struct node *node, const struct cmdline_text *source)
 {
 	const struct fact_enum *loader = &node->boot.loader;
@@ -118,7 +125,7 @@ static bool feeds_another(const struct node *node, const struct cmdline_text *so
 	       is_last_of_variable(&node->cmdline, source);
 }
 
-/* Written where the loader of this node does not look. */
+/* In a file that the loader of this node does not read. */
 static void check_other_sources(struct rule_context *ctx, const char *staged)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
@@ -130,8 +137,8 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-			    !rule_has_answered(ctx, say_arg(ctx, &arg)))
-				FAIL_AS(ctx, SEVERITY_WARN, .subject = say_arg(ctx, &arg),
+			    !rule_has_answered(ctx, format_arg(ctx, &arg)))
+				FAIL_AS(ctx, SEVERITY_WARN, .subject = format_arg(ctx, &arg),
 					.observed = text_printf(
 						ctx, "in %s, which %s does not read", s->file.value,
 						boot_loader_words[ctx->node->boot.loader.value]),
@@ -139,10 +146,11 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 						"in the configuration of the loader that boots this node",
 					.remedy =
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "Write it into /etc/default/grub, then update-grub."
-							: "Write it into /etc/kernel/cmdline, or into the loader's "
-							  "entry, and make the entries anew (kernel-install, "
-							  "proxmox-boot-tool refresh, kernelstub).",
+							? "Move it to /etc/default/grub, write the entries again, "
+							  "then reboot."
+							: "Move it to /etc/kernel/cmdline, write the entries again, "
+							  "then reboot.",
+					.command = command_write_entries(ctx->node),
 					.evidence = {
 						text_printf(ctx, "cmdline.sources[#%zu].text",
 							    (size_t)(s - cmdline->sources.items)),
@@ -157,10 +165,10 @@ static void check_next(struct rule_context *ctx, const char *running, const char
 
 	while (bootargs_next(&args, &arg))
 		if (bootargs_is_ours(&arg) && !bootargs_holds(running, &arg) &&
-		    !rule_has_answered(ctx, say_arg(ctx, &arg)))
-			PENDING(ctx, .subject = say_arg(ctx, &arg),
-				.observed = "the next boot gets it; the kernel that runs did not",
-				.expected = "on the command line of the kernel that runs",
+		    !rule_has_answered(ctx, format_arg(ctx, &arg)))
+			PENDING(ctx, .subject = format_arg(ctx, &arg),
+				.observed = "the next boot has it; the running kernel does not",
+				.expected = "on the running kernel's command line",
 				.remedy = "Reboot.",
 				.evidence = { "cmdline.staged.text", "cmdline.running" });
 }
@@ -172,12 +180,14 @@ static void check_lost(struct rule_context *ctx, const char *running, const char
 
 	while (bootargs_next(&args, &arg))
 		if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-		    !in_sources(ctx->node, &arg) && !rule_has_answered(ctx, say_arg(ctx, &arg)))
-			FAIL_AS(ctx, SEVERITY_WARN, .subject = say_arg(ctx, &arg),
+		    !in_sources(ctx->node, &arg) && !rule_has_answered(ctx, format_arg(ctx, &arg)))
+			FAIL_AS(ctx, SEVERITY_WARN, .subject = format_arg(ctx, &arg),
 				.observed = "in effect now, and not in the entry that boots next",
 				.expected = "in both, or in neither",
-				.remedy = "If it is wanted, write it into the boot loader's "
-					  "configuration; if not, reboot.",
+				.remedy = "To keep it, add it to the boot loader's configuration. "
+					  "Otherwise reboot.",
+				.command = command_add_argument(ctx->arena, ctx->node,
+								format_arg(ctx, &arg)),
 				.evidence = { "cmdline.running", "cmdline.staged.text" });
 }
 
@@ -199,7 +209,7 @@ static void check_staged(struct rule_context *ctx)
 	check_sources(ctx, staged);
 	check_other_sources(ctx, staged);
 	check_next(ctx, running, staged);
-	/* What no boot loader started (kexec, a virtual machine's own kernel) never was in an
+	/* A kernel that no boot loader started (kexec, a virtual machine's own kernel) was never in an
 	 * entry. */
 	if (bootargs_find(running, "BOOT_IMAGE", NULL) || bootargs_find(running, "initrd", NULL))
 		check_lost(ctx, running, staged);
@@ -207,7 +217,7 @@ static void check_staged(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "cmdline.running", "cmdline.staged.text" });
 }
 
-/* ---- is a reboot due? ---- */
+/* ---- is a reboot pending? ---- */
 
 /* 0x1 is 1; strings as they are. */
 static bool same_value(const char *a, const char *b)
@@ -246,8 +256,8 @@ static bool changed_since_boot(const struct node *node, const char *file)
 	return false;
 }
 
-/* The first option that was written since the boot and is not what runs. One with a value that the kernel
- * refuses waits for nothing good. */
+/* The first option that was written since the boot and is not in effect. boot/option-value-refused reports values
+ * that the kernel refuses. */
 static const struct modprobe_assignment *waiting_option(struct rule_context *ctx)
 {
 	for_each(a, &ctx->node->modprobe.assignments) {
@@ -261,6 +271,19 @@ static const struct modprobe_assignment *waiting_option(struct rule_context *ctx
 			return a;
 	}
 	return NULL;
+}
+
+static void pend_option(struct rule_context *ctx, const struct modprobe_assignment *option,
+			const char *kernel)
+{
+	PENDING(ctx,
+		.observed = text_printf(
+			ctx, "%s %s=%s was written after the boot and is not in effect%s",
+			option->module.value, option->param.value, option->value.value, kernel),
+		.expected = "the configured options in effect",
+		.evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
+					  (size_t)(option - ctx->node->modprobe.assignments.items)),
+			      "os.boot_time_s" });
 }
 
 static void check_reboot(struct rule_context *ctx)
@@ -278,24 +301,14 @@ static void check_reboot(struct rule_context *ctx)
 		PENDING(ctx,
 			.observed = text_printf(ctx, "the distribution asks for a reboot%s",
 						kernel),
-			.expected = "what is installed is what runs",
+			.expected = "the installed software in use",
 			.evidence = { "boot.reboot_required", "boot.next_kernel" });
 	else if (option)
-		PENDING(ctx,
-			.observed = text_printf(
-				ctx, "%s %s=%s was written after the boot and is not in effect%s",
-				option->module.value, option->param.value, option->value.value,
-				kernel),
-			.expected = "what is configured is what runs",
-			.evidence = {
-				text_printf(ctx, "modprobe.assignments[#%zu].value",
-					    (size_t)(option - node->modprobe.assignments.items)),
-				"os.boot_time_s" });
+		pend_option(ctx, option, kernel);
 	else if (other_kernel)
 		NOTE(ctx,
 		     .observed = text_printf(ctx, "kernel %s runs; the next boot starts %s",
 					     node->os.kernel.value, boot->next_kernel.value),
-		     .expected = "nothing; for your information",
 		     .evidence = { "os.kernel", "boot.next_kernel" });
 	else if (is_unknown(boot->reboot_required) && !known_is(node->modprobe.complete, true))
 		UNKNOWN(ctx, .evidence = { "boot.reboot_required", "modprobe.complete" });
@@ -310,63 +323,59 @@ static const struct rule boot_cmdline_rules[] = {
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_acs_override,
-		.impact = "Devices are put into IOMMU groups as if they were isolated; where "
-			  "requests go does not change, and faults of peers are harder to see.",
-		.remedy = "Remove it. To let peers talk below a switch, clear redirection: see "
-			  "pci/acs-redirect.",
+		.impact =
+			"The kernel groups devices as if they were isolated from each other. Requests of peers take the same "
+			"path as before.",
+		.remedy = "Remove pcie_acs_override from the kernel command line, then reboot.",
 		.fix = { "remove-argument", { "pcie_acs_override" } },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The command line of the running kernel and of the entry that boots next.",
-		.why = "Only patched kernels know it; others ignore it. It changes how devices are "
-		       "grouped for passthrough, not ACS in the hardware. One report of failing "
-		       "peer-to-peer has it beside other causes; nothing proves that it was it.",
+		.reads = "The kernel command lines of this boot and of the next one.",
+		.why = "Only patched kernels know the argument. It changes IOMMU groups for passthrough, not ACS in the "
+		       "hardware. pci/acs-redirect says how to let peers talk below a switch. In one report of failing "
+		       "peer-to-peer it appears beside other causes.",
 		.check = "grep -o 'pcie_acs_override[^ ]*' /proc/cmdline",
-		.sources = "github.com/aikitoria/open-gpu-kernel-modules issue 38\n"
-			   "Linux: Documentation/admin-guide/kernel-parameters.txt (has no such "
-			   "argument)",
+		.sources =
+			"github.com/aikitoria/open-gpu-kernel-modules issue 38\n"
+			"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (has no such argument)",
 	},
 	{
 		.id = "boot/cmdline-staged-not-live",
-		.title = "The running kernel has other arguments than the next boot",
+		.title = "This boot and the next one have different kernel arguments",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_staged,
-		.impact = "What was set is not in effect, or what is in effect will be gone.",
-		.remedy = "Write the boot loader's configuration anew (update-grub; grub2-mkconfig "
-			  "--update-bls-cmdline or grubby --update-kernel=ALL --args=...; "
-			  "kernel-install add-all), then reboot.",
+		.impact = "An argument is not in effect, or the next boot loses it.",
+		.remedy = "Write the boot loader's entries again, then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/proc/cmdline, the entry that boots next, and what entries are made "
-			 "from: /etc/default/grub and grub.d, /etc/kernel/cmdline. Only arguments "
-			 "about IOMMU, PCI, huge pages, NUMA balancing and modules for GPU and "
-			 "RDMA are compared.",
-		.why = "An edit of /etc/default/grub does nothing until the entries are written "
-		       "anew, and on distributions with BLS entries not even grub2-mkconfig does "
-		       "it by itself. The file of another loader than the one that boots does nothing "
-		       "at all.",
-		.check = "cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE "
-			 "/etc/default/grub",
+		.reads =
+			"/proc/cmdline, the entry that boots next, /etc/default/grub, grub.d and /etc/kernel/cmdline. Only "
+			"arguments about IOMMU, PCI, huge pages, NUMA balancing and GPU or RDMA modules are compared.",
+		.why = "An edit of /etc/default/grub has no effect until the entries are written again. On distributions with "
+		       "BLS entries, grub2-mkconfig does not change existing entries; grubby does. A file of another boot "
+		       "loader has no effect at all.",
+		.check =
+			"cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE /etc/default/grub",
 		.sources =
-			"GRUB manual, simple configuration handling\n"
-			"Boot Loader Specification (uapi-group.org)\nkernel-install(8), grubby(8)",
+			"GNU GRUB (rhboot 5e9e7e44e, 2026-01-30): docs/grub.texi, Simple configuration handling\n"
+			"uapi-group.org: Boot Loader Specification\nsystemd 252: kernel-install(8)\ngrubby(8)",
 	},
 	{
 		.id = "boot/reboot-pending",
-		.title = "Something waits for a reboot",
+		.title = "A reboot is pending",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_reboot,
 		.impact = "The node runs with older settings or software than it has on disk.",
-		.remedy = "Reboot when the node is empty; before that, see "
-			  "boot/kernel-next-lacks-modules.",
+		.remedy = "Drain the node, then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/run/reboot-required, options in modprobe.d that are newer than the boot "
-			 "and differ from the running values, and the kernel that boots next.",
-		.why = "On Debian, Ubuntu and SUSE packages ask for it; elsewhere nobody says. "
-		       "Another kernel at the next boot is information by itself.",
+		.reads =
+			"/run/reboot-required, options in modprobe.d that are newer than the boot and differ from the running "
+			"values, and the kernel that boots next.",
+		.why = "Packages of Debian, Ubuntu and SUSE ask for a reboot in a file. Another kernel at the next boot alone is "
+		       "a note; boot/kernel-next-lacks-modules checks that kernel.",
 		.check = "cat /run/reboot-required.pkgs; needs-restarting -r; uname -r",
-		.sources = "Debian policy, chapter on signalling that a reboot is required\n"
-			   "dnf needs-restarting(8)",
+		.sources = "Debian Policy 4.5.1.0: Signaling that a reboot is required\n"
+			   "needs-restarting(1)",
 	},
 };
 

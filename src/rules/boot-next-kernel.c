@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-next-kernel.c - does the kernel that boots next have the modules that are in use now? */
+/* boot-next-kernel.c - whether the kernel that boots next has the modules that are in use now. */
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "query/distribution.h"
 #include "query/module-find.h"
 
 /* Is NAME in use now, so that the next kernel should have it too? */
 static bool is_in_use(const struct node *node, const char *name)
 {
 	return node_module(node, name) ||
-	       (is_known(node->os.kernel) && strcmp(name, "nvidia") == 0 &&
-		module_file_find(node, name, node->os.kernel.value));
+	       (strcmp(name, "nvidia") == 0 && module_file_running(node, name));
 }
 
 /* Names of those that are missing for RELEASE, or NULL. */
@@ -29,6 +29,20 @@ static const char *missing_for(struct rule_context *ctx, const char *release)
 				      names[i], file ? " (not in modules.dep)" : "");
 	}
 	return missing;
+}
+
+static void fail_missing(struct rule_context *ctx, const char *release, const char *missing)
+{
+	const char *headers = command_install_headers(ctx->arena, ctx->node, release);
+	bool dkms = node_software(ctx->node, "dkms");
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release, missing),
+	     .expected = text_printf(ctx, "the modules in use now, built for %s", release),
+	     .command = dkms && headers ? text_printf(ctx, "%s\nsudo dkms autoinstall -k %s",
+						      headers, release)
+					: NULL,
+	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
 static void check_next_kernel(struct rule_context *ctx)
@@ -51,24 +65,19 @@ static void check_next_kernel(struct rule_context *ctx)
 	if (skip_without_module_files(ctx))
 		return;
 	if (str_is(*next, node->os.kernel.value)) {
-		PASS(ctx, .observed = "the next boot starts the kernel that runs",
+		PASS(ctx, .observed = "the next boot starts the running kernel",
 		     .evidence = { "boot.next_kernel", "os.kernel" });
 		return;
 	}
 	if (is_known(node->services.driver_container)) {
 		NOT_APPLICABLE(
-			ctx,
-			.observed = "a container brings the driver, and builds it after the boot",
+			ctx, .observed = "a container builds and loads the driver after each boot",
 			.evidence = { "services.driver_container" });
 		return;
 	}
 	missing = missing_for(ctx, next->value);
 	if (missing)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", next->value,
-					     missing),
-		     .expected = text_printf(ctx, "what is loaded now, built for %s", next->value),
-		     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
+		fail_missing(ctx, next->value, missing);
 	else
 		PASS(ctx, .evidence = { "boot.next_kernel", "modules.files" });
 }
@@ -76,21 +85,20 @@ static void check_next_kernel(struct rule_context *ctx)
 static const struct rule boot_next_kernel_rules[] = {
 	{
 		.id = "boot/kernel-next-lacks-modules",
-		.title = "The kernel that boots next lacks modules that are in use now",
+		.title =
+			"GPUs fail after the next boot: its kernel lacks modules that are in use now",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_next_kernel,
-		.impact = "After the next reboot the GPU driver, peer memory or GDRCopy is gone.",
-		.remedy = "Before rebooting: install that kernel's headers and dkms autoinstall -k "
-			  "RELEASE, or set the present kernel as the default.",
+		.impact = "After the next boot the GPU driver, peer memory or GDRCopy is missing.",
+		.remedy = "Before the next boot, build the modules for that kernel.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The kernel of the boot loader's default entry, and the modules on disk "
-			 "for it.",
-		.why = "Unattended upgrades install kernels for which nobody built the modules. "
-		       "Where dkms.service is enabled it tries once more while booting; whether "
-		       "that will succeed cannot be told.",
+		.reads =
+			"The kernel of the boot loader's default entry, and the modules on disk for it.",
+		.why = "Unattended upgrades install kernels without building modules for them. An enabled dkms.service tries "
+		       "once more at boot. Whether that succeeds is not checked.",
 		.check = "ls /lib/modules; dkms status",
-		.sources = "dkms(8)\ngithub.com/NVIDIA/nvidia-docker issue 804",
+		.sources = "dkms 3.2 (793fdab): dkms(8)\ngithub.com/NVIDIA/nvidia-docker issue 804",
 	},
 };
 

@@ -16,17 +16,17 @@ static void check_value(struct rule_context *ctx, const struct modprobe_assignme
 	if (!why || rule_has_answered(ctx, subject))
 		return;
 	FAIL(ctx, .subject = subject,
-	     .observed = value ? text_printf(ctx,
-					     "\"%.60s\" %s: the kernel will not load %s with it",
-					     value, why, file->name.value)
-			       : text_printf(ctx, "its value %s: the kernel will not load %s so",
-					     why, file->name.value),
+	     .observed =
+		     value ? text_printf(ctx, "\"%.60s\" %s: the kernel does not load %s with it",
+					 value, why, file->name.value)
+			   : text_printf(ctx, "its value %s: the kernel does not load %s with it",
+					 why, file->name.value),
 	     .expected = text_printf(ctx, "a value of its type, %s", type),
 	     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
 				       (size_t)(a - ctx->node->modprobe.assignments.items)) });
 }
 
-/* All assignments count, not the last one alone: the kernel takes them in turn. */
+/* All assignments count, not only the last one: the kernel parses them in turn. */
 static void check_values(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -60,24 +60,25 @@ static void check_values(struct rule_context *ctx)
 static const struct rule boot_option_values_rules[] = {
 	{
 		.id = "boot/option-value-refused",
-		.title = "An option has a value that stops its module from being loaded",
+		.title =
+			"A module will not load at the next boot: the kernel refuses an option's value",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_values,
-		.impact = "The module is gone after the next boot, and with nvidia all GPUs.",
-		.remedy = "Correct the value, or remove the option, before the next boot.",
+		.impact =
+			"After the next boot the module is missing. With nvidia all GPUs are missing.",
+		.remedy = "Correct the value or remove the option before the next boot.",
 		.fix = { "remove-refused-value" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Configured options against the types that the .ko of the running kernel declares for "
-			"its parameters.",
-		.why = "A name that a module does not have is passed over; a value that its type does not take is "
-		       "not: the kernel logs \"`yes' invalid for parameter\" and refuses the module. NVreg_ "
-		       "parameters are signed numbers of 32 bits (0xffffffff does not fit) or text of at most "
-		       "1024 bytes; Y and N are for those of type bool.",
+			"The configured options, and the parameter types that the modules of the running kernel declare.",
+		.why = "The kernel ignores unknown parameter names, but refuses a module for a value of another type: \"`yes' "
+		       "invalid for parameter\". Most NVreg_ parameters are signed numbers of 32 bits, so 0xffffffff does not "
+		       "fit. Text has at most 1024 bytes. Y and N are for the type bool.",
 		.check =
-			"modinfo -p nvidia; after a load that failed: dmesg | grep 'invalid for parameter'",
-		.sources = "Linux: kernel/params.c, lib/kstrtox.c",
+			"modinfo -p nvidia; after a failed load: dmesg | grep 'invalid for parameter'",
+		.sources =
+			"Linux 6.1.192: kernel/params.c (param_set_charp, parse_args), lib/kstrtox.c",
 	},
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-owners.c - who else writes the settings that this program looks at, and will write them again. */
+/* boot-owners.c - other programs that manage the settings which this program checks. */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "parse/modname.h"
 #include "query/bootargs.h"
+#include "query/distribution.h"
 
 #define TUNED_OPTIONS "/etc/modprobe.d/tuned.conf"
 
@@ -16,7 +17,7 @@ static const char *source_fact(struct rule_context *ctx, const struct cmdline_te
 
 /* ---- kernel arguments ---- */
 
-/* iommu=force and iommu=nopt take back what iommu=pt gives. */
+/* iommu=force and iommu=nopt override iommu=pt. */
 static bool undoes_passthrough(const char *text)
 {
 	return bootargs_find(text, "iommu", "force") || bootargs_find(text, "iommu", "nopt") ||
@@ -33,8 +34,7 @@ static const struct kparam *first_of_ours(const char *text, struct kparam *arg)
 	return NULL;
 }
 
-/* fwupd's "security --fix" and the ANSSI profiles of OpenSCAP both write this word, and leave no
- * other trace. */
+/* fwupd's "security --fix" and the ANSSI profiles of OpenSCAP both write this argument and leave no other trace. */
 static void check_forced(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -52,12 +52,12 @@ static void check_forced(struct rule_context *ctx)
 			fact = source_fact(ctx, s);
 	if (fact)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "iommu=force",
-			.observed = "iommu=force is what fwupd (fwupdmgr security --fix) and "
-				    "OpenSCAP's ANSSI profiles (grub2_enable_iommu_force) write",
-			.expected = "iommu=pt, which they will replace when they run again",
-			.remedy = "Remove it, and take the item out of what they enforce: fwupdmgr "
-				  "security-undo, or the rule grub2_enable_iommu_force in a "
-				  "tailoring file.",
+			.observed = "iommu=force is on the command line: fwupd (fwupdmgr security "
+				    "--fix) and OpenSCAP (grub2_enable_iommu_force) write it",
+			.expected = "iommu=pt",
+			.remedy =
+				"Run fwupdmgr security-undo, or deselect grub2_enable_iommu_force in "
+				"the OpenSCAP tailoring file. Then remove iommu=force.",
 			.evidence = { fact });
 }
 
@@ -73,16 +73,16 @@ static void check_tuned_arguments(struct rule_context *ctx)
 		undoes = undoes_passthrough(s->text.value);
 		FAIL_AS(ctx, undoes ? SEVERITY_WARN : SEVERITY_INFO, .subject = s->file.value,
 			.observed = text_printf(ctx, "TuneD adds to every boot: %s", s->text.value),
-			.expected = undoes ? "iommu=pt" : "nothing; for your information",
-			.remedy = "Change the bootloader section of the TuneD profile, not the "
-				  "boot loader's configuration: TuneD writes it again.",
+			.expected = undoes ? "iommu=pt" : NULL,
+			.remedy =
+				"Change the bootloader section of the TuneD profile, then activate "
+				"the profile again and reboot.",
 			.evidence = { source_fact(ctx, s),
 				      "services.units[tuned.service].enabled" });
 	}
 }
 
-/* A file of grub.d that assigns the variable anew: Ubuntu's cloud images have
- * 50-cloudimg-settings.cfg. */
+/* A file of grub.d that assigns the variable again: Ubuntu's cloud images have 50-cloudimg-settings.cfg. */
 static void check_overridden(struct rule_context *ctx)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
@@ -104,13 +104,19 @@ static void check_overridden(struct rule_context *ctx)
 				continue;
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = last->file.value,
 				.observed = text_printf(
-					ctx, "it assigns %s anew, without %.*s%s%.*s of %s",
+					ctx, "it assigns %s again, without %.*s%s%.*s of %s",
 					s->variable.value, SPAN_FMT(arg.name),
 					arg.has_value ? "=" : "", SPAN_FMT(arg.value),
 					s->file.value),
-				.expected = "an assignment that keeps what was there",
-				.remedy = "Write the argument into a file of /etc/default/grub.d "
-					  "that is read after it (99-local.cfg), then update-grub.",
+				.expected = "an assignment that keeps the arguments of other files",
+				.impact = "The argument of the earlier file has no effect.",
+				.remedy =
+					"Add the argument in a file of /etc/default/grub.d that is "
+					"read last, write the entries again, then reboot.",
+				.command = command_add_argument(
+					ctx->arena, ctx->node,
+					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),
+						    arg.has_value ? "=" : "", SPAN_FMT(arg.value))),
 				.evidence = { source_fact(ctx, last), source_fact(ctx, s) });
 			return;
 		}
@@ -152,9 +158,9 @@ static void check_tuned_options(struct rule_context *ctx)
 						other->value.value)
 				  : text_printf(ctx, "TuneD sets %s %s=%s", own->module.value,
 						own->param.value, own->value.value),
-		.expected = other ? "one owner for each option" : "nothing; for your information",
-		.remedy = "Change the modules section of the TuneD profile: TuneD writes the file "
-			  "again.",
+		.expected = other ? "one value for each option" : NULL,
+		.remedy = "Change the modules section of the TuneD profile, then activate the "
+			  "profile again.",
 		.evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
 					  (size_t)(own - ctx->node->modprobe.assignments.items)),
 			      "services.units[tuned.service].enabled" });
@@ -169,7 +175,7 @@ static const struct modprobe_options *host_options(const struct node *node)
 	return NULL;
 }
 
-/* The driver that runs came from a container, which has a modprobe.d of its own. */
+/* A container with its own modprobe.d loaded the driver. */
 static void check_operator(struct rule_context *ctx)
 {
 	const struct modprobe_options *options = host_options(ctx->node);
@@ -183,11 +189,11 @@ static void check_operator(struct rule_context *ctx)
 					  "its driver container loads the driver and does not read the "
 					  "options in %s",
 					  options->file.value)
-				: "its driver container loads the driver, with options of its own",
-		.expected = options ? "the options in the operator's ConfigMap"
-				    : "nothing; for your information",
-		.remedy = "Put the options into a ConfigMap with the key nvidia.conf, and name it "
-			  "in the ClusterPolicy: driver.kernelModuleConfig.name.",
+				: "its driver container loads the driver with its own options",
+		.expected = options ? "the options in the operator's ConfigMap" : NULL,
+		.remedy =
+			"Put the options into a ConfigMap with the key nvidia.conf, and name it in "
+			"driver.kernelModuleConfig.name of the ClusterPolicy.",
 		.evidence = {
 			"services.driver_container",
 			options ? text_printf(ctx, "modprobe.options[#%zu].text",
@@ -215,24 +221,24 @@ static void check_owner(struct rule_context *ctx)
 static const struct rule boot_owners_rules[] = {
 	{
 		.id = "boot/second-owner",
-		.title = "Another program owns a setting, and will write it again",
+		.title = "Another program manages a setting and will overwrite changes to it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_owner,
-		.impact = "A repair by hand is undone when that program runs next.",
-		.remedy = "Make the change where its owner takes it from.",
+		.impact = "The next run of that program undoes a change by hand.",
+		.remedy = "Change the setting in the configuration of the program that manages it.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "/etc/tuned/bootcmdline, /etc/modprobe.d/tuned.conf, /run/nvidia/driver, "
-			 "/etc/default/grub with grub.d, and the kernel command line.",
-		.why = "TuneD, fwupd, OpenSCAP, the GPU Operator and cloud images all write kernel "
-		       "arguments or driver options. Information where they agree with the rest, a "
-		       "warning where they do not. iommu=force is a sign of fwupd or OpenSCAP, not "
-		       "a proof: somebody may have typed it.",
+		.reads =
+			"/etc/tuned/bootcmdline, /etc/modprobe.d/tuned.conf, /run/nvidia/driver, /etc/default/grub with "
+			"grub.d, and the kernel command line.",
+		.why = "TuneD, fwupd, OpenSCAP, the GPU Operator and cloud images write kernel arguments or driver options. "
+		       "Where they agree with the other files this is a note. iommu=force can also have been written by hand.",
 		.check = "tuned-adm active; cat /etc/tuned/bootcmdline; ls /etc/default/grub.d",
-		.sources = "TuneD: plugin_bootloader.py, plugin_modules.py\n"
-			   "fwupd: plugins/iommu\n"
-			   "ComplianceAsCode/content: rule grub2_enable_iommu_force\n"
-			   "NVIDIA/gpu-driver-container: nvidia-driver (kernel module parameters)",
+		.sources =
+			"TuneD 2.28.0-rc.1: tuned/consts.py, tuned/plugins/plugin_bootloader.py, plugin_modules.py\n"
+			"fwupd 6e9504964 (2026-08-21): plugins/iommu/fu-iommu-plugin.c\n"
+			"ComplianceAsCode/content b3a2cca935 (2026-08-21): rule grub2_enable_iommu_force\n"
+			"github.com/NVIDIA/gpu-driver-container 06a208c (2026-08-17): rhel10/nvidia-driver (kernel module parameters)",
 	},
 };
 

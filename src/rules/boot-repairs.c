@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-repairs.c - whether what fix --apply changed on disk is live since the boot after it (rules
- * boot/...). The rule that was repaired is asked again: it knows best. */
+/* boot-repairs.c - whether the changes of fix --apply took effect at the next boot (rules boot/...). The rule that
+ * was repaired is evaluated again. */
 #include <string.h>
 
 #include "evaluate/rule.h"
@@ -25,7 +25,7 @@ static bool same_known(struct fact_str a, struct fact_str b)
 	return is_known(a) ? str_is(b, a.value) : !is_known(b);
 }
 
-/* A later transaction that was about the same has the last word. */
+/* A later transaction about the same finding decides. */
 static bool is_repaired_again(const struct node *node, const struct transaction *t,
 			      const struct repair *r)
 {
@@ -44,7 +44,7 @@ static bool is_about(const struct finding *f, const struct repair *r)
 	return f->answer.subject ? str_is(r->subject, f->answer.subject) : !is_known(r->subject);
 }
 
-/* A rule speaks of a subject only while something is wrong with it, and else of the node. */
+/* A rule names a subject only while something is wrong with it, otherwise it answers for the node. */
 static enum outcome outcome_of(const struct fact_list *list, const struct repair *r,
 			       const struct finding **why)
 {
@@ -69,8 +69,8 @@ static enum outcome outcome_of(const struct fact_list *list, const struct repair
 	return outcome;
 }
 
-static enum outcome ask_again(struct rule_context *ctx, const struct repair *r,
-			      const struct finding **why)
+static enum outcome evaluate_again(struct rule_context *ctx, const struct repair *r,
+				   const struct finding **why)
 {
 	const struct rule *rule = rule_find(r->rule.value);
 	struct fact_list *findings = arena_alloc(ctx->arena, sizeof(*findings));
@@ -79,7 +79,7 @@ static enum outcome ask_again(struct rule_context *ctx, const struct repair *r,
 	*findings = (struct fact_list){ 0 };
 	again.rule = rule;
 	again.findings = findings;
-	/* A record that names this rule is no repair's. */
+	/* This rule repairs nothing itself. */
 	if (!rule || rule == ctx->rule)
 		return OUTCOME_NONE;
 	rule->evaluate(&again);
@@ -88,7 +88,7 @@ static enum outcome ask_again(struct rule_context *ctx, const struct repair *r,
 
 /* ---- why not ---- */
 
-static const char *say_files(struct rule_context *ctx, const struct transaction *t)
+static const char *list_changed_files(struct rule_context *ctx, const struct transaction *t)
 {
 	const char *text = "";
 
@@ -101,7 +101,7 @@ static const char *say_files(struct rule_context *ctx, const struct transaction 
 }
 
 /* Another kernel than those whose images were built was started. */
-static const char *say_kernel(struct rule_context *ctx, const struct transaction *t)
+static const char *describe_kernel(struct rule_context *ctx, const struct transaction *t)
 {
 	const struct fact_str *running = &ctx->node->os.kernel;
 
@@ -114,19 +114,20 @@ static const char *say_kernel(struct rule_context *ctx, const struct transaction
 			   t->kernels.items[0], running->value);
 }
 
-static const char *say_why(struct rule_context *ctx, const struct transaction *t,
-			   const struct finding *f)
+static const char *describe_reason(struct rule_context *ctx, const struct transaction *t,
+				   const struct finding *f)
 {
 	const char *observed = f->answer.observed ? f->answer.observed : f->rule->title;
 	size_t n = strlen(observed);
 
 	while (n && observed[n - 1] == '.')
 		n--;
-	return text_printf(ctx, "%.*s%s%s%s", (int)n, observed,
-			   f->answer.verdict == VERDICT_PENDING
-				   ? ". It is right on disk now; what was booted did not have it"
-				   : "",
-			   say_kernel(ctx, t), say_files(ctx, t));
+	return text_printf(
+		ctx, "%.*s%s%s%s", (int)n, observed,
+		f->answer.verdict == VERDICT_PENDING
+			? ". It is configured on disk; the booted kernel or initramfs did not have it"
+			: "",
+		describe_kernel(ctx, t), list_changed_files(ctx, t));
 }
 
 /* ---- the answers ---- */
@@ -144,14 +145,15 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 	const char *what = text_printf(ctx, "repairs.applied[%s].repairs[#%zu].what", t->id.value,
 				       (size_t)(r - t->repairs.items));
 
-	switch (ask_again(ctx, r, &why)) {
+	switch (evaluate_again(ctx, r, &why)) {
 	case OUTCOME_LIVE:
 		PASS(ctx, .subject = subject,
-		     .observed = text_printf(ctx, "live: %s", r->what.value), .evidence = { what });
+		     .observed = text_printf(ctx, "in effect: %s", r->what.value),
+		     .evidence = { what });
 		break;
 	case OUTCOME_NOT_LIVE:
-		FAIL(ctx, .subject = subject, .observed = say_why(ctx, t, why),
-		     .expected = text_printf(ctx, "what transaction %s was for: %s", t->id.value,
+		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
+		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
 		     .evidence = { what, why->answer.evidence[0], why->answer.evidence[1],
 				   why->answer.evidence[2] });
@@ -174,7 +176,7 @@ static void check_transaction(struct rule_context *ctx, const struct transaction
 
 static void check_repairs(struct rule_context *ctx)
 {
-	size_t before = ctx->findings->count, waiting = 0, untold = 0;
+	size_t before = ctx->findings->count, waiting = 0, undated = 0;
 
 	if (is_unknown(ctx->node->repairs.applied)) {
 		UNKNOWN(ctx, .evidence = { "repairs.applied" });
@@ -184,42 +186,38 @@ static void check_repairs(struct rule_context *ctx)
 		struct fact_bool since = booted_since(ctx->node, t);
 
 		waiting += known_is(since, false);
-		untold += !is_known(since);
+		undated += !is_known(since);
 		if (known_is(since, true))
 			check_transaction(ctx, t);
 	}
 	if (ctx->findings->count > before)
 		return;
-	if (untold)
+	if (undated)
 		UNKNOWN(ctx, .evidence = { "os.boot_id" });
 	else
 		NOT_APPLICABLE(ctx,
-			       .observed = waiting ? "not booted since the last repair"
-						   : "no repair that waited for a boot",
+			       .observed = waiting ? "the node was not booted since the last repair"
+						   : "no repair needed a boot",
 			       .evidence = { "repairs.applied" });
 }
 
 static const struct rule boot_repairs_rules[] = {
 	{
 		.id = "boot/repair-not-live",
-		.title = "A repair is not live, although the node booted since",
+		.title = "A repair did not take effect at boot",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_repairs,
-		.impact = "Jobs meet what was found before the repair.",
-		.remedy =
-			"See what changed since; 'nvnodecheck fix' plans it anew, 'nvnodecheck undo' takes "
-			"the earlier transaction back.",
+		.impact = "Jobs meet the same problem as before the repair.",
+		.remedy = "Run 'nvnodecheck fix' again, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The records of fix --apply in " OWN_TRANSACTIONS
-			 ", the files that it wrote, and what "
-			 "the rule that was repaired says now.",
-		.why = "What was right on disk when fix ended takes effect at the next boot, unless somebody "
-		       "changed it since, built an initramfs from other files, or started another kernel. "
-		       "Repairs that were taken back are not asked about, and before the first boot the rule "
-		       "itself says that it waits.",
+			 ", the files that it wrote, and the present finding of the repaired rule.",
+		.why = "A repair is lost if its files are changed, if the initramfs is built from other files, or if another "
+		       "kernel is started. Repairs that were undone are not checked. Before the first boot the repaired rule "
+		       "itself reports that it waits for a reboot.",
 		.check = "nvnodecheck undo --list; cat /proc/sys/kernel/random/boot_id",
-		.sources = "nvnodecheck(8)",
+		.sources = "nvnodecheck 1.0: nvnodecheck(8)",
 	},
 };
 

@@ -1,47 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-signature.c - does the kernel refuse modules for their signature? */
+/* boot-signature.c - whether the kernel refuses modules for their signature. */
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "query/bootargs.h"
 #include "query/module-find.h"
+#include "query/signature.h"
 #include "query/topology.h"
-
-static const struct module_file *running_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
-					 : NULL;
-}
 
 /* ---- signatures ---- */
 
-/* Why the kernel refuses what is not signed by a key that it knows, or NULL.
- * kernel/module/signing.c: CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which
- * distributions tie to Secure Boot. */
-static const char *enforced_by(const struct node *node, const char **fact)
-{
-	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
-
-	*fact = "cmdline.running";
-	if (bootargs_find(running, "module.sig_enforce", "") ||
-	    bootargs_find(running, "module.sig_enforce", "1") ||
-	    bootargs_find(running, "module.sig_enforce", "y"))
-		return "module.sig_enforce";
-	*fact = "os.lockdown";
-	if (str_is(node->os.lockdown, "integrity") || str_is(node->os.lockdown, "confidentiality"))
-		return "lockdown";
-	*fact = "os.secure_boot";
-	if (known_is(node->os.secure_boot, true) && !str_is(node->os.lockdown, "none"))
-		return "Secure Boot";
-	*fact = "os.kernel_config";
-	for_each(option, &node->os.kernel_config)
-		if (str_is(option->name, "CONFIG_MODULE_SIG_FORCE") && str_is(option->value, "y"))
-			return "CONFIG_MODULE_SIG_FORCE";
-	return NULL;
-}
-
-/* A driver that holds the GPU explains as well why nvidia is not loaded. */
-static bool taken_by_other(const struct node *node)
+/* Another driver on the GPU explains too why nvidia is not loaded. */
+static bool is_taken(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && is_known(d->driver) && !str_is(d->driver, "nvidia"))
@@ -51,14 +20,13 @@ static bool taken_by_other(const struct node *node)
 
 static void check_unloaded(struct rule_context *ctx, const char *why, const char *fact)
 {
-	const struct module_file *file = running_file(ctx->node, "nvidia");
+	const struct module_file *file = module_file_running(ctx->node, "nvidia");
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {
 		UNKNOWN(ctx,
 			.observed = text_printf(
-				ctx, "%s is in force, and the file of nvidia cannot be looked at",
-				why),
+				ctx, "%s is in force, and nvidia.ko could not be read", why),
 			.evidence = { "modules.files", fact });
 		return;
 	}
@@ -67,23 +35,22 @@ static void check_unloaded(struct rule_context *ctx, const char *why, const char
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "nvidia.ko is not signed, and %s is in force",
 					     why),
-		     .expected = "nvidia.ko signed by a key that is enrolled",
+		     .expected = "nvidia.ko signed by an enrolled key",
 		     .evidence = { signer, fact });
-	else if (taken_by_other(ctx->node))
+	else if (is_taken(ctx->node))
 		UNKNOWN(ctx,
-			.observed = "another driver has the GPU: whether the signature is accepted "
-				    "shows when nvidia is loaded",
+			.observed = "another driver has the GPU; whether the kernel accepts the "
+				    "signature is not known until nvidia is loaded",
 			.evidence = { signer, fact });
 	else
-		/* The keys of firmware and kernel are not among the facts: the most likely reason
-		 * left. */
+		/* The enrolled keys are not in the facts; this is the most likely reason left. */
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed =
 				text_printf(ctx,
 					    "nvidia is not loaded, %s is in force, and its signer "
 					    "\"%s\" may not be enrolled",
 					    why, file->signer.value),
-			.expected = "nvidia.ko signed by a key that is enrolled",
+			.expected = "nvidia.ko signed by an enrolled key",
 			.evidence = { signer, fact });
 }
 
@@ -92,21 +59,21 @@ static void check_signature(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct log_line *line = node_log(node, "module-rejected");
 	bool loaded = known_is(node->driver.loaded, true) || node_module(node, "nvidia");
-	const char *fact, *why = enforced_by(node, &fact);
+	const char *fact, *why = signature_enforced_by(node, &fact);
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (line && !loaded)
 		FAIL(ctx, .observed = line->last.value,
-		     .expected = "modules signed by a key that is enrolled",
+		     .expected = "modules signed by an enrolled key",
 		     .evidence = { "log.lines[module-rejected].last",
 				   why ? fact : "os.secure_boot" });
 	else if (line)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx,
-						"%s - nvidia is loaded, so it was another module",
+						"%s. nvidia is loaded: this was another module",
 						line->last.value),
-			.expected = "modules signed by a key that is enrolled",
+			.expected = "modules signed by an enrolled key",
 			.evidence = { "log.lines[module-rejected].last" });
 	else if (loaded)
 		PASS(ctx, .evidence = { "driver.loaded" });
@@ -118,32 +85,33 @@ static void check_signature(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { is_unknown(node->os.lockdown) ? "os.lockdown"
 									 : "os.secure_boot" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "nothing makes this kernel ask for signatures",
+		NOT_APPLICABLE(ctx, .observed = "this kernel does not require signatures",
 			       .evidence = { "os.secure_boot", "os.lockdown", "cmdline.running" });
 }
 
 static const struct rule boot_signature_rules[] = {
 	{
 		.id = "boot/module-signature-rejected",
-		.title = "The kernel does not take modules without a known signature",
+		.title = "The kernel refuses a module: it has no signature by an enrolled key",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_signature,
 		.impact = "The GPU driver is not loaded: \"Key was rejected by service\".",
-		.remedy = "Enrol the key that signs the modules (mokutil --import, then confirm at "
-			  "the next boot), use modules that the distribution has signed, or switch "
-			  "Secure Boot off.",
+		.remedy =
+			"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm in the MOK "
+			"manager.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, "
-			 "module.sig_enforce, and the signer of nvidia.ko.",
-		.why = "With signatures in force the kernel takes only what a key in its keyring "
-		       "signed. Which keys are enrolled is not read: where nothing else explains "
-		       "it, a signed driver that is not loaded is a warning.",
-		.check = "mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E "
-			 "'rejected|Lockdown'",
-		.sources = "Linux: Documentation/admin-guide/module-signing.rst, "
-			   "kernel/module/signing.c\n"
-			   "github.com/secureblue/secureblue issue 1043",
+		.reads =
+			"\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, module.sig_enforce, and the "
+			"signer of nvidia.ko.",
+		.why = "With Secure Boot, lockdown or module.sig_enforce the kernel loads only modules that a key in its keyring "
+		       "signed. The enrolled keys are not read. A signed driver that is not loaded, without another reason, is "
+		       "therefore a warning.",
+		.check =
+			"mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E 'rejected|Lockdown'",
+		.sources =
+			"Linux 6.1.192: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
+			"github.com/secureblue/secureblue issue 1043",
 	},
 };
 

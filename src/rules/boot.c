@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot.c - modprobe.d as it is written, and the initramfs that has its own copy of it. */
+/* boot.c - lines and files of modprobe.d, and the copy of modprobe.d in the initramfs. */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
+#include "query/distribution.h"
 #include "query/setting.h"
 
 /* ---- the initramfs ---- */
@@ -24,8 +25,8 @@ static bool is_about_gpus(const char *module)
 	return false;
 }
 
-/* The values that one set of files gives and the other does not, of NVIDIA's modules inside. Of a DISK that
- * was not read whole, another file may give what the image has. */
+/* A value of a GPU module's option that differs between DISK and IMAGE. In a DISK that was not read whole, an
+ * unread file can give the value of the image. */
 static const char *differing_option(struct rule_context *ctx, const struct modprobe_facts *disk,
 				    const struct modprobe_facts *image)
 {
@@ -37,11 +38,11 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 			continue;
 		b = setting_assignment(image, a->module.value, a->param.value);
 		if (!b)
-			return text_printf(ctx, "%s=\"%s\" is not in it", a->param.value,
+			return text_printf(ctx, "the image lacks %s=\"%s\"", a->param.value,
 					   is_known(a->value) ? a->value.value : "");
 		if (is_known(a->value) && !str_is(b->value, a->value.value) &&
 		    (known_is(disk->complete, true) || str_is(b->file, a->file.value)))
-			return text_printf(ctx, "%s is \"%s\" in it and \"%s\" on disk",
+			return text_printf(ctx, "%s is \"%s\" in the image and \"%s\" on disk",
 					   a->param.value, is_known(b->value) ? b->value.value : "",
 					   a->value.value);
 	}
@@ -51,9 +52,9 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 		if (known_is(b->effective, true) && is_about_gpus(b->module.value) &&
 		    !str_is(b->file, "/proc/cmdline") &&
 		    !setting_assignment(disk, b->module.value, b->param.value))
-			return text_printf(ctx, "%s=\"%s\" is in it and no longer on disk",
-					   b->param.value,
-					   is_known(b->value) ? b->value.value : "");
+			return text_printf(
+				ctx, "the image has %s=\"%s\", which is no longer on disk",
+				b->param.value, is_known(b->value) ? b->value.value : "");
 	return NULL;
 }
 
@@ -75,8 +76,9 @@ static const char *differing_block(struct rule_context *ctx, const struct node *
 	for_each(m, &image->modules)
 		if (is_about_gpus(m->name.value) && blocks(&node->modprobe, m->name.value) &&
 		    !blocks(&image->modprobe, m->name.value))
-			return text_printf(ctx, "%s is in it without the blacklist that is on disk",
-					   m->name.value);
+			return text_printf(
+				ctx, "the image has %s and lacks the blacklist that is on disk",
+				m->name.value);
 	return NULL;
 }
 
@@ -92,8 +94,9 @@ static const char *differing_version(struct rule_context *ctx, const struct node
 			    str_is(m->name, f->file_name.value) && is_known(image->kernel) &&
 			    str_is(f->kernel, image->kernel.value) && is_known(f->version) &&
 			    strcmp(f->version.value, m->version.value) != 0)
-				return text_printf(ctx, "%s %s is in it, %s on disk", m->name.value,
-						   m->version.value, f->version.value);
+				return text_printf(ctx, "the image has %s %s, the disk has %s",
+						   m->name.value, m->version.value,
+						   f->version.value);
 	}
 	return NULL;
 }
@@ -123,12 +126,16 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	const struct node *node = ctx->node;
 	const char *subject = image->path.value;
 	const char *stale = NULL, *newer;
-	bool told = was_read(image->modprobe.assignments) && was_read(image->modprobe.blacklist);
-	bool complete = told && known_is(image->complete, true);
+	const char *rebuild = is_known(image->kernel)
+				      ? command_rebuild_initramfs(ctx->arena, node,
+								  image->kernel.value)
+				      : NULL;
+	bool read = was_read(image->modprobe.assignments) && was_read(image->modprobe.blacklist);
+	bool complete = read && known_is(image->complete, true);
 
 	if (has_gpu_module(image)) {
 		stale = differing_version(ctx, node, image);
-		if (!stale && told)
+		if (!stale && read)
 			stale = differing_block(ctx, node, image);
 		if (!stale && complete)
 			stale = differing_option(ctx, &node->modprobe, &image->modprobe);
@@ -136,15 +143,17 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	newer = newer_file(node, image);
 	if (stale)
 		FAIL(ctx, .subject = subject, .observed = stale,
-		     .expected = "what modprobe.d and /lib/modules hold now",
+		     .expected = "the present modprobe.d and modules", .command = rebuild,
 		     .evidence = { image_fact(ctx, image, "modules"),
 				   image_fact(ctx, image, "modprobe.assignments"),
 				   "modprobe.assignments" });
 	else if (!complete && newer)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = subject,
-			.observed = text_printf(ctx, "it could not be read whole, and %s is newer",
-						newer),
-			.expected = "an image made after the last change",
+			.observed = text_printf(
+				ctx, "the image could not be read completely, and %s is newer",
+				newer),
+			.expected = "an image that was built after the last change",
+			.command = rebuild,
 			.evidence = { image_fact(ctx, image, "problem"),
 				      image_fact(ctx, image, "mtime_s") });
 	else if (!complete)
@@ -155,10 +164,9 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 		UNKNOWN(ctx, .subject = subject, .evidence = { "modprobe.complete" });
 	else
 		PASS(ctx, .subject = subject,
-		     .observed =
-			     has_gpu_module(image)
-				     ? "it holds what is on disk"
-				     : "no GPU module is in it: only the root file system counts",
+		     .observed = has_gpu_module(image)
+					 ? "the image has the modprobe.d and modules of the disk"
+					 : "the image has no GPU module",
 		     .evidence = { image_fact(ctx, image, "modules") });
 }
 
@@ -203,9 +211,9 @@ static void check_shadowed(struct rule_context *ctx)
 			continue;
 		}
 		FAIL(ctx, .subject = f->path.value,
-		     .observed = text_printf(ctx, "%s stands in for it, without: %s",
+		     .observed = text_printf(ctx, "modprobe reads %s instead, which lacks: %s",
 					     f->masked_by.value, f->lost.items[0]),
-		     .expected = "both in effect, under different names",
+		     .expected = "files with different names",
 		     .evidence = {
 			     fact_path(ctx->arena, "modprobe.files", f->path.value, "masked_by"),
 			     fact_path(ctx->arena, "modprobe.files", f->path.value, "lost") });
@@ -214,7 +222,7 @@ static void check_shadowed(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "modprobe.files" });
 }
 
-/* A line that nobody reads matters when it is about the modules that this program is about. */
+/* An ignored line is an error if it is about GPU or RDMA modules. */
 static bool is_ours(const char *text)
 {
 	static const char *const words[] = { "nvidia", "NVreg", "nouveau", "peer",
@@ -226,7 +234,7 @@ static bool is_ours(const char *text)
 	return false;
 }
 
-/* systemd takes each line there as one module's name (modules-load.d(5)). */
+/* systemd takes each line as the name of one module (modules-load.d(5)). */
 static void check_load_lines(struct rule_context *ctx)
 {
 	for_each(m, &ctx->node->modules.at_boot) {
@@ -237,10 +245,9 @@ static void check_load_lines(struct rule_context *ctx)
 					    (unsigned long long)m->line.value),
 		     .observed = text_printf(
 			     ctx,
-			     "no module has such a name, and options are not read there: "
-			     "%.80s",
+			     "this is no module name; options are not read in this file: %.80s",
 			     m->name.value),
-		     .expected = "options in modprobe.d, and a module's name alone here",
+		     .expected = "only the name of a module; options in modprobe.d",
 		     .evidence = { text_printf(ctx, "modules.at_boot[#%zu].name",
 					       (size_t)(m - ctx->node->modules.at_boot.items)) });
 	}
@@ -293,7 +300,7 @@ static bool leads_somewhere(const struct node *node, const char *name)
 	return false;
 }
 
-/* NVreg_ options are those of nvidia.ko alone: its sisters, nvidia_drm and the like, ignore them. */
+/* Only nvidia.ko has NVreg_ options. Its sisters, such as nvidia_drm, ignore them. */
 static bool is_sister(const struct node *node, const char *name)
 {
 	for_each(f, &node->modules.files)
@@ -303,7 +310,7 @@ static bool is_sister(const struct node *node, const char *name)
 	return false;
 }
 
-/* Only names of NVIDIA's modules: what other modules exist is not in the facts. */
+/* Only names of NVIDIA's modules: the facts do not list all others. */
 static void check_wrong_name(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -323,8 +330,7 @@ static void check_wrong_name(struct rule_context *ctx)
 			FAIL(ctx, .subject = o->module.value,
 			     .observed = text_printf(
 				     ctx,
-				     "options that begin with NVreg_ are the driver's own, and %s has "
-				     "none such",
+				     "only nvidia has options that begin with NVreg_; %s ignores them",
 				     o->module.value),
 			     .expected = "options nvidia NVreg_...",
 			     .evidence = {
@@ -356,91 +362,83 @@ static void check_wrong_name(struct rule_context *ctx)
 static const struct rule boot_rules[] = {
 	{
 		.id = "boot/initramfs-stale",
-		.title = "The initramfs does not hold what is on disk",
+		.title = "The next boot uses old GPU settings: the initramfs is out of date",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_stale,
 		.impact =
-			"The next boot loads the GPU driver with old options, an old version, or nouveau "
-			"instead of it.",
-		.remedy =
-			"Rebuild it: update-initramfs -u, dracut --force or mkinitcpio -P. With dracut and "
-			"hostonly=no modprobe.d is not copied: add the file by install_items in "
-			"/etc/dracut.conf.d. Then reboot.",
+			"The next boot loads the GPU driver with old options, an old version of it, or nouveau.",
+		.remedy = "Rebuild the initramfs, then reboot.",
 		.fix = { "rebuild-initramfs" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Modules, modprobe.d files and their options inside the image of the kernel that runs "
-			"and of the one that boots next, against those on the root file system.",
-		.why = "A module that the initramfs loads gets the options that the initramfs holds. An image "
-		       "without GPU modules is not stale whatever options it carries: then only the root file "
-		       "system counts.",
+			"Modules, modprobe.d files and their options in the image of the running kernel and of the one that boots "
+			"next, and those on the root file system.",
+		.why = "A module that the initramfs loads gets the options of the initramfs. An image without GPU modules is not "
+		       "stale, whatever options it has. dracut with hostonly=no does not copy modprobe.d: name the file in "
+		       "install_items in /etc/dracut.conf.d.",
 		.check =
 			"lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
-		.cost = "None, but for a minute and room in /boot.",
-		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md\n"
+		.cost = "A minute, and room in /boot.",
+		.sources = "github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
 			   "github.com/gpudirect/libgdsync issue 58\n"
 			   "github.com/dracut-ng/dracut issue 674",
 	},
 	{
 		.id = "boot/modprobe-conf-shadowed",
-		.title = "A modprobe.d file stands in for another of the same name",
+		.title = "modprobe ignores a file: another file of the same name hides it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_shadowed,
 		.impact =
-			"What the other file says is not in effect: a nouveau blacklist, driver options.",
-		.remedy =
-			"Give your file another name, such as zz-local.conf, so that both are read.",
+			"The lines of the hidden file are not in effect, such as a nouveau blacklist or driver options.",
+		.remedy = "Rename the file in /etc/modprobe.d, for example to zz-local.conf.",
 		.fix = { "unmask-file" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Files of one name in /etc, /run, /usr/local/lib, /usr/lib and /lib modprobe.d, and the "
-			"lines about GPU and RDMA modules that are lost.",
-		.why = "modprobe reads only the copy in the first of these folders. /etc/modprobe.d/nvidia.conf "
-		       "hides the file of that name that NVIDIA's packages put into /usr/lib.",
+			"Files of the same name in the modprobe.d folders of /etc, /run, /usr/local/lib, /usr/lib and /lib, and "
+			"their lines about GPU and RDMA modules.",
+		.why = "Of files with one name modprobe reads only the one in the first of these folders. "
+		       "/etc/modprobe.d/nvidia.conf hides the file of that name from NVIDIA's packages in /usr/lib.",
 		.check = "ls /etc/modprobe.d /usr/lib/modprobe.d | sort | uniq -d",
-		.sources = "modprobe.d(5)\ngithub.com/negativo17/nvidia-driver issue 73",
+		.sources = "kmod 30: modprobe.d(5)\ngithub.com/negativo17/nvidia-driver issue 73",
 	},
 	{
 		.id = "boot/modprobe-conf-syntax",
-		.title = "modprobe.d holds a line or file that modprobe does not understand",
+		.title = "modprobe ignores a line or file in modprobe.d",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_syntax,
-		.impact = "The line is ignored.",
-		.remedy =
-			"Correct it; 'modprobe -c > /dev/null' names what it does not understand.",
+		.impact = "The line has no effect.",
+		.remedy = "Correct the line, or give the file a name that ends in .conf.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Every line of modprobe.d, files there whose name does not end in .conf, and option "
-			"lines that stand in modules-load.d.",
-		.why = "Commands are lower case; a # begins a comment in the first column only; an options line "
-		       "needs a module and an option; a file must be called *.conf.",
+			"Every line of modprobe.d, files there whose name does not end in .conf, and option lines in "
+			"modules-load.d.",
+		.why = "Commands are lower case. A # begins a comment in the first column only. An options line needs a module "
+		       "and an option.",
 		.check = "modprobe -c > /dev/null",
-		.sources = "modprobe.d(5)\nkmod: libkmod/libkmod-config.c",
+		.sources = "kmod 30: modprobe.d(5), libkmod/libkmod-config.c",
 	},
 	{
 		.id = "boot/options-wrong-module-name",
-		.title =
-			"Options are written for a module that does not exist, or does not have them",
+		.title = "Driver options have no effect: they name another module",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_wrong_name,
 		.impact = "The options never reach the driver.",
 		.remedy =
-			"Write them for the name that the driver's module has on disk: nvidia (Debian: "
-			"nvidia-current).",
+			"Write the options for the driver's module: nvidia, or nvidia-current on Debian.",
 		.fix = { "rename-option-module" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Options lines for NVIDIA's modules, against the modules on disk, aliases and install "
-			"lines.",
-		.why = "Distributions rename the modules. On Debian 'options nvidia' is right too: an install "
-		       "line passes it on to nvidia-current. Parameters called NVreg_ are nvidia.ko's; another "
-		       "module logs \"unknown parameter ... ignored\".",
+			"Option lines for NVIDIA's modules, the modules on disk, and alias and install lines.",
+		.why = "Distributions rename the modules. On Debian \"options nvidia\" works too: an install line passes it on "
+		       "to nvidia-current. Only nvidia.ko has NVreg_ parameters; another module logs \"unknown parameter ... "
+		       "ignored\".",
 		.check = "modprobe -n -v nvidia",
-		.sources = "modprobe.d(5)\ngithub.com/Bumblebee-Project/Bumblebee issue 239",
+		.sources =
+			"kmod 30: modprobe.d(5)\ngithub.com/Bumblebee-Project/Bumblebee issue 239",
 	},
 };
 

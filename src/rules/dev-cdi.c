@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev-cdi.c - whether specifications of the Container Device Interface fit the node (rules dev/...). */
+/* dev-cdi.c - do specifications of the Container Device Interface match the node (rules dev/...)? */
 #include <string.h>
 
 #include "evaluate/references.h"
@@ -16,8 +16,8 @@ static bool is_wrong_file(const struct node *node, const char *path)
 	return false;
 }
 
-/* Of two specifications of one device that in /run/cdi counts (container-device-interface, pkg/cdi/cache.go:
- * the later folder has the higher priority). */
+/* Of two specifications of one device the one in /run/cdi counts (container-device-interface, pkg/cdi/cache.go:
+ * later folders have higher priority). */
 static bool is_overridden(const struct node *node, const struct reference *r)
 {
 	if (!str_starts(r->file, "/etc/cdi/"))
@@ -41,23 +41,18 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	if (known_is(r->kind, REFERENCE_DEVICE) && is_known(r->claim))
 		return text_printf(
 			ctx,
-			"A container gets a %s that leads nowhere: nvidia-smi works there, and CUDA "
+			"A container gets %s with a wrong number: nvidia-smi can work there, but CUDA "
 			"fails with error 999 or finds no device.",
 			r->name.value);
-	return "No container that asks for a device of this specification starts.";
+	return "Containers that request a device of this specification do not start.";
 }
 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
-		return "systemctl restart nvidia-cdi-refresh.service, or nvidia-ctk cdi generate "
-		       "--output=/run/cdi/nvidia.yaml.";
-	return text_printf(
-		ctx,
-		"nvidia-ctk cdi generate --output=%s. To have it made anew at each boot and "
-		"after each change of the driver, enable nvidia-cdi-refresh.service and remove "
-		"this file.",
-		r->file.value);
+		return "Generate it again: sudo systemctl restart nvidia-cdi-refresh.service";
+	return text_printf(ctx, "Generate it again: sudo nvidia-ctk cdi generate --output=%s",
+			   r->file.value);
 }
 
 static void check_specification(struct rule_context *ctx)
@@ -65,7 +60,7 @@ static void check_specification(struct rule_context *ctx)
 	static const struct reference_check check = {
 		.format = REFERENCE_CDI,
 		.none = "no specification in /etc/cdi or /run/cdi",
-		.expected = "device numbers, files and hooks as this node has them",
+		.expected = "the device numbers, files and hooks of this node",
 		.grade = grade,
 		.remedy = remedy,
 		.impact = what_breaks,
@@ -83,30 +78,29 @@ static void check_specification(struct rule_context *ctx)
 static const struct rule dev_cdi_rules[] = {
 	{
 		.id = "dev/cdi-stale",
-		.title = "Containers that get their GPUs by CDI fail",
+		.title = "Containers get no GPU: their CDI specification does not match the node",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_specification,
-		.impact = "No container that asks for a device of this specification starts.",
-		.remedy =
-			"nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml after each change of the "
-			"driver, best at each boot: nvidia-cdi-refresh.service does that.",
+		.impact = "Containers that request a device of this specification do not start.",
+		.remedy = "Generate the specification again after each driver change.",
+		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
 		.activation = ACTIVATION_RECREATE,
 		.follows = { "modules/nvidia-uvm-not-loaded", "dev/nvidia-nodes-missing" },
 		.reads =
-			"The device numbers, files, hooks and interfaces that YAML and JSON files in /etc/cdi and "
-			"/run/cdi name; /proc/devices, and what is there of each name.",
-		.why = "A specification is written once, and the node changes: the kernel gives nvidia-uvm "
-		       "another major number at the next load of the module, an update brings library "
-		       "files of another name. A number in the specification stands over that of the "
-		       "host's device node. Without a number, a node that is not there keeps the container "
-		       "from starting; so does a file to be mounted. That another one in /run/cdi has "
-		       "precedence makes it a note.",
+			"Device numbers, files, hooks and interfaces that the YAML and JSON files in /etc/cdi"
+			" and /run/cdi name; /proc/devices; and the named files.",
+		.why = "A specification is written once, and the node changes. The kernel gives nvidia-uvm "
+		       "another major number at its next load. A driver update renames library files. A "
+		       "number in the specification overrides that of the host's node. Without a number, a "
+		       "missing node keeps the container from starting, and so does a missing file. A "
+		       "specification that one in /run/cdi overrides is a note.",
 		.check = "grep -nE 'path|major' /etc/cdi/*.yaml; grep nvidia /proc/devices",
 		.sources =
-			"container-device-interface 1.1.0: SPEC.md, pkg/cdi/container-edits_unix.go\n"
-			"github.com/NVIDIA/nvidia-container-toolkit/issues/1934\n"
-			"NVIDIA Container Toolkit 1.20: deployments/systemd/nvidia-cdi-refresh.service",
+			"container-device-interface v1.1.0: SPEC.md, pkg/cdi/cache.go, "
+			"pkg/cdi/container-edits_unix.go\n"
+			"github.com/NVIDIA/nvidia-container-toolkit issue 1934\n"
+			"NVIDIA Container Toolkit 1.20.0: deployments/systemd/nvidia-cdi-refresh.service",
 	},
 };
 

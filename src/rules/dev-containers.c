@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev-containers.c - whether container engines get to the GPUs, and containers keep them (rules dev/...). */
+/* dev-containers.c - do container engines reach the GPUs, and do containers keep them (rules dev/...)? */
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const struct service *engine(const struct node *node)
 	return NULL;
 }
 
-/* Is one of the units that start an engine not known to be off? */
+/* The state of a unit that starts an engine is not known. */
 static bool is_engine_unknown(const struct node *node)
 {
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
@@ -41,7 +41,7 @@ static bool is_engine_unknown(const struct node *node)
 	return false;
 }
 
-/* True when the rule has nothing to say: no GPU or driver, no engine, or inside a container. */
+/* Answers the rule without a GPU, driver or engine, and inside a container. */
 static bool skip_without_engine(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -73,7 +73,7 @@ static const struct engine_config *wired(const struct node *node)
 	return NULL;
 }
 
-/* Whether it fits the node is dev/cdi-stale's. False when there is none. */
+/* dev/cdi-stale checks its contents. False if there is none. */
 static bool has_specification(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -81,7 +81,7 @@ static bool has_specification(struct rule_context *ctx)
 	if (!node->containers.cdi.count)
 		return false;
 	PASS(ctx,
-	     .observed = text_printf(ctx, "%s; see dev/cdi-stale",
+	     .observed = text_printf(ctx, "%s; dev/cdi-stale checks it",
 				     node->containers.cdi.items[0].path.value),
 	     .evidence = { "containers.cdi" });
 	return true;
@@ -90,8 +90,8 @@ static bool has_specification(struct rule_context *ctx)
 #define TOOLKIT_CONFIG "/etc/nvidia-container-runtime/config.toml"
 
 /*
- * The toolkit's hook, where it is told to leave the cgroup alone: right for engines without root alone.
- * What goes by CDI never asks it; docker run --gpus does.
+ * With no-cgroups the toolkit's hook does not change the cgroup, which only rootless engines need. CDI does not
+ * use the hook; docker run --gpus does.
  */
 static void check_no_cgroups(struct rule_context *ctx)
 {
@@ -106,22 +106,24 @@ static void check_no_cgroups(struct rule_context *ctx)
 	else if (known_is(containers->no_cgroups, true))
 		FAIL_AS(ctx, by_hook ? SEVERITY_WARN : SEVERITY_INFO, .subject = TOOLKIT_CONFIG,
 			.observed =
-				"no-cgroups = true: the toolkit's hook does not let a container's cgroup "
-				"open the GPUs",
+				"no-cgroups = true: the toolkit's hook does not allow the GPUs in a "
+				"container's cgroup",
 			.expected = text_printf(ctx, "false: %s runs as root",
 						engine(ctx->node)->unit.value),
 			.impact =
-				"nvidia-smi in a container answers \"Failed to initialize NVML: Unknown "
-				"Error\" and CUDA finds no device, where nothing else names the devices "
-				"(CDI, --device, --privileged).",
+				"nvidia-smi in a container reports \"Failed to initialize NVML: Unknown "
+				"Error\" and CUDA finds no device, unless CDI, --device or --privileged "
+				"gives it the devices.",
 			.remedy =
-				"nvidia-ctk config --set nvidia-container-cli.no-cgroups=false --in-place; "
-				"engines without root then take a file of their own (XDG_CONFIG_HOME) or CDI.",
+				"Set no-cgroups to false. Rootless engines then need their own file "
+				"(XDG_CONFIG_HOME) or CDI.",
+			.command = "sudo nvidia-ctk config --set "
+				   "nvidia-container-cli.no-cgroups=false --in-place",
 			.evidence = { "containers.no_cgroups", "containers.toolkit",
 				      "services.units" });
 }
 
-/* Docker of Canonical's snap sees neither the host's toolkit nor /etc/docker: what is read here is not its. */
+/* Docker from Canonical's snap uses neither the host's toolkit nor /etc/docker, which are read here. */
 static bool check_snap(struct rule_context *ctx)
 {
 	static const char unit[] = "snap.docker.dockerd.service";
@@ -131,33 +133,31 @@ static bool check_snap(struct rule_context *ctx)
 	if (!snap || !runs_or_will(snap) || !ctx->endpoints->gpus.count)
 		return false;
 	FAIL_AS(ctx, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
-		.observed = two ? "Docker of a snap, beside docker.service" : "Docker of a snap",
-		.expected = "one Docker, and that the one that is meant",
+		.observed = two ? "Docker from a snap, beside docker.service"
+				: "Docker from a snap",
+		.expected = "one Docker",
 		.impact =
-			"Its settings are in /var/snap/docker/current/config: what nvidia-ctk writes to "
-			"/etc/docker/daemon.json does not reach it, and older revisions do not see the host's "
-			"driver: \"could not select device driver\", \"libnvidia-ml.so.1: cannot open shared "
-			"object file\", \"unknown or invalid runtime name: nvidia\".",
-		.remedy =
-			two ? "snap remove docker, or systemctl disable --now docker.service docker.socket."
-			    : "docker run --runtime nvidia --gpus all, which revisions since 2024 set up by "
-			      "themselves; or snap remove docker, and Docker's own packages.",
+			"It does not read /etc/docker/daemon.json: its settings are in "
+			"/var/snap/docker/current/config. Older revisions do not find the host's driver: "
+			"\"could not select device driver\", \"unknown or invalid runtime name: nvidia\".",
+		.remedy = "Remove one of the two, usually the snap.",
+		.command = "sudo snap remove docker",
 		.evidence = { fact_path(ctx->arena, "services.units", unit, "active"),
 			      fact_path(ctx->arena, "services.units", unit, "enabled") });
 	return !engine(ctx->node);
 }
 
-/* NVIDIA's DRA driver writes a specification for each claim. */
+/* NVIDIA's DRA driver writes a CDI specification for each claim. */
 static bool skip_with_dra(struct rule_context *ctx)
 {
 	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
 
 	if (known_is(dra.is, true))
-		PASS(ctx, .observed = "NVIDIA's DRA driver hands out the GPUs",
+		PASS(ctx, .observed = "NVIDIA's DRA driver provides the GPUs",
 		     .evidence = { dra.fact });
 	else if (!is_known(dra.is) && node_is(ctx->node, KIND_KUBERNETES))
 		UNKNOWN(ctx,
-			.observed = "whether NVIDIA's DRA driver hands out the GPUs was not read",
+			.observed = "whether NVIDIA's DRA driver provides the GPUs was not read",
 			.evidence = { dra.fact });
 	else
 		return false;
@@ -176,21 +176,27 @@ static void check_wiring(struct rule_context *ctx)
 	if (has_specification(ctx))
 		return;
 	service = engine(ctx->node);
-	/* Docker's --gpus starts the hook by its name; the others need to be told. */
+	/* Docker's --gpus starts the hook by its name; the others need configuration. */
 	meant = is_known(containers->toolkit) || str_is(service->unit, "kubelet.service");
 	if (wired(ctx->node))
 		PASS(ctx, .evidence = { fact_path(ctx->arena, "containers.configs",
 						  wired(ctx->node)->path.value, "nvidia") });
 	else if (is_known(containers->toolkit) && str_is(service->unit, "docker.service"))
-		PASS(ctx, .observed = "docker run --gpus finds the toolkit by itself",
+		PASS(ctx, .observed = "docker run --gpus finds the toolkit without configuration",
 		     .evidence = { "containers.toolkit" });
+	else if (str_is(service->unit, "kubelet.service") && !containers->configs.count)
+		UNKNOWN(ctx,
+			.observed =
+				"the configuration of the engine that kubelet uses was not found",
+			.evidence = { "containers.configs" });
 	else if (!was_read(containers->cdi) || !was_read(containers->configs))
 		UNKNOWN(ctx, .evidence = { was_read(containers->cdi) ? "containers.configs"
 								     : "containers.cdi" });
 	else if (!skip_with_dra(ctx))
 		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
-			.observed = text_printf(ctx, "%s, and nothing tells it about the GPUs",
-						service->unit.value),
+			.observed = text_printf(
+				ctx, "%s runs, and its configuration does not name the GPUs",
+				service->unit.value),
 			.expected =
 				"a CDI specification, or NVIDIA's runtime in the engine's configuration",
 			.evidence = { "containers.cdi", "containers.configs",
@@ -262,8 +268,9 @@ static void check_char_links(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "dev.char_links" });
 		return;
 	}
-	cause = known_cause(ctx, text_printf(ctx, "/dev/char lacks %zu, the first is %s",
-					     missing.count, missing.first));
+	cause = known_cause(ctx, text_printf(ctx, "/dev/char lacks %zu link%s; the first is %s",
+					     missing.count, missing.count == 1 ? "" : "s",
+					     missing.first));
 	FAIL(ctx, .observed = cause.observed, .expected = "a link for every NVIDIA device node",
 	     .remedy = cause.remedy, .source = cause.source,
 	     .evidence = { "dev.char_links", "dev.majors" });
@@ -272,57 +279,60 @@ static void check_char_links(struct rule_context *ctx)
 static const struct rule dev_containers_rules[] = {
 	{
 		.id = "dev/cdi-wiring",
-		.title = "Container engines are not told about the GPUs",
+		.title = "Containers start without GPUs: the engine is not configured for them",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_wiring,
-		.impact = "Containers start without GPUs: \"no NVIDIA GPU device is present\".",
+		.impact = "Containers start without GPUs.",
 		.remedy =
-			"nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, or nvidia-ctk runtime configure "
-			"--runtime=containerd (docker, crio), and restart the engine.",
+			"Generate a CDI specification, or configure NVIDIA's runtime. Then restart the "
+			"engine.",
+		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"Whether /etc/cdi and /run/cdi have a specification, the configuration of Docker, containerd, CRI-O and Podman, and "
-			"the programs of the NVIDIA Container Toolkit with their config.toml.",
-		.why = "Where an engine runs and neither the toolkit nor Kubernetes is there, "
-		       "perhaps no container was ever meant to use a GPU: information. Any line that names "
-		       "nvidia counts as wiring; whether it is right is not judged. no-cgroups = true in the "
-		       "toolkit's config.toml is the setting for engines without root: with one that runs as "
-		       "root the hook mounts the device nodes and nothing allows them. Where specifications are, "
-		       "or the engine is not Docker, it may never be asked: information. Docker of a snap alone "
-		       "is information, too: newer revisions bring a toolkit of their own.",
+			"Specifications in /etc/cdi and /run/cdi; the configuration of Docker, containerd, "
+			"CRI-O and Podman; the programs of the NVIDIA Container Toolkit and its config.toml.",
+		.why = "Any line that names nvidia counts as configuration. Without toolkit and Kubernetes "
+		       "the containers may not need a GPU: a note. no-cgroups = true in the toolkit's "
+		       "config.toml is for rootless engines. With an engine that runs as root the hook "
+		       "mounts the device nodes but does not allow them in the cgroup. CDI and other engines"
+		       " may never run the hook: then it is a note. Docker from a snap alone is a note: "
+		       "newer revisions bring their own toolkit.",
 		.check =
-			"nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; "
-			"grep no-cgroups /etc/nvidia-container-runtime/config.toml",
+			"nvidia-ctk cdi list; grep -r nvidia /etc/containerd /etc/docker/daemon.json; grep "
+			"no-cgroups /etc/nvidia-container-runtime/config.toml",
 		.sources =
-			"docs.nvidia.com: NVIDIA Container Toolkit, CDI support; installation, rootless mode\n"
-			"github.com/NVIDIA/nvidia-container-toolkit/issues/381 (no-cgroups), 154 (snap)\n"
-			"github.com/canonical/docker-snap README.md\n"
-			"github.com/cncf-tags/container-device-interface SPEC.md",
+			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
+			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
+			"github.com/canonical/docker-snap main: README.md\n"
+			"container-device-interface v1.1.0: SPEC.md",
 	},
 	{
 		.id = "dev/char-symlinks-missing",
-		.title = "Containers can lose their GPUs when systemd reloads",
+		.title =
+			"Containers lose their GPUs when systemd reloads: links in /dev/char are missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_char_links,
 		.impact =
-			"After systemctl daemon-reload, running containers answer \"Failed to initialize NVML: "
-			"Unknown Error\".",
+			"After systemctl daemon-reload, running containers report \"Failed to initialize NVML:"
+			" Unknown Error\".",
 		.remedy =
-			"nvidia-ctk system create-dev-char-symlinks --create-all, at each boot through the udev "
-			"rule that NVIDIA's notice gives.",
+			"Create the links now, and at each boot with a udev rule that runs the same command.",
+		.command = "sudo nvidia-ctk system create-dev-char-symlinks --create-all",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The links in /dev/char, the major numbers in /proc/devices, and which container engines "
-			"run or are enabled.",
-		.why = "Where systemd manages the cgroups, it looks a device up through /dev/char when it applies "
-		       "its rules again, and the NVIDIA driver's nodes are not made through udev. With the "
-		       "cgroupfs driver, and with CDI or devices passed by --device, it does not happen; which of "
-		       "them the engine uses is not read.",
+			"The links in /dev/char, the major numbers in /proc/devices, and the container "
+			"engines that run or are enabled.",
+		.why = "systemd looks devices up through /dev/char when it applies cgroup rules again. The "
+		       "NVIDIA driver's nodes are not created through udev. Engines with the cgroupfs driver"
+		       " are not affected, nor are devices of CDI or --device. Which of them an engine uses "
+		       "was not read.",
 		.check = "ls -l /dev/char | grep nvidia",
-		.sources = "github.com/NVIDIA/nvidia-container-toolkit/issues/48\n"
-			   "github.com/NVIDIA/nvidia-docker/issues/1730",
+		.sources =
+			"NVIDIA Container Toolkit 1.20.0: cmd/nvidia-ctk/system/create-dev-char-symlinks\n"
+			"github.com/NVIDIA/nvidia-container-toolkit issue 48\n"
+			"github.com/NVIDIA/nvidia-docker issue 1730",
 	},
 };
 

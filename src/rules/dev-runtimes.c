@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev-runtimes.c - whether the programs that container engines and NVIDIA's toolkit name are there (rules
- * dev/...). */
+/* dev-runtimes.c - do the programs that container engines and NVIDIA's toolkit name exist (rules dev/...)? */
 #include <string.h>
 
 #include "evaluate/references.h"
@@ -8,7 +7,7 @@
 
 /* ---- programs ---- */
 
-/* Other runtimes than NVIDIA's are not this program's. */
+/* Only NVIDIA's runtimes are checked. */
 static bool counts_engine(const struct node *node, const struct reference *r)
 {
 	(void)node;
@@ -39,7 +38,7 @@ static enum severity grade_engine(const struct rule_context *ctx, const struct r
 static const char *engine_impact(struct rule_context *ctx, const struct reference *r)
 {
 	if (known_is(r->kind, REFERENCE_RUNTIME))
-		return "The engine does not start, or its part for Kubernetes does not.";
+		return "The engine, or its part for Kubernetes, does not start.";
 	if (is_default(ctx->node, r))
 		return "No container starts: this is the default runtime.";
 	return "Containers of this runtime do not start: \"no such file or directory\".";
@@ -54,8 +53,8 @@ static const char *engine_remedy(struct rule_context *ctx, const struct referenc
 	return text_printf(
 		ctx,
 		"Install the NVIDIA Container Toolkit and run nvidia-ctk runtime configure "
-		"--runtime=%s; where it was removed on purpose (the GPU operator leaves its entries "
-		"behind), take them out of the file. Then systemctl restart %s.",
+		"--runtime=%s. If it was removed on purpose, remove its entries from the file. Then "
+		"run systemctl restart %s.",
 		engine, engine);
 }
 
@@ -63,8 +62,8 @@ static void check_engine(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_ENGINE,
-		.none = "no engine's configuration names a runtime of NVIDIA's",
-		.expected = "runtimes that are there",
+		.none = "no engine's configuration names NVIDIA's runtime",
+		.expected = "runtimes that exist",
 		.counts = counts_engine,
 		.grade = grade_engine,
 		.remedy = engine_remedy,
@@ -82,7 +81,7 @@ static enum severity grade_toolkit(const struct rule_context *ctx, const struct 
 {
 	(void)ctx;
 	(void)state;
-	/* Old releases of the command-line tool need no path of themselves. */
+	/* Old releases of the command-line tool do not need the path. */
 	return known_is(r->kind, REFERENCE_FILE) ? SEVERITY_ERR : SEVERITY_WARN;
 }
 
@@ -91,10 +90,10 @@ static const char *toolkit_remedy(struct rule_context *ctx, const struct referen
 	if (known_is(r->kind, REFERENCE_FILE))
 		return text_printf(
 			ctx,
-			"The driver is not in %s: where the GPU operator's driver container is gone, "
+			"The driver is not in %s. If the GPU operator's driver container was removed, run "
 			"nvidia-ctk config --set nvidia-container-cli.root=/ --in-place.",
 			r->name.value);
-	return text_printf(ctx, "Install the package that has %s, or correct that line.",
+	return text_printf(ctx, "Install the package that has %s, or correct the line.",
 			   r->name.value);
 }
 
@@ -103,7 +102,7 @@ static void check_toolkit(struct rule_context *ctx)
 	static const struct reference_check check = {
 		.format = REFERENCE_TOOLKIT,
 		.none = "the NVIDIA Container Toolkit has no configuration file",
-		.expected = "programs and folders that are there",
+		.expected = "programs and folders that exist",
 		.grade = grade_toolkit,
 		.remedy = toolkit_remedy,
 	};
@@ -122,8 +121,8 @@ static bool runs(const struct node *node, const char *unit)
 		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
 }
 
-/* The device plugin gives a container its GPUs by a variable that NVIDIA's runtime reads. Docker has no choice
- * of runtime for each pod, so that it has to be the default one. */
+/* NVIDIA's runtime reads the variable by which the device plugin gives a container its GPUs. Docker cannot
+ * select a runtime for each pod, so it must be the default. */
 static void check_default(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -142,7 +141,7 @@ static void check_default(struct rule_context *ctx)
 		    is_unknown(node->containers.kubelet_uses_docker))
 			UNKNOWN(ctx, .evidence = { "containers.kubelet_uses_docker" });
 		else
-			NOT_APPLICABLE(ctx, .observed = "no kubelet that starts its pods by Docker",
+			NOT_APPLICABLE(ctx, .observed = "no kubelet that uses Docker",
 				       .evidence = { "services.units" });
 		return;
 	}
@@ -164,30 +163,31 @@ static void check_default(struct rule_context *ctx)
 static const struct rule dev_runtimes_rules[] = {
 	{
 		.id = "dev/container-runtime-missing",
-		.title = "A container engine names a runtime that is not there",
+		.title = "Containers do not start: the engine names a runtime that does not exist",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_engine,
 		.impact = "Containers of this runtime do not start.",
 		.remedy =
-			"Install the NVIDIA Container Toolkit and run nvidia-ctk runtime configure, or take the "
-			"runtime out of the engine's configuration; then restart the engine.",
+			"Install the NVIDIA Container Toolkit and configure the engine, or remove the runtime"
+			" from its configuration. Then restart the engine.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"The runtimes in /etc/docker/daemon.json, containerd's config.toml and conf.d, those of "
-			"k3s and RKE2, and crio.conf; which of them is the default; whether the programs are there.",
-		.why = "The GPU operator and package removals leave entries behind that point to nothing. As the "
-		       "default runtime such an entry stops every container, else only those that ask for it.",
+			"The runtimes in /etc/docker/daemon.json, in containerd's config.toml and conf.d, in "
+			"those of k3s and RKE2, and in crio.conf; the default runtime; and the named "
+			"programs.",
+		.why = "The GPU operator and package removals leave entries for missing programs behind. A "
+		       "missing default runtime stops every container. Another missing runtime stops only "
+		       "containers that request it.",
 		.check = "grep -rn nvidia /etc/docker/daemon.json /etc/containerd /etc/crio",
-		.sources =
-			"NVIDIA Container Toolkit 1.20: pkg/config/engine\n"
-			"containerd: internal/cri/config/config.go; moby: daemon/runtime_unix.go",
+		.sources = "NVIDIA Container Toolkit 1.20.0: pkg/config/engine\n"
+			   "containerd 2.1: internal/cri/config/config.go\n"
+			   "moby 28: daemon/runtime_unix.go",
 	},
 	{
 		.id = "dev/toolkit-path-missing",
-		.title =
-			"The NVIDIA Container Toolkit looks for the driver or a program where it is not",
+		.title = "Containers with GPUs fail: the container toolkit names a missing path",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
@@ -196,15 +196,13 @@ static const struct rule dev_runtimes_rules[] = {
 		.remedy = "Correct the path in /etc/nvidia-container-runtime/config.toml.",
 		.activation = ACTIVATION_RECREATE,
 		.reads =
-			"The paths in the toolkit's config.toml (nvidia-container-cli.root, path and ldconfig, the "
-			"hook, nvidia-ctk, the low-level runtime), and what is there.",
-		.why = "nvidia-container-cli.root is where the toolkit takes the driver's libraries from: "
-		       "/run/nvidia/driver belongs to the driver container of the GPU operator and is gone with it. Of "
-		       "several low-level runtimes one is enough.",
-		.check =
-			"nvidia-ctk config; ls -d $(nvidia-ctk config --config-file "
-			"/etc/nvidia-container-runtime/config.toml | sed -n 's/^ *root = //p' | tr -d '\"')",
-		.sources = "NVIDIA Container Toolkit 1.20: api/config/v1",
+			"The paths in the toolkit's config.toml (nvidia-container-cli.root, path and "
+			"ldconfig, the hook, nvidia-ctk, the low-level runtimes) and the named files.",
+		.why = "The toolkit takes the driver's libraries from nvidia-container-cli.root. "
+		       "/run/nvidia/driver belongs to the GPU operator's driver container and disappears "
+		       "with it. Of several low-level runtimes one is enough.",
+		.check = "nvidia-ctk config",
+		.sources = "NVIDIA Container Toolkit 1.20.0: api/config/v1",
 	},
 	{
 		.id = "dev/docker-default-runtime",
@@ -213,22 +211,23 @@ static const struct rule dev_runtimes_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_default,
 		.impact =
-			"The device plugin finds no GPU on the node, and pods that ask for one stay pending or "
+			"The device plugin finds no GPU on the node. Pods that request one stay pending or "
 			"start without it.",
-		.remedy =
-			"nvidia-ctk runtime configure --runtime=docker --set-as-default, then systemctl restart "
-			"docker.",
+		.remedy = "Make NVIDIA's runtime Docker's default, then restart Docker.",
+		.command = "sudo nvidia-ctk runtime configure --runtime=docker --set-as-default\n"
+			   "sudo systemctl restart docker",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"default-runtime in /etc/docker/daemon.json, and which engine the kubelet uses: its "
+			"default-runtime in /etc/docker/daemon.json, and the kubelet's engine: its "
 			"--container-runtime-endpoint, and cri-dockerd.",
-		.why = "Kubernetes chooses a runtime for a pod through a RuntimeClass, which Docker does not have: "
-		       "there the default runtime makes every container. A node whose kubelet uses containerd or "
-		       "CRI-O is not concerned, even with Docker beside it.",
+		.why = "Kubernetes selects a runtime with a RuntimeClass, which Docker lacks. There the "
+		       "default runtime starts every container. A kubelet that uses containerd or CRI-O is "
+		       "not affected.",
 		.check =
 			"docker info --format '{{.DefaultRuntime}}'; tr '\\0' ' ' < /proc/$(pgrep -o "
 			"kubelet)/cmdline",
-		.sources = "github.com/NVIDIA/k8s-device-plugin README.md (Configure docker)",
+		.cost = "Restarting Docker stops the containers, unless live-restore is on.",
+		.sources = "NVIDIA k8s-device-plugin v0.20.0: README.md (Configure docker)",
 	},
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev.c - device nodes. */
+/* dev.c - device nodes (rules dev/...). */
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/gdrcopy.h"
 #include "query/gpus.h"
 #include "query/kind.h"
 #include "query/service-cause.h"
@@ -42,14 +44,14 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 	const char *fact = fact_path(ctx->arena, "dev.nodes", path, "major");
 
 	if (!n)
-		FAIL(ctx, .subject = path, .observed = "not there",
-		     .expected = "a character device", .evidence = { "dev.nodes" });
+		FAIL(ctx, .subject = path, .observed = "missing", .expected = "a character device",
+		     .evidence = { "dev.nodes" });
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	/* A copied tree can hold plain files in the place of device nodes. */
 	else if (known_is(n->kind, NODE_FILE))
-		PASS(ctx, .subject = path, .observed = "there, as a copy",
+		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (!known_is(n->kind, NODE_CHARACTER))
 		FAIL(ctx, .subject = path, .observed = "not a character device",
@@ -57,9 +59,9 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (major && is_known(n->major) && n->major.value != major->major.value)
 		FAIL(ctx, .subject = path,
-		     .observed = text_printf(ctx,
-					     "major number %" PRIu64 ", the driver has %" PRIu64,
-					     n->major.value, major->major.value),
+		     .observed = text_printf(
+			     ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
+			     n->major.value, major->major.value),
 		     .expected = "the driver's major number",
 		     .evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
 						   "major") });
@@ -67,18 +69,19 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 		PASS(ctx, .subject = path, .evidence = { fact });
 }
 
-/* Root alone may open it. That a group may is somebody's decision (NVreg_DeviceFileGID), and is said. */
+/* Only root or a group may open it. A group is a decision of the administrator (NVreg_DeviceFileGID): a note. */
 static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 {
 	FAIL_AS(ctx, (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO : SEVERITY_ERR,
 		.subject = path, .observed = text_printf(ctx, "mode %04" PRIo64, mode),
-		.expected = "mode 0666, or a group that the users of the GPUs are in",
+		.expected = "mode 0666",
 		.impact =
 			"Other users see no GPU: \"no CUDA-capable device is detected\", \"Insufficient "
 			"Permissions\".",
 		.remedy =
-			"chmod 0666 now. For the next boot see NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
-			"NVreg_DeviceFileGID in modprobe.d, and the udev rules that name nvidia.",
+			"Set mode 0666 now. Then remove NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
+			"NVreg_DeviceFileGID from modprobe.d, and the udev rule that sets the mode.",
+		.command = text_printf(ctx, "sudo chmod 0666 %s", path),
 		.evidence = { fact_path(ctx->arena, "dev.nodes", path, "mode"),
 			      "driver.params[DeviceFileMode].value" });
 }
@@ -96,12 +99,36 @@ static void check_nvidia_node(struct rule_context *ctx, const char *path,
 		check_node(ctx, path, major);
 }
 
+/* A copy has no modes of device nodes: then the mode that the driver was loaded with counts. */
+static void check_mode_param(struct rule_context *ctx)
+{
+	const struct driver_param *param = node_param(ctx->node, "DeviceFileMode");
+	const struct device_node *n = find_node(ctx->node, "/dev/nvidiactl");
+	uint64_t mode;
+
+	if ((n && known_is(n->kind, NODE_CHARACTER) && is_known(n->mode)) || !param ||
+	    span_u64(span_of(param->value.value), 0, &mode) ||
+	    (mode & READ_WRITE_OTHERS) == READ_WRITE_OTHERS)
+		return;
+	FAIL_AS(ctx, (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO : SEVERITY_ERR,
+		.subject = "NVreg_DeviceFileMode",
+		.observed = text_printf(ctx, "the driver creates its nodes with mode %04" PRIo64,
+					mode),
+		.expected = "mode 0666", .impact = "Users outside the nodes' group see no GPU.",
+		.remedy =
+			"Remove NVreg_DeviceFileMode from modprobe.d, then reboot. Or add the users to "
+			"the group of NVreg_DeviceFileGID.",
+		.activation = ACTIVATION_REBOOT, .has_fix = true,
+		.evidence = { "driver.params[DeviceFileMode].value" });
+}
+
 static void check_nvidia_nodes(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
+	check_mode_param(ctx);
 	if (!was_read(node->dev.nodes)) {
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });
 		return;
@@ -118,7 +145,7 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 
 /* ---- gdrdrv ---- */
 
-/* Its own scripts make it for everybody. A copy's permissions are those of the copy. */
+/* GDRCopy's scripts create it with mode 0666. A copy has its own permissions. */
 static void check_gdrdrv_node(struct rule_context *ctx)
 {
 	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
@@ -130,12 +157,21 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 									       : SEVERITY_WARN,
 			.subject = "/dev/gdrdrv",
 			.observed = text_printf(ctx, "mode %04" PRIo64, n->mode.value),
-			.expected = "mode 0666, or a group that the jobs' users are in",
-			.remedy =
-				"chmod 0666 /dev/gdrdrv now; for the next boot a udev rule for KERNEL==\"gdrdrv\".",
+			.expected = "mode 0666",
+			.remedy = "Set mode 0666 now, and in a udev rule for KERNEL==\"gdrdrv\".",
+			.command = "sudo chmod 0666 /dev/gdrdrv",
 			.evidence = { "dev.nodes[/dev/gdrdrv].mode" });
 	else
 		check_node(ctx, "/dev/gdrdrv", find_major(ctx->node, "gdrdrv"));
+}
+
+/* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
+static bool can_open_gdrdrv(const struct node *node)
+{
+	const struct device_node *n = find_node(node, "/dev/gdrdrv");
+
+	return n && find_major(node, "gdrdrv") &&
+	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
 }
 
 static void check_gdrdrv(struct rule_context *ctx)
@@ -150,11 +186,20 @@ static void check_gdrdrv(struct rule_context *ctx)
 	else if (!was_read(node->dev.nodes) || !was_read(node->dev.majors))
 		UNKNOWN(ctx, .subject = "/dev/gdrdrv",
 			.evidence = { was_read(node->dev.nodes) ? "dev.majors" : "dev.nodes" });
+	else if (!can_open_gdrdrv(node) && !is_known(gdrcopy_has_dmabuf(node)))
+		UNKNOWN(ctx, .subject = "/dev/gdrdrv",
+			.observed = "jobs cannot open it; whether GDRCopy needs it was not read",
+			.evidence = { is_known(node->driver.version) ? "software.items"
+								     : "driver.version" });
+	else if (!can_open_gdrdrv(node) && gdrcopy_has_dmabuf(node).value)
+		NOTE(ctx, .subject = "/dev/gdrdrv",
+		     .observed = "jobs cannot open it; this GDRCopy falls back to DMA-BUF",
+		     .evidence = { "dev.nodes", "software.items", "driver.version" });
 	else if (!find_major(node, "gdrdrv"))
 		FAIL(ctx, .subject = "/dev/gdrdrv",
-		     .observed = "gdrdrv is loaded and has no major number in /proc/devices",
-		     .expected = "a major number of its own",
-		     .remedy = "rmmod gdrdrv, load it again, and make the node anew.",
+		     .observed = "gdrdrv is loaded, but /proc/devices does not list it",
+		     .expected = "a major number for gdrdrv",
+		     .remedy = "Unload gdrdrv and load it again, then create the node again.",
 		     .evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
 		check_gdrdrv_node(ctx);
@@ -162,7 +207,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 
 /* ---- IMEX ---- */
 
-/* NVIDIA's DRA driver gives each compute domain channels and an IMEX daemon of its own. */
+/* NVIDIA's DRA driver gives each compute domain its own channels and IMEX daemon. */
 static bool skip_with_compute_domains(struct rule_context *ctx)
 {
 	struct kind_answer domains = kind_of(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
@@ -170,19 +215,19 @@ static bool skip_with_compute_domains(struct rule_context *ctx)
 	if (known_is(domains.is, true))
 		NOT_APPLICABLE(
 			ctx,
-			.observed = "NVIDIA's DRA driver makes the channels of each compute domain",
+			.observed =
+				"NVIDIA's DRA driver creates the channels of each compute domain",
 			.evidence = { domains.fact });
 	else if (!is_known(domains.is) && node_is(ctx->node, KIND_KUBERNETES))
 		UNKNOWN(ctx,
-			.observed = "whether NVIDIA's DRA driver makes the channels was not read",
+			.observed = "whether NVIDIA's DRA driver creates the channels was not read",
 			.evidence = { domains.fact });
 	else
 		return false;
 	return true;
 }
 
-/* Variables by which a process insists on fabric handles: NCCL (env.rst; 2 takes what there is),
- * Mooncake's transport. */
+/* Variables by which a process requires fabric handles: NCCL (env.rst; 2 is optional), Mooncake. */
 static const char *asks_for_fabric(const struct node *node)
 {
 	const char *nccl = node_env(node, "NCCL_MNNVL_ENABLE");
@@ -211,8 +256,7 @@ static void check_channels(struct rule_context *ctx, const char *why)
 		FAIL(ctx, .subject = "ImexChannelCount",
 		     .observed = text_printf(ctx, "0: no channels (%s)", why),
 		     .expected = "the default, 2048",
-		     .remedy =
-			     "Remove NVreg_ImexChannelCount from modprobe.d and load the driver again.",
+		     .remedy = "Remove NVreg_ImexChannelCount from modprobe.d, then reboot.",
 		     .evidence = { "driver.params[ImexChannelCount].value" });
 	else if (!was_read(node->dev.nodes))
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });
@@ -220,7 +264,7 @@ static void check_channels(struct rule_context *ctx, const char *why)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx, "no channel in /dev/nvidia-caps-imex-channels (%s)", why),
-		     .expected = "a channel that the job may open",
+		     .expected = "a channel for the job",
 		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
 	else
 		check_node(ctx, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
@@ -244,33 +288,36 @@ static void check_imex(struct rule_context *ctx)
 		return;
 	}
 	if (!node_is(node, KIND_GB200) && !variable) {
-		NOT_APPLICABLE(ctx,
-			       .observed =
-				       "no part of a multi-node NVLink system, and no process that "
-				       "asks for fabric handles",
-			       .evidence = { "pci.devices" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"not part of a multi-node NVLink system, and the process requires "
+				"no fabric handles",
+			.evidence = { "pci.devices" });
 		return;
 	}
 	if (skip_with_compute_domains(ctx))
 		return;
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
-	/* What has failed is services/daemon-down's; of compute domains the DRA driver starts a daemon each. */
+	/* services/daemon-down reports a daemon that failed. */
 	if (node_is(node, KIND_GB200) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
 	    !service_find_cause(ctx->arena, node, daemon).text)
 		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
-		     .expected = "active", .remedy = "systemctl enable --now nvidia-imex",
+		     .expected = "active",
+		     .remedy = "Start nvidia-imex on every node of the domain.",
+		     .command = "sudo systemctl enable --now nvidia-imex",
 		     .evidence = { "services.units[nvidia-imex.service].active" });
 }
 
 /* ---- RDMA ---- */
 
-/* What only root and a group may open fails for jobs; a copy's permissions are those of the copy. */
+/* Jobs cannot open a node of root or a group. A copy has its own permissions. */
 static void check_verbs_node(struct rule_context *ctx, const char *path, enum severity missing)
 {
 	const struct device_node *n = find_node(ctx->node, path);
 
 	if (!n)
-		FAIL_AS(ctx, missing, .subject = path, .observed = "not there",
+		FAIL_AS(ctx, missing, .subject = path, .observed = "missing",
 			.expected = "a character device, mode 0666", .evidence = { "dev.nodes" });
 	else if (known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
 		 (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL)
@@ -307,106 +354,120 @@ static void check_infiniband(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { unread });
 	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx,
-			       .observed = "ib_uverbs offers no device: see "
-					   "modules/rdma-modules-not-loaded",
+			       .observed = "ib_uverbs has no device: "
+					   "modules/rdma-modules-not-loaded reports it",
 			       .evidence = { "rdma.devices" });
 }
 
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title = "A device node of the NVIDIA driver is missing, stale or root's alone",
+		.title =
+			"CUDA finds no GPU: a device node of the driver is missing, stale or restricted",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvidia_nodes,
 		.impact =
-			"CUDA does not start, or sees fewer GPUs, where the caller may not create the nodes: "
-			"in containers and jobs.",
-		.remedy = "nvidia-modprobe -c 0 -u creates them; nvidia-persistenced keeps them.",
+			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
+			"create the nodes.",
+		.remedy = "Create the device nodes.",
+		.command = "sudo nvidia-modprobe -c 0 -u",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU's minor number, their modes, "
-			"and the major numbers in /proc/devices.",
-		.why = "The driver does not create its nodes through devtmpfs; a setuid helper or udev does. A "
-		       "node from before a driver change can have another major number. Where a group alone may "
-		       "open them, that is information: somebody chose it.",
+			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU, their modes, and the "
+			"major numbers in /proc/devices.",
+		.why = "The driver does not create its nodes through devtmpfs. A setuid helper or udev does."
+		       " A node from before a driver change can have an old major number. Nodes for a group "
+		       "are a note: an administrator can restrict them with NVreg_DeviceFileMode and "
+		       "NVreg_DeviceFileGID.",
 		.check = "ls -l /dev/nvidia*; grep nvidia /proc/devices",
-		.sources = "NVIDIA driver README, chapter on device nodes",
+		.sources =
+			"NVIDIA driver 595 README: FAQ (How and when are the NVIDIA device files created)\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ModifyDeviceFiles, "
+			"DeviceFileMode)",
 	},
 	{
 		.id = "dev/gdrdrv-node-missing",
-		.title = "gdrdrv is loaded and its device node is missing, stale or root's alone",
+		.title = "GDRCopy fails: /dev/gdrdrv is missing, stale or restricted",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdrdrv,
 		.impact =
 			"gdr_open() fails: \"Is gdrdrv driver installed and loaded?\". NVSHMEM loses its "
-			"CPU-assisted mode with GDRCopy.",
+			"CPU-assisted mode.",
 		.remedy =
-			"mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0, which "
-			"is what gdrcopy.service does. In a container: docker run --device=/dev/gdrdrv.",
+			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
+		.command =
+			"sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/modules, /dev/gdrdrv, its mode, and the major numbers in /proc/devices.",
-		.why = "modprobe makes no node: an init script or a udev rule does, and it keeps the number of "
-		       "the module's last load. Once the number itself was lost to another driver.",
+			"/proc/modules, /dev/gdrdrv with its mode, and the major numbers in /proc/devices.",
+		.why = "modprobe creates no node. GDRCopy's init script or a udev rule does, with the number"
+		       " of that load. Another driver can have taken the number since. GDRCopy 2.6 with CUDA"
+		       " driver 13.3 falls back to DMA-BUF without gdrdrv.",
 		.check = "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices",
 		.sources =
-			"github.com/NVIDIA/gdrcopy insmod.sh\ngithub.com/NVIDIA/gdrcopy/issues/115",
+			"github.com/NVIDIA/gdrcopy v2.6: insmod.sh, README.md (DMA-BUF mmap backend), "
+			"CHANGELOG.md\n"
+			"github.com/NVIDIA/gdrcopy issue 115",
 	},
 	{
 		.id = "dev/imex-channel-missing",
-		.title = "There is no IMEX channel for memory that is shared over the fabric",
+		.title = "Multi-node NVLink fails: there is no IMEX channel",
 		.profiles = PROFILE_DEEPEP | PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_imex,
 		.impact =
-			"cuMemCreate with a fabric handle fails with CUDA_ERROR_NOT_PERMITTED (800): no "
-			"multi-node NVLink in NCCL, NVSHMEM or Mooncake.",
+			"cuMemCreate with a fabric handle fails with CUDA_ERROR_NOT_PERMITTED (800). NCCL, "
+			"NVSHMEM and Mooncake have no multi-node NVLink.",
 		.remedy =
-			"On a node of one tenant set NVreg_CreateImexChannel0=1, or run nvidia-modprobe -s -i 0; "
-			"elsewhere give each job a channel of its own. Start nvidia-imex on every node of the "
-			"domain.",
+			"On a node of one tenant set NVreg_CreateImexChannel0=1. With several tenants give "
+			"each job its own channel.",
+		.command = "sudo nvidia-modprobe -s -i 0",
 		.fix = { "set-option", { "nvidia", "NVreg_CreateImexChannel0", "1" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex.service, the GPU's PCI id and "
-			"the asked process's NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL.",
-		.why = "The driver makes no channel unless told to. It matters on GB200 and GB300 trays and to a "
-		       "process that insists on fabric handles; every other node lists the major number and does "
-		       "without. Whether a tray is meant to be used as part of its rack is not known from here. On a "
-		       "Kubernetes node NVIDIA's DRA driver makes channels for each compute domain.",
+			"/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex.service, the GPU's PCI "
+			"id, and NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL of the process.",
+		.why = "The driver creates no channel by default. GB200 and GB300 trays need one, and so "
+		       "does a process that requires fabric handles. Other nodes list the major number and "
+		       "need no channel. On Kubernetes NVIDIA's DRA driver creates channels for each compute"
+		       " domain.",
 		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
-		.cost = "A channel that every user may open lets them share memory with each other.",
+		.cost = "Users who may open one channel can share memory with each other.",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ImexChannelCount, "
-			"CreateImexChannel0\ngithub.com/microsoft/mscclpp/issues/467",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
+			"CreateImexChannel0)\n"
+			"NVIDIA IMEX Service for NVLink Networks r580: IMEX Channels\n"
+			"github.com/microsoft/mscclpp issue 467",
 	},
 	{
 		.id = "dev/infiniband-not-accessible",
-		.title = "A device node of the RDMA stack is missing or may not be opened",
+		.title = "RDMA fails: a device node is missing or cannot be opened",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_infiniband,
 		.impact =
-			"ibv_open_device fails: NCCL falls back to sockets, NVSHMEM and UCX do not start.",
+			"ibv_open_device fails. NCCL falls back to sockets. NVSHMEM and UCX do not start.",
 		.remedy =
-			"On a host load ib_uverbs and rdma_ucm, and let rdma-core's udev rules set the mode. For "
-			"a container pass --device=/dev/infiniband --cap-add=IPC_LOCK, in Kubernetes a device "
-			"plugin's resource.",
+			"Load ib_uverbs and rdma_ucm, and let rdma-core's udev rules set the mode.",
+		.command = "sudo modprobe -a ib_uverbs rdma_ucm && sudo udevadm trigger "
+			   "--subsystem-match=infiniband_verbs --subsystem-match=misc",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/dev/infiniband/uverbs* for every RDMA device under /sys/class/infiniband_verbs, rdma_cm, "
-			"and their mode.",
-		.why = "A container sees the devices in /sys whether or not it got their nodes. A device cgroup "
-		       "that refuses a node which is there does not show without opening it.",
+			"/dev/infiniband/uverbs* for every RDMA device under /sys/class/infiniband_verbs, "
+			"rdma_cm, and their modes.",
+		.why = "A container sees the devices in /sys even without their nodes. It needs "
+		       "--device=/dev/infiniband, or a device plugin's resource in Kubernetes. A device "
+		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",
 		.sources =
-			"Linux: drivers/infiniband/core/uverbs_main.c, uverbs_devnode()\n"
-			"github.com/NVIDIA/nccl/issues/451\ngithub.com/sgl-project/sglang/issues/12533",
+			"Linux 6.12: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
+			"rdma-core 61: kernel-boot/rdma-umad.rules, Documentation/udev.md\n"
+			"github.com/NVIDIA/nccl issue 451, github.com/sgl-project/sglang issue 12533",
 	},
 };
 

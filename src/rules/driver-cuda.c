@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-cuda.c - the CUDA releases that are installed against the driver that is loaded. */
+/* driver-cuda.c - installed CUDA releases and the loaded driver (rule driver/too-old-for-cuda). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -37,7 +37,7 @@ static const struct software_item *newest_compat(const struct node *node)
 	return newest;
 }
 
-/* Forward compatibility is for data-centre GPUs, and for some professional ones. */
+/* Forward compatibility supports data-centre GPUs and some professional ones, and no GeForce. */
 static bool all_geforce(const struct node *node)
 {
 	size_t gpus = 0;
@@ -54,7 +54,7 @@ static bool all_geforce(const struct node *node)
 	return gpus > 0;
 }
 
-/* Does what programs load libcuda from begin with the compatibility folder? Images of CUDA do it so. */
+/* Do programs load libcuda from the compatibility folder? CUDA's container images do. */
 static bool compat_in_use(const struct node *node)
 {
 	const char *path = node_env(node, "LD_LIBRARY_PATH");
@@ -65,7 +65,7 @@ static bool compat_in_use(const struct node *node)
 struct newest {
 	const struct software_item *item;
 	const struct cuda_release *release;
-	bool another_runs; /* an older one that this driver is new enough for */
+	bool another_runs; /* an older release runs with this driver */
 };
 
 static struct newest newest_release(const struct node *node)
@@ -97,12 +97,12 @@ static void check_release(struct rule_context *ctx, const struct newest *n)
 	if (!older(driver, n->release->own))
 		PASS(ctx, .observed = seen, .evidence = { fact, "driver.version" });
 	else if (!older(driver, n->release->minimum))
-		NOTE(ctx, .observed = seen,
-		     .expected = text_printf(ctx, "%s for everything; from %s on most programs run",
-					     n->release->own, n->release->minimum),
-		     .impact =
-			     "Programs run by minor version compatibility. What is newer than the driver "
-			     "fails: PTX that is compiled at run time (error 222), new API.",
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%s: most programs run; PTX compiled at run time (error 222) "
+			     "and new API need driver %s",
+			     seen, n->release->own),
 		     .evidence = { fact, "driver.version" });
 	else if (compat && !older(compat->version.value, n->release->minimum) &&
 		 !all_geforce(ctx->node))
@@ -139,9 +139,8 @@ static void check_too_old(struct rule_context *ctx)
 		     .impact =
 			     "CUDA does not start: \"forward compatibility was attempted on non supported "
 			     "HW\" (804).",
-		     .remedy =
-			     "Install a driver that is as new as the image's CUDA, or use an image that is "
-			     "as old as the driver, or take the folder compat out of LD_LIBRARY_PATH.",
+		     .remedy = text_printf(ctx, "Install driver %s or later.",
+					   compat->version.value),
 		     .evidence = {
 			     fact_path(ctx->arena, "software.items", compat->path.value, "version"),
 			     "driver.version" });
@@ -155,29 +154,29 @@ static void check_too_old(struct rule_context *ctx)
 static const struct rule driver_cuda_rules[] = {
 	{
 		.id = "driver/too-old-for-cuda",
-		.title = "The driver is older than the installed CUDA needs",
+		.title = "CUDA programs do not start: the driver is older than this CUDA needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_too_old,
 		.impact =
-			"CUDA programs do not start: \"CUDA driver version is insufficient for CUDA runtime "
-			"version\" (35).",
-		.remedy =
-			"Install a newer driver, or an older CUDA; on data-centre GPUs the cuda-compat "
-			"package of the newer CUDA does instead.",
+			"CUDA programs fail: \"CUDA driver version is insufficient for CUDA runtime version\" "
+			"(35).",
+		.remedy = "Install a newer driver, or use an older CUDA.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder "
-			"and the loaded driver's version. The newest release found counts.",
-		.why = "Every release has an oldest driver; from 11.0 on it is one for all releases of a major "
-		       "version. Below the driver that a release came with, programs still run but not all of "
-		       "them: information. Forward-compatibility libraries lift the limit on data-centre GPUs; "
-		       "on a GeForce they are an error of their own (804). Programs can bring their own runtime "
-		       "linked in, which is not visible here.",
+			"version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder,"
+			" and the loaded driver's version. The newest CUDA counts.",
+		.why = "Each CUDA release has an oldest driver; from 11.0 on it is the same for all releases"
+		       " of a major version. With a driver below the one that a release came with most "
+		       "programs run, and that is a note. On data-centre GPUs the package cuda-compat of the"
+		       " newer CUDA lifts the limit. On GeForce it fails with error 804. A runtime that is "
+		       "linked into a program is not visible here.",
 		.check = "nvidia-smi | grep 'CUDA Version'; cat /usr/local/cuda/version.json",
-		.sources = "CUDA Toolkit Release Notes, minimum required driver versions\n"
-			   "docs.nvidia.com/deploy/cuda-compatibility\n"
-			   "github.com/oobabooga/textgen/issues/4407",
+		.sources =
+			"CUDA Toolkit 13.3 Release Notes: tables of driver versions (CUDA minor version "
+			"compatibility; toolkit driver version)\n"
+			"NVIDIA CUDA Compatibility r580: Minor Version Compatibility, Forward Compatibility\n"
+			"github.com/oobabooga/textgen issue 4407",
 	},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-fork.c - GeForce cards, which the stock driver shuts out of GPUDirect, and the builds that
- * are patched for peer-to-peer. */
+/* driver-fork.c - GeForce cards, on which the stock driver refuses GPUDirect, and the builds that are patched
+ * for peer-to-peer. */
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
@@ -14,7 +14,7 @@ static const char *library_fact(struct rule_context *ctx, const struct software_
 	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
-/* Whether it is one. Where that could not be told, this answers the rule, and is true. */
+/* Sets PATCHED. Answers the rule and returns true if that is not known. */
 static bool skip_without_patch_state(struct rule_context *ctx, bool *patched, const char **signs)
 {
 	struct fact_bool answer = driver_is_patched(ctx->node, ctx->arena, signs);
@@ -22,7 +22,7 @@ static bool skip_without_patch_state(struct rule_context *ctx, bool *patched, co
 	*patched = known_is(answer, true);
 	if (is_known(answer))
 		return false;
-	UNKNOWN(ctx, .observed = "whether the driver is a patched build could not be told",
+	UNKNOWN(ctx, .observed = "whether the driver is a patched build is not known",
 		.evidence = { "driver.params", "pci.devices" });
 	return true;
 }
@@ -35,8 +35,8 @@ static void check_fork(struct rule_context *ctx)
 	if (skip_without_driver(ctx) || skip_without_patch_state(ctx, &fork, &signs))
 		return;
 	if (fork)
-		FAIL(ctx, .observed = text_printf(ctx, "probably a patched build: %s", signs),
-		     .expected = "nothing; for your information", .evidence = { "driver.banner" });
+		NOTE(ctx, .observed = text_printf(ctx, "probably a patched build: %s", signs),
+		     .evidence = { "driver.banner" });
 	else
 		PASS(ctx, .observed = "no sign of a patched build",
 		     .evidence = { "driver.banner" });
@@ -58,15 +58,15 @@ static void check_fork_userspace(struct rule_context *ctx)
 	found = driver_libraries(node);
 	if (found.other)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "patched kernel module %s, %s %s",
+		     .observed = text_printf(ctx, "the patched kernel module is %s, %s is %s",
 					     node->driver.version.value, found.other->name.value,
 					     found.other->version.value),
-		     .expected = "user space of exactly the version the patch was made for",
+		     .expected = "libraries of the module's version",
 		     .evidence = { library_fact(ctx, found.other), "driver.version" });
 	else if (found.same)
 		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
 	else
-		UNKNOWN(ctx, .observed = "no libcuda or libnvidia-ml was found",
+		UNKNOWN(ctx, .observed = "libcuda and libnvidia-ml were not found",
 			.evidence = { "software.items" });
 }
 
@@ -79,8 +79,8 @@ static bool is_geforce(const struct pci_device *device)
 	return model && model->kind == GPU_GEFORCE;
 }
 
-/* Somebody tried it: -EINVAL is how nvidia_p2p_get_pages() turns a GeForce away. */
-static const struct log_line *turned_away(const struct node *node)
+/* A program tried it: nvidia_p2p_get_pages() refuses a GeForce with -EINVAL. */
+static const struct log_line *find_refusal(const struct node *node)
 {
 	const struct log_line *line = node_log(node, "gdrdrv-pin-failed");
 
@@ -88,10 +88,20 @@ static const struct log_line *turned_away(const struct node *node)
 	return line && strstr(line->last.value, "-22") ? line : NULL;
 }
 
+/* A build of this machine can be patched, but without a large BAR1 the patch has no effect. */
+static const char *build_text(struct rule_context *ctx)
+{
+	const char *signs;
+
+	driver_is_patched(ctx->node, ctx->arena, &signs);
+	return *signs ? text_printf(ctx, ", and no sure sign of a patched driver (%s)", signs)
+		      : " with the stock driver";
+}
+
 static void check_geforce_rdma(struct rule_context *ctx, const struct pci_device *d, bool fork)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id");
-	const struct log_line *line = turned_away(ctx->node);
+	const struct log_line *line = find_refusal(ctx->node);
 	const char *name = gpu_model(d)->name;
 
 	if (line)
@@ -104,15 +114,14 @@ static void check_geforce_rdma(struct rule_context *ctx, const struct pci_device
 		UNKNOWN(ctx, .subject = d->bdf.value,
 			.observed = text_printf(
 				ctx,
-				"%s with a probably patched driver: libcuda decides, and "
-				"nothing on disk tells",
+				"%s with a probably patched driver: whether its libcuda "
+				"allows GPUDirect RDMA is not known",
 				name),
 			.remedy = "Try it: ib_write_bw --use_cuda, or gdrcopy_sanity.",
 			.evidence = { fact, "driver.banner" });
 	else
 		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "%s with the stock driver: no GPUDirect RDMA",
-					     name),
+		     .observed = text_printf(ctx, "%s: no GPUDirect RDMA%s", name, build_text(ctx)),
 		     .expected = "a data-centre or RTX professional GPU", .evidence = { fact });
 }
 
@@ -128,18 +137,18 @@ static void check_geforce_p2p(struct rule_context *ctx, const struct pci_device 
 		     .evidence = { fact, "driver.banner" });
 	else if (gpu_peer_support(d) == PEERS_OVER_NVLINK)
 		NOTE(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "%s: over an NVLink bridge only", model->name),
-		     .expected = "an NVLink bridge between the cards, or copies through the host",
+		     .observed = text_printf(ctx, "%s: peer-to-peer only over an NVLink bridge",
+					     model->name),
 		     .evidence = { fact });
 	else
 		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_INFO,
 			.subject = d->bdf.value,
-			.observed = text_printf(ctx, "%s with the stock driver: no peer-to-peer",
-						model->name),
+			.observed = text_printf(ctx, "%s: no peer-to-peer%s", model->name,
+						build_text(ctx)),
 			.expected = "a data-centre or RTX professional GPU",
 			.impact =
-				"Copies between GPUs go through host memory; cudaDeviceCanAccessPeer "
-				"says no.",
+				"Copies between GPUs go through host memory. cudaDeviceCanAccessPeer "
+				"returns 0.",
 			.evidence = { fact });
 }
 
@@ -150,6 +159,22 @@ static size_t count_geforce(const struct node *node)
 	for_each(d, &node->pci.devices)
 		n += pci_is_gpu(d) && is_geforce(d);
 	return n;
+}
+
+/* GPUDirect Storage supports data-centre and professional GPUs. */
+static void check_storage(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (node_module(node, "nvidia_fs") && count_geforce(node) == topology_gpus(node))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "nvidia-fs",
+			.observed = "nvidia-fs is loaded, and all GPUs are GeForce cards",
+			.expected = "a data-centre or RTX professional GPU",
+			.impact =
+				"GPUDirect Storage does not work. cuFile copies through host memory, "
+				"or fails if its compatibility mode is off.",
+			.remedy = "Remove nvidia-fs, or use a data-centre or RTX professional GPU.",
+			.evidence = { "modules.loaded[nvidia_fs].state", "pci.devices" });
 }
 
 static void check_geforce(struct rule_context *ctx)
@@ -165,6 +190,7 @@ static void check_geforce(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no GeForce", .evidence = { "pci.devices" });
 		return;
 	}
+	check_storage(ctx);
 	if ((rdma && skip_without_rdma(ctx)) || skip_without_params(ctx))
 		return;
 	if (!rdma && !p2p) {
@@ -209,85 +235,91 @@ static const struct rule driver_fork_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_fork,
 		.impact =
-			"None by itself: peer-to-peer works with such a build as far as its patch goes.",
+			"Peer-to-peer works as far as the patch supports this GPU. NVIDIA does not support "
+			"such a build.",
 		.remedy =
-			"Keep user space at exactly this version, and know that a package upgrade "
-			"replaces the patched modules.",
+			"Keep the libraries at exactly this version. A package upgrade replaces the patched "
+			"modules.",
 		.reads =
-			"The builder in the NVRM version line, EnableResizableBar against the size of "
-			"BAR1, and the kernel log.",
-		.why = "The patched drivers carry the version of the stock driver, so there are only "
-		       "signs: a builder that is neither NVIDIA nor a distribution, a large BAR1 on a "
-		       "GeForce without EnableResizableBar, a log line of the 550 branch. A DKMS build "
-		       "of the stock open modules shows the first as well. What is uncertain stays so.",
-		.check = "head -1 /proc/driver/nvidia/version; dmesg | grep bar1BusAddr",
-		.sources = "github.com/tinygrad/open-gpu-kernel-modules\n"
-			   "github.com/aikitoria/open-gpu-kernel-modules",
+			"The builder in the NVRM version line, EnableResizableBar and the size of BAR1, and "
+			"the kernel log.",
+		.why = "Patched drivers carry the version of the stock driver, so there are only signs: a "
+		       "builder that is neither NVIDIA nor a distribution, a large BAR1 on a GeForce "
+		       "although EnableResizableBar is 0, and log lines about BAR1 peer-to-peer on GeForce "
+		       "cards. A DKMS build of the stock modules also shows a local builder.",
+		.check =
+			"head -1 /proc/driver/nvidia/version; dmesg | grep -iE 'bar1BusAddr|BAR1 P2P'",
+		.sources = "github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md\n"
+			   "github.com/aikitoria/open-gpu-kernel-modules 570.86.16-p2p: "
+			   "kernel-open/nvidia/nv-pci.c, src/nvidia/src/kernel/rmapi/nv_gpu_ops.c",
 	},
 	{
 		.id = "driver/driver-userspace-fork-mismatch",
-		.title = "A patched driver runs with user space of another version",
+		.title = "CUDA fails: the patched driver and its libraries have different versions",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fork_userspace,
 		.impact = "CUDA does not start: \"Driver/library version mismatch\".",
 		.remedy =
-			"Install the user space (.run) of exactly the version the patch was made for, "
-			"and hold the packages.",
-		.reads = "As driver/p2p-fork-heuristic and driver/library-mismatch.",
-		.why = "The patched modules are built from one release; distributions offer neighbours "
-		       "of it.",
+			"Install the libraries of exactly the version that the patch was made for (.run file "
+			"with --no-kernel-modules), and hold the packages.",
+		.reads = "The same as driver/p2p-fork-heuristic and driver/library-mismatch.",
+		.why = "The patched modules are built from one driver release. Distributions often have "
+		       "a different release.",
 		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
-		.sources = "github.com/aikitoria/open-gpu-kernel-modules README",
+		.sources =
+			"github.com/aikitoria/open-gpu-kernel-modules 570.86.16-p2p: README.md (How to Build)\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
+			"mismatch)",
 	},
 	{
 		.id = "driver/geforce-no-gpudirect",
-		.title = "GeForce cards are shut out of GPUDirect",
+		.title = "GPUDirect does not work on GeForce cards",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_geforce,
 		.impact =
-			"No NIC can read or write GPU memory: nvidia_p2p_get_pages() answers -EINVAL and "
-			"libcuda exports no DMA-BUF. NCCL and UCX copy through host memory; NVSHMEM and "
-			"gdrcopy do not start.",
+			"No NIC can read or write GPU memory. NCCL and UCX copy through host memory. NVSHMEM "
+			"and GDRCopy do not start.",
 		.remedy =
-			"Use a data-centre or RTX professional GPU. For copies between GPUs, not for RDMA, "
-			"there are patched kernel modules, which NVIDIA does not support.",
+			"Use a data-centre or RTX professional GPU. On GeForce let NCCL copy through host "
+			"memory.",
+		.mender = MENDER_HARDWARE,
+		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
-		.reads = "PCI device ids, in NVIDIA's list of supported GPUs, and the signs of "
+		.reads = "PCI device ids in the table of GPU models, and the signs of "
 			 "driver/p2p-fork-heuristic.",
-		.why = "GPUDirect RDMA is for data-centre and professional GPUs; the gate is in libcuda and "
-		       "in the kernel module's capability of the board. From Turing on the stock driver "
-		       "also refuses peer-to-peer over PCIe between GeForce cards; over NVLink it works "
-		       "where the card has a connector. Where nobody asks for peer-to-peer (--profile p2p) that is a "
-		       "note. An id that is not in the table is not judged.",
+		.why = "NVIDIA supports GPUDirect RDMA on data-centre and professional GPUs. From Turing on "
+		       "the stock driver also refuses peer-to-peer over PCIe between GeForce cards. "
+		       "Peer-to-peer over NVLink works on cards with a connector. Without --profile p2p the "
+		       "missing peer-to-peer is a note. Ada cards with a driver before 525.105.17: "
+		       "software/known-bad.",
 		.check = "lspci -nnd 10de:; nvidia-smi topo -p2p r",
-		.sources = "docs.nvidia.com: GPUDirect RDMA, supported systems\n"
-			   "github.com/NVIDIA/gdrcopy/issues/206\n"
-			   "github.com/tinygrad/open-gpu-kernel-modules README",
+		.sources = "NVIDIA GPUDirect RDMA 13.0: Supported Systems\n"
+			   "github.com/NVIDIA/gdrcopy issue 206\n"
+			   "github.com/NVIDIA/gds-nvidia-fs v2.28.4: README.md (Requirements)\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md",
 	},
 	{
 		.id = "driver/p2p-bar1-alignment",
-		.title = "The driver refused to map a peer's memory: its address is not aligned",
+		.title = "Peer-to-peer fails: the address of a peer's memory is not aligned",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_alignment,
 		.impact =
 			"cudaDeviceEnablePeerAccess fails: \"mapping of buffer object failed\" (205).",
 		.remedy =
-			"Have the IOMMU not translate (iommu=pt, or off in the firmware): the addresses that "
-			"it hands out are the ones not aligned. See iommu/translation-enabled.",
+			"Boot with iommu=pt: an IOMMU that translates gives out unaligned addresses.",
 		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "\"The peer DMA address ... is not aligned at\" in the kernel log.",
-		.why = "Peer-to-peer through a static BAR1 maps the peer with pages of 512 MiB, so the DMA "
-		       "address has to be a multiple of that. A large BAR itself is; an address made up by the "
-		       "IOMMU need not be. Cards that carry such traffic by default, and patched drivers, "
-		       "show it.",
+		.why = "Peer-to-peer through a static BAR1 maps the peer's memory with pages of 512 MiB. The"
+		       " DMA address must be a multiple of that. The address of a large BAR is; an address "
+		       "that the IOMMU assigns need not be.",
 		.check = "dmesg | grep 'is not aligned at'",
-		.sources =
-			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
-			"github.com/tinygrad/open-gpu-kernel-modules/issues/44",
+		.sources = "open-gpu-kernel-modules 595.45.04: "
+			   "src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
+			   "github.com/tinygrad/open-gpu-kernel-modules issue 44",
 	},
 };
 

@@ -24,16 +24,16 @@ static void check_libcuda(struct rule_context *ctx)
 			       .evidence = { "software.libcuda" });
 	else if (is_absent(software->libcuda_version))
 		UNKNOWN(ctx,
-			.observed = text_printf(ctx, "%s does not tell its version",
+			.observed = text_printf(ctx, "the name of %s has no version",
 						software->libcuda.value),
 			.evidence = { "software.libcuda" });
 	else if (is_compat(software->libcuda) &&
 		 version_compare(software->libcuda_version.value, driver) < 0)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "the loader gives programs %s of %s, driver %s",
+		     .observed = text_printf(ctx, "programs load %s of %s; the driver is %s",
 					     software->libcuda.value,
 					     software->libcuda_version.value, driver),
-		     .expected = "the driver's own libcuda, or a newer one for compatibility",
+		     .expected = "the driver's own libcuda, or a newer one",
 		     .evidence = { "software.libcuda", "software.libcuda_version",
 				   "driver.version" });
 	else
@@ -49,24 +49,24 @@ static const struct rule driver_loader_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_libcuda,
 		.impact =
-			"cuInit fails: error 803, \"system has unsupported display driver / cuda driver "
+			"cuInit fails with error 803: \"system has unsupported display driver / cuda driver "
 			"combination\".",
 		.remedy =
-			"Take the folder compat out of LD_LIBRARY_PATH and /etc/ld.so.conf.d (then ldconfig), or "
-			"remove the package cuda-compat: it is for drivers older than itself.",
+			"Remove the compat folder from LD_LIBRARY_PATH and from /etc/ld.so.conf.d, then run "
+			"ldconfig. Or remove the package cuda-compat.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"LD_LIBRARY_PATH of the process that is asked about, /etc/ld.so.cache (without one "
-			"/etc/ld.so.conf), the loader's own folders, and where the links of libcuda.so.1 lead.",
-		.why = "cuda-compat brings a newer libcuda to an older driver. When the driver is updated past it, the "
-		       "same folder puts an older libcuda before the driver's. Whether a newer one is right, "
-		       "driver/too-old-for-cuda says.",
-		.check =
-			"ldconfig -p | grep libcuda.so.1; echo $LD_LIBRARY_PATH; cat /sys/module/nvidia/version",
+			"LD_LIBRARY_PATH of the process, /etc/ld.so.cache (or /etc/ld.so.conf), the loader's "
+			"own folders, and the targets of the links libcuda.so.1.",
+		.why = "cuda-compat brings a newer libcuda to an older driver. After a driver update the "
+		       "same folder puts an older libcuda before the driver's own. driver/too-old-for-cuda "
+		       "reports whether a newer one helps.",
+		.check = "ldconfig -p | grep libcuda.so.1; echo $LD_LIBRARY_PATH; cat "
+			 "/sys/module/nvidia/version",
 		.sources =
-			"ld.so(8)\n"
+			"ld.so(8) of man-pages 6.9\n"
 			"github.com/espressomd/espresso pull 4090\n"
-			"NVIDIA Container Toolkit 1.20: cmd/nvidia-cdi-hook/cudacompat/cudacompat.go",
+			"NVIDIA Container Toolkit 1.20.0: cmd/nvidia-cdi-hook/cudacompat/cudacompat.go",
 	},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-options.c - options of nvidia.ko that switch off what every node needs, live or at the next
- * load. What DeepEP and IBGDA ask for is in nvreg.c. */
+/* driver-options.c - options of nvidia.ko that switch off what every node needs, now or at the next load
+ * (rules driver/...). The options that DeepEP and IBGDA need are in driver-params.c. */
 #include <string.h>
 #include <strings.h>
 
@@ -8,6 +8,7 @@
 #include "parse/nvidia.h"
 #include "query/bootargs.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/setting.h"
 #include "query/topology.h"
 
@@ -28,18 +29,27 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 {
 	if (o->pending)
 		PENDING(ctx, .subject = s->name,
-			.observed = text_printf(ctx, "live \"%s\"; put right after the boot",
-						s->running.value),
-			.expected = option->expected, .remedy = "Reboot, or reload the driver.",
+			.observed = text_printf(
+				ctx, "the running driver has \"%s\"; corrected after the boot",
+				s->running.value),
+			.expected = option->expected, .remedy = "Reboot.",
 			.evidence = { s->running.fact, s->configured.fact });
+	else if (o->boot_right)
+		FAIL_AS(ctx, option->severity, .subject = s->name,
+			.observed = text_printf(ctx,
+						"the running driver has \"%s\"; no file sets that",
+						s->running.value),
+			.expected = option->expected, .remedy = "Reboot.", .has_fix = true,
+			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,
-			.observed = text_printf(ctx, "live \"%s\"", s->running.value),
+			.observed = text_printf(ctx, "the running driver has \"%s\"",
+						s->running.value),
 			.expected = option->expected,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 }
 
-/* True when there was an answer that is not a pass. The caller has asked gate_no_params(). */
+/* True if it answered, which is never a pass. After skip_without_params(). */
 static bool check_option(struct rule_context *ctx, const struct option *option)
 {
 	struct setting s = setting_nvreg(ctx->node, option->name, ctx->arena);
@@ -55,7 +65,8 @@ static bool check_option(struct rule_context *ctx, const struct option *option)
 	if (boot->state != FACT_KNOWN || o.boot_right)
 		return false;
 	FAIL_AS(ctx, option->severity, .subject = s.name,
-		.observed = text_printf(ctx, "live \"%s\", but the next load sets \"%s\"",
+		.observed = text_printf(ctx,
+					"the running driver has \"%s\"; the next load sets \"%s\"",
 					s.running.value, text_or_default(boot->value)),
 		.expected = option->expected, .evidence = { boot->fact, s.running.fact });
 	return true;
@@ -76,7 +87,7 @@ static void check_single(struct rule_context *ctx, const struct option *option)
 			       .evidence = { "driver.params" });
 }
 
-/* Base 0, as modprobe's integers are read; what is no number the kernel refuses. */
+/* Base 0, as the kernel reads module parameters; it refuses anything that is no number. */
 static uint64_t number_of(const char *value, uint64_t standard)
 {
 	uint64_t number;
@@ -115,11 +126,11 @@ static void check_msi(struct rule_context *ctx)
 		return;
 	if (is_nomsi(ctx->node))
 		FAIL(ctx, .observed = "pci=nomsi is on the kernel command line",
-		     .expected = "no such argument",
+		     .expected = "no pci=nomsi",
 		     .impact =
-			     "GPUs share wired interrupts, or do not start; mlx5 devices, which need MSI-X, do "
-			     "not start at all.",
-		     .remedy = "Take pci=nomsi off the kernel command line and reboot.",
+			     "GPUs share wired interrupts or do not start. mlx5 devices need MSI-X and do not "
+			     "start.",
+		     .remedy = "Remove pci=nomsi from the kernel command line, then reboot.",
 		     .evidence = { "cmdline.running" });
 	else
 		check_single(ctx, &(struct option){ "EnableMSI", is_not_zero,
@@ -262,6 +273,48 @@ static void check_nvlink_disabled(struct rule_context *ctx)
 					"driver.params[RegistryDwords].value" });
 }
 
+/* ---- suspend ---- */
+
+/* Is all video memory kept over a suspend? 2, the default from 595 on: with kernel suspend notifiers. */
+static bool keeps_video_memory(const struct node *node, const struct driver_param *preserve)
+{
+	const struct driver_param *notifiers = node_param(node, "UseKernelSuspendNotifiers");
+	uint64_t value = number_of(preserve->value.value, 0);
+
+	return value == 1 || (value == 2 && notifiers && number_of(notifiers->value.value, 0) != 0);
+}
+
+static void check_suspend(struct rule_context *ctx)
+{
+	const struct driver_param *preserve = node_param(ctx->node,
+							 "PreserveVideoMemoryAllocations");
+	const struct log_line *line = node_log(ctx->node, "suspend-entry");
+
+	if (skip_without_gpu(ctx) || skip_without_params(ctx))
+		return;
+	if (!line) {
+		if (!skip_without_whole_log(ctx))
+			NOT_APPLICABLE(ctx, .observed = "the node was not suspended since the boot",
+				       .evidence = { "log.lines" });
+	} else if (!preserve) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "this driver has no parameter "
+					   "PreserveVideoMemoryAllocations",
+			       .evidence = { "driver.params" });
+	} else if (keeps_video_memory(ctx->node, preserve)) {
+		PASS(ctx, .evidence = { "driver.params[PreserveVideoMemoryAllocations].value" });
+	} else {
+		FAIL(ctx,
+		     .observed = text_printf(ctx,
+					     "PreserveVideoMemoryAllocations=%s, and the node was "
+					     "suspended: %s",
+					     preserve->value.value, line->last.value),
+		     .expected = "PreserveVideoMemoryAllocations=1",
+		     .evidence = { "driver.params[PreserveVideoMemoryAllocations].value",
+				   "log.lines[suspend-entry].last" });
+	}
+}
+
 /* ---- how peers are mapped ---- */
 
 static const struct iommu_device *translated(const struct node *node)
@@ -301,6 +354,16 @@ static bool does_not_deny(const char *value, const void *user)
 	return number_of(value, 0) != 2;
 }
 
+/* The first driver that skips the check where GPU memory is coherent (nv-pci.c). */
+#define COHERENT_SKIPS_CHECK "580.65.06"
+
+static bool skips_check(const struct node *node)
+{
+	return (node_is(node, KIND_GH200) || node_is(node, KIND_GB200)) &&
+	       is_known(node->driver.version) &&
+	       version_compare(node->driver.version.value, COHERENT_SKIPS_CHECK) >= 0;
+}
+
 static void check_topology_check(struct rule_context *ctx)
 {
 	const struct driver_param *param = node_param(ctx->node, "GrdmaPciTopoCheckOverride");
@@ -310,14 +373,21 @@ static void check_topology_check(struct rule_context *ctx)
 
 	if (skip_without_params(ctx))
 		return;
+	if (!refused && skips_check(ctx->node)) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "the driver does not check GPUs with coherent memory",
+			       .evidence = { "driver.version", "pci.devices" });
+		return;
+	}
 	if (param && number_of(param->value.value, 0) == 0 && refused &&
 	    str_is(ctx->node->os.machine, "aarch64"))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NVreg_GrdmaPciTopoCheckOverride",
-			.observed = text_printf(ctx, "0, and the driver refused: %s",
+			.observed = text_printf(ctx, "0, and the driver refused a NIC: %s",
 						refused->last.value),
 			.expected = "GPU and NIC below one PCIe switch, or the check overridden",
-			.remedy = "On Grace, where the path is known to work, set "
-				  "NVreg_GrdmaPciTopoCheckOverride=1 and load the driver again.",
+			.remedy =
+				"If the path is known to work, set NVreg_GrdmaPciTopoCheckOverride=1 "
+				"for nvidia in modprobe.d and load the driver again.",
 			.evidence = { "driver.params[GrdmaPciTopoCheckOverride].value",
 				      "log.lines[dmabuf-attach-failed].last" });
 	else
@@ -326,37 +396,40 @@ static void check_topology_check(struct rule_context *ctx)
 
 #define OPTION_CHECK(name) \
 	"grep " name " /proc/driver/nvidia/params; modprobe -c | grep NVreg_" name
-#define OPTION_READS                                                                                \
-	"/proc/driver/nvidia/params for what is live; modprobe.d, the kernel command line and the " \
-	"initramfs for what the next load gets."
+#define OPTION_READS                                                                                      \
+	"/proc/driver/nvidia/params for the running driver. modprobe.d, the kernel command line and the " \
+	"initramfs for the next load."
 #define OPTION_REMEDY "Remove the option from modprobe.d, rebuild the initramfs and reboot."
 
 static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/msi-disabled",
-		.title = "Message-signalled interrupts of the GPUs are switched off",
+		.title = "GPUs are slow or do not start: message-signalled interrupts are off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_msi,
 		.impact =
-			"GPUs share wired interrupts with other devices: slow completions, \"Can't find an "
-			"IRQ\" and GPUs that do not start.",
+			"GPUs share wired interrupts with other devices, or do not start: \"Can't find an "
+			"IRQ\".",
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "EnableMSI=0 is a work-around for boards of another age, and it spreads by copying. So is "
-		       "pci=nomsi, which takes them from every device.",
+		.why = "EnableMSI=0 is a workaround for old boards. pci=nomsi removes message-signalled "
+		       "interrupts from every device.",
 		.check = OPTION_CHECK("EnableMSI"),
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, EnableMSI",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (EnableMSI), "
+			"kernel-open/nvidia/nv.c\n"
+			"Linux 6.12: drivers/pci/pci.c (pci_setup)",
 	},
 	{
 		.id = "driver/register-pci-driver",
-		.title = "The driver is told not to bind any GPU",
+		.title = "No GPU works: an option keeps the driver from binding them",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_register,
-		.impact = "The module loads and no GPU is there: \"No devices were found\".",
+		.impact = "The module loads, but no GPU is available: \"No devices were found\".",
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -364,93 +437,125 @@ static const struct rule driver_options_rules[] = {
 		.why = "RegisterPCIDriver=0 is for platforms whose GPU is not a PCI device.",
 		.check = OPTION_CHECK("RegisterPCIDriver"),
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, RegisterPCIDriver",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (RegisterPCIDriver)",
 	},
 	{
 		.id = "driver/gpu-firmware-off",
-		.title = "The GPU's firmware is switched off",
+		.title = "No GPU starts: an option switches the GPU's firmware off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_firmware_off,
-		.impact = "With the open kernel modules no GPU initialises: RmInitAdapter failed.",
+		.impact =
+			"With the open kernel modules no GPU initialises: \"RmInitAdapter failed\".",
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "The open kernel modules work only with the GPU System Processor's firmware. With the "
-		       "proprietary ones EnableGpuFirmware=0 is a legitimate work-around on GPUs before "
-		       "Blackwell, and this is information.",
+		.why = "The open kernel modules need the firmware of the GPU System Processor. With the "
+		       "proprietary modules EnableGpuFirmware=0 is a legitimate workaround before Blackwell,"
+		       " and a note here.",
 		.check = OPTION_CHECK("EnableGpuFirmware"),
-		.sources = "open-gpu-kernel-modules: kernel-open/common/inc/nv-firmware-registry.h",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-firmware-registry.h, "
+			"src/nvidia/arch/nvalloc/unix/src/osinit.c (RM_INIT_FIRMWARE_*)",
 	},
 	{
 		.id = "driver/gpu-excluded",
-		.title = "A GPU is excluded from use",
+		.title = "CUDA sees fewer GPUs: an option excludes a GPU",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_excluded,
 		.impact =
-			"CUDA sees fewer GPUs than the node has, and the numbers of the others shift.",
+			"CUDA sees fewer GPUs than the node has. The indices of the others shift.",
 		.remedy =
-			"If the GPU was excluded because it was broken and has been replaced, remove the "
-			"option, rebuild the initramfs and reboot.",
+			"If the GPU works or was replaced, remove the option from modprobe.d, rebuild the "
+			"initramfs and reboot.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS
 		" And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
-		.why = "ExcludedGpus names UUIDs: it outlives the repair that made it unnecessary. GpuBlacklist "
-		       "is its old name; ExcludeAllGpus takes all of them.",
+		.why = "ExcludedGpus names UUIDs and stays in the configuration after a repair. GpuBlacklist"
+		       " is its old name. ExcludeAllGpus excludes all of them.",
 		.check = "grep -r 'GPU Excluded' /proc/driver/nvidia/gpus/; " OPTION_CHECK(
 			"ExcludedGpus"),
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-reg.h, ExcludedGpus; nv-procfs.c",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ExcludedGpus), "
+			"kernel-open/nvidia/nv-procfs.c (GPU Excluded)",
 	},
 	{
 		.id = "driver/nvlink-disabled-regkey",
-		.title = "NVLink is switched off, wholly or in part, by a driver option",
+		.title = "NVLink is off or reduced: a driver option disables it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvlink_disabled,
 		.impact =
-			"GPUs talk over PCIe or through host memory; DeepEP's intra-node kernels, NVLS and "
-			"multi-GPU boards with NVSwitch do not work.",
+			"GPUs copy over PCIe or through host memory. NVLS, DeepEP's kernels within a node and"
+			" boards with NVSwitch do not work.",
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks and "
-		       "RMNvLinkEnable, are meant for bring-up and measurements, and stay behind. On a node "
-		       "without NVSwitch and with less than two data-centre GPUs it is information.",
+		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks "
+		       "and RMNvLinkEnable, are for tests. On a node without NVSwitch and with fewer than "
+		       "two data-centre GPUs this is a note.",
 		.check =
 			"grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
 		.sources =
-			"open-gpu-kernel-modules: src/nvidia/interface/nvrm_registry.h, RMNvLink*; "
-			"osinit.c\ngithub.com/NVIDIA/nccl-tests/issues/250",
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/interface/nvrm_registry.h (RMNvLink*),"
+			" kernel-open/nvidia/nv-reg.h (NvLinkDisable)\n"
+			"github.com/NVIDIA/nccl-tests issue 250",
+	},
+	{
+		.id = "driver/video-memory-lost-at-suspend",
+		.title = "CUDA programs fail after suspend: the driver does not keep video memory",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_suspend,
+		.impact =
+			"Programs that used a GPU before the suspend lose their data or crash after it.",
+		.remedy =
+			"Set NVreg_PreserveVideoMemoryAllocations=1 and enable nvidia-suspend.service and "
+			"nvidia-resume.service. Rebuild the initramfs if it loads the driver, then reboot.",
+		.fix = { "set-option", { "nvidia", "NVreg_PreserveVideoMemoryAllocations", "1" } },
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"\"PM: suspend entry\" in the kernel log, and PreserveVideoMemoryAllocations and "
+			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params.",
+		.why = "With 0 the driver saves only some allocations over suspend and hibernation. From 595 on the default "
+		       "is 2: all of them if kernel suspend notifiers are on. With 1 and without notifiers the suspend "
+		       "needs nvidia-suspend.service.",
+		.check =
+			"grep -E 'PreserveVideo|SuspendNotifiers' /proc/driver/nvidia/params; dmesg | grep 'suspend entry'",
+		.cost = "The memory is saved to a file in NVreg_TemporaryFilePath, /tmp by default. It needs that much space.",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (PreserveVideoMemoryAllocations, "
+			"TemporaryFilePath), kernel-open/nvidia/nv.c, src/nvidia/arch/nvalloc/unix/src/osinit.c",
 	},
 	{
 		.id = "driver/dma-remap-peer-mmio",
-		.title = "The driver does not map peers' memory through the IOMMU",
+		.title = "Peer-to-peer faults behind the IOMMU: DmaRemapPeerMmio=0 is set",
 		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_remap,
 		.impact =
-			"With a translating IOMMU, transfers between GPU and NIC or GPU and GPU fault, or "
+			"With a translating IOMMU, transfers between GPUs or between GPU and NIC fault or "
 			"deliver zeros.",
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the type of the IOMMU groups of GPUs and NICs.",
-		.why = "With DmaRemapPeerMmio=0 the driver hands out raw bus addresses of a peer's BAR. That is "
-		       "right where nothing translates (then this is information) and wrong elsewhere.",
+		.why = "With DmaRemapPeerMmio=0 the driver uses raw bus addresses of a peer's BAR. Without a"
+		       " translating IOMMU that works and is a note.",
 		.check = OPTION_CHECK(
 			"DmaRemapPeerMmio") "; cat /sys/kernel/iommu_groups/*/type | sort | "
 					    "uniq -c",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c, nv_dma_map_peer(); nv-reg.h",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_peer), "
+			"kernel-open/nvidia/nv-reg.h (DmaRemapPeerMmio)",
 	},
 	{
 		.id = "driver/grdma-topo-override",
-		.title = "The driver refuses GPUDirect RDMA for the path between GPU and NIC",
+		.title = "GPUDirect RDMA fails: the driver refuses the path between GPU and NIC",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_topology_check,
@@ -461,15 +566,18 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the kernel log.",
-		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 0, the default, allows all but on chipsets "
-		       "without PCIe peer-to-peer (Grace without coherent memory, Ampere Altra, AmpereOne), where "
-		       "GPU and NIC need a switch in common; 1 allows all. Whether such a platform's path works "
-		       "is not known from here: only what the driver said in the log counts. The parameter "
-		       "exists since 570.86.",
+		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 1 allows every NIC. 0, the default, "
+		       "allows all NICs except on chipsets that the driver knows to lack PCIe peer-to-peer "
+		       "(Grace, Ampere Altra, AmpereOne): there GPU and NIC need a common PCIe switch. "
+		       "From 580.65.06 on it skips the check on platforms with coherent GPU memory and in virtual "
+		       "machines with passed-through GPUs. The parameter exists since 570.86.15.",
 		.check =
 			OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c, "
-			   "nv_grdma_pci_topology_supported(); osinit.c, _checkP2pChipsetSupport()",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c "
+			"(nv_grdma_pci_topology_supported), src/nvidia/arch/nvalloc/unix/src/osinit.c "
+			"(_checkP2pChipsetSupport)\n"
+			"open-gpu-kernel-modules 550.163.01 and 570.86.15: kernel-open/nvidia/nv-reg.h",
 	},
 };
 

@@ -311,6 +311,22 @@ static bool loaded_by_modprobe(struct rule_context *ctx)
 	return false;
 }
 
+/* Values that a rule of driver-options.c reports: nothing may make them persistent. */
+static bool is_harmful(const char *name, const char *value)
+{
+	static const struct {
+		const char *name, *value;
+	} harmful[] = {
+		{ "GrdmaPciTopoCheckOverride", "2" },
+		{ "NvLinkDisable", "1" },
+	};
+
+	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++)
+		if (strcmp(name, harmful[i].name) == 0 && same_value(value, harmful[i].value))
+			return true;
+	return false;
+}
+
 static void check_live_not_persistent(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -332,7 +348,7 @@ static void check_live_not_persistent(struct rule_context *ctx)
 		next = given_value(ctx, p->name, &s.next, &dwords.next);
 		next = next ? next : p->value;
 		if (s.running.state != FACT_KNOWN || same_value(s.running.value, p->value) ||
-		    same_value(s.running.value, next))
+		    same_value(s.running.value, next) || is_harmful(p->name, s.running.value))
 			continue;
 		FAIL(ctx, .subject = s.name,
 		     .observed = text_printf(
@@ -560,7 +576,7 @@ static const struct rule driver_params_rules[] = {
 	{
 		.id = "driver/peer-mapping-override",
 		.title = "DeepEP and NVSHMEM IBGDA will hang: PeerMappingOverride=1 is not set",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_peer_mapping,
 		.impact =
@@ -591,7 +607,7 @@ static const struct rule driver_params_rules[] = {
 		.id = "driver/peer-mapping-per-device",
 		.title =
 			"DeepEP will hang on some GPUs: PeerMappingOverride is not set for all of them",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_peer_mapping_per_device,
 		.impact = "Jobs on the other GPUs cannot map the NIC's doorbell.",

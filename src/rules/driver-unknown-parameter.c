@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-unknown-parameter.c - options that the installed driver does not have. */
+/* driver-unknown-parameter.c - options that the installed driver does not have (rules driver/...). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -13,8 +13,7 @@ static const struct module_file *file_with_parameters(const struct node *node)
 	return file && file->parameters.count ? file : NULL;
 }
 
-/* The file says it of the driver that will be loaded; without it, the live list of the one that is.
- */
+/* By the file of the driver on disk; without it by the parameters of the running driver. */
 static bool is_parameter(const struct node *node, const struct module_file *file,
 			 const char *option)
 {
@@ -26,8 +25,7 @@ static bool is_parameter(const struct node *node, const struct module_file *file
 	return !file && name && node_param(node, name);
 }
 
-/* "nvidia: unknown parameter 'NVreg_X' ignored": what was given to the driver that is loaded, by
- * whatever hand. */
+/* "nvidia: unknown parameter 'NVreg_X' ignored": given to the running driver, in whichever way. */
 static const char *ignored_parameter(struct rule_context *ctx, const char **text)
 {
 	static const char start[] = " nvidia: unknown parameter '";
@@ -51,9 +49,8 @@ static void check_ignored(struct rule_context *ctx)
 		FAIL(ctx, .subject = name, .observed = text,
 		     .expected = "a parameter that 'modinfo -p nvidia' lists",
 		     .remedy =
-			     "If it was taken out of modprobe.d since the driver was loaded, nothing is left to "
-			     "do. Else look where modprobe.d does not show it: in the initramfs, in the options "
-			     "of a driver container, in a script that loads the driver.",
+			     "Search for the option in the initramfs, in the options of a driver container and in "
+			     "scripts that load the driver: modprobe.d does not have it now. Remove it there.",
 		     .evidence = { "log.lines[unknown-parameter].modules[nvidia].last" });
 }
 
@@ -92,21 +89,25 @@ static void check_unknown_parameter(struct rule_context *ctx)
 static const struct rule driver_unknown_parameter_rules[] = {
 	{
 		.id = "driver/unknown-module-parameter",
-		.title = "An option is set that the driver does not have",
+		.title = "A driver option has no effect: this driver has no such parameter",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unknown_parameter,
-		.impact = "The option does nothing: misspelt, or gone from this driver.",
-		.remedy = "Correct the name, or remove it.",
+		.impact =
+			"The option does nothing. It is misspelt, or this driver no longer has it.",
+		.remedy = "Correct the name of the option, or remove it.",
 		.fix = { "remove-unknown-option" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "Configured options against the parameters that nvidia.ko on disk "
-			 "declares, and \"unknown parameter\" of nvidia in the kernel log.",
-		.why = "The kernel loads the module all the same and logs \"unknown parameter ... "
-		       "ignored\". Parameters do disappear: NVreg_UsePageAttributeTable with 610.",
+		.reads =
+			"Configured options, the parameters that nvidia.ko on disk declares, and \"unknown "
+			"parameter\" of nvidia in the kernel log.",
+		.why = "The kernel loads the module and logs \"unknown parameter ... ignored\". Parameters "
+		       "disappear: NVreg_UsePageAttributeTable exists in 595.45.04, and 610.43.03 ignores "
+		       "it.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux: kernel/module/main.c\ngithub.com/CachyOS/CachyOS-PKGBUILDS "
-			   "issue 1678",
+		.sources = "Linux 6.12: kernel/module/main.c (unknown_module_param_cb)\n"
+			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
+			   "github.com/CachyOS/CachyOS-Settings issues 233 and 247 (2026)",
 	},
 };
 

@@ -16,8 +16,8 @@ static const char *version_fact(struct rule_context *ctx, const struct software_
 
 /* ---- Blackwell ---- */
 
-/* The first ids of Blackwell (B200, pci.ids): those from here on that the table does not have are
- * Blackwell or later. */
+/* The first id of Blackwell (B200, pci.ids): ids from here on that are not in the table are Blackwell or
+ * later. */
 #define BLACKWELL_FIRST_ID 0x2900
 
 static bool is_blackwell(const struct pci_device *device)
@@ -33,7 +33,7 @@ static bool may_be_blackwell(const struct pci_device *device)
 	       device->device_id.value >= BLACKWELL_FIRST_ID;
 }
 
-/* The loaded driver's flavour; where none is loaded, that of the module on disk. */
+/* The loaded driver's flavour; if none is loaded, that of the module on disk. */
 static struct fact_enum flavour(struct rule_context *ctx, const char **fact)
 {
 	const struct node *node = ctx->node;
@@ -72,7 +72,7 @@ static void check_one_blackwell(struct rule_context *ctx, const struct pci_devic
 			.observed =
 				text_printf(ctx,
 					    "the proprietary kernel modules, and a GPU (%04" PRIx64
-					    ") that is newer than this program",
+					    ") that is not in the table of models",
 					    d->device_id.value),
 			.evidence = { id });
 }
@@ -121,8 +121,9 @@ static void check_gsp_firmware(struct rule_context *ctx)
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
-		NOT_APPLICABLE(ctx, .observed = "the proprietary modules go on without it",
-			       .evidence = { "driver.flavour" });
+		NOT_APPLICABLE(
+			ctx, .observed = "the proprietary modules also work without this firmware",
+			.evidence = { "driver.flavour" });
 	else if (running)
 		PASS(ctx, .subject = NULL,
 		     .observed = text_printf(ctx, "firmware %s is running",
@@ -138,9 +139,7 @@ static void check_gsp_firmware(struct rule_context *ctx)
 	else if (!was_read(node->driver.gsp_firmware))
 		UNKNOWN(ctx, .evidence = { "driver.gsp_firmware" });
 	else if (firmware_elsewhere(node) || is_known(node->os.container))
-		UNKNOWN(ctx,
-			.observed =
-				"the kernel takes its firmware from a place that was not looked at",
+		UNKNOWN(ctx, .observed = "the kernel's firmware folder was not read",
 			.evidence = { "driver.gsp_firmware" });
 	else
 		FAIL(ctx,
@@ -157,8 +156,7 @@ struct next_load {
 	const char *fact;
 };
 
-/* The module that the next boot brings: from its initramfs where nvidia.ko is inside, else from
- * /lib/modules. */
+/* The module that the next boot loads: from its initramfs if nvidia.ko is inside, else from /lib/modules. */
 static bool find_next(struct rule_context *ctx, const char *kernel, struct next_load *next)
 {
 	const struct initramfs_image *image = setting_next_image(ctx->node);
@@ -207,32 +205,34 @@ static void compare_next(struct rule_context *ctx, const struct next_load *next)
 
 	if (!libraries.same && libraries.other)
 		NOT_APPLICABLE(
-			ctx, .observed = "the versions differ already: see driver/library-mismatch",
+			ctx,
+			.observed = "the versions differ now: driver/library-mismatch reports it",
 			.evidence = { version_fact(ctx, libraries.other), "driver.version" });
 	else if (strcmp(next->version, node->driver.version.value) == 0)
 		PASS(ctx, .evidence = { next->fact, "driver.version" });
 	else if (libraries.same && !library_of(node, next->version))
-		FAIL(ctx, .subject = "user space",
-		     .observed = text_printf(ctx, "the next load brings %s; %s is %s",
+		FAIL(ctx, .subject = "libraries",
+		     .observed = text_printf(ctx, "the next load brings driver %s; %s is %s",
 					     next->version, libraries.same->name.value,
 					     libraries.same->version.value),
-		     .expected = "one version of kernel module and user space after the next load",
+		     .expected = "one version of kernel module and libraries after the next load",
 		     .evidence = { next->fact, version_fact(ctx, libraries.same),
 				   "driver.version" });
 	else if (manager && is_known(manager->version) && !str_is(manager->version, next->version))
 		FAIL(ctx, .subject = "fabric manager",
-		     .observed = text_printf(ctx,
-					     "the next load brings %s; the fabric manager is %s",
-					     next->version, manager->version.value),
-		     .expected = "a fabric manager of exactly the driver's version",
+		     .observed = text_printf(
+			     ctx, "the next load brings driver %s; the fabric manager is %s",
+			     next->version, manager->version.value),
+		     .expected = "a fabric manager of the driver's version",
 		     .impact =
 			     "The fabric manager does not start: CUDA fails with \"system not yet "
 			     "initialized\" (802).",
 		     .evidence = { next->fact, version_fact(ctx, manager), "driver.version" });
 	else
 		PASS(ctx,
-		     .observed = text_printf(ctx, "the next load brings %s, and so does user space",
-					     next->version),
+		     .observed = text_printf(
+			     ctx, "the next load brings driver %s; its libraries are installed",
+			     next->version),
 		     .evidence = { next->fact });
 }
 
@@ -290,61 +290,62 @@ static void check_persistence(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "nvidia-persistenced is %s",
 					     service->active.value),
-		     .expected =
-			     "nvidia-persistenced running, or another program that keeps the GPUs open",
+		     .expected = "a program that keeps the GPUs open",
 		     .evidence = { "services.units[nvidia-persistenced.service].active" });
 }
 
 static const struct rule driver_versions_rules[] = {
 	{
 		.id = "driver/proprietary-on-blackwell",
-		.title = "A Blackwell GPU has the proprietary kernel modules",
+		.title = "A Blackwell GPU does not start: the kernel modules are proprietary",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_blackwell,
 		.impact =
-			"The GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
-		.remedy = "Install the open kernel modules of the same version (nvidia-open, "
-			  "nvidia-driver-NNN-server-open).",
+			"The GPU does not initialise: \"RmInitAdapter failed\". nvidia-smi finds no device.",
+		.remedy =
+			"Install the open kernel modules of the same driver version, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"PCI device ids, in NVIDIA's list of supported GPUs, and the flavour of the loaded "
-			"driver; where none is loaded, the licence of nvidia.ko on disk.",
-		.why = "Blackwell and later GPUs have a system processor that only the open modules drive. An id "
-		       "that is not in the table and higher than Blackwell's first is unknown, not wrong.",
+			"PCI ids in the table of GPU models, and the flavour of the loaded driver. If none is"
+			" loaded: the licence of nvidia.ko on disk.",
+		.why = "Only the open kernel modules drive Blackwell and later GPUs. A PCI id above "
+		       "Blackwell's first one that is not in the table is unknown.",
 		.check = "head -1 /proc/driver/nvidia/version; lspci -nnd 10de:",
-		.cost = "A change of packages and a reboot.",
-		.sources = "NVIDIA driver README, chapter on open Linux kernel modules\n"
-			   "github.com/Start9Labs/start-technologies/pull/3693",
+		.cost = "Other packages and a reboot.",
+		.sources = "NVIDIA driver 595 README: chapter Open Linux Kernel Modules\n"
+			   "github.com/Start9Labs/start-technologies pull 3693",
 	},
 	{
 		.id = "driver/gsp-firmware-missing",
-		.title = "The GPU firmware of the loaded driver version is missing",
+		.title = "No GPU starts: the firmware of the loaded driver version is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gsp_firmware,
 		.impact =
-			"No GPU initialises: \"No firmware image found\" or \"GSP firmware image version "
-			"mismatch\", RmInitAdapter failed.",
+			"\"No firmware image found\" or \"GSP firmware image version mismatch\", then "
+			"\"RmInitAdapter failed\".",
 		.remedy =
-			"Install the driver's firmware package (nvidia-firmware-NNN, nvidia-kmod-common), of "
-			"exactly the loaded version. If nvidia.ko loads from the initramfs, rebuild that.",
+			"Install the driver's firmware package of exactly the loaded version. If the "
+			"initramfs loads the driver, rebuild it. Then load the driver again.",
+		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_RELOAD,
-		.mender = MENDER_FIRMWARE,
 		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
 			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",
-		.why = "The open kernel modules start the GPU with firmware of their own version. It may stand "
-		       "in the initramfs only, so a GPU that runs it is no finding, and a kernel with "
-		       "firmware_class.path= looks elsewhere first.",
+		.why = "The open kernel modules start the GPU with firmware of their own version. The "
+		       "firmware can be in the initramfs only, so a GPU that runs it passes. "
+		       "firmware_class.path= names a folder that the kernel searches first.",
 		.check =
-			"ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware image'",
+			"ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware "
+			"image'",
 		.sources =
-			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c; kernel_gsp.c; "
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c (No "
+			"firmware image found), src/nvidia/src/kernel/gpu/gsp/kernel_gsp.c, "
 			"kernel-open/nvidia/nv-procfs.c",
 	},
 	{
 		.id = "driver/next-load-skew",
-		.title = "The versions fit now, and will not after the next load of the driver",
+		.title = "CUDA will fail after the next boot: it loads another driver version",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_next_load,
@@ -352,39 +353,43 @@ static const struct rule driver_versions_rules[] = {
 			"After the next boot or reload nvidia-smi and CUDA fail: \"Driver/library version "
 			"mismatch\".",
 		.remedy =
-			"Bring kernel module, user space and fabric manager to one version before the next "
-			"boot: finish or take back the half-done update, and rebuild the initramfs.",
+			"Finish the update, or go back to the old packages: kernel module, libraries and "
+			"fabric manager need one version. Then rebuild the initramfs if it holds the driver.",
 		.activation = ACTIVATION_NONE,
 		.reads =
-			"The version of nvidia.ko that the next boot loads (in the initramfs, else under "
-			"/lib/modules for the kernel that boots next), of libcuda and libnvidia-ml, and on "
-			"nodes with NVSwitch of the fabric manager.",
-		.why = "Everything works until the node reboots at night, because only then the module on disk "
-		       "replaces the one in memory.",
-		.check =
-			"modinfo -F version nvidia; cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
+			"The version of nvidia.ko that the next boot loads, from its initramfs or from "
+			"/lib/modules. The versions of libcuda and libnvidia-ml, and of the fabric manager on"
+			" nodes with NVSwitch.",
+		.why = "The node works until it reboots. Only then the module on disk replaces the loaded "
+		       "one.",
+		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version; ls "
+			 "/usr/lib/*/libcuda.so.*",
 		.sources =
-			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API mismatch)\n"
-			"NVIDIA Fabric Manager user guide, version requirement",
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
+			"mismatch)\n"
+			"NVIDIA Fabric Manager User Guide r580: the driver's version and the fabric manager's"
+			" must be the same",
 	},
 	{
 		.id = "driver/persistence",
-		.title = "Nothing keeps the driver's state between jobs",
+		.title = "The GPUs lose their settings between jobs: no persistence daemon runs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_persistence,
 		.impact =
-			"The first use after an idle time takes seconds; settings and clocks that were set with "
-			"nvidia-smi are lost in between.",
-		.remedy = "systemctl enable --now nvidia-persistenced",
+			"The first job after an idle time waits some seconds. Clocks and settings of "
+			"nvidia-smi are lost when the last client ends.",
+		.remedy = "Start nvidia-persistenced if no other program keeps the GPUs open.",
+		.command = "sudo systemctl enable --now nvidia-persistenced",
 		.fix = { "start-service", { "nvidia-persistenced.service" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The state of nvidia-persistenced.service.",
-		.why = "Without a client the driver tears the GPU's state down. Whether that matters depends on "
-		       "the site: DCGM, a fabric manager or a running job keep it as well, and nvidia-smi -pm 1 "
-		       "(the older way) is not visible without opening the GPU. So this is information.",
+		.why = "Without a client the driver discards the GPU's state. DCGM, a fabric manager or a "
+		       "running job is a client too. nvidia-smi -pm 1 is not visible without opening the "
+		       "GPU.",
 		.check = "systemctl status nvidia-persistenced; nvidia-smi -q | grep Persistence",
-		.sources = "docs.nvidia.com: Driver Persistence",
+		.sources = "NVIDIA Driver Persistence r580: Persistence Daemon\n"
+			   "nvidia-persistenced 590.48: README",
 	},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver.c - the NVIDIA driver itself: there, of the right kind and version, and the same as its
- * file on disk and its user space. */
+/* driver.c - the NVIDIA driver itself: loaded, of the right flavour and version, and of the same version as
+ * its file on disk and its libraries. */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -13,10 +13,10 @@
 #include "query/refusal.h"
 #include "query/topology.h"
 
-/* NVSHMEM's installation guide and NCCL's device API page name it as the floor for IBGDA. */
+/* NCCL 2.30.7, deviceapi.rst: the oldest driver for the device API. */
 #define VERSION_FLOOR "510.40.3"
 
-/* The module on disk is of no branch for any GPU here. */
+/* No GPU of this node has a driver in the branch of the module on disk. */
 static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 {
 	const struct node *node = ctx->node;
@@ -40,36 +40,58 @@ static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 	return wrong;
 }
 
-/* What is known to keep the driver away; NULL: nothing. */
-static const char *why_not_loaded(struct rule_context *ctx, const char **remedy, const char **fact)
+/* modules.files was read, and no nvidia.ko is there for the running kernel. */
+static bool has_no_module_file(const struct node *node)
 {
-	const char *block = module_block_find(ctx->arena, ctx->node, "nvidia", fact);
+	return was_read(node->modules.files) && is_known(node->os.kernel) &&
+	       !driver_file(node, node->os.kernel.value);
+}
+
+/* What keeps the driver from being loaded, as far as it is known. */
+struct obstacle {
+	const char *text;
+	const char *remedy;
+	const char *fact;
+};
+
+static struct obstacle find_obstacle(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	struct obstacle o = { 0 };
 	struct refusal refusal;
 
-	if (block) {
-		*remedy =
-			"Take that line or argument away (where it is in the initramfs too, rebuild that), then "
-			"modprobe nvidia.";
-		return block;
+	o.text = module_block_find(ctx->arena, node, "nvidia", &o.fact);
+	if (o.text) {
+		o.remedy =
+			"Remove that line or argument. Rebuild the initramfs if it holds a copy. "
+			"Then load the driver.";
+		return o;
 	}
-	if (!is_wrong_branch(ctx, &refusal) && !refusal_of_driver(ctx->arena, ctx->node, &refusal))
-		return NULL;
-	*remedy = refusal.remedy;
-	*fact = refusal.fact;
-	return refusal.text;
+	if (is_wrong_branch(ctx, &refusal) || refusal_of_driver(ctx->arena, node, &refusal))
+		return (struct obstacle){ .text = refusal.text,
+					  .remedy = refusal.remedy,
+					  .fact = refusal.fact };
+	if (!has_no_module_file(node))
+		return (struct obstacle){ 0 };
+	o.text = text_printf(ctx, "no nvidia.ko for kernel %s", node->os.kernel.value);
+	o.remedy =
+		"Install the driver for this kernel: its packages, with the kernel headers if DKMS "
+		"builds the module. Then load it.";
+	o.fact = "modules.files";
+	return o;
 }
 
 static void fail_loaded(struct rule_context *ctx)
 {
 	size_t gpus = topology_gpus(ctx->node);
-	const char *fact = NULL, *remedy = NULL;
-	const char *why = why_not_loaded(ctx, &remedy, &fact);
+	struct obstacle o = find_obstacle(ctx);
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%zu NVIDIA GPU%s, no driver%s%s", gpus,
-				     gpus == 1 ? "" : "s", why ? ": " : "", why ? why : ""),
-	     .expected = "the nvidia kernel module loaded", .remedy = remedy,
-	     .evidence = { "driver.loaded", fact });
+				     gpus == 1 ? "" : "s", o.text ? ": " : "",
+				     o.text ? o.text : ""),
+	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy,
+	     .evidence = { "driver.loaded", o.fact });
 }
 
 /* A host that keeps no GPU for itself needs no driver for them. */
@@ -82,7 +104,7 @@ static void check_not_loaded(struct rule_context *ctx)
 	if (guests.unread && guests.bound == guests.gpus)
 		UNKNOWN(ctx,
 			.observed =
-				"every GPU is held back for virtual machines; whether on purpose "
+				"vfio-pci or pci-stub holds every GPU; whether that is on purpose "
 				"was not read",
 			.evidence = { guests.fact, "driver.loaded" });
 	else
@@ -103,7 +125,7 @@ static void check_loaded(struct rule_context *ctx)
 		check_not_loaded(ctx);
 }
 
-/* No GPU here is one that the open modules take. */
+/* Every GPU is older than the open kernel modules support. */
 static enum fact_state is_all_before_turing(const struct node *node, bool *old)
 {
 	size_t gpus = 0, unread = 0;
@@ -120,6 +142,14 @@ static enum fact_state is_all_before_turing(const struct node *node, bool *old)
 	return *old && (unread || !gpus) ? FACT_UNKNOWN : FACT_KNOWN;
 }
 
+/* The module that lets NICs reach GPU memory without DMA-BUF; NULL: none is loaded. */
+static const char *peer_memory_module(const struct node *node)
+{
+	return node_module(node, "nvidia_peermem") ? "nvidia_peermem"
+	       : node_module(node, "nv_peer_mem")  ? "nv_peer_mem"
+						   : NULL;
+}
+
 static void check_flavour(struct rule_context *ctx)
 {
 	const struct driver_facts *driver = &ctx->node->driver;
@@ -132,21 +162,25 @@ static void check_flavour(struct rule_context *ctx)
 	else if (driver->flavour.value == FLAVOUR_OPEN)
 		PASS(ctx, .evidence = { "driver.banner" });
 	else if (is_all_before_turing(ctx->node, &old) != FACT_KNOWN)
-		UNKNOWN(ctx,
-			.observed =
-				"proprietary kernel modules; whether the GPUs could have others was not "
-				"read",
+		UNKNOWN(ctx, .observed = "proprietary kernel modules; the GPU models were not read",
 			.evidence = { "pci.devices" });
 	else if (old)
 		NOT_APPLICABLE(
 			ctx,
-			.observed = "GPUs before Turing, which the open kernel modules do not take",
+			.observed =
+				"GPUs before Turing, which the open kernel modules do not support",
 			.evidence = { "driver.banner", "pci.devices" });
 	else if (known_is(node_efa_reaches_gpus(ctx->node, NULL), true))
 		NOTE(ctx,
-		     .observed = "proprietary kernel modules, whose memory EFA's driver reaches "
+		     .observed = "proprietary kernel modules; the EFA driver reaches their memory "
 				 "without DMA-BUF",
 		     .evidence = { "driver.banner", "rdma.devices" });
+	else if (peer_memory_module(ctx->node))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "proprietary kernel modules; NICs reach GPU memory through %s",
+			     peer_memory_module(ctx->node)),
+		     .evidence = { "driver.banner", "modules.loaded" });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
 		     .expected = "open kernel modules", .evidence = { "driver.banner" });
@@ -161,10 +195,8 @@ static void check_version_floor(struct rule_context *ctx)
 	if (version_compare(driver->version.value, VERSION_FLOOR) >= 0)
 		PASS(ctx, .evidence = { "driver.version" });
 	else
-		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
-			.observed = text_printf(ctx, "%s is older than " VERSION_FLOOR,
-						driver->version.value),
-			.expected = VERSION_FLOOR " or later", .evidence = { "driver.version" });
+		FAIL(ctx, .observed = text_printf(ctx, "driver %s", driver->version.value),
+		     .expected = VERSION_FLOOR " or later", .evidence = { "driver.version" });
 }
 
 /* ---- user space ---- */
@@ -179,7 +211,7 @@ static bool is_stub(const struct software_item *item)
 	return str_is(item->name, "libcuda") && strstr(item->path.value, "/stubs/libcuda.so");
 }
 
-/* One of the driver. */
+/* FOLDER has the driver's own libcuda. */
 static bool has_libcuda(const struct node *node, struct span folder)
 {
 	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
@@ -194,7 +226,7 @@ static bool has_libcuda(const struct node *node, struct span folder)
 	return false;
 }
 
-/* A toolkit's stub is for linking. Programs that open libcuda.so by that name take the one of the first folder. */
+/* A toolkit's stub is only for linking. The loader takes libcuda.so from the first folder that has it. */
 static const char *stub_folder(struct rule_context *ctx)
 {
 	const char *path = node_env(ctx->node, "LD_LIBRARY_PATH");
@@ -206,7 +238,7 @@ static const char *stub_folder(struct rule_context *ctx)
 	return NULL;
 }
 
-/* Such a folder is only looked into where the loader is told of it: in LD_LIBRARY_PATH or in ld.so.conf.d. */
+/* The probe looks only into folders of LD_LIBRARY_PATH and ld.so.conf.d: not in the first, so in the second. */
 static const struct software_item *loader_stub(const struct node *node)
 {
 	for (const char *at = node_env(node, "LD_LIBRARY_PATH"); at && (at = strstr(at, "/stubs"));
@@ -227,28 +259,28 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 		UNKNOWN(ctx,
 			.observed = text_printf(
 				ctx,
-				"the loader is told of the folder of %s; whether another comes "
-				"before it was not read",
+				"ld.so.conf.d lists the folder of %s; whether LD_LIBRARY_PATH has "
+				"a different folder before it was not read",
 				stub->path.value),
 			.evidence = { "env.variables", library_fact(ctx, stub) });
 		return;
 	}
 	FAIL_AS(ctx, SEVERITY_WARN, .subject = "ld.so.conf.d",
-		.observed = text_printf(
-			ctx, "the loader is told of the folder of %s, which is for linking",
-			stub->path.value),
-		.expected = "no folder of stubs in /etc/ld.so.conf.d",
+		.observed = text_printf(ctx,
+					"ld.so.conf.d lists the folder of %s, a stub for linking",
+					stub->path.value),
+		.expected = "no stub folder in /etc/ld.so.conf.d",
 		.impact =
-			soname ? "Where it comes before the driver's, every CUDA program gets the stub: \"CUDA "
-				 "driver is a stub library\" (34), or no device."
+			soname ? "CUDA programs can get the stub: \"CUDA driver is a stub library\" (34), or no "
+				 "device."
 			       : "Programs that load libcuda.so by that name can get the stub: \"CUDA driver is "
-				 "a stub library\" (34). The next ldconfig makes a libcuda.so.1 of it.",
+				 "a stub library\" (34). The next ldconfig can make a libcuda.so.1 of it.",
 		.remedy =
-			soname ? "Take the line out of /etc/ld.so.conf.d, remove the link libcuda.so.1 from the "
-				 "folder of stubs, and run ldconfig. ldconfig -p shows which comes first."
-			       : "Take the line out of /etc/ld.so.conf.d and run ldconfig; for linking there is "
+			soname ? "Remove the line from /etc/ld.so.conf.d and the link libcuda.so.1 from the stub "
+				 "folder. Then run ldconfig."
+			       : "Remove the line from /etc/ld.so.conf.d, then run ldconfig. To link, set "
 				 "LIBRARY_PATH.",
-		.evidence = { library_fact(ctx, stub) });
+		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
 }
 
 static void check_library_mismatch(struct rule_context *ctx)
@@ -265,22 +297,23 @@ static void check_library_mismatch(struct rule_context *ctx)
 	stub = loader_stub(node);
 	if (found.other)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s %s, kernel module %s",
+		     .observed = text_printf(ctx, "%s is %s, the kernel module %s",
 					     found.other->name.value, found.other->version.value,
 					     node->driver.version.value),
-		     .expected = "the same version in the kernel and in user space",
+		     .expected = "one version of kernel module and libraries",
 		     .evidence = { library_fact(ctx, found.other), "driver.version" });
 	else if (stubs)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
 			.observed = text_printf(
-				ctx, "it has %s, where the toolkit keeps a libcuda.so to link with",
+				ctx, "%s is listed, where the toolkit keeps a stub libcuda.so",
 				stubs),
-			.expected = "no such folder where programs run",
+			.expected = "no stub folder",
 			.impact =
 				"Programs that load libcuda.so by that name get the stub: \"CUDA driver is a stub "
-				"library\" (34). Those that load libcuda.so.1 do not.",
+				"library\" (34). Programs that load libcuda.so.1 work.",
 			.remedy =
-				"Take it out of LD_LIBRARY_PATH; for linking there is LIBRARY_PATH.",
+				"Remove the stub folder from LD_LIBRARY_PATH. To link, set LIBRARY_PATH.",
+			.activation = ACTIVATION_NEW_JOBS,
 			.evidence = { "env.variables[LD_LIBRARY_PATH].value" });
 	else if (stub)
 		fail_loader_stub(ctx, stub);
@@ -288,7 +321,7 @@ static void check_library_mismatch(struct rule_context *ctx)
 		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
 	else if (node_log(node, "api-mismatch"))
 		FAIL(ctx, .observed = node_log(node, "api-mismatch")->last.value,
-		     .expected = "the same version in the kernel and in user space",
+		     .expected = "one version of kernel module and libraries",
 		     .evidence = { "log.lines[api-mismatch].last", "driver.version" });
 	else if (!skip_unless_software_whole(ctx))
 		NOT_APPLICABLE(ctx, .observed = "no libcuda or libnvidia-ml was found on this node",
@@ -332,14 +365,14 @@ static void check_module_on_disk(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "%s on disk, %s loaded", file->version.value,
 					     node->driver.version.value),
-		     .expected = "the loaded driver's own file on disk",
+		     .expected = "the loaded version on disk",
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
 		FAIL(ctx,
 		     .observed = text_printf(
-			     ctx, "another build of %s on disk (srcversion %s, loaded %s)",
+			     ctx, "a different build of %s on disk (srcversion %s, loaded %s)",
 			     file->version.value, file->srcversion.value, loaded->srcversion.value),
-		     .expected = "the loaded driver's own file on disk",
+		     .expected = "the loaded build on disk",
 		     .evidence = {
 			     fact_path(ctx->arena, "modules.files", file->path.value, "srcversion"),
 			     "modules.loaded[nvidia].srcversion" });
@@ -359,27 +392,24 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "open kernel modules",
 			       .evidence = { "driver.flavour" });
 	else if (is_known(node_efa_reaches_gpus(node, &efa)))
-		NOT_APPLICABLE(ctx,
-			       .observed = "EFA has a way of its own: see rdma/dmabuf-unsupported",
-			       .evidence = { fact_path(ctx->arena, "rdma.devices", efa->name.value,
-						       is_known(efa->p2p) ? "p2p" : "gdr") });
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "the EFA driver decides: rdma/dmabuf-unsupported reports it",
+			.evidence = { fact_path(ctx->arena, "rdma.devices", efa->name.value,
+						is_known(efa->p2p) ? "p2p" : "gdr") });
 	else if (!is_known(node->driver.flavour) || !was_read(node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									  : "driver.flavour" });
-	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
+	else if (peer_memory_module(node))
 		NOTE(ctx,
 		     .observed =
-			     "peer memory is the only way: it takes cudaMalloc memory, and not that of "
-			     "cuMemCreate (CUDA virtual memory management)",
-		     .expected = "nothing, unless a program registers such memory",
-		     .impact =
-			     "Registering cuMemCreate memory, as PyTorch's expandable segments make it, "
-			     "fails.",
-		     .remedy = "The open kernel modules export DMA-BUF, which takes both.",
+			     "A peer-memory module is loaded. cuMemCreate memory registers only if it was "
+			     "allocated with gpuDirectRDMACapable.",
 		     .evidence = { "driver.flavour", "modules.loaded" });
 	else
 		FAIL(ctx,
-		     .observed = "proprietary modules, and neither nvidia_peermem nor nv_peer_mem",
+		     .observed =
+			     "proprietary modules; neither nvidia_peermem nor nv_peer_mem is loaded",
 		     .expected = "nvidia_peermem loaded, or the open kernel modules",
 		     .evidence = { "driver.flavour", "modules.loaded" });
 }
@@ -387,119 +417,125 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 static const struct rule driver_rules[] = {
 	{
 		.id = "driver/loaded",
-		.title = "The NVIDIA driver is not loaded",
+		.title = "No CUDA program runs: the NVIDIA driver is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
+		.needs_module = "nvidia",
 		.evaluate = check_loaded,
 		.impact = "No CUDA program can see a GPU.",
-		.remedy =
-			"modprobe nvidia, and read what the kernel log says about it. If there is "
-			"no module for this kernel, install or rebuild the driver.",
+		.remedy = "Load the driver, then read the lines that it leaves in the kernel log.",
+		.command = "sudo modprobe nvidia && sudo dmesg | grep -E 'NVRM|nvidia' | tail",
 		.fix = { "load-module", { "nvidia" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/nouveau-loaded", "modules/wrong-driver-bound",
 			     "boot/module-signature-rejected",
 			     "modules/nvidia-not-built-for-kernel", "modules/gpu-bound-vfio" },
 		.reads =
-			"/proc/driver/nvidia/version, /sys/module/nvidia, and the PCI bus for NVIDIA "
-			"display controllers; why it is not there: modprobe.d, the kernel's command line and log, "
-			"the version of nvidia.ko on disk.",
-		.why = "Every other answer about the driver depends on it. A host that gives every GPU to virtual "
-		       "machines needs no driver.",
+			"/proc/driver/nvidia/version, /sys/module/nvidia and the PCI bus. For the cause: "
+			"modprobe.d, the kernel command line, the kernel log, and nvidia.ko on disk.",
+		.why = "Most other checks of the driver need a loaded driver. A host that gives every GPU to"
+		       " virtual machines needs no driver.",
 		.check = "cat /proc/driver/nvidia/version; lspci -d 10de:",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c",
+		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-procfs.c, "
+			   "kernel-open/nvidia/nv-pci.c (nv_pci_probe)",
 	},
 	{
 		.id = "driver/flavour",
-		.title = "The proprietary kernel modules are loaded",
+		.title = "GPUDirect RDMA has no DMA-BUF: the proprietary kernel modules are loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_flavour,
 		.impact =
-			"No DMA-BUF export: GPUDirect RDMA works through nvidia-peermem only, and "
-			"Blackwell GPUs do not work at all.",
+			"NICs reach GPU memory only through nvidia-peermem. Blackwell GPUs do not start at "
+			"all.",
 		.remedy =
-			"Install the open kernel modules (Turing and later), the default since 560.",
+			"Install the open kernel modules of the same driver version, then reboot. They drive "
+			"Turing and later GPUs.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The NVRM version line in /proc/driver/nvidia/version.",
-		.why = "Only the open kernel modules export GPU memory as DMA-BUF, which NCCL, UCX and "
-		       "NVSHMEM prefer and which needs no peer-memory module.",
-		.check = "head -1 /proc/driver/nvidia/version   (\"Open Kernel Module\" or not)",
-		.cost = "A change of packages and a reboot. GPUs before Turing have no open modules.",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c\n"
-			   "docs.nvidia.com: GPU Operator, GPUDirect RDMA",
+		.why = "Only the open kernel modules export GPU memory as a DMA-BUF. NCCL, UCX and NVSHMEM "
+		       "prefer DMA-BUF, which needs no peer-memory module.",
+		.check = "head -1 /proc/driver/nvidia/version",
+		.cost = "Other packages and a reboot. GPUs before Turing have no open modules.",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
+			"(nv_dma_buf_export), README.md (Compatible GPUs)\n"
+			"NVIDIA GPU Operator 25.10: GPUDirect RDMA and GPUDirect Storage, prerequisites",
 	},
 	{
 		.id = "driver/version-floor",
-		.title = "The driver is older than GPU-initiated networking supports",
-		.profiles = PROFILE_RDMA_ANY,
+		.title =
+			"DeepEP does not start: the driver is too old for GPU-initiated networking",
+		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version_floor,
 		.impact = "NVSHMEM IBGDA and NCCL GIN do not start.",
-		.remedy = "Install driver " VERSION_FLOOR " or later.",
+		.remedy = "Install driver " VERSION_FLOOR " or later, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The version in /proc/driver/nvidia/version.",
-		.why = "nvidia.ko " VERSION_FLOOR
-		       " is the floor that NVSHMEM's installation guide and "
-		       "NCCL's device API documentation give. Work without GPU-initiated networking does not "
-		       "need it: outside of the profile deepep it is a note.",
+		.why = "NCCL's device API documentation requires driver " VERSION_FLOOR
+		       ". GPUDirect RDMA "
+		       "without GPU-initiated networking works with older drivers.",
 		.check = "cat /sys/module/nvidia/version",
-		.sources = "NVSHMEM installation guide, host requirements\n"
-			   "NCCL user guide, device API",
+		.sources = "NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, requirements\n"
+			   "NVSHMEM 3.4.5: installation guide, hardware and software requirements",
 	},
 	{
 		.id = "driver/library-mismatch",
-		.title = "User space and the loaded kernel module have different versions",
+		.title = "CUDA fails: libcuda and the loaded kernel module have different versions",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,
 		.impact =
 			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
-		.remedy =
-			"Reboot, or unload and load the kernel modules with nothing using the GPUs. If "
-			"the mismatch comes back, the file under /lib/modules or the initramfs is the "
-			"old one: see driver/module-on-disk-differs and boot/initramfs-stale.",
+		.remedy = "Reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The loaded version, and the version suffix of libcuda.so and libnvidia-ml.so "
-			"in the library folders; a toolkit's folder of stubs in LD_LIBRARY_PATH or "
-			"/etc/ld.so.conf.d.",
-		.why = "The kernel module refuses clients of another version. An upgrade of the packages "
-		       "changes user space at once and the loaded module only at the next load.",
-		.check = "cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.*",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
-			   "mismatch)\n"
-			   "github.com/NVIDIA/warp/issues/219 (the stub)",
+			"The loaded version and the version suffix of libcuda.so and libnvidia-ml.so. A "
+			"toolkit's stub folder in LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
+		.why = "The kernel module refuses clients of another version. A package upgrade replaces the"
+		       " libraries at once, but the loaded module only at the next load. If the mismatch "
+		       "returns after a reboot, an old module is on disk or in the initramfs: "
+		       "driver/module-on-disk-differs, boot/initramfs-stale.",
+		.check =
+			"cat /sys/module/nvidia/version; ls /usr/lib/*/libcuda.so.* /usr/lib64/libcuda.so.*",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
+			"mismatch)\n"
+			"github.com/NVIDIA/warp issue 219 (the stub, 2024)",
 	},
 	{
 		.id = "driver/module-on-disk-differs",
-		.title = "The module on disk is not the one that is loaded",
+		.title = "The next boot loads another build of the NVIDIA driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_module_on_disk,
 		.impact =
-			"The next boot or reload brings another driver, perhaps one that user space "
-			"does not fit.",
-		.remedy = "Reboot at a time of your choosing, before it happens at another.",
+			"The next boot or reload changes the driver. The installed libraries may not match "
+			"it.",
+		.remedy = "Reboot in a maintenance window, then run nvnodecheck again.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Version and srcversion of nvidia.ko for the running kernel, and of the loaded "
-			"module in /sys/module/nvidia.",
-		.why = "/proc/driver/nvidia/version and /sys/module/nvidia/version both show the loaded "
-		       "module; comparing these two proves nothing about the disk.",
+			"Version and srcversion of nvidia.ko on disk for the running kernel, and of the "
+			"loaded module in /sys/module/nvidia.",
+		.why = "/proc/driver/nvidia/version and /sys/module/nvidia/version both describe the loaded "
+		       "module. Neither describes the file on disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
-		.sources = "Linux: Documentation/ABI/stable/sysfs-module",
+		.sources =
+			"Linux 6.12: Documentation/ABI/stable/sysfs-module, kernel/module/sysfs.c "
+			"(srcversion)",
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",
-		.title = "These kernel modules do not export GPU memory as a DMA-BUF",
+		.title = "NICs cannot reach GPU memory: no DMA-BUF and no peer-memory module",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_proprietary_no_dmabuf,
-		.impact = "NCCL, UCX and NVSHMEM copy through host memory, or do not start.",
+		.impact = "NCCL and UCX copy through host memory. NVSHMEM does not start.",
 		.remedy =
-			"modprobe nvidia-peermem and have it loaded at boot, or install the open kernel "
-			"modules.",
+			"Load nvidia-peermem now and at every boot, or install the open kernel modules.",
+		.command = "sudo modprobe nvidia-peermem && echo nvidia-peermem | sudo tee "
+			   "/etc/modules-load.d/nvidia-peermem.conf",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
@@ -507,10 +543,15 @@ static const struct rule driver_rules[] = {
 			     "modules/peermem-not-built-for-kernel" },
 		.trial = TRIAL_REGISTRATION,
 		.reads = "The flavour of the driver and the loaded modules.",
-		.why = "The proprietary modules export no DMA-BUF, so only a peer-memory module can give "
-		       "the NIC access to GPU memory.",
+		.why = "The proprietary modules export no DMA-BUF. Then only a peer-memory module gives NICs"
+		       " access to GPU memory. It registers cudaMalloc memory, and cuMemCreate memory that "
+		       "was allocated with gpuDirectRDMACapable.",
 		.check = "head -1 /proc/driver/nvidia/version; lsmod | grep peer",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c, "
+			"kernel-open/nvidia-peermem/nvidia-peermem.c\n"
+			"NCCL 2.30.7: docs/userguide/source/usage/bufferreg.rst (gpuDirectRDMACapable)\n"
+			"github.com/NVIDIA/gdrcopy issue 257",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-gid.c - the GIDs that a job's environment leads to (rule env/gid-index-wrong). */
+/* env-gid.c - the GIDs that a job's environment selects (rule env/gid-index-wrong). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "query/job-env.h"
 #include "query/ports.h"
 
-/* Without a setting these and later releases look for the GID themselves; before, index 0 counts.
+/* Without a setting these and later releases search for the GID; older ones use index 0.
  * NCCL: commit ab2b89c4 (2.21.5); NVSHMEM: release notes 3.1. */
 #define NCCL_FINDS_GID "2.21"
 #define NVSHMEM_FINDS_GID "3.1"
 
-/* Who uses a GID, and the variables that lead it there. */
+/* A library, and the variables by which it selects a GID. */
 struct user {
 	const char *name;
 	const char *index;  /* variable */
@@ -110,42 +110,42 @@ static const struct rdma_gid *search_gid(const struct rdma_port *p, const struct
 
 /* ---- one port ---- */
 
-static const char *what_is_wrong(struct rule_context *ctx, const struct rdma_gid *g)
+static const char *fault_of_gid(struct rule_context *ctx, const struct rdma_gid *g)
 {
 	struct gid address;
 
 	if (!g || !gid_parse(span_of(g->gid.value), &address))
 		return "is empty";
 	if (gid_is_link_local(&address))
-		return "is link-local, which does not route";
+		return "is link-local and does not route";
 	if (!str_is(g->type, "RoCE v2"))
 		return text_printf(ctx, "is %s",
 				   is_known(g->type) ? g->type.value : "of an unknown type");
 	return NULL;
 }
 
-static const char *say_better(struct rule_context *ctx, const struct rdma_port *p)
+static const char *better_gid(struct rule_context *ctx, const struct rdma_port *p)
 {
 	const struct rdma_gid *good = port_usable_gid(p);
 	char text[GID_TEXT];
 	struct gid address;
 
 	if (!good)
-		return "a RoCE v2 GID that routes; this port has none";
+		return "a RoCE v2 GID that routes (this port has none)";
 	gid_parse(span_of(good->gid.value), &address);
 	gid_format(text, &address);
 	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
 }
 
-/* Wrong at INDEX, which is that of a variable, of an old release or of a search. */
+/* INDEX: of a variable, of an old release or of a search. */
 static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
 		     const struct rdma_port *p, const char *who, const struct rdma_gid *g,
 		     uint64_t index, const char *fact)
 {
 	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
-				     what_is_wrong(ctx, g)),
-	     .expected = say_better(ctx, p),
+				     fault_of_gid(ctx, g)),
+	     .expected = better_gid(ctx, p),
 	     .evidence = { fact,
 			   g ? gid_fact(ctx->arena, d, p, g, "gid")
 			     : port_fact(ctx->arena, d, p, "gids"),
@@ -167,7 +167,7 @@ static bool check_index(struct rule_context *ctx, const struct rdma_device *d,
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 			.evidence = { gid_fact(ctx->arena, d, p, g,
 					       is_unknown(g->gid) ? "gid" : "type") });
-	else if (what_is_wrong(ctx, g))
+	else if (fault_of_gid(ctx, g))
 		fail_gid(ctx, d, p, who, g, index, fact);
 	else
 		return false;
@@ -183,24 +183,23 @@ static bool check_search(struct rule_context *ctx, const struct rdma_device *d,
 				      : s.family_value.value  ? &s.family_value
 				      : s.version_value.value ? &s.version_value
 							      : NULL;
-	const char *who = set ? text_printf(ctx, "%s with %s finds no other", u->name,
+	const char *who = set ? text_printf(ctx, "%s with %s", u->name,
 					    job_value_text(ctx->arena, ctx->node, set))
-			      : text_printf(ctx, "%s by itself finds no other", u->name);
+			      : text_printf(ctx, "%s without settings", u->name);
 
-	/* Without any GID that routes it is rdma/no-rocev2-gid that speaks. */
+	/* If no GID routes, rdma/no-rocev2-gid reports that. */
 	if (!port_usable_gid(p))
 		return false;
 	if (s.range_ignored && set) {
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
-			.observed = text_printf(ctx, "%s is no range of %s: %s ignores it",
+			.observed = text_printf(ctx, "%s is not a range of %s: %s ignores it",
 						job_value_text(ctx->arena, ctx->node, set),
 						s.ipv6 ? "IPv6" : "IPv4", u->name),
-			.expected = text_printf(ctx, "ADDRESS/BITS of the family that %s names",
-						u->family),
+			.expected = text_printf(ctx, "ADDRESS/BITS of the family in %s", u->family),
 			.evidence = { set->fact });
 		return true;
 	}
-	if (!what_is_wrong(ctx, g) || entry_is_unknown(g))
+	if (!fault_of_gid(ctx, g) || entry_is_unknown(g))
 		return false;
 	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
 	return true;
@@ -215,6 +214,29 @@ static bool is_old(struct rule_context *ctx, const struct user *u,
 	return *item && version_compare((*item)->version.value, u->since) < 0;
 }
 
+/* The first entry is of the link alone, and serves nodes of one Ethernet segment: most clusters never see more
+ * of it (Linux: drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
+static bool note_first_entry(struct rule_context *ctx, const struct user *u,
+			     const struct software_item *item, const struct rdma_device *d,
+			     const struct rdma_port *p)
+{
+	const struct rdma_gid *g = port_gid(p, 0);
+
+	if (entry_is_unknown(g))
+		return check_index(ctx, d, p, u->name, 0, NULL);
+	if (!fault_of_gid(ctx, g))
+		return false;
+	NOTE(ctx, .subject = port_name(ctx->arena, d, p),
+	     .observed =
+		     text_printf(ctx,
+				 "%s %s without %s uses entry 0, which reaches only nodes of the "
+				 "same Ethernet segment",
+				 u->name, item->version.value, u->index),
+	     .evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
+			   port_fact(ctx->arena, d, p, "gids") });
+	return true;
+}
+
 static bool check_user_port(struct rule_context *ctx, const struct user *u,
 			    const struct job_value *index, const struct rdma_device *d,
 			    const struct rdma_port *p)
@@ -226,11 +248,7 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 		return check_index(ctx, d, p, job_value_text(ctx->arena, ctx->node, index),
 				   (uint64_t)number, index->fact);
 	if (is_old(ctx, u, &item) && port_usable_gid(p))
-		return check_index(
-			ctx, d, p,
-			text_printf(ctx, "%s %s takes index 0 where %s is not set", u->name,
-				    item->version.value, u->index),
-			0, fact_path(ctx->arena, "software.items", item->path.value, "version"));
+		return note_first_entry(ctx, u, item, d, p);
 	return u->family && check_search(ctx, d, p, u);
 }
 
@@ -276,7 +294,7 @@ static void check_gid_index(struct rule_context *ctx)
 
 	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
 		return;
-	/* Which ports are jobs', and which manage the node, is told by what they are near to. */
+	/* The PCI tree decides which ports jobs use, and which manage the node. */
 	if (!was_read(ctx->node->pci.devices)) {
 		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
@@ -295,32 +313,32 @@ static void check_gid_index(struct rule_context *ctx)
 static const struct rule env_gid_rules[] = {
 	{
 		.id = "env/gid-index-wrong",
-		.title = "A job sends from a GID that does not route",
+		.title = "RoCE connections fail: a job sends from a GID that does not route",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gid_index,
 		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error "
 			  "12\", NVSHMEM \"connect EPS failed\", ibv_modify_qp errors 22 and 110.",
-		.remedy = "Unset the index and let NCCL " NCCL_FINDS_GID
-			  " and NVSHMEM " NVSHMEM_FINDS_GID
-			  " (and later) find the GID, with NCCL_IB_ADDR_RANGE and "
-			  "NCCL_IB_ADDR_FAMILY where there are several; or set the index that this "
-			  "port has.",
-		.activation = ACTIVATION_NOW,
+		.remedy =
+			"Unset the index, so that the library finds the GID: NCCL from " NCCL_FINDS_GID
+			" on, NVSHMEM from " NVSHMEM_FINDS_GID
+			" on. If there are several GIDs, set NCCL_IB_ADDR_RANGE and NCCL_IB_ADDR_FAMILY. Or set the "
+			"index that this port has.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.follows = { "rdma/no-rocev2-gid" },
 		.reads = "NCCL_IB_GID_INDEX, _ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM "
-			 "(also of nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and "
-			 "MC_GID_INDEX of the process asked about; the GIDs of active Ethernet "
+			 "(also in nccl.conf), the same of NVSHMEM, UCX_IB_GID_INDEX and "
+			 "MC_GID_INDEX of the job; the GIDs of active Ethernet "
 			 "ports that jobs use; NCCL and NVSHMEM on disk.",
-		.why = "The order of GIDs follows the order in which addresses came: the index of "
-		       "one node or of yesterday can be another GID today. Right is a RoCE v2 GID "
-		       "of an address that is not link-local. Where no index is set, the search "
-		       "of NCCL and NVSHMEM is repeated here; releases before it take index 0 (by "
-		       "the highest version found on disk; the one that the job loads may "
-		       "differ). InfiniBand ports do not use the index.",
+		.why = "The order of GIDs follows the order in which the interface got its addresses. So one index can be "
+		       "another GID on the next node or the next day. The right one is a RoCE v2 GID of an address that "
+		       "is not link-local. If no index is set, the search of NCCL and NVSHMEM is repeated here. Older "
+		       "releases use index 0; the highest version on disk counts, and the job may load another. "
+		       "InfiniBand ports do not use the index.",
 		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
-		.sources = "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
+		.sources = "NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
 			   "docs/userguide/source/env.rst\n"
-			   "NVSHMEM: src/modules/transport/common/transport_ib_common.h, "
+			   "NVSHMEM 3.5.1: src/modules/transport/common/transport_ib_common.h, "
 			   "ib_get_gid_index()\n"
 			   "github.com/NVIDIA/nccl issues 394, 426, 769; "
 			   "github.com/kvcache-ai/Mooncake issue 204",

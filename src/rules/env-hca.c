@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-hca.c - the NICs that a job's environment names (rule env/hca-selection). */
+/* env-hca.c - the NICs that a job's environment selects (rule env/hca-selection). */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
 #include "query/job-env.h"
 #include "query/ports.h"
+#include "query/selection.h"
 
 /* ---- is a port of use? ---- */
 
@@ -20,7 +22,7 @@ static bool can_open(const struct node *node, const struct rdma_device *d)
 	if (is_absent(d->uverbs))
 		return false;
 	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
-		return true; /* not known: nothing is held against it */
+		return true; /* not known */
 	for_each(n, &node->dev.nodes)
 		if (str_starts(n->path, folder) &&
 		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
@@ -75,7 +77,7 @@ static const char *entry_fact(struct rule_context *ctx, const struct entry_answe
 		       : port_fact(ctx->arena, a->device, a->port, "state");
 }
 
-static const char *say_entry(struct rule_context *ctx, const struct hca_entry *entry)
+static const char *entry_text(struct rule_context *ctx, const struct hca_entry *entry)
 {
 	if (entry->port == HCA_ANY_PORT)
 		return text_printf(ctx, "%.*s", SPAN_FMT(entry->name));
@@ -86,25 +88,32 @@ static const char *say_entry(struct rule_context *ctx, const struct hca_entry *e
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		       const struct hca_entry *entry, const struct entry_answer *a)
 {
-	const char *name = say_entry(ctx, entry);
+	const char *name = entry_text(ctx, entry);
 	const char *hint = "";
 
 	if (!a->ports && strcspn(name, " \t") < strlen(name))
-		hint = " (the blank counts)";
+		hint = " (the blank is part of the name)";
 	else if (!a->ports && (name[0] == '=' || name[0] == '^'))
-		hint = " (the sign counts as part of the name here)";
+		hint = " (the sign is part of the name here)";
 	FAIL(ctx, .subject = v->name,
 	     .observed =
-		     !a->ports ? text_printf(ctx, "%s: there is no %s%s",
+		     !a->ports ? text_printf(ctx, "%s: %s does not exist%s",
 					     job_value_text(ctx->arena, ctx->node, v), name, hint)
 		     : a->count[USABLE_NO_NODE]
 			     ? text_printf(
 				       ctx,
-				       "%s: %s cannot be opened, it has no node in /dev/infiniband",
+				       "%s: %s cannot be opened: it has no node in /dev/infiniband",
 				       job_value_text(ctx->arena, ctx->node, v), name)
 			     : text_printf(ctx, "%s: no port of %s is active",
 					   job_value_text(ctx->arena, ctx->node, v), name),
-	     .expected = "NICs that are there, can be opened and are active",
+	     .expected = "NICs that exist, can be opened and are active",
+	     .remedy = text_printf(
+		     ctx,
+		     a->ports && !a->count[USABLE_NO_NODE]
+			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
+		     : a->ports ? "Give the job access to %s, or remove it from %s."
+				: "Correct %s in %s: rdma link shows this node's names.",
+		     name, v->name),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
@@ -119,8 +128,7 @@ static const struct rdma_device *unread_device(const struct node *node, const st
 	return NULL;
 }
 
-/* Of the entries of a list that takes, the first one that is wrong; true when there is one, or one
- * that cannot be told. */
+/* Reports the first wrong entry of a list that includes; true when there is one, or one that is not known. */
 static bool check_entries(struct rule_context *ctx, const struct job_value *v,
 			  const struct hca_list *list)
 {
@@ -193,14 +201,14 @@ static bool is_mixed(const struct choice *c)
 	return (c->infiniband && c->ethernet) || c->slowest != c->fastest;
 }
 
-/* A few ports that are slower than most came up so: a cable, a module, the switch's port. Two rates for as many
- * each are somebody's choice. */
+/* A few ports that are slower than most came up so: a cable, a module, the switch's port. Two rates with as many
+ * ports each are intended. */
 static bool has_laggards(const struct choice *c)
 {
 	return c->slowest != c->fastest && 2 * c->at_fastest > c->ports;
 }
 
-static const char *say_mix(struct rule_context *ctx, const struct choice *c)
+static const char *mix_text(struct rule_context *ctx, const struct choice *c)
 {
 	if (c->infiniband && c->ethernet)
 		return text_printf(ctx, "%zu InfiniBand and %zu Ethernet ports", c->infiniband,
@@ -209,7 +217,7 @@ static const char *say_mix(struct rule_context *ctx, const struct choice *c)
 			   c->fastest / 1000);
 }
 
-/* A beginning that is a NIC's whole name and others' too: mlx5_1 takes mlx5_10. */
+/* A prefix that is one NIC's whole name and matches others too: mlx5_1 takes mlx5_10. */
 static const struct rdma_device *taken_along(const struct node *node, const struct hca_list *list)
 {
 	struct hca_list whole = *list;
@@ -233,6 +241,39 @@ static const struct rdma_device *taken_along(const struct node *node, const stru
 	return NULL;
 }
 
+/* An active NIC next to a GPU is missing in the list, or a NIC of another purpose is in it. A single one that is
+ * missing was forgotten; where many are, that is intended. True when there was something to say. */
+static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
+			   const struct hca_list *list)
+{
+	struct list_coverage c = list_coverage(ctx->endpoints, list);
+	const char *text = job_value_text(ctx->arena, ctx->node, v);
+
+	if (c.sibling && c.taken)
+		FAIL_AS(ctx, c.left_out == 1 ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
+			.observed = text_printf(ctx, "%s leaves out %s, the active NIC of GPU %s%s",
+						text, c.sibling->name.value, c.gpu->bdf.value,
+						c.left_out > 1 ? " (and others)" : ""),
+			.expected = "every active NIC next to a GPU",
+			.impact = "That GPU uses the NIC of another GPU: both share its bandwidth.",
+			.remedy = text_printf(ctx, "%s %s %s.", list->exclude ? "Remove" : "Add",
+					      c.sibling->name.value,
+					      list->exclude ? text_printf(ctx, "from %s", v->name)
+							    : text_printf(ctx, "to %s", v->name)),
+			.evidence = { v->fact, fact_path(ctx->arena, "rdma.devices",
+							 c.sibling->name.value, "bdf") });
+	else if (c.stranger && c.taken)
+		NOTE(ctx, .subject = v->name,
+		     .observed = text_printf(
+			     ctx, "%s also takes %s, which is no NIC of the model next to the GPUs",
+			     text, c.stranger->name.value),
+		     .evidence = { v->fact, fact_path(ctx->arena, "rdma.devices",
+						      c.stranger->name.value, "hca_type") });
+	else
+		return false;
+	return true;
+}
+
 static void check_choice(struct rule_context *ctx, const struct job_value *v,
 			 const struct hca_list *list)
 {
@@ -243,14 +284,14 @@ static void check_choice(struct rule_context *ctx, const struct job_value *v,
 		FAIL(ctx, .subject = v->name,
 		     .observed = text_printf(ctx, "%s leaves no active port",
 					     job_value_text(ctx->arena, ctx->node, v)),
-		     .expected = "NICs that are there, can be opened and are active",
+		     .expected = "NICs that exist, can be opened and are active",
 		     .evidence = { v->fact, "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(ctx, .subject = v->name, .observed = "the state of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (along)
 		FAIL_AS(ctx, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
-			.observed = text_printf(ctx, "%s takes %s along: names are beginnings",
+			.observed = text_printf(ctx, "%s also takes %s: names are prefixes",
 						job_value_text(ctx->arena, ctx->node, v),
 						along->name.value),
 			.expected = text_printf(ctx, "%s==..., for whole names", v->name),
@@ -262,10 +303,10 @@ static void check_choice(struct rule_context *ctx, const struct job_value *v,
 			.subject = v->name,
 			.observed = text_printf(ctx, "%s takes %s",
 						job_value_text(ctx->arena, ctx->node, v),
-						say_mix(ctx, &c)),
-			.expected = "NICs of one fabric, all at its rate",
+						mix_text(ctx, &c)),
+			.expected = "NICs of one fabric at one rate",
 			.evidence = { v->fact, "rdma.devices" });
-	else
+	else if (!check_coverage(ctx, v, list))
 		PASS(ctx, .subject = v->name, .evidence = { v->fact });
 }
 
@@ -285,20 +326,15 @@ static bool is_resource(const struct node *node, const struct hca_entry *entry)
 	return !was_read(node->net.interfaces);
 }
 
-/* Information: where NCCL carries the data, sites have MPI start jobs over TCP on purpose. */
-static void fail_ucx_tcp(struct rule_context *ctx, const struct job_value *v, const char *observed,
-			 const char *expected)
+/* A note: where NCCL carries the data, sites let MPI start jobs over TCP. */
+static void note_ucx_tcp(struct rule_context *ctx, const struct job_value *v, const char *observed)
 {
 	NOTE(ctx, .subject = v->name,
 	     .observed = text_printf(ctx, "%s: %s", job_value_text(ctx->arena, ctx->node, v),
 				     observed),
-	     .expected = expected,
 	     .impact =
-		     "What UCX carries to other nodes (MPI, NIXL, Mooncake) goes over TCP through host memory, at "
-		     "a tenth of the speed, or not at all.",
-	     .remedy =
-		     "Nothing where NCCL carries the data and MPI only starts the job; else take it out of the "
-		     "jobs' environment.",
+		     "UCX's traffic to other nodes (MPI, NIXL, Mooncake) uses TCP through host memory, at a tenth of "
+		     "the speed.",
 	     .evidence = { v->fact, "rdma.devices" });
 }
 
@@ -324,8 +360,7 @@ static void check_ucx_transports(struct rule_context *ctx)
 	struct job_value v = job_env(ctx->arena, ctx->node, "UCX_TLS");
 	/* What is left out by "^" leaves the others. */
 	if (v.value && v.value[0] != '^' && !takes_rdma(span_of(v.value)))
-		fail_ucx_tcp(ctx, &v, "UCX opens no RDMA device",
-			     "UCX_TLS not set, or rc or dc in it");
+		note_ucx_tcp(ctx, &v, "UCX opens no RDMA device");
 }
 
 static void check_ucx(struct rule_context *ctx, const struct job_value *v)
@@ -343,10 +378,10 @@ static void check_ucx(struct rule_context *ctx, const struct job_value *v)
 
 		if (a.count[USABLE_YES] && entry.port == HCA_ANY_PORT) {
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
-				.observed = text_printf(ctx, "%s: %s has no port",
+				.observed = text_printf(ctx, "%s: %s is without its port",
 							job_value_text(ctx->arena, ctx->node, v),
-							say_entry(ctx, &entry)),
-				.expected = text_printf(ctx, "%s:%" PRIu64, say_entry(ctx, &entry),
+							entry_text(ctx, &entry)),
+				.expected = text_printf(ctx, "%s:%" PRIu64, entry_text(ctx, &entry),
 							a.port->port.value),
 				.evidence = { v->fact });
 			return;
@@ -361,8 +396,7 @@ static void check_ucx(struct rule_context *ctx, const struct job_value *v)
 	if (nics || !was_read(ctx->node->net.interfaces))
 		PASS(ctx, .subject = v->name, .evidence = { v->fact });
 	else
-		fail_ucx_tcp(ctx, v, "network interfaces, which UCX uses with TCP alone",
-			     "RDMA devices with their port (mlx5_0:1) in UCX_NET_DEVICES");
+		note_ucx_tcp(ctx, v, "network interfaces, which UCX uses with TCP only");
 }
 
 /* ---- NVSHMEM ---- */
@@ -378,11 +412,11 @@ static size_t count_entries(const struct hca_list *list)
 	return n;
 }
 
-/* What NVSHMEM has besides IBGDA, which it opens by a variable of its own whatever this one says, and which
- * DeepEP asks for itself (NVSHMEM: src/host/transport/transport.cpp). */
+/* NVSHMEM's transports. IBGDA is not among them: it has a variable of its own, which DeepEP sets itself (NVSHMEM:
+ * src/host/transport/transport.cpp). */
 static void check_transport(struct rule_context *ctx)
 {
-	static const char *const names[] = { "ibrc", "ucx", "libfabric", "ibdevx" };
+	static const char *const names[] = { "ibrc", "ucx", "libfabric", "ibdevx", "gpunetio" };
 	struct job_value v = job_env(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
 	struct job_value ibgda = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
 
@@ -395,14 +429,44 @@ static void check_transport(struct rule_context *ctx)
 		is_asked_for(ctx, PROFILE_DEEPEP) || job_is_on(&ibgda) ? SEVERITY_INFO
 								       : SEVERITY_WARN,
 		.subject = v.name,
-		.observed = text_printf(ctx, "%s: NVSHMEM opens no RDMA device but by IBGDA",
+		.observed = text_printf(ctx, "%s: NVSHMEM uses no RDMA device except with IBGDA",
 					job_value_text(ctx->arena, ctx->node, &v)),
-		.expected = "not set, or ibrc, ucx, libfabric, ibdevx",
+		.expected = "not set, or ibrc, ucx, libfabric, ibdevx, gpunetio",
 		.impact =
-			"NVSHMEM reaches no other node (\"Unable to initialize any transports\"), unless IBGDA is "
-			"asked for and starts.",
-		.remedy = "Unset NVSHMEM_REMOTE_TRANSPORT: what is used by itself is ibrc.",
+			"NVSHMEM reaches no other node (\"Unable to initialize any transports\"), unless IBGDA "
+			"starts.",
+		.remedy = "Unset NVSHMEM_REMOTE_TRANSPORT: the default is ibrc.",
 		.evidence = { v.fact });
+}
+
+/* The transport gpunetio came with NVSHMEM 3.7 (its release notes), and with it GDAKI instead of IBGDA. */
+#define NVSHMEM_GPUNETIO "3.7"
+
+static void check_gpunetio(struct rule_context *ctx)
+{
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
+	struct job_value gdaki = job_env(ctx->arena, ctx->node, "NVSHMEM_GPUNETIO_ENABLE_GDAKI");
+	struct job_value v = job_env(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
+	bool gpunetio = v.value && strcasecmp(v.value, "gpunetio") == 0;
+
+	if (gpunetio && nvshmem && version_compare(nvshmem->version.value, NVSHMEM_GPUNETIO) < 0)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = v.name,
+			.observed = text_printf(ctx, "%s with NVSHMEM %s",
+						job_value_text(ctx->arena, ctx->node, &v),
+						nvshmem->version.value),
+			.expected = "NVSHMEM " NVSHMEM_GPUNETIO " or later for gpunetio",
+			.impact = "NVSHMEM reaches no other node, unless IBGDA starts.",
+			.evidence = { v.fact, fact_path(ctx->arena, "software.items",
+							nvshmem->path.value, "version") });
+	else if (job_is_on(&gdaki) && !gpunetio)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = gdaki.name,
+			.observed = text_printf(ctx, "%s without NVSHMEM_REMOTE_TRANSPORT=gpunetio",
+						job_value_text(ctx->arena, ctx->node, &gdaki)),
+			.expected = "NVSHMEM_REMOTE_TRANSPORT=gpunetio",
+			.impact = "NVSHMEM does not use GPU-initiated networking.",
+			.remedy = "Set NVSHMEM_REMOTE_TRANSPORT=gpunetio, or unset "
+				  "NVSHMEM_GPUNETIO_ENABLE_GDAKI.",
+			.evidence = { gdaki.fact });
 }
 
 static void check_nvshmem(struct rule_context *ctx)
@@ -416,7 +480,7 @@ static void check_nvshmem(struct rule_context *ctx)
 		check_list(ctx, &list, taken);
 	if (mapping.value && list.value)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = mapping.name,
-			.observed = "set together with NVSHMEM_HCA_LIST, so NVSHMEM ignores it",
+			.observed = "set together with NVSHMEM_HCA_LIST: NVSHMEM ignores it",
 			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
 	else if (mapping.value)
 		check_list(ctx, &mapping, taken);
@@ -426,10 +490,9 @@ static void check_nvshmem(struct rule_context *ctx)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = by_pe.name,
 			.observed = text_printf(
 				ctx,
-				"%s: with DeepEP's normal kernels every rank is the first of "
-				"its team, and all take the first NIC",
+				"%s: with DeepEP 1's normal kernels all ranks use the first NIC",
 				job_value_text(ctx->arena, ctx->node, &by_pe)),
-			.expected = "not set, or a list of one NIC for each rank",
+			.expected = "not set, or one NIC for each rank",
 			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
 }
 
@@ -437,21 +500,29 @@ static void check_nvshmem(struct rule_context *ctx)
 
 static void check_all(struct rule_context *ctx)
 {
-	struct choice c = { 0 };
+	struct choice c = { 0 }, near = { 0 };
+	bool soft = false; /* rxe, siw: of no PCI function */
 
 	for_each_port(d, p, ctx->node) {
 		enum usable usable = port_usable(ctx->node, d, p);
 
 		if (is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d))
 			continue;
-		if (usable == USABLE_YES)
+		if (usable == USABLE_YES) {
 			add_choice(&c, p);
+			soft |= is_absent(d->bdf);
+			if (is_job_nic(ctx->endpoints, d))
+				add_choice(&near, p);
+		}
 		c.unknown += usable == USABLE_UNKNOWN;
 	}
+	/* NCCL takes the nearest: where those next to the GPUs are alike, the others do no harm. */
 	if (is_mixed(&c))
-		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
+		FAIL_AS(ctx,
+			near.ports && !is_mixed(&near) && !soft ? SEVERITY_INFO : SEVERITY_WARN,
+			.subject = "NCCL_IB_HCA",
 			.observed = text_printf(ctx, "not set, and there are active %s",
-						say_mix(ctx, &c)),
+						mix_text(ctx, &c)),
 			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
 				    "jobs' fabric",
 			.evidence = { "env.variables", "rdma.devices" });
@@ -466,7 +537,7 @@ static void check_all(struct rule_context *ctx)
 		     .evidence = { "env.variables", "rdma.devices" });
 }
 
-/* ---- NCCL is told to take none ---- */
+/* ---- NCCL takes none ---- */
 
 static void fail_switched_off(struct rule_context *ctx, const struct job_value *v, const char *what)
 {
@@ -475,11 +546,11 @@ static void fail_switched_off(struct rule_context *ctx, const struct job_value *
 					what),
 		.expected = text_printf(ctx, "%s not set", v->name),
 		.impact =
-			"NCCL copies through host memory, or over sockets at a tenth of the speed, and says so "
-			"only with NCCL_DEBUG=INFO.",
+			"NCCL copies through host memory, or over sockets at a tenth of the speed. Only "
+			"NCCL_DEBUG=INFO shows it.",
 		.remedy = text_printf(
 			ctx,
-			"Take %s out of the jobs' environment and of nccl.conf, unless it is meant.",
+			"Unset %s in the job's environment and in nccl.conf, unless it is intended.",
 			v->name),
 		.evidence = { v->fact, "rdma.devices" });
 }
@@ -492,7 +563,7 @@ static void check_gdr_level(struct rule_context *ctx)
 
 	if (level.value &&
 	    (strcmp(level.value, "LOC") == 0 || (job_number(&level, &number) && number == 0)))
-		fail_switched_off(ctx, &level, "NCCL uses GPUDirect RDMA with no NIC at all");
+		fail_switched_off(ctx, &level, "NCCL uses GPUDirect RDMA with no NIC");
 }
 
 static const struct software_item *net_plugin(const struct node *node)
@@ -517,20 +588,20 @@ static void check_net(struct rule_context *ctx, const struct job_value *net)
 		return;
 	if (!known_is(ctx->node->software.complete, true))
 		UNKNOWN(ctx, .subject = net->name,
-			.observed = text_printf(ctx,
-						"%s; whether a plugin brings that was not read",
-						job_value_text(ctx->arena, ctx->node, net)),
+			.observed = text_printf(
+				ctx, "%s; whether a plugin has this network was not read",
+				job_value_text(ctx->arena, ctx->node, net)),
 			.evidence = { "software.complete", net->fact });
 	else
 		/* An environment of conda's may have it where only its own libnccl looks. */
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = net->name,
 			.observed = text_printf(
-				ctx, "%s: no libnccl-net.so that could bring it was found",
+				ctx, "%s: no libnccl-net.so with such a network was found",
 				job_value_text(ctx->arena, ctx->node, net)),
-			.expected = "NCCL_NET not set, or its plugin where the loader finds it",
+			.expected = "NCCL_NET not set, or its plugin installed",
 			.impact =
-				"NCCL does not start: \"Failed to initialize any NET plugin\", or \"network not "
-				"found\" of releases before.",
+				"NCCL does not start: \"Failed to initialize any NET plugin\", or in older releases "
+				"\"network not found\".",
 			.remedy =
 				"Unset NCCL_NET, or install the plugin that has a net of this name and put its "
 				"folder into LD_LIBRARY_PATH or /etc/ld.so.conf.d.",
@@ -569,6 +640,7 @@ static void check_selection(struct rule_context *ctx)
 	if (!is_switched_off(ctx) && nccl.value)
 		check_list(ctx, &nccl, hca_list_nccl(nccl.value));
 	check_transport(ctx);
+	check_gpunetio(ctx);
 	check_nvshmem(ctx);
 	if (ucx.value)
 		check_ucx(ctx, &ucx);
@@ -580,43 +652,43 @@ static void check_selection(struct rule_context *ctx)
 static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
-		.title = "A job takes the wrong NICs",
+		.title = "A job uses the wrong NICs",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
-		.impact = "Fewer NICs than meant, none at all (\"no active IB device\"), or "
-			  "connections between fabrics that hang and fail.",
-		.remedy = "List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the "
-			  "second \"=\" compares whole names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, "
-			  "UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node NCCL reads "
-			  "/etc/nccl.conf.",
-		.activation = ACTIVATION_NOW,
+		.impact =
+			"The job uses fewer NICs than intended, none (\"no active IB device\"), or connects two fabrics "
+			"and hangs.",
+		.remedy =
+			"List the NICs of the jobs' fabric: NCCL_IB_HCA==mlx5_0,mlx5_3 (the second \"=\" compares whole "
+			"names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node "
+			"put NCCL_IB_HCA into /etc/nccl.conf.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.follows = { "rdma/port-not-active", "rdma/device-missing" },
 		.reads =
-			"NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL "
-			"(these five also of nccl.conf), NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_HCA_LIST, "
-			"NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, UCX_TLS and "
-			"UCX_NET_DEVICES of the process asked about; RDMA devices, their ports "
-			"and nodes; network interfaces; NCCL's network plugins on disk.",
-		.why = "Names differ between nodes and change with firmware, kernel and slots, so "
-		       "that a list that is right on one node names nothing, or a storage NIC, on "
-		       "another. NCCL compares beginnings unless \"=\" stands before: mlx5_1 "
-		       "takes mlx5_10 too. What is absent, down or has no node in /dev/infiniband "
-		       "is passed over without a word. Without a list all active NICs are taken: "
-		       "a warning where they differ in link layer or rate. NCCL_IB_DISABLE=1 and "
-		       "NCCL_NET=Socket, left over from a search for a fault, take none at all, nor "
-		       "does UCX where UCX_TLS has no transport of RDMA's or UCX_NET_DEVICES names "
-		       "interfaces (ib0 is TCP over InfiniBand): information, since MPI may be meant "
-		       "to start jobs so.",
+			"NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL (also in "
+			"nccl.conf); NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_GPUNETIO_ENABLE_GDAKI, NVSHMEM_HCA_LIST, "
+			"NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING; UCX_TLS, UCX_NET_DEVICES. RDMA devices, "
+			"their ports and nodes; network interfaces; NCCL's network plugins on disk.",
+		.why = "Names differ between nodes, and change with firmware, kernel and slots. A list for one node can "
+		       "name nothing, or a storage NIC, on another. NCCL compares prefixes unless \"=\" is in front: "
+		       "mlx5_1 takes mlx5_10 too. NCCL skips silently what is absent, down or without a node in "
+		       "/dev/infiniband. Without a list NCCL takes all active NICs, which is a warning if they differ in "
+		       "link layer or rate. A list that leaves out one active NIC next to a GPU is a warning. With "
+		       "NCCL_IB_DISABLE=1 or NCCL_NET=Socket NCCL uses no RDMA. UCX without an RDMA transport is a "
+		       "note, because MPI often only starts the job.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state|link_layer'; NCCL_DEBUG=INFO shows "
 			 "\"NET/IB : Using\"",
-		.sources = "NCCL: src/transport/net_ib/init.cc, ncclIbInitDevices(); "
-			   "src/misc/utils.cc, matchIfList(); src/misc/param.cc, setEnvFile()\n"
-			   "NVSHMEM: src/modules/transport/common/transport_common.cpp, "
-			   "nvshmemt_parse_hca_list(); ibgda.cpp; env_defs.h\n"
-			   "UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
-			   "github.com/NVIDIA/nccl issues 302, 733, 1277; "
-			   "github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
-			   "github.com/openucx/ucx issues 9727, 9908",
+		.sources =
+			"NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices(); "
+			"src/misc/utils.cc, matchIfList(); src/misc/param.cc, setEnvFile(); src/plugin/net.cc\n"
+			"NVSHMEM 3.5.1: src/modules/transport/common/transport_common.cpp, "
+			"nvshmemt_parse_hca_list(); ibgda.cpp; src/host/transport/transport.cpp\n"
+			"NVSHMEM 3.7 documentation: Environment Variables; release notes 3.7.0 (gpunetio)\n"
+			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
+			"github.com/NVIDIA/nccl issues 302, 733, 1277; "
+			"github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
+			"github.com/openucx/ucx issues 9727, 9908",
 	},
 };
 

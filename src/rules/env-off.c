@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-off.c - what a job's environment takes away from its GPUs, and what its files do not set at all. */
+/* env-off.c - peer access that a job's environment switches off, and lines of nccl.conf without effect (rules
+ * env/...). */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 /* ---- env/p2p-disabled ---- */
 
-/* Consumer GPUs have no peer access but by a patched driver: there it takes nothing away. */
+/* Consumer GPUs have peer access only with a patched driver: there the variable costs nothing. */
 static enum severity severity_without_p2p(const struct rule_context *ctx)
 {
 	for_each(gpu, &ctx->endpoints->gpus)
@@ -58,7 +59,7 @@ static void check_p2p(struct rule_context *ctx)
 	before = ctx->findings->count;
 	check_nccl_p2p(ctx);
 	nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_P2P");
-	/* DeepEP sets this one itself, as its kernels want it. */
+	/* DeepEP sets this one itself, as its kernels need it. */
 	if (job_is_on(&nvshmem) && !is_asked_for(ctx, PROFILE_DEEPEP))
 		fail_p2p(ctx, &nvshmem, "NVSHMEM");
 	if (ctx->findings->count == before)
@@ -80,11 +81,11 @@ static const char *name_fault(const char *name)
 	size_t n = strlen(name);
 
 	if (strncmp(name, "export ", 7) == 0)
-		return "\"export\" is a shell's: NCCL takes it for part of the name";
+		return "NCCL reads \"export\" as part of the name";
 	if (n && isspace((unsigned char)name[n - 1]))
-		return "a blank before the \"=\", which NCCL takes for part of the name";
+		return "a blank before the \"=\": NCCL reads it as part of the name";
 	if (isspace((unsigned char)*name))
-		return "a blank before the name, which NCCL takes for part of it";
+		return "a blank before the name: NCCL reads it as part of the name";
 	return NULL;
 }
 
@@ -101,19 +102,19 @@ static bool ends_with_blank(const char *value)
 	return n && (value[n - 1] == ' ' || value[n - 1] == '\t');
 }
 
-/* Of a number NCCL reads the beginning, so what stands around others does no harm to it. */
+/* NCCL reads the beginning of a number, so the rest of the line does no harm. */
 static const char *value_fault(const char *value)
 {
 	if (*value == '"' || *value == '\'')
-		return "the quotes count as part of the value";
+		return "the quotes are part of the value";
 	if (is_number(value))
 		return NULL;
 	if (has_comment(value))
-		return "the comment behind the value counts as part of it";
+		return "the comment after the value is part of the value";
 	if (isspace((unsigned char)*value))
-		return "the blank after the \"=\" counts as part of the value";
+		return "the blank after the \"=\" is part of the value";
 	if (ends_with_blank(value))
-		return "the blank at the end of the line counts as part of the value";
+		return "the blank at the end of the line is part of the value";
 	return NULL;
 }
 
@@ -131,15 +132,15 @@ static void check_line(struct rule_context *ctx, const struct env_setting *s, co
 
 	fault = fault ? fault : value_fault(s->value.value);
 	if (fault)
-		FAIL(ctx, .subject = where, .observed = fault,
-		     .expected = "NAME=VALUE and nothing else", .evidence = { fact });
+		FAIL(ctx, .subject = where, .observed = fault, .expected = "NAME=VALUE",
+		     .evidence = { fact });
 	else if (n && s->value.value[n - 1] == '\r' && !is_number(s->value.value) &&
 		 !takes_crlf(nccl))
 		FAIL_AS(ctx, nccl ? SEVERITY_WARN : SEVERITY_INFO, .subject = where,
 			.observed =
-				"the line ends with a carriage return, which NCCL before " NCCL_TAKES_CRLF
-				" takes for part of the value",
-			.expected = "lines that end as on Unix",
+				"the line ends with a carriage return: NCCL before " NCCL_TAKES_CRLF
+				" reads it as part of the value",
+			.expected = "lines that end with a line feed only",
 			.evidence = { fact, nccl ? fact_path(ctx->arena, "software.items",
 							     nccl->path.value, "version")
 						 : NULL });
@@ -149,12 +150,11 @@ static void check_conf(struct rule_context *ctx)
 {
 	size_t before, i = 0;
 
-	/* Which files there are the environment says: NCCL_CONF_FILE, HOME; or passwd. */
+	/* The environment names the files: NCCL_CONF_FILE, HOME; or passwd does. */
 	if (skip_without_nccl_variables(ctx))
 		return;
 	if (is_absent(ctx->node->env.nccl_conf)) {
-		NOT_APPLICABLE(ctx, .observed = "there is no nccl.conf",
-			       .evidence = { "env.nccl_conf" });
+		NOT_APPLICABLE(ctx, .observed = "no nccl.conf", .evidence = { "env.nccl_conf" });
 		return;
 	}
 	before = ctx->findings->count;
@@ -167,50 +167,51 @@ static void check_conf(struct rule_context *ctx)
 static const struct rule env_off_rules[] = {
 	{
 		.id = "env/p2p-disabled",
-		.title = "A job's environment keeps its GPUs from reaching each other",
+		.title =
+			"Copies between GPUs are slow: the job's environment switches peer access off",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_p2p,
 		.impact =
-			"Copies within the node go through host memory, past NVLink: a fraction of the bandwidth, "
-			"and nothing says so but NCCL_DEBUG=INFO.",
+			"Copies within the node go through host memory instead of NVLink or PCIe, at a fraction of the "
+			"bandwidth. Only NCCL_DEBUG=INFO shows it.",
 		.remedy =
-			"Take the variable out of the jobs' environment and of nccl.conf, unless it is meant: as a "
-			"rule it was set in the search for a hang and stayed.",
-		.activation = ACTIVATION_NOW,
+			"Unset the variable in the job's environment and in nccl.conf, unless it is intended.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also of nccl.conf) and NVSHMEM_DISABLE_P2P of the "
-			"process asked about; the GPUs.",
-		.why = "A warning where a GPU is of the data centre, for which NCCL would take NVLink or PCIe; "
-		       "information for others, which mostly have no peer access. In the deepep profile "
-		       "NVSHMEM_DISABLE_P2P is left to DeepEP, which sets it itself.",
+			"NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also in nccl.conf) and NVSHMEM_DISABLE_P2P of the job; the "
+			"GPUs.",
+		.why = "These variables are often left over from the search for a hang. With data-centre GPUs, for which "
+		       "NCCL uses NVLink or PCIe, the finding is a warning. With other GPUs it is a note, because most "
+		       "have no peer access. In the deepep profile NVSHMEM_DISABLE_P2P is not judged: DeepEP sets it "
+		       "itself.",
 		.check =
 			"env | grep -E 'NCCL_P2P|NVSHMEM_DISABLE_P2P'; grep P2P /etc/nccl.conf ~/.nccl.conf",
 		.sources =
-			"NCCL: docs/userguide/source/env.rst; src/graph/paths.cc, ncclGetUserP2pLevel()\n"
-			"NVSHMEM: src/host/transport/transport.cpp\n"
+			"NCCL 2.30.7: docs/userguide/source/env.rst; src/graph/paths.cc, ncclGetUserP2pLevel()\n"
+			"NVSHMEM 3.5.1: src/host/transport/transport.cpp\n"
+			"DeepEP 2.1.0: deep_ep/buffers/legacy.py, line 108\n"
 			"github.com/NVIDIA/nccl issues 1199, 1608",
 	},
 	{
 		.id = "env/nccl-conf-line",
-		.title = "A line of nccl.conf does not set what it seems to",
+		.title = "A line of nccl.conf does not set what it seems to set",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_conf,
-		.impact =
-			"NCCL goes by its defaults, or by a value that fits nothing, without a word.",
+		.impact = "NCCL uses its default, or a value that matches nothing, silently.",
 		.remedy =
-			"Write NAME=VALUE: no blanks, no quotes, no \"export\", comments on lines of their own.",
-		.activation = ACTIVATION_NOW,
+			"Write NAME=VALUE without blanks, quotes or \"export\", and comments on lines of their own.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"$NCCL_CONF_FILE, else ~/.nccl.conf of the process asked about; /etc/nccl.conf; NCCL on "
-			"disk.",
-		.why = "NCCL cuts each line at the first \"=\" and takes both sides as they stand; \"#\" begins a "
-		       "comment only as a line's first character. Of numbers it reads the beginning. NCCL before " NCCL_TAKES_CRLF
-		       " keeps the carriage return of files that were written elsewhere: a warning "
-		       "where such a release is found, information where none is.",
+			"$NCCL_CONF_FILE, else ~/.nccl.conf of the job's user; /etc/nccl.conf; NCCL on disk.",
+		.why = "NCCL cuts each line at the first \"=\" and uses both sides as they are. \"#\" begins a comment "
+		       "only as the first character of a line. NCCL reads the beginning of a number and ignores the rest. "
+		       "NCCL before " NCCL_TAKES_CRLF
+		       " keeps the carriage return of files that were written on Windows. That is a warning if such a "
+		       "release was found, and a note if no NCCL was found.",
 		.check = "cat -A /etc/nccl.conf ~/.nccl.conf",
-		.sources = "NCCL: src/misc/param.cc, setEnvFile()",
+		.sources = "NCCL 2.29.7 and 2.30.7: src/misc/param.cc, setEnvFile()",
 	},
 };
 

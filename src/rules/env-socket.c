@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-socket.c - the interfaces that jobs meet over (rule env/socket-ifname). */
+/* env-socket.c - the interfaces over which the ranks of a job connect (rule env/socket-ifname). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -33,7 +33,7 @@ static bool is_container_interface(const char *name)
 static bool has_gateway(const struct node *node, const char *interface)
 {
 	if (!was_read(node->net.routes))
-		return true; /* not known: nothing is held against it */
+		return true; /* not known */
 	for_each(r, &node->net.routes)
 		if (is_known(r->gateway) && str_is(r->interface, interface))
 			return true;
@@ -71,7 +71,7 @@ static enum reach reach_of(const struct node *node, const struct net_interface *
 
 		if (!gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix))
 			continue;
-		/* NCCL passes over ::1 alone. */
+		/* NCCL skips ::1 only. */
 		if (is_loopback(&address) && !gid_is_ipv4(&address))
 			continue;
 		if (is_loopback(&address) || is_local(&address) ||
@@ -156,7 +156,7 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 		FAIL(ctx, .subject = v->name,
 		     .observed = bad ? text_printf(ctx, "%s: %s is down or has no address",
 						   job_value_text(ctx->arena, ctx->node, v), bad)
-				     : text_printf(ctx, "%s fits no interface",
+				     : text_printf(ctx, "%s matches no interface",
 						   job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "an interface that is up and has an address",
 		     .evidence = { v->fact,
@@ -199,18 +199,9 @@ static void check_gloo(struct rule_context *ctx, const struct job_value *v)
 		check_taken(ctx, v, &worst);
 }
 
-/* Jobs of a Kubernetes node have a network of their own, unless they ask for the host's: the bridges and
- * links of the other pods, which every such node has, are not theirs. */
-static bool is_kubernetes(const struct node *node)
-{
-	for_each(p, &node->limits.launchers)
-		if (str_is(p->name, "kubelet"))
-			return true;
-	return false;
-}
-
-/* What NCCL takes by itself (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*,
- * lo* and virbr*. Only whoever has IPv4 can come first. */
+/* NCCL's own choice (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*, lo* and virbr*. Only an
+ * interface with IPv4 can be the first. Jobs of a Kubernetes node have their own network, unless they ask for the
+ * host's: they do not see the bridges and links of other pods, which every such node has. */
 static void check_automatic(struct rule_context *ctx)
 {
 	struct hca_list list = hca_list_nccl("ib");
@@ -224,13 +215,13 @@ static void check_automatic(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { interface_fact(ctx, t.names[REACH_UNKNOWN]) });
 	else if (*t.poor)
 		FAIL_AS(ctx,
-			t.poor_ipv4 && !is_kubernetes(ctx->node) ? SEVERITY_WARN : SEVERITY_INFO,
+			t.poor_ipv4 && !node_is(ctx->node, KIND_KUBERNETES) ? SEVERITY_WARN
+									    : SEVERITY_INFO,
 			.subject = "NCCL_SOCKET_IFNAME",
 			.observed = text_printf(
-				ctx,
-				"not set: NCCL takes %s too, over which no other node is reached",
+				ctx, "not set: NCCL also takes %s, which reaches no other node",
 				t.poor),
-			.expected = "NCCL_SOCKET_IFNAME names the interface between the nodes",
+			.expected = "NCCL_SOCKET_IFNAME set to the interface between the nodes",
 			.evidence = {
 				"env.variables",
 				interface_fact(ctx,
@@ -238,8 +229,7 @@ static void check_automatic(struct rule_context *ctx)
 									   : REACH_NEIGHBOUR]) });
 	else if (t.count[REACH_NODES])
 		PASS(ctx,
-		     .observed = text_printf(ctx, "not set; NCCL takes %s by itself",
-					     t.names[REACH_NODES]),
+		     .observed = text_printf(ctx, "not set; NCCL takes %s", t.names[REACH_NODES]),
 		     .evidence = { "env.variables", interface_fact(ctx, t.names[REACH_NODES]) });
 	else
 		NOT_APPLICABLE(ctx,
@@ -273,33 +263,32 @@ static void check_socket(struct rule_context *ctx)
 static const struct rule env_socket_rules[] = {
 	{
 		.id = "env/socket-ifname",
-		.title = "A job looks for its peers over the wrong network interface",
+		.title = "Ranks cannot connect: a job uses the wrong network interface",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_socket,
 		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
 			  "other for ever.",
-		.remedy = "Name the interface between the nodes: NCCL_SOCKET_IFNAME=bond0 (a "
-			  "beginning), =bond0 (the whole name, so NCCL_SOCKET_IFNAME==bond0) or "
-			  "^docker,veth (not these). GLOO_SOCKET_IFNAME takes whole names alone, "
-			  "without signs.",
-		.activation = ACTIVATION_NOW,
-		.reads = "NCCL_SOCKET_IFNAME (also of nccl.conf), "
-			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the process "
-			 "asked about; interfaces, addresses and routes.",
-		.why = "NCCL takes every interface that runs, has an address and fits. An error "
-		       "when none is left; a warning when one is left that reaches no other node: "
-		       "loopback, link-local addresses alone, a container's bridge or link by its "
-		       "name, or a link of two ends (/31) without a route over it. Without the "
-		       "variable NCCL's own choice is judged: a warning where such an interface "
-		       "has IPv4, else information. On a node of Kubernetes that is information "
-		       "too, since its jobs have interfaces of their own.",
+		.remedy =
+			"Name the interface between the nodes. NCCL_SOCKET_IFNAME=bond0 is a prefix, "
+			"NCCL_SOCKET_IFNAME==bond0 the whole name, and ^docker,veth excludes. "
+			"GLOO_SOCKET_IFNAME takes whole names only.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "NCCL_SOCKET_IFNAME (also in nccl.conf), "
+			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the job; "
+			 "interfaces, addresses and routes.",
+		.why = "NCCL takes every interface that is up, has an address and matches. If none is left, that is an "
+		       "error. If one is left that reaches no other node, that is a warning: loopback, link-local "
+		       "addresses only, the bridge or link of a container, or a /31 link without a route. Without the "
+		       "variable NCCL's own choice is judged: a warning if such an interface has IPv4, else a note. On a "
+		       "Kubernetes node it is a note, because jobs there have their own interfaces.",
 		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
-		.sources = "NCCL: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
-			   "ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
-			   "NVSHMEM: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
-			   "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
-			   "github.com/NVIDIA/nccl issue 913",
+		.sources =
+			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
+			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
+			"NVSHMEM 3.5.1: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
+			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
+			"github.com/NVIDIA/nccl issue 913",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env.c - the environment of the process that was asked about. */
+/* env.c - what a job's environment sets for NVSHMEM (rules env/...). */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,9 +8,13 @@
 #include "parse/nvidia.h"
 #include "query/job-env.h"
 
-static const char *const nvshmem_names[] = {
+struct nvshmem_variable {
+	const char *name, *since; /* "": in all releases */
+};
+
+static const struct nvshmem_variable nvshmem_names[] = {
 #include "nvshmem-variables.inc"
-	NULL,
+	{ NULL, NULL },
 };
 
 /* Names that say where NVSHMEM is or how it was built; its libraries do not read them. */
@@ -25,67 +29,88 @@ static bool is_for_builds(const char *name)
 	return false;
 }
 
-static bool is_nvshmem_name(const char *name)
+static const struct nvshmem_variable *find_variable(const char *name)
 {
-	if (is_for_builds(name))
-		return true;
-	for (size_t i = 0; nvshmem_names[i]; i++)
-		if (strcmp(nvshmem_names[i], name) == 0)
-			return true;
-	return false;
+	for (const struct nvshmem_variable *v = nvshmem_names; v->name; v++)
+		if (strcmp(v->name, name) == 0)
+			return v;
+	return NULL;
 }
 
 /* The known name that NAME ends in: IBGDA_QP_DEPTH was meant as QP_DEPTH. */
 static const char *nearest(const char *name)
 {
-	for (size_t i = 0; nvshmem_names[i]; i++) {
-		size_t n = strlen(nvshmem_names[i]), m = strlen(name);
+	for (const struct nvshmem_variable *v = nvshmem_names; v->name; v++) {
+		size_t n = strlen(v->name), m = strlen(name);
 
-		if (m > n && strcmp(name + m - n, nvshmem_names[i]) == 0)
-			return nvshmem_names[i];
+		if (m > n && strcmp(name + m - n, v->name) == 0)
+			return v->name;
 	}
 	return NULL;
 }
 
 /* The first release whose names may be missing in data/nvshmem-variables.txt. */
-#define NVSHMEM_UNLISTED "3.6"
+#define NVSHMEM_UNLISTED "3.8"
 
-/* A name that is nearly one of the list is wrong in any release; another may have come since. */
-static enum severity severity_unknown(struct rule_context *ctx, const char *name)
+/* A name that nearly is one of the list is wrong in any release. Another may be newer than the list. */
+static enum severity severity_unknown(const struct software_item *nvshmem, const char *name)
 {
-	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
-
 	return nvshmem && !nearest(name) &&
 			       version_compare(nvshmem->version.value, NVSHMEM_UNLISTED) >= 0
 		       ? SEVERITY_INFO
 		       : SEVERITY_WARN;
 }
 
+static void fail_variable(struct rule_context *ctx, const char *variable,
+			  const struct nvshmem_variable *known, const struct software_item *nvshmem)
+{
+	const char *name = variable + strlen("NVSHMEM_");
+	const char *fact = fact_path(ctx->arena, "env.variables", variable, "value");
+
+	if (known)
+		FAIL(ctx, .subject = variable,
+		     .observed = text_printf(ctx, "NVSHMEM %s does not read it; NVSHMEM %s does",
+					     nvshmem->version.value, known->since),
+		     .expected = text_printf(ctx, "NVSHMEM %s or later", known->since),
+		     .remedy = text_printf(ctx, "Upgrade NVSHMEM to %s or later, or unset %s.",
+					   known->since, variable),
+		     .evidence = { fact, fact_path(ctx->arena, "software.items",
+						   nvshmem->path.value, "version") });
+	else
+		FAIL_AS(ctx, severity_unknown(nvshmem, name), .subject = variable,
+			.observed = "NVSHMEM has no such variable",
+			.expected = nearest(name) ? text_printf(ctx, "NVSHMEM_%s", nearest(name))
+						  : "a name that nvshmem-info -a lists",
+			.remedy = nearest(name) ? text_printf(ctx, "Rename it to NVSHMEM_%s.",
+							      nearest(name))
+						: NULL,
+			.evidence = { fact });
+}
+
+/* True when it does what it seems to. */
+static bool check_variable(struct rule_context *ctx, const char *variable)
+{
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
+	const char *name = variable + strlen("NVSHMEM_");
+	const struct nvshmem_variable *known = find_variable(name);
+
+	if (is_for_builds(name) ||
+	    (known && (!*known->since || !nvshmem ||
+		       version_compare(nvshmem->version.value, known->since) >= 0)))
+		return true;
+	fail_variable(ctx, variable, known, nvshmem);
+	return false;
+}
+
 static void check_unknown_variable(struct rule_context *ctx)
 {
 	size_t right = 0, before = ctx->findings->count;
 
-	if (!was_read(ctx->node->env.variables)) {
-		UNKNOWN(ctx, .evidence = { "env.variables" });
+	if (skip_without_variables(ctx))
 		return;
-	}
-	for_each(v, &ctx->node->env.variables) {
-		const char *name = v->name.value;
-
-		if (!span_starts(span_of(name), "NVSHMEM_"))
-			continue;
-		if (is_nvshmem_name(name + strlen("NVSHMEM_"))) {
-			right++;
-			continue;
-		}
-		FAIL_AS(ctx, severity_unknown(ctx, name + strlen("NVSHMEM_")), .subject = name,
-			.observed = "NVSHMEM has no such variable",
-			.expected = nearest(name + strlen("NVSHMEM_"))
-					    ? text_printf(ctx, "NVSHMEM_%s",
-							  nearest(name + strlen("NVSHMEM_")))
-					    : "a name that nvshmem-info -a lists",
-			.evidence = { fact_path(ctx->arena, "env.variables", name, "value") });
-	}
+	for_each(v, &ctx->node->env.variables)
+		if (span_starts(span_of(v->name.value), "NVSHMEM_"))
+			right += check_variable(ctx, v->name.value);
 	if (ctx->findings->count > before)
 		return;
 	if (right)
@@ -164,26 +189,40 @@ static void check_gpu_handler(struct rule_context *ctx, const struct job_value *
 		     .observed = text_printf(ctx, "%s, without PeerMappingOverride: %s",
 					     job_value_text(ctx->arena, ctx->node, v),
 					     falls_back ? "NVSHMEM falls back to the CPU"
-							: "NVSHMEM passes over every NIC"),
-		     .expected = "PeerMappingOverride=1: see driver/peer-mapping-override",
+							: "NVSHMEM skips every NIC"),
+		     .expected = "PeerMappingOverride=1 (driver/peer-mapping-override)",
+		     .follows = "driver/peer-mapping-override",
 		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
 }
+
+/* GDRCopy: CHANGELOG.md, 2.6. */
+#define GDRCOPY_WITHOUT_MODULE "2.6"
 
 static void check_cpu_handler(struct rule_context *ctx, const struct job_value *v)
 {
 	struct job_value off = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_GDRCOPY");
+	const struct software_item *gdrcopy = node_software(ctx->node, "gdrcopy");
 
 	if (job_is_on(&off))
 		FAIL(ctx, .subject = v->name,
 		     .observed = text_printf(ctx, "%s together with %s",
 					     job_value_text(ctx->arena, ctx->node, v),
 					     job_value_text(ctx->arena, ctx->node, &off)),
-		     .expected = "cpu_host_memory, or GDRCopy left on",
+		     .expected = "cpu_host_memory, or NVSHMEM_DISABLE_GDRCOPY unset",
 		     .evidence = { v->fact, off.fact });
 	else if (!was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .subject = v->name, .evidence = { "modules.loaded" });
+	else if (!node_module(ctx->node, "gdrdrv") && gdrcopy &&
+		 version_compare(gdrcopy->version.value, GDRCOPY_WITHOUT_MODULE) >= 0)
+		NOTE(ctx, .subject = v->name,
+		     .observed = text_printf(
+			     ctx,
+			     "gdrdrv is not loaded; GDRCopy %s works without it on CUDA driver 13.3 "
+			     "or later",
+			     gdrcopy->version.value),
+		     .evidence = { v->fact, "modules.loaded" });
 	else if (!node_module(ctx->node, "gdrdrv"))
-		FAIL(ctx, .subject = v->name,
+		FAIL(ctx, .subject = v->name, .needs_module = "gdrdrv",
 		     .observed = text_printf(ctx, "%s, and gdrdrv is not loaded",
 					     job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "gdrdrv of GDRCopy", .evidence = { v->fact, "modules.loaded" });
@@ -201,9 +240,11 @@ static void check_handler(struct rule_context *ctx)
 		return;
 	v = job_env(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	if (!v.value) {
-		NOT_APPLICABLE(ctx,
-			       .observed = "NVSHMEM_IBGDA_NIC_HANDLER is not set: NVSHMEM tries",
-			       .evidence = { "env.variables" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"NVSHMEM_IBGDA_NIC_HANDLER is not set: NVSHMEM uses the GPU if it can",
+			.evidence = { "env.variables" });
 		return;
 	}
 	switch (handler_of(v.value)) {
@@ -216,7 +257,7 @@ static void check_handler(struct rule_context *ctx)
 	case HANDLER_CPU_HOST_MEMORY:
 		if (nvshmem && version_compare(nvshmem->version.value, NVSHMEM_FALLS_BACK) < 0)
 			FAIL(ctx, .subject = v.name,
-			     .observed = text_printf(ctx, "%s, which NVSHMEM %s does not know",
+			     .observed = text_printf(ctx, "%s: NVSHMEM %s has no such value",
 						     job_value_text(ctx->arena, ctx->node, &v),
 						     nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
@@ -236,123 +277,55 @@ static void check_handler(struct rule_context *ctx)
 	}
 }
 
-/* ---- env/cross-nic-with-gin ---- */
-
-/* NCCL's documentation of the device API. */
-#define NCCL_GIN "2.28.7"
-
-/* Why GPU-initiated networking is not in use, or NULL. */
-static const char *without_gin(struct rule_context *ctx)
-{
-	const struct software_item *nccl = node_software(ctx->node, "nccl");
-	struct job_value enable = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_ENABLE");
-	struct job_value type = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_TYPE");
-	struct job_value off = job_env(ctx->arena, ctx->node, "EP_DISABLE_GIN");
-	long number;
-
-	if (job_number(&enable, &number) && number == 0)
-		return "NCCL_GIN_ENABLE is 0";
-	if (job_is_on(&off))
-		return "EP_DISABLE_GIN is set";
-	if (nccl && version_compare(nccl->version.value, NCCL_GIN) < 0)
-		return text_printf(ctx, "NCCL %s has no GPU-initiated networking",
-				   nccl->version.value);
-	if (!is_asked_for(ctx, PROFILE_DEEPEP) && !type.value)
-		return "nothing here asks for GPU-initiated networking";
-	return NULL;
-}
-
-static void check_cross_nic(struct rule_context *ctx)
-{
-	struct job_value v;
-	const char *without;
-	long number;
-
-	if (skip_without_nccl_variables(ctx))
-		return;
-	v = job_nccl(ctx->arena, ctx->node, "NCCL_CROSS_NIC");
-	without = without_gin(ctx);
-	if (without)
-		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
-	else if (!node_software(ctx->node, "nccl") && skip_unless_software_whole(ctx))
-		return;
-	else if (job_number(&v, &number) && number == 0)
-		FAIL(ctx, .subject = v.name, .observed = job_value_text(ctx->arena, ctx->node, &v),
-		     .expected = "1 or 2 (the default)", .evidence = { v.fact });
-	else
-		PASS(ctx, .evidence = { v.value ? v.fact : "env.variables" });
-}
-
 static const struct rule env_rules[] = {
 	{
 		.id = "env/nvshmem-unknown-variable",
-		.title = "An NVSHMEM variable is set that NVSHMEM does not have",
+		.title = "An NVSHMEM setting has no effect: NVSHMEM has no such variable",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unknown_variable,
-		.impact = "The setting does nothing.",
-		.remedy = "Correct the name: NVSHMEM_IBGDA_QP_DEPTH, for one, is NVSHMEM_QP_DEPTH.",
-		.activation = ACTIVATION_NOW,
-		.reads = "NVSHMEM_ variables of --pid, or of this process.",
-		.why = "NVSHMEM ignores names that it does not know. The list is that of NVSHMEM 3.5 and the "
-		       "releases before; a later one may have more, so that where such a one is found it is "
-		       "information, but for names that end in one of the list.",
+		.impact = "The setting has no effect.",
+		.remedy = "Correct the name, or unset the variable.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "NVSHMEM_ variables of the job; NVSHMEM on disk.",
+		.why = "NVSHMEM ignores names that it does not know. The list has all names up to NVSHMEM 3.7, with "
+		       "the release that brought the newer ones. With a later NVSHMEM an unknown name is a note, "
+		       "unless it ends in a name of the list.",
 		.check = "nvshmem-info -a",
-		.sources = "NVSHMEM: src/modules/transport/common/env_defs.h",
+		.sources = "NVSHMEM 3.5.1 and 3.6.8: src/include/host/env/env_defs.h, "
+			   "src/modules/transport/common/env_defs.h\n"
+			   "NVSHMEM 3.7 documentation: Environment Variables\n"
+			   "github.com/NVIDIA/nvshmem issue 63",
 	},
 	{
 		.id = "env/nic-handler-conflict",
-		.title = "NVSHMEM_IBGDA_NIC_HANDLER asks for what this node does not allow",
+		.title =
+			"NVSHMEM IBGDA fails or is slow: its NIC handler does not work on this node",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_handler,
 		.impact =
-			"IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires "
-			"GDRCopy\"), or works through the CPU without saying so, with which DeepEP was seen to "
-			"hang.",
+			"IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires GDRCopy\"). Or it "
+			"uses the CPU silently, and DeepEP 1 hangs in its first dispatch.",
 		.remedy =
-			"Unset NVSHMEM_IBGDA_NIC_HANDLER, or bring what the value needs: PeerMappingOverride "
-			"for gpu, gdrdrv for cpu.",
-		.activation = ACTIVATION_NOW,
+			"Unset NVSHMEM_IBGDA_NIC_HANDLER. Or set PeerMappingOverride=1 for gpu, or load gdrdrv for cpu.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the process asked about, "
-			"its capabilities, the driver's RegistryDwords, whether gdrdrv is loaded, NVSHMEM on "
-			"disk.",
-		.why = "gpu: the GPU writes to the doorbell, which the driver maps for callers with "
-		       "CAP_SYS_ADMIN in the first user namespace or under PeerMappingOverride; NVSHMEM " NVSHMEM_FALLS_BACK
-		       " falls back to the CPU where it is refused, earlier ones pass over "
-		       "the NIC. cpu: the CPU does it through GDRCopy. cpu_host_memory came with " NVSHMEM_FALLS_BACK
-		       ".",
+			"NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the job, its capabilities, the "
+			"driver's RegistryDwords, the loaded modules, NVSHMEM and GDRCopy on disk.",
+		.why = "gpu: the GPU writes to the doorbell. The driver maps it for callers with CAP_SYS_ADMIN in the "
+		       "initial user namespace, or with PeerMappingOverride. If that fails, NVSHMEM " NVSHMEM_FALLS_BACK
+		       " uses the CPU, and earlier releases skip the NIC. cpu: the CPU does it through GDRCopy. "
+		       "cpu_host_memory came with " NVSHMEM_FALLS_BACK
+		       ". DeepEP's kernels do not publish their work to the CPU's thread, so that its first dispatch "
+		       "waits for ever. That was read in its code, and seen by users.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params; lsmod | grep gdrdrv; "
 			 "NVSHMEM_DEBUG=INFO shows \"NIC handler will be\"",
 		.sources =
-			"NVSHMEM: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
-			"open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
-			"github.com/deepseek-ai/DeepEP issue 509, pull 677",
-	},
-	{
-		.id = "env/cross-nic-with-gin",
-		.title = "NCCL_CROSS_NIC=0 takes away what GPU-initiated networking needs",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_WARN,
-		.evaluate = check_cross_nic,
-		.impact =
-			"NCCL offers GIN within a rail alone, or not at all: DeepEP V2 stops with \"NCCL GIN is "
-			"unavailable\".",
-		.remedy =
-			"Unset NCCL_CROSS_NIC, or set it to 1 or 2, on every node and in nccl.conf.",
-		.activation = ACTIVATION_NOW,
-		.reads =
-			"NCCL_CROSS_NIC, NCCL_GIN_ENABLE, NCCL_GIN_TYPE (also of nccl.conf) and EP_DISABLE_GIN "
-			"of the process asked about; NCCL on disk.",
-		.why = "GIN needs every NIC to reach every other. One rank with 0 is enough to take it away "
-		       "from all. Judged in the deepep profile, and where NCCL_GIN_TYPE is set; NCCL before " NCCL_GIN
-		       " has no GIN. Later releases can do with rails where the program asks for "
-		       "it.",
-		.check = "env | grep NCCL_; cat /etc/nccl.conf",
-		.sources =
-			"NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements; src/init.cc "
-			"(globalCrossNicSupport); src/graph/search.cc, ncclTopoCheckCrossNicSupport()",
+			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
+			"GDRCopy 2.6: CHANGELOG.md\n"
+			"github.com/deepseek-ai/DeepEP issue 509, pull 677 (2026-07-08)",
 	},
 };
 

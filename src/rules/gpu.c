@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu.c - the GPUs themselves. Their counters and modes would have to be asked of the driver through
- * NVML, which opens the device and can change its state; only what the kernel shows without that is
- * judged here, and what it does not show is unknown.
+ * gpu.c - the GPUs themselves. Only NVML has their counters and modes, and it opens the device, which can
+ * change its state. These rules use what the kernel shows without it; the rest is unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "query/log-age.h"
 #include "query/topology.h"
 
-#define NOT_ASKED "NVML is not asked, because it opens the device; the kernel log"
+#define NOT_ASKED "NVML was not asked, because it opens the device. The kernel log"
 
 static size_t nvswitches(const struct node *node)
 {
@@ -54,26 +53,27 @@ static const struct log_line *still_so(struct rule_context *ctx, const char *con
 }
 
 /*
- * Nothing was logged: that is no proof. With the whole log read there is nothing more that could be known
- * without the device, so this is no gap that has to be closed, and weighs as information.
+ * An empty log proves nothing. With the whole log read nothing more can be known without the device, so this
+ * unknown is of severity info.
  */
-static void nothing_logged(struct rule_context *ctx, const char *what)
+static void report_unlogged(struct rule_context *ctx, const char *what)
 {
 	const struct log_facts *log = &ctx->node->log;
 
 	if (!was_read(log->lines))
-		UNKNOWN(ctx, .observed = NOT_ASKED " could not be read",
+		UNKNOWN(ctx, .observed = NOT_ASKED " could not be read.",
 			.evidence = { "log.lines" });
 	else if (!known_is(log->complete, true))
 		UNKNOWN(ctx,
 			.observed = text_printf(
-				ctx, NOT_ASKED " does not reach back to the boot and names no %s",
+				ctx, NOT_ASKED " does not reach back to the boot. It names no %s.",
 				what),
 			.evidence = { "log.complete" });
 	else
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
-			.observed = text_printf(ctx, NOT_ASKED " names no %s since the boot", what),
-			.remedy = "nvidia-smi -q, at a time when no job runs.",
+			.observed = text_printf(ctx, NOT_ASKED " names no %s since the boot.",
+						what),
+			.remedy = "Run nvidia-smi -q while no job runs.",
 			.evidence = { "log.lines" });
 }
 
@@ -82,8 +82,8 @@ static void nothing_logged(struct rule_context *ctx, const char *what)
 /* nverror.h: 64 and 157 are retirements or row remaps that failed, 140 an error that escaped; 161 is the
  * same of a channel. */
 static const char *const memory_failed[] = { "xid-64", "xid-140", "xid-157", "xid-161", NULL };
-/* 63, 156, 160: marked for retirement or remapping, which a reset of the GPU makes true. 48, 95, 171, 172:
- * the uncorrectable errors that lead there. */
+/* 63, 156, 160: marked for retirement or remapping, which a reset of the GPU does. 48, 95, 171, 172: the
+ * uncorrectable errors before it. */
 static const char *const memory_pending[] = { "xid-63", "xid-156", "xid-160", "xid-48",
 					      "xid-95", "xid-171", "xid-172", NULL };
 
@@ -113,9 +113,10 @@ static void check_ecc(struct rule_context *ctx)
 			     .observed = log_of_device(failed, d->bdf.value)->last.value,
 			     .expected = "no failed retirement or remap",
 			     .remedy =
-				     "Take the GPU out of service and have it examined: its spare memory is "
-				     "used up or could not be written down.",
-			     .activation = ACTIVATION_NONE,
+				     "Take the GPU out of service and have it replaced: it could not retire or "
+				     "remap the memory.",
+			     .activation = ACTIVATION_NONE, .mender = MENDER_HARDWARE,
+			     .has_mender = true, .action = ACTION_REPLACE_HARDWARE,
 			     .evidence = {
 				     log_device_fact(ctx->arena, failed, d->bdf.value, "last") });
 		else if (pending)
@@ -129,7 +130,7 @@ static void check_ecc(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no GPU with ECC memory",
 			       .evidence = { "pci.devices" });
 	else if (ctx->findings->count == before)
-		nothing_logged(ctx, "memory error");
+		report_unlogged(ctx, "memory error");
 }
 
 /* ---- NVLink ---- */
@@ -181,9 +182,9 @@ static void check_nvlink(struct rule_context *ctx)
 	}
 	if (fabric)
 		FAIL(ctx, .subject = "fabric", .observed = fabric->last.value,
-		     .expected = "driver and fabric manager of one mind about the fabric",
+		     .expected = "one fabric state in driver and fabric manager",
 		     .remedy =
-			     "Restart the fabric manager with no job running; if that does not help, reboot.",
+			     "Stop the jobs and restart the fabric manager. If that does not help, reboot.",
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
 		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
@@ -196,7 +197,7 @@ static void check_nvlink(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no NVSwitch, and not two data-centre GPUs",
 			       .evidence = { "pci.devices" });
 	else
-		nothing_logged(ctx, "NVLink error");
+		report_unlogged(ctx, "NVLink error");
 }
 
 /* ---- MIG ---- */
@@ -254,7 +255,7 @@ static void check_display(struct rule_context *ctx)
 		     .observed = g->displays.count ? text_printf(ctx, "a display is connected: %s",
 								 join(ctx, g))
 						   : "the firmware's console is on this GPU",
-		     .expected = "GPUs that only compute",
+		     .expected = "GPUs without a display",
 		     .evidence = {
 			     fact_path(ctx->arena, "pci.devices", g->bdf.value, "boot_vga"),
 			     fact_path(ctx->arena, "gpu.devices", g->bdf.value, "displays") });
@@ -283,7 +284,7 @@ static void check_board(struct rule_context *ctx, size_t gpus)
 		     .evidence = { "pci.devices" });
 }
 
-/* Servers have slots in pairs; a workstation has as many cards as somebody put in. */
+/* Servers have slots in pairs; a workstation can have any number of cards. */
 static void check_odd_count(struct rule_context *ctx, size_t gpus)
 {
 	struct kind_answer workstation = kind_of(ctx->node, KIND_WORKSTATION, ctx->arena);
@@ -304,8 +305,8 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(
 			ctx,
-			.observed = "a virtual machine has as many as it was given, and [expect] "
-				    "gpu-count is not set",
+			.observed = "a virtual machine can have any number; [expect] gpu-count is "
+				    "not set",
 			.evidence = { "os.hypervisor" });
 	else if (is_unknown(ctx->node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
@@ -314,8 +315,7 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 	else if (gpus > 2 && gpus % 2)
 		check_odd_count(ctx, gpus);
 	else
-		NOT_APPLICABLE(ctx,
-			       .observed = "[expect] gpu-count is not set, and nothing else tells",
+		NOT_APPLICABLE(ctx, .observed = "[expect] gpu-count is not set",
 			       .evidence = { "pci.devices" });
 }
 
@@ -335,7 +335,7 @@ static void check_count(struct rule_context *ctx)
 		if (nvswitches(ctx->node) || !skip_without_gpu(ctx))
 			check_usual_count(ctx, gpus);
 	} else if (gpus != wanted) {
-		FAIL(ctx, .observed = text_printf(ctx, "%zu", gpus),
+		FAIL(ctx, .observed = text_printf(ctx, "%zu GPU%s", gpus, gpus == 1 ? "" : "s"),
 		     .expected = text_printf(ctx, "%s (%s)", e->value, e->file),
 		     .evidence = { "pci.devices" });
 	} else {
@@ -346,67 +346,76 @@ static void check_count(struct rule_context *ctx)
 static const struct rule gpu_rules[] = {
 	{
 		.id = "gpu/ecc-pending",
-		.title = "A GPU has memory errors that wait for a reset, or that it cannot mend",
+		.title = "A GPU has memory errors that need a reset or a replacement",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ecc,
-		.impact =
-			"Jobs die on the next access to the same memory, or with the reset when it comes.",
+		.impact = "Jobs that touch the same memory again are killed.",
 		.remedy =
-			"Drain the node and reset the GPU (nvidia-smi -r), or reboot: only then the memory is "
-			"retired or remapped.",
+			"Drain the node and reset the GPU, or reboot. The reset retires or remaps the memory.",
+		.command = "sudo nvidia-smi -r -i INDEX",
+		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Xids about memory errors in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
+			"Xids about memory in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
 			"160, 161, 171, 172.",
-		.why = "What the GPU keeps about its memory (pending rows, remap failures of earlier boots) is "
-		       "seen through NVML, which opens the device: nvnodecheck does not, so without such a line the "
-		       "answer is unknown and never a pass. Errors are over when the log says later that the GPU was "
-		       "reset or the driver loaded again; remaps that failed are not.",
+		.why = "The GPU's own record (pending rows, failed remaps of earlier boots) is visible only "
+		       "through NVML, which opens the device. So a log without such a line is unknown and "
+		       "never a pass. An error is over if the log says later that the GPU was reset or the "
+		       "driver was loaded again. A failed remap is not.",
 		.check = "nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
-		.sources = "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
-			   "docs.nvidia.com/deploy: GPU memory error management; Xid errors",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
+			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
+			"NVIDIA Xid Errors, Xid Catalog (October 2025)",
 	},
 	{
 		.id = "gpu/nvlink-inactive",
-		.title = "NVLink connections failed",
+		.title = "NVLink between the GPUs failed",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvlink,
 		.impact =
-			"NCCL and NVSHMEM lose bandwidth or hang; DeepEP's intra-node kernels need every link.",
+			"NCCL and NVSHMEM lose bandwidth or hang. DeepEP's kernels within a node need every "
+			"link.",
 		.remedy =
-			"Drain the node and reset all GPUs of the board; if it comes back, have board and cables "
-			"examined.",
+			"Drain the node and reset all GPUs of the board, or reboot. If the error returns, "
+			"have the board examined.",
+		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
 			"kernel log since the boot.",
-		.why = "Which links are up is seen through NVML, which opens the device: nvnodecheck does not. Links "
-		       "that never came up leave no line, so without one the answer is unknown.",
+		.why = "The state of the links is visible only through NVML, which opens the device. Links "
+		       "that never came up leave no line. So a log without a line is unknown.",
 		.check = "nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
-		.sources = "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
-			   "NVIDIA Fabric Manager user guide, SXid errors\n"
-			   "github.com/Azure/azhpc-diagnostics/issues/73",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
+			"NVIDIA Fabric Manager User Guide r580: SXid errors\n"
+			"github.com/Azure/azhpc-diagnostics issue 73",
 	},
 	{
 		.id = "gpu/mig-enabled",
-		.title = "A GPU is divided into MIG instances",
+		.title = "MIG instances on a GPU: no peer-to-peer and no NVLink for them",
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
 		.impact =
-			"No peer-to-peer between GPUs over PCIe or NVLink, no NVLS: NCCL copies through the host.",
+			"No peer-to-peer between GPUs over PCIe or NVLink, and no NVLS. NCCL copies through "
+			"host memory.",
 		.remedy =
-			"nvidia-smi mig -dci, -dgi, then nvidia-smi -mig 0, with no job on the GPU.",
+			"Stop the jobs on the GPU. Delete its compute and GPU instances, then turn MIG off.",
+		.command = "sudo nvidia-smi mig -i INDEX -dci\n"
+			   "sudo nvidia-smi mig -i INDEX -dgi\n"
+			   "sudo nvidia-smi -i INDEX -mig 0",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig.",
-		.why = "MIG and multi-GPU work exclude each other. A GPU in MIG mode without instances is not seen "
-		       "here: the mode itself would have to be asked of the driver.",
+		.why = "A GPU in MIG mode without instances is not visible here. Only the driver knows the "
+		       "mode.",
 		.check = "nvidia-smi mig -lgi",
 		.cost = "Jobs that use the instances end.",
-		.sources = "NVIDIA MIG user guide, application considerations\n"
-			   "github.com/NVIDIA/nccl/issues/1716",
+		.sources = "NVIDIA MIG User Guide r580: Application Considerations\n"
+			   "github.com/NVIDIA/nccl issue 1716",
 	},
 	{
 		.id = "gpu/display-attached",
@@ -415,44 +424,43 @@ static const struct rule gpu_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_display,
 		.impact =
-			"The console takes part of BAR1: where BAR1 is no larger than the memory, the driver does "
-			"not map the whole memory through it, and peer-to-peer through BAR1 to this GPU fails.",
+			"The console uses part of BAR1. If BAR1 is not larger than the memory, the driver "
+			"cannot map all memory through it. Then peer-to-peer through BAR1 to this GPU fails.",
 		.remedy = "Use the board's own graphics, or another GPU, for the display.",
+		.mender = MENDER_HARDWARE,
 		.activation = ACTIVATION_REBOOT,
-		.reads =
-			"boot_vga of the PCI function, and the state of its connectors below /sys/class/drm.",
-		.why = "It matters for patched drivers and for GPUs whose peer-to-peer goes through BAR1, and only "
-		       "if memory and reserve do not both fit. Without nvidia_drm's modesetting the connectors are "
-		       "not visible.",
+		.reads = "boot_vga of the PCI function, and its connectors below /sys/class/drm.",
+		.why = "This matters for patched drivers and for GPUs whose peer-to-peer uses BAR1. "
+		       "Connectors are visible only with nvidia_drm's modesetting.",
 		.check = "cat /sys/bus/pci/devices/*/boot_vga; grep -H . /sys/class/drm/*/status",
-		.sources =
-			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c\n"
-			"github.com/aikitoria/open-gpu-kernel-modules/pull/34",
+		.sources = "open-gpu-kernel-modules 595.45.04: "
+			   "src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
+			   "(kbusEnableStaticBar1Mapping)\n"
+			   "github.com/aikitoria/open-gpu-kernel-modules pull 34",
 	},
 	{
 		.id = "gpu/count-unexpected",
-		.title = "The node has another number of GPUs than it should",
+		.title = "The number of GPUs is not what this node should have",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_count,
 		.impact =
 			"Jobs that ask for all GPUs of the node do not start, or start with fewer.",
 		.remedy =
-			"Look for the one that is missing: the firmware's log, power, riser, \"fallen off the "
-			"bus\" in the kernel log. A cold boot brings some back.",
+			"Find the missing GPU: check the firmware's log, power, riser, and \"fallen off the "
+			"bus\" in the kernel log. Power the node off and on.",
+		.mender = MENDER_HARDWARE,
+		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_FIRMWARE,
 		.reads =
-			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the "
-			"configuration.",
-		.why = "A GPU that fails early is not on the bus at all, so nothing else misses it. Without an "
-		       "expectation, a board with NVSwitches says how many it carries: eight. Elsewhere an odd "
-		       "number of several is a reason to look, as a warning.",
+			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the"
+			" configuration.",
+		.why = "A GPU that fails early is not on the bus, and nothing else reports it. A board with "
+		       "NVSwitches has eight GPUs; fewer are an error. Without [expect] gpu-count an odd "
+		       "number of GPUs in another server is a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
-		.sources =
-			"NVIDIA Fabric Manager User Guide (HGX-2, HGX A100, H100 and B200 baseboards: eight GPUs "
-			"each); node health checks of GPU clusters (Azure azurehpc-"
-			"health-checks, NVIDIA DCGM)",
+		.sources = "NVIDIA Fabric Manager User Guide r580: HGX baseboards\n"
+			   "azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",
 	},
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* iommu-domains.c - whether the IOMMU does what the kernel command line asks for, and the same for all
- * that talk to each other (rules iommu/...). */
+/* iommu-domains.c - whether the IOMMU does what the kernel command line sets, and the same for all GPUs and NICs
+ * (rules iommu/...). */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/distribution.h"
 #include "query/kind.h"
 #include "query/topology.h"
 
@@ -21,7 +22,7 @@ static const char *type_fact(struct rule_context *ctx, const struct pci_device *
 /* ---- arguments without effect ---- */
 
 /* drivers/iommu/intel/iommu.c, drivers/iommu/amd/init.c */
-static const char *wants_off(const char *text)
+static const char *find_off(const char *text)
 {
 	static const struct {
 		const char *name;
@@ -72,7 +73,7 @@ static void check_asked(struct rule_context *ctx, const char *passthrough, const
 		else
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = text_printf(
-				     ctx, "%s is on the command line, and its group is %s",
+				     ctx, "%s is on the command line; the type of its group is %s",
 				     passthrough ? passthrough : off, i->type.value),
 			     .expected = passthrough ? "identity" : "no IOMMU group",
 			     .evidence = { type_fact(ctx, d), "cmdline.running" });
@@ -93,7 +94,7 @@ static void check_ineffective(struct rule_context *ctx)
 		return;
 	text = node->cmdline.running.value;
 	passthrough = bootargs_passthrough(text);
-	off = wants_off(text);
+	off = find_off(text);
 	if (off && !is_for_these(node, off))
 		off = NULL;
 	if (!was_read(node->iommu.devices)) {
@@ -108,19 +109,21 @@ static void check_ineffective(struct rule_context *ctx)
 	    str_is(node->os.cpu_vendor, "GenuineIntel") && !node->iommu.units.count &&
 	    is_known(node->iommu.units) && is_absent(node->os.hypervisor))
 		NOTE(ctx,
-		     .observed = "intel_iommu=on is on the command line, and there is no IOMMU: "
-				 "VT-d is off in the firmware",
-		     .expected = "nothing; peer-to-peer is best without one",
+		     .observed = "intel_iommu=on is on the command line, but VT-d is off in the "
+				 "firmware: this node has no IOMMU",
 		     .evidence = { "cmdline.running", "iommu.units" });
 	else if (passthrough || off)
 		PASS(ctx, .observed = "no GPU or NIC is behind an IOMMU",
 		     .evidence = { "cmdline.running", "iommu.devices" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "the command line asks for nothing of the IOMMU",
-			       .evidence = { "cmdline.running" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"the command line neither sets passthrough nor switches the IOMMU off",
+			.evidence = { "cmdline.running" });
 }
 
-/* ---- one way for all ---- */
+/* ---- the same for all ---- */
 
 struct types {
 	const char *first; /* with its device */
@@ -143,12 +146,33 @@ static void add_type(struct types *types, const struct pci_device *d, const char
 	}
 }
 
-/* DMA and DMA-FQ differ in when they flush alone. */
+/* DMA and DMA-FQ differ only in when they flush. */
 static const char *domain_of(const struct iommu_device *i)
 {
 	if (!i)
 		return "no group";
 	return str_starts(i->type, "DMA") ? "translated (DMA)" : i->type.value;
+}
+
+static void fail_mixed(struct rule_context *ctx, const struct types *types)
+{
+	const struct node *node = ctx->node;
+	/* There the right type is translation, or not for this rule to say. */
+	bool keeps = node_may_be(node, KIND_GRACE) || node_may_be(node, KIND_GB10) ||
+		     node_may_be(node, KIND_VFIO_HOST);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s: %s; %s: %s", types->first_device->bdf.value,
+				     types->first, types->other_device->bdf.value, types->other),
+	     .expected = "the same type for all GPUs and NICs",
+	     .remedy =
+		     keeps ? "Remove the setting that gives single groups another type: a udev rule, "
+			     "TuneD or a kernel argument. Then reboot."
+			   : NULL,
+	     .command = keeps ? NULL : command_add_argument(ctx->arena, node, "iommu=pt"),
+	     .has_fix = keeps,
+	     .evidence = { type_fact(ctx, types->first_device),
+			   type_fact(ctx, types->other_device) });
 }
 
 static void check_mixed(struct rule_context *ctx)
@@ -173,13 +197,7 @@ static void check_mixed(struct rule_context *ctx)
 			add_type(&types, d, domain_of(i));
 	}
 	if (types.other)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s: %s; %s: %s", types.first_device->bdf.value,
-					     types.first, types.other_device->bdf.value,
-					     types.other),
-		     .expected = "the same for all GPUs and NICs",
-		     .evidence = { type_fact(ctx, types.first_device),
-				   type_fact(ctx, types.other_device) });
+		fail_mixed(ctx, &types);
 	else if (types.unknown)
 		UNKNOWN(ctx, .observed = "this kernel does not show the type of every IOMMU group",
 			.evidence = { "iommu.devices" });
@@ -194,48 +212,47 @@ static void check_mixed(struct rule_context *ctx)
 static const struct rule iommu_domains_rules[] = {
 	{
 		.id = "iommu/cmdline-ineffective",
-		.title = "The IOMMU does not do what the kernel command line asks for",
+		.title = "The IOMMU translates although the kernel command line switches that off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ineffective,
-		.impact = "Addresses are translated though somebody switched that off: see "
-			  "iommu/translation-enabled.",
-		.remedy = "Look for what overrides it: a later iommu=nopt or iommu.passthrough=0, "
-			  "a type written to the group in sysfs (udev rule, TuneD), a device that "
-			  "the firmware calls external or untrusted.",
+		.impact =
+			"Peer copies over PCIe fail or are slow, as with iommu/translation-enabled.",
+		.remedy =
+			"Remove the setting that overrides it: a later iommu=nopt or iommu.passthrough=0, or a type that a "
+			"udev rule or TuneD writes to the group. Then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
-		.reads = "iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running "
-			 "kernel, and the type of each GPU's and NIC's group.",
-		.why = "The command line is a wish; the type of the group is what counts. Misspelt "
-		       "arguments are iommu/inert-argument's.",
-		.check = "cat /proc/cmdline; grep . /sys/kernel/iommu_groups/*/type; dmesg | grep "
-			 "'Default domain'",
-		.sources = "Linux: drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c, "
-			   "Documentation/admin-guide/kernel-parameters.txt\n"
-			   "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+		.reads =
+			"iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running kernel, and the type of the "
+			"group of each GPU and NIC.",
+		.why = "The type of the group decides, not the command line. A device that the firmware marks as external or "
+		       "untrusted is translated in any case. Misspelt arguments are reported by iommu/inert-argument.",
+		.check =
+			"cat /proc/cmdline; grep . /sys/kernel/iommu_groups/*/type; dmesg | grep 'Default domain'",
+		.sources =
+			"Linux 6.1.192: drivers/iommu/iommu.c (iommu_get_def_domain_type), arch/x86/kernel/pci-dma.c, "
+			"Documentation/admin-guide/kernel-parameters.txt, "
+			"Documentation/ABI/testing/sysfs-kernel-iommu_groups",
 	},
 	{
 		.id = "iommu/mixed-domains",
-		.title = "GPUs and NICs are treated differently by the IOMMU",
+		.title = "The IOMMU treats GPUs and NICs differently",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,
-		.impact =
-			"Peer transfers work between some pairs and fail or crawl between others.",
-		.remedy = "Give all of them the same: iommu=pt on the kernel command line, and no "
-			  "type written to single groups.",
+		.impact = "Peer transfers can fail or be slow between some pairs of devices.",
+		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The type of the IOMMU group of every GPU and NIC that this host uses "
-			 "itself.",
-		.why = "The driver maps a peer through the IOMMU of the device that reads or "
-		       "writes. Devices that are passed to virtual machines are left out. That a "
-		       "mixture fails is concluded from the driver's code, not from reports.",
-		.check = "for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); "
-			 "done",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c\n"
-			   "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+		.follows = { "iommu/cmdline-ineffective" },
+		.reads = "The type of the IOMMU group of every GPU and NIC that this host uses.",
+		.why = "The driver maps a peer through the IOMMU of the device that reads or writes. Devices that are given to "
+		       "virtual machines are left out. The effect is concluded from the driver's code, not from reports.",
+		.check =
+			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_peer)\n"
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups",
 	},
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* iommu.c - address translation between devices, judged by each device's group and never by the
- * command line or the log: both say "enabled" where nothing is translated. */
+/* iommu.c - address translation between devices, by the type of each device's group. The command line and the log
+ * do not count: both say "enabled" where nothing is translated. */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
+#include "query/distribution.h"
 #include "query/kind.h"
 #include "query/topology.h"
 
@@ -48,6 +49,28 @@ static bool skip_on_vfio_host(struct rule_context *ctx, const struct pci_device 
 	return true;
 }
 
+static bool breaks_copies(const struct rule_context *ctx)
+{
+	return is_asked_for(ctx, PROFILE_P2P) && topology_gpus(ctx->node) > 1;
+}
+
+static void fail_translated(struct rule_context *ctx, const struct pci_device *d, const char *type,
+			    const char *fact)
+{
+	/* Kernels for other processors have no argument iommu= (kernel-parameters.txt: [X86]). */
+	const char *argument = str_is(ctx->node->os.machine, "aarch64") ? "iommu.passthrough=1"
+									: "iommu=pt";
+
+	FAIL_AS(ctx, breaks_copies(ctx) ? SEVERITY_ERR : SEVERITY_WARN, .subject = d->bdf.value,
+		.observed = text_printf(ctx, "%s: addresses are translated", type),
+		.expected = "identity (passthrough), or no IOMMU",
+		.impact = breaks_copies(ctx) ? NULL : "GPUDirect RDMA is slow or fails.",
+		.remedy = text_printf(ctx, "Add %s to the kernel command line, then reboot.",
+				      argument),
+		.command = command_add_argument(ctx->arena, ctx->node, argument),
+		.evidence = { fact });
+}
+
 static void check_translating(struct rule_context *ctx, const struct pci_device *d,
 			      const char *type, const char *fact)
 {
@@ -60,14 +83,11 @@ static void check_translating(struct rule_context *ctx, const struct pci_device 
 			.expected = "identity (passthrough), or no IOMMU", .remedy = "Reboot.",
 			.evidence = { fact, "cmdline.staged.text" });
 	else if (!skip_on_vfio_host(ctx, d, type, fact))
-		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = d->bdf.value,
-			.observed = text_printf(ctx, "%s: addresses are translated", type),
-			.expected = "identity (passthrough), or no IOMMU", .evidence = { fact });
+		fail_translated(ctx, d, type, fact);
 }
 
-/* A Grace superchip's GPU walks the processor's page tables by ATS. pci=noats keeps the kernel from switching
- * it on (drivers/pci/ats.c), in spite of the IOMMU that translates. */
+/* A Grace superchip's GPU walks the processor's page tables by ATS. With pci=noats the kernel does not switch ATS
+ * on (drivers/pci/ats.c), even though the IOMMU translates. */
 static void check_ats(struct rule_context *ctx, const struct pci_device *d, const char *type_fact)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "ats_enabled");
@@ -81,21 +101,21 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 			.observed =
 				asked ? "ATS is off: pci=noats on the kernel command line"
 				      : "ATS is off, and pci=noats is not on the kernel command line",
-			.expected =
-				"ATS on: on Grace the GPU translates by the processor's page tables",
+			.expected = "ATS on",
 			.impact =
-				"The GPU does not reach the processor's memory by its own addresses: what relies "
-				"on that (malloc, mmap) is copied or fails.",
+				"The GPU cannot use the processor's page tables: access to memory from malloc or "
+				"mmap is copied or fails.",
 			.remedy =
-				asked ? "Remove noats from pci= on the kernel command line, and reboot."
-				      : "See whether the firmware's IORT table lets the root complex use ATS.",
+				asked ? "Remove noats from pci= on the kernel command line, then reboot."
+				      : "Check that the firmware's IORT table marks the root complex as "
+					"ATS capable.",
 			.evidence = { fact, "cmdline.running" });
 	else
 		PASS(ctx, .subject = d->bdf.value, .observed = "translation is right on Grace",
 		     .evidence = { type_fact });
 }
 
-/* Which way is right on this node: a GPU that walks the processor's page tables needs translation. */
+/* What is right on this node: a GPU that walks the processor's page tables needs translation. */
 enum translation { TRANSLATION_WRONG, TRANSLATION_GRACE, TRANSLATION_GB10 };
 
 static enum translation find_translation(const struct node *node)
@@ -105,8 +125,8 @@ static enum translation find_translation(const struct node *node)
 	return node_is(node, KIND_GB10) ? TRANSLATION_GB10 : TRANSLATION_WRONG;
 }
 
-/* The driver binds processes to the GPU through the IOMMU (kernel-open/nvidia-uvm/uvm_ats_sva.c). What it
- * does without translation is nowhere written. */
+/* The driver binds processes to the GPU through the IOMMU (kernel-open/nvidia-uvm/uvm_ats_sva.c). Its
+ * behaviour with passthrough is not documented. */
 static void check_gb10(struct rule_context *ctx, const struct pci_device *d,
 		       const struct iommu_device *i, const char *fact)
 {
@@ -181,9 +201,7 @@ static void check_translation(struct rule_context *ctx)
 		return;
 	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(ctx,
-			       .observed =
-				       "a virtual machine without an IOMMU of its own: the host's "
-				       "decides",
+			       .observed = "a virtual machine without an IOMMU: the host has one",
 			       .evidence = { "os.hypervisor", "iommu.devices" });
 	else if (is_unknown(ctx->node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
@@ -198,8 +216,7 @@ static void check_refused_map(struct rule_context *ctx)
 	const struct log_line *line = node_log(ctx->node, "peer-mmio-map-failed");
 
 	if (line)
-		FAIL(ctx, .observed = line->last.value,
-		     .expected = "peers that the IOMMU maps, or passthrough",
+		FAIL(ctx, .observed = line->last.value, .expected = "no refused mappings",
 		     .evidence = { "log.lines[peer-mmio-map-failed].last",
 				   "log.lines[peer-mmio-map-failed].count" });
 }
@@ -219,7 +236,7 @@ static void check_faults(struct rule_context *ctx)
 
 			if (own && (pci_is_gpu(d) || topology_is_nic(ctx->node, d)))
 				FAIL(ctx, .subject = d->bdf.value, .observed = own->last.value,
-				     .expected = "no faults of a GPU or NIC",
+				     .expected = "no faults",
 				     .evidence = { log_device_fact(ctx->arena, line, d->bdf.value,
 								   "last") });
 		}
@@ -235,40 +252,42 @@ struct inert {
 	const char *key;
 	const char *value; /* one of the comma-separated values of the key */
 	const char *instead;
-	bool harmless_with_pt; /* iommu=pt beside it does what was meant */
+	enum { HARMFUL, HARMLESS_WITH_PT, HARMLESS } effect;
 };
 
-/* Values that the kernel's parsers know: drivers/pci/pci.c pci_setup(), drivers/iommu/amd/init.c
- * parse_amd_iommu_options(), drivers/iommu/intel/iommu.c intel_iommu_setup(),
- * arch/x86/kernel/pci-dma.c iommu_setup(). These are none of them. */
+/* Values that the kernel's parsers do not know: drivers/pci/pci.c pci_setup(), drivers/iommu/amd/init.c
+ * parse_amd_iommu_options(), drivers/iommu/intel/iommu.c intel_iommu_setup(), arch/x86/kernel/pci-dma.c
+ * iommu_setup(). */
 static const struct inert inert[] = {
-	{ "pci", "noacs",
-	  "pci=disable_acs_redir=BDF clears redirection; no argument is called noacs", false },
-	{ "amd_iommu", "on", "the AMD IOMMU is on by default; iommu=pt sets passthrough", true },
-	{ "amd_iommu", "pt", "iommu=pt sets passthrough", true },
-	{ "intel_iommu", "pt", "iommu=pt sets passthrough", true },
-	{ "iommu", "on", "intel_iommu=on or the default switches it on", true },
+	{ "pci", "noacs", "pci=disable_acs_redir=BDF, which clears redirection", HARMFUL },
+	{ "amd_iommu", "on", "no argument: the AMD IOMMU is on by default", HARMLESS },
+	{ "amd_iommu", "pt", "iommu=pt, which sets passthrough", HARMLESS_WITH_PT },
+	{ "intel_iommu", "pt", "iommu=pt, which sets passthrough", HARMLESS_WITH_PT },
+	{ "iommu", "on", "intel_iommu=on, which switches it on", HARMLESS_WITH_PT },
 };
 #define INERT (sizeof(inert) / sizeof(inert[0]))
 
 /* A command line has each of them once, or several times the same. */
 static void check_arguments(struct rule_context *ctx, const char *text, const char *fact,
-			    bool said[])
+			    bool done[])
 {
 	bool passthrough = bootargs_passthrough(text);
 
 	for (size_t i = 0; i < INERT; i++) {
-		bool harmless = inert[i].harmless_with_pt && passthrough;
+		bool harmless = inert[i].effect == HARMLESS ||
+				(inert[i].effect == HARMLESS_WITH_PT && passthrough);
 
-		if (said[i] || !bootargs_find(text, inert[i].key, inert[i].value))
+		if (done[i] || !bootargs_find(text, inert[i].key, inert[i].value))
 			continue;
-		said[i] = true;
+		done[i] = true;
 		FAIL_AS(ctx, harmless ? SEVERITY_INFO : SEVERITY_WARN,
 			.subject = text_printf(ctx, "%s=%s", inert[i].key, inert[i].value),
-			.observed = text_printf(
-				ctx, "the kernel knows no such value%s",
-				harmless ? "; iommu=pt beside it does what was meant" : ""),
-			.expected = inert[i].instead, .evidence = { fact });
+			.observed = text_printf(ctx, "the kernel does not know this value%s",
+						inert[i].effect == HARMLESS
+							? "; the AMD IOMMU is on by default"
+						: harmless ? "; iommu=pt beside it sets passthrough"
+							   : ""),
+			.expected = harmless ? NULL : inert[i].instead, .evidence = { fact });
 	}
 }
 
@@ -308,9 +327,9 @@ static void check_iommu_words(struct rule_context *ctx, const char *text, const 
 				continue;
 			FAIL(ctx, .subject = subject,
 			     .observed = other ? "only x86 kernels have the argument iommu="
-					       : "the kernel knows no such value",
-			     .expected = other ? "iommu.passthrough=1 sets passthrough here"
-					       : "iommu=pt sets passthrough",
+					       : "the kernel does not know this value",
+			     .expected = other ? "iommu.passthrough=1, which sets passthrough"
+					       : "iommu=pt, which sets passthrough",
 			     .evidence = { fact });
 		}
 	}
@@ -320,16 +339,16 @@ static void check_inert(struct rule_context *ctx)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
 	size_t before = ctx->findings->count;
-	bool said[INERT] = { false };
+	bool done[INERT] = { false };
 
 	if (!was_read(cmdline->running)) {
 		UNKNOWN(ctx, .evidence = { "cmdline.running" });
 		return;
 	}
-	check_arguments(ctx, cmdline->running.value, "cmdline.running", said);
+	check_arguments(ctx, cmdline->running.value, "cmdline.running", done);
 	check_iommu_words(ctx, cmdline->running.value, "cmdline.running");
 	if (is_known(cmdline->staged.text)) {
-		check_arguments(ctx, cmdline->staged.text.value, "cmdline.staged.text", said);
+		check_arguments(ctx, cmdline->staged.text.value, "cmdline.staged.text", done);
 		check_iommu_words(ctx, cmdline->staged.text.value, "cmdline.staged.text");
 	}
 	if (ctx->findings->count == before)
@@ -339,73 +358,71 @@ static void check_inert(struct rule_context *ctx)
 static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/translation-enabled",
-		.title = "The IOMMU translates the addresses of GPUs or NICs",
+		.title =
+			"Peer copies fail or are slow: the IOMMU translates addresses of GPUs or NICs",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
 		.impact =
-			"Peer copies over PCIe fail, or deliver zeros without an error with the patched "
-			"drivers; GPUDirect RDMA is slow or fails.",
-		.remedy =
-			"Add iommu=pt to the kernel command line (it keeps the IOMMU on, which more than 255 "
-			"CPUs need) and reboot.",
+			"Copies between GPUs over PCIe fail. With patched drivers they deliver zeros without an error. "
+			"GPUDirect RDMA is slow or fails.",
+		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_PEER_COPIES,
 		.reads =
-			"/sys/kernel/iommu_groups/*/type of every GPU and NIC; on Grace also the ATS control of the "
-			"GPUs.",
-		.why = "A type of DMA or DMA-FQ is translation, identity is passthrough, no group is no IOMMU. "
-		       "The stock driver maps peers through the IOMMU, so GPUDirect RDMA can work in spite of "
-		       "it; copies between GPUs are unsupported on bare metal. On Grace it is the other way "
-		       "round: translation is wanted, and ATS, by which the GPU uses it. GB10 translates by "
-		       "default too. A host that gives GPUs to virtual machines keeps translation for "
-		       "isolation: there it is a note.",
+			"The type of the IOMMU group of every GPU and NIC; on Grace also whether ATS of the GPUs is on.",
+		.why = "DMA and DMA-FQ mean translation, identity means passthrough. A device without a group has no IOMMU. "
+		       "iommu=pt keeps the IOMMU on, which more than 255 CPUs need. NVIDIA does not support peer copies over "
+		       "PCIe with translation on bare metal. Grace and GB10 need translation. A host that gives GPUs to "
+		       "virtual machines keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "With passthrough a faulty device can write anywhere in memory.",
-		.sources = "Linux: Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
-			   "GPUDirect Storage installation guide; NIM documentation, IOMMU\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
-			   "Linux: drivers/pci/ats.c, drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c\n"
-			   "github.com/tinygrad/open-gpu-kernel-modules issue 18",
+		.sources =
+			"docs.nvidia.com/nim/maxine: PCIe Multi-GPU Systems\n"
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
+			"Documentation/admin-guide/kernel-parameters.txt (iommu=, iommu.passthrough=)\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio), "
+			"kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
+			"github.com/tinygrad/open-gpu-kernel-modules issue 18",
 	},
 	{
 		.id = "iommu/faults-logged",
-		.title = "The IOMMU stopped accesses of a GPU or NIC",
+		.title = "Transfers failed: the IOMMU stopped accesses of a GPU or NIC",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_faults,
-		.impact = "The transfers failed, or read zeros.",
+		.impact = "The transfers failed or read zeros.",
 		.remedy =
-			"See iommu/translation-enabled. With passthrough in place, look for a driver that "
-			"is patched or of the wrong version.",
+			"Set the IOMMU to passthrough. If it is already, reinstall the driver of the device in the line.",
 		.activation = ACTIVATION_REBOOT,
+		.follows = { "iommu/translation-enabled" },
 		.reads =
-			"IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log that "
-			"name a GPU or NIC, and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
-		.why = "It is what peer copies look like when addresses are translated and nobody mapped the "
-		       "peer.",
+			"IO_PAGE_FAULT (AMD), DMAR fault (Intel) and SMMU event (Arm) lines of the kernel log about a GPU or NIC, "
+			"and \"Failed to DMA map MMIO range\" of the NVIDIA driver.",
+		.why = "A peer copy to an address that no driver mapped in the IOMMU ends in such a fault.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
-		.sources = "Linux: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-dma.c",
+		.sources =
+			"Linux 6.1.192: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio)",
 	},
 	{
 		.id = "iommu/inert-argument",
-		.title = "A kernel argument does nothing",
+		.title = "A kernel argument has no effect: the kernel does not know its value",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_inert,
-		.impact = "What somebody meant to switch is not switched.",
-		.remedy = "Remove it, and use what works.",
+		.impact = "The setting that the argument was meant to change keeps its default.",
+		.remedy = "Replace the argument with the one that works, then reboot.",
 		.fix = { "remove-argument" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The running kernel's command line, and that of the next boot.",
-		.why = "Recipes copy pci=noacs, amd_iommu=on, iommu=passthru and the like; the kernel ignores them, at "
-		       "best with a line in the log (AMD-Vi: Unknown option - 'on').",
+		.reads = "The kernel command lines of this boot and of the next one.",
+		.why = "The kernel ignores unknown values, at best with a line in the log (AMD-Vi: Unknown option - 'on'). "
+		       "pci=noacs, amd_iommu=on and iommu=passthru are common in recipes.",
 		.check = "cat /proc/cmdline; dmesg | grep 'Unknown option'",
 		.sources =
-			"Linux: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
+			"Linux 6.1.192: drivers/pci/pci.c, drivers/iommu/amd/init.c, drivers/iommu/intel/iommu.c, "
 			"arch/x86/kernel/pci-dma.c, Documentation/admin-guide/kernel-parameters.txt\n"
 			"github.com/NVIDIA/nccl issue 2079",
 	},

@@ -20,10 +20,9 @@ static bool skip_without_config(struct rule_context *ctx)
 	if (is_known(ctx->node->os.kernel_config))
 		return false;
 	UNKNOWN(ctx,
-		.observed =
-			is_absent(ctx->node->os.kernel_config)
-				? "no configuration of this kernel in /boot, /lib/modules or /proc"
-				: NULL,
+		.observed = is_absent(ctx->node->os.kernel_config)
+				    ? "no configuration file of this kernel was found"
+				    : NULL,
 		.evidence = { "os.kernel_config" });
 	return true;
 }
@@ -60,8 +59,8 @@ static void check_p2pdma(struct rule_context *ctx)
 	else if (built == FACT_UNKNOWN)
 		UNKNOWN(ctx, .evidence = { fact_of(ctx, name) });
 	else if (node_software(node, "ofed") || node_module(node, "nvidia_peermem"))
-		NOTE(ctx, .observed = "not set; there is another path to GPU memory",
-		     .expected = "CONFIG_PCI_P2PDMA=y",
+		NOTE(ctx,
+		     .observed = "not set; OFED or nvidia_peermem gives another path to GPU memory",
 		     .evidence = { fact_of(ctx, name), "modules.loaded[nvidia_peermem].state" });
 	else
 		FAIL(ctx, .observed = "not set", .expected = "CONFIG_PCI_P2PDMA=y",
@@ -71,15 +70,14 @@ static void check_p2pdma(struct rule_context *ctx)
 struct needed {
 	const char *name;
 	const char *module; /* loaded: it came from elsewhere */
-	const char *what;
+	const char *effect;
 };
 
 static void check_rdma_options(struct rule_context *ctx)
 {
 	static const struct needed needed[] = {
-		{ "CONFIG_DMA_SHARED_BUFFER", NULL, "no DMA-BUF: GPU memory cannot be exported" },
-		{ "CONFIG_INFINIBAND_USER_ACCESS", "ib_uverbs",
-		  "no verbs for programs: NCCL and UCX see no RDMA device" },
+		{ "CONFIG_DMA_SHARED_BUFFER", NULL, "GPU memory cannot be exported as DMA-BUF" },
+		{ "CONFIG_INFINIBAND_USER_ACCESS", "ib_uverbs", "NCCL and UCX see no RDMA device" },
 	};
 
 	if (skip_without_config(ctx))
@@ -93,14 +91,14 @@ static void check_rdma_options(struct rule_context *ctx)
 			PASS(ctx, .subject = n->name, .evidence = { fact });
 		else if (n->module && node_module(ctx->node, n->module))
 			PASS(ctx, .subject = n->name,
-			     .observed = text_printf(ctx, "%s is loaded all the same", n->module),
+			     .observed = text_printf(ctx, "not set, but %s is loaded", n->module),
 			     .evidence = {
 				     fact_path(ctx->arena, "modules.loaded", n->module, "state") });
 		else if (built == FACT_UNKNOWN)
 			UNKNOWN(ctx, .subject = n->name, .evidence = { fact });
 		else
 			FAIL(ctx, .subject = n->name,
-			     .observed = text_printf(ctx, "not set: %s", n->what),
+			     .observed = text_printf(ctx, "not set: %s", n->effect),
 			     .expected = text_printf(ctx, "%s=y or m", n->name),
 			     .evidence = { fact });
 	}
@@ -116,35 +114,33 @@ static const struct rule kernel_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_p2pdma,
 		.impact =
-			"Registering GPU memory with a NIC by DMA-BUF fails, and NCCL copies through the host.",
-		.remedy =
-			"Boot a kernel with CONFIG_PCI_P2PDMA=y (and ZONE_DEVICE, which it needs), or load "
-			"nvidia-peermem where the RDMA stack offers peer memory.",
+			"Registering GPU memory with a NIC by DMA-BUF fails. NCCL copies through host memory.",
+		.remedy = "Boot a kernel with CONFIG_PCI_P2PDMA=y.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = CONFIG_READS " The flavour of the driver, nvidia_peermem and OFED.",
-		.why = "Distribution kernels have it; small ones made for containers or appliances did not always. "
-		       "That it is needed is known from a report, not from the driver's documentation, so this is a "
-		       "warning, and information where peer memory is the other way.",
+		.why = "Distribution kernels have the option. Small kernels for containers or appliances did not always. The "
+		       "need is known from one report, so this is a warning, and a note where peer memory gives another path.",
 		.check = "grep PCI_P2PDMA /boot/config-$(uname -r)",
 		.sources =
-			"Linux: drivers/pci/Kconfig, PCI_P2PDMA\ngithub.com/siderolabs/pkgs/pull/1356",
+			"Linux 6.1.192: drivers/pci/Kconfig (PCI_P2PDMA)\ngithub.com/siderolabs/pkgs pull 1356",
 	},
 	{
 		.id = "kernel/config-rdma-missing",
-		.title = "The kernel was built without something that GPUDirect RDMA needs",
+		.title = "GPUDirect RDMA cannot work: the kernel lacks an option that it needs",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rdma_options,
-		.impact = "No DMA-BUF, or no verbs for programs: no GPUDirect RDMA.",
-		.remedy =
-			"Boot a kernel with the option, or install the RDMA stack of OFED or DOCA.",
+		.impact =
+			"GPU memory cannot be exported as DMA-BUF, or programs cannot open RDMA devices.",
+		.remedy = "Boot a kernel with the option.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = CONFIG_READS " The loaded modules: OFED brings ib_uverbs along.",
-		.why = "Kernels that were built for one purpose leave out what that purpose did not need.",
+		.reads = CONFIG_READS " The loaded modules: OFED brings its own ib_uverbs.",
+		.why = "Kernels for a special purpose leave out options that this purpose does not need.",
 		.check =
 			"grep -E 'DMA_SHARED_BUFFER|INFINIBAND_USER_ACCESS' /boot/config-$(uname -r)",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c\n"
-			   "Linux: drivers/infiniband/Kconfig, INFINIBAND_USER_ACCESS",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c (CONFIG_DMA_SHARED_BUFFER)\n"
+			"Linux 6.1.192: drivers/infiniband/Kconfig (INFINIBAND_USER_ACCESS)",
 	},
 };
 

@@ -6,14 +6,14 @@
 #include "base/span.h"
 #include "evaluate/rule.h"
 
-/* At or under this nothing of use can be registered; it is also Docker's and systemd's default. */
+/* At or below this too little can be registered; systemd's and Docker's defaults are below it. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
 /* systemd-system.conf(5), DefaultLimitMEMLOCK= */
 #define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
 /* The last line that sets the limit of a launcher's unit, or of users in limits.conf. A hard limit there gives
  * nothing: it bounds what a soft one may. */
-static const struct limit_setting *who_sets(const struct node *node, const char *unit)
+static const struct limit_setting *find_setting(const struct node *node, const char *unit)
 {
 	const struct limit_setting *found = NULL;
 
@@ -26,46 +26,41 @@ static const struct limit_setting *who_sets(const struct node *node, const char 
 	return found;
 }
 
-static const char *say_layer(struct rule_context *ctx, const struct process_limits *p)
+static const char *origin_text(struct rule_context *ctx, const struct process_limits *p)
 {
-	const struct limit_setting *own = NULL, *users = who_sets(ctx->node, NULL);
+	const struct limit_setting *own = NULL, *users = find_setting(ctx->node, NULL);
 
 	if (p == &ctx->node->limits.self && is_known(ctx->node->os.container))
-		return text_printf(ctx, "; the container (%s) was given no more",
-				   ctx->node->os.container.value);
-	/* A login's session: pam_limits and the shell have set it. */
+		return text_printf(ctx, " in this container (%s)", ctx->node->os.container.value);
+	/* A login session: pam_limits and the shell have set it. */
 	if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".scope"))
 		return "";
 	if (is_known(p->unit))
-		own = who_sets(ctx->node, p->unit.value);
+		own = find_setting(ctx->node, p->unit.value);
 	if (own)
-		return text_printf(ctx, "; %s:%" PRIu64 " sets it", own->file.value,
-				   own->line.value);
+		return text_printf(ctx, ", set in %s:%" PRIu64, own->file.value, own->line.value);
 	if (!was_read(ctx->node->limits.settings))
 		return "";
 	if (is_known(p->unit) && users)
-		return text_printf(
-			ctx,
-			"; systemd's default, since %s has no LimitMEMLOCK= (%s does not reach "
-			"services)",
-			p->unit.value, users->file.value);
+		return text_printf(ctx,
+				   "; %s has no LimitMEMLOCK=, and %s does not apply to services",
+				   p->unit.value, users->file.value);
 	if (is_known(p->unit))
-		return text_printf(
-			ctx, "; systemd's default, since %s has no LimitMEMLOCK=", p->unit.value);
+		return text_printf(ctx, "; %s has no LimitMEMLOCK=", p->unit.value);
 	return "";
 }
 
-/* What hands its limit on to jobs. sshd's children take theirs from PAM, and container runtimes set
- * one for each container. */
-static bool hands_on(const struct process_limits *p)
+/* Daemons whose limit jobs inherit. sshd's children get theirs from PAM, and the kubelet's from the container
+ * runtime. */
+static bool passes_limit(const struct process_limits *p)
 {
 	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
 }
 
-/* Does pam_limits raise the limit of those who log in? */
+/* Does pam_limits raise the limit of login sessions? */
 static const struct limit_setting *pam_raises(const struct node *node)
 {
-	const struct limit_setting *users = who_sets(node, NULL);
+	const struct limit_setting *users = find_setting(node, NULL);
 	static const char *const words[] = { "unlimited", "infinity", "-1" };
 
 	for (size_t i = 0; users && i < sizeof(words) / sizeof(words[0]); i++)
@@ -74,10 +69,10 @@ static const struct limit_setting *pam_raises(const struct node *node)
 	return NULL;
 }
 
-/* What limits.conf gives who logs in instead of LIMIT: its numbers are KiB. */
+/* The limit of login sessions by limits.conf, whose numbers are KiB; else LIMIT. */
 static uint64_t after_login(const struct node *node, uint64_t limit)
 {
-	const struct limit_setting *users = who_sets(node, NULL);
+	const struct limit_setting *users = find_setting(node, NULL);
 	uint64_t kib;
 
 	if (!users || span_u64(span_of(users->value.value), 10, &kib) || kib > UINT64_MAX / 1024)
@@ -85,16 +80,16 @@ static uint64_t after_login(const struct node *node, uint64_t limit)
 	return kib * 1024;
 }
 
-/* Jobs come from the scheduler where there is one: what a login gets matters less then. */
+/* With a scheduler, jobs do not come from login sessions. */
 static bool has_scheduler(const struct node *node)
 {
 	for_each(p, &node->limits.launchers)
-		if (hands_on(p))
+		if (passes_limit(p))
 			return true;
 	return false;
 }
 
-/* ---- a session that shows what limits.conf does ---- */
+/* ---- a session that shows whether limits.conf is in effect ---- */
 
 static bool is_session(const struct process_limits *p)
 {
@@ -109,7 +104,7 @@ static bool is_root_login(const struct env_facts *env)
 	       (!is_known(env->login_uid) && !known_not(env->uid, 0));
 }
 
-/* Whoever asks has logged in, and has less than limits.conf gives who logs in. */
+/* This is a login session, and has less than limits.conf says. */
 static bool contradicts(const struct node *node)
 {
 	const struct process_limits *self = &node->limits.self;
@@ -140,15 +135,15 @@ static void check_session(struct rule_context *ctx)
 		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = node->limits.self.unit.value,
 			.observed = text_printf(ctx,
-						"this login has %s, although %s:%" PRIu64
-						" says %s: the file is not in effect",
+						"this login session has %s; %s:%" PRIu64
+						" says %s and is not in effect",
 						format_bytes(ctx->arena, limit), raised->file.value,
 						raised->line.value, raised->value.value),
-			.expected = "what limits.conf says",
+			.expected = "the limit in limits.conf",
 			.remedy =
-				"Log in anew, if the file was changed since. Else have pam_limits called: session "
-				"required pam_limits.so in the service's file in /etc/pam.d, UsePAM yes in "
-				"sshd_config, and no later line of limits.d that says otherwise.",
+				"Log in again if the file was changed since. Else enable pam_limits: \"session required "
+				"pam_limits.so\" in the service's file in /etc/pam.d, and UsePAM yes in sshd_config. "
+				"Check that no later line in limits.d has another value.",
 			.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
 			.evidence = { fact, setting });
 }
@@ -158,7 +153,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 {
 	const struct limit_setting *raised = pam_raises(ctx->node);
 	uint64_t own = limit;
-	/* What systemd gives every service is no sign that somebody meant logins to have it. */
+	/* systemd's default for every service says nothing about logins. */
 	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(ctx->node);
 	enum severity severity;
 
@@ -168,11 +163,10 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 						 : SEVERITY_WARN;
 
 	if (raised && contradicts(ctx->node) && !is_root_login(&ctx->node->env))
-		return; /* check_session() has said so */
+		return; /* check_session() reports it */
 	if (raised)
 		PASS(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx,
-					     "%s, and %s:%" PRIu64 " raises it for who logs in",
+		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
 					     format_bytes(ctx->arena, limit), raised->file.value,
 					     raised->line.value),
 		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
@@ -182,19 +176,18 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
 		FAIL_AS(ctx, severity, .subject = p->name.value,
-			.observed = text_printf(ctx, "%s for who logs in, and limits.conf %s",
+			.observed = text_printf(ctx, "%s for login sessions; limits.conf %s",
 						format_bytes(ctx->arena, limit),
 						limit == own ? "does not raise it" : "says so"),
-			.expected = "unlimited, where jobs are started over ssh",
-			.evidence = { fact, "limits.settings" });
+			.expected = "unlimited", .evidence = { fact, "limits.settings" });
 }
 
-/* ---- what the limit does not bind ---- */
+/* ---- processes that the limit does not apply to ---- */
 
 #define CAP_IPC_LOCK_BIT 14 /* include/uapi/linux/capability.h */
 
-/* Whoever has CAP_IPC_LOCK registers as much as they like (Linux: drivers/infiniband/core/umem.c). True where
- * that answers for the job's process, or cannot be told. */
+/* A process with CAP_IPC_LOCK is not limited (Linux: drivers/infiniband/core/umem.c, ib_umem_get()). True where that
+ * answers for the job's process, or is not known. */
 static bool check_capability(struct rule_context *ctx, const struct process_limits *p,
 			     const char *fact)
 {
@@ -207,13 +200,14 @@ static bool check_capability(struct rule_context *ctx, const struct process_limi
 		return false;
 	if (is_known(env->capabilities) && is_known(env->initial_user_namespace))
 		PASS(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx, "%s, which does not bind it: it has CAP_IPC_LOCK",
+		     .observed = text_printf(ctx,
+					     "%s; it has CAP_IPC_LOCK, so the limit does not apply",
 					     format_bytes(ctx->arena, p->memlock_soft_bytes.value)),
 		     .evidence = { fact, capabilities, namespace });
 	else
 		UNKNOWN(ctx, .subject = p->name.value,
 			.observed =
-				text_printf(ctx, "%s, and whether it has CAP_IPC_LOCK was not read",
+				text_printf(ctx, "%s; whether it has CAP_IPC_LOCK is not known",
 					    format_bytes(ctx->arena, p->memlock_soft_bytes.value)),
 			.evidence = { is_known(env->capabilities) ? namespace : capabilities,
 				      fact });
@@ -228,8 +222,8 @@ static const struct process_limits *launcher(const struct node *node, const char
 	return NULL;
 }
 
-/* Docker gives its containers what default-ulimits of daemon.json says, else containerd's own limit, which is
- * that of its shims. With a kubelet containerd has other masters too. */
+/* Docker's containers get default-ulimits of daemon.json, else containerd's own limit, which its shims have. With a
+ * kubelet, containerd starts other containers too. */
 static bool starts_for_docker(const struct node *node, const struct process_limits *p)
 {
 	if (str_is(p->name, "dockerd"))
@@ -249,7 +243,7 @@ static const struct limit_setting *docker_gives(const struct node *node)
 	return found;
 }
 
-/* True where Docker's configuration answers for P, or cannot be told. */
+/* True where Docker's configuration answers for P, or is not known. */
 static bool check_docker(struct rule_context *ctx, const struct process_limits *p, const char *fact)
 {
 	const struct limit_setting *given = docker_gives(ctx->node);
@@ -268,7 +262,8 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 			      (size_t)(given - ctx->node->limits.settings.items));
 	if (span_u64(span_of(given->value.value), 10, &bytes))
 		PASS(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx, "%s gives containers all", given->file.value),
+		     .observed = text_printf(ctx, "%s gives containers no limit",
+					     given->file.value),
 		     .evidence = { setting, fact });
 	else
 		FAIL_AS(ctx, bytes <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
@@ -277,10 +272,29 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 						given->file.value, format_bytes(ctx->arena, bytes)),
 			.expected = "memlock -1 in default-ulimits",
 			.remedy =
-				"Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1, and restart "
-				"docker; or start containers with --ulimit memlock=-1 or --cap-add=IPC_LOCK.",
+				"Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1 and restart docker. Or "
+				"start containers with --ulimit memlock=-1.",
 			.evidence = { setting, fact });
 	return true;
+}
+
+/* How the limit of this launcher is raised. */
+static const char *remedy_memlock(struct rule_context *ctx, const struct process_limits *p,
+				  bool own)
+{
+	if (own && is_known(ctx->node->os.container))
+		return "Start the container with --ulimit memlock=-1, in Kubernetes with the capability "
+		       "IPC_LOCK.";
+	if (own)
+		return NULL;
+	if (is_known(p->unit))
+		return text_printf(
+			ctx,
+			"Set LimitMEMLOCK=infinity in a drop-in of %s, then restart it. Jobs "
+			"that run keep the old limit.",
+			p->unit.value);
+	return text_printf(ctx, "Raise the limit where %s is started, then restart it.",
+			   p->name.value);
 }
 
 static void check_process(struct rule_context *ctx, const struct process_limits *p,
@@ -307,8 +321,10 @@ static void check_process(struct rule_context *ctx, const struct process_limits 
 		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,
 			.observed = text_printf(ctx, "%s%s", format_bytes(ctx->arena, limit),
-						say_layer(ctx, p)),
-			.expected = "unlimited", .evidence = { fact });
+						origin_text(ctx, p)),
+			.expected = "unlimited",
+			.remedy = remedy_memlock(ctx, p, p == &ctx->node->limits.self),
+			.evidence = { fact });
 }
 
 static void check_memlock(struct rule_context *ctx)
@@ -333,8 +349,8 @@ static void check_memlock(struct rule_context *ctx)
 		if (!str_is(p->name, "kubelet"))
 			check_process(ctx, p,
 				      text_printf(ctx, "limits.launchers[%s]", p->name.value));
-	/* The shell of whoever asks is not a job, unless a job's process was named. In a container it has what the
-	 * container was given. */
+	/* This program's shell is not a job, unless a job's process was named. In a container it has the container's
+	 * limit. */
 	if (!was_read(limits->launchers) && !jobs)
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 	else if ((jobs || limits->launchers.count == 0) &&
@@ -344,8 +360,8 @@ static void check_memlock(struct rule_context *ctx)
 
 /* ---- limits/nofile ---- */
 
-/* A job of some thousand ranks has as many sockets and pipes; systemd's default is 1024. No source
- * gives a number. */
+/* A job of some thousand ranks has as many sockets and pipes; systemd's default is 1024. No source gives a
+ * number. */
 #define NOFILE_WANTED 65536
 
 static void check_files_of(struct rule_context *ctx, const struct process_limits *p,
@@ -358,9 +374,9 @@ static void check_files_of(struct rule_context *ctx, const struct process_limits
 	else if (p->nofile_soft.value >= NOFILE_WANTED)
 		PASS(ctx, .subject = p->name.value, .evidence = { fact });
 	else
-		FAIL(ctx, .subject = p->name.value,
+		NOTE(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%" PRIu64 " open files", p->nofile_soft.value),
-		     .expected = "65536 or more, for jobs of many ranks", .evidence = { fact });
+		     .evidence = { fact });
 }
 
 static void check_nofile(struct rule_context *ctx)
@@ -373,7 +389,7 @@ static void check_nofile(struct rule_context *ctx)
 		return;
 	}
 	for_each(p, &limits->launchers)
-		if (hands_on(p))
+		if (passes_limit(p))
 			check_files_of(ctx, p,
 				       text_printf(ctx, "limits.launchers[%s]", p->name.value));
 	if (is_known(ctx->node->env.pid))
@@ -381,7 +397,7 @@ static void check_nofile(struct rule_context *ctx)
 	if (ctx->findings->count == before && !was_read(limits->launchers))
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 	else if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx, .observed = "nothing that starts jobs runs here; no --pid",
+		NOT_APPLICABLE(ctx, .observed = "no job launcher runs here",
 			       .evidence = { "limits.launchers" });
 }
 
@@ -396,7 +412,7 @@ static void check_shm(struct rule_context *ctx)
 	struct fact_u64 bytes = ctx->node->limits.shm_bytes;
 
 	if (is_absent(bytes))
-		FAIL(ctx, .observed = "there is no /dev/shm", .expected = "1 GiB or more",
+		FAIL(ctx, .observed = "/dev/shm does not exist", .expected = "1 GiB or more",
 		     .evidence = { "limits.shm_bytes" });
 	else if (!is_known(bytes))
 		UNKNOWN(ctx, .evidence = { "limits.shm_bytes" });
@@ -412,82 +428,75 @@ static void check_shm(struct rule_context *ctx)
 static const struct rule limits_rules[] = {
 	{
 		.id = "limits/memlock",
-		.title = "What starts jobs may not lock enough memory",
+		.title = "RDMA fails: the job launcher's locked-memory limit is too low",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_memlock,
 		.impact =
-			"Registering memory fails: ibv_reg_mr \"Cannot allocate memory\", NCCL and MPI do "
-			"not start.",
+			"Memory cannot be registered: ibv_reg_mr \"Cannot allocate memory\". NCCL and MPI do not start.",
 		.remedy =
-			"LimitMEMLOCK=infinity in a drop-in of the launcher's unit, then restart it; "
-			"limits.conf only reaches logins. In Docker: --ulimit memlock=-1, or default-ulimits in "
-			"daemon.json; in Kubernetes the capability IPC_LOCK.",
+			"Raise the limit to unlimited where jobs are started: LimitMEMLOCK=infinity in a drop-in of the "
+			"launcher's unit, then restart it.",
 		.fix = { "raise-limit", { "memlock" } },
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, "
-			"sshd, ...) and of --pid; unit files, drop-ins, limits.conf and default-ulimits of "
-			"/etc/docker/daemon.json for who sets it; the capabilities of a job's process; the limit of the "
-			"login session that asks.",
-		.why = "Jobs inherit the limit from the daemon that starts them; in a container what was given to "
-		       "it counts, which is this process's own. systemd services do not read "
-		       "limits.conf, so an entry there that says unlimited changes nothing for slurmd. A login session with less than limits.conf says "
-		       "shows that the file is not in effect. Docker's "
-		       "default-ulimits stand over the daemon's own limit. Whoever has CAP_IPC_LOCK, as pods that "
-		       "use RDMA mostly do, is not bound by it.",
+			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, sshd, ...) and "
+			"of --pid; unit files, drop-ins, limits.conf, and default-ulimits in /etc/docker/daemon.json; the "
+			"capabilities of a job's process; the limit of this login session.",
+		.why = "Jobs inherit the limit from the daemon that starts them. In a container this process's own limit is "
+		       "the container's. Services do not read limits.conf, so an entry there changes nothing for slurmd. "
+		       "A login session with less than limits.conf says shows that the file is not in effect. Docker's "
+		       "default-ulimits replace the daemon's own limit. The limit does not apply to a process with "
+		       "CAP_IPC_LOCK, which most pods with RDMA have.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
 		.sources =
-			"rdma-core: libibverbs/init.c\nNCCL user guide, troubleshooting\n"
-			"systemd.exec(5), LimitMEMLOCK=; limits.conf(5); dockerd(8), default-ulimits\n"
-			"Linux: drivers/infiniband/core/umem.c, ib_umem_get()",
+			"Linux 6.1: drivers/infiniband/core/umem.c, ib_umem_get()\n"
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
+			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
 	},
 	{
 		.id = "limits/nofile",
-		.title = "What starts jobs may open few files",
+		.title = "Large jobs may fail to connect: the job launcher allows few open files",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_nofile,
-		.impact = "Large jobs fail with \"Too many open files\" when they connect.",
+		.impact = "Large jobs can fail with \"Too many open files\" when they connect.",
 		.remedy =
-			"LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it; in Docker "
-			"--ulimit nofile=1048576.",
+			"Set LimitNOFILE=1048576 in a drop-in of the launcher's unit, then restart it. In Docker: --ulimit "
+			"nofile=1048576.",
 		.fix = { "raise-limit", { "nofile" } },
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "/proc/PID/limits of the launchers that run and of --pid.",
-		.why = "NCCL and MPI hold sockets for each peer, data loaders files and pipes for each "
-		       "worker. How many a job takes depends on its size: no source gives a number, 65536 is "
-		       "what large sites set. Programs may raise the soft limit up to the hard one "
-		       "themselves.",
+		.why = "NCCL and MPI hold sockets for each peer, data loaders files and pipes for each worker. The number "
+		       "depends on the size of the job. No source gives one, so less than 65536 is a note. Programs can "
+		       "raise the soft limit to the hard limit themselves.",
 		.check = "grep 'open files' /proc/$(pgrep -o slurmd)/limits",
-		.sources = "systemd.exec(5), LimitNOFILE=; setrlimit(2)",
+		.sources = "systemd.exec(5) of systemd 252: LimitNOFILE=\nsetrlimit(2)",
 	},
 	{
 		.id = "limits/shm-too-small",
-		.title = "/dev/shm is small",
+		.title = "NCCL and data loaders fail: /dev/shm is too small",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_shm,
 		.impact =
-			"NCCL fails to start within the node (\"unhandled system error\", \"posix_fallocate "
-			"failed: No space left on device\"); PyTorch data loaders end with a bus error.",
+			"NCCL does not start within the node (\"unhandled system error\", \"posix_fallocate failed: No space "
+			"left on device\"). PyTorch data loaders end with a bus error.",
 		.remedy =
-			"In Docker --shm-size=1g or --ipc=host; in Kubernetes an emptyDir with medium: "
-			"Memory on /dev/shm; on a host mount -o remount,size=50% /dev/shm and the line in "
-			"/etc/fstab.",
-		.activation = ACTIVATION_NOW,
+			"Docker: --shm-size=1g or --ipc=host. Kubernetes: an emptyDir with medium: Memory on /dev/shm. Host: "
+			"mount -o remount,size=50% /dev/shm, and the same size in /etc/fstab.",
+		.activation = ACTIVATION_RECREATE,
 		.reads =
-			"The size of the file system at /dev/shm; in a tree size= in its mount table.",
-		.why = "Ranks of one node talk through files there: several MiB for each pair of GPUs. 64 MiB "
-		       "is Docker's default and too little for four GPUs, hence an error; 1 GiB is what "
-		       "NCCL's documentation asks for. The host's own size says nothing of a container's: "
-		       "run this within it.",
+			"The size of the file system at /dev/shm; in a copy size= in its mount table.",
+		.why = "Ranks of one node exchange data through files there: several MiB for each pair of GPUs. 64 MiB, "
+		       "Docker's default, is an error. NCCL's documentation asks for 1 GiB. The host's size says nothing "
+		       "about a container's: run this program in the container.",
 		.check = "df -h /dev/shm",
 		.sources =
-			"NCCL: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
-			"Linux: Documentation/filesystems/tmpfs.rst",
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
+			"tmpfs(5); docker-run(1), --shm-size",
 	},
 };
 

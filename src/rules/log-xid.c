@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-xid.c - errors that the NVIDIA driver numbers (Xid), judged for each GPU by the worst of them. */
+/* log-xid.c - numbered errors of the NVIDIA driver (Xid); the worst of each GPU counts (rule log/xid). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,42 +12,40 @@
 
 enum xid_action {
 	XID_IGNORE,
-	XID_APPLICATION, /* the program's own fault, or only it has to start again */
+	XID_APPLICATION, /* the program's fault, or only the program has to be restarted */
 	XID_WATCH,
 	XID_RESET,
 	XID_REBOOT,
 	XID_SUPPORT,
 };
 
-/* What the operator has to do, worst last; an Xid that is not in the table is to be looked up. */
+/* By what has to be done, worst last. */
 static const struct {
 	const char *words;
 	enum severity severity;
+	enum action action;
 	const char *remedy;
 } actions[] = {
-	[XID_IGNORE] = { "nothing to do", SEVERITY_INFO, "Nothing." },
-	[XID_APPLICATION] = { "the application's", SEVERITY_INFO,
-			      "Look at the program that ran (compute-sanitizer); start it "
-			      "again." },
-	[XID_WATCH] = { "to be watched", SEVERITY_WARN,
-			"Look it up in NVIDIA's Xid catalog; if it comes again, drain the node "
+	[XID_IGNORE] = { "harmless", SEVERITY_INFO, ACTION_NONE, NULL },
+	[XID_APPLICATION] = { "a fault of the application", SEVERITY_INFO, ACTION_NONE, NULL },
+	[XID_WATCH] = { "to be watched", SEVERITY_WARN, ACTION_NONE,
+			"Look the number up in NVIDIA's Xid catalog. If the error returns, drain the node "
 			"and run the vendor's diagnostics." },
-	[XID_RESET] = { "the GPU has to be reset", SEVERITY_ERR,
-			"Drain the node, reset the GPU (nvidia-smi -r) or reboot. If it comes "
-			"again, run the vendor's diagnostics." },
-	[XID_REBOOT] = { "the node has to be rebooted", SEVERITY_ERR,
-			 "Drain and reboot the node, or power it off and on. If it comes again, "
-			 "look at power, riser and PCIe slot, and ask the vendor." },
-	[XID_SUPPORT] = { "the vendor has to be asked", SEVERITY_ERR,
-			  "Drain the node, run nvidia-bug-report.sh and the vendor's "
-			  "diagnostics." },
+	[XID_RESET] = { "the GPU needs a reset", SEVERITY_ERR, ACTION_RESET_GPU,
+			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
+			"returns, run the vendor's diagnostics." },
+	[XID_REBOOT] = { "the node needs a reboot", SEVERITY_ERR, ACTION_REBOOT,
+			 "Drain and reboot the node, or power it off and on. If the error returns, "
+			 "check power, riser and PCIe slot, and ask the vendor." },
+	[XID_SUPPORT] = { "the vendor must be asked", SEVERITY_ERR, ACTION_REPLACE_HARDWARE,
+			  "Drain the node. Run nvidia-bug-report.sh and the vendor's diagnostics." },
 };
 
 /*
  * Numbers and names: nverror.h of open-gpu-kernel-modules. Actions: column "Resolution Bucket
- * (Immediate Action)" of NVIDIA's Xid catalog; where it says "ignore" and then "contact support",
- * watch. The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 says otherwise. 167
- * has no action there: a PCIe link that times out is the platform's.
+ * (Immediate Action)" of NVIDIA's Xid catalog; "ignore" followed by "contact support" is watch here.
+ * The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 names another action. 167 has
+ * no action there; a PCIe link that times out needs the platform's reset.
  */
 static const struct xid {
 	unsigned int first;
@@ -123,7 +121,7 @@ static const struct xid {
 #define XID_RECOVERY_ACTION 154
 
 /* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
- * drained where only they are to go. */
+ * only drained. */
 static enum xid_action recovery_action(const char *line)
 {
 	const char *to = strstr(line, " to 0x");
@@ -147,13 +145,13 @@ struct seen {
 	const char *since; /* what ended it; NULL: nothing */
 };
 
-/* What the lines of one number say of a GPU; BDF "": those that name none. */
+/* Reads the lines of one number about a GPU; BDF "": the lines that name none. */
 static bool read_line(const struct log_line *line, const char *bdf, struct seen *seen)
 {
 	const struct log_subject *own = *bdf ? log_of_device(line, bdf) : NULL;
 
 	*seen = (struct seen){ .action = XID_WATCH,
-			       .name = "not in this program's table",
+			       .name = "not in the table of Xids",
 			       .line = line,
 			       .last = own ? own->last.value : line->last.value,
 			       .last_us = own ? own->last_us : line->last_us };
@@ -203,7 +201,7 @@ static const char *say_xid(struct rule_context *ctx, const struct seen *seen, co
 			   actions[seen->action].words, others, seen->last);
 }
 
-/* The worst Xid of the GPU; what names it beside others is the action's word for it. */
+/* Answers for the worst Xid of the GPU, and names the others. */
 static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
 	struct seen worst = { .line = NULL }, seen;
@@ -220,7 +218,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
 		.observed = say_xid(ctx, &worst, others), .expected = "no Xid since the boot",
-		.remedy = actions[worst.action].remedy,
+		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),
 			      fact_of(ctx, &worst, bdf, "count") });
 }
@@ -253,32 +251,33 @@ static void check_xid(struct rule_context *ctx)
 static const struct rule log_xid_rules[] = {
 	{
 		.id = "log/xid",
-		.title = "The driver reported an error of a GPU (Xid)",
+		.title = "The driver reported a GPU error (Xid)",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_xid,
-		.impact = "Work on this GPU failed or will: by the number, memory, NVLink, the "
-			  "PCIe link, the GPU's own firmware, or only the program.",
-		.remedy = "See NVIDIA's Xid catalog for the number.",
+		.impact =
+			"Work on this GPU failed or will fail. The number names the part: memory, NVLink, "
+			"PCIe link, the GPU's firmware, or only the program.",
+		.remedy = "Look the number up in NVIDIA's Xid catalog.",
+		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"NVRM: Xid\" lines of this boot, and in Xid 154 the recovery action "
-			 "that the driver asks for.",
-		.why = "The severity follows the immediate action of NVIDIA's catalog: reset and "
-		       "reboot are errors, what is to be watched is a warning, what a program does "
-		       "to itself (13, 31, 43) is information. No number by itself proves a wrong "
-		       "setting of the host. An Xid that asks for a reset or a boot is over when the "
-		       "log says later that the driver was loaded again, or that the GPU was reset or "
-		       "found on the bus again. A number that is not in the table is a warning.",
+		.reads =
+			"\"NVRM: Xid\" lines of this boot. Xid 154 names the recovery action that the driver "
+			"requests.",
+		.why = "The severity follows the immediate action of NVIDIA's catalog. Reset and reboot are "
+		       "errors. Errors to watch are warnings. Faults of a program (13, 31, 43) are notes. An "
+		       "Xid that asks for a reset or a reboot is over if the log says later that the driver "
+		       "was loaded again, or that the GPU was reset or found on the bus again. A number that "
+		       "is not in the table is a warning.",
 		.check = "dmesg | grep Xid",
-		.sources = "NVIDIA GPU deployment documentation, Analyzing Xid Errors with the Xid "
-			   "Catalog (docs.nvidia.com/deploy/xid-errors)\n"
-			   "open-gpu-kernel-modules: src/common/sdk/nvidia/inc/nverror.h\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia/nvlink_linux.c, "
-			   "src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
-			   "Linux: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c "
-			   "(pci_dev_restore)\n"
-			   "github.com/leptonai/gpud: "
-			   "components/accelerator/nvidia/xid/catalog_generated.go",
+		.sources =
+			"NVIDIA Xid Errors: Analyzing Xid Errors with the Xid Catalog (October 2025), column "
+			"Immediate Action\n"
+			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
+			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
+			"Linux: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
+			"github.com/leptonai/gpud v0.13.0-rc.0: "
+			"components/accelerator/nvidia/xid/catalog_generated.go",
 	},
 };
 

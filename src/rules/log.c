@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log.c - lines of the kernel log that name their cause. */
+/* log.c - lines of the kernel log that name their cause (rules log/...). */
 #include <string.h>
 
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/gpus.h"
 #include "query/kind.h"
 #include "query/log-age.h"
 #include "query/topology.h"
+
+#define US_PER_S UINT64_C(1000000)
+#define CLOCK_SLACK_S 2 /* the log counts from the boot, prove's document has the clock */
+
+/* Was prove refused the mapping that it tried as a job? */
+static bool was_prove_refused(const struct proof_facts *proof)
+{
+	for_each(t, &proof->tries)
+		if (known_is(t->works, false) &&
+		    (str_is(t->kind, PROOF_DOORBELL_JOB) || str_is(t->kind, PROOF_UAR_JOB)))
+			return true;
+	return false;
+}
+
+/* Were all those lines written while prove ran? */
+static bool is_of_prove(const struct node *node, const struct log_line *line)
+{
+	const struct proof_facts *proof = &node->proof;
+	uint64_t first, last;
+
+	if (proof->state != FACT_KNOWN || !is_known(proof->time_s) ||
+	    !is_known(proof->duration_ms) || !is_known(node->os.boot_time_s) ||
+	    !is_known(line->first_us) || !is_known(line->last_us))
+		return false;
+	first = node->os.boot_time_s.value + line->first_us.value / US_PER_S;
+	last = node->os.boot_time_s.value + line->last_us.value / US_PER_S;
+	return was_prove_refused(proof) && last <= proof->time_s.value + CLOCK_SLACK_S &&
+	       first + proof->duration_ms.value / 1000 + CLOCK_SLACK_S >= proof->time_s.value;
+}
 
 static void check_allow_peermapping(struct rule_context *ctx)
 {
@@ -15,9 +45,12 @@ static void check_allow_peermapping(struct rule_context *ctx)
 
 	if (skip_without_driver(ctx))
 		return;
-	if (line)
+	if (line && is_of_prove(ctx->node, line))
+		NOTE(ctx, .observed = "the refusals are those of nvnodecheck prove's own trial",
+		     .evidence = { "log.lines[allow-peermapping].last", "proof.tries" });
+	else if (line)
 		FAIL(ctx, .observed = line->last.value,
-		     .expected = "PeerMappingOverride=1: see driver/peer-mapping-override",
+		     .expected = "PeerMappingOverride=1 in RegistryDwords",
 		     .evidence = { "log.lines[allow-peermapping].last",
 				   "driver.params[RegistryDwords].value" });
 	else
@@ -42,7 +75,7 @@ static const char *init_stage(const char *line)
 	case 3:
 		return "in the video BIOS";
 	case 4:
-		return "for lack of resources";
+		return "while setting up NVLink or resources";
 	case 6:
 		return "in the GSP firmware";
 	default:
@@ -50,22 +83,22 @@ static const char *init_stage(const char *line)
 	}
 }
 
-/* Until 545.23.06 the open modules took GPUs that are not data-centre ones only where they were told to
- * (nv-reg.h, NV_REG_OPENRM_ENABLE_UNSUPPORTED_GPUS). */
+/* Before 545.23.06 the open modules drive other than data-centre GPUs only with this option (nv-reg.h,
+ * NV_REG_OPENRM_ENABLE_UNSUPPORTED_GPUS). */
 static const char *init_remedy(const struct node *node)
 {
 	if (!node_log(node, "open-unsupported-gpu"))
 		return NULL;
-	return "Set NVreg_OpenRmEnableUnsupportedGpus=1 (options nvidia, in modprobe.d) and load the driver again, "
-	       "or install the proprietary modules, or a driver from 545 on, whose open modules need no option.";
+	return "Install driver 545 or later. Or set NVreg_OpenRmEnableUnsupportedGpus=1 for nvidia in modprobe.d "
+	       "and load the driver again.";
 }
 
-static const char *say_init(struct rule_context *ctx, const char *line, const char *remedy)
+static const char *init_text(struct rule_context *ctx, const char *line, const char *remedy)
 {
-	const char *stage = remedy ? "because these open kernel modules take data-centre GPUs alone"
+	const char *stage = remedy ? "because these open kernel modules drive only data-centre GPUs"
 				   : init_stage(line);
 
-	return stage ? text_printf(ctx, "%s: it failed %s", line, stage) : line;
+	return stage ? text_printf(ctx, "%s (failed %s)", line, stage) : line;
 }
 
 /* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
@@ -85,7 +118,7 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 		     .observed = text_printf(ctx, "%s; since then %s", last, since),
 		     .evidence = { fact });
 	else
-		FAIL(ctx, .subject = name, .observed = say_init(ctx, last, remedy),
+		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, remedy),
 		     .expected = "the driver initialises every GPU", .remedy = remedy,
 		     .evidence = { fact,
 				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
@@ -109,7 +142,7 @@ static void check_rm_init(struct rule_context *ctx)
 
 /* ---- DMA-BUF ---- */
 
-/* The kernel itself turned a mapping of a GPU's memory away (drivers/pci/p2pdma.c): "mlx5_core 0000:18:00.0: cannot
+/* The kernel itself refused a mapping of a GPU's memory (drivers/pci/p2pdma.c): "mlx5_core 0000:18:00.0: cannot
  * be used for peer-to-peer DMA as the client and provider (0000:19:00.0) do not share an upstream bridge". */
 static const struct log_subject *p2pdma_refused(const struct node *node)
 {
@@ -133,8 +166,9 @@ static void check_dmabuf(struct rule_context *ctx)
 		     .expected = "the NIC attaches to GPU memory",
 		     .remedy =
 			     node_is(ctx->node, KIND_GRACE)
-				     ? "Load the driver with NVreg_GrdmaPciTopoCheckOverride=1, or use a "
-				       "driver from R595 on, and compare ACS with rdma-core's rdma_topo."
+				     ? "If the path between GPU and NIC is known to work, set "
+				       "NVreg_GrdmaPciTopoCheckOverride=1 for nvidia in modprobe.d and load the "
+				       "driver again. Check ACS with rdma_topo check."
 				     : NULL,
 		     .evidence = { "log.lines[dmabuf-attach-failed].last",
 				   "log.lines[dmabuf-attach-failed].count",
@@ -142,8 +176,7 @@ static void check_dmabuf(struct rule_context *ctx)
 	else if (p2pdma)
 		FAIL(ctx, .observed = p2pdma->last.value,
 		     .expected = "the NIC attaches to GPU memory",
-		     .remedy =
-			     "Use a NIC below the same root complex as the GPU, or below one switch with it.",
+		     .remedy = "Use a NIC below the same PCIe switch or root complex as the GPU.",
 		     .evidence = { "log.lines[p2pdma-refused].last",
 				   "log.lines[p2pdma-refused].count" });
 	else
@@ -157,16 +190,64 @@ static void check_invalid_context(struct rule_context *ctx)
 	if (skip_without_driver(ctx))
 		return;
 	if (line)
-		FAIL(ctx, .observed = line->last.value, .expected = "no such line",
+		NOTE(ctx, .observed = line->last.value,
 		     .evidence = { "log.lines[peermem-invalid-context].last",
 				   "log.lines[peermem-invalid-context].count" });
 	else
 		pass_if_log_whole(ctx);
 }
 
+/* ---- peer-to-peer ---- */
+
+/* "Xid ...: 31, ... Fault is of type FAULT_INFO_TYPE_UNSUPPORTED_KIND" of a GPU. */
+static const struct log_subject *find_unsupported_kind(const struct log_line *mmu_fault)
+{
+	if (mmu_fault)
+		for_each(d, &mmu_fault->devices)
+			if (strstr(d->last.value, "UNSUPPORTED_KIND") ||
+			    strstr(d->first.value, "UNSUPPORTED_KIND"))
+				return d;
+	return NULL;
+}
+
+static size_t count_geforce(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
+
+		n += model && model->kind == GPU_GEFORCE;
+	}
+	return n;
+}
+
+static void check_p2p_fault(struct rule_context *ctx)
+{
+	const struct log_line *xid = node_log(ctx->node, "xid-31");
+	const struct log_line *assertion = node_log(ctx->node, "peer-pte-assertion");
+	const struct log_subject *fault = find_unsupported_kind(xid);
+
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+		return;
+	if (count_geforce(ctx->node) < 2)
+		NOT_APPLICABLE(ctx, .observed = "fewer than two GeForce cards",
+			       .evidence = { "pci.devices" });
+	else if (fault)
+		FAIL(ctx, .subject = fault->name.value, .observed = fault->last.value,
+		     .expected = "no peer mapping that the GPU refuses",
+		     .evidence = { log_device_fact(ctx->arena, xid, fault->name.value, "last") });
+	else if (assertion)
+		FAIL(ctx, .observed = assertion->last.value,
+		     .expected = "no peer mapping that the GPU refuses",
+		     .evidence = { "log.lines[peer-pte-assertion].last" });
+	else
+		pass_if_log_whole(ctx);
+}
+
 /* ---- HMM ---- */
 
-/* A parameter of the nvidia_uvm that is loaded; absent where there is none, unknown where sysfs does not tell. */
+/* A parameter of the loaded nvidia_uvm; absent if it is not loaded, unknown if sysfs does not show it. */
 static struct fact_str uvm_param(const struct node *node, const char *name)
 {
 	const struct module *uvm = node_module(node, "nvidia_uvm");
@@ -179,7 +260,7 @@ static struct fact_str uvm_param(const struct node *node, const char *name)
 	return FACT_NONE(fact_str);
 }
 
-/* The line of modprobe's configuration by which the next load has HMM off: the kernel takes 1, y and Y. */
+/* The assignment that switches HMM off at the next load: the kernel accepts 1, y and Y. */
 static const struct modprobe_assignment *hmm_off_next(const struct node *node)
 {
 	for_each(a, &node->modprobe.assignments)
@@ -192,15 +273,15 @@ static const struct modprobe_assignment *hmm_off_next(const struct node *node)
 
 static void fail_hmm(struct rule_context *ctx, const struct log_line *line, const char *param)
 {
-	static const char expected[] = "addresses for the GPU's memory, or HMM switched off";
+	static const char expected[] = "HMM with enough addresses, or switched off";
 	static const char fact[] = "log.lines[uvm-hmm-failed].last";
 	const struct modprobe_assignment *next = hmm_off_next(ctx->node);
 
 	if (next)
 		PENDING(ctx,
-			.observed = text_printf(ctx,
-						"%s has it off from the next load of nvidia_uvm on",
-						next->file.value),
+			.observed = text_printf(
+				ctx, "%s switches HMM off; nvidia_uvm was not loaded again yet",
+				next->file.value),
 			.expected = expected, .evidence = { param, fact });
 	else
 		FAIL(ctx, .observed = line->last.value, .expected = expected,
@@ -221,7 +302,7 @@ static void check_hmm(struct rule_context *ctx)
 	else if (line && is_unknown(off))
 		UNKNOWN(ctx,
 			.observed =
-				"the log says that it failed; whether it is switched off by now was not read",
+				"the log has a failure; whether HMM is switched off now was not read",
 			.evidence = { param, "log.lines[uvm-hmm-failed].last" });
 	else if (line)
 		fail_hmm(ctx, line, param);
@@ -231,7 +312,7 @@ static void check_hmm(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "log.lines" });
 	else
 		NOT_APPLICABLE(ctx,
-			       .observed = "nothing in the log, where nvidia_uvm says it only with "
+			       .observed = "no line in the log; nvidia_uvm prints it only with "
 					   "uvm_debug_prints=1",
 			       .evidence = { "log.lines" });
 }
@@ -246,13 +327,13 @@ struct nic_event {
 /* Linux: drivers/net/ethernet/mellanox/mlx5/core/events.c */
 static const struct nic_event nic_events[] = {
 	{ "nic-module-error", "a cable or module that the NIC can read" },
-	{ "nic-temperature", "a NIC that is cooled" },
-	{ "nic-insufficient-power", "a slot that gives the power that the NIC asks for" },
+	{ "nic-temperature", "a NIC within its temperature limit" },
+	{ "nic-insufficient-power", "a slot with enough power for the NIC" },
 };
 #define NIC_EVENTS (sizeof(nic_events) / sizeof(nic_events[0]))
 
-/* Has one of the events before the N-th spoken of it? */
-static bool was_said(const struct rule_context *ctx, size_t n, const char *bdf)
+/* Did an event before the N-th name that NIC? */
+static bool was_reported(const struct rule_context *ctx, size_t n, const char *bdf)
 {
 	for (size_t i = 0; i < n; i++)
 		if (log_of_device(node_log(ctx->node, nic_events[i].pattern), bdf))
@@ -269,7 +350,7 @@ static void check_event(struct rule_context *ctx, size_t n)
 	if (!line)
 		return;
 	for_each(nic, &line->devices)
-		if (!was_said(ctx, n, nic->name.value))
+		if (!was_reported(ctx, n, nic->name.value))
 			FAIL_AS(ctx,
 				slot && endpoints_are_integrated(ctx->endpoints) ? SEVERITY_INFO
 										 : SEVERITY_WARN,
@@ -297,77 +378,108 @@ static void check_nic_events(struct rule_context *ctx)
 static const struct rule log_rules[] = {
 	{
 		.id = "log/nic-hardware-event",
-		.title = "A NIC reported a cable, heat or lack of power",
+		.title = "A NIC reported a bad cable, heat or lack of power",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nic_events,
 		.impact =
-			"The port stays down, runs below its rate or goes down under a job; a NIC without power "
-			"for its modules switches them off.",
+			"The port stays down, runs below its rate, or fails under a job. A NIC without enough"
+			" power switches its modules off.",
 		.remedy =
-			"Cable or module: reseat it, or take one that is on the NIC's list. Heat: look at fans and "
-			"airflow. Power: another slot, the slot's auxiliary power cable, or the firmware's slot "
-			"settings.",
+			"Cable or module: reseat or replace it. Heat: check fans and airflow. Power: connect "
+			"the slot's auxiliary power cable, or use another slot.",
+		.mender = MENDER_HARDWARE,
 		.activation = ACTIVATION_NONE,
-		.mender = MENDER_FIRMWARE,
 		.reads =
-			"\"Port module event[error]\", \"High temperature on sensors\" and \"Detected insufficient "
-			"power on the PCIe slot\" of mlx5_core in the kernel log.",
-		.why = "The NIC's firmware says so to its driver, which prints it. That a slot does not advertise "
-		       "its power is another line, and no fault. Whether it is still so the log does not tell. Where "
-		       "GPU and NIC are on one board (GB10) lack of slot power is information.",
-		.check =
-			"dmesg | grep -E 'mlx5.*(module event|temperature|power)'; mlxlink -d BDF -m",
+			"\"Port module event[error]\", \"High temperature on sensors\" and \"Detected insufficient"
+			" power on the PCIe slot\" of mlx5_core in the kernel log.",
+		.why = "The NIC's firmware reports the event and the driver prints it. The log does not show"
+		       " whether it still lasts. On boards with GPU and NIC on one board (GB10) lack of slot"
+		       " power is a note.",
+		.check = "dmesg | grep -E 'mlx5.*(module event|temperature|power)'",
 		.sources =
-			"Linux: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
+			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
 			"github.com/NVIDIA/gpu-operator issue 2511 (slots that advertise nothing)",
 	},
 	{
 		.id = "log/allow-peermapping-denied",
-		.title = "The driver refused to map a NIC's doorbell for the GPU",
+		.title = "A process was refused the mapping of a NIC's doorbell for the GPU",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_allow_peermapping,
 		.impact =
-			"A job without CAP_SYS_ADMIN tried GPU-initiated networking and was turned away.",
-		.remedy = "See driver/peer-mapping-override.",
+			"A process without CAP_SYS_ADMIN used GPU-initiated networking. Jobs of NVSHMEM "
+			"IBGDA, NCCL GIN and DeepEP fail in the same way.",
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"permission denied, allowPeermapping=0\" in the kernel log.",
-		.why = "It is the line that the open driver prints for exactly this, and nothing else. Whether "
-		       "the proprietary modules print it is not known.",
+		.follows = { "driver/peer-mapping-override" },
+		.reads =
+			"\"permission denied, allowPeermapping=0\" in the kernel log. The result of nvnodecheck"
+			" prove, if it is given.",
+		.why = "The open driver prints this line only for this refusal. nvnodecheck prove tries the "
+		       "mapping without privileges and so leaves this line too. With doctor --with its own "
+		       "lines are a note.",
 		.check = "dmesg | grep allowPeermapping",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c "
+			"(osCreateOsDescriptorFromIoMemory)",
+	},
+	{
+		.id = "log/p2p-mapping-fault",
+		.title = "Peer-to-peer fails on these GPUs: the driver made an invalid mapping",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_p2p_fault,
+		.impact =
+			"Copies between GPUs fail or deliver wrong data. CUDA reports an illegal memory access.",
+		.remedy =
+			"Set NCCL_P2P_DISABLE=1 for NCCL jobs: copies then go through host memory. For peer-to-peer "
+			"install a patched driver that supports this GPU model.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"Xid 31 with FAULT_INFO_TYPE_UNSUPPORTED_KIND and failed assertions of field_desc.h in the "
+			"kernel log, and the models of the GPUs.",
+		.why = "The RTX 4090 lacks the hardware for peer-to-peer through a mailbox. A driver that maps a peer "
+		       "in that way writes page table entries that the GPU refuses. The assertion is about a value "
+		       "that does not fit into the entry.",
+		.check = "dmesg | grep -E 'UNSUPPORTED_KIND|field_desc.h'",
+		.sources =
+			"github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md (How it works)\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/inc/libraries/field_desc.h, "
+			"src/nvidia/src/kernel/gpu/mmu/arch/pascal/kern_gmmu_gp100.c",
 	},
 	{
 		.id = "log/uvm-hmm-failed",
-		.title =
-			"The kernel has no addresses for the GPU's memory: HMM fails, and CUDA with it",
+		.title = "CUDA fails in every program: HMM found no addresses for the GPU's memory",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_hmm,
 		.impact =
-			"cuInit fails with CUDA_ERROR_NOT_INITIALIZED (3) in every program, and PyTorch finds no "
-			"GPU, while nvidia-smi shows all of them.",
+			"cuInit fails with CUDA_ERROR_NOT_INITIALIZED (3), and PyTorch finds no GPU. "
+			"nvidia-smi shows all of them.",
 		.remedy =
-			"Write \"options nvidia_uvm uvm_disable_hmm=1\" into a file of /etc/modprobe.d and load "
-			"nvidia_uvm again. Booting with nokaslr, or a kernel in which it is mended, does it too.",
+			"Switch HMM off with the option uvm_disable_hmm=1 of nvidia_uvm, then load nvidia_uvm"
+			" again.",
+		.command = "echo 'options nvidia_uvm uvm_disable_hmm=1' | sudo tee "
+			   "/etc/modprobe.d/nvidia-uvm-hmm.conf",
 		.fix = { "set-option", { "nvidia_uvm", "uvm_disable_hmm", "1" } },
 		.activation = ACTIVATION_RELOAD,
 		.reads =
 			"\"devmem_alloc_pagemap ... err\" of nvidia-uvm in the kernel log, and the parameter "
 			"uvm_disable_hmm of the loaded module.",
-		.why = "The open modules reserve addresses for all of the GPU's memory, where some kernels with "
-		       "address space randomization (KASLR) have too few left. nvidia_uvm prints it only with "
-		       "uvm_debug_prints=1: without that a log that does not have the line says nothing.",
+		.why = "The open modules reserve addresses for all of the GPU's memory. Some kernels with "
+		       "address space randomization (KASLR) have too few left. nvidia_uvm prints the line "
+		       "only with uvm_debug_prints=1, so a log without it proves nothing. Booting with "
+		       "nokaslr also helps.",
 		.check =
-			"modprobe -r nvidia_uvm; modprobe nvidia_uvm uvm_debug_prints=1; start a CUDA program; "
-			"dmesg | grep devmem_alloc_pagemap",
-		.cost = "Programs that let the GPU read memory of malloc() need HMM; those of CUDA's own functions "
-			"do not.",
+			"sudo modprobe -r nvidia_uvm; sudo modprobe nvidia_uvm uvm_debug_prints=1; "
+			"nvidia-smi; dmesg | grep devmem_alloc_pagemap",
+		.cost = "Programs that let the GPU read memory of malloc() need HMM. Memory of CUDA's own "
+			"functions does not.",
 		.sources =
-			"docs.nvidia.com: CUDA 13.2, known issues (CUDA initialization with KASLR)\n"
-			"open-gpu-kernel-modules: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
+			"CUDA 13.2 release notes: known issues (CUDA initialization with KASLR)\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issues 797, 901, 947",
 	},
 	{
@@ -377,68 +489,76 @@ static const struct rule log_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_rm_init,
 		.impact =
-			"This GPU is not there for CUDA: nvidia-smi lists it not at all or with errors.",
+			"CUDA does not have this GPU. nvidia-smi does not list it, or lists it with errors.",
 		.remedy =
-			"Look at the lines before it. Often: BAR1 without room (Above 4G Decoding), a GPU "
-			"that is excluded or broken, firmware of another version, missing auxiliary power. "
-			"Power the node off and on once; if it stays, run nvidia-bug-report.sh and ask the "
-			"vendor.",
+			"Read the lines before it. Power the node off and on once. If the error returns, run "
+			"nvidia-bug-report.sh and ask the vendor.",
+		.mender = MENDER_ADMIN,
+		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_FIRMWARE,
+		.follows = { "driver/gsp-firmware-missing", "driver/gpu-firmware-off",
+			     "driver/proprietary-on-blackwell", "pci/bar1-unassigned" },
 		.reads =
 			"\"RmInitAdapter failed!\" in the kernel log, and the first of the numbers after it.",
-		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. video "
-		       "BIOS, 0x4. resources, 0x6. GSP firmware. The log does not tell whether a later attempt "
-		       "of the same driver went well. It is over when the driver was loaded again since, or the "
-		       "GPU was reset or found on the bus again.",
+		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. "
+		       "video BIOS, 0x4. SLI and NVLink setup or resources, 0x6. GSP firmware. Frequent "
+		       "causes are a BAR1 without an address, firmware of another version and missing "
+		       "auxiliary power. A later attempt in the same boot can succeed, and then leaves the "
+		       "line in the log. The error is over if the driver was loaded again since, or the GPU "
+		       "was reset or found on the bus again.",
 		.check = "dmesg | grep -B5 'RmInitAdapter failed'",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c "
+			"(RM_INIT_* and RmInitAdapter)",
 	},
 	{
 		.id = "log/dmabuf-attach-failed",
-		.title = "The driver refused a NIC's access to GPU memory by DMA-BUF",
+		.title = "GPUDirect RDMA fails: a NIC was refused access to GPU memory by DMA-BUF",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_dmabuf,
 		.impact =
-			"GPUDirect RDMA does not work on this path: NCCL goes through host memory or sockets.",
-		.remedy =
-			"Use a NIC below the same root complex as the GPU. On platforms where the driver's "
-			"check is too strict, NVreg_GrdmaPciTopoCheckOverride=1 overrides it.",
+			"GPUDirect RDMA does not work on this path. NCCL copies through host memory or uses "
+			"sockets.",
+		.remedy = "Use a NIC below the same PCIe switch or root complex as the GPU.",
+		.mender = MENDER_ADMIN,
+		.action = ACTION_CONFIGURE,
 		.activation = ACTIVATION_REBOOT,
+		.follows = { "driver/grdma-topo-override" },
 		.reads =
-			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\" "
-			"with a GPU's address.",
-		.why = "The driver walks from GPU and NIC up the PCI tree and refuses where they do not meet, "
-		       "and also a mapping type (FORCE_PCIE) that the platform does not have. The line names "
-		       "no device. A job that was given the wrong NIC on purpose leaves it too.",
+			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\""
+			" with a GPU's address.",
+		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
+		       "and NIC have a PCIe switch in common. It also refuses a mapping type (FORCE_PCIE) "
+		       "that the platform lacks. Its line names no device. A job that uses the wrong NIC on "
+		       "purpose leaves it too.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-dmabuf.c (nv_dma_buf_attach), "
-			"nv-pci.c (nv_pci_is_valid_topology_for_direct_pci)\nLinux: drivers/pci/p2pdma.c",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
+			"(nv_dma_buf_attach), kernel-open/nvidia/nv-pci.c (nv_grdma_pci_topology_supported)\n"
+			"Linux 6.12: drivers/pci/p2pdma.c",
 	},
 	{
 		.id = "log/peermem-invalid-context",
-		.title = "nvidia-peermem met a registration that was already gone",
+		.title = "nvidia-peermem met a memory registration that was already gone",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_invalid_context,
-		.impact =
-			"As a rule none: a process ended while its memory was registered. Many of them with "
-			"hanging jobs point at the pairing of driver and OFED.",
+		.impact = "Usually none: a process ended while its memory was registered.",
 		.remedy =
-			"Nothing, unless jobs fail with it: then install the OFED or DOCA that the driver was "
-			"built against.",
+			"If jobs hang with it, install the OFED or DOCA version that the driver was built "
+			"against.",
 		.activation = ACTIVATION_NONE,
 		.reads =
 			"\"detected invalid context, skipping further processing\" in the kernel log.",
-		.why = "The free callback of the driver came for a context that the peer-memory client no "
-		       "longer knows. No source says that work is lost by it.",
+		.why = "The driver's free callback came for a context that the peer-memory client no longer "
+		       "has. No source reports lost data.",
 		.check = "dmesg | grep 'invalid context'",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia-peermem/nvidia-peermem.c "
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-peermem/nvidia-peermem.c "
 			"(nv_get_p2p_free_callback)\n"
-			"github.com/leptonai/gpud: components/accelerator/nvidia/peermem/kmsg_matcher.go",
+			"github.com/leptonai/gpud v0.13.0-rc.0: "
+			"components/accelerator/nvidia/peermem/kmsg_matcher.go",
 	},
 };
 

@@ -4,16 +4,10 @@
 
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
-#include "query/bootargs.h"
+#include "query/distribution.h"
+#include "query/dkms.h"
 #include "query/kind.h"
 #include "query/module-find.h"
-#include "query/topology.h"
-
-static const struct module_file *running_file(const struct node *node, const char *name)
-{
-	return is_known(node->os.kernel) ? module_file_find(node, name, node->os.kernel.value)
-					 : NULL;
-}
 
 /* ---- gdrdrv ---- */
 
@@ -53,8 +47,9 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 
 	if (built == BUILT_UNKNOWN)
 		UNKNOWN(ctx,
-			.observed = "gdrdrv does not tell which flavour it was built for (2.5 and "
-				    "later do)",
+			.observed =
+				"gdrdrv before 2.5 does not say for which flavour of the driver "
+				"it was built",
 			.evidence = { fact });
 	else if (!is_known(driver->flavour))
 		UNKNOWN(ctx, .evidence = { "driver.flavour" });
@@ -62,23 +57,26 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 		PASS(ctx, .evidence = { fact, "driver.flavour" });
 	else if (open)
 		FAIL_AS(ctx, node_is(ctx->node, KIND_GRACE) ? SEVERITY_WARN : SEVERITY_INFO,
-			.observed = "gdrdrv was built for the proprietary flavour, and the open "
-				    "one is loaded",
-			.expected = "gdrdrv built for the open flavour",
-			.impact = "It works, but slower on Grace and not with confidential "
-				  "computing.",
+			.observed = "gdrdrv was built for the proprietary kernel modules; the open "
+				    "ones are loaded",
+			.expected = "gdrdrv built for the open kernel modules",
+			.impact =
+				"GDRCopy maps GPU memory with a guessed type: slower on Grace, not "
+				"with confidential computing.",
+			.command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 			.evidence = { fact, "driver.flavour" });
 	else
 		FAIL(ctx,
-		     .observed = "gdrdrv was built for the open flavour, and the proprietary one "
-				 "is loaded",
-		     .expected = "gdrdrv built for the flavour that is loaded",
+		     .observed = "gdrdrv was built for the open kernel modules; the proprietary "
+				 "ones are loaded",
+		     .expected = "gdrdrv built for the proprietary kernel modules",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 		     .evidence = { fact, "driver.flavour" });
 }
 
 static void check_gdrdrv(struct rule_context *ctx)
 {
-	const struct module_file *file = running_file(ctx->node, "gdrdrv");
+	const struct module_file *file = module_file_running(ctx->node, "gdrdrv");
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -92,13 +90,18 @@ static void check_gdrdrv(struct rule_context *ctx)
 	}
 	if (file && module_depends_on(file, "nv_p2p_dummy"))
 		FAIL(ctx,
-		     .observed = "it depends on nv-p2p-dummy and not on nvidia: built without the "
-				 "driver's sources",
-		     .expected = "depends: nvidia",
+		     .observed = text_printf(ctx,
+					     "%s depends on nv-p2p-dummy, not on nvidia: it was "
+					     "built without the driver's sources",
+					     file->path.value),
+		     .expected = "gdrdrv built against the driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 		     .evidence = {
 			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
 	else if (node_module(ctx->node, "nv_p2p_dummy"))
-		FAIL(ctx, .observed = "nv_p2p_dummy is loaded, which offers gdrdrv empty functions",
+		FAIL(ctx,
+		     .observed =
+			     "nv_p2p_dummy is loaded: it gives gdrdrv functions that do nothing",
 		     .expected = "gdrdrv built against the driver",
 		     .evidence = { "modules.loaded[nv_p2p_dummy].state" });
 	else if (!skip_without_driver(ctx))
@@ -126,45 +129,109 @@ static void fail_ofed(struct rule_context *ctx, const char *observed, const char
 {
 	struct known_cause cause = known_cause(ctx, observed);
 
-	FAIL(ctx, .observed = cause.observed, .expected = "OFED built for the kernel that runs",
-	     .remedy = cause.remedy, .source = cause.source, .evidence = { fact, "os.kernel" });
+	FAIL(ctx, .observed = cause.observed, .expected = "OFED built for the running kernel",
+	     .remedy = cause.remedy, .command = cause.remedy ? NULL : "sudo dkms autoinstall",
+	     .source = cause.source, .evidence = { fact, "os.kernel" });
+}
+
+/* The file is OFED's and the loaded module was built from other sources: the kernel's own, or an earlier OFED. */
+static bool is_other_build(const struct node *node, const char *name,
+			   const struct module_file **file)
+{
+	const struct module *loaded = node_module(node, name);
+
+	*file = module_file_running(node, name);
+	return loaded && *file && is_ofed_file(*file) && is_known((*file)->srcversion) &&
+	       is_known(loaded->srcversion) &&
+	       !str_is(loaded->srcversion, (*file)->srcversion.value);
+}
+
+/* The initramfs, or a dependency of another module, loaded them before OFED's were installed or found. */
+static bool fail_other_build(struct rule_context *ctx)
+{
+	static const char *const names[] = { "ib_core", "ib_uverbs", "mlx5_core", "mlx5_ib" };
+	const char *kernel = ctx->node->os.kernel.value;
+	const struct module_file *file;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!is_other_build(ctx->node, names[i], &file))
+			continue;
+		FAIL(ctx,
+		     .observed = text_printf(ctx,
+					     "the loaded %s is not the one of OFED in %s: their "
+					     "srcversion differs",
+					     names[i], file->path.value),
+		     .expected = "OFED's modules loaded",
+		     .remedy = "Rebuild the initramfs, then reboot.",
+		     .command = command_rebuild_initramfs(ctx->arena, ctx->node, kernel),
+		     .evidence = { fact_path(ctx->arena, "modules.loaded", names[i], "srcversion"),
+				   fact_path(ctx->arena, "modules.files", file->path.value,
+					     "srcversion") });
+		return true;
+	}
+	return false;
+}
+
+/* True when the rule has answered. */
+static bool skip_without_ofed(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (!is_known(node->os.kernel))
+		UNKNOWN(ctx, .evidence = { "os.kernel" });
+	else if (!was_read(node->software.items) || !was_read(node->modules.files))
+		UNKNOWN(ctx, .evidence = { was_read(node->software.items) ? "modules.files"
+									  : "software.items" });
+	else if (!node_software(node, "ofed") && !node_software(node, "ofa_kernel"))
+		NOT_APPLICABLE(ctx, .observed = "MLNX_OFED and DOCA-OFED are not installed",
+			       .evidence = { "software.items" });
+	else
+		return false;
+	return true;
+}
+
+/* The symbols that "default" leads to, or else any; NULL where the ones for the running kernel exist. */
+static const struct software_item *symbols_of_other(const struct node *node)
+{
+	const struct software_item *found = NULL;
+
+	for_each(item, &node->software.items) {
+		if (!str_is(item->name, "ofa_kernel") || !is_known(item->version))
+			continue;
+		if (str_is(item->version, node->os.kernel.value))
+			return NULL;
+		if (!found || strstr(item->path.value, "/default"))
+			found = item;
+	}
+	return found;
 }
 
 static void check_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const struct software_item *target = node_software(node, "ofa_kernel");
-	const struct software_item *ofed = node_software(node, "ofed");
+	const struct software_item *symbols;
 	const struct module_file *own, *other;
+	const char *kernel;
 
-	if (!is_known(node->os.kernel)) {
-		UNKNOWN(ctx, .evidence = { "os.kernel" });
+	if (skip_without_ofed(ctx))
 		return;
-	}
-	if (!was_read(node->software.items) || !was_read(node->modules.files)) {
-		UNKNOWN(ctx, .evidence = { was_read(node->software.items) ? "modules.files"
-									  : "software.items" });
-		return;
-	}
-	if (!ofed && !target) {
-		NOT_APPLICABLE(ctx, .observed = "no MLNX_OFED or DOCA-OFED is installed",
-			       .evidence = { "software.items" });
-		return;
-	}
-	own = running_file(node, "mlx5_core");
+	kernel = node->os.kernel.value;
+	symbols = symbols_of_other(node);
+	own = module_file_running(node, "mlx5_core");
 	other = ofed_elsewhere(node);
-	if (target && is_known(target->version) && !str_is(target->version, node->os.kernel.value))
+	if (symbols)
 		fail_ofed(ctx,
-			  text_printf(ctx, "OFED's symbols are those of kernel %s, and %s runs",
-				      target->version.value, node->os.kernel.value),
-			  fact_path(ctx->arena, "software.items", target->path.value, "version"));
+			  text_printf(ctx, "%s has the symbols of kernel %s; kernel %s runs",
+				      symbols->path.value, symbols->version.value, kernel),
+			  fact_path(ctx->arena, "software.items", symbols->path.value, "version"));
 	else if (other && (!own || !is_ofed_file(own)))
 		fail_ofed(ctx,
-			  text_printf(ctx, "OFED's mlx5_core is there for kernel %s; %s has %s",
-				      other->kernel.value, node->os.kernel.value,
-				      own ? "the kernel's own" : "none"),
+			  text_printf(ctx,
+				      "OFED's mlx5_core exists for kernel %s; kernel %s has %s",
+				      other->kernel.value, kernel,
+				      own ? "only its own mlx5_core" : "no mlx5_core"),
 			  fact_path(ctx->arena, "modules.files", other->path.value, "kernel"));
-	else
+	else if (!fail_other_build(ctx))
 		PASS(ctx, .evidence = { "software.items", "modules.files", "os.kernel" });
 }
 
@@ -178,9 +245,11 @@ static bool check_fs_file(struct rule_context *ctx, const struct module_file *fi
 		if (module_symbol_fit(ctx->node, want, &from) != SYMBOL_OTHER_VERSION)
 			continue;
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s has another version in %s", want->name.value,
-					     from->path.value),
-		     .expected = "built against the driver that is installed",
+		     .observed = text_printf(ctx,
+					     "nvidia-fs needs another version of %s than %s has",
+					     want->name.value, from->path.value),
+		     .expected = "nvidia-fs built against the installed driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
 		     .evidence = {
 			     fact_path(ctx->arena, "modules.files", file->path.value, "imports"),
 			     fact_path(ctx->arena, "modules.files", from->path.value, "exports") });
@@ -202,17 +271,18 @@ static const struct log_line *refused_fs(const struct node *node)
 static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
-	const struct module_file *file = running_file(ctx->node, "nvidia_fs");
+	const struct module_file *file = module_file_running(ctx->node, "nvidia_fs");
 	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs", "last") : NULL;
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (line && node_module(ctx->node, "nvidia_fs"))
-		PASS(ctx, .observed = "the kernel complained once; it is loaded now",
+		PASS(ctx, .observed = "the kernel refused nvidia_fs once; it is loaded now",
 		     .evidence = { "modules.loaded[nvidia_fs].state", fact });
 	else if (line)
 		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
-		     .expected = "built against the driver that is installed",
+		     .expected = "nvidia-fs built against the installed driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
 		     .evidence = { fact });
 	else if (node_module(ctx->node, "nvidia_fs"))
 		PASS(ctx, .evidence = { "modules.loaded[nvidia_fs].state" });
@@ -230,64 +300,73 @@ static void check_fs(struct rule_context *ctx)
 static const struct rule modules_build_mismatch_rules[] = {
 	{
 		.id = "modules/gdrdrv-build-mismatch",
-		.title = "gdrdrv was not built for the driver that is loaded",
+		.title = "GDRCopy fails or is slow: gdrdrv was built for another driver flavour",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrdrv,
-		.impact = "GDRCopy does not load, or every pin fails.",
-		.remedy = "Rebuild gdrdrv where the sources of the loaded driver are: dkms build "
-			  "--force, or make with NVIDIA_SRC_DIR set.",
+		.impact = "gdrdrv does not load, or every gdr_pin_buffer() fails.",
+		.remedy =
+			"Rebuild gdrdrv against the sources of the loaded driver, then load it again.",
 		.activation = ACTIVATION_RELOAD,
-		.reads = "depends and description of gdrdrv.ko, its line in the kernel log, the "
-			 "driver's flavour.",
-		.why = "Built for the open flavour it cannot be loaded beside the proprietary one, "
-		       "whose symbols are not for its licence. The other way round it works, with "
-		       "limits. nv-p2p-dummy stands in for the driver when its sources were not "
-		       "found. Before 2.4.3 the build took the flavour of drivers from 545 on for "
-		       "the wrong one.",
-		.check = "modinfo gdrdrv | grep -E 'description|depends'; cat "
-			 "/proc/driver/gdrdrv/params",
+		.follows = { "driver/loaded" },
+		.reads =
+			"depends and description of gdrdrv.ko, gdrdrv's line in the kernel log, and the driver's "
+			"flavour.",
+		.why = "A gdrdrv for the open kernel modules uses symbols that the proprietary modules do not give it. A "
+		       "gdrdrv for the proprietary modules loads beside the open ones, with limits. nv-p2p-dummy replaces "
+		       "the driver where the build did not find its sources. GDRCopy before 2.4.3 detects the flavour "
+		       "wrongly for driver 545 and later.",
+		.check =
+			"modinfo gdrdrv | grep -E 'description|depends'; cat /proc/driver/gdrdrv/params",
 		.sources =
-			"github.com/NVIDIA/gdrcopy: src/gdrdrv/gdrdrv.c, CHANGELOG.md, issue 334",
+			"github.com/NVIDIA/gdrcopy 2.6 (2026-06-15): src/gdrdrv/gdrdrv.c, src/gdrdrv/Makefile, "
+			"CHANGELOG.md (2.4.3, 2.5); issue 283",
 	},
 	{
 		.id = "modules/ofed-kernel-mismatch",
-		.title = "OFED was built for another kernel",
+		.title = "OFED's RDMA modules are not the ones that this kernel uses",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ofed,
-		.impact = "The kernel's own RDMA modules are in use beside OFED's user space; what "
-			  "is built against OFED (nvidia-peermem) does not load.",
-		.remedy = "Rebuild it: dkms autoinstall, or mlnxofedinstall --add-kernel-support; "
-			  "then the NVIDIA kernel modules.",
+		.impact =
+			"The kernel's own RDMA modules run under OFED's libraries. Modules that were built against "
+			"OFED, such as nvidia-peermem, do not load.",
+		.remedy =
+			"Rebuild OFED's modules for this kernel, then the NVIDIA kernel modules, then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The link /usr/src/ofa_kernel/default, and mlx5_core below /lib/modules "
-			 "of the kernel that runs and of others.",
-		.why = "OFED's modules are for one kernel. Installations of its user space alone "
-		       "are right with the kernel's modules, so the rule asks for a sign that "
-		       "there were others. The link is only what the last build left.",
-		.check = "readlink /usr/src/ofa_kernel/default; modinfo -F filename mlx5_core; "
-			 "ofed_info -s",
-		.sources = "NVIDIA MLNX_OFED documentation, installing with --add-kernel-support\n"
-			   "open-gpu-kernel-modules: kernel-open/conftest.sh (ofa_kernel)",
+		.reads =
+			"The link /usr/src/ofa_kernel/default to its end, mlx5_core under /lib/modules of all kernels, "
+			"and srcversion of the loaded RDMA modules and of their files.",
+		.why = "OFED's modules are built for one kernel. An installation of OFED's libraries alone is correct with "
+		       "the kernel's modules, and passes. An initramfs that "
+		       "was made before OFED was installed loads the kernel's own modules.",
+		.check = "readlink -f /usr/src/ofa_kernel/default; modinfo -F srcversion ib_core; "
+			 "cat /sys/module/ib_core/srcversion",
+		.sources =
+			"docs.nvidia.com/networking: MLNX_OFED 24.10-3.2.5.0 LTS, Installing MLNX_OFED "
+			"(--add-kernel-support)\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/conftest.sh (ofa_kernel)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-module (srcversion)\n"
+			"github.com/Mellanox/nv_peer_memory issue 39 (2018-05-02)",
 	},
 	{
 		.id = "modules/nvidia-fs-symbol-mismatch",
-		.title = "nvidia-fs was built against another driver",
+		.title = "GPUDirect Storage is off: nvidia-fs was built against another driver",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fs,
-		.impact = "GPUDirect Storage does not work; cuFile falls back to host memory.",
-		.remedy = "Rebuild nvidia-fs after the driver, with the driver's sources "
-			  "installed: dkms build --force.",
+		.impact = "nvidia-fs does not load. cuFile copies through host memory.",
+		.remedy =
+			"Rebuild nvidia-fs against the sources of the installed driver, then load it.",
 		.activation = ACTIVATION_NOW,
-		.reads = "\"disagrees about version of symbol\", \"no symbol version\" and "
-			 "\"Unknown symbol\" lines of nvidia_fs in the kernel log; on disk, the "
-			 "versions of the symbols that it wants.",
-		.why = "It takes nvidia_p2p_ symbols from the driver, and each carries a version.",
+		.reads =
+			"Lines of nvidia_fs in the kernel log (symbol version, unknown symbol), and the symbol versions "
+			"that nvidia-fs.ko needs and nvidia.ko has.",
+		.why = "nvidia-fs uses functions of the driver whose names begin with nvidia_p2p_. The kernel compares a "
+		       "checksum of each.",
 		.check = "dmesg | grep nvidia_fs; dkms status nvidia-fs",
-		.sources =
-			"github.com/NVIDIA/gds-nvidia-fs issue 72\nLinux: kernel/module/version.c",
+		.sources = "github.com/NVIDIA/gds-nvidia-fs issues 34, 72 (2025-12-10)\n"
+			   "Linux 6.1.192: kernel/module/version.c, check_version()",
 	},
 };
 

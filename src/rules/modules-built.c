@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modules-built.c - modules on disk: is there one for the running kernel, does modprobe find it, is there only one? */
+/* modules-built.c - NVIDIA's modules on disk: one for the running kernel, known to modprobe, and only one. */
 #include <string.h>
 
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
+#include "query/distribution.h"
 #include "query/module-find.h"
+#include "query/module-load.h"
 #include "query/refusal.h"
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
-static bool all_given_away(const struct node *node)
+static bool are_all_given_away(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && !pci_is_for_guest(d))
@@ -31,20 +33,64 @@ static bool is_for_other_kernel(const struct node *node, const struct module_fil
 	       strncmp(file->vermagic.value, node->os.kernel.value, n) != 0;
 }
 
+#define EXPECTED "nvidia.ko built for the running kernel"
+
+static void check_file(struct rule_context *ctx, const struct module_file *file)
+{
+	const char *fact = fact_path(ctx->arena, "modules.files", file->path.value, "vermagic");
+	const char *kernel = ctx->node->os.kernel.value;
+	struct refusal refusal;
+
+	if (is_for_other_kernel(ctx->node, file))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "%s was built for another kernel: vermagic \"%s\", running %s",
+			     file->path.value, file->vermagic.value, kernel),
+		     .expected = EXPECTED, .evidence = { fact, "os.kernel" });
+	else if (refusal_of_build(ctx->arena, ctx->node, &refusal))
+		FAIL(ctx, .observed = text_printf(ctx, "%s: %s", file->path.value, refusal.text),
+		     .expected = EXPECTED, .remedy = refusal.remedy,
+		     .evidence = { refusal.fact, fact });
+	else
+		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
+						  "kernel") });
+}
+
+static void fail_no_file(struct rule_context *ctx)
+{
+	const char *kernel = ctx->node->os.kernel.value;
+	const struct module_file *other = module_file_elsewhere(ctx->node, "nvidia", kernel);
+	struct module_load load = module_load_of(ctx->node, "nvidia", ctx->arena);
+	struct known_cause cause = known_cause(
+		ctx,
+		other ? text_printf(ctx, "no nvidia.ko exists for %s; one exists for %s", kernel,
+				    other->kernel.value)
+		      : text_printf(ctx, "no nvidia.ko exists for %s, nor for any other kernel",
+				    kernel));
+
+	FAIL(ctx, .observed = cause.observed, .expected = EXPECTED,
+	     .remedy = cause.remedy ? cause.remedy
+		       : other || load.command
+			       ? load.remedy
+			       : "Install the NVIDIA driver with its kernel modules.",
+	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
+	     .evidence = { "os.kernel", other ? fact_path(ctx->arena, "modules.files",
+							  other->path.value, "kernel")
+					      : "modules.files" });
+}
+
 static void check_not_built(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const struct module_file *file, *other;
-	struct refusal refusal;
-	struct known_cause cause;
+	const struct module_file *file;
 
 	if (skip_without_gpu(ctx))
 		return;
 	if (known_is(node->driver.loaded, true) || node_module(node, "nvidia")) {
-		PASS(ctx, .observed = "it is loaded", .evidence = { "driver.loaded" });
+		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });
 		return;
 	}
-	if (all_given_away(node)) {
+	if (are_all_given_away(node)) {
 		NOT_APPLICABLE(ctx, .observed = "all GPUs are given to virtual machines",
 			       .evidence = { "pci.devices" });
 		return;
@@ -52,44 +98,10 @@ static void check_not_built(struct rule_context *ctx)
 	if (skip_without_module_files(ctx))
 		return;
 	file = module_file_find(node, "nvidia", node->os.kernel.value);
-	other = module_file_elsewhere(node, "nvidia", node->os.kernel.value);
-	if (file && is_for_other_kernel(node, file))
-		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx, "%s was built for another kernel: vermagic \"%s\", running %s",
-			     file->path.value, file->vermagic.value, node->os.kernel.value),
-		     .expected = "nvidia.ko built for the kernel that runs",
-		     .evidence = {
-			     fact_path(ctx->arena, "modules.files", file->path.value, "vermagic"),
-			     "os.kernel" });
-	else if (file && refusal_of_build(ctx->arena, ctx->node, &refusal))
-		FAIL(ctx, .observed = text_printf(ctx, "%s: %s", file->path.value, refusal.text),
-		     .expected = "nvidia.ko built for the kernel that runs",
-		     .remedy = refusal.remedy,
-		     .evidence = { refusal.fact, fact_path(ctx->arena, "modules.files",
-							   file->path.value, "vermagic") });
-	else if (file)
-		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
-						  "kernel") });
-	else if (other) {
-		cause = known_cause(ctx,
-				    text_printf(ctx, "no nvidia.ko for %s; there is one for %s",
-						node->os.kernel.value, other->kernel.value));
-		FAIL(ctx, .observed = cause.observed,
-		     .expected = "nvidia.ko for the kernel that runs", .remedy = cause.remedy,
-		     .source = cause.source,
-		     .evidence = { "os.kernel", fact_path(ctx->arena, "modules.files",
-							  other->path.value, "kernel") });
-	} else {
-		cause = known_cause(
-			ctx, text_printf(ctx, "no nvidia.ko for %s, nor for any other kernel",
-					 node->os.kernel.value));
-		FAIL(ctx, .observed = cause.observed,
-		     .expected = "nvidia.ko for the kernel that runs",
-		     .remedy = cause.remedy ? cause.remedy
-					    : "Install the driver with its kernel modules.",
-		     .source = cause.source, .evidence = { "os.kernel", "modules.files" });
-	}
+	if (file)
+		check_file(ctx, file);
+	else
+		fail_no_file(ctx);
 }
 
 /* ---- modules.dep ---- */
@@ -99,7 +111,7 @@ static bool is_watched(const struct module_file *f)
 	return is_known(f->name) && !str_is(f->name, "nouveau") && !str_is(f->name, "nvidiafb");
 }
 
-/* The first module of RELEASE that lies there and that modprobe does not find. */
+/* The first module of RELEASE that modules.dep does not list. */
 static const struct module_file *unindexed(const struct node *node, const char *release,
 					   size_t *count)
 {
@@ -115,7 +127,7 @@ static const struct module_file *unindexed(const struct node *node, const char *
 		if (known_is(best->indexed, true))
 			continue;
 		(*count)++;
-		/* The driver itself says most. */
+		/* nvidia before its sisters. */
 		if (!found || str_is(f->name, "nvidia"))
 			found = f;
 	}
@@ -146,10 +158,10 @@ static void check_depmod(struct rule_context *ctx)
 		else if (f)
 			FAIL(ctx, .subject = k->release.value,
 			     .observed = text_printf(
-				     ctx, "%s lies there and modules.dep does not list it%s",
-				     module_file_place(f), count > 1 ? ", nor others" : ""),
+				     ctx, "modules.dep does not list %s%s", module_file_place(f),
+				     count > 1 ? text_printf(ctx, " and %zu more", count - 1) : ""),
 			     .expected = "every module in modules.dep",
-			     .remedy = text_printf(ctx, "depmod -a %s", k->release.value),
+			     .command = text_printf(ctx, "sudo depmod -a %s", k->release.value),
 			     .evidence = { fact_path(ctx->arena, "modules.files", f->path.value,
 						     "indexed"),
 					   fact_path(ctx->arena, "modules.kernels",
@@ -164,11 +176,11 @@ static void check_depmod(struct rule_context *ctx)
 			       .evidence = { "modules.kernels" });
 }
 
-/* ---- one of a kind ---- */
+/* ---- only one ---- */
 
-/* Another file of the same module that modprobe would know by the same name. Debian's renamed ones
- * (nvidia-current, nvidia-tesla-470) are chosen between by an alias. */
-static const struct module_file *double_of(const struct node *node, const struct module_file *f)
+/* Another file of the same module under the same file name. An alias chooses among Debian's renamed files
+ * (nvidia-current, nvidia-tesla-470). */
+static const struct module_file *find_double(const struct node *node, const struct module_file *f)
 {
 	for_each(other, &node->modules.files)
 		if (other > f && is_known(other->name) && str_is(other->name, f->name.value) &&
@@ -199,7 +211,7 @@ static void check_duplicate(struct rule_context *ctx)
 		    (!str_starts(f->name, "nvidia") && !str_is(f->name, "gdrdrv")))
 			continue;
 		seen++;
-		other = double_of(node, f);
+		other = find_double(node, f);
 		if (other && (!first || str_is(f->name, "nvidia"))) {
 			first = f;
 			second = other;
@@ -221,7 +233,8 @@ static void check_duplicate(struct rule_context *ctx)
 					version_of(first), module_file_place(second),
 					version_of(second),
 					same ? ", built from the same source" : ""),
-		.expected = "one file of each module",
+		.expected = same ? NULL : "one file of each module",
+		.command = same ? NULL : command_owner(ctx->arena, ctx->node, second->path.value),
 		.evidence = {
 			fact_path(ctx->arena, "modules.files", first->path.value, "version"),
 			fact_path(ctx->arena, "modules.files", second->path.value, "version"),
@@ -231,57 +244,62 @@ static void check_duplicate(struct rule_context *ctx)
 static const struct rule modules_built_rules[] = {
 	{
 		.id = "modules/nvidia-not-built-for-kernel",
-		.title = "There is no NVIDIA module for the kernel that runs",
+		.title = "The driver cannot load: no NVIDIA module exists for the running kernel",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
-		.impact = "The driver cannot be loaded: modprobe says that nvidia was not found.",
-		.remedy = "Install the kernel's headers, then dkms autoinstall (dkms status says "
-			  "what failed; a left-over tree in /var/lib/dkms stops it), or the "
-			  "prebuilt modules for this kernel; or boot the kernel that has them.",
+		.impact = "modprobe nvidia fails. No CUDA.",
+		.remedy =
+			"Build the NVIDIA kernel modules for the running kernel, or boot the kernel that has them.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The modules below /lib/modules for the kernel that runs, and for others.",
-		.why = "After an upgrade of the kernel the modules have to be built anew, and DKMS "
-		       "needs the headers for it. A driver that is loaded passes, wherever it came "
-		       "from.",
+		.reads =
+			"The modules under /lib/modules of the running kernel and of others, and the kernel log.",
+		.why = "After an upgrade of the kernel the modules must be built again. DKMS needs the kernel's headers for "
+		       "that. A loaded driver passes, wherever it was loaded from.",
 		.check = "modinfo -F filename nvidia; dkms status; uname -r",
-		.sources = "dkms(8)\ngithub.com/NVIDIA/nvidia-docker issues 365 and 804\n"
+		.sources = "dkms 3.2 (793fdab): dkms(8)\n"
+			   "Linux 6.1.192: kernel/module/version.c, same_magic()\n"
+			   "github.com/NVIDIA/nvidia-docker issues 365, 804\n"
 			   "github.com/negativo17/nvidia-driver issue 56",
 	},
 	{
 		.id = "modules/depmod-stale",
-		.title = "A module lies on disk and modprobe does not find it",
+		.title = "modprobe does not find a module that is on disk",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_depmod,
-		.impact = "It is not loaded at boot, nor by modprobe; insmod works.",
-		.remedy = "depmod -a, with the release of the kernel that is concerned.",
+		.impact = "The module is not loaded at boot, and modprobe fails.",
+		.remedy = "Rebuild modules.dep.",
 		.fix = { "index-modules" },
 		.activation = ACTIVATION_NOW,
-		.reads = "modules.dep of the kernel that runs and of the one that boots next, and "
-			 "the module files in the folders where drivers are installed.",
-		.why = "Packages that run depmod for the running kernel leave a newer one without. "
-		       "A file that modules.dep has elsewhere under the same name is not missed.",
+		.reads =
+			"modules.dep of the running kernel and of the one that boots next, and the module files in the "
+			"folders where drivers are installed.",
+		.why = "A package that runs depmod for the running kernel leaves a newer kernel without an entry. A file whose "
+		       "name modules.dep lists in another folder is not reported.",
 		.check = "grep nvidia /lib/modules/$(uname -r)/modules.dep",
-		.sources = "depmod(8)\ngithub.com/NVIDIA/yum-packaging-precompiled-kmod pull 11",
+		.sources =
+			"kmod 30: depmod(8)\ngithub.com/NVIDIA/yum-packaging-precompiled-kmod pull 11",
 	},
 	{
 		.id = "modules/duplicate-nvidia-ko",
-		.title = "The same NVIDIA module is on disk twice",
+		.title = "Two files of one NVIDIA module are on disk",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_duplicate,
-		.impact = "Which one is loaded depends on depmod's search order, and the initramfs "
-			  "may hold the other.",
-		.remedy = "Remove one: dpkg -S or rpm -qf says whose it is; a file of no package "
-			  "is from the .run installer (nvidia-uninstall) or built by hand.",
+		.impact =
+			"depmod's search order decides which of them is loaded. The initramfs can hold the other.",
+		.remedy =
+			"Remove one of them. A file of no package is from the .run installer (nvidia-uninstall) or was built "
+			"by hand.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "NVIDIA's modules and gdrdrv below /lib/modules for the kernel that runs.",
-		.why = "A driver from a package, one from the .run installer and a patched one "
-		       "land in different folders: kernel/drivers/video, updates/dkms, extra.",
-		.check = "find /lib/modules/$(uname -r) -name 'nvidia*.ko*'; modinfo -F filename "
-			 "nvidia",
-		.sources = "depmod.d(5)\ngithub.com/tinygrad/open-gpu-kernel-modules README",
+		.reads = "NVIDIA's modules and gdrdrv under /lib/modules of the running kernel.",
+		.why = "Packages, the .run installer and patched drivers use different folders: kernel/drivers/video, "
+		       "updates/dkms, extra.",
+		.check =
+			"find /lib/modules/$(uname -r) -name 'nvidia*.ko*'; modinfo -F filename nvidia",
+		.sources =
+			"kmod 30: depmod.d(5)\ngithub.com/tinygrad/open-gpu-kernel-modules (550.90.07-p2p): README.md",
 	},
 };
 

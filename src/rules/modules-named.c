@@ -16,7 +16,7 @@ static enum severity grade_load(const struct rule_context *ctx, const struct ref
 	return modname_is_ours(span_of(r->name.value)) ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
-/* What is no name at all, boot/modprobe-syntax says. */
+/* boot/modprobe-conf-syntax reports lines that are no name at all. */
 static bool counts_load(const struct node *node, const struct reference *r)
 {
 	(void)node;
@@ -27,8 +27,8 @@ static const char *load_remedy(struct rule_context *ctx, const struct reference 
 {
 	return text_printf(
 		ctx,
-		"Install the module %s for this kernel (dkms status, or its package), or take the "
-		"line out; then systemctl restart systemd-modules-load.",
+		"Install the module %s for this kernel, or remove the line. Then restart "
+		"systemd-modules-load.",
 		r->name.value);
 }
 
@@ -36,8 +36,8 @@ static void check_load(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_MODULES_LOAD,
-		.none = "nothing names modules to load at boot",
-		.expected = "modules that this kernel has",
+		.none = "no file names modules to load at boot",
+		.expected = "modules that exist for this kernel",
 		.counts = counts_load,
 		.grade = grade_load,
 		.remedy = load_remedy,
@@ -70,8 +70,8 @@ static bool is_about_ours(const struct reference *r)
 	return modname_is_ours(about) && !is_unwanted(about) && !span_search(about, ":");
 }
 
-/* "softdep nvidia post: x": modprobe goes on without x (libkmod: module_get_dependencies_from_...). An alias that
- * leads nowhere and a command that is not there keep the module from being loaded. */
+/* "softdep nvidia post: x": modprobe goes on without x (libkmod: module_get_dependencies_from_...). With an alias
+ * to a module that does not exist, or a missing command, the module is not loaded. */
 static bool counts_modprobe(const struct node *node, const struct reference *r)
 {
 	(void)node;
@@ -92,9 +92,12 @@ static enum severity grade_modprobe(const struct rule_context *ctx, const struct
 static const char *modprobe_impact(struct rule_context *ctx, const struct reference *r)
 {
 	if (str_is(r->role, "softdep"))
-		return text_printf(ctx, "%s is not loaded with its partner.", r->name.value);
+		return text_printf(ctx,
+				   "%s is not loaded together with the module of the softdep line.",
+				   r->name.value);
 	return text_printf(
-		ctx, "modprobe %s fails: the next boot is without it, whatever is loaded now.",
+		ctx,
+		"modprobe %s fails. After the next boot the module is missing, even if it is loaded now.",
 		r->claim.value);
 }
 
@@ -102,16 +105,15 @@ static const char *modprobe_remedy(struct rule_context *ctx, const struct refere
 {
 	if (str_is(r->role, "softdep"))
 		return text_printf(
-			ctx, "Install the module %s for this kernel, or take it out of the line.",
+			ctx, "Install the module %s for this kernel, or remove it from the line.",
 			r->name.value);
 	if (str_is(r->name, "off"))
 		return text_printf(
 			ctx,
-			"Remove the line (\"alias %s off\" switches the module off), rebuild the "
-			"initramfs, then modprobe %s.",
+			"Remove the line (\"alias %s off\" switches the module off). Rebuild the "
+			"initramfs, then load %s.",
 			r->claim.value, r->claim.value);
-	return text_printf(ctx,
-			   "Correct or remove the line, rebuild the initramfs, then modprobe %s.",
+	return text_printf(ctx, "Correct or remove the line. Rebuild the initramfs, then load %s.",
 			   r->claim.value);
 }
 
@@ -119,8 +121,8 @@ static void check_modprobe(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_MODPROBE,
-		.none = "modprobe.d names no module or command of GPUs and NICs",
-		.expected = "modules and commands that are there",
+		.none = "modprobe.d names no GPU or NIC module",
+		.expected = "modules and commands that exist",
 		.counts = counts_modprobe,
 		.grade = grade_modprobe,
 		.remedy = modprobe_remedy,
@@ -138,42 +140,41 @@ static void check_modprobe(struct rule_context *ctx)
 static const struct rule modules_named_rules[] = {
 	{
 		.id = "modules/named-module-missing",
-		.title = "A module that is to be loaded at boot does not exist",
+		.title = "A module that a file names for boot does not exist",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_load,
 		.impact =
-			"systemd-modules-load.service fails at every boot, and the module is not there.",
-		.remedy = "Install the module for this kernel, or take the line out.",
+			"systemd-modules-load.service fails at every boot, and the module is not loaded.",
+		.remedy = "Install the module for this kernel, or remove the line.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/etc/modules and modules-load.d; modules.dep, modules.builtin and modules.alias of the "
-			"kernel that runs; aliases and install lines of modprobe.d.",
-		.why = "A name that was right for another kernel or another release of the driver stays in the file. "
-		       "Of modules that have nothing to do with GPUs and NICs it is a note.",
+			"/etc/modules and modules-load.d. modules.dep, modules.builtin and modules.alias of the running kernel. "
+			"alias and install lines of modprobe.d.",
+		.why = "The name was right for another kernel or another release of the driver. For modules that do not concern "
+		       "GPUs or NICs this is a note.",
 		.check = "systemctl status systemd-modules-load; modprobe -n -v NAME",
-		.sources = "modules-load.d(5); modprobe(8)",
+		.sources = "systemd 252: modules-load.d(5)\nkmod 30: modprobe(8)",
 	},
 	{
 		.id = "modules/modprobe-target-missing",
-		.title = "modprobe cannot load a module, because its configuration leads nowhere",
+		.title = "modprobe cannot load a module: modprobe.d names a missing target",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_modprobe,
-		.impact = "The next boot is without the module.",
-		.remedy = "Correct or remove the line, and rebuild the initramfs.",
+		.impact = "The module is missing after the next boot.",
+		.remedy = "Correct or remove the line. Rebuild the initramfs.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"alias, install and softdep lines of modprobe.d about GPU and RDMA modules, and whether the "
-			"modules and commands exist.",
-		.why = "An alias stands over the module of that name. \"off\" is no word of modprobe's: it looks for a "
-		       "module off and fails, which is why people write it. A line that switches nouveau off is "
-		       "meant, and not reported. Of an install line the first word is looked at, where it is a path. "
-		       "A missing soft dependency is passed over by modprobe: a note.",
+			"alias, install and softdep lines of modprobe.d about GPU and RDMA modules, and whether the modules and "
+			"commands exist.",
+		.why = "An alias takes precedence over the module of that name. \"off\" is not a keyword: modprobe looks for a "
+		       "module off and fails. Lines that switch nouveau off are not reported. Of an install line only a path "
+		       "in the first word is checked. modprobe skips a missing soft dependency, which is a note.",
 		.check = "modprobe -n -v nvidia; grep -rnE 'alias|install|softdep' /etc/modprobe.d",
 		.sources =
-			"modprobe.d(5); kmod: libkmod/libkmod-module.c, kmod_module_new_from_lookup()",
+			"kmod 30: modprobe.d(5), libkmod/libkmod-module.c (kmod_module_new_from_lookup)",
 	},
 };
 

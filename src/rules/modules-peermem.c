@@ -1,84 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modules-peermem.c - nvidia-peermem (rules modules/peermem-...): needed or not, real or a stub, the right
- * one of two, and there again after the next boot. */
+/* modules-peermem.c - nvidia-peermem (rules modules/peermem-...): needed or not, able to load or not, and
+ * loaded again after the next boot. */
 #include <string.h>
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/dkms.h"
 #include "query/load-chain.h"
 #include "query/module-find.h"
+#include "query/module-load.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 
-/* NCCL's documentation: the kernel registers NIC control buffers by DMA-BUF from 6.1 on. */
-#define KERNEL_UMEM_DMABUF "6.1"
-/* Commit bfe0cc6eb249: the uverbs command behind ibv_reg_dmabuf_mr. */
-#define KERNEL_DMABUF "5.12"
-
-/* ---- is there another way? ---- */
-
-static const struct software_item *find_ofed(const struct node *node)
-{
-	for_each(item, &node->software.items)
-		if (str_is(item->name, "ofed") || str_is(item->name, "doca"))
-			return item;
-	return NULL;
-}
-
-/* What NCCL's probe answered for a device outranks any version number. */
-static enum fact_state dmabuf_probed(const struct node *node, bool *works)
-{
-	enum fact_state state = FACT_UNKNOWN;
-
-	*works = false;
-	for_each(d, &node->rdma.devices) {
-		if (!is_known(d->dmabuf))
-			continue;
-		state = FACT_KNOWN;
-		*works |= d->dmabuf.value;
-	}
-	return state;
-}
-
-enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
-
-/* WHY names what decided. */
-static enum dmabuf dmabuf_path(struct rule_context *ctx, const char **why)
-{
-	const struct node *node = ctx->node;
-	bool works;
-
-	if (known_is(node_efa_reaches_gpus(node, NULL), true)) {
-		*why = "EFA's own driver reaches GPU memory";
-		return DMABUF_YES;
-	}
-	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY)) {
-		*why = "the proprietary kernel modules export no DMA-BUF";
-		return DMABUF_NO;
-	}
-	if (dmabuf_probed(node, &works) == FACT_KNOWN) {
-		*why = works ? "the RDMA stack registers DMA-BUFs"
-			     : "the RDMA stack refuses to register a DMA-BUF";
-		return works ? DMABUF_YES : DMABUF_NO;
-	}
-	*why = "the flavour of the driver or the kernel is not known";
-	if (!is_known(node->driver.flavour) || !is_known(node->os.kernel))
-		return DMABUF_UNKNOWN;
-	if (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || find_ofed(node)) {
-		*why = find_ofed(node) ? "open kernel modules and an OFED stack"
-				       : "open kernel modules and a kernel from " KERNEL_DMABUF
-					 " on";
-		return DMABUF_YES;
-	}
-	*why = text_printf(ctx, "kernel %s has no DMA-BUF registration (" KERNEL_DMABUF " has)",
-			   node->os.kernel.value);
-	return DMABUF_NO;
-}
-
-static bool umem_by_dmabuf(const struct node *node)
-{
-	return find_ofed(node) || (is_known(node->os.kernel) &&
-				   version_compare(node->os.kernel.value, KERNEL_UMEM_DMABUF) >= 0);
-}
+/* ---- is another path there? ---- */
 
 /* EFA asks the NVIDIA driver itself, or through efa_nv_peermem (amzn-drivers: efa_nvmem_impl.h). */
 static bool skip_for_efa(struct rule_context *ctx)
@@ -94,66 +28,103 @@ static bool skip_for_efa(struct rule_context *ctx)
 	return true;
 }
 
-static void check_not_loaded(struct rule_context *ctx)
+/* NVIDIA on DGX Spark: neither nvidia-peermem nor DMA-BUF nor GDRCopy works there, by design. */
+static bool skip_on_gb10(struct rule_context *ctx)
+{
+	if (!node_is(ctx->node, KIND_GB10))
+		return false;
+	NOT_APPLICABLE(ctx, .observed = "GB10 has no GPUDirect RDMA",
+		       .evidence = { "pci.devices" });
+	return true;
+}
+
+static bool skip_without_peermem(struct rule_context *ctx)
+{
+	return skip_without_rdma(ctx) || skip_on_gb10(ctx);
+}
+
+/* Before driver 470 nv_peer_mem is the only module for it. */
+static void fail_old_driver(struct rule_context *ctx, const char *why)
+{
+	struct module_load load = module_load_of(ctx->node, "nv_peer_mem", ctx->arena);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "no peer-memory module is loaded, and %s; driver %s has no "
+				     "nvidia-peermem",
+				     why, ctx->node->driver.version.value),
+	     .expected = "nv_peer_mem loaded",
+	     .remedy = load.no_file ? "Upgrade the driver to " PEERMEM_SINCE
+				      " or later, which has nvidia-peermem."
+				    : load.remedy,
+	     .command = load.no_file ? NULL : load.command, .has_fix = true,
+	     .fix = { load.no_file ? NULL : "load-module", { "nv_peer_mem", "boot" } },
+	     .needs_module = load.no_file ? "" : "nv_peer_mem",
+	     .evidence = { "modules.loaded", "driver.version", load.fact });
+}
+
+static void fail_not_loaded(struct rule_context *ctx, enum severity severity, const char *why)
+{
+	struct module_load load = module_load_of(ctx->node, "nvidia_peermem", ctx->arena);
+
+	if (known_is(driver_has_peermem(ctx->node), false)) {
+		fail_old_driver(ctx, why);
+		return;
+	}
+	FAIL_AS(ctx, severity,
+		.observed = text_printf(ctx, "nvidia_peermem is not loaded, and %s%s%s", why,
+					load.why_not ? "; " : "", load.why_not ? load.why_not : ""),
+		.expected = "nvidia_peermem loaded", .remedy = load.remedy, .command = load.command,
+		.has_fix = load.no_file,
+		.evidence = { "modules.loaded", "driver.flavour", "os.kernel", load.fact });
+}
+
+static void check_needed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *why;
-	enum dmabuf path;
+	enum dmabuf path = dmabuf_path(node, ctx->arena, &why);
 
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
-		return;
-	if (node_module(node, "nvidia_peermem")) {
-		PASS(ctx, .evidence = { "modules.loaded[nvidia_peermem].state" });
-		return;
-	}
-	if (node_module(node, "nv_peer_mem")) {
-		NOT_APPLICABLE(
-			ctx,
-			.observed = "nv_peer_mem is loaded instead: see modules/peermem-conflict",
-			.evidence = { "modules.loaded[nv_peer_mem].state" });
-		return;
-	}
-	if (skip_for_efa(ctx))
-		return;
-	path = dmabuf_path(ctx, &why);
 	if (path == DMABUF_UNKNOWN)
 		UNKNOWN(ctx,
 			.observed = text_printf(
 				ctx, "nvidia_peermem is not loaded; whether it is needed: %s", why),
 			.evidence = { "driver.flavour" });
 	else if (path == DMABUF_NO)
-		FAIL(ctx, .observed = text_printf(ctx, "nvidia_peermem is not loaded, and %s", why),
-		     .expected = "nvidia_peermem loaded",
-		     .evidence = { "modules.loaded", "driver.flavour", "os.kernel" });
-	else if (is_asked_for(ctx, PROFILE_DEEPEP) && !umem_by_dmabuf(node))
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(
-				ctx,
-				"nvidia_peermem is not loaded, and kernel %s registers no NIC "
-				"control buffers by DMA-BUF (" KERNEL_UMEM_DMABUF " does)",
-				node->os.kernel.value),
-			.expected = "nvidia_peermem loaded",
-			.evidence = { "modules.loaded", "os.kernel" });
+		fail_not_loaded(ctx, SEVERITY_ERR, why);
+	else if (is_asked_for(ctx, PROFILE_DEEPEP) && !dmabuf_takes_umem(node))
+		fail_not_loaded(ctx, SEVERITY_WARN,
+				text_printf(ctx,
+					    "kernel %s registers no NIC control buffers by "
+					    "DMA-BUF (" KERNEL_UMEM_DMABUF " does)",
+					    node->os.kernel.value));
 	else
 		NOTE(ctx, .observed = text_printf(ctx, "not loaded and not needed: %s", why),
-		     .expected = "nothing; DMA-BUF does the same",
 		     .evidence = { "modules.loaded", "driver.flavour", "os.kernel" });
+}
+
+static void check_not_loaded(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
+		return;
+	if (node_module(node, "nvidia_peermem"))
+		PASS(ctx, .evidence = { "modules.loaded[nvidia_peermem].state" });
+	else if (node_module(node, "nv_peer_mem"))
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "nv_peer_mem is loaded instead: see modules/peermem-conflict",
+			.evidence = { "modules.loaded[nv_peer_mem].state" });
+	else if (!skip_for_efa(ctx))
+		check_needed(ctx);
 }
 
 /* ---- the file on disk ---- */
 
-static const struct module_file *peermem_file(const struct node *node)
-{
-	for_each(f, &node->modules.files)
-		if (str_is(f->name, "nvidia_peermem") && is_known(node->os.kernel) &&
-		    str_is(f->kernel, node->os.kernel.value))
-			return f;
-	return NULL;
-}
-
 static bool no_file(struct rule_context *ctx, const struct module_file **file)
 {
-	*file = peermem_file(ctx->node);
+	*file = module_file_running(ctx->node, "nvidia_peermem");
 	if (*file)
 		return false;
 	if (!skip_without_module_files(ctx))
@@ -162,8 +133,8 @@ static bool no_file(struct rule_context *ctx, const struct module_file **file)
 	return true;
 }
 
-/* The body of the module is compiled only where the peer-memory symbols were found when the driver
- * was built; a stub wants neither of them and depends on neither RDMA module. */
+/* The body of the module is compiled only where the build found the peer-memory symbols (conftest.sh:
+ * ib_peer_memory_symbols). A stub imports none of them and depends on no RDMA module. */
 static enum fact_state is_stub(const struct module_file *file, bool *stub)
 {
 	*stub = false;
@@ -176,17 +147,51 @@ static enum fact_state is_stub(const struct module_file *file, bool *stub)
 	return FACT_KNOWN;
 }
 
+static void fail_stub(struct rule_context *ctx, const struct module_file *file)
+{
+	const struct software_item *ofed = node_software(ctx->node, "ofed");
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "%s depends on neither ib_core nor ib_uverbs: it is a stub",
+				     file->path.value),
+	     .expected = "nvidia-peermem built against an RDMA stack with peer memory",
+	     .remedy =
+		     ofed ? "Rebuild the NVIDIA kernel modules: OFED was not there when they were "
+			    "built."
+			  : NULL,
+	     .command = ofed ? command_dkms_rebuild(ctx->arena, ctx->node, "driver-source") : NULL,
+	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "depends"),
+			   fact_path(ctx->arena, "modules.files", file->path.value, "imports") });
+}
+
+static void answer_stub(struct rule_context *ctx, const struct module_file *file)
+{
+	const char *why;
+	enum dmabuf path = dmabuf_path(ctx->node, ctx->arena, &why);
+
+	if (path == DMABUF_UNKNOWN)
+		UNKNOWN(ctx, .observed = text_printf(ctx, "a stub; whether it is needed: %s", why),
+			.evidence = { "driver.flavour" });
+	else if (path == DMABUF_YES)
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "%s is a stub and not needed: %s",
+					     file->path.value, why),
+		     .evidence = {
+			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
+	else
+		fail_stub(ctx, file);
+}
+
 static void check_stub(struct rule_context *ctx)
 {
 	const struct module_file *file;
-	enum dmabuf path;
-	const char *why;
 	bool stub;
 
-	if (skip_without_rdma(ctx) || no_file(ctx, &file))
+	if (skip_without_peermem(ctx) || no_file(ctx, &file))
 		return;
 	if (node_module(ctx->node, "nvidia_peermem")) {
-		PASS(ctx, .observed = "it is loaded, which a stub cannot be",
+		PASS(ctx, .observed = "nvidia_peermem is loaded, so it is not a stub",
 		     .evidence = { "modules.loaded[nvidia_peermem].state" });
 		return;
 	}
@@ -196,71 +201,63 @@ static void check_stub(struct rule_context *ctx)
 	else if (!stub)
 		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
 						  "imports") });
-	else if ((path = dmabuf_path(ctx, &why)) == DMABUF_UNKNOWN)
-		UNKNOWN(ctx, .observed = text_printf(ctx, "a stub; whether it is needed: %s", why),
-			.evidence = { "driver.flavour" });
-	else if (path == DMABUF_YES)
-		NOTE(ctx,
-		     .observed =
-			     "built without the peer-memory symbols; not needed here, DMA-BUF works",
-		     .expected = "nothing; DMA-BUF does the same",
-		     .evidence = {
-			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
 	else
-		FAIL(ctx, .observed = "depends on neither ib_core nor ib_uverbs: a stub",
-		     .expected = "built against an RDMA stack with peer memory",
-		     .evidence = {
-			     fact_path(ctx->arena, "modules.files", file->path.value, "depends"),
-			     fact_path(ctx->arena, "modules.files", file->path.value, "imports") });
+		answer_stub(ctx, file);
 }
 
 /* ---- symbol versions ---- */
 
-/* Everything that would keep it from loading, told without loading it. */
-static void check_unloadable(struct rule_context *ctx)
+static void fail_symbol(struct rule_context *ctx, const struct module_file *file,
+			const char *symbol, const struct module_file *from)
 {
-	const struct module_file *file, *from;
-	bool stub;
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s needs another version of %s than %s has",
+				     file->path.value, symbol, from->path.value),
+	     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
+	     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
+	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "imports"),
+			   fact_path(ctx->arena, "modules.files", from->path.value, "exports") });
+}
+
+/* The checksums of the symbols, as the kernel compares them (kernel/module/version.c). */
+static void compare_symbols(struct rule_context *ctx, const struct module_file *file)
+{
+	const char *imports = fact_path(ctx->arena, "modules.files", file->path.value, "imports");
+	const struct module_file *from;
 	size_t fit = 0;
 
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx) || no_file(ctx, &file))
-		return;
-	if (node_module(ctx->node, "nvidia_peermem")) {
-		PASS(ctx, .observed = "it is loaded",
-		     .evidence = { "modules.loaded[nvidia_peermem].state" });
-		return;
-	}
-	if (is_stub(file, &stub) == FACT_KNOWN && stub) {
-		NOT_APPLICABLE(ctx, .observed = "a stub: see modules/peermem-stub");
-		return;
-	}
 	for_each(want, &file->imports) {
-		switch (module_symbol_fit(ctx->node, want, &from)) {
-		case SYMBOL_OTHER_VERSION:
-			FAIL(ctx,
-			     .observed = text_printf(ctx, "%s has another version in %s",
-						     want->name.value, from->path.value),
-			     .expected =
-				     "built against the RDMA stack and driver that are installed",
-			     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
-						     "imports"),
-					   fact_path(ctx->arena, "modules.files", from->path.value,
-						     "exports") });
+		enum symbol_fit found = module_symbol_fit(ctx->node, want, &from);
+
+		if (found == SYMBOL_OTHER_VERSION) {
+			fail_symbol(ctx, file, want->name.value, from);
 			return;
-		case SYMBOL_FITS:
-			fit++;
-			break;
-		case SYMBOL_UNKNOWN:
-			break;
 		}
+		fit += found == SYMBOL_FITS;
 	}
 	if (fit && fit == file->imports.count)
-		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
-						  "imports") });
+		PASS(ctx, .evidence = { imports });
 	else
-		UNKNOWN(ctx, .observed = "no module on disk shows which versions its symbols have",
-			.evidence = { fact_path(ctx->arena, "modules.files", file->path.value,
-						"imports") });
+		UNKNOWN(ctx, .observed = "no module on disk shows the versions of its symbols",
+			.evidence = { imports });
+}
+
+static void check_unloadable(struct rule_context *ctx)
+{
+	const struct module_file *file;
+	bool stub;
+
+	if (skip_without_peermem(ctx) || skip_without_modules(ctx) || no_file(ctx, &file))
+		return;
+	if (node_module(ctx->node, "nvidia_peermem"))
+		PASS(ctx, .observed = "nvidia_peermem is loaded",
+		     .evidence = { "modules.loaded[nvidia_peermem].state" });
+	else if (is_stub(file, &stub) == FACT_KNOWN && stub)
+		NOT_APPLICABLE(ctx, .observed = "a stub: see modules/peermem-stub",
+			       .evidence = { fact_path(ctx->arena, "modules.files",
+						       file->path.value, "depends") });
+	else
+		compare_symbols(ctx, file);
 }
 
 static const struct log_subject *of_peermem(const struct log_line *line)
@@ -270,300 +267,170 @@ static const struct log_subject *of_peermem(const struct log_line *line)
 	return own ? own : log_of_module(line, "nv_peer_mem");
 }
 
-static void check_symbol_mismatch(struct rule_context *ctx)
+static const struct log_line *refused_peermem(const struct node *node)
 {
 	static const char *const patterns[] = { "symbol-version", "unknown-symbol" };
 
-	if (skip_without_rdma(ctx))
-		return;
-	for (size_t i = 0; i < 2; i++) {
-		const struct log_line *line = node_log(ctx->node, patterns[i]);
-
-		const struct log_subject *own = of_peermem(line);
-
-		if (!own)
-			continue;
-		if (node_module(ctx->node, "nvidia_peermem")) {
-			PASS(ctx, .observed = "the kernel refused it once; it is loaded now",
-			     .evidence = { "modules.loaded[nvidia_peermem].state" });
-			return;
-		}
-		if (!skip_without_modules(ctx))
-			FAIL(ctx, .observed = own->last.value,
-			     .expected =
-				     "built against the RDMA stack and driver that are installed",
-			     .evidence = {
-				     log_module_fact(ctx->arena, line, own->name.value, "last") });
-		return;
-	}
-	if (node_module(ctx->node, "nvidia_peermem") || known_is(ctx->node->log.complete, true))
-		PASS(ctx, .evidence = { "log.lines" });
-	else
-		UNKNOWN(ctx,
-			.observed = was_read(ctx->node->log.lines)
-					    ? "the kernel log does not reach back to the boot"
-					    : NULL,
-			.evidence = { "log.lines" });
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (of_peermem(node_log(node, patterns[i])))
+			return node_log(node, patterns[i]);
+	return NULL;
 }
 
-/* nv_peer_mem does the same, so either will do. */
+static void check_symbol_mismatch(struct rule_context *ctx)
+{
+	const struct log_line *line = refused_peermem(ctx->node);
+	const struct log_subject *own = of_peermem(line);
+	bool loaded = node_module(ctx->node, "nvidia_peermem");
+
+	if (skip_without_peermem(ctx))
+		return;
+	if (own && loaded)
+		PASS(ctx, .observed = "the kernel refused it once; it is loaded now",
+		     .evidence = { "modules.loaded[nvidia_peermem].state" });
+	else if (own && !skip_without_modules(ctx))
+		FAIL(ctx, .observed = own->last.value,
+		     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
+		     .evidence = { log_module_fact(ctx->arena, line, own->name.value, "last") });
+	else if (own)
+		return;
+	else if (loaded)
+		PASS(ctx, .evidence = { "modules.loaded[nvidia_peermem].state" });
+	else
+		pass_if_log_whole(ctx);
+}
+
+static const char *const peer_modules[] = { "nvidia_peermem", "nv_peer_mem" };
+
+static void fail_not_built(struct rule_context *ctx, const struct module_file *other)
+{
+	struct module_load load = module_load_of(ctx->node, other->name.value, ctx->arena);
+	const char *why;
+
+	FAIL_AS(ctx,
+		dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES ? SEVERITY_INFO
+								       : SEVERITY_ERR,
+		.observed = text_printf(ctx, "%s exists for kernel %s, not for kernel %s",
+					module_written(ctx->arena, other->name.value),
+					other->kernel.value, ctx->node->os.kernel.value),
+		.expected = "a peer-memory module for the running kernel", .remedy = load.remedy,
+		.command = load.command,
+		.evidence = { "os.kernel", fact_path(ctx->arena, "modules.files", other->path.value,
+						     "kernel") });
+}
+
+/* Both modules do the same, so either is enough. */
 static void check_not_built(struct rule_context *ctx)
 {
-	static const char *const names[] = { "nvidia_peermem", "nv_peer_mem" };
-	const char *kernel = ctx->node->os.kernel.value, *why;
+	const struct node *node = ctx->node;
 	const struct module_file *other = NULL;
 
-	if (skip_without_rdma(ctx))
+	if (skip_without_peermem(ctx) || skip_without_module_files(ctx))
 		return;
-	if (!is_known(ctx->node->os.kernel) || !was_read(ctx->node->modules.files)) {
-		UNKNOWN(ctx, .evidence = { is_known(ctx->node->os.kernel) ? "modules.files"
-									  : "os.kernel" });
-		return;
-	}
-	for (size_t i = 0; i < 2; i++) {
-		const struct module_file *file = module_file_find(ctx->node, names[i], kernel);
+	for (size_t i = 0; i < sizeof(peer_modules) / sizeof(peer_modules[0]); i++) {
+		const char *name = peer_modules[i], *kernel = node->os.kernel.value;
+		const struct module_file *file = module_file_find(node, name, kernel);
 
-		if (file || node_module(ctx->node, names[i])) {
+		if (file || node_module(node, name)) {
 			PASS(ctx, .evidence = { file ? fact_path(ctx->arena, "modules.files",
 								 file->path.value, "kernel")
-						     : fact_path(ctx->arena, "modules.loaded",
-								 names[i], "state") });
+						     : fact_path(ctx->arena, "modules.loaded", name,
+								 "state") });
 			return;
 		}
-		other = other ? other : module_file_elsewhere(ctx->node, names[i], kernel);
+		other = other ? other : module_file_elsewhere(node, name, kernel);
 	}
-	if (!other)
+	if (other)
+		fail_not_built(ctx, other);
+	else
 		NOT_APPLICABLE(ctx, .observed = "no peer-memory module for any kernel",
 			       .evidence = { "modules.files" });
-	else
-		FAIL_AS(ctx, dmabuf_path(ctx, &why) == DMABUF_YES ? SEVERITY_INFO : SEVERITY_ERR,
-			.observed = text_printf(ctx, "no %s for %s; there is one for %s",
-						other->name.value, kernel, other->kernel.value),
-			.expected = "a peer-memory module for the kernel that runs",
-			.evidence = { "os.kernel", fact_path(ctx->arena, "modules.files",
-							     other->path.value, "kernel") });
-}
-
-/* ---- the other module ---- */
-
-/* Drivers have had nvidia-peermem since R470 (docs.nvidia.com: GPUDirect RDMA); before, nv_peer_mem was it. */
-#define PEERMEM_SINCE "470"
-
-static bool skip_before_peermem(struct rule_context *ctx)
-{
-	const struct fact_str *version = &ctx->node->driver.version;
-
-	if (is_known(*version) && version_compare(version->value, PEERMEM_SINCE) >= 0)
-		return false;
-	if (!is_known(*version))
-		UNKNOWN(ctx, .evidence = { "driver.version" });
-	else
-		NOT_APPLICABLE(
-			ctx,
-			.observed = text_printf(ctx,
-						"driver %s has no nvidia_peermem, " PEERMEM_SINCE
-						" is the first with it",
-						version->value),
-			.evidence = { "driver.version" });
-	return true;
-}
-
-static void check_conflict(struct rule_context *ctx)
-{
-	const struct node *node = ctx->node;
-	const struct service *service = node_service(node, "nv_peer_mem.service");
-	bool file = false;
-
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx) || skip_before_peermem(ctx))
-		return;
-	for_each(f, &node->modules.files)
-		file |= str_is(f->name, "nv_peer_mem") && is_known(node->os.kernel) &&
-			str_is(f->kernel, node->os.kernel.value);
-	if (node_module(node, "nv_peer_mem"))
-		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_WARN,
-			.observed = node_module(node, "nvidia_peermem")
-					    ? "nv_peer_mem is loaded beside nvidia_peermem"
-					    : "nv_peer_mem is loaded instead of nvidia_peermem",
-			.expected = "nvidia_peermem alone",
-			.evidence = { "modules.loaded[nv_peer_mem].state" });
-	else if (service &&
-		 (str_is(service->enabled, "enabled") || str_is(service->active, "active")))
-		FAIL_AS(ctx, SEVERITY_WARN, .observed = "the nv_peer_mem service is enabled",
-			.expected = "nvidia_peermem alone",
-			.evidence = { "services.units[nv_peer_mem.service].enabled" });
-	else if (file)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = "nv_peer_mem is installed beside nvidia_peermem",
-			.expected = "nvidia_peermem alone", .evidence = { "modules.files" });
-	else
-		PASS(ctx, .evidence = { "modules.loaded" });
 }
 
 /* ---- after the next boot ---- */
 
-static bool loaded_at_boot(const struct node *node)
+/* The driver's own module, or before driver 470 the only one there is. */
+static const char *right_module(const struct node *node)
 {
-	for_each(m, &node->modules.at_boot)
-		if (str_is(m->name, "nvidia_peermem"))
-			return true;
-	for_each(s, &node->services.units)
-		if (strstr(s->unit.value, "peermem") && str_is(s->enabled, "enabled"))
-			return true;
-	return load_chain_has(node, "nvidia_peermem");
+	return known_is(driver_has_peermem(node), false) ? "nv_peer_mem" : "nvidia_peermem";
 }
 
-/* A module that is there, wanted and not loaded: most often since the last boot. */
+static bool loaded_at_boot(const struct node *node, const char *name)
+{
+	for_each(m, &node->modules.at_boot)
+		if (str_is(m->name, name))
+			return true;
+	for_each(s, &node->services.units)
+		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
+		    str_is(s->enabled, "enabled"))
+			return true;
+	return load_chain_has(node, name);
+}
+
+/* The module is installed, needed and not loaded: most often since the last boot. */
 static bool waits_to_be_loaded(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *why;
 
-	if (node_module(node, "nv_peer_mem") || dmabuf_path(ctx, &why) != DMABUF_NO)
+	if (node_module(node, "nv_peer_mem") ||
+	    dmabuf_path(ctx->node, ctx->arena, &why) != DMABUF_NO)
 		return false;
-	for_each(f, &node->modules.files)
-		if ((str_is(f->name, "nvidia_peermem") || str_is(f->name, "nv_peer_mem")) &&
-		    is_known(node->os.kernel) && str_is(f->kernel, node->os.kernel.value))
-			return true;
-	return false;
+	return module_file_running(node, "nvidia_peermem") ||
+	       module_file_running(node, "nv_peer_mem");
+}
+
+static void fail_not_persistent(struct rule_context *ctx, const char *name)
+{
+	const char *written = module_written(ctx->arena, name);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "%s; no modules-load.d entry, unit, softdep or install line "
+				     "loads it at boot",
+				     node_module(ctx->node, name) ? "loaded now"
+								  : "installed and not loaded"),
+	     .expected = "a modules-load.d entry or an enabled unit",
+	     .remedy = text_printf(ctx, "Name %s in /etc/modules-load.d.", written),
+	     .command = text_printf(ctx, "echo %s | sudo tee /etc/modules-load.d/%s.conf", written,
+				    written),
+	     .has_fix = true, .fix = { "load-module", { name, "boot" } },
+	     .evidence = { "modules.at_boot", "services.units" });
 }
 
 static void check_not_persistent(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const char *why;
+	const char *name = right_module(node), *why;
 
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
+	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))
 		NOT_APPLICABLE(
 			ctx,
 			.observed = "nvidia_peermem is not loaded, and not needed or not installed",
 			.evidence = { "modules.loaded" });
-	else if (loaded_at_boot(node))
+	else if (loaded_at_boot(node, name))
 		PASS(ctx, .evidence = { "modules.at_boot" });
 	else if (!was_read(node->modules.at_boot))
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
-	else if (dmabuf_path(ctx, &why) == DMABUF_YES)
-		NOTE(ctx, .observed = "nothing loads it at boot; DMA-BUF would do without it",
-		     .expected = "nothing; DMA-BUF does the same",
+	else if (dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES)
+		NOTE(ctx, .observed = text_printf(ctx, "not needed: %s", why),
 		     .evidence = { "modules.at_boot" });
 	else
-		FAIL(ctx,
-		     .observed =
-			     node_module(node, "nvidia_peermem")
-				     ? "loaded now, and nothing found loads it at boot"
-				     : "installed, not loaded, and nothing found loads it at boot",
-		     .expected = "a modules-load.d entry or an enabled unit",
-		     .evidence = { "modules.at_boot", "services.units" });
+		fail_not_persistent(ctx, name);
 }
 
-/* ---- the loaded module ---- */
-
-static const struct software_item *old_nvshmem(const struct node *node)
-{
-	for_each(item, &node->software.items)
-		if (str_is(item->name, "nvshmem") && is_known(item->version) &&
-		    version_compare(item->version.value, "3.2.5") <= 0)
-			return item;
-	return NULL;
-}
-
-static void check_sysfs_absent(struct rule_context *ctx)
-{
-	const struct node *node = ctx->node;
-	const struct software_item *old = old_nvshmem(node);
-
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
-		return;
-	if (!node_module(node, "nvidia_peermem"))
-		NOT_APPLICABLE(ctx, .observed = "nvidia_peermem is not loaded",
-			       .evidence = { "modules.loaded" });
-	else if (is_unknown(node->rdma.memory_peers))
-		UNKNOWN(ctx, .evidence = { "rdma.memory_peers" });
-	else if (is_known(node->rdma.memory_peers) && node->rdma.memory_peers.count)
-		PASS(ctx, .evidence = { "rdma.memory_peers" });
-	else if (old)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(
-				ctx,
-				"NVSHMEM %s looks for /sys/kernel/mm/memory_peers, which this "
-				"kernel does not make",
-				old->version.value),
-			.expected = "NVSHMEM 3.3.9 or later",
-			.evidence = { "rdma.memory_peers", fact_path(ctx->arena, "software.items",
-								     old->path.value, "version") });
-	else if (!was_read(node->software.items))
-		UNKNOWN(ctx, .evidence = { "software.items" });
-	else
-		FAIL(ctx,
-		     .observed = "/sys/kernel/mm/memory_peers is not there, as with newer stacks",
-		     .expected = "nothing; the module works without it",
-		     .evidence = { "rdma.memory_peers" });
-}
-
-static void check_params(struct rule_context *ctx)
-{
-	const struct module *module = node_module(ctx->node, "nvidia_peermem");
-	size_t before = ctx->findings->count;
-
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
-		return;
-	if (!module) {
-		NOT_APPLICABLE(ctx, .observed = "nvidia_peermem is not loaded",
-			       .evidence = { "modules.loaded" });
-		return;
+#define CAUSES_PEERMEM                                                                            \
+	{                                                                                         \
+		"modules/peermem-stub", "modules/peermem-unloadable",                             \
+			"modules/peermem-symbol-mismatch", "modules/peermem-not-built-for-kernel" \
 	}
-	if (!is_known(module->params)) {
-		UNKNOWN(ctx, .evidence = { "modules.loaded[nvidia_peermem].params" });
-		return;
-	}
-	for_each(p, &module->params) {
-		bool legacy = str_is(p->name, "peerdirect_support") && str_is(p->value, "1");
-		bool old_api = str_is(p->name, "persistent_api_support") && str_is(p->value, "0");
 
-		if (legacy || old_api)
-			FAIL(ctx, .subject = p->name.value,
-			     .observed = text_printf(ctx, "%s: %s", p->value.value,
-						     legacy ? "for MLNX_OFED 4.9"
-							    : "the legacy interface"),
-			     .expected = legacy ? "0" : "1", .has_fix = true,
-			     .fix = { "set-option",
-				      { "nvidia_peermem", p->name.value, legacy ? "0" : "1" } },
-			     .evidence = { text_printf(
-				     ctx, "modules.loaded[nvidia_peermem].params[%s].value",
-				     p->name.value) });
-	}
-	if (ctx->findings->count == before)
-		PASS(ctx, .evidence = { "modules.loaded[nvidia_peermem].params" });
-}
-
-static void check_version(struct rule_context *ctx)
-{
-	const struct module *module = node_module(ctx->node, "nvidia_peermem");
-	const struct driver_facts *driver = &ctx->node->driver;
-
-	if (skip_without_rdma(ctx) || skip_without_modules(ctx))
-		return;
-	if (!module)
-		NOT_APPLICABLE(ctx, .observed = "nvidia_peermem is not loaded",
-			       .evidence = { "modules.loaded" });
-	else if (!is_known(module->version) || !is_known(driver->version))
-		UNKNOWN(ctx, .evidence = { is_known(driver->version)
-						   ? "modules.loaded[nvidia_peermem].version"
-						   : "driver.version" });
-	else if (str_is(module->version, driver->version.value))
-		PASS(ctx, .evidence = { "modules.loaded[nvidia_peermem].version" });
-	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "nvidia_peermem %s, driver %s",
-					     module->version.value, driver->version.value),
-		     .expected = "the driver's own nvidia_peermem",
-		     .evidence = { "modules.loaded[nvidia_peermem].version", "driver.version" });
-}
-
-#define WHY_PEERMEM                                                                                \
-	"nvidia-peermem gives the RDMA stack access to GPU memory through its peer-memory client " \
-	"interface. "
+#define SOURCE_PEERMEM                                                                     \
+	"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-peermem/nvidia-peermem.c, " \
+	"kernel-open/conftest.sh (ib_peer_memory_symbols)"
 
 static const struct rule modules_peermem_rules[] = {
 	{
@@ -571,199 +438,122 @@ static const struct rule modules_peermem_rules[] = {
 		.title = "nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "nvidia_peermem",
 		.evaluate = check_not_loaded,
 		.impact =
-			"NICs cannot register GPU memory: NCCL falls back to host copies, NVSHMEM IBGDA "
-			"does not start.",
-		.remedy =
-			"modprobe nvidia-peermem, and have it loaded at boot. If it does not load, see "
-			"modules/peermem-stub and modules/peermem-unloadable.",
+			"NICs cannot register GPU memory. NCCL copies through host memory. NVSHMEM IBGDA does not start.",
+		.remedy = "Load nvidia-peermem, now and at boot.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
-			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+		.follows = CAUSES_PEERMEM,
 		.reads =
-			"The loaded modules; the driver's flavour, the kernel, an OFED stack and, live, "
-			"whether the RDMA stack registers a DMA-BUF.",
-		.why = WHY_PEERMEM
-		"DMA-BUF does the same without it: with the open kernel modules and a "
-		"kernel from 5.12 on, or an OFED stack that brought it back. NIC control buffers in "
-		"GPU memory, which IBGDA wants, take 6.1. Where DMA-BUF works, this is information.",
+			"The loaded modules, the driver's flavour, the kernel, OFED, and on a live node whether the RDMA "
+			"stack registers a DMA-BUF.",
+		.why = "nvidia-peermem gives the RDMA stack access to GPU memory through the peer-memory interface. DMA-BUF "
+		       "does the same with the open kernel modules and kernel 5.12 or later, or OFED. NIC control buffers in "
+		       "GPU memory, which IBGDA and GIN GDAKI use, need kernel 6.1 or later, or nvidia-peermem. Where DMA-BUF "
+		       "works this is a note. Driver 470 is the first with nvidia-peermem.",
 		.check = "lsmod | grep nvidia_peermem",
-		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia-peermem/nvidia-peermem.c\n"
-			"NCCL user guide, device API (DMA-BUF with Linux 6.1, or nvidia-peermem)\n"
-			"Linux commit bfe0cc6eb249; github.com/NVIDIA/nvshmem issue 67",
+		.sources = SOURCE_PEERMEM
+		"\nNCCL user guide (2026-06-11): usage/deviceapi.rst, troubleshooting/gpu_troubleshooting.rst\n"
+		"Linux 5.12: commit bfe0cc6eb249\n"
+		"github.com/Mellanox/nv_peer_memory 1.3: README.md\n"
+		"forums.developer.nvidia.com: DGX Spark GPUDirect RDMA (348787)",
 	},
 	{
 		.id = "modules/peermem-stub",
-		.title = "nvidia-peermem was built without an RDMA stack",
+		.title = "nvidia-peermem cannot load: it was built without an RDMA stack",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_stub,
 		.impact =
-			"modprobe nvidia-peermem says \"Invalid argument\" and the log says nothing.",
-		.remedy =
-			"Install the RDMA stack (MLNX_OFED or DOCA) first, then rebuild the NVIDIA kernel "
-			"modules: dkms build --force. Or use DMA-BUF.",
+			"modprobe nvidia-peermem fails with \"Invalid argument\", and the kernel log says nothing.",
+		.remedy = "Install MLNX_OFED or DOCA-OFED, then rebuild the NVIDIA kernel modules.",
 		.activation = ACTIVATION_NOW,
-		.reads = "depends and undefined symbols of nvidia-peermem.ko on disk.",
-		.why = "Its body is compiled only where ib_register_peer_memory_client was found in a "
-		       "Module.symvers at build time; otherwise its init function returns -EINVAL, silently.",
+		.reads = "depends and the imported symbols of nvidia-peermem.ko on disk.",
+		.why = "The build compiles the module's body only where it finds ib_register_peer_memory_client in a "
+		       "Module.symvers of the kernel or of OFED. Without it the init function returns -EINVAL and logs "
+		       "nothing.",
 		.check = "modinfo -F depends nvidia-peermem   (must name ib_core or ib_uverbs)",
-		.sources = "open-gpu-kernel-modules: nvidia-peermem.c, conftest.sh\n"
-			   "github.com/NVIDIA/open-gpu-kernel-modules pull 630",
+		.sources = SOURCE_PEERMEM,
 	},
 	{
 		.id = "modules/peermem-not-built-for-kernel",
-		.title = "There is no peer-memory module for the kernel that runs",
+		.title = "No peer-memory module exists for the running kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
-		.impact =
-			"NICs cannot register GPU memory through peer memory since the kernel was upgraded.",
-		.remedy =
-			"Build the NVIDIA kernel modules for this kernel, after the RDMA stack: dkms "
-			"autoinstall.",
+		.impact = "NICs cannot register GPU memory through peer memory.",
+		.remedy = "Build the NVIDIA kernel modules for the running kernel.",
 		.activation = ACTIVATION_NOW,
-		.reads =
-			"nvidia-peermem and nv_peer_mem below /lib/modules, for the kernel that runs and for "
-			"others.",
-		.why = WHY_PEERMEM
-		"It is built with the driver, nv_peer_mem by itself, both for one kernel. "
-		"Where DMA-BUF works without it, this is information.",
+		.reads = "nvidia-peermem and nv_peer_mem under /lib/modules of all kernels.",
+		.why = "Each kernel needs its own build: nvidia-peermem is built with the driver, nv_peer_mem by itself. Where "
+		       "DMA-BUF works this is a note.",
 		.check =
 			"modinfo -F filename nvidia-peermem; find /lib/modules -name '*peer*mem*.ko*'",
-		.sources = "github.com/Mellanox/nv_peer_memory issue 51\ndkms(8)",
+		.sources = SOURCE_PEERMEM
+		"\ngithub.com/Mellanox/nv_peer_memory issue 51\ndkms 3.2: dkms(8)",
 	},
 	{
 		.id = "modules/peermem-unloadable",
-		.title = "nvidia-peermem on disk does not fit the RDMA stack in use",
+		.title =
+			"nvidia-peermem cannot load: it was built against another RDMA stack or driver",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unloadable,
-		.impact = "It will not load: \"disagrees about version of symbol\".",
-		.remedy =
-			"Rebuild the NVIDIA kernel modules against the RDMA stack that is installed: dkms "
-			"build --force.",
+		.impact =
+			"modprobe nvidia-peermem fails, and the kernel log says \"disagrees about version of symbol\".",
+		.remedy = "Rebuild the NVIDIA kernel modules against the installed RDMA stack.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The versions (CRCs) of the symbols that nvidia-peermem.ko wants, against those "
-			"that ib_core, ib_uverbs and nvidia on disk offer. Nothing is loaded.",
-		.why = "After a change of OFED the driver's modules have to be built again; nobody does it "
-		       "by itself.",
+			"The symbol checksums that nvidia-peermem.ko needs, and those of ib_core, ib_uverbs and nvidia on "
+			"disk. Nothing is loaded.",
+		.why = "After OFED is installed or upgraded the NVIDIA kernel modules must be built again. This does not "
+		       "happen automatically.",
 		.check =
 			"modprobe --dump-modversions $(modinfo -n nvidia-peermem) | grep peer_memory",
-		.sources = "github.com/NVIDIA/gpu-operator issue 2868",
+		.sources = SOURCE_PEERMEM
+		"\nLinux 6.1.192: kernel/module/version.c, check_version()\n"
+		"github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)",
 	},
 	{
 		.id = "modules/peermem-symbol-mismatch",
-		.title = "The kernel refused the peer-memory module",
+		.title = "The kernel refused to load the peer-memory module",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_symbol_mismatch,
 		.impact = "NICs cannot register GPU memory through peer memory.",
-		.remedy =
-			"Rebuild the NVIDIA kernel modules after the RDMA stack: dkms build --force.",
+		.remedy = "Rebuild the NVIDIA kernel modules against the installed RDMA stack.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"\"disagrees about version of symbol\" and \"Unknown symbol\" lines of the kernel "
-			"log that name a peer-memory module.",
-		.why = "Built against another ib_core, another driver or another kernel.",
+			"Lines of nvidia_peermem and nv_peer_mem in the kernel log: \"disagrees about version of symbol\" "
+			"and \"Unknown symbol\".",
+		.why = "The module was built against another ib_core, another driver or another kernel.",
 		.check = "dmesg | grep -E 'peer.*(version of symbol|Unknown symbol)'",
-		.sources =
-			"Linux: kernel/module/version.c\ngithub.com/NVIDIA/gpu-operator issue 2868",
-	},
-	{
-		.id = "modules/peermem-conflict",
-		.title = "The old nv_peer_mem stands in the way of nvidia_peermem",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_ERR,
-		.evaluate = check_conflict,
-		.impact =
-			"nvidia_peermem cannot register; NVSHMEM IBGDA and NCCL GIN do not work through "
-			"nv_peer_mem.",
-		.remedy = "Disable the nv_peer_mem service, remove its package, unload it, load "
-			  "nvidia-peermem.",
-		.fix = { "replace-nv-peer-mem" },
-		.activation = ACTIVATION_NOW,
-		.reads = "The loaded modules, the nv_peer_mem service, its module on disk.",
-		.why = "Both register a client called nv_mem, and only one can. nv_peer_mem is deprecated "
-		       "since driver 470 and does not support the registrations that IBGDA makes.",
-		.check =
-			"lsmod | grep -E 'nv_peer_mem|nvidia_peermem'; systemctl is-enabled nv_peer_mem",
-		.sources = "NVIDIA driver README, chapter nvidia-peermem\n"
-			   "github.com/Mellanox/nv_peer_memory README",
+		.sources = "Linux 6.1.192: kernel/module/version.c, check_version()\n"
+			   "github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)\n"
+			   "github.com/Mellanox/nv_peer_memory issues 79, 84",
 	},
 	{
 		.id = "modules/peermem-not-persistent",
-		.title = "Nothing loads nvidia_peermem at boot",
+		.title = "nvidia_peermem is not loaded at boot",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_not_persistent,
-		.impact = "GPUDirect RDMA is gone after the next boot.",
-		.remedy =
-			"Put nvidia-peermem into /etc/modules-load.d, or, where dracut makes the initramfs, "
-			"load it by a unit. Not by softdep: the driver's own softdep wins or is lost.",
+		.impact = "GPUDirect RDMA stops working at the next boot.",
+		.remedy = "Name nvidia-peermem in /etc/modules-load.d.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
-			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+		.follows = CAUSES_PEERMEM,
 		.reads =
-			"modules-load.d, /etc/modules, enabled units whose name has peermem in it, softdep "
-			"and install lines.",
-		.why = "Nothing depends on it and no device asks for it.",
+			"modules-load.d, /etc/modules, enabled units with peermem in their name, and softdep and install "
+			"lines of modprobe.d.",
+		.why = "No other module depends on nvidia-peermem and no device asks for it. A second softdep line for nvidia "
+		       "has no effect: modprobe uses the first.",
 		.check = "grep -r peermem /etc/modules-load.d /etc/modules /usr/lib/modules-load.d",
-		.sources = "modules-load.d(5)",
-	},
-	{
-		.id = "modules/peermem-sysfs-absent",
-		.title = "/sys/kernel/mm/memory_peers is not there",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
-		.evaluate = check_sysfs_absent,
-		.impact = "None, but for NVSHMEM up to 3.2.5 and old NCCL, which look there alone.",
-		.remedy =
-			"Use NVSHMEM 3.3.9 or later, which also looks at /sys/module/nvidia_peermem.",
-		.reads =
-			"/sys/kernel/mm/memory_peers, the loaded modules, the NVSHMEM found on disk.",
-		.why = "MLNX_OFED and patched kernels create the folder, not nvidia-peermem; newer stacks do "
-		       "not, although it works.",
-		.check = "ls /sys/kernel/mm/memory_peers; cat /sys/module/nvidia_peermem/version",
-		.sources = "NVSHMEM release notes 3.3.9\ngithub.com/deepseek-ai/DeepEP issue 151",
-	},
-	{
-		.id = "modules/peermem-params",
-		.title = "nvidia_peermem runs with parameters for an old RDMA stack",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_INFO,
-		.evaluate = check_params,
-		.impact =
-			"The legacy interface is slower to invalidate, and can fail with a newer stack.",
-		.remedy = "Remove the option unless MLNX_OFED 4.9 LTS is installed.",
-		.activation = ACTIVATION_RELOAD,
-		.reads = "/sys/module/nvidia_peermem/parameters.",
-		.why = "peerdirect_support=1 is for MLNX_OFED 4.9; persistent_api_support=0 chooses the "
-		       "interface from before driver 545.",
-		.check = "grep -r . /sys/module/nvidia_peermem/parameters",
-		.sources = "open-gpu-kernel-modules: nvidia-peermem.c",
-	},
-	{
-		.id = "modules/peermem-version",
-		.title = "nvidia_peermem is not the loaded driver's own",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_ERR,
-		.evaluate = check_version,
-		.impact = "Registrations can fail or crash.",
-		.remedy = "Reload both modules from the same build.",
-		.activation = ACTIVATION_RELOAD,
-		.reads = "/sys/module/nvidia_peermem/version and the driver's version.",
-		.why = "Its MODULE_VERSION is that of the driver it was built with.",
-		.check = "cat /sys/module/nvidia_peermem/version /sys/module/nvidia/version",
-		.sources = "open-gpu-kernel-modules: nvidia-peermem.c",
+		.sources = "systemd 252: modules-load.d(5)\n"
+			   "kmod 30: libkmod/libkmod-module.c, kmod_module_get_softdeps()\n"
+			   "NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst",
 	},
 };
 

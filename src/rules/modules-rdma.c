@@ -4,9 +4,10 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/module-load.h"
 
-/* A function that mlx5_core is for: Connect-IB, ConnectX-4 and later, virtual functions of those.
- * One whose id is not in the table counts by the driver that has it. */
+/* A function that mlx5_core drives: Connect-IB, ConnectX-4 and later, and their virtual functions. For an id that
+ * is not in the table the bound driver decides. */
 static bool is_mlx5(const struct pci_device *d)
 {
 	const struct nic_model *model = nic_model(d);
@@ -35,18 +36,16 @@ static bool skip_without_mlx5(struct rule_context *ctx, const struct pci_device 
 	if (!was_read(ctx->node->pci.devices))
 		UNKNOWN(ctx, .evidence = { "pci.devices" });
 	else if (!*nic)
-		NOT_APPLICABLE(
-			ctx,
-			.observed = "no NIC that mlx5_core is for, or only for virtual machines",
-			.evidence = { "pci.devices" });
+		NOT_APPLICABLE(ctx, .observed = "no NIC that mlx5_core drives on this host",
+			       .evidence = { "pci.devices" });
 	else
 		return skip_without_modules(ctx);
 	return true;
 }
 
-/* A fact that only the module NAME makes: it is there, built into the kernel or not. NULL: no such fact. Built-in
- * modules without parameters are nowhere listed. */
-static const char *seen_at_work(struct rule_context *ctx, const char *name)
+/* A fact that only the module NAME makes, loaded or built into the kernel; NULL: none. Built-in modules without
+ * parameters are listed nowhere. */
+static const char *fact_of_module(struct rule_context *ctx, const char *name)
 {
 	static const struct {
 		const char *module, *path;
@@ -72,13 +71,13 @@ static const char *seen_at_work(struct rule_context *ctx, const char *name)
 	return NULL;
 }
 
-static bool is_there(struct rule_context *ctx, const char *name)
+static bool is_present(struct rule_context *ctx, const char *name)
 {
-	return node_module(ctx->node, name) || seen_at_work(ctx, name);
+	return node_module(ctx->node, name) || fact_of_module(ctx, name);
 }
 
-/* ib_core makes the RDMA devices: where these are there and it is in no list, it is built in, and the modules
- * above it can be. Preflight reads no device nodes, which would tell. */
+/* ib_core makes the RDMA devices. Where these exist and ib_core is not in the list, it is built in, and the other
+ * modules can be too. Preflight does not read device nodes, which would show them. */
 static bool may_be_built_in(const struct node *node)
 {
 	bool nodes = false;
@@ -86,6 +85,20 @@ static bool may_be_built_in(const struct node *node)
 	for_each(n, &node->dev.nodes)
 		nodes |= str_starts(n->path, "/dev/infiniband/");
 	return node->rdma.devices.count && !node_module(node, "ib_core") && !nodes;
+}
+
+static void fail_missing(struct rule_context *ctx, enum severity severity, const char *name,
+			 const char *effect)
+{
+	struct module_load load = module_load_of(ctx->node, name, ctx->arena);
+
+	FAIL_AS(ctx, severity, .subject = name,
+		.observed = text_printf(
+			ctx, "%s is not loaded%s%s: %s", name, load.why_not ? " (" : "",
+			load.why_not ? text_printf(ctx, "%s)", load.why_not) : "", effect),
+		.expected = text_printf(ctx, "%s loaded", name), .remedy = load.remedy,
+		.command = load.command, .has_fix = load.no_file,
+		.evidence = { "modules.loaded", load.fact });
 }
 
 static void check_mlx5(struct rule_context *ctx)
@@ -97,17 +110,13 @@ static void check_mlx5(struct rule_context *ctx)
 	if (skip_without_mlx5(ctx, &nic))
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!is_there(ctx, needed[i]))
-			FAIL(ctx, .subject = needed[i],
-			     .observed = text_printf(ctx, "%s is not loaded", needed[i]),
-			     .expected = text_printf(ctx, "%s loaded, for %s", needed[i],
-						     nic->bdf.value),
-			     .evidence = { "modules.loaded", fact_path(ctx->arena, "pci.devices",
-								       nic->bdf.value, "driver") });
+		if (!is_present(ctx, needed[i]))
+			fail_missing(ctx, SEVERITY_ERR, needed[i],
+				     text_printf(ctx, "%s has no driver", nic->bdf.value));
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { node_module(ctx->node, "mlx5_ib")
 						? "modules.loaded[mlx5_ib].state"
-						: seen_at_work(ctx, "mlx5_ib") });
+						: fact_of_module(ctx, "mlx5_ib") });
 }
 
 static void check_rdma(struct rule_context *ctx)
@@ -115,11 +124,11 @@ static void check_rdma(struct rule_context *ctx)
 	static const struct {
 		const char *name;
 		enum severity severity;
-		const char *what;
+		const char *effect;
 	} needed[] = {
 		{ "mlx5_ib", SEVERITY_ERR, "no RDMA device of these NICs exists" },
 		{ "ib_uverbs", SEVERITY_ERR, "no program can open an RDMA device" },
-		{ "rdma_ucm", SEVERITY_ERR, "connections by address (rdma_cm) cannot be made" },
+		{ "rdma_ucm", SEVERITY_WARN, "connections by address (rdma_cm) cannot be made" },
 		{ "ib_umad", SEVERITY_WARN, "ibstat and the InfiniBand diagnostics do not work" },
 	};
 	size_t before = ctx->findings->count;
@@ -128,7 +137,7 @@ static void check_rdma(struct rule_context *ctx)
 	if (skip_without_mlx5(ctx, &nic))
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (is_there(ctx, needed[i].name))
+		if (is_present(ctx, needed[i].name))
 			continue;
 		if (may_be_built_in(ctx->node))
 			UNKNOWN(ctx, .subject = needed[i].name,
@@ -139,11 +148,7 @@ static void check_rdma(struct rule_context *ctx)
 						    needed[i].name),
 				.evidence = { "dev.nodes" });
 		else
-			FAIL_AS(ctx, needed[i].severity, .subject = needed[i].name,
-				.observed = text_printf(ctx, "%s is not loaded: %s", needed[i].name,
-							needed[i].what),
-				.expected = text_printf(ctx, "%s loaded", needed[i].name),
-				.evidence = { "modules.loaded" });
+			fail_missing(ctx, needed[i].severity, needed[i].name, needed[i].effect);
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "modules.loaded" });
@@ -152,49 +157,47 @@ static void check_rdma(struct rule_context *ctx)
 static const struct rule modules_rdma_rules[] = {
 	{
 		.id = "modules/mlx5-not-loaded",
-		.title = "The NIC's driver is not loaded",
+		.title = "No RDMA device exists: the NIC's driver is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_mlx5,
-		.impact = "No RDMA device: NCCL falls back to sockets, NVSHMEM and DeepEP do not "
-			  "start.",
-		.remedy = "modprobe mlx5_ib; with MLNX_OFED or DOCA systemctl start openibd. If "
-			  "there is no such module, see modules/ofed-kernel-mismatch; if it does "
-			  "not load, dmesg says why.",
+		.impact = "NCCL falls back to sockets. NVSHMEM and DeepEP do not start.",
+		.remedy = "Load mlx5_ib.",
 		.fix = { "load-module", { "" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The loaded modules, and NVIDIA NICs from ConnectX-4 on among the PCI "
-			"functions; where a module is built into the kernel, what it makes: the bound "
-			"driver, the RDMA device.",
-		.why = "mlx5_core drives the function, mlx5_ib makes an RDMA device of it. NICs "
-		       "that are given to virtual machines are left out, and so are ConnectX-3 and "
-		       "earlier.",
+			"The loaded modules, and NVIDIA NICs from ConnectX-4 on. For modules that are built into the kernel: "
+			"the bound driver and the RDMA device that they make.",
+		.why = "mlx5_core drives the function, mlx5_ib makes an RDMA device of it. NICs that are given to virtual "
+		       "machines are left out, and so are ConnectX-3 and earlier.",
 		.check = "lspci -nnk -d 15b3:; lsmod | grep mlx5",
-		.sources = "Linux: drivers/net/ethernet/mellanox/mlx5/core/main.c "
-			   "(mlx5_core_pci_table), drivers/infiniband/hw/mlx5/main.c",
+		.sources =
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/main.c (mlx5_core_pci_table), "
+			"drivers/infiniband/hw/mlx5/main.c",
 	},
 	{
 		.id = "modules/rdma-modules-not-loaded",
-		.title = "A module that RDMA programs need is not loaded",
+		.title = "RDMA programs fail: a module that they need is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_module = "",
 		.evaluate = check_rdma,
-		.impact = "RDMA devices cannot be opened, or not connected.",
-		.remedy = "modprobe it, and have it loaded at boot: rdma-core does by "
-			  "rdma-load-modules@.service, OFED by openibd; else a file in "
-			  "modules-load.d.",
+		.impact = "Programs cannot open RDMA devices, or cannot connect.",
+		.remedy = "Load the module, now and at boot.",
 		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/mlx5-not-loaded" },
 		.reads =
-			"The loaded modules, where there is an NVIDIA NIC; where one is built into the "
-			"kernel, the device nodes that it makes.",
-		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm rdma_cm, ib_umad umadN. "
-		       "NCCL and NVSHMEM connect without rdma_ucm; UCX, MPI over rdma_cm and "
-		       "storage use it. ib_umad is for tools, DeepEP's call of ibstat among them.",
+			"The loaded modules where an NVIDIA NIC exists. For modules that are built into the kernel: the device "
+			"nodes that they make.",
+		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL and NVSHMEM "
+		       "connect without rdma_ucm. UCX, MPI over rdma_cm and storage use it. Diagnostic tools such as ibstat, "
+		       "which DeepEP starts, need ib_umad.",
 		.check = "lsmod | grep -E 'ib_uverbs|ib_umad|rdma_ucm|mlx5_ib'; ls /dev/infiniband",
-		.sources = "rdma-core: Documentation/udev.md, kernel-boot/modules/rdma.conf\n"
-			   "NVSHMEM: src/modules/transport/ibgda/ibgda.cpp",
+		.sources =
+			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf\n"
+			"github.com/NVIDIA/nvshmem (2025-10-16): src/modules/transport/ibgda/ibgda.cpp",
 	},
 };
 

@@ -5,15 +5,31 @@
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/guests.h"
-#include "query/module-block.h"
-#include "query/module-find.h"
+#include "query/module-load.h"
 #include "query/refusal.h"
+
+/* LINES for a file in modprobe.d, and the initramfs that takes it over: otherwise the driver in the image is
+ * loaded before the root file system is there. */
+static const char *command_block(struct rule_context *ctx, const char *file, const char *lines)
+{
+	const struct node *node = ctx->node;
+	const char *rebuild = is_known(node->os.kernel)
+				      ? command_rebuild_initramfs(ctx->arena, node,
+								  node->os.kernel.value)
+				      : NULL;
+
+	return text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s%s%s", lines, file,
+			   rebuild ? "\n" : "", rebuild ? rebuild : "");
+}
 
 static void check_nouveau(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	const char *command = command_block(ctx, "blacklist-nouveau.conf",
+					    "blacklist nouveau\\noptions nouveau modeset=0\\n");
 	size_t bound = 0;
 
 	if (skip_without_gpu(ctx))
@@ -22,7 +38,7 @@ static void check_nouveau(struct rule_context *ctx)
 		if (!pci_is_gpu(d) || !str_is(d->driver, "nouveau"))
 			continue;
 		FAIL(ctx, .subject = d->bdf.value, .observed = "bound to nouveau",
-		     .expected = "bound to nvidia",
+		     .expected = "bound to nvidia", .command = command,
 		     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"),
 				   "modules.loaded[nouveau].state" });
 		bound++;
@@ -34,14 +50,14 @@ static void check_nouveau(struct rule_context *ctx)
 	if (!node_module(node, "nouveau"))
 		PASS(ctx, .evidence = { "modules.loaded" });
 	else if (known_is(node->driver.loaded, true))
-		/* Loaded, and no GPU is its: another vendor's tool asked for it, or it came too late. */
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = "nouveau is loaded, though no GPU is bound to it",
-			.expected = "nouveau not loaded",
+		/* It came too late, or another tool loaded it. */
+		FAIL_AS(ctx, SEVERITY_WARN, .observed = "nouveau is loaded; no GPU is bound to it",
+			.expected = "nouveau not loaded", .command = command,
+			.impact = "None now. At the next boot nouveau can take a GPU first.",
 			.evidence = { "modules.loaded[nouveau].state" });
 	else
-		FAIL(ctx, .observed = "nouveau is loaded and the NVIDIA driver is not",
-		     .expected = "nouveau not loaded",
+		FAIL(ctx, .observed = "nouveau is loaded, and the NVIDIA driver is not",
+		     .expected = "nouveau not loaded", .command = command,
 		     .evidence = { "modules.loaded[nouveau].state" });
 }
 
@@ -56,23 +72,38 @@ static bool is_wrong_driver(const char *driver)
 	return false;
 }
 
-/* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or somebody unbound it. */
+static void fail_other_driver(struct rule_context *ctx, const struct pci_device *d,
+			      const char *fact)
+{
+	const char *lines = text_printf(ctx, "blacklist %s\\n", d->driver.value);
+
+	FAIL(ctx, .subject = d->bdf.value,
+	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
+	     .expected = "bound to nvidia",
+	     .remedy = text_printf(ctx, "Blacklist %s, rebuild the initramfs, then reboot.",
+				   d->driver.value),
+	     .command = command_block(ctx, "blacklist-gpu.conf", lines), .evidence = { fact });
+}
+
+/* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or the GPU was unbound by hand. */
 static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, const char *fact)
 {
 	struct refusal refusal = { 0 };
-	bool told = (is_known(ctx->node->driver.version) &&
-		     refusal_by_branch(ctx->arena, d, ctx->node->driver.version.value,
-				       "driver.version", &refusal)) ||
-		    refusal_of_gpu(ctx->arena, ctx->node, d, &refusal);
+	bool reason = (is_known(ctx->node->driver.version) &&
+		       refusal_by_branch(ctx->arena, d, ctx->node->driver.version.value,
+					 "driver.version", &refusal)) ||
+		      refusal_of_gpu(ctx->arena, ctx->node, d, &refusal);
 
 	FAIL(ctx, .subject = d->bdf.value,
-	     .observed = told ? text_printf(ctx, "no driver is bound: %s", refusal.text)
-			      : "no driver is bound, though nvidia is loaded",
+	     .observed = reason ? text_printf(ctx, "no driver is bound: %s", refusal.text)
+				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
-	     .remedy =
-		     told ? refusal.remedy
-			  : "Read what the driver says of it in the kernel log. Where nothing is said, bind it: "
-			    "echo BDF > /sys/bus/pci/drivers/nvidia/bind",
+	     .remedy = reason ? refusal.remedy : "Bind the GPU to nvidia.",
+	     .command = reason ? NULL
+			       : text_printf(ctx,
+					     "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
+					     d->bdf.value),
+	     .activation = reason ? ACTIVATION_NONE : ACTIVATION_NOW,
 	     .evidence = { fact, refusal.fact });
 }
 
@@ -81,14 +112,14 @@ static void fail_open_flavour(struct rule_context *ctx, const struct pci_device 
 {
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(
-		     ctx, "%s with the open kernel modules, which take Turing and later alone",
+		     ctx, "%s with the open kernel modules, which support Turing and later only",
 		     gpu_model(d)->name),
 	     .expected = "the proprietary kernel modules",
 	     .impact =
-		     "This GPU does not initialise: RmInitAdapter failed, and nvidia-smi finds no device.",
+		     "This GPU does not initialize: RmInitAdapter fails, and nvidia-smi finds no device.",
 	     .remedy =
-		     "Install the proprietary kernel modules of a branch that supports this GPU. 580 is the "
-		     "last one for Maxwell, Pascal and Volta.",
+		     "Install the proprietary kernel modules of branch 580, the last one for Maxwell, Pascal and "
+		     "Volta.",
 	     .evidence = { "driver.banner", fact,
 			   fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id") });
 }
@@ -123,9 +154,7 @@ static void check_wrong_driver(struct rule_context *ctx)
 					"held for a virtual machine: see modules/gpu-bound-vfio",
 				.evidence = { fact });
 		else if (is_known(d->driver) && is_wrong_driver(d->driver.value))
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(ctx, "bound to %s", d->driver.value),
-			     .expected = "bound to nvidia", .evidence = { fact });
+			fail_other_driver(ctx, d, fact);
 		else if (known_is(ctx->node->driver.loaded, true) && gpu_is_before_turing(d) &&
 			 known_is(ctx->node->driver.flavour, FLAVOUR_OPEN))
 			fail_open_flavour(ctx, d, fact);
@@ -145,8 +174,9 @@ static void check_guests(struct rule_context *ctx, const struct pci_device *d, c
 
 	if (!is_known(given))
 		UNKNOWN(ctx, .subject = d->bdf.value,
-			.observed = text_printf(ctx, "bound to %s; whether on purpose was not read",
-						d->driver.value),
+			.observed = text_printf(
+				ctx, "bound to %s; whether this is on purpose was not read",
+				d->driver.value),
 			.evidence = { reason, fact });
 	else if (given.value)
 		NOTE(ctx, .subject = d->bdf.value,
@@ -249,13 +279,13 @@ static void check_drm(struct rule_context *ctx)
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(ctx, "nvidia_drm is loaded, and: %s",
 					     line->last.value),
-		     .expected = "nobody maps a BAR of the GPU in another way",
+		     .expected = "one memory type for the BAR of the GPU",
 		     .evidence = { "log.lines[memory-type-conflict].last",
 				   "modules.loaded[nvidia_drm].state" });
 	else if (!bars_are_known(ctx->node))
 		UNKNOWN(ctx,
 			.observed =
-				"there is a conflict of memory types, and the BARs of the GPUs are not "
+				"the log has a conflict of memory types, and the BARs of the GPUs are not "
 				"known",
 			.evidence = { "log.lines[memory-type-conflict].last", "pci.devices" });
 	else
@@ -266,18 +296,16 @@ static void check_drm(struct rule_context *ctx)
 
 static void fail_uvm(struct rule_context *ctx)
 {
-	const char *fact = NULL;
-	const char *block = module_block_find(ctx->arena, ctx->node, "nvidia_uvm", &fact);
+	struct module_load load = module_load_of(ctx->node, "nvidia_uvm", ctx->arena);
 
 	FAIL(ctx,
-	     .observed = text_printf(ctx, "nvidia_uvm is not loaded%s%s", block ? ": " : "",
-				     block ? block : ""),
-	     .expected = "nvidia_uvm loaded",
-	     .remedy =
-		     block ? "Take that line away, then modprobe nvidia-uvm; nvidia-modprobe -u -c 0 creates "
-			     "its device nodes."
-			   : NULL,
-	     .evidence = { "modules.loaded", fact });
+	     .observed = text_printf(ctx, "nvidia_uvm is not loaded%s%s", load.why_not ? ": " : "",
+				     load.why_not ? load.why_not : ""),
+	     .expected = "nvidia_uvm loaded", .remedy = load.remedy,
+	     .command = load.no_file ? load.command
+				     : text_printf(ctx, "%s\nsudo nvidia-modprobe -u -c 0",
+						   load.command),
+	     .has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
 }
 
 static void check_uvm(struct rule_context *ctx)
@@ -299,22 +327,43 @@ static void check_uvm(struct rule_context *ctx)
 		fail_uvm(ctx);
 }
 
-/* Who needs gdrdrv: an explicit CPU handler, and NVSHMEM up to 3.2.5 (with which DeepEP was first
- * released). */
-static bool needs_gdrdrv(struct rule_context *ctx, const char **why)
+/* GDRCopy from 2.6 on maps GPU memory by DMA-BUF without gdrdrv, where the CUDA driver is 13.3 or later. */
+#define GDRCOPY_DMABUF "2.6"
+
+/* An explicit CPU handler, and NVSHMEM up to 3.2.5, with which DeepEP was first released. */
+static const char *needs_gdrdrv(struct rule_context *ctx)
 {
 	const char *handler = node_env(ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 
-	if (handler && strcmp(handler, "cpu") == 0) {
-		*why = "NVSHMEM_IBGDA_NIC_HANDLER=cpu asks for it";
-		return true;
-	}
-	if (nvshmem && version_compare(nvshmem->version.value, "3.2.5") <= 0) {
-		*why = text_printf(ctx, "NVSHMEM %s needs it", nvshmem->version.value);
-		return true;
-	}
-	return false;
+	if (handler && strcmp(handler, "cpu") == 0)
+		return "NVSHMEM_IBGDA_NIC_HANDLER=cpu needs it";
+	if (nvshmem && is_known(nvshmem->version) &&
+	    version_compare(nvshmem->version.value, "3.2.5") <= 0)
+		return text_printf(ctx, "NVSHMEM %s needs it", nvshmem->version.value);
+	return NULL;
+}
+
+static bool may_map_by_dmabuf(const struct node *node)
+{
+	const struct software_item *gdrcopy = node_software(node, "gdrcopy");
+
+	return gdrcopy && is_known(gdrcopy->version) &&
+	       version_compare(gdrcopy->version.value, GDRCOPY_DMABUF) >= 0;
+}
+
+static void fail_gdrdrv(struct rule_context *ctx, const char *why)
+{
+	struct module_load load = module_load_of(ctx->node, "gdrdrv", ctx->arena);
+	struct known_cause cause = known_cause(
+		ctx, text_printf(ctx, "gdrdrv is not loaded%s%s, and %s", load.why_not ? ": " : "",
+				 load.why_not ? load.why_not : "", why));
+
+	FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
+	     .remedy = cause.remedy ? cause.remedy : load.remedy,
+	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
+	     .has_fix = load.no_file,
+	     .evidence = { "modules.loaded", "software.items", load.fact });
 }
 
 static void check_gdrdrv(struct rule_context *ctx)
@@ -323,68 +372,64 @@ static void check_gdrdrv(struct rule_context *ctx)
 	struct known_cause cause;
 	const char *why;
 
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_without_modules(ctx))
 		return;
-	if (skip_without_modules(ctx))
-		return;
-	if (node_module(node, "gdrdrv")) {
+	why = needs_gdrdrv(ctx);
+	if (node_module(node, "gdrdrv"))
 		PASS(ctx, .evidence = { "modules.loaded[gdrdrv].state" });
-	} else if (needs_gdrdrv(ctx, &why)) {
-		cause = known_cause(ctx, text_printf(ctx, "gdrdrv is not loaded, and %s", why));
-		FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
-		     .remedy = cause.remedy, .source = cause.source,
-		     .evidence = { "modules.loaded", "software.items" });
-	} else if (!was_read(node->software.items)) {
+	else if (why && may_map_by_dmabuf(node))
+		UNKNOWN(ctx,
+			.observed = "gdrdrv is not loaded; GDRCopy " GDRCOPY_DMABUF
+				    " uses DMA-BUF instead if the CUDA driver is 13.3 or later",
+			.evidence = { "driver.version", "software.items" });
+	else if (why)
+		fail_gdrdrv(ctx, why);
+	else if (!was_read(node->software.items))
 		UNKNOWN(ctx, .evidence = { "software.items" });
-	} else {
-		cause = known_cause(ctx, "gdrdrv is not loaded; nothing found here needs it");
-		NOTE(ctx, .observed = cause.observed, .expected = "nothing; it is a fallback",
-		     .remedy = cause.remedy, .source = cause.source,
-		     .evidence = { "modules.loaded" });
+	else {
+		cause = known_cause(ctx, "gdrdrv is not loaded; no software found here needs it");
+		NOTE(ctx, .observed = cause.observed, .remedy = cause.remedy,
+		     .source = cause.source, .evidence = { "modules.loaded" });
 	}
 }
 
 static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nouveau-loaded",
-		.title = "The nouveau driver has the GPU",
+		.title = "The NVIDIA driver cannot take the GPU: nouveau is loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_nouveau,
-		.impact = "The NVIDIA driver cannot take the GPU: no CUDA.",
-		.remedy =
-			"Blacklist nouveau (blacklist nouveau; options nouveau modeset=0), rebuild the "
-			"initramfs, reboot.",
+		.impact = "No CUDA on a GPU that nouveau has.",
+		.remedy = "Blacklist nouveau, rebuild the initramfs, then reboot.",
 		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The driver bound to each NVIDIA GPU, and the loaded modules.",
-		.why = "Whichever driver probes first keeps the GPU, and nouveau is often in the initramfs. "
-		       "That nouveau could drive a GPU that nvidia has is no fault.",
+		.reads = "The driver of each NVIDIA GPU, and the loaded modules.",
+		.why = "The driver that probes a GPU first keeps it. nouveau is often in the initramfs and then probes "
+		       "first.",
 		.check = "lspci -k -d 10de:; lsmod | grep nouveau",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv.c (probe routine not called)\n"
-			"modprobe.d(5)",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv.c (\"probe routine was not called\")\n"
+			"kmod 30: modprobe.d(5)",
 	},
 	{
 		.id = "modules/wrong-driver-bound",
-		.title = "A GPU has not the driver that it needs",
+		.title = "A GPU has no driver, or one that does not support it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
+		.needs_driver = true,
 		.evaluate = check_wrong_driver,
-		.impact = "This GPU is not there for CUDA on this host.",
-		.remedy = "Blacklist that driver, rebuild the initramfs, reboot.",
+		.impact = "CUDA programs on this host cannot use this GPU.",
+		.remedy = "Blacklist the other driver, rebuild the initramfs, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The driver link and the device id of each NVIDIA display controller, and flavour and "
-			"version of the driver that is loaded.",
-		.why = "nova-core, nvidiafb and simpledrm take it before nvidia does. A driver that does not "
-		       "support the GPU does not take it, or fails at its first use: the open kernel modules "
-		       "before Turing, a branch that has dropped the architecture (580 is the last for Maxwell, "
-		       "Pascal and Volta) or is older than it (570 is the first for Blackwell). What is held for a virtual "
-		       "machine is modules/gpu-bound-vfio's.",
+			"Driver and device id of each NVIDIA display controller, and flavour and version of the loaded driver.",
+		.why = "nova-core, nvidiafb and simpledrm can take a GPU before nvidia does. The open kernel modules do not "
+		       "support GPUs before Turing. Branch 580 is the last for Maxwell, Pascal and Volta. Branch 570 is the "
+		       "first for Blackwell.",
 		.check = "lspci -k -d 10de:; dmesg | grep -A4 'NVRM: The NVIDIA GPU'",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv.c, README.md (Compatible GPUs); "
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv.c, README.md (Compatible GPUs), "
 			"src/nvidia/arch/nvalloc/unix/src/osinit.c\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issues 322, 393",
 	},
@@ -394,69 +439,59 @@ static const struct rule modules_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_vfio,
-		.impact = "This GPU is not there for CUDA on this host.",
+		.impact = "CUDA programs on this host cannot use this GPU.",
 		.remedy =
-			"If it is not meant for a virtual machine, remove what binds it (vfio-pci.ids= on the "
-			"command line, options vfio-pci in modprobe.d, driverctl), rebuild the initramfs, "
-			"reboot.",
+			"If no virtual machine is to have it, remove the setting that binds it (vfio-pci.ids= on the kernel "
+			"command line, options vfio-pci in modprobe.d, or driverctl). Rebuild the initramfs, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"Driver and driver_override of each NVIDIA display controller, whether vfio_pci is in use, "
-			"its option ids=, and whether the NVIDIA driver is installed.",
-		.why = "vfio-pci and pci-stub hold a device for a guest. It is a note where that is on purpose: a "
-		       "guest has functions open, driver_override or the ids= of vfio-pci name the GPU (and no GPU "
-		       "of its model has another driver), or no GPU is left for the host, which has no NVIDIA "
-		       "driver.",
+			"driver and driver_override of each NVIDIA display controller, whether vfio_pci is in use, its option "
+			"ids=, and whether the NVIDIA driver is installed.",
+		.why = "vfio-pci and pci-stub hold a device for a virtual machine. This is a note where it is on purpose: a "
+		       "virtual machine has devices open, or driver_override or ids= names the GPU. It is on purpose too where "
+		       "all GPUs are held and the host has no NVIDIA driver.",
 		.check =
 			"lspci -k -d 10de:; grep -o 'vfio[^ ]*' /proc/cmdline; driverctl list-overrides",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv.c (probe routine not called)\n"
-			"Linux: Documentation/driver-api/vfio.rst",
+			"Linux 6.1.192: Documentation/driver-api/vfio.rst, drivers/vfio/pci/vfio_pci.c (ids)\n"
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-bus-pci (driver_override)",
 	},
 	{
 		.id = "modules/nvidia-drm-loaded",
-		.title =
-			"nvidia_drm holds a mapping of the GPU's BAR that another module wants otherwise",
+		.title = "A module cannot map GPU memory: nvidia_drm holds a conflicting mapping",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_drm,
 		.impact =
-			"Modules that map GPU memory themselves (GPU-direct storage of third parties) cannot be "
-			"loaded: operation not permitted.",
-		.remedy =
-			"On a compute node do not load nvidia_drm: blacklist nvidia-drm (and nvidia-modeset), "
-			"rebuild the initramfs, reboot.",
+			"Modules that map GPU memory themselves, such as third-party GPU-direct storage, do not load: "
+			"operation not permitted.",
+		.remedy = "Blacklist nvidia-drm, rebuild the initramfs, then reboot.",
 		.fix = { "block-nvidia-drm" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"\"x86/PAT: conflicting memory types\" in the kernel log, the BARs of the GPUs, and "
-			"whether nvidia_drm is loaded.",
-		.why = "The kernel keeps one memory type for each physical range. That nvidia_drm is loaded is no "
-		       "fault by itself; only together with such a line about a GPU's BAR. One report, in which "
-		       "blacklisting it helped.",
+			"\"x86/PAT: conflicting memory types\" in the kernel log, the BARs of the GPUs, and the loaded modules.",
+		.why = "The kernel keeps one memory type for each physical range. nvidia_drm alone is no fault: this needs a "
+		       "line about the BAR of a GPU. The remedy is known from one report.",
 		.check = "dmesg | grep 'conflicting memory types'; lsmod | grep nvidia_drm",
 		.cost = "No console or desktop on the GPU.",
-		.sources = "github.com/nicexlab/phoenix issue 4\nLinux: arch/x86/mm/pat/memtype.c",
+		.sources =
+			"github.com/nicexlab/phoenix issue 4\nLinux 6.1.192: arch/x86/mm/pat/memtype_interval.c",
 	},
 	{
 		.id = "modules/nvidia-uvm-not-loaded",
-		.title = "nvidia_uvm is not loaded",
+		.title = "CUDA fails in containers and jobs: nvidia_uvm is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
+		.needs_module = "nvidia_uvm",
 		.evaluate = check_uvm,
-		.impact =
-			"cuInit fails with error 999 or 3 where the caller may not load modules: in "
-			"containers, in jobs.",
-		.remedy =
-			"modprobe nvidia-uvm; nvidia-modprobe -u -c 0 creates its device nodes. Have it "
-			"loaded at boot (modules-load.d, nvidia-persistenced).",
+		.impact = "cuInit fails with error 999 or 3 for callers that may not load modules.",
+		.remedy = "Load nvidia-uvm, now and at boot.",
 		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
-		.why = "The setuid helper nvidia-modprobe loads it on first use, where it is installed and "
-		       "allowed to; a container cannot.",
+		.why = "The setuid program nvidia-modprobe loads nvidia_uvm at the first use. A container cannot start it.",
 		.check = "lsmod | grep nvidia_uvm; ls -l /dev/nvidia-uvm",
-		.sources = "NVIDIA driver README, chapter on device nodes\n"
+		.sources = "nvidia-modprobe 565.57.01 (2024-10-10): nvidia-modprobe(1)\n"
 			   "github.com/NVIDIA/gpu-operator issue 2685",
 	},
 	{
@@ -464,21 +499,21 @@ static const struct rule modules_rules[] = {
 		.title = "gdrdrv (GDRCopy) is not loaded",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
+		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
-		.impact = "NVSHMEM up to 3.2.5 and its CPU handler do not start.",
-		.remedy =
-			"Where something needs it: install GDRCopy's kernel module and load gdrdrv, or use "
-			"NVSHMEM 3.3.9 or later with PeerMappingOverride.",
+		.impact = "NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
+		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The loaded modules, the NVSHMEM found on disk, NVSHMEM_IBGDA_NIC_HANDLER of the "
-			"process asked for.",
-		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. With DeepEP's own "
-		       "kernels that way does not work (an open report); NVSHMEM's needs it only where "
-		       "stated above.",
+			"The loaded modules, NVSHMEM and GDRCopy on disk, and NVSHMEM_IBGDA_NIC_HANDLER of the process that "
+			"was asked about.",
+		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. Where no software needs gdrdrv this "
+		       "is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
-		.sources = "github.com/deepseek-ai/DeepEP docs/nvshmem.md",
+		.sources =
+			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* net.c - how the nodes of a job find each other over IP. */
+/* net.c - how the nodes of a job reach each other over IP (rules net/...). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -44,12 +44,12 @@ static void fail_loopback(struct rule_context *ctx, const char *observed)
 {
 	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
 
-	/* That one does not help Gloo, which is what looks the name up. A node that is known to have no
-	 * RDMA device mostly has no peers either. */
+	/* NCCL_SOCKET_IFNAME does not help Gloo, which looks the name up. A node without RDMA device mostly has no
+	 * peers. */
 	bool alone = was_read(ctx->node->rdma.devices) && ctx->node->rdma.devices.count == 0;
 
 	FAIL_AS(ctx, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
-		.expected = "an address that the other nodes reach, or GLOO_SOCKET_IFNAME",
+		.expected = "an address that the other nodes reach",
 		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
 			      nccl.fact });
 }
@@ -68,13 +68,14 @@ static void check_elsewhere(struct rule_context *ctx)
 	else if (service)
 		UNKNOWN(ctx,
 			.observed = text_printf(
-				ctx, "%s is not in /etc/hosts, and \"%s\" is not asked here",
+				ctx, "%s is not in /etc/hosts, and \"%s\" was not asked",
 				is_known(node->os.hostname) ? node->os.hostname.value
 							    : "the node's name",
 				service),
 			.remedy = "getent ahosts $(hostname)", .evidence = { "net.hosts_order" });
 	else
-		fail_loopback(ctx, "the node's own name is in no file, and nothing else is asked");
+		fail_loopback(ctx,
+			      "the host name is not in /etc/hosts, and no other service knows it");
 }
 
 static void check_hostname(struct rule_context *ctx)
@@ -84,7 +85,7 @@ static void check_hostname(struct rule_context *ctx)
 	size_t loopback = 0;
 
 	if (gloo.value) {
-		NOT_APPLICABLE(ctx, .observed = "GLOO_SOCKET_IFNAME names the interface",
+		NOT_APPLICABLE(ctx, .observed = "GLOO_SOCKET_IFNAME is set",
 			       .evidence = { gloo.fact });
 		return;
 	}
@@ -99,10 +100,10 @@ static void check_hostname(struct rule_context *ctx)
 	    (is_known(net->hosts_order) && position(ctx->node, "files") == net->hosts_order.count))
 		check_elsewhere(ctx);
 	else if (position(ctx->node, "myhostname") < position(ctx->node, "files"))
-		PASS(ctx, .observed = "nss-myhostname stands before the file",
+		PASS(ctx, .observed = "nss-myhostname answers before /etc/hosts",
 		     .evidence = { "net.hosts_order" });
 	else if (loopback == net->hostname_addresses.count)
-		fail_loopback(ctx, text_printf(ctx, "the node's own name is %s in /etc/hosts",
+		fail_loopback(ctx, text_printf(ctx, "the host name is %s in /etc/hosts",
 					       net->hostname_addresses.items[0]));
 	else
 		PASS(ctx, .evidence = { "net.hostname_addresses" });
@@ -124,7 +125,7 @@ static bool is_in_use(const struct node *node, const struct net_route *r)
 	return !interface || !is_known(interface->state) || interface_is_up(interface);
 }
 
-/* An earlier route to the same subnet over another interface, which counts for as much. */
+/* An earlier route to the same subnet over another interface, with the same metric. */
 static const struct net_route *rival_of(const struct node *node, const struct net_route *route)
 {
 	for_each(r, &node->net.routes) {
@@ -154,11 +155,11 @@ static void check_duplicates(struct rule_context *ctx)
 		rival = rival_of(ctx->node, route);
 		if (rival && !rule_has_answered(ctx, route->interface.value))
 			FAIL(ctx, .subject = route->interface.value,
-			     .observed = text_printf(ctx,
-						     "%s and %s both have %s with metric %" PRIu64,
-						     rival->interface.value, route->interface.value,
-						     route->destination.value, route->metric.value),
-			     .expected = "one interface a subnet, or different metrics",
+			     .observed = text_printf(
+				     ctx, "%s and %s both have a route to %s with metric %" PRIu64,
+				     rival->interface.value, route->interface.value,
+				     route->destination.value, route->metric.value),
+			     .expected = "one interface for each subnet, or different metrics",
 			     .evidence = { "net.routes" });
 	}
 	if (ctx->findings->count == before)
@@ -194,8 +195,7 @@ static const char *shared_subnet(const struct node *node, const char *interface)
 	return NULL;
 }
 
-/* Documentation/networking/ip-sysctl.rst: the higher of conf/all and of the interface's own counts.
- */
+/* Documentation/networking/ip-sysctl.rst: the higher of conf/all and the interface's own value is used. */
 static uint64_t with_all(const struct node *node, const char *name, struct fact_u64 own)
 {
 	for_each(s, &node->os.sysctls) {
@@ -226,12 +226,11 @@ static void check_arp_of(struct rule_context *ctx, const struct net_interface *i
 	if (i && a)
 		PASS(ctx, .subject = name, .evidence = { ignore, announce });
 	else
-		FAIL(ctx, .subject = name,
+		NOTE(ctx, .subject = name,
 		     .observed = text_printf(ctx,
 					     "shares %s with another RoCE port; arp_ignore %" PRIu64
 					     ", arp_announce %" PRIu64,
 					     subnet, i, a),
-		     .expected = "arp_ignore 1 and arp_announce 2, or a subnet for each port",
 		     .evidence = { ignore, announce, "net.routes" });
 }
 
@@ -283,13 +282,15 @@ static void check_firewall(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "inside a container",
 			       .evidence = { "os.container" });
 	else if (firewalld && str_is(firewalld->active, "active"))
-		FAIL(ctx, .subject = unit, .observed = "it runs; what it lets in is not read",
+		NOTE(ctx, .subject = unit,
+		     .observed = "it runs; which networks it allows is not known",
 		     .remedy =
 			     "firewall-cmd --permanent --zone=trusted --add-source=SUBNET for the networks "
 			     "of the job's nodes, then firewall-cmd --reload.",
 		     .evidence = { fact_path(ctx->arena, "services.units", unit, "active") });
 	else if (known_is(node->net.ufw, true))
-		FAIL(ctx, .subject = "ufw", .observed = "it is on; what it lets in is not read",
+		NOTE(ctx, .subject = "ufw",
+		     .observed = "it is enabled; which networks it allows is not known",
 		     .remedy = "ufw allow from SUBNET, for the networks of the job's nodes.",
 		     .evidence = { "net.ufw" });
 	else if (!was_read(node->services.units) || (firewalld && is_unknown(firewalld->active)))
@@ -297,54 +298,52 @@ static void check_firewall(struct rule_context *ctx)
 	else if (!was_read(node->net.ufw))
 		UNKNOWN(ctx, .evidence = { "net.ufw" });
 	else
-		PASS(ctx, .observed = "neither firewalld nor ufw; other rules were not read",
+		PASS(ctx, .observed = "neither firewalld nor ufw is on; other rules were not read",
 		     .evidence = { "services.units", "net.ufw" });
 }
 
 static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
-		.title = "The node's own name leads to itself alone",
+		.title = "Ranks cannot connect: the host name resolves only to loopback",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_hostname,
-		.impact = "Gloo, Ray and others tell their peers 127.0.0.1: \"connectFullMesh "
+		.impact = "Gloo, Ray and others give their peers 127.0.0.1: \"connectFullMesh "
 			  "failed\", remote=[127.0.0.1], or a hang at the start.",
-		.remedy = "Give the name the node's address in /etc/hosts (Debian writes "
-			  "127.0.1.1 there), or set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for "
-			  "the jobs.",
-		.activation = ACTIVATION_NOW,
+		.remedy =
+			"Give the host name the node's address in /etc/hosts (Debian writes 127.0.1.1 there). Or set "
+			"GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for the jobs.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
-			 "NCCL_SOCKET_IFNAME of the process asked about.",
-		.why = "Where no interface is named, Gloo looks up the host's own name and "
-		       "listens on what comes back. It does nothing on a single node. With "
-		       "NCCL_SOCKET_IFNAME alone it is information: NCCL does not look the name "
-		       "up. DNS is not asked: a name that is not in the file is unknown where DNS "
-		       "could have it.",
+			 "NCCL_SOCKET_IFNAME of the job.",
+		.why = "Without GLOO_SOCKET_IFNAME Gloo looks up the host name and listens on that address. A job on one "
+		       "node works. If NCCL_SOCKET_IFNAME is set, the finding is a note: NCCL does not look the name up. "
+		       "DNS is not asked, so a name that is not in the file is unknown if DNS could have it.",
 		.check = "getent ahosts $(hostname)",
-		.sources = "PyTorch: torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
+		.sources = "PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
 			   "createDefaultDevice()\n"
 			   "nsswitch.conf(5), hosts(5), nss-myhostname(8)\n"
 			   "github.com/aws-samples/aws-do-eks pulls 50, 69",
 	},
 	{
 		.id = "net/duplicate-subnet-routes",
-		.title = "Two interfaces claim the same subnet",
+		.title = "Connections use the wrong interface: two interfaces have the same subnet",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_duplicates,
-		.impact = "Which one a connection leaves by depends on the order in which they "
-			  "came up: NCCL connects over another interface than the one that is "
-			  "named.",
-		.remedy = "Give the interfaces subnets of their own, or one of the routes a "
-			  "higher metric.",
+		.impact =
+			"Connections leave by the interface that came up first. NCCL connects over another "
+			"interface than the one that is set.",
+		.remedy =
+			"Give each interface its own subnet, or give one of the routes a higher metric.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/net/route: routes on the link, of interfaces that are up.",
-		.why = "Of routes with the same destination and metric the kernel takes the "
-		       "first. Rules that choose a table by the source address make up for it; "
-		       "they are not seen here. RDMA itself goes by the GID's interface.",
+		.reads = "/proc/net/route: on-link routes of interfaces that are up.",
+		.why = "Of routes with the same destination and metric the kernel uses the first. Routing rules by source "
+		       "address correct that; they are not read here. RDMA itself uses the GID's interface.",
 		.check = "ip route; ip rule",
-		.sources = "github.com/NVIDIA/nccl issue 1581\nip-route(8), ip-rule(8)",
+		.sources =
+			"github.com/NVIDIA/nccl issue 1581\nip-route(8) of iproute2 6.1.0: metric\nip-rule(8)",
 	},
 	{
 		.id = "net/arp-flux",
@@ -352,49 +351,46 @@ static const struct rule net_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_arp,
-		.impact = "A peer sends to the wrong port: connections time out, or all traffic "
-			  "takes one port.",
+		.impact =
+			"A peer can send to the wrong port: connections time out, or all traffic uses one port.",
 		.remedy =
-			"Give each port its own subnet; or set net.ipv4.conf.all.arp_ignore=1 and "
-			"arp_announce=2 in sysctl.d, with routing rules by source address.",
+			"Give each port its own subnet. Or set net.ipv4.conf.all.arp_ignore=1 and "
+			"net.ipv4.conf.all.arp_announce=2 in sysctl.d, with routing rules by source address.",
 		.fix = { "set-sysctl",
 			 { "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce",
 			   "2" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "Routes on the link; arp_ignore and arp_announce of interfaces that "
-			 "share a subnet.",
-		.why = "By default Linux answers ARP for any of its addresses on any interface. "
-		       "With several ports in one subnet the answer may come from another port "
-		       "than the address is on. Fabrics with a subnet for each rail do not know "
-		       "it: not applicable.",
+		.reads =
+			"On-link routes; arp_ignore and arp_announce of interfaces that share a subnet.",
+		.why = "By default Linux answers ARP for any of its addresses on any interface. With several ports in one "
+		       "subnet another port than the one with the address can answer. A fabric with a subnet for each "
+		       "rail does not have this.",
 		.check = "sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.arp_announce; ip "
 			 "-br addr",
-		.cost = "Services that rely on addresses answered for on other interfaces (some "
-			"load balancers) change.",
+		.cost = "Services that need addresses answered on other interfaces change, for example some load "
+			"balancers.",
 		.sources =
-			"Linux: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+			"Linux 6.1: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},
 	{
 		.id = "net/firewall-on",
-		.title = "A firewall stands between this node and its peers",
+		.title = "A firewall runs on this node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_firewall,
 		.impact =
-			"Where it does not let the other nodes in, jobs of several nodes hang at the "
-			"start, or NCCL says \"Connect to ... failed : No route to host\" or \"Connection "
-			"timed out\", though ping, and RDMA itself, work.",
-		.remedy = "Let the networks of the job's nodes in, all ports.",
+			"If it does not allow the other nodes, jobs of several nodes hang at the start, or NCCL says \"Connect "
+			"to ... failed : No route to host\" or \"Connection timed out\". Ping and RDMA still work.",
+		.remedy = "Allow the networks of the job's nodes on all ports.",
 		.activation = ACTIVATION_NOW,
 		.reads = "Whether firewalld runs; /etc/ufw/ufw.conf.",
-		.why = "NCCL, MPI and PyTorch's rendezvous find each other over TCP, by ports that the kernel "
-		       "picks for each job; only then do they go over RDMA, which no firewall of the kernel's "
-		       "sees. Both let in little but ssh as they are shipped. Which networks they let in is not "
-		       "read: where jobs of several nodes start, this says nothing new. Rules that nft or "
-		       "iptables got from elsewhere are not read.",
+		.why = "NCCL, MPI and PyTorch's rendezvous connect over TCP first, by ports that the kernel chooses for "
+		       "each job. RDMA traffic passes no firewall of the kernel. Both firewalls allow little but ssh by "
+		       "default. Which networks they allow is not read, so this is a note. Rules of nft or iptables from "
+		       "elsewhere are not read.",
 		.check = "firewall-cmd --list-all --zone=trusted; ufw status",
-		.sources = "NVIDIA NCCL: troubleshooting, networking issues, IP ports\n"
-			   "github.com/NVIDIA/nccl/issues/352\n"
+		.sources = "NCCL 2.30.7: docs/userguide/source/troubleshooting, IP ports\n"
+			   "github.com/NVIDIA/nccl issue 352\n"
 			   "firewall-cmd(1), ufw(8)",
 	},
 };

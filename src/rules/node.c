@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node.c - the node as a whole: what its administrator expects of it, and whether it answered. */
+/* node.c - the node as a whole: the administrator's expectations, and parts that do not answer (rules node/...). */
 #include <inttypes.h>
 
 #include "evaluate/rule.h"
@@ -13,7 +13,8 @@ struct expected {
 	struct expect_look look;
 };
 
-static void differs(struct expected *x, const char *subject, const char *seen, const char *fact)
+static void report_difference(struct expected *x, const char *subject, const char *seen,
+			      const char *fact)
 {
 	FAIL(x->ctx,
 	     .subject = subject ? text_printf(x->ctx, "%s %s", x->e->key, subject) : x->e->key,
@@ -30,15 +31,15 @@ static bool check_one(struct expected *x, const struct expect_seen *seen)
 					   : x->e->key,
 			.evidence = { seen->fact });
 	else if (seen->state == FACT_ABSENT)
-		differs(x, seen->subject, "not there", seen->fact);
+		report_difference(x, seen->subject, "missing", seen->fact);
 	else if (!expect_fits(x->e->row, seen->value, x->e->value, NULL))
-		differs(x, seen->subject, seen->value, seen->fact);
+		report_difference(x, seen->subject, seen->value, seen->fact);
 	else
 		return true;
 	return false;
 }
 
-/* "8 x 400, 2 x 100": all fit, but are they so many? */
+/* "8 x 400, 2 x 100": all match; now the numbers of each. */
 static bool check_count(struct expected *x, size_t which)
 {
 	uint64_t wanted, count = 0;
@@ -50,10 +51,9 @@ static bool check_count(struct expected *x, size_t which)
 		count += expect_fits(x->e->row, seen->value, x->e->value, &fits) && fits == which;
 	if (count == wanted)
 		return true;
-	differs(x, NULL,
-		text_printf(x->ctx, "%" PRIu64 " that are as the %" PRIu64 " wanted", count,
-			    wanted),
-		x->e->row->reads);
+	report_difference(x, NULL,
+			  text_printf(x->ctx, "%" PRIu64 " of %" PRIu64 " match", count, wanted),
+			  x->e->row->reads);
 	return false;
 }
 
@@ -63,7 +63,8 @@ static void check_key(struct expected *x)
 
 	expect_look_at(x->e->row, x->e->argument, x->ctx->node, x->ctx->arena, &x->look);
 	if (!x->look.seen.count) {
-		differs(x, NULL, x->look.none ? x->look.none : "nothing", x->e->row->reads);
+		report_difference(x, NULL, x->look.none ? x->look.none : "nothing",
+				  x->e->row->reads);
 		return;
 	}
 	for_each(seen, &x->look.seen)
@@ -107,7 +108,7 @@ static void check_timed_out(struct rule_context *ctx)
 			continue;
 		bad++;
 		FAIL(ctx, .subject = p->name.value,
-		     .observed = !timed_out ? "the probe was ended before it was done"
+		     .observed = !timed_out ? "the probe ended early"
 				 : is_known(p->stuck_at)
 					 ? text_printf(ctx, "no answer from %s", p->stuck_at.value)
 					 : "no answer in time",
@@ -121,38 +122,38 @@ static void check_timed_out(struct rule_context *ctx)
 static const struct rule node_rules[] = {
 	{
 		.id = "node/expectation",
-		.title = "The node is not what its configuration expects",
+		.title = "The node differs from what its configuration expects",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_expectation,
 		.impact =
-			"Something is missing, was exchanged or has another version than on its peers.",
-		.remedy =
-			"Repair the node, or correct the [expect] section; 'nvnodecheck expect' prints one "
-			"made from a node that is right.",
+			"A part is missing, was replaced, or has another version than on other nodes.",
+		.remedy = "Repair the node, or correct the [expect] section.",
+		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_NONE,
-		.reads = "Every key of the [expect] section against the facts.",
-		.why = "A GPU that fell off the bus leaves seven that work: only an expectation tells. A key "
-		       "about devices is not met where there is none of them. What could not be read is "
-		       "unknown, and so is what only a loaded driver tells.",
+		.reads = "Every key of the [expect] section and the node's facts.",
+		.why = "If one of eight GPUs falls off the bus, the other seven work. Only an expectation "
+		       "shows the loss. Keys about devices are not met if the node has no such device. A key"
+		       " is unknown if its fact could not be read, or if only a loaded driver has it.",
 		.check = "nvnodecheck expect",
-		.sources = "nvnodecheck.conf(5)",
+		.sources = "nvnodecheck.conf(5) of this release: section [expect]",
 	},
 	{
 		.id = "node/probe-timed-out",
-		.title = "A part of the node gave no answer",
+		.title = "A part of the node does not answer",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_timed_out,
-		.impact = "A read that hangs here hangs jobs too: a wedged GPU or driver.",
+		.impact = "A read that hangs here also hangs jobs: a GPU or driver is stuck.",
 		.remedy =
-			"Look at the file that is named, and at the kernel log; a process stuck in the kernel "
-			"only goes with a reboot.",
-		.reads = "What each probe reported: its state, and the file that it was reading.",
-		.why = "Every probe has a deadline (2 s, the initramfs 20 s). One that passes it, crashes or is "
-		       "ended by a library costs its own section, which is then unknown.",
+			"Check the named file and the kernel log. A process that is stuck in the kernel ends "
+			"only with a reboot.",
+		.action = ACTION_REBOOT,
+		.reads = "The state of each probe, and the file that it read last.",
+		.why = "Every probe has a deadline (2 s; the initramfs 20 s). A probe that exceeds it or "
+		       "crashes leaves its section unknown.",
 		.check = "timeout 2 cat FILE",
-		.sources = "nvnodecheck(8)",
+		.sources = "nvnodecheck(8) of this release: option --probe-timeout",
 	},
 };
 

@@ -12,7 +12,7 @@
 #define PORTS_MAX 128
 #define SHOWN 3 /* ports that a finding names */
 
-/* The bits that count, and what they are to be; MASK as pci=config_acs= takes it. */
+/* The bits that count, and their right values; MASK as pci=config_acs= takes it. */
 struct bits {
 	uint64_t mask, value;
 	const char *mask_text;
@@ -28,7 +28,7 @@ static const struct bits kernel_default = { COUNTED, COUNTED, "xx111x1" };
 
 struct port {
 	const struct pci_device *device;
-	const struct bits *wanted;
+	const struct bits *right;
 };
 
 struct ports {
@@ -37,7 +37,7 @@ struct ports {
 	const struct pci_device *unplaced; /* what is above it was not read */
 };
 
-static void want(struct ports *ports, const struct pci_device *device, const struct bits *bits)
+static void add_port(struct ports *ports, const struct pci_device *device, const struct bits *bits)
 {
 	for (size_t i = 0; i < ports->count; i++)
 		if (ports->list[i].device == device)
@@ -56,17 +56,16 @@ static size_t lowest_above_both(const struct pci_chain *a, const struct pci_chai
 	return a->count;
 }
 
-/* The Data Direct function and the GPU below one switch: the ports where their ways part, and the root port. */
-static void want_for_pair(struct ports *ports, const struct pci_chain *dma,
-			  const struct pci_chain *gpu)
+/* The Data Direct function and the GPU below one switch: the ports where their paths part, and the root port. */
+static void add_pair(struct ports *ports, const struct pci_chain *dma, const struct pci_chain *gpu)
 {
 	size_t meet = lowest_above_both(dma, gpu), below = lowest_above_both(gpu, dma);
 
 	if (meet == 0 || meet >= dma->count || below == 0)
 		return;
-	want(ports, dma->above[meet - 1], &nic_side);
-	want(ports, gpu->above[below - 1], &gpu_side);
-	want(ports, dma->above[dma->count - 1], &root_above);
+	add_port(ports, dma->above[meet - 1], &nic_side);
+	add_port(ports, gpu->above[below - 1], &gpu_side);
+	add_port(ports, dma->above[dma->count - 1], &root_above);
 }
 
 /* Root ports of Grace, and the bridges of ConnectX and BlueField-3 (rdma_topo, pci_device_types). */
@@ -105,20 +104,20 @@ static void collect(const struct rule_context *ctx, struct ports *ports)
 		check_place(ports, &dma);
 		for_each(gpu, &ctx->endpoints->gpus) {
 			check_place(ports, &gpu->chain);
-			want_for_pair(ports, &dma, &gpu->chain);
+			add_pair(ports, &dma, &gpu->chain);
 		}
 	}
 	for_each(d, &ctx->node->pci.devices)
 		if (is_judged(d))
-			want(ports, d, &kernel_default);
+			add_port(ports, d, &kernel_default);
 }
 
 static bool is_right(const struct port *port)
 {
-	return (port->device->acs.control.value & port->wanted->mask) == port->wanted->value;
+	return (port->device->acs.control.value & port->right->mask) == port->right->value;
 }
 
-/* The argument that rdma_topo write-grub-acs writes; NULL: the kernel's default is right everywhere. */
+/* The argument that rdma_topo write-grub-acs writes; NULL: the kernel's default is right on every port. */
 static const char *argument(struct rule_context *ctx, const struct ports *ports)
 {
 	const char *text = NULL;
@@ -126,9 +125,9 @@ static const char *argument(struct rule_context *ctx, const struct ports *ports)
 	for (size_t i = 0; i < ports->count; i++) {
 		const struct port *port = &ports->list[i];
 
-		if (port->wanted != &kernel_default)
+		if (port->right != &kernel_default)
 			text = text_printf(ctx, "%s%s%s@%s", text ? text : "", text ? ";" : "",
-					   port->wanted->mask_text, port->device->bdf.value);
+					   port->right->mask_text, port->device->bdf.value);
 	}
 	return text;
 }
@@ -146,7 +145,7 @@ static const char *name_wrong(struct rule_context *ctx, const struct ports *port
 		text = text_printf(ctx, "%s%s%s has 0x%02x instead of %s", text, *text ? "; " : "",
 				   port->device->bdf.value,
 				   (unsigned int)port->device->acs.control.value,
-				   port->wanted->mask_text);
+				   port->right->mask_text);
 	}
 	return wrong > SHOWN ? text_printf(ctx, "%s; %zu more", text, wrong - SHOWN) : text;
 }
@@ -159,11 +158,14 @@ static void fail_masks(struct rule_context *ctx, const struct ports *ports,
 	FAIL(ctx, .observed = name_wrong(ctx, ports),
 	     .expected = "the ACS bits that rdma_topo check accepts",
 	     .remedy =
-		     config ? "Run rdma_topo write-grub-acs, or add the argument below to the kernel "
-			      "command line by hand, and reboot. Leave the IOMMU on."
-			    : "Remove what changes ACS (pci=config_acs=, pci=disable_acs_redir=) from "
-			      "the kernel command line, leave the IOMMU on, and reboot.",
-	     .command = config ? text_printf(ctx, "pci=config_acs=\"%s\"", config) : NULL,
+		     config ? text_printf(
+				      ctx,
+				      "Run rdma_topo write-grub-acs, which adds pci=config_acs=\"%s\" to the "
+				      "kernel command line. Leave the IOMMU on. Then reboot.",
+				      config)
+			    : "Remove pci=config_acs= and pci=disable_acs_redir= from the kernel command "
+			      "line, and leave the IOMMU on. Then reboot.",
+	     .command = config ? "sudo rdma_topo write-grub-acs" : NULL,
 	     .evidence = { fact_path(ctx->arena, "pci.devices", first->bdf.value, "acs.control"),
 			   "cmdline.running" });
 }
@@ -210,23 +212,21 @@ static const struct rule pci_acs_grace_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_masks,
 		.impact =
-			"With Data Direct, traffic between NIC and GPU takes the long way or "
-			"mlx5dv_reg_dmabuf_mr fails; without isolation a user program can trigger platform errors.",
-		.remedy = "Run rdma_topo write-grub-acs and reboot.",
+			"With Data Direct, traffic between NIC and GPU makes a detour, or mlx5dv_reg_dmabuf_mr fails. Without "
+			"isolation a user program can cause platform errors.",
+		.remedy = "Run rdma_topo write-grub-acs, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The ACS control registers of Grace's root ports and of ConnectX switch ports, and "
-			"which of them lie between a Data Direct function (15b3:2100) and its GPU.",
-		.why = "Where a switch port leads to a Data Direct function and another to its GPU, each must "
-		       "redirect one direction only, and the root port above must not validate sources, so that "
-		       "the kernel makes one IOMMU group of the segment. All other ports keep what the kernel "
-		       "sets: SrcValid, ReqRedir, CmpltRedir and UpstreamFwd. Recipes that switch ACS off "
-		       "altogether are for x86 servers.",
+			"The ACS control registers of Grace's root ports and of ConnectX switch ports, and which of them are between "
+			"a Data Direct function (15b3:2100) and its GPU.",
+		.why = "One switch port leads to a Data Direct function and another to its GPU: each must redirect one direction "
+		       "only. The root port above must not validate sources, so that the kernel makes one IOMMU group of the "
+		       "segment. All other ports keep the kernel's default: SrcValid, ReqRedir, CmpltRedir and UpstreamFwd. "
+		       "Recipes that switch ACS off are for x86 servers.",
 		.check = "rdma_topo check; lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.sources =
-			"rdma-core: kernel-boot/rdma_topo (the masks)\n"
-			"github.com/NVIDIA/nodewright-packages/pull/111\n"
-			"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs)",
+			"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs() and cmd_setpci_acs()\n"
+			"github.com/NVIDIA/nodewright-packages pull 111",
 	},
 };
 

@@ -9,7 +9,7 @@
 
 struct port {
 	const struct pci_device *device;
-	bool across; /* below a switch that is above both peers: redirection costs the short way */
+	bool across; /* below a switch that is above both peers, where redirection makes a detour */
 };
 
 struct ports {
@@ -75,7 +75,7 @@ static bool skip_without_ports(struct rule_context *ctx, struct ports *ports)
 	collect(ctx, ports);
 	if (ports->count)
 		return false;
-	NOT_APPLICABLE(ctx, .observed = "no bridge lies between GPUs, or between a GPU and a NIC",
+	NOT_APPLICABLE(ctx, .observed = "no bridge is between GPUs, or between a GPU and a NIC",
 		       .evidence = { "pci.devices" });
 	return true;
 }
@@ -86,7 +86,7 @@ static const char *control_fact(struct rule_context *ctx, const struct pci_devic
 }
 
 /* As lspci writes them. */
-static const char *say_bits(struct rule_context *ctx, uint64_t control)
+static const char *format_bits(struct rule_context *ctx, uint64_t control)
 {
 	static const char *const names[] = { "SrcValid+",   "TransBlk+",    "ReqRedir+",
 					     "CmpltRedir+", "UpstreamFwd+", "EgressCtrl+",
@@ -99,12 +99,42 @@ static const char *say_bits(struct rule_context *ctx, uint64_t control)
 	return text;
 }
 
+static bool redirects(const struct pci_device *port)
+{
+	return is_known(port->acs) && is_known(port->acs.control) &&
+	       (port->acs.control.value & ACS_REDIRECT);
+}
+
+#define NAMED_MAX 32 /* a kernel command line has 2048 bytes */
+
+/* One argument for all ports: of several the kernel takes the last (drivers/pci/pci.c, pci_setup()). GRUB takes a
+ * semicolon outside quotes for the end of the command. */
+static const char *redirect_remedy(struct rule_context *ctx, const struct ports *ports)
+{
+	const char *text = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < ports->count; i++) {
+		if (!redirects(ports->list[i].device))
+			continue;
+		if (++count > NAMED_MAX)
+			return NULL;
+		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
+				   ports->list[i].device->bdf.value);
+	}
+	return text_printf(
+		ctx, "Add pci=disable_acs_redir=\"%s\" to the kernel command line, then reboot.",
+		text);
+}
+
 static void check_redirect(struct rule_context *ctx)
 {
 	struct ports ports = { .count = 0 };
+	const char *remedy;
 
 	if (skip_without_ports(ctx, &ports))
 		return;
+	remedy = redirect_remedy(ctx, &ports);
 	for (size_t i = 0; i < ports.count; i++) {
 		const struct pci_device *port = ports.list[i].device;
 		const struct pci_acs *acs = &port->acs;
@@ -121,12 +151,12 @@ static void check_redirect(struct rule_context *ctx)
 			FAIL_AS(ctx, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
 				.subject = port->bdf.value,
 				.observed = text_printf(
-					ctx, "%s%s", say_bits(ctx, acs->control.value),
+					ctx, "%s%s", format_bits(ctx, acs->control.value),
 					ports.list[i].across
 						? ""
-						: " on a port of the CPU, where copies pass the "
-						  "root complex anyhow"),
-				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
+						: " on a port of the CPU: copies pass the root "
+						  "complex in any case"),
+				.expected = "ReqRedir- CmpltRedir- EgressCtrl-", .remedy = remedy,
 				.evidence = { control_fact(ctx, port) });
 		else
 			PASS(ctx, .subject = port->bdf.value,
@@ -153,8 +183,8 @@ static void check_srcvalid(struct rule_context *ctx)
 		else if (is_known(*acs) && acs->control.value & PCI_ACS_SV &&
 			 !(acs->control.value & ACS_REDIRECT))
 			PASS(ctx, .subject = port->bdf.value,
-			     .observed = text_printf(ctx, "%s alone, which redirects nothing",
-						     say_bits(ctx, acs->control.value)),
+			     .observed = text_printf(ctx, "only %s, which redirects nothing",
+						     format_bits(ctx, acs->control.value)),
 			     .evidence = { control_fact(ctx, port) });
 	}
 	if (ctx->findings->count == before)
@@ -192,8 +222,7 @@ static bool has_data_direct(const struct node *node)
 	return false;
 }
 
-/* Only a port that redirects requests asks for it: where it passes them across, what is translated
- * already goes the short way as well. */
+/* Only a port that redirects requests needs it: others pass translated requests across as well. */
 static void check_translated(struct rule_context *ctx, const struct pci_device *nic,
 			     const struct pci_device *port)
 {
@@ -213,12 +242,12 @@ static void check_translated(struct rule_context *ctx, const struct pci_device *
 	else if (is_known(acs->capability) && !(acs->capability.value & PCI_ACS_DT))
 		NOTE(ctx, .subject = port->bdf.value,
 		     .observed = text_printf(ctx, "%s; this port has no direct translation",
-					     say_bits(ctx, acs->control.value)),
-		     .expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
+					     format_bits(ctx, acs->control.value)),
+		     .evidence = { control_fact(ctx, port), ats });
 	else
 		FAIL(ctx, .subject = port->bdf.value,
 		     .observed = text_printf(ctx, "%s above %s, which has ATS on",
-					     say_bits(ctx, acs->control.value), nic->bdf.value),
+					     format_bits(ctx, acs->control.value), nic->bdf.value),
 		     .expected = "DirectTrans+", .evidence = { control_fact(ctx, port), ats });
 }
 
@@ -231,7 +260,7 @@ static void check_direct(struct rule_context *ctx)
 	    skip_in_vm(ctx, "ACS of the real switches is not visible here"))
 		return;
 	if (has_data_direct(ctx->node)) {
-		NOT_APPLICABLE(ctx, .observed = "Data Direct: other masks count there",
+		NOT_APPLICABLE(ctx, .observed = "Data Direct needs other masks",
 			       .evidence = { "pci.devices" });
 		return;
 	}
@@ -258,61 +287,55 @@ static void check_direct(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ACS                                                       \
-	"PCI Express Base Specification, Access Control Services\n"       \
-	"rdma-core: kernel-boot/rdma_topo (the masks per platform)\n"     \
-	"NCCL user guide, troubleshooting, PCI Access Control Services\n" \
-	"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=config_acs, disable_acs_redir)"
+#define SOURCES_ACS                                                                    \
+	"PCI Express Base Specification 6.0: 6.12, Access Control Services\n"          \
+	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"     \
+	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n" \
+	"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci="         \
+	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)"
 
 static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-redirect",
-		.title = "ACS sends traffic between peers up to the CPU",
+		.title = "Peer copies are slow or hang: ACS sends them up to the CPU",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
 		.impact =
-			"GPU-to-GPU and GPU-to-NIC copies below a switch go through the root complex: slow, "
-			"or they hang.",
-		.remedy =
-			"Switch ACS off in the firmware, or clear the redirection by kernel argument: "
-			"pci=disable_acs_redir=BDF;BDF or, on newer kernels, pci=config_acs=. Not by setpci: "
-			"it is lost at the next boot and leaves the IOMMU groups wrong.",
+			"Copies between GPUs, and between GPU and NIC, below a switch go through the root complex. They are slow "
+			"or hang.",
+		.remedy = "Switch ACS off in the firmware setup.",
 		.fix = { "clear-acs-redirect" },
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
 		.reads =
-			"The ACS control register of every port between GPUs, or between a GPU and its "
-			"nearest NIC, up to the bridge above both.",
-		.why = "With ReqRedir or CmpltRedir set on a switch's downstream port, what one device sends "
-		       "to its neighbour is sent upstream to be checked. Virtual machines, Grace and Data "
-		       "Direct platforms want other masks. On ports of the CPU itself the copies pass the "
-		       "root complex either way; there it is a warning. SrcValid alone redirects nothing, nor does UpstreamFwd, which passes on "
-		       "what a port further down has redirected.",
+			"The ACS control register of every port between GPUs, or between a GPU and its nearest NIC, up to the "
+			"bridge above both.",
+		.why = "With ReqRedir or CmpltRedir on a switch's downstream port, requests to a neighbour go up to be checked. "
+		       "On ports of the CPU copies pass the root complex in any case, and this is a warning. SrcValid and "
+		       "UpstreamFwd redirect nothing. setpci is no repair: the next boot loses it, and the IOMMU groups stay "
+		       "wrong.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
-		.cost = "Devices below the switch are no longer isolated from each other: not on hosts that "
-			"pass single devices to virtual machines.",
+		.cost = "Devices below the switch are no longer isolated from each other. Do not do this on a host that gives "
+			"single devices to virtual machines.",
 		.sources = SOURCES_ACS,
 	},
 	{
 		.id = "pci/acs-no-direct-translation",
-		.title = "ACS sends up to the CPU what the NIC has translated itself",
+		.title =
+			"GPUDirect RDMA in virtual machines is slow: ACS sends translated traffic up",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_direct,
-		.impact =
-			"GPUDirect RDMA in virtual machines runs at half its speed: each transfer goes through "
-			"the root complex.",
+		.impact = "Each transfer of the NIC goes through the root complex.",
 		.remedy =
-			"Set direct translated P2P on the NIC's switch port: pci=config_acs=1x111x1@BDF on the "
-			"kernel command line, as rdma_topo writes it. Without virtual machines, switch ATS off "
-			"in the NIC (mlxconfig set ATS_ENABLED=0) and clear redirection instead.",
+			"Switch on direct translated P2P at the port above the NIC: pci=config_acs=\"1x111x1@PORT\" on the kernel "
+			"command line, as rdma_topo writes it. Then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
 		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
-		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU "
-		       "once and marks its packets as translated; DirectTrans lets those go straight to the GPU. "
-		       "ATS that is on is taken as the sign of such a host. Inside a virtual machine the real "
-		       "ports cannot be seen.",
+		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU once and marks "
+		       "its packets as translated. DirectTrans lets these go straight to the GPU. ATS that is on is taken as "
+		       "the sign of such a host. Inside a virtual machine the real ports are not visible.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
 		.cost = "Devices below the switch trust each other's translations.",
 		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
@@ -325,9 +348,9 @@ static const struct rule pci_acs_rules[] = {
 		.evaluate = check_srcvalid,
 		.impact = "None.",
 		.remedy = "Nothing.",
-		.reads = "As pci/acs-redirect.",
-		.why = "Recipes that look for SrcValid+ alarm too early: source validation checks a "
-		       "requester's id and redirects nothing.",
+		.reads = "The ports that pci/acs-redirect reads.",
+		.why = "Some recipes look for SrcValid+ only. Source validation checks the id of a requester and redirects "
+		       "nothing.",
 		.check = "lspci -vvv | grep ACSCtl",
 		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 606",
 	},
@@ -337,13 +360,13 @@ static const struct rule pci_acs_rules[] = {
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_unreadable,
-		.impact = "pci/acs-redirect cannot be judged.",
+		.impact = "pci/acs-redirect cannot be checked.",
 		.remedy = "Run as root.",
 		.reads = "Whether config space of the ports could be read past its first 64 bytes.",
-		.why = "The kernel shows ordinary users the first 64 bytes only; ACS stands behind them. An "
-		       "empty answer of lspci as a user proves nothing.",
+		.why = "The kernel shows ordinary users the first 64 bytes only, and ACS is behind them. An empty answer of "
+		       "lspci without root proves nothing.",
 		.check = "sudo lspci -vvv | grep ACSCtl",
-		.sources = "Linux: drivers/pci/pci-sysfs.c, pci_read_config",
+		.sources = "Linux 6.1.192: drivers/pci/pci-sysfs.c, pci_read_config()",
 	},
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci-link.c - how PCI Express is set between GPUs and NICs: widths on the way, payload sizes,
- * ordering, power. */
+/* pci-link.c - settings of PCI Express between GPUs and NICs: widths, payload sizes, power. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,19 +9,19 @@
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
 /* A physical function that GPU or RDMA traffic comes from. */
-static bool is_end(const struct rule_context *ctx, const struct pci_device *d)
+static bool is_endpoint(const struct rule_context *ctx, const struct pci_device *d)
 {
 	if (pci_is_gpu(d))
 		return true;
 	return !is_known(d->physical_function) && topology_is_nic(ctx->node, d);
 }
 
-static bool is_nic_end(const struct rule_context *ctx, const struct pci_device *d)
+static bool is_nic_endpoint(const struct rule_context *ctx, const struct pci_device *d)
 {
-	return !pci_is_gpu(d) && is_end(ctx, d);
+	return !pci_is_gpu(d) && is_endpoint(ctx, d);
 }
 
-/* Registers of a function that sleeps are not its own: D3cold reads as all ones. */
+/* Registers of a suspended function say nothing: D3cold reads as all ones. */
 static bool is_asleep(const struct pci_device *d)
 {
 	return str_is(d->runtime_status, "suspended") || str_starts(d->power_state, "D3");
@@ -33,8 +32,8 @@ static const struct pci_device *parent_of(const struct node *node, const struct 
 	return is_known(d->parent) ? node_pci(node, d->parent.value) : NULL;
 }
 
-/* The answer of a rule that spoke of no function. */
-static void answer_nothing(struct rule_context *ctx, size_t before, const char *why)
+/* The answer of a rule that found no function to check. */
+static void answer_none(struct rule_context *ctx, size_t before, const char *why)
 {
 	if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = why, .evidence = { "pci.devices" });
@@ -63,8 +62,8 @@ static void check_command(struct rule_context *ctx, const struct pci_device *d)
 	if (master || memory)
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(
-			     ctx, "%s%s%s, though %s is bound",
-			     master ? "bus mastering is off" : "", master && memory ? " and " : "",
+			     ctx, "%s%s%s; %s is bound", master ? "bus mastering is off" : "",
+			     master && memory ? " and " : "",
 			     memory ? "memory decoding is off" : "", d->driver.value),
 		     .expected = "Mem+ BusMaster+",
 		     .evidence = { FACT(ctx, d, "bus_master"), FACT(ctx, d, "memory_enabled") });
@@ -88,11 +87,11 @@ static void check_bus_master(struct rule_context *ctx)
 				.evidence = { FACT(ctx, d, "driver") });
 		else if (is_driven(d) && is_asleep(d))
 			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
-				       .observed = "it sleeps (runtime power management)");
+				       .observed = "suspended (runtime power management)");
 		else if (is_driven(d) && !known_is(d->answers, false))
 			check_command(ctx, d);
 	}
-	answer_nothing(ctx, before, "no GPU or NIC with its driver bound");
+	answer_none(ctx, before, "no GPU or NIC with its driver bound");
 }
 
 /* ---- payload and request sizes ---- */
@@ -113,14 +112,14 @@ static void check_payload_of(struct rule_context *ctx, const struct pci_device *
 	if (mps == port)
 		PASS(ctx, .subject = d->bdf.value, .evidence = { own, above });
 	else
-		/* A port drops what is longer than its own size as malformed. */
+		/* A port drops packets that are longer than its own size as malformed (2.2.2 of the specification). */
 		FAIL_AS(ctx, mps > port ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
-			.observed = text_printf(ctx,
-						"%" PRIu64 " bytes, the port above (%s) %" PRIu64,
-						mps, up->bdf.value, port),
-			.expected = "the same on both ends",
-			.impact = mps > port ? "Packets that are longer than the port takes are "
-					       "malformed to it: fatal PCIe errors."
+			.observed = text_printf(
+				ctx, "%" PRIu64 " bytes; the port above (%s) has %" PRIu64, mps,
+				up->bdf.value, port),
+			.expected = mps > port ? "the same on both ends" : NULL,
+			.impact = mps > port ? "The port drops longer packets as malformed: fatal "
+					       "PCIe errors."
 					     : NULL,
 			.evidence = { own, above });
 }
@@ -134,12 +133,12 @@ static void check_payload(struct rule_context *ctx)
 	if (topology_gpus(ctx->node) && skip_in_vm(ctx, "the real ports are not visible here"))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
-		const struct pci_device *up = is_end(ctx, d) ? parent_of(ctx->node, d) : NULL;
+		const struct pci_device *up = is_endpoint(ctx, d) ? parent_of(ctx->node, d) : NULL;
 
 		if (up && !is_asleep(d) && !is_absent(d->mps_bytes))
 			check_payload_of(ctx, d, up);
 	}
-	answer_nothing(ctx, before, "no GPU or NIC below a port that is visible");
+	answer_none(ctx, before, "no GPU or NIC below a visible port");
 }
 
 #define MRRS_BYTES 4096
@@ -153,24 +152,24 @@ static void check_read_request(struct rule_context *ctx)
 	for_each(d, &ctx->node->pci.devices) {
 		const char *fact = FACT(ctx, d, "mrrs_bytes");
 
-		if (!is_nic_end(ctx, d) || is_absent(d->mrrs_bytes))
+		if (!is_nic_endpoint(ctx, d) || is_absent(d->mrrs_bytes))
 			continue;
 		if (!is_known(d->mrrs_bytes))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->mrrs_bytes.value < MRRS_BYTES)
-			FAIL(ctx, .subject = d->bdf.value,
+			NOTE(ctx, .subject = d->bdf.value,
 			     .observed = text_printf(ctx, "%" PRIu64 " bytes", d->mrrs_bytes.value),
-			     .expected = "4096 bytes", .evidence = { fact });
+			     .evidence = { fact });
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 	}
-	answer_nothing(ctx, before, "no NIC that RDMA runs over");
+	answer_none(ctx, before, "no NIC that RDMA runs over");
 }
 
 /* ---- links between the ends ---- */
 
-/* Megatransfers times lanes: what compares links, whatever their coding; from Gen3 on it is the
- * same to 2%. 0: not known. */
+/* Megatransfers times lanes, which compares links; from Gen3 on their coding differs by 2% at most. 0: not
+ * known. */
 static uint64_t rate(struct fact_u64 speed, struct fact_u64 width)
 {
 	return is_known(speed) && is_known(width) ? speed.value * width.value : 0;
@@ -181,7 +180,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* What an end could have on its own link. */
+/* The best that an endpoint can have on its own link. */
 static uint64_t end_rate(const struct node *node, const struct pci_device *d)
 {
 	const struct pci_device *up = parent_of(node, d);
@@ -208,16 +207,16 @@ static void check_port(struct rule_context *ctx, const struct pci_device *port, 
 	else if (now >= ends)
 		PASS(ctx, .subject = port->bdf.value, .evidence = { width, speed });
 	else
-		/* A switch that was built with less is nobody's fault. */
+		/* A switch that was built with fewer lanes is no fault. */
 		FAIL_AS(ctx, could && now >= could ? SEVERITY_INFO : SEVERITY_WARN,
 			.subject = port->bdf.value,
-			.observed = text_printf(
-				ctx,
-				"%g GT/s x%" PRIu64
-				"%s, between a GPU and a NIC that both have more",
-				(double)link->speed_mts.value / 1000, link->width.value,
-				could && now >= could ? ", all that this port has" : ""),
-			.expected = "as much as GPU and NIC have",
+			.observed =
+				text_printf(ctx,
+					    "%g GT/s x%" PRIu64
+					    "%s; the GPU and the NIC on both sides support more",
+					    (double)link->speed_mts.value / 1000, link->width.value,
+					    could && now >= could ? ", the best of this port" : ""),
+			.expected = could && now >= could ? NULL : "as much as GPU and NIC support",
 			.evidence = { width, speed, FACT(ctx, port, "link.width_max"),
 				      FACT(ctx, port, "link.speed_max_mts") });
 }
@@ -266,8 +265,7 @@ static void check_path(struct rule_context *ctx)
 		return;
 	if (paths)
 		PASS(ctx,
-		     .observed = "only their own links lie between GPUs and their NICs: see "
-				 "pci/link-degraded",
+		     .observed = "no switch is between a GPU and its NIC: see pci/link-degraded",
 		     .evidence = { "pci.devices" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no NIC that RDMA runs over",
@@ -300,7 +298,7 @@ static void check_suspended(struct rule_context *ctx)
 					     : text_printf(ctx,
 							   "the bridge %s above it is suspended",
 							   asleep->bdf.value),
-			     .expected = "active while it is to be used",
+			     .expected = "active",
 			     .evidence = { FACT(ctx, asleep, "runtime_status"),
 					   FACT(ctx, asleep, "power_state") });
 		else if (is_unknown(d->runtime_status))
@@ -316,24 +314,23 @@ static void check_suspended(struct rule_context *ctx)
 static const struct rule pci_link_rules[] = {
 	{
 		.id = "pci/bus-master-off",
-		.title = "A GPU or NIC may not start transfers though its driver is bound",
+		.title = "A GPU or NIC cannot start transfers although its driver is bound",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bus_master,
-		.impact = "The device cannot write to memory or raise interrupts: its driver hangs "
-			  "or fails.",
-		.remedy = "Unbind and bind the driver, or reboot. Look for what cleared the bit: a "
-			  "reset behind the driver's back, setpci, a virtual machine that had the "
-			  "device before.",
-		.activation = ACTIVATION_RELOAD,
-		.reads = "The command register of every GPU and NIC that nvidia or mlx5_core "
-			 "drives.",
-		.why = "Drivers set bus mastering when they take a device. Off while a driver is "
-		       "bound means that the device was reset since.",
+		.impact =
+			"The device cannot write to memory or raise interrupts. Its driver hangs or fails.",
+		.remedy = "Reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"The command register of every GPU and NIC that nvidia or mlx5_core drives.",
+		.why = "Drivers set bus mastering when they take a device. A cleared bit means that the device was reset since: "
+		       "by a tool such as setpci, or by a virtual machine that had the device before.",
 		.check = "lspci -vv -s BDF | grep Control:",
-		.sources = "PCI Local Bus Specification, command register\n"
-			   "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (pci_set_master)\n"
-			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/main.c",
+		.sources =
+			"PCI Express Base Specification 6.0: 7.5.1.1.3, Command Register\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (pci_set_master)\n"
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/main.c (pci_set_master)",
 	},
 	{
 		.id = "pci/max-payload-mismatch",
@@ -342,57 +339,54 @@ static const struct rule pci_link_rules[] = {
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
 		.evaluate = check_payload,
-		.impact = "Some bandwidth is lost to packet headers.",
-		.remedy = "Let the firmware set it, or add pci=pcie_bus_safe (or pcie_bus_perf) to "
-			  "the kernel command line.",
+		.impact = "Packet headers take more of the bandwidth.",
+		.remedy = "Add pci=pcie_bus_safe to the kernel command line, then reboot.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
-		.reads = "Max_Payload_Size in the device control register of GPU or NIC and of its "
-			 "port.",
-		.why = "Lower than the port's costs a little; higher is an error, because the port "
-		       "takes longer packets for malformed. How much a lower one costs depends on "
-		       "the traffic.",
+		.reads =
+			"Max_Payload_Size in the device control registers of GPU or NIC and of the port above.",
+		.why = "A size below the port's costs some bandwidth, and this is a note. A size above the port's is an error: "
+		       "the port drops longer packets.",
 		.check = "lspci -vv -s BDF | grep -A2 DevCtl",
 		.sources =
-			"PCI Express Base Specification, 7.5.3.4 and 2.2.2\n"
-			"Linux: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_*)",
+			"PCI Express Base Specification 6.0: 7.5.3.4 and 2.2.2\n"
+			"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci=pcie_bus_safe)",
 	},
 	{
 		.id = "pci/max-read-request",
-		.title = "A NIC asks for less than 4096 bytes in one read",
+		.title = "A NIC requests fewer than 4096 bytes in one read",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_read_request,
-		.impact = "Reads of host or GPU memory can fall short of the line rate.",
-		.remedy = "Set it in the firmware of the server or by the NIC's tools, and "
-			  "measure. By setpci it is lost at the next reset.",
-		.activation = ACTIVATION_NOW,
+		.impact = "Reads of host or GPU memory can stay below the line rate.",
+		.remedy =
+			"Set Max Read Request to 4096 in the firmware setup of the server, and measure.",
+		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads = "Max_Read_Request_Size in the device control register of each NIC.",
-		.why = "4096 is what vendors' tuning guides advise; no specification asks for it, "
-		       "and it does not matter on every platform.",
+		.why = "4096 is the largest size of PCI Express. No source was found that says which NIC or platform needs it, so "
+		       "this is a note.",
 		.check = "lspci -vv -s BDF | grep MaxReadReq",
-		.sources = "PCI Express Base Specification, 7.5.3.4\n"
-			   "NVIDIA (Mellanox) performance tuning guides: PCI Max Read Request",
+		.sources = "PCI Express Base Specification 6.0: 7.5.3.4, Device Control Register",
 	},
 	{
 		.id = "pci/path-link-degraded",
-		.title = "A link between a GPU and its NIC is narrower than both",
+		.title = "GPUDirect RDMA is slow: a switch between GPU and NIC has a slower link",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_path,
-		.impact = "GPUDirect RDMA is limited to what this link carries.",
-		.remedy = "Reseat riser or cable of the switch, look at the firmware's settings of "
-			  "the slot (bifurcation, speed).",
+		.impact = "GPUDirect RDMA is limited to the bandwidth of this link.",
+		.remedy =
+			"Reseat riser or cable of the switch. If the link stays slow, check the slot's bifurcation and speed in "
+			"the firmware setup.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_FIRMWARE,
-		.reads = "Speed and width of the upstream port of every switch between a GPU and "
-			 "its nearest NIC, and what GPU and NIC can do.",
-		.why = "The ends' own links can be at their best while the switch between them "
-		       "hangs on half of its lanes. All that a switch was built with is "
-		       "information.",
+		.mender = MENDER_HARDWARE,
+		.reads =
+			"Speed and width of the upstream port of every switch between a GPU and its nearest NIC, and the best "
+			"that GPU and NIC support.",
+		.why = "The links of GPU and NIC can be at their best while the switch between them has half of its lanes. A "
+		       "switch that was built with fewer lanes is a note.",
 		.check = "lspci -vv -s BDF | grep LnkSta:",
-		.sources = "PCI Express Base Specification, 7.5.3.8\nGPUDirect RDMA documentation",
+		.sources = "PCI Express Base Specification 6.0: 7.5.3.8, Link Status Register",
 	},
 	{
 		.id = "pci/runtime-pm-suspended",
@@ -400,19 +394,18 @@ static const struct rule pci_link_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_suspended,
-		.impact = "The first use waits until it is awake; what stands in its registers "
-			  "cannot be read meanwhile.",
-		.remedy = "On a compute node switch it off: NVreg_DynamicPowerManagement=0, and "
-			  "'on' in power/control of the function.",
+		.impact =
+			"The first use of the GPU waits for it. Its registers cannot be read until then.",
+		.remedy = "On a compute node set NVreg_DynamicPowerManagement=0, then reboot.",
 		.fix = { "set-option", { "nvidia", "NVreg_DynamicPowerManagement", "0" } },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "power/runtime_status and power_state of every GPU and of the bridges "
-			 "above it.",
-		.why = "Right on a laptop. On a server it costs time and hides degraded links.",
+		.reads =
+			"power/runtime_status and power_state of every GPU and of the bridges above it.",
+		.why = "This is normal on a laptop. On a server it costs time and hides degraded links.",
 		.check = "cat /sys/bus/pci/devices/BDF/power/runtime_status",
-		.sources = "NVIDIA driver README, chapter PCI-Express Runtime D3 (RTD3) Power "
-			   "Management\n"
-			   "Linux: Documentation/ABI/testing/sysfs-devices-power",
+		.sources =
+			"NVIDIA driver README 545.29.02: chapter 22, PCI-Express Runtime D3 (RTD3) Power Management\n"
+			"Linux 6.1.192: Documentation/ABI/testing/sysfs-devices-power",
 	},
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci-off-bus.c - functions that the kernel still lists and that no longer answer. */
+/* pci-off-bus.c - functions that the kernel lists although they no longer answer. */
 #include "evaluate/rule.h"
 #include "query/log-age.h"
 #include "query/topology.h"
 
-static bool is_judged(const struct node *node, const struct pci_device *d)
+static bool is_watched(const struct node *node, const struct pci_device *d)
 {
 	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
 }
@@ -19,9 +19,9 @@ static bool is_over(struct rule_context *ctx, const struct log_line *line,
 	       log_new_life(ctx->arena, ctx->node, d->bdf.value, own->last_us);
 }
 
-/* Lines of what was lost and may have come back since: the kernel's mlx5 driver no longer heard the
+/* Lines about devices that were lost and may answer again: the kernel's mlx5 driver no longer heard the
  * NIC's firmware (drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()), the NVIDIA
- * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osinit.c,
+ * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osapi.c,
  * rm_is_supported_device()). */
 static const struct log_line *lost(struct rule_context *ctx, const struct pci_device *d)
 {
@@ -42,21 +42,22 @@ static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 {
 	bool nic = str_is(line->pattern, "nic-health");
 
-	/* A GPU that no driver has since is lost still. */
+	/* A GPU without a driver is still lost. */
 	FAIL_AS(ctx, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
 		.subject = d->bdf.value, .observed = log_of_device(line, d->bdf.value)->last.value,
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
-		.impact = nic ? "Jobs over this NIC failed or hung then. The driver resets it and "
-				"takes it back where it can."
-			      : NULL,
+		.impact =
+			nic ? "Jobs that used this NIC failed or hung. The driver tries to reset the "
+			      "NIC."
+			    : NULL,
 		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
 			      log_device_fact(ctx->arena, line, d->bdf.value, "count"),
 			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers") });
 }
 
-/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port
- * Containment cuts it: what is below it has lost its state, and no GPU driver recovers from that. */
+/* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port Containment
+ * cuts it: devices below it have lost their state, and no GPU driver recovers from that. */
 static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *d)
 {
 	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
@@ -65,16 +66,16 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 		return false;
 	FAIL_AS(ctx, SEVERITY_ERR, .subject = d->bdf.value,
 		.observed = log_of_device(line, d->bdf.value)->last.value,
-		.expected = "no fatal error on the way to a GPU or NIC",
+		.expected = "no fatal errors on the path to a GPU or NIC",
 		.impact =
-			"The link was reset or cut: jobs that used the devices below it failed, and GPUs "
-			"stay lost until the node is reset.",
+			"The link was reset or cut. Jobs that used the devices below it failed. GPUs stay "
+			"lost until the node is reset.",
 		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
 			      log_device_fact(ctx->arena, line, d->bdf.value, "count") });
 	return true;
 }
 
-/* What it does now stands over what the log says of it, and its own loss over its link's. */
+/* The present state counts more than the log, and the device's own lines more than its link's. */
 static void check_device(struct rule_context *ctx, const struct pci_device *d)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers");
@@ -117,11 +118,11 @@ static void check_unnamed(struct rule_context *ctx)
 
 /* ---- the link ---- */
 
-static bool is_above_judged(const struct node *node, const struct pci_device *bridge)
+static bool is_above_watched(const struct node *node, const struct pci_device *bridge)
 {
 	for_each(d, &node->pci.devices) {
 		const struct pci_device *above[PATH_PORTS_MAX];
-		size_t n = is_judged(node, d) ? topology_above(node, d, above) : 0;
+		size_t n = is_watched(node, d) ? topology_above(node, d, above) : 0;
 
 		for (size_t i = 0; i < n; i++)
 			if (above[i] == bridge)
@@ -135,8 +136,8 @@ static void check_ports_above(struct rule_context *ctx)
 	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
 
 	for_each(d, &ctx->node->pci.devices) {
-		if (log_of_device(line, d->bdf.value) && !is_judged(ctx->node, d) &&
-		    is_above_judged(ctx->node, d))
+		if (log_of_device(line, d->bdf.value) && !is_watched(ctx->node, d) &&
+		    is_above_watched(ctx->node, d))
 			fail_fatal_error(ctx, d);
 	}
 }
@@ -150,7 +151,7 @@ static void check_off_bus(struct rule_context *ctx)
 		return;
 	}
 	for_each(d, &ctx->node->pci.devices)
-		if (is_judged(ctx->node, d))
+		if (is_watched(ctx->node, d))
 			check_device(ctx, d);
 	check_unnamed(ctx);
 	check_ports_above(ctx);
@@ -166,27 +167,28 @@ static const struct rule pci_off_bus_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_off_bus,
-		.impact = "Whatever uses it hangs or fails; the driver reports Xid 79 for a GPU.",
-		.remedy = "Drain the node and power it off and on: a reboot alone often does not "
-			  "bring the device back. If it happens again, look at its seating, power, "
-			  "cooling and riser.",
+		.impact =
+			"Jobs that use the device hang or fail. For a GPU the driver reports Xid 79.",
+		.remedy =
+			"Drain the node, then power it off and on. If it happens again, check seating, power, cooling and riser "
+			"of the device.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_FIRMWARE,
-		.reads = "The first registers of every GPU, NVSwitch and RDMA NIC; in the kernel "
-			 "log \"fallen off the bus\" of the NVIDIA driver, \"health compromised\" "
-			 "of mlx5_core, and fatal PCIe errors of these devices and the ports above "
-			 "them.",
-		.why = "A read that no device answers comes back as all ones. The kernel keeps "
-		       "listing the function, so counting devices does not show it. One that "
-		       "answers again may have lost what it held: what the log says of this boot "
-		       "is an error too, by the severity of err.",
-		.check = "lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the "
-			 "bus|\\(Fatal\\)|DPC:'",
-		.sources = "PCI Express Base Specification 6.0, 2.3.2 (unsupported request)\n"
-			   "NVIDIA XID errors, 79: GPU has fallen off the bus\n"
-			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/health.c, "
-			   "drivers/pci/pcie/aer.c and dpc.c\n"
-			   "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c",
+		.action = ACTION_POWER_CYCLE,
+		.reads =
+			"The first registers of every GPU, NVSwitch and RDMA NIC. In the kernel log: \"fallen off the bus\" "
+			"of the NVIDIA driver, \"health compromised\" of mlx5_core, and fatal PCIe errors of these devices and "
+			"the ports above them.",
+		.why = "A read that no device answers returns all ones. The kernel keeps listing the function, so counting "
+		       "devices does not show it. A device that answers again can have lost its state: lines of this boot "
+		       "are an error too. A reboot without power off often does not bring a device back.",
+		.check =
+			"lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the bus|\\(Fatal\\)|DPC:'",
+		.sources =
+			"PCI Express Base Specification 6.0: 2.3.2 (unsupported request)\n"
+			"docs.nvidia.com/deploy/xid-errors: Xid 79, GPU has fallen off the bus\n"
+			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/health.c, drivers/pci/pcie/aer.c, dpc.c\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c "
+			"(rm_is_supported_device)",
 	},
 };
 

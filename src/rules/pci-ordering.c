@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci-ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): wanted on some platforms,
- * harmful on others. */
+/* pci-ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): needed on some platforms, harmful on
+ * others. */
 #include <inttypes.h>
 
 #include "evaluate/skip.h"
@@ -8,19 +8,19 @@
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
-static bool is_concerned(const struct rule_context *ctx, const struct pci_device *d)
+static bool is_endpoint(const struct rule_context *ctx, const struct pci_device *d)
 {
 	return pci_is_gpu(d) || (!is_known(d->physical_function) && topology_is_nic(ctx->node, d));
 }
 
-/* ---- where it is wanted ---- */
+/* ---- where it is needed ---- */
 
 /*
  * UCX switches it on for AMD's Zen (family 17h and later) and Intel's Sapphire Rapids and Emerald
  * Rapids (src/ucs/arch/x86_64/cpu.c, pulls 8062 and 10955); Granite Rapids and Sierra Forest come
  * after those. Numbers: Linux, arch/x86/include/asm/intel-family.h.
  */
-static bool is_wanted(const struct os_facts *os)
+static bool needs_ordering(const struct os_facts *os)
 {
 	static const uint64_t intel[] = { 0x8f, 0xcf, 0xad, 0xae, 0xaf };
 
@@ -87,7 +87,7 @@ static bool skip_without_ends(struct rule_context *ctx)
 	if (skip_without_gpu(ctx))
 		return true;
 	for_each(d, &ctx->node->pci.devices)
-		if (!pci_is_gpu(d) && is_concerned(ctx, d))
+		if (!pci_is_gpu(d) && is_endpoint(ctx, d))
 			return false;
 	NOT_APPLICABLE(ctx, .observed = "no NIC that RDMA runs over",
 		       .evidence = { "pci.devices" });
@@ -102,28 +102,30 @@ static void check_off(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "os.cpu_vendor" });
 		return;
 	}
-	if (!is_wanted(&ctx->node->os)) {
-		NOT_APPLICABLE(ctx, .observed = "this processor is not known to need it",
+	if (!needs_ordering(&ctx->node->os)) {
+		NOT_APPLICABLE(ctx,
+			       .observed = "this processor is not known to need relaxed ordering",
 			       .evidence = { "os.cpu_model", "os.cpu_model_number" });
 		return;
 	}
 	for_each(d, &ctx->node->pci.devices) {
 		const char *fact;
 
-		if (!is_concerned(ctx, d))
+		if (!is_endpoint(ctx, d))
 			continue;
 		fact = FACT(ctx, d, "relaxed_ordering");
 		if (is_absent(d->relaxed_ordering) || is_unsafe(ctx->node, d))
 			NOT_APPLICABLE(
 				ctx, .subject = d->bdf.value,
-				.observed = "it has no such bit, or its port must not have it used",
+				.observed =
+					"it has no such bit, or the root port above has an erratum",
 				.evidence = { fact });
 		else if (!is_known(d->relaxed_ordering))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->relaxed_ordering.value)
 			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else
-			/* Measured with ConnectX. Whether EFA and others gain by it no source says. */
+			/* Measured with ConnectX. No source says whether EFA and others gain by it. */
 			FAIL_AS(ctx, pci_is_gpu(d) || pci_is_mlx(d) ? SEVERITY_WARN : SEVERITY_INFO,
 				.subject = d->bdf.value, .observed = "RlxdOrd-",
 				.expected = "RlxdOrd+", .evidence = { fact, "os.cpu_model" });
@@ -141,7 +143,7 @@ static void check_unsafe(struct rule_context *ctx)
 		const struct pci_device *port;
 		const char *fact;
 
-		if (!is_concerned(ctx, d) || is_absent(d->relaxed_ordering) ||
+		if (!is_endpoint(ctx, d) || is_absent(d->relaxed_ordering) ||
 		    !is_unsafe(ctx->node, d))
 			continue;
 		port = root_port(ctx->node, d);
@@ -171,50 +173,51 @@ static void check_unsafe(struct rule_context *ctx)
 		       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ORDERING                                                                    \
-	"Linux: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
+#define SOURCES_ORDERING                                                                            \
+	"Linux 6.1.192: drivers/pci/quirks.c (quirk_relaxedordering_disable), drivers/pci/probe.c " \
 	"(pci_configure_relaxed_ordering)\n"
 
 static const struct rule pci_ordering_rules[] = {
 	{
 		.id = "pci/relaxed-ordering-off",
-		.title = "Relaxed ordering is off on a platform that needs it",
+		.title = "RDMA is slow: relaxed ordering is off on a platform that needs it",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_off,
-		.impact = "RDMA stays well below the line rate: 150 of 200 Gb/s on EPYC were "
-			  "reported, 16 of 40 GB/s on Emerald Rapids.",
-		.remedy = "Switch it on in the server's firmware (PCIe Relaxed Ordering), or let "
-			  "the NIC force it: mlxconfig -d BDF set PCI_WR_ORDERING=1.",
+		.impact =
+			"RDMA stays below the line rate. 150 of 200 Gb/s on EPYC and 16 of 40 GB/s on Emerald Rapids were "
+			"reported.",
+		.remedy =
+			"Switch on PCIe Relaxed Ordering in the firmware setup of the server, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
-			 "and the processor.",
-		.why = "With the bit off the device may not mark its writes as relaxed, whatever "
-		       "NCCL or UCX ask for. That the processors named need it is measured by "
-		       "UCX's authors; on others it makes no known difference, and this rule says "
-		       "nothing there. They measured ConnectX: of other NICs it is information.",
+		.reads =
+			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the processor.",
+		.why = "With the bit off the device may not mark its writes as relaxed, whatever NCCL or UCX ask for. UCX's "
+		       "authors measured the need on the processors that this rule names, with ConnectX. For other NICs this "
+		       "is a note.",
 		.check = "lspci -vv -s BDF | grep RlxdOrd",
-		.sources = SOURCES_ORDERING "github.com/openucx/ucx pulls 8062 and 10955\n"
-					    "NCCL user guide: NCCL_IB_PCI_RELAXED_ORDERING",
+		.sources = SOURCES_ORDERING
+		"github.com/openucx/ucx pulls 8062 and 10955: src/ucs/arch/x86_64/cpu.c\n"
+		"NCCL user guide (2026-06-11): env.rst, NCCL_IB_PCI_RELAXED_ORDERING",
 	},
 	{
 		.id = "pci/relaxed-ordering-unsafe-platform",
-		.title = "Relaxed ordering is on below a root port that does not bear it",
+		.title = "RDMA can stall: relaxed ordering is on below a root port with an erratum",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unsafe,
-		.impact = "Completions stall: latencies hundreds of times longer were reported.",
-		.remedy = "Use a kernel that clears it (4.14 and later do), switch it off in the "
-			  "firmware, and set NCCL_IB_PCI_RELAXED_ORDERING=0 and "
-			  "UCX_IB_PCI_RELAXED_ORDERING=n.",
+		.impact =
+			"Completions stall. Latencies that were hundreds of times longer were reported.",
+		.remedy =
+			"Switch off PCIe Relaxed Ordering in the firmware setup of the server, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.reads = "Enable Relaxed Ordering in the device control register of GPUs and NICs, "
-			 "and the PCI id of the root port above.",
-		.why = "Root ports of Haswell and Broadwell servers have an erratum with relaxed "
-		       "ordering that the kernel's quirk names. Copies between devices below one "
-		       "switch do not pass the root port and are not concerned.",
+		.reads =
+			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the PCI id of the root "
+			"port above.",
+		.why = "The kernel's quirk names the root ports of Haswell and Broadwell servers. Linux from 4.14 on clears the "
+		       "bit there. Copies between devices below one switch do not pass the root port.",
 		.check = "lspci -nn | grep -E '8086:(2f0|6f0)'; lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING "github.com/linux-rdma/perftest issue 116",
 	},

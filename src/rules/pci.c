@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -32,7 +34,7 @@ static const struct pci_rebar *gpu_rebar(const struct pci_device *gpu)
 
 /* ---- BAR1 ---- */
 
-/* GB10 and its like share the processor's memory, and have no window to it on the bus. */
+/* GB10 and similar GPUs share the processor's memory and have no window to it on the bus. */
 static bool skip_integrated(struct rule_context *ctx, const struct pci_device *gpu)
 {
 	if (!gpu_is_integrated(gpu))
@@ -59,16 +61,44 @@ static bool is_unassigned(const struct pci_bar *bar)
 	return known_is(bar->start, 0) || known_is(bar->size_bytes, 0);
 }
 
-/* What makes it larger: the host's firmware, this node's, or the card's own. */
-static const char *bar1_remedy(struct rule_context *ctx, bool largest)
+/* NVreg_EnableResizableBar is in kernel-open/nvidia/nv-reg.h from 530.30.02 on, and not in 525.147.05. */
+#define RESIZES_SINCE "530.30.02"
+
+/* What makes BAR1 larger: a setting of the driver, of this node's firmware, of the host's, or of the card. */
+/* CARD: the remedy where the card offers no larger BAR1; else NULL. */
+static void fail_small(struct rule_context *ctx, const struct answer *base, const char *card)
 {
-	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
-		return "The machine has what its host has: switch on Above 4G Decoding and Resizable "
-		       "BAR in the host's firmware, and look at BAR1 there.";
-	if (largest)
-		return "The card itself offers no larger one: that is a matter of its VBIOS or of its "
-		       "display mode (NVIDIA's displaymodeselector), not of this node's firmware.";
-	return NULL;
+	struct answer answer = *base;
+	const struct fact_str *driver = &ctx->node->driver.version;
+
+	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE)) {
+		answer.remedy = "On the host: switch on Above 4G Decoding and Resizable BAR in the "
+				"firmware setup, then check the size of BAR1 there.";
+		answer.mender = MENDER_HOST;
+		answer.action = ACTION_HOST_SIDE;
+	} else if (card) {
+		answer.remedy = card;
+		answer.mender = MENDER_HARDWARE;
+		answer.action = ACTION_UPDATE_FIRMWARE;
+	} else if (is_known(*driver) && version_compare(driver->value, RESIZES_SINCE) < 0) {
+		answer.remedy =
+			"Switch on Above 4G Decoding and Resizable BAR in the firmware setup.";
+		answer.mender = MENDER_FIRMWARE;
+	} else {
+		answer.remedy = NULL;
+	}
+	answer.has_mender = answer.has_fix = answer.remedy != NULL;
+	rule_answer(ctx, &answer);
+}
+
+/* A workstation or data-centre card can have a display mode with a small BAR1. No setting of this node changes
+ * either. */
+static const char *card_remedy(const struct gpu_model *model)
+{
+	return model->kind == GPU_GEFORCE
+		       ? "Update the card's VBIOS. The firmware setup of this node cannot change it."
+		       : "Change the card's display mode with NVIDIA's displaymodeselector, or update "
+			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
 static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -79,7 +109,7 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 			 (model->bar1 == GPU_BAR1_UNKNOWN && known_is(largest, true));
 	const char *text = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
 				       format_bytes(ctx->arena, size), model->memory_gib,
-				       by_design ? "; this GPU has no larger one" : "");
+				       by_design ? "; this model has no larger one" : "");
 
 	if (by_design)
 		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
@@ -87,14 +117,22 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 	else if (model->bar1 == GPU_BAR1_UNKNOWN && is_unknown(largest))
 		UNKNOWN(ctx, .subject = gpu->bdf.value,
 			.observed = text_printf(
-				ctx, "%s; whether it offers a larger one was not read", text),
+				ctx, "%s; whether the GPU offers a larger one was not read", text),
 			.remedy = "run as root", .evidence = { FACT(ctx, gpu, "rebar") });
 	else
-		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR : SEVERITY_WARN,
-			.subject = gpu->bdf.value, .observed = text,
-			.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
-			.remedy = bar1_remedy(ctx, known_is(largest, true)),
-			.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") });
+		fail_small(
+			ctx,
+			&(struct answer){
+				.verdict = VERDICT_FAIL,
+				.graded = true,
+				.severity = is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR
+									   : SEVERITY_WARN,
+				.subject = gpu->bdf.value,
+				.observed = text,
+				.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
+				.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") },
+			},
+			known_is(largest, true) ? card_remedy(model) : NULL);
 }
 
 static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -106,10 +144,10 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 		NOTE(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(
 			     ctx,
-			     "%s for %u GiB of memory: the driver's own part of BAR1 leaves less "
-			     "than the whole for peers",
+			     "%s for %u GiB of memory: the driver uses a part of BAR1, so peers "
+			     "cannot map all of the memory",
 			     format_bytes(ctx->arena, size), model->memory_gib),
-		     .expected = "nothing; the next size is offered by few boards",
+
 		     .evidence = { bar1_fact(ctx, gpu) });
 	else if (size >= memory)
 		PASS(ctx, .subject = gpu->bdf.value,
@@ -144,8 +182,8 @@ static void check_bar1_size(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = d->bdf.value,
 				.observed = text_printf(
 					ctx,
-					"BAR1 is %s; how much memory this GPU has cannot be "
-					"told from its PCI id",
+					"BAR1 is %s; the memory size of this GPU is not known from "
+					"its PCI id",
 					format_bytes(ctx->arena, bar->size_bytes.value)),
 				.evidence = { bar1_fact(ctx, d), FACT(ctx, d, "device_id") });
 		else
@@ -173,7 +211,7 @@ static bool is_about_bar1(const struct log_line *line, const struct pci_device *
 	return names_bar(own->first.value, name) || names_bar(own->last.value, name);
 }
 
-/* Why the kernel or the driver gave no more, as they said it: of this GPU where the line names one. */
+/* Why BAR1 is not larger, in the words of the kernel or the driver: of this GPU where the line names one. */
 static const struct log_line *no_room(const struct node *node, const struct pci_device *gpu)
 {
 	static const char *const patterns[] = { "bar-no-space", "bar-resize-failed",
@@ -198,6 +236,7 @@ static const char *no_room_fact(struct rule_context *ctx, const struct log_line 
 static void check_bar1_unassigned(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "bar-invalid");
+	bool vm = node_is(ctx->node, KIND_VIRTUAL_MACHINE);
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -211,7 +250,12 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 		else if (!bar || is_unassigned(bar))
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = "BAR1 has no address on the bus",
-			     .expected = "BAR1 assigned by the firmware or the kernel",
+			     .expected = "BAR1 with an address",
+			     .remedy =
+				     vm ? "On the host: give the virtual machine a larger 64-bit MMIO "
+					  "window."
+					: NULL,
+			     .has_mender = vm, .mender = MENDER_HOST,
 			     .evidence = { bar1_fact(ctx, d),
 					   line ? "log.lines[bar-invalid].last"
 						: no_room_fact(ctx, no_room(ctx->node, d)) });
@@ -241,13 +285,20 @@ static void check_rebar(struct rule_context *ctx)
 				       .observed = "no Resizable BAR capability for BAR1",
 				       .evidence = { FACT(ctx, d, "rebar") });
 		else if (rebar->size_bytes.value < rebar->size_max_bytes.value)
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(
-				     ctx, "BAR1 is %s, the GPU offers %s",
-				     format_bytes(ctx->arena, rebar->size_bytes.value),
-				     format_bytes(ctx->arena, rebar->size_max_bytes.value)),
-			     .expected = "BAR1 resized to the largest size",
-			     .evidence = { FACT(ctx, d, "rebar") });
+			fail_small(
+				ctx,
+				&(struct answer){
+					.verdict = VERDICT_FAIL,
+					.subject = d->bdf.value,
+					.observed = text_printf(
+						ctx, "BAR1 is %s, the GPU offers %s",
+						format_bytes(ctx->arena, rebar->size_bytes.value),
+						format_bytes(ctx->arena,
+							     rebar->size_max_bytes.value)),
+					.expected = "BAR1 resized to the largest size",
+					.evidence = { FACT(ctx, d, "rebar") },
+				},
+				NULL);
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "rebar") });
 	}
@@ -288,7 +339,8 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 	if (bridge && size < wanted)
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(
-			     ctx, "BAR1 is %s; a bridge above it passes %s, the GPU offers %s",
+			     ctx,
+			     "BAR1 is %s; the window of a bridge above is %s, the GPU offers %s",
 			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, size),
 			     format_bytes(ctx->arena, wanted)),
 		     .expected = "a window as large as the BAR",
@@ -298,7 +350,8 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 	else if (said)
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(
-			     ctx, "BAR1 is %s, the GPU offers %s, and there was no room for it: %s",
+			     ctx,
+			     "BAR1 is %s, the GPU offers %s, and the kernel found no room for it: %s",
 			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
 			     said->last.value),
 		     .expected = "address space for the largest size",
@@ -307,8 +360,8 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(
 			     ctx,
-			     "BAR1 is %s, the GPU offers %s, and the bridges above pass %s: the "
-			     "firmware or driver did not resize it",
+			     "BAR1 is %s, the GPU offers %s, and the windows of the bridges above "
+			     "have %s: neither firmware nor driver resized it",
 			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
 			     format_bytes(ctx->arena, size)),
 		     .expected = "BAR1 resized to the largest size",
@@ -368,8 +421,8 @@ static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct
 	return true;
 }
 
-/* What both ends can do is what can be expected: a x16 board in a x8 slot is not degraded. */
-/* What the other end of a link can do is in the port above, as far as that is the real one. */
+/* Both ends of a link decide: a x16 board in a x8 slot is not degraded. The other end is the port above, which
+ * is the real one on bare metal only. */
 static bool is_port_hidden(struct rule_context *ctx, const struct pci_device *d,
 			   const struct pci_device *parent)
 {
@@ -377,7 +430,7 @@ static bool is_port_hidden(struct rule_context *ctx, const struct pci_device *d,
 
 	if (!real)
 		UNKNOWN(ctx, .subject = d->bdf.value,
-			.observed = "less than this end can do, and the port above is not visible",
+			.observed = "less than this device supports; the port above is not visible",
 			.evidence = { FACT(ctx, d, "link"),
 				      parent ? "os.hypervisor" : FACT(ctx, d, "parent") });
 	return !real;
@@ -403,7 +456,7 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "x%" PRIu64 " of x%" PRIu64, d->link.width.value,
 					     width),
-		     .expected = "the width that both ends have",
+		     .expected = "the width that both ends support",
 		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.width_max") });
 	} else if (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed) {
 		/* GPUs lower the speed when idle; NICs do not. */
@@ -411,8 +464,8 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 			.observed = text_printf(
 				ctx, "%g of %g GT/s%s", (double)d->link.speed_mts.value / 1000,
 				(double)speed / 1000,
-				pci_is_gpu(d) ? ", as an idle GPU may; measure under load" : ""),
-			.expected = "the speed that both ends have",
+				pci_is_gpu(d) ? ", which is normal for an idle GPU" : ""),
+			.expected = pci_is_gpu(d) ? NULL : "the speed that both ends support",
 			.evidence = { FACT(ctx, d, "link.speed_mts"),
 				      FACT(ctx, d, "link.speed_max_mts") });
 	} else if (!is_known(d->link.speed_mts)) {
@@ -445,11 +498,27 @@ static void check_link(struct rule_context *ctx)
 
 /* ---- distance ---- */
 
+/* With one NIC for all GPUs some of them have to be far from it. */
+static bool has_several_nics(struct rule_context *ctx)
+{
+	const struct pci_device *first = NULL;
+
+	for_each(gpu, &ctx->endpoints->gpus) {
+		if (first && gpu->nic && !is_same_slot(first->bdf.value, gpu->nic->bdf.value))
+			return true;
+		first = first ? first : gpu->nic;
+	}
+	return false;
+}
+
 static void check_affinity(struct rule_context *ctx)
 {
+	bool several;
+
 	if (skip_without_gpu(ctx) ||
 	    skip_in_vm(ctx, "how far GPUs and NICs are apart is not visible here"))
 		return;
+	several = has_several_nics(ctx);
 	for_each(gpu, &ctx->endpoints->gpus) {
 		const struct pci_device *d = gpu->chain.device, *nic = gpu->nic;
 
@@ -460,14 +529,16 @@ static void check_affinity(struct rule_context *ctx)
 				.evidence = { FACT(ctx, d, "numa_node"),
 					      FACT(ctx, nic, "numa_node") });
 		else if (gpu->path.class == PATH_SYS)
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(
-				     ctx, "the nearest NIC %s is on another NUMA node (SYS)",
-				     nic->bdf.value),
-			     .expected = "a NIC below the same switch or host bridge",
-			     .evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
-					   FACT(ctx, d, "numa_node"),
-					   FACT(ctx, nic, "numa_node") });
+			FAIL_AS(ctx, several ? SEVERITY_WARN : SEVERITY_INFO,
+				.subject = d->bdf.value,
+				.observed = text_printf(
+					ctx, "the nearest NIC %s is on another NUMA node (SYS)",
+					nic->bdf.value),
+				.expected = several ? "a NIC below the same switch or host bridge"
+						    : NULL,
+				.evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
+					      FACT(ctx, d, "numa_node"),
+					      FACT(ctx, nic, "numa_node") });
 		else
 			PASS(ctx, .subject = d->bdf.value,
 			     .observed = text_printf(ctx, "%s: %s", nic->bdf.value,
@@ -484,122 +555,131 @@ static const struct rule pci_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bar1_size,
 		.impact =
-			"Peer-to-peer over BAR1 does not work; NICs can register what fits only (some 230 "
-			"MiB of 256).",
-		.remedy =
-			"Switch on Above 4G Decoding and Resizable BAR in the firmware. Boards that offer "
-			"no Resizable BAR may be helped by NVreg_EnableResizableBar=1 (driver 535 and "
-			"later).",
+			"Peer-to-peer copies over BAR1 do not work. NICs can register only as much GPU memory as fits into "
+			"BAR1.",
+		.remedy = "Set NVreg_EnableResizableBar=1, then reboot.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
+		.follows = { "pci/bar1-unassigned" },
 		.reads =
-			"The size of the GPU's second memory BAR (NVIDIA's BAR1; PCI register 1 or 2), and "
-			"the GPU's memory by its PCI id.",
-		.why = "The patched drivers and the driver's own BAR1 peer-to-peer map the whole memory "
-		       "through BAR1; GPUDirect RDMA pins through it. Data-centre GPUs from Ampere on come "
-		       "with a large BAR1, a T4 and earlier consumer GPUs cannot have one. The memory is "
-		       "what the model is sold with: a board with another size is judged by that.",
-		.check = "lspci -vv -d 10de: | grep -E 'Region|3D|VGA'; nvidia-smi -q -d MEMORY",
-		.cost = "EnableResizableBar can fail to find address space, and then says so in the log.",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c\n"
-			   "GPUDirect RDMA documentation\n"
-			   "github.com/tinygrad/open-gpu-kernel-modules issue 13",
+			"The size of NVIDIA's BAR1 (the second memory BAR), the GPU's Resizable BAR capability, and the memory "
+			"size by its PCI id.",
+		.why = "Patched drivers, and the driver's own BAR1 peer-to-peer, map the whole memory through BAR1. GPUDirect "
+		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A model "
+		       "that has no large BAR1 is a note. A board with another memory size than the model's is compared with "
+		       "the model's.",
+		.check =
+			"lspci -vv -d 10de: | grep -E 'Region|3D|VGA|Resizable'; nvidia-smi -q -d MEMORY",
+		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",
+		.sources =
+			"open-gpu-kernel-modules 525.147.05, 530.30.02, 595.45.04: kernel-open/nvidia/nv-reg.h, nv-pci.c "
+			"(nv_resize_pcie_bars)\n"
+			"docs.nvidia.com/cuda/gpudirect-rdma 13.0: 3.5, PCI BAR sizes\n"
+			"github.com/tinygrad/open-gpu-kernel-modules issues 13, 36",
 	},
 	{
 		.id = "pci/bar1-unassigned",
-		.title = "BAR1 has no address on the bus",
+		.title = "The driver cannot use the GPU: BAR1 has no address on the bus",
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_bar1_unassigned,
 		.impact = "The driver refuses the GPU.",
 		.remedy =
-			"Switch on Above 4G Decoding in the firmware, raise its MMIO window, update it; "
-			"pci=realloc on the kernel command line can help where the firmware cannot.",
+			"In the firmware setup switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. If "
+			"BAR1 still has no address, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =
-			"The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to "
-			"your NVIDIA device is invalid\" in the kernel log.",
-		.why = "The firmware gave the bridge above less address space than the GPU asks for.",
+			"The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to your NVIDIA device is "
+			"invalid\" in the kernel log.",
+		.why = "The window of a bridge above has less address space than the GPU needs.",
 		.check = "lspci -vv -s BDF; dmesg | grep -E \"BAR|can't assign\"",
-		.sources = "open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c\n"
-			   "github.com/NVIDIA/open-gpu-kernel-modules issue 510",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (\"I/O region assigned\")\n"
+			"github.com/NVIDIA/open-gpu-kernel-modules issue 510",
 	},
 	{
 		.id = "pci/rebar-supported-not-used",
-		.title = "The GPU offers a larger BAR1 than it was given",
+		.title = "BAR1 is smaller than the GPU offers",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rebar,
 		.impact =
-			"Peer-to-peer and large pinned buffers do not work, though the hardware could.",
-		.remedy =
-			"Switch on Resizable BAR in the firmware, or try NVreg_EnableResizableBar=1.",
+			"Peer-to-peer copies over BAR1 do not work, although the hardware supports them.",
+		.remedy = "Set NVreg_EnableResizableBar=1, then reboot.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "The Resizable BAR extended capability (0x15) of the GPU.",
-		.why = "The capability lists the sizes that the device supports and the one in use.",
+		.mender = MENDER_FIRMWARE,
+		.follows = { "pci/bar1-unassigned" },
+		.reads = "The Resizable BAR capability (0x15) of the GPU.",
+		.why = "The capability lists the sizes that the device supports and the one in use. Drivers from 530.30.02 on "
+		       "resize BAR1 themselves if NVreg_EnableResizableBar is 1. The default is 0.",
 		.check = "lspci -vv -s BDF | grep -A2 'Resizable BAR'",
-		.sources = "PCI Express Base Specification, Resizable BAR Extended Capability",
+		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",
+		.sources =
+			"PCI Express Base Specification 6.0: 7.8.6, Resizable BAR Extended Capability\n"
+			"open-gpu-kernel-modules 525.147.05, 530.30.02, 595.45.04: kernel-open/nvidia/nv-reg.h, nv-pci.c",
 	},
 	{
 		.id = "pci/bar1-window",
-		.title = "The address window above the GPU explains the small BAR1",
+		.title = "The address window above the GPU limits BAR1",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_window,
-		.impact = "See pci/bar1-too-small.",
+		.impact = "BAR1 cannot become larger than this window.",
 		.remedy =
-			"If the window is the limit, the setting is in the firmware: Above 4G Decoding, MMIO "
-			"high size, fewer devices. If it is not, Resizable BAR is off.",
+			"In the firmware setup switch on Above 4G Decoding and raise the size of the 64-bit MMIO window.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =
-			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU "
-			"offers, and what kernel and driver say in the log of space that was not there.",
-		.why = "It tells a board's limit from a firmware setting.",
+			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU offers, and lines of "
+			"the kernel log about missing address space.",
+		.why = "It distinguishes a limit of the board from a setting of the firmware.",
 		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
 		.sources =
-			"PCI-to-PCI Bridge Architecture Specification, prefetchable memory base and limit\n"
-			"Linux: drivers/pci/setup-res.c\n"
-			"open-gpu-kernel-modules: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
+			"PCI-to-PCI Bridge Architecture Specification 1.2: 3.2.5.9, prefetchable memory base and limit\n"
+			"Linux 6.1.192: drivers/pci/setup-res.c\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
 	},
 	{
 		.id = "pci/link-degraded",
-		.title = "A PCIe link runs below what both its ends can do",
+		.title = "A PCIe link runs below what both ends support",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_link,
-		.impact = "Bandwidth is lost on every copy over this link.",
+		.impact = "Every copy over this link is slower.",
 		.remedy =
-			"Reseat the board, check riser and cable, look for correctable errors; then the "
-			"firmware's link settings.",
-		.mender = MENDER_FIRMWARE,
+			"Reseat the board and check riser and cable. If the link stays slow, check the slot's link settings in the "
+			"firmware setup.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_HARDWARE,
 		.reads =
-			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port "
-			"above each.",
-		.why = "A lower width is a fault wherever it is seen. A lower speed is not, on an idle GPU: "
-		       "it rises under load.",
+			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port above each.",
+		.why = "A lower width is always a fault. An idle GPU lowers its link speed and raises it under load.",
 		.check = "lspci -vv -s BDF | grep -E 'LnkCap|LnkSta'",
-		.sources = "PCI Express Base Specification, Link Capabilities and Link Status",
+		.sources =
+			"PCI Express Base Specification 6.0: 7.5.3.6 and 7.5.3.8, Link Capabilities and Link Status",
 	},
 	{
 		.id = "pci/gpu-nic-affinity",
-		.title = "A GPU's nearest NIC is on another NUMA node",
+		.title = "GPUDirect RDMA is slow: a GPU's nearest NIC is on another NUMA node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_affinity,
 		.impact =
-			"GPUDirect RDMA crosses the fabric between NUMA nodes, mostly the link between "
-			"sockets: slow, on some platforms not supported.",
+			"Transfers between this GPU and the NIC cross the link between NUMA nodes. Some platforms do not support "
+			"that.",
 		.remedy =
-			"Move the NIC to a slot of the same NUMA node, or use the GPUs near the NICs.",
-		.reads = "The PCI tree and NUMA nodes.",
-		.why = "GPU and NIC should be below one switch (PIX, PXB); below one host bridge (PHB) is "
-		       "what NCCL still uses by default.",
+			"Move the NIC to a slot of the GPU's NUMA node, or run RDMA jobs on the GPUs near the NICs.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_HARDWARE,
+		.reads = "The PCI tree and the NUMA nodes of GPUs and NICs.",
+		.why = "GPU and NIC should be below one switch (PIX, PXB). NCCL chooses by the platform how "
+		       "far it uses GPUDirect RDMA (NCCL_NET_GDR_LEVEL).",
 		.check = "lspci -tv; nvidia-smi topo -m",
-		.sources =
-			"GPUDirect RDMA documentation, supported systems\nNCCL user guide, NCCL_NET_GDR_LEVEL",
+		.sources = "docs.nvidia.com/cuda/gpudirect-rdma 13.0: 3.4, Supported Systems\n"
+			   "NCCL user guide (2026-06-11): env.rst, NCCL_NET_GDR_LEVEL",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* platform.c - whole platforms on which GPUDirect works otherwise, or not at all. */
+/* platform.c - platforms on which GPUDirect works differently, or not at all (rules platform/...). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -106,13 +106,13 @@ static void check_kernel(struct rule_context *ctx, const char *kernel,
 
 	if (old && functions->bound && !functions->unbound)
 		PASS(ctx, .subject = "kernel",
-		     .observed = text_printf(ctx, "%s has bound the Data Direct functions",
+		     .observed = text_printf(ctx, "the Data Direct functions have the driver %s",
 					     functions->first->driver.value),
 		     .evidence = { fact_path(ctx->arena, "pci.devices", functions->first->bdf.value,
 					     "driver") });
 	else if (old && functions->unread)
 		UNKNOWN(ctx, .subject = "kernel",
-			.observed = "which driver a Data Direct function has was not read",
+			.observed = "the driver of a Data Direct function was not read",
 			.evidence = { "pci.devices" });
 	else if (old)
 		FAIL(ctx, .subject = "kernel", .observed = kernel,
@@ -122,8 +122,9 @@ static void check_kernel(struct rule_context *ctx, const char *kernel,
 		 version_compare(kernel, DATA_DIRECT_NVIDIA_KERNEL) < 0)
 		NOTE(ctx, .subject = "kernel",
 		     .observed = text_printf(
-			     ctx, "%s: has Data Direct, and is not NVIDIA's own build", kernel),
-		     .expected = "linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL " or later",
+			     ctx,
+			     "%s has Data Direct; NVIDIA's guide names linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL,
+			     kernel),
 		     .evidence = { "os.kernel" });
 	else
 		PASS(ctx, .subject = "kernel", .evidence = { "os.kernel" });
@@ -137,19 +138,20 @@ static void check_functions(struct rule_context *ctx, size_t nics,
 		     .observed = text_printf(ctx, "%zu Data Direct function%s no driver",
 					     functions->unbound,
 					     functions->unbound == 1 ? " has" : "s have"),
-		     .expected = "mlx5_ib or DOCA's mlx5_core bound to each",
+		     .expected = "mlx5_ib or DOCA's mlx5_core as their driver",
 		     .evidence = { fact_path(ctx->arena, "pci.devices", functions->first->bdf.value,
 					     "driver") });
 	else if (functions->unread)
 		UNKNOWN(ctx, .subject = "functions",
-			.observed = "which driver a Data Direct function has was not read",
+			.observed = "the driver of a Data Direct function was not read",
 			.evidence = { "pci.devices" });
 	else if (!functions->bound)
 		NOTE(ctx, .subject = "functions",
 		     .observed = text_printf(
-			     ctx, "%zu ConnectX-8 functions, no Data Direct function", nics),
-		     .expected =
-			     "a 15b3:2100 function for each, where the board has the second PCIe path",
+			     ctx,
+			     "%zu ConnectX-8 function%s, no Data Direct function (15b3:2100); boards "
+			     "with the second PCIe path have one for each",
+			     nics, nics == 1 ? "" : "s"),
 		     .evidence = { "pci.devices" });
 	else
 		PASS(ctx, .subject = "functions", .evidence = { "pci.devices" });
@@ -177,50 +179,50 @@ static void check_data_direct(struct rule_context *ctx)
 static const struct rule platform_rules[] = {
 	{
 		.id = "platform/gpudirect-unsupported",
-		.title = "This platform has no GPUDirect RDMA",
+		.title = "GPUDirect RDMA does not work on this platform",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unsupported,
 		.impact =
-			"nvidia-peermem, DMA-BUF and GDRCopy do not work: NCCL must go through host memory, "
+			"nvidia-peermem, DMA-BUF and GDRCopy do not work. NCCL copies through host memory. "
 			"NVSHMEM IBGDA and DeepEP do not run.",
 		.remedy =
-			"Allocate communication buffers with cudaHostAlloc and register them as ordinary memory; "
-			"for GPUDirect use a node with a discrete GPU.",
+			"Allocate communication buffers with cudaHostAlloc and register them as ordinary "
+			"memory. For GPUDirect use a node with a discrete GPU.",
+		.mender = MENDER_HARDWARE,
+		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
-		.reads =
-			"PCI device ids, in NVIDIA's list of supported GPUs, and the DMI product name.",
-		.why = "On DGX Spark (GB10) the GPU's allocations are system memory that devices cannot reach "
-		       "coherently, says NVIDIA. On Jetson there is a GPUDirect RDMA with interfaces of its own, "
-		       "which no NIC driver here speaks. A new system of this kind that is not in the tables is not "
+		.reads = "PCI device ids in the table of GPU models, and the DMI product name.",
+		.why = "On DGX Spark (GB10) the GPU's memory is system memory, which devices cannot reach "
+		       "coherently as GPU memory. Jetson has another GPUDirect RDMA interface, which these "
+		       "NIC drivers do not use. A new system of this kind that is not in the tables is not "
 		       "recognised.",
 		.check = "cat /sys/class/dmi/id/product_name; lspci -nnd 10de:",
-		.sources = "docs.nvidia.com/dgx/dgx-spark-porting-guide, CUDA, GPUDirect RDMA",
+		.sources = "NVIDIA DGX Spark Porting Guide (2025): CUDA, GPUDirect RDMA",
 	},
 	{
 		.id = "platform/grace-data-direct",
-		.title = "ConnectX-8 does not use its direct path to the GPU on this Grace node",
+		.title =
+			"NIC traffic is slow: ConnectX-8 does not use its direct path to the Grace GPU",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_data_direct,
-		.impact =
-			"Traffic between NIC and GPU goes through the processor: about half of the bandwidth.",
+		.impact = "Traffic between NIC and GPU goes through the processor.",
 		.remedy = "Boot linux-nvidia " DATA_DIRECT_NVIDIA_KERNEL
-			  " or later with mlx5_ib bound to the Data "
-			  "Direct functions; rdma_topo check shows whether the ACS bits fit.",
+			  " or later, with mlx5_ib bound to the "
+			  "Data Direct functions. Then check the ACS bits with rdma_topo check.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The kernel's release, and the ConnectX-8 Data Direct functions (15b3:2100) with their "
-			"driver.",
-		.why = "A ConnectX-8 beside a Grace superchip has a second PCIe path of its own to the GPU. Which "
-		       "release is enough is uncertain: NVIDIA's guide names its own 6.14, mainline has the driver "
-		       "from " DATA_DIRECT_KERNEL
-		       " on (then this is information), DOCA brings it to older kernels. "
-		       "Whether a board has the second path is not known from here.",
+			"The kernel's release, and the ConnectX-8 Data Direct functions (15b3:2100) with "
+			"their driver.",
+		.why = "A ConnectX-8 beside a Grace superchip has a second PCIe path to the GPU. NVIDIA's "
+		       "guide names its own kernel 6.14. Mainline has the driver from " DATA_DIRECT_KERNEL
+		       " on, which is a note. DOCA brings it to older kernels. Whether a board has the "
+		       "second path is not known here.",
 		.check = "uname -r; lspci -nnkd 15b3:2100; rdma_topo topology",
-		.sources =
-			"Linux: drivers/infiniband/hw/mlx5/data_direct.c\n"
-			"rdma-core: kernel-boot/rdma_topo\nNVIDIA multi-node NVLink systems guide",
+		.sources = "Linux 6.12: drivers/infiniband/hw/mlx5/data_direct.c\n"
+			   "rdma-core 61: kernel-boot/rdma_topo\n"
+			   "NVIDIA GB200 NVL Multi-Node Tuning Guide (2025): kernel",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proof.c - what trials on the hardware showed (nvnodecheck prove). Without a proof none of these applies. */
+/* proof.c - results of trials on the hardware (nvnodecheck prove, rules proof/...). */
 #include <string.h>
 
 #include "evaluate/rule.h"
@@ -8,7 +8,7 @@ static bool skip_without_proof(struct rule_context *ctx)
 {
 	if (ctx->node->proof.state == FACT_KNOWN)
 		return false;
-	NOT_APPLICABLE(ctx, .observed = "nothing was proved");
+	NOT_APPLICABLE(ctx, .observed = "no trial on the hardware (nvnodecheck prove)");
 	return true;
 }
 
@@ -59,7 +59,7 @@ static void not_tried(struct rule_context *ctx, const char *fact)
 		UNKNOWN(ctx, .observed = proof->stopped.value,
 			.evidence = { "proof.stopped", fact });
 	else
-		NOT_APPLICABLE(ctx, .observed = "there is nothing here to try it on");
+		NOT_APPLICABLE(ctx, .observed = "this node has no device for this trial");
 }
 
 /* ---- the doorbell ---- */
@@ -72,17 +72,16 @@ static const struct proof_try *first_try(const struct node *node, const char *ki
 	return NULL;
 }
 
-static const char *caller_says(struct rule_context *ctx)
+static const char *caller_text(struct rule_context *ctx)
 {
 	const struct proof_try *caller = first_try(ctx->node, PROOF_DOORBELL_CALLER);
 
 	if (!caller || !is_known(caller->works))
 		return "";
-	return text_printf(
-		ctx, "; with the rights of whoever asked (uid %llu, %s CAP_SYS_ADMIN) it is %s",
-		(unsigned long long)ctx->node->proof.uid.value,
-		known_is(ctx->node->proof.sys_admin, true) ? "with" : "without",
-		caller->works.value ? "allowed" : "refused");
+	return text_printf(ctx, "; for the caller (uid %llu, %s CAP_SYS_ADMIN) it is %s",
+			   (unsigned long long)ctx->node->proof.uid.value,
+			   known_is(ctx->node->proof.sys_admin, true) ? "with" : "without",
+			   caller->works.value ? "allowed" : "refused");
 }
 
 static void check_doorbell(struct rule_context *ctx)
@@ -91,7 +90,7 @@ static void check_doorbell(struct rule_context *ctx)
 
 	if (skip_without_proof(ctx))
 		return;
-	/* The page of a real NIC, where there is one, speaks before the stand-in. */
+	/* The page of a real NIC counts more than the stand-in. */
 	job = first_try(ctx->node, PROOF_UAR_JOB);
 	if (!job || !is_known(job->works))
 		job = first_try(ctx->node, PROOF_DOORBELL_JOB);
@@ -100,14 +99,14 @@ static void check_doorbell(struct rule_context *ctx)
 	else if (is_unknown(job->works))
 		UNKNOWN(ctx, .observed = with_error(ctx, job), .evidence = { evidence(ctx, job) });
 	else if (job->works.value)
-		PASS(ctx, .observed = text_printf(ctx, "%s%s", job->seen.value, caller_says(ctx)),
+		PASS(ctx, .observed = text_printf(ctx, "%s%s", job->seen.value, caller_text(ctx)),
 		     .evidence = { evidence(ctx, job) });
 	else
-		/* The driver's default, and in nobody's way but for such networking. */
+		/* The driver's default; only GPU-initiated networking needs the mapping. */
 		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
 			.observed = text_printf(ctx, "%s%s", with_error(ctx, job),
-						caller_says(ctx)),
-			.expected = "the mapping allowed to a job without CAP_SYS_ADMIN",
+						caller_text(ctx)),
+			.expected = "the mapping allowed for a job without CAP_SYS_ADMIN",
 			.evidence = { evidence(ctx, job) });
 }
 
@@ -117,7 +116,7 @@ static void check_stream(struct rule_context *ctx)
 {
 	if (skip_without_proof(ctx))
 		return;
-	if (!check_tries(ctx, PROOF_STREAM_V2, "the value written, and the wait ended"))
+	if (!check_tries(ctx, PROOF_STREAM_V2, "the value written and the wait ended"))
 		not_tried(ctx, "proof.tries");
 }
 
@@ -142,7 +141,7 @@ static void check_bad_copy(struct rule_context *ctx, const struct proof_copy *c)
 				     (unsigned long long)c->bytes.value,
 				     (unsigned long long)c->first_bad_byte.value,
 				     proof_damage_words[c->damage.value]),
-	     .expected = "every byte as it was sent",
+	     .expected = "the data that was sent",
 	     .evidence = { copy_fact(ctx, c, "bad_bytes"), copy_fact(ctx, c, "damage"),
 			   copy_fact(ctx, c, "path") });
 }
@@ -159,18 +158,18 @@ static void check_copies(struct rule_context *ctx)
 			check_bad_copy(ctx, c);
 		else if (is_known(c->error))
 			FAIL_AS(ctx, SEVERITY_ERR, .subject = pair_of(ctx, c),
-				.observed = c->error.value, .expected = "the copy done",
+				.observed = c->error.value, .expected = "a complete copy",
 				.evidence = { copy_fact(ctx, c, "error") });
 		else if (is_known(c->bad_bytes))
 			whole++;
 		else
-			UNKNOWN(ctx, .subject = pair_of(ctx, c), .observed = "it was not tried",
+			UNKNOWN(ctx, .subject = pair_of(ctx, c), .observed = "not tried",
 				.evidence = { copy_fact(ctx, c, "bad_bytes") });
 	}
 	if (ctx->findings->count > before)
 		return;
 	if (whole)
-		PASS(ctx, .observed = text_printf(ctx, "%zu copies arrived whole", whole),
+		PASS(ctx, .observed = text_printf(ctx, "%zu copies with the right data", whole),
 		     .evidence = { "proof.copies" });
 	else
 		not_tried(ctx, "proof.copies");
@@ -204,7 +203,7 @@ static void check_speed(struct rule_context *ctx)
 	if (measured)
 		PASS(ctx, .evidence = { "proof.copies" });
 	else if (proof->copies.count)
-		UNKNOWN(ctx, .observed = "no copy came to an end", .evidence = { "proof.copies" });
+		UNKNOWN(ctx, .observed = "no copy ended", .evidence = { "proof.copies" });
 	else
 		not_tried(ctx, "proof.copies");
 }
@@ -226,7 +225,7 @@ static bool failed(const struct proof_try *try)
 	return try && known_is(try->works, false);
 }
 
-/* One of the two ways is enough. */
+/* DMA-BUF or peer memory: one is enough. */
 static void check_registration(struct rule_context *ctx)
 {
 	size_t n = 0;
@@ -252,7 +251,7 @@ static void check_registration(struct rule_context *ctx)
 			FAIL(ctx, .subject = subject,
 			     .observed = text_printf(ctx, "%s; %s", with_error(ctx, dmabuf),
 						     with_error(ctx, peermem)),
-			     .expected = "one of the two",
+			     .expected = "a registration by DMA-BUF or peer memory",
 			     .evidence = { evidence(ctx, dmabuf), evidence(ctx, peermem) });
 		else
 			UNKNOWN(ctx, .subject = subject, .observed = with_error(ctx, dmabuf),
@@ -283,25 +282,27 @@ static void check_gdrcopy(struct rule_context *ctx)
 static const struct rule proof_rules[] = {
 	{
 		.id = "proof/doorbell-mapping",
-		.title = "An ordinary job was refused the mapping of a doorbell page",
+		.title = "DeepEP and NVSHMEM IBGDA fail for jobs: the doorbell mapping was refused",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_doorbell,
 		.impact =
-			"NVSHMEM IBGDA with the GPU as NIC handler, and so DeepEP, does not work for jobs "
-			"without CAP_SYS_ADMIN; in a privileged container it does.",
-		.remedy =
-			"Set PeerMappingOverride=1: nvnodecheck fix driver/peer-mapping-override shows how.",
+			"NVSHMEM IBGDA and DeepEP do not work for jobs without CAP_SYS_ADMIN. They work in a "
+			"privileged container.",
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.follows = { "driver/peer-mapping-override" },
 		.reads = READS,
-		.why = "A process without capabilities registers a page that is not memory with the GPU: the "
-		       "page with which the kernel gives every process the time, mapped by page frame number "
-		       "as a NIC's doorbell is. The driver asks the same questions of both. Where there is an "
-		       "mlx5 NIC, a doorbell page of its own is tried too. Information unless the profile is "
-		       "deepep. A refusal leaves a line in the kernel log (log/allow-peermapping-denied).",
+		.why = "A process without capabilities registers a page that is not memory with the GPU: the"
+		       " kernel's time page, which is mapped by page frame number like a NIC's doorbell. The"
+		       " driver makes the same checks for both. With an mlx5 NIC a doorbell page of its own "
+		       "is tried too. Outside of the profile deepep a refusal is a note. It leaves a line in"
+		       " the kernel log (log/allow-peermapping-denied).",
 		.check = "nvnodecheck prove",
-		.sources = "open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c "
-			   "(osCreateOsDescriptorFromIoMemory)\n"
-			   "CUDA driver API: cuMemHostRegister, CU_MEMHOSTREGISTER_IOMEMORY",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c "
+			"(osCreateOsDescriptorFromIoMemory)\n"
+			"CUDA 12.8 driver API: cuMemHostRegister, CU_MEMHOSTREGISTER_IOMEMORY",
 	},
 	{
 		.id = "proof/stream-memops",
@@ -309,107 +310,114 @@ static const struct rule proof_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_stream,
-		.impact = "Programs that order work between GPU and NIC by cuStreamWriteValue and "
-			  "cuStreamWaitValue fail or wait for ever.",
-		.remedy =
-			"Update the driver. NVreg_EnableStreamMemOPs switches the first version only, "
-			"which is not judged here: driver/stream-memops.",
+		.impact =
+			"Programs that order work between GPU and NIC with cuStreamWriteValue and "
+			"cuStreamWaitValue fail or wait forever.",
+		.remedy = "Update the driver.",
+		.activation = ACTIVATION_REBOOT,
 		.reads = READS,
-		.why = "The second version of the interface, from CUDA 11.7 on, is what current components "
-		       "use. A value is written by the GPU's front end and read back; a wait for a value that "
-		       "is there must end.",
+		.why = "Current components use the second version of the interface, from CUDA 11.7 on. The "
+		       "GPU's front end writes a value, which is read back. A wait for a value that is "
+		       "present must end. NVreg_EnableStreamMemOPs controls only the first version: "
+		       "driver/stream-memops.",
 		.check = "nvnodecheck prove",
-		.sources = "CUDA driver API: Stream Memory Operations",
+		.sources = "CUDA 12.8 driver API: Stream Memory Operations",
 	},
 	{
 		.id = "proof/peer-copy",
-		.title = "A copy between two GPUs did not bring what was sent",
+		.title = "A copy between two GPUs delivered wrong data",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_copies,
 		.impact =
-			"Results are wrong without any error: NCCL and every program that copies between "
-			"GPUs deliver zeros or old data.",
+			"Results are wrong without an error: NCCL and all programs that copy between GPUs get"
+			" wrong data.",
 		.remedy =
-			"Zeros and old data: a translating IOMMU or ACS redirection below a driver that was "
-			"patched for P2P; boot with iommu=pt, or turn P2P off (NCCL_P2P_DISABLE=1) until "
-			"then. Other damage: take the node out of service and test the GPUs (dcgmi diag).",
+			"Take the node out of service. For zeros and old data boot with iommu=pt, and set "
+			"NCCL_P2P_DISABLE=1 until then. For other damage test the GPUs with dcgmi diag.",
+		.activation = ACTIVATION_REBOOT,
 		.reads = READS,
-		.why = "Each GPU's own pattern is copied onto memory that holds something else, and read back "
-		       "through the host. Peer copies succeed whether the data arrives or not.",
+		.why = "Each GPU's pattern is copied onto memory with other contents, and read back through "
+		       "the host. Peer copies return success even if the data does not arrive. Zeros and old"
+		       " data are typical of a translating IOMMU or ACS redirection below a driver patched "
+		       "for peer-to-peer.",
 		.check = "nvnodecheck prove",
-		.sources = "github.com/tinygrad/open-gpu-kernel-modules: README (IOMMU)\n"
-			   "NCCL user guide: Troubleshooting, PCI Access Control Services",
+		.sources =
+			"github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md (IOMMU)\n"
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (PCI Access Control Services)",
 	},
 	{
 		.id = "proof/peer-bandwidth",
-		.title = "Copies between two GPUs reach less than half of what they should",
+		.title = "Copies between two GPUs are slow: less than half of the expected rate",
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_speed,
 		.impact = "Collective operations run at the speed of the slowest pair.",
 		.remedy =
-			"Compare the links of the two GPUs (nvnodecheck topo, nvidia-smi nvlink -s), and look "
-			"for another process on them.",
+			"Compare the links of the two GPUs, and end other processes that use them.",
+		.command = "nvidia-smi nvlink -s; nvidia-smi topo -m",
 		.reads = READS,
-		.why = "Wanted is what NVLink (links that are up, by NVML) or the PCI Express links below one "
-		       "switch carry, and what the other pairs with the same kind of path reach. A host "
-		       "bridge's worth is nowhere written: there only the other pairs count.",
+		.why = "The expected rate is what the active NVLinks, or the PCIe links below one switch, "
+		       "carry, and what other pairs with the same path reach. No document states the rate "
+		       "across a host bridge. There only other pairs count.",
 		.check = "nvnodecheck prove",
-		.sources = "PCI Express Base Specification 6.0, 4.2.2\n"
-			   "nvml.h: NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON",
+		.sources = "PCI Express Base Specification 6.0: section 4.2.2 (encoding)\n"
+			   "NVML 12.8: nvml.h (NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON)",
 	},
 	{
 		.id = "proof/gpu-memory-registration",
-		.title = "GPU memory could not be registered with a NIC near it",
+		.title = "GPUDirect RDMA fails: a near NIC could not register GPU memory",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_registration,
-		.impact =
-			"GPUDirect RDMA does not work: NCCL and NVSHMEM copy through the host, or fail.",
+		.impact = "NCCL and NVSHMEM copy through host memory, or fail.",
 		.remedy =
-			"By the errors: EOPNOTSUPP of a DMA-BUF is the kernel's RDMA driver, EFAULT of an "
-			"address is nvidia-peermem not loaded. See rdma/dmabuf-unsupported and "
-			"modules/peermem-not-loaded.",
+			"Load nvidia-peermem, or use open kernel modules with an RDMA driver that supports "
+			"DMA-BUF.",
+		.follows = { "modules/peermem-not-loaded", "rdma/dmabuf-unsupported",
+			     "driver/proprietary-no-dmabuf" },
 		.reads = READS,
-		.why = "There are two ways, and one is enough: ibv_reg_dmabuf_mr with what the open kernel "
-		       "modules export, and ibv_reg_mr with nvidia-peermem.",
+		.why = "One of two ways is enough: ibv_reg_dmabuf_mr with a DMA-BUF of the open kernel "
+		       "modules, or ibv_reg_mr with nvidia-peermem. EOPNOTSUPP of a DMA-BUF comes from the "
+		       "RDMA driver. EFAULT of an address means that no peer-memory module is loaded.",
 		.check = "nvnodecheck prove",
-		.sources = "ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
-			   "GPUDirect RDMA documentation: Using nvidia-peermem, DMA-BUF",
+		.sources = "rdma-core 61: ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
+			   "NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem",
 	},
 	{
 		.id = "proof/rdma-write",
-		.title = "The NIC's write into GPU memory did not arrive",
+		.title =
+			"GPUDirect RDMA delivers wrong data: a NIC's write did not arrive in GPU memory",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_rdma_write,
 		.impact = "GPUDirect RDMA delivers wrong data or none.",
 		.remedy =
-			"A translating IOMMU, ACS redirection or a bridge between GPU and NIC that does not "
-			"forward: nvnodecheck topo shows the path.",
+			"Boot with iommu=pt, and switch ACS redirection off on the path. nvnodecheck topo "
+			"shows it.",
+		.activation = ACTIVATION_REBOOT,
+		.follows = { "iommu/translation-enabled", "pci/acs-redirect" },
 		.reads = READS,
-		.why = "An RDMA device that is connected with itself writes a pattern into GPU memory, which is "
-		       "read back through the host.",
+		.why = "An RDMA device that is connected to itself writes a pattern into GPU memory. The "
+		       "pattern is read back through the host.",
 		.check = "nvnodecheck prove",
-		.sources = "InfiniBand Architecture Specification: RDMA WRITE\n"
-			   "ibv_post_send(3)",
+		.sources = "InfiniBand Architecture Specification 1.6, volume 1: RDMA WRITE\n"
+			   "rdma-core 61: ibv_post_send(3)",
 	},
 	{
 		.id = "proof/gdrcopy",
-		.title = "Writing into GPU memory through gdrdrv did not work",
+		.title = "GDRCopy fails: writing into GPU memory through gdrdrv did not work",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrcopy,
 		.impact =
-			"NVSHMEM and UCX take a slower way for small messages, or deliver wrong data.",
-		.remedy =
-			"Build gdrdrv for this kernel and driver, and load it: modules/gdrdrv-not-loaded, "
-			"modules/gdrdrv-build-mismatch.",
+			"NVSHMEM and UCX use a slower path for small messages, or deliver wrong data.",
+		.remedy = "Build gdrdrv for this kernel and driver, then load it.",
+		.follows = { "modules/gdrdrv-not-loaded", "modules/gdrdrv-build-mismatch" },
 		.reads = READS,
-		.why = "A pattern is written by the CPU through the mapping of gdrdrv, and read back by a copy.",
+		.why = "The CPU writes a pattern through gdrdrv's mapping. A copy reads it back.",
 		.check = "nvnodecheck prove",
-		.sources = "github.com/NVIDIA/gdrcopy: include/gdrapi.h",
+		.sources = "github.com/NVIDIA/gdrcopy v2.6: include/gdrapi.h",
 	},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-gid.c - the addresses of RoCE ports (rules rdma/...): there is one that routes, its interface is
- * up, and the interface still has it. */
+/* rdma-gid.c - the addresses of RoCE ports (rules rdma/...): one of them routes, its interface is up, and the
+ * interface still has it. */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -40,7 +40,7 @@ static bool is_active_roce(const struct rule_context *ctx, const struct rdma_dev
 
 /* ---- rdma/no-rocev2-gid ---- */
 
-/* A port that no job runs over needs no address. True when that was said. */
+/* A port that no job runs over needs no address. True when the answer was given. */
 static bool skip_left_out(struct rule_context *ctx, const struct rdma_device *d,
 			  const struct rdma_port *p)
 {
@@ -62,24 +62,44 @@ static bool any_usable_gid(const struct rule_context *ctx)
 }
 
 /* What the port has instead. */
-static const char *say_gids(const struct rdma_device *d, const struct rdma_port *p)
+static const char *gids_found(const struct rdma_device *d, const struct rdma_port *p)
 {
 	bool local = false, old = false;
 
 	if (is_iwarp(d))
-		return "it speaks iWARP, for which NCCL and NVSHMEM make no connections";
+		return "the port runs iWARP, over which NCCL and NVSHMEM make no connections";
 	for_each(g, &p->gids) {
 		local |= str_is(g->type, "RoCE v2");
 		old |= !str_is(g->type, "RoCE v2");
 	}
 	if (local)
-		return "the only RoCE v2 GIDs are link-local ones: the interface has no IP address";
+		return "only link-local RoCE v2 GIDs: the interface has no IP address";
 	if (old)
-		return "RoCE v1 GIDs only";
-	return "no GID at all: RoCE is switched off, or the GIDs belong to another network namespace";
+		return "only RoCE v1 GIDs";
+	return "no GID: RoCE is switched off, or the GIDs belong to another network namespace";
 }
 
-/* 169.254.0.0/16 reaches no further than fe80:: does, and NCCL takes it for any other address. */
+static const char *remedy_gids(struct rule_context *ctx, const struct rdma_device *d,
+			       const struct rdma_port *p)
+{
+	if (is_iwarp(d))
+		return text_printf(
+			ctx,
+			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
+			"true with devlink dev param set pci/%s.",
+			is_known(d->bdf) ? d->bdf.value : "BDF");
+	for_each(g, &p->gids)
+		if (is_known(g->netdev))
+			return text_printf(
+				ctx,
+				"Give %s an IPv4 address (ip address add ADDRESS/BITS dev %s), "
+				"and configure it for the next boot. If no job uses %s, leave it out of "
+				"NCCL_IB_HCA.",
+				g->netdev.value, g->netdev.value, d->name.value);
+	return NULL;
+}
+
+/* 169.254.0.0/16 does not route, as fe80:: does not, and NCCL uses it like any other address. */
 static bool is_autoconfigured(const struct rdma_gid *g)
 {
 	struct gid address;
@@ -88,7 +108,7 @@ static bool is_autoconfigured(const struct rdma_gid *g)
 	       address.raw[12] == 169 && address.raw[13] == 254;
 }
 
-/* The GID that routes; where there is none but of such an address, that one. */
+/* The GID that routes; if there is none, one of such an address. */
 static const struct rdma_gid *best_gid(const struct rdma_port *p)
 {
 	for_each(g, &p->gids)
@@ -105,9 +125,8 @@ static void fail_autoconfigured(struct rule_context *ctx, const struct rdma_devi
 			? SEVERITY_INFO
 			: SEVERITY_WARN,
 		.subject = port_name(ctx->arena, d, p),
-		.observed =
-			"its only address is of 169.254.0.0/16, which reaches no further than the link",
-		.expected = "an address of the fabric, or the port left out of NCCL_IB_HCA",
+		.observed = "the only address is in 169.254.0.0/16, which does not route",
+		.expected = "an address of the fabric",
 		.evidence = { gid_fact(ctx->arena, d, p, gid, "gid") });
 }
 
@@ -141,10 +160,10 @@ static void check_no_rocev2(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 		else
-			/* Nobody asked for RDMA over a storage or management port without address.
-			 */
+			/* A storage or management port without address is not meant for RDMA. */
 			FAIL_AS(ctx, idle ? SEVERITY_INFO : SEVERITY_ERR,
-				.subject = port_name(ctx->arena, d, p), .observed = say_gids(d, p),
+				.subject = port_name(ctx->arena, d, p),
+				.observed = gids_found(d, p), .remedy = remedy_gids(ctx, d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}
@@ -181,7 +200,7 @@ static void check_gid_without(struct rule_context *ctx, const struct rdma_device
 			? text_printf(ctx, "GID %llu: %s is down",
 				      (unsigned long long)g->index.value, g->netdev.value)
 		: is_known(g->netdev)
-			? text_printf(ctx, "GID %llu: there is no interface %s here",
+			? text_printf(ctx, "GID %llu: interface %s does not exist here",
 				      (unsigned long long)g->index.value, g->netdev.value)
 			: text_printf(ctx, "GID %llu has no network interface",
 				      (unsigned long long)g->index.value);
@@ -255,9 +274,8 @@ static bool has_addresses(const struct rule_context *ctx, const struct rdma_devi
 	return is_active_roce(ctx, d, p) && !is_iwarp(d);
 }
 
-/* The kernel makes link-local GIDs from the MAC address by itself (core/cache.c, default GIDs), so
- * that hardware has them without the interface having the address. Software that sends through the
- * interface's own sockets needs it. */
+/* The kernel makes link-local GIDs from the MAC address (core/cache.c, default GIDs). Hardware has them even if the
+ * interface lacks the address. Software RDMA, which sends through the interface's sockets, needs it. */
 static bool is_default_gid(const struct rdma_device *d, const struct gid *address)
 {
 	return gid_is_link_local(address) && !str_is(d->driver, "rdma_rxe") &&
@@ -286,7 +304,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 		char text[GID_TEXT];
 		struct gid address;
 
-		/* A disabled interface loses its IPv6 addresses: rdma/gid-no-netdev speaks then. */
+		/* A disabled interface loses its IPv6 addresses: rdma/gid-no-netdev reports that. */
 		if (!interface || !interface_is_up(interface) || !is_known(g->gid) ||
 		    !gid_parse(span_of(g->gid.value), &address) || is_default_gid(d, &address))
 			continue;
@@ -301,7 +319,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 			continue;
 		gid_format(text, &address);
 		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
-		     .observed = text_printf(ctx, "GID %llu is %s, which %s does not have",
+		     .observed = text_printf(ctx, "GID %llu is %s, and %s has no such address",
 					     (unsigned long long)g->index.value, text,
 					     g->netdev.value),
 		     .expected = "an address of the interface",
@@ -343,73 +361,78 @@ static void check_stale(struct rule_context *ctx)
 static const struct rule rdma_gid_rules[] = {
 	{
 		.id = "rdma/no-rocev2-gid",
-		.title = "A RoCE port has no RoCE v2 GID that routes",
+		.title = "RoCE connections fail: a port has no RoCE v2 GID that routes",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_rocev2,
 		.impact = "Connections over this port fail or time out: NCCL \"completion with "
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
-		.remedy = "Give the port's network interface an IPv4 address (or a global IPv6 "
-			  "one); the kernel then adds the GID by itself. With no GID at all look "
-			  "at devlink dev param show pci/BDF name enable_roce; an Intel NIC that "
-			  "speaks iWARP takes the same parameter.",
+		.remedy =
+			"Give the port's network interface an IPv4 address, or a global IPv6 address. The kernel "
+			"then adds the GID. If the port has no GID, switch RoCE on: devlink dev param set "
+			"pci/BDF name enable_roce value true cmode driverinit, then devlink dev reload pci/BDF. "
+			"If no job uses the port, leave it out of NCCL_IB_HCA.",
 		.activation = ACTIVATION_NOW,
-		.reads = "gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port.",
-		.why = "RoCE v2 sends from the address that a GID stands for. Link-local GIDs "
-		       "reach no further than the link (of 169.254.0.0/16 a warning, since two "
-		       "nodes may be joined by a cable), RoCE v1 no further than the Ethernet "
-		       "segment. iWARP runs over TCP and has no such addresses. Ports of NICs "
-		       "that are not those next to the GPUs are information while others have "
-		       "such a GID.",
+		.reads =
+			"gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port; NCCL_IB_HCA "
+			"and NVSHMEM_HCA_LIST.",
+		.why = "RoCE v2 sends from the IP address of a GID. Link-local GIDs do not route. RoCE v1 does not "
+		       "leave the Ethernet segment. iWARP runs over TCP and has no such addresses; an Intel NIC with "
+		       "iWARP can be set to RoCE with the same devlink parameter. An address in 169.254.0.0/16 is a "
+		       "warning, because a cable may join two nodes. The finding is a note for NICs that are not next "
+		       "to the GPUs, while others have such a GID.",
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
-		.sources = "Linux: Documentation/ABI/testing/sysfs-class-infiniband\n"
-			   "Linux: drivers/infiniband/core/roce_gid_mgmt.c; "
-			   "Documentation/networking/devlink/mlx5.rst, ice.rst\n"
-			   "NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()",
+		.sources =
+			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband; "
+			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
+			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
+			"github.com/NVIDIA/nccl issue 622",
 	},
 	{
 		.id = "rdma/gid-no-netdev",
-		.title = "A RoCE GID has no network interface that is up",
+		.title = "RoCE connections fail: a GID has no network interface that is up",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_netdev,
 		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
-		.remedy = "Bring the interface up. In a container, give it the interface too: "
-			  "host network, or an SR-IOV or macvlan attachment of that port.",
+		.remedy =
+			"Bring the interface up. In a container, give the container the interface too: "
+			"host network, or an SR-IOV or macvlan attachment of that port.",
 		.activation = ACTIVATION_NOW,
-		.reads = "gid_attrs/ndevs of every RoCE v2 GID that routes, and the interfaces' "
-			 "operstate.",
-		.why = "The kernel takes route and MAC address from the GID's interface, in the "
-		       "network namespace of the process: a container that shares RDMA devices "
-		       "but not the interface sees GIDs without one. With another GID of the port "
-		       "whose interface is up it is information. Ports that are not active are "
-		       "not looked at.",
+		.reads =
+			"gid_attrs/ndevs of every RoCE v2 GID that routes; the interfaces' operstate; NCCL_IB_HCA and "
+			"NVSHMEM_HCA_LIST.",
+		.why = "The kernel takes route and MAC address from the GID's interface, in the network namespace of "
+		       "the process. A container that shares RDMA devices but not the interface has GIDs without an "
+		       "interface. If another GID of the port has an interface that is up, the finding is a note. "
+		       "Ports that are not active, and ports that the job's list leaves out, are not judged.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
 			 "ip -br link",
-		.sources = "Linux: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
+		.sources = "Linux 6.1: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
 			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
 			   "issue 431",
 	},
 	{
 		.id = "rdma/gid-stale-address",
-		.title = "A RoCE GID stands for an address that its interface no longer has",
+		.title =
+			"RoCE connections get no answer: a GID's address is no longer the interface's",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_stale,
-		.impact = "Connections from this GID get no answer: nothing routes back to the "
-			  "address.",
-		.remedy = "Give the interface the address again, or set it down and up so that "
-			  "the kernel makes the GIDs anew.",
+		.impact =
+			"Connections from this GID get no answer, because nothing routes back to the address.",
+		.remedy =
+			"Give the interface the address again. Or set it down and up, so that the kernel makes its "
+			"GIDs again.",
 		.activation = ACTIVATION_NOW,
 		.reads = "GIDs and their interfaces; the interfaces' addresses.",
-		.why = "The kernel keeps GIDs and addresses together; they part after a driver's "
-		       "error, or when an address goes by a way that sends no notice. Link-local "
-		       "GIDs of hardware are made from the MAC address and need no such address "
-		       "on the interface; those of soft RoCE do. Where several interfaces share a "
-		       "subnet, only a live host tells whose address is whose.",
+		.why = "The kernel keeps GIDs and addresses equal. They differ after an error of the driver, or after "
+		       "an address was removed without notice. Link-local GIDs of hardware come from the MAC address "
+		       "and need no such address on the interface; those of soft RoCE need it. If several interfaces "
+		       "share a subnet, only a live host shows which address is whose.",
 		.check = "show_gids; ip -br addr",
-		.sources = "Linux: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+		.sources = "Linux 6.1: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
 			   "github.com/SoftRoCE/rxe-dev issue 79",
 	},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-nics.c - the NICs as devices (rules rdma/...): all there, alike, and with what kernel,
- * firmware and user space have to bring along for them. */
+/* rdma-nics.c - the NICs as devices (rules rdma/...): all present, alike, and with what they need of kernel and
+ * firmware. */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -48,7 +48,7 @@ static bool is_in_bond(const struct node *node, const struct pci_device *nic)
 }
 
 /* The other port of the NIC has an RDMA device, and what that lies over was not read. */
-static bool bond_is_untold(const struct node *node, const struct pci_device *nic)
+static bool bond_is_unknown(const struct node *node, const struct pci_device *nic)
 {
 	for_each(d, &node->rdma.devices) {
 		if (!is_known(d->bdf) || !is_same_slot(nic->bdf.value, d->bdf.value))
@@ -96,22 +96,21 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 		UNKNOWN(ctx, .subject = nic->bdf.value,
 			.evidence = { fact_path(ctx->arena, "rdma.devices",
 						unplaced(ctx->node)->name.value, "bdf") });
-	else if (bound && bond_is_untold(ctx->node, nic))
+	else if (bound && bond_is_unknown(ctx->node, nic))
 		UNKNOWN(ctx, .subject = nic->bdf.value,
 			.observed =
-				"it has no RDMA device; whether it is in a bond with the NIC's other port was "
-				"not read",
+				"it has no RDMA device; whether it is in a bond with the NIC's other port is "
+				"not known",
 			.evidence = { "net.interfaces", fact });
 	else if (bound)
 		FAIL(ctx, .subject = nic->bdf.value,
-		     .observed = "mlx5_core drives it, and it has no RDMA device",
+		     .observed = "it has the driver mlx5_core and no RDMA device",
 		     .expected = "an entry in /sys/class/infiniband", .evidence = { fact });
 	else if (is_absent(nic->driver) && has_working_peer(ctx->node, nic))
 		FAIL(ctx, .subject = nic->bdf.value,
-		     .observed =
-			     "no driver is bound to it; NICs of the same model have RDMA devices",
+		     .observed = "it has no driver; NICs of the same model have RDMA devices",
 		     .expected = "mlx5_core", .evidence = { fact });
-	/* Else it was given away: vfio-pci, or an old mlx4. */
+	/* Else it belongs to another driver: vfio-pci, or an old mlx4. */
 }
 
 static void check_missing(struct rule_context *ctx)
@@ -127,7 +126,7 @@ static void check_missing(struct rule_context *ctx)
 		return;
 	}
 	if (!ctx->node->rdma.devices.count) {
-		NOT_APPLICABLE(ctx, .observed = "no RDMA device at all: see rdma/no-devices",
+		NOT_APPLICABLE(ctx, .observed = "no RDMA device: see rdma/no-devices",
 			       .evidence = { "rdma.devices" });
 		return;
 	}
@@ -140,7 +139,7 @@ static void check_missing(struct rule_context *ctx)
 	if (good)
 		PASS(ctx, .evidence = { "rdma.devices", "pci.devices" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "no NVIDIA NIC that mlx5_core drives",
+		NOT_APPLICABLE(ctx, .observed = "no NVIDIA NIC with the driver mlx5_core",
 			       .evidence = { "pci.devices" });
 }
 
@@ -205,7 +204,7 @@ static void check_firmware_of(struct rule_context *ctx, const struct rdma_device
 	/* Boards of another maker are released at another time. */
 	FAIL_AS(ctx, other == board || !is_known(d->board_id) ? SEVERITY_WARN : SEVERITY_INFO,
 		.subject = d->name.value,
-		.observed = text_printf(ctx, "%s %s has %s, %s has %s", d->hca_type.value,
+		.observed = text_printf(ctx, "%s %s has firmware %s, %s has %s", d->hca_type.value,
 					d->name.value, d->firmware.value, other->name.value,
 					other->firmware.value),
 		.expected = "one firmware version for NICs of one model",
@@ -236,20 +235,20 @@ static void check_firmware(struct rule_context *ctx)
 	else if (known > 1)
 		PASS(ctx, .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "not two NICs to compare",
+		NOT_APPLICABLE(ctx, .observed = "fewer than two NICs to compare",
 			       .evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/vf-present ---- */
 
-/* Nobody gave it one: "ip link set PF vf N node_guid", a plug-in of the container engine. */
+/* It was given none: "ip link set PF vf N node_guid", or a plug-in of the container engine. */
 static bool has_no_guid(const struct rdma_device *d)
 {
 	return is_known(d->node_guid) &&
 	       strspn(d->node_guid.value, "0:") == strlen(d->node_guid.value);
 }
 
-/* Idle virtual functions have none by right. */
+/* Idle virtual functions have none as intended. */
 static bool is_used_without_guid(const struct rdma_device *d)
 {
 	for_each(p, &d->ports)
@@ -278,7 +277,7 @@ static void check_vf(struct rule_context *ctx)
 				ctx, "a virtual function of %s%s",
 				node_pci(ctx->node, d->bdf.value)->physical_function.value,
 				is_used_without_guid(d) ? ", active and without a node GUID" : ""),
-			.expected = "a physical function, where NVSHMEM or DeepEP run over it",
+			.expected = is_used_without_guid(d) ? "a node GUID" : NULL,
 			.evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
 						"physical_function"),
 				      fact_path(ctx->arena, "rdma.devices", d->name.value,
@@ -287,7 +286,7 @@ static void check_vf(struct rule_context *ctx)
 	if (!n)
 		PASS(ctx,
 		     .observed = node_is(ctx->node, KIND_VIRTUAL_MACHINE)
-					 ? "none that this virtual machine could tell for one"
+					 ? "none that this virtual machine can recognize"
 					 : "none",
 		     .evidence = { "rdma.devices", "pci.devices" });
 }
@@ -296,17 +295,49 @@ static void check_vf(struct rule_context *ctx)
 
 #define KERNEL_GDAKI "6.1"
 
+/* GDAKI drives mlx5 devices; EFA has a path of its own (rdma/efa-gda). */
+static bool skip_without_mlx5(struct rule_context *ctx)
+{
+	for_each(d, &ctx->node->rdma.devices)
+		if (str_is(d->driver, "mlx5_core") || is_unknown(d->driver))
+			return false;
+	NOT_APPLICABLE(ctx, .observed = "no RDMA device of mlx5_core",
+		       .evidence = { "rdma.devices" });
+	return true;
+}
+
+/* The kernel is older than NCCL asks for, and nvidia_peermem is not loaded. */
+static void check_old_kernel(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (node_software(node, "ofed") || node_software(node, "doca"))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "Linux %s with OFED, without nvidia_peermem: not verified by NCCL",
+			     node->os.kernel.value),
+		     .evidence = { "os.kernel", "modules.loaded" });
+	else if (!was_read(node->software.items))
+		UNKNOWN(ctx, .observed = "whether OFED is installed was not read",
+			.evidence = { "software.items" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "Linux %s and no nvidia_peermem",
+					     node->os.kernel.value),
+		     .expected = "Linux " KERNEL_GDAKI " or nvidia_peermem",
+		     .evidence = { "os.kernel", "modules.loaded" });
+}
+
 static void check_gdaki(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	bool peermem = node_module(node, "nvidia_peermem");
-	bool ofed = node_software(node, "ofed") || node_software(node, "doca");
 
-	if (skip_without_rdma(ctx))
+	if (skip_without_rdma(ctx) || skip_without_mlx5(ctx))
 		return;
 	if (!is_known(node->os.kernel))
 		UNKNOWN(ctx, .evidence = { "os.kernel" });
-	else if (peermem)
+	else if (node_module(node, "nvidia_peermem"))
 		PASS(ctx, .observed = "nvidia_peermem is loaded",
 		     .evidence = { "modules.loaded[nvidia_peermem].state" });
 	else if (!was_read(node->modules.loaded))
@@ -322,43 +353,39 @@ static void check_gdaki(struct rule_context *ctx)
 	else if (version_compare(node->os.kernel.value, KERNEL_GDAKI) >= 0)
 		PASS(ctx, .observed = text_printf(ctx, "Linux %s", node->os.kernel.value),
 		     .evidence = { "os.kernel" });
-	else if (ofed)
-		NOTE(ctx,
-		     .observed = text_printf(ctx, "Linux %s with an OFED stack, no nvidia_peermem",
-					     node->os.kernel.value),
-		     .expected = "Linux " KERNEL_GDAKI
-				 " or nvidia_peermem; OFED may bring what it takes",
-		     .evidence = { "os.kernel", "modules.loaded" });
-	else if (!was_read(node->software.items))
-		UNKNOWN(ctx, .observed = "whether an OFED stack is installed was not read",
-			.evidence = { "software.items" });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "Linux %s and no nvidia_peermem",
-					     node->os.kernel.value),
-		     .expected = "Linux " KERNEL_GDAKI " or nvidia_peermem",
-		     .evidence = { "os.kernel", "modules.loaded" });
+		check_old_kernel(ctx);
 }
 
 /* ---- rdma/pci-atomic-mode ---- */
 
+/* DeepEP registers its window for strict ordering from this release on (commit 099d5f2, 2026-07-03); before, PCIe
+ * atomics can overtake the data that they announce (DeepEP issue 661, NCCL issue 2210). */
+#define DEEPEP_ATOMIC_SAFE "2.1.0"
+#define DEEPEP_ON_NCCL "2.0.0"
+
 static void check_atomic(struct rule_context *ctx)
 {
-	if (skip_without_rdma_device(ctx))
+	const struct software_item *deepep = node_software(ctx->node, "deepep");
+
+	if (skip_without_rdma_device(ctx) || skip_without_mlx5(ctx))
 		return;
-	for_each(d, &ctx->node->rdma.devices)
-		if (str_is(d->driver, "mlx5_core") || is_unknown(d->driver)) {
-			/* It never is: that says nothing about this node. */
-			UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
-				.observed =
-					"a firmware setting that only mlxconfig shows; nothing here "
-					"starts other programs",
-				.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
-				.evidence = { "rdma.devices" });
-			return;
-		}
-	NOT_APPLICABLE(ctx, .observed = "no RDMA device of mlx5_core",
-		       .evidence = { "rdma.devices" });
+	if (deepep && version_compare(deepep->version.value, DEEPEP_ON_NCCL) >= 0 &&
+	    version_compare(deepep->version.value, DEEPEP_ATOMIC_SAFE) < 0)
+		NOTE(ctx,
+		     .observed = text_printf(ctx,
+					     "DeepEP %s can deliver wrong data with "
+					     "PCI_ATOMIC_MODE=4, which its guide recommends",
+					     deepep->version.value),
+		     .evidence = {
+			     fact_path(ctx->arena, "software.items", deepep->path.value, "version"),
+			     "rdma.devices" });
+	else
+		/* It never is known: that says nothing about this node. */
+		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
+			.observed = "a firmware setting that only mlxconfig shows",
+			.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
+			.evidence = { "rdma.devices" });
 }
 
 /* ---- rdma/netns-exclusive ---- */
@@ -381,8 +408,8 @@ static void check_netns(struct rule_context *ctx)
 	else if (containers == FACT_KNOWN || is_known(ctx->node->os.container))
 		FAIL(ctx,
 		     .observed = runtime ? text_printf(ctx, "exclusive, and %s runs", runtime)
-					 : "exclusive, within a container",
-		     .expected = "shared, where containers share RDMA devices",
+					 : "exclusive, inside a container",
+		     .expected = "shared, if containers share RDMA devices",
 		     .evidence = {
 			     "rdma.netns_mode",
 			     runtime ? fact_path(ctx->arena, "limits.launchers", runtime, "pid")
@@ -392,7 +419,6 @@ static void check_netns(struct rule_context *ctx)
 		     .observed = containers == FACT_ABSENT
 					 ? "exclusive; no container runtime runs"
 					 : "exclusive; whether containers run here is not known",
-		     .expected = "nothing, unless containers share RDMA devices",
 		     .evidence = { "rdma.netns_mode" });
 }
 
@@ -402,22 +428,22 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "A NIC has no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
+		.needs_driver = true,
 		.evaluate = check_missing,
-		.impact = "The GPUs next to it go through another NIC, or jobs that name it do "
-			  "not start.",
-		.remedy = "Look in the kernel log for mlx5_core at this address; then unbind and "
-			  "bind it, or reset the NIC. RDMA may be switched off for it: devlink "
-			  "dev param show pci/BDF name enable_rdma.",
+		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
+		.remedy =
+			"Look in the kernel log for mlx5_core at this address. Then unbind and bind the function, "
+			"or reset the NIC. If devlink dev param show pci/BDF name enable_rdma says false, switch it on.",
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/mlx5-not-loaded" },
 		.reads = "NVIDIA network functions on the PCI bus, their drivers, and "
 			 "/sys/class/infiniband.",
-		.why = "mlx5_ib makes one RDMA device for every function that mlx5_core drives; "
-		       "when one is missing its start failed, or it fell over later. The second "
-		       "function of a bond, virtual functions that are not in use and functions "
-		       "given to another driver are no fault. A function that has left the PCI "
-		       "bus cannot be seen here: set [expect] nic-count.",
+		.why = "mlx5_ib makes one RDMA device for every function with the driver mlx5_core. If one is missing, "
+		       "it failed to start or failed later. The second function of a bond, idle virtual functions and "
+		       "functions with another driver are no fault. A function that has left the PCI bus is not "
+		       "visible here: set nic-count in the section [expect].",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
-		.sources = "Linux: drivers/infiniband/hw/mlx5/main.c; "
+		.sources = "Linux 6.1: drivers/infiniband/hw/mlx5/main.c; "
 			   "Documentation/networking/devlink/mlx5.rst\n"
 			   "github.com/leptonai/gpud pull 752",
 	},
@@ -427,20 +453,21 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_firmware,
-		.impact = "Rails that behave differently: other defaults, other bugs, hangs on "
-			  "some of the NICs.",
+		.impact = "The NICs have different defaults and different bugs.",
 		.remedy =
-			"Bring all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
+			"Update all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
 		.activation = ACTIVATION_REBOOT,
+		.mender = MENDER_FIRMWARE,
+		.action = ACTION_UPDATE_FIRMWARE,
 		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
-		.why = "Compared among NICs of the same board; that boards of other makers with "
-		       "the same chip differ is information, as they are released at other times. "
-		       "Virtual functions have their parent's. No source says that a mix must "
-		       "fail: it is the first difference to remove.",
+		.why = "NICs of the same board are compared. A difference between boards of several makers is a note: "
+		       "their firmware is released at other times. A virtual function has its parent's firmware. No "
+		       "source says that a mix must fail. It is the first difference to remove.",
 		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
 		.cost = "An update of firmware, and a reset of the NIC.",
-		.sources = "Linux: Documentation/ABI/stable/sysfs-class-infiniband\n"
-			   "NVIDIA firmware tools documentation",
+		.sources =
+			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
+			"NVIDIA Firmware Tools (MFT) documentation: mlxup, flint",
 	},
 	{
 		.id = "rdma/vf-present",
@@ -449,84 +476,93 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
 		.evaluate = check_vf,
-		.impact = "Nothing as such; DeepEP was reported to hang over virtual functions.",
-		.remedy = "Give the job physical functions, or try without DeepEP before looking "
-			  "elsewhere.",
+		.impact = "DeepEP was reported to hang over virtual functions.",
+		.remedy =
+			"Give the virtual function a node GUID (ip link set PF vf N node_guid), or give the job "
+			"physical functions.",
 		.reads = "physfn of the PCI functions of RDMA devices, and their node GUIDs.",
-		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is "
-		       "open. One that is active and was given no node GUID is a warning: memory could "
-		       "not be registered there, and libraries tell NICs apart by it. Within a virtual "
-		       "machine one looks like a physical function.",
+		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is open, so this is a "
+		       "note. A virtual function that is active without a node GUID is a warning: memory "
+		       "registration failed on such a one, and libraries distinguish NICs by the GUID. In a virtual "
+		       "machine a virtual function looks like a physical one.",
 		.check = "ls -d /sys/class/infiniband/*/device/physfn",
-		.sources = "github.com/deepseek-ai/DeepEP issue 658; "
+		.sources = "github.com/deepseek-ai/DeepEP issue 658\n"
 			   "github.com/k8snetworkplumbingwg/sriov-network-device-plugin issue 590",
 	},
 	{
 		.id = "rdma/gdaki-kernel-floor",
-		.title = "The kernel cannot register what GPU-initiated NCCL needs",
-		.profiles = PROFILE_DEEPEP,
+		.title = "NCCL GIN cannot start: the kernel cannot register what it needs",
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdaki,
-		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP V2 uses.",
-		.remedy = "modprobe nvidia-peermem, and have it loaded at boot; or "
-			  "Linux " KERNEL_GDAKI " and later with the open kernel modules.",
+		.impact = "NCCL GIN does not start with its GDAKI back end, which DeepEP 2 uses.",
+		.remedy =
+			"Load nvidia_peermem, and have it loaded at boot. Or use Linux " KERNEL_GDAKI
+			" or later with the open kernel modules.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
 			     "modules/peermem-symbol-mismatch",
 			     "modules/peermem-not-built-for-kernel" },
 		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on "
-			 "disk.",
-		.why = "GDAKI puts the NIC's control structures in GPU memory. NCCL asks for "
-		       "DMA-BUF with "
-		       "Linux " KERNEL_GDAKI
-		       ", or nvidia-peermem. OFED brings parts of newer kernels to "
-		       "older ones, for which NCCL gives no number: information then.",
+			 "disk, the drivers of RDMA devices.",
+		.why = "GDAKI puts the NIC's control structures into GPU memory. NCCL needs DMA-BUF with Linux " KERNEL_GDAKI
+		       ", or nvidia-peermem. OFED brings parts of newer kernels to older ones, and NCCL gives no "
+		       "number for it: a note. GDAKI works on mlx5 devices only. EFA has its own rule, rdma/efa-gda.",
 		.check = "uname -r; lsmod | grep nvidia_peermem",
-		.sources = "NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
+		.sources = "NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, Requirements; "
+			   "src/transport/net_ib/gin.cc, ncclGinIbGdakiInitOnce()",
 	},
 	{
 		.id = "rdma/pci-atomic-mode",
-		.title = "The NIC's firmware may not offer atomic operations",
+		.title = "The NIC's firmware may not offer the atomic operations that IBGDA needs",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_atomic,
-		.impact = "NVSHMEM passes over the NIC: \"does not support all necessary atomic "
-			  "operations\".",
-		.remedy = "mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP advises, then reset "
-			  "the NIC or reboot.",
+		.impact =
+			"NVSHMEM skips the NIC: \"does not support all necessary atomic operations\".",
+		.remedy =
+			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends, then "
+			"reset the NIC or reboot. Not with DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE
+			" first.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.reads = "Nothing yet: the setting is in the NIC's firmware.",
-		.why = "IBGDA asks the firmware for (masked) compare-and-swap and fetch-and-add "
-		       "of 4 and 8 bytes. They depend on PCI_ATOMIC_MODE, which the kernel shows "
-		       "nowhere. PCI Express AtomicOps of the slot are another matter and do not "
-		       "tell it. So the answer is unknown, with the command that tells.",
+		.reads =
+			"DeepEP on disk. The setting itself is in the NIC's firmware, which nothing here reads.",
+		.why = "IBGDA asks the firmware for masked compare-and-swap and fetch-and-add of 4 and 8 bytes, which "
+		       "depend on PCI_ATOMIC_MODE. The kernel shows the mode nowhere. With mode 4 the NIC uses PCIe "
+		       "atomics. In a window with relaxed ordering these can overtake the data that they announce, "
+		       "and DeepEP before " DEEPEP_ATOMIC_SAFE
+		       " registers its window so. Later ones ask for strict ordering.",
 		.check = "mlxconfig -d BDF query PCI_ATOMIC_MODE",
 		.cost = "A change of firmware settings, and a reset of the NIC.",
-		.sources = "NVSHMEM: src/modules/transport/common/transport_mlx5_common.cpp, "
-			   "nvshmemt_ib_common_check_nic_ext_atomic_support()\n"
-			   "DeepEP: README.md",
+		.sources =
+			"NVSHMEM 3.5.1: src/modules/transport/common/transport_mlx5_common.cpp, "
+			"nvshmemt_ib_common_check_nic_ext_atomic_support()\n"
+			"DeepEP 2.1.0: README.md, PCI atomic mode; csrc/kernels/backend/nccl.cu\n"
+			"github.com/deepseek-ai/DeepEP issue 661; github.com/NVIDIA/nccl issue 2210",
 	},
 	{
 		.id = "rdma/netns-exclusive",
-		.title = "RDMA devices belong to one network namespace only",
+		.title = "Containers see no RDMA device: devices belong to one network namespace",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_netns,
-		.impact = "Containers with a network of their own see no RDMA device; the shared "
-			  "device plugin of Kubernetes does not start.",
-		.remedy = "rdma system set netns shared before any container runs, and options "
-			  "ib_core netns_mode=1 in modprobe.d for the next boot. Leave it where a "
-			  "plugin moves whole devices into pods.",
+		.impact =
+			"Containers with their own network see no RDMA device. The shared device plugin of "
+			"Kubernetes does not start.",
+		.remedy =
+			"Run rdma system set netns shared before any container runs, and set options ib_core "
+			"netns_mode=1 in modprobe.d for the next boot. Leave it if a plugin moves whole devices "
+			"into pods.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "netns_mode of ib_core; container runtimes that run.",
-		.why = "Exclusive is right for device plugins that give a pod its own (virtual) "
-		       "function, and wrong for shared devices: which one is meant cannot be "
-		       "seen. Without a container runtime it is information.",
+		.why = "Exclusive is right for device plugins that give a pod its own (virtual) function, and wrong "
+		       "for shared devices. The intention is not visible here. Without a container runtime it is a "
+		       "note.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
 		.sources = "rdma-system(8)\n"
-			   "Linux: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+			   "Linux 6.1: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
 			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-ports.c - the links of RDMA ports (rules rdma/...): configured, of one kind, steady, in the
- * partition that jobs use. */
+/* rdma-ports.c - the links of RDMA ports (rules rdma/...): configured, of one link layer, stable, in the partition
+ * that jobs use. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@ static void check_init(struct rule_context *ctx, const struct rdma_device *d,
 
 	if (known_is(p->sm_lid, 0))
 		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
-		     .observed = "INIT: the link is up, and no subnet manager is known (sm_lid 0)",
+		     .observed = "INIT: the link is up, and there is no subnet manager (sm_lid 0)",
 		     .expected = "ACTIVE", .evidence = { state, sm });
 	else if (is_known(p->sm_lid))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
 			.observed = text_printf(ctx,
-						"INIT; the subnet manager at LID %" PRIu64
-						" has not configured it, or not yet",
+						"INIT: the subnet manager at LID %" PRIu64
+						" has not configured the port yet",
 						p->sm_lid.value),
 			.expected = "ACTIVE", .evidence = { state, sm });
 	else
@@ -158,7 +158,7 @@ static void check_mixed(struct rule_context *ctx)
 	jobs = count_layers(ctx, true);
 	all = count_layers(ctx, false);
 	if (jobs.infiniband && jobs.ethernet && !ctx->endpoints->complete)
-		UNKNOWN(ctx, .observed = "which NICs jobs use could not be read",
+		UNKNOWN(ctx, .observed = "which NICs jobs use is not known",
 			.evidence = { "pci.devices" });
 	else if (jobs.infiniband && jobs.ethernet)
 		FAIL(ctx,
@@ -172,11 +172,10 @@ static void check_mixed(struct rule_context *ctx)
 		NOTE(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "%zu InfiniBand and %zu Ethernet ports are active; NICs next to "
-			     "the GPUs are all %s",
+			     "%zu InfiniBand and %zu Ethernet ports are active; the NICs next to "
+			     "the GPUs are %s",
 			     all.infiniband, all.ethernet,
 			     jobs.infiniband ? "InfiniBand" : "Ethernet"),
-		     .expected = "nothing, where NCCL_IB_HCA names the NICs that jobs use",
 		     .evidence = { "rdma.devices" });
 	else if (all.unknown)
 		UNKNOWN(ctx, .observed = "state or link layer of a port is not known",
@@ -233,8 +232,8 @@ static void check_type(struct rule_context *ctx)
 					      ctx,
 					      "Ethernet; %zu ports of the same model are InfiniBand",
 					      peers.infiniband),
-		     .expected = wanted ? text_printf(ctx, "InfiniBand, says %s", expected->file)
-					: "InfiniBand like its peers",
+		     .expected = wanted ? text_printf(ctx, "InfiniBand (%s)", expected->file)
+					: "InfiniBand, as its peers",
 		     .evidence = { port_fact(ctx->arena, d, p, "link_layer") });
 	}
 	if (ctx->findings->count > before)
@@ -245,7 +244,7 @@ static void check_type(struct rule_context *ctx)
 	else if (infiniband)
 		PASS(ctx, .evidence = { "rdma.devices" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "no InfiniBand port, and none is expected",
+		NOT_APPLICABLE(ctx, .observed = "no InfiniBand port, and none expected",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -272,7 +271,7 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 	return found;
 }
 
-/* What the asked process sets. NCCL_IB_PKEY is an index; the others are keys. */
+/* What the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
 static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **name)
 {
 	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
@@ -307,25 +306,24 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,
-		     .observed = text_printf(ctx, "no entry for 0x%" PRIx64 ", which %s names",
-					     pkey, name),
-		     .expected = "the partition key that the job uses",
+		     .observed = text_printf(ctx, "no entry for 0x%" PRIx64 ", the key in %s", pkey,
+					     name),
+		     .expected = "the job's partition key",
 		     .evidence = { fact, fact_path(ctx->arena, "env.variables", name, "value") });
 	else if (!set && !p->pkeys.count)
-		FAIL(ctx, .subject = subject, .observed = "no partition key at all",
-		     .expected = "0xffff, or the partition's own", .evidence = { fact });
+		FAIL(ctx, .subject = subject, .observed = "no partition key",
+		     .expected = "0xffff, or the partition's key", .evidence = { fact });
 	else if (!set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no default partition key; the first is %s",
 					     p->pkeys.items[0]),
-		     .expected = "0xffff, or a setting that names the partition's own",
+		     .expected = "0xffff, or a setting that names the partition's key",
 		     .evidence = { fact });
 	else if (member == 1)
 		NOTE(ctx, .subject = subject,
 		     .observed = text_printf(
-			     ctx, "limited member of 0x%" PRIx64 ": it reaches full members alone",
+			     ctx, "limited member of 0x%" PRIx64 ": it reaches full members only",
 			     pkey & PKEY_DEFAULT),
-		     .expected = "full membership, where nodes talk to each other",
 		     .evidence = { fact });
 	else
 		PASS(ctx, .subject = subject, .evidence = { fact });
@@ -362,16 +360,17 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
-		.remedy = "Start a subnet manager on the fabric (opensm, or that of a managed "
-			  "switch), or look why it does not reach or does not accept this port.",
+		.remedy =
+			"Start a subnet manager on the fabric (opensm, or the one of a managed switch), or find "
+			"out why it does not reach or accept this port.",
 		.activation = ACTIVATION_NOW,
 		.reads = "state and sm_lid of every InfiniBand port.",
-		.why = "INIT means that the link is up and nobody has configured the port. With a "
-		       "subnet manager known (sm_lid) it may be on its way, so that is a warning. "
-		       "Ethernet ports need none.",
+		.why = "In INIT the link is up and no subnet manager has configured the port. If sm_lid names one, "
+		       "it may still configure the port, so that is a warning. Ethernet ports need none.",
 		.check = "ibstat; sminfo",
-		.sources = "InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
-			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
+		.sources =
+			"InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
+			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
 	},
 	{
 		.id = "rdma/link-flapping",
@@ -379,40 +378,43 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_flapping,
-		.impact = "Retransmissions at best; a job hangs or ends when the link goes down "
-			  "under it.",
-		.remedy = "Look whether they still rise. If so, clean or replace cable and "
-			  "transceiver, and look at the switch port.",
+		.impact =
+			"Packets are sent again. A job hangs or ends if the link goes down during the job.",
+		.remedy =
+			"Check whether the counters still rise. If so, clean or replace cable and transceiver, and "
+			"check the switch port.",
+		.mender = MENDER_HARDWARE,
 		.reads = "counters/link_downed, symbol_error, link_error_recovery and "
 			 "local_link_integrity_errors of every port.",
-		.why = "The counters begin at the load of the driver, and a switch that was "
-		       "restarted counts too: above zero is information, above [limits] "
-		       "link-errors-max of the configuration a warning. What counts as too many "
-		       "is a matter of the site; no source gives a number.",
+		.why = "The counters start when the driver is loaded, and a restart of the switch counts too. Above "
+		       "zero is a note. Above link-errors-max in the section [limits] is a warning. No source gives a "
+		       "number, so the site sets it.",
 		.check = "perfquery -x; or grep . "
 			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
 		.sources =
-			"Linux: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
+			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
 			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
 	},
 	{
 		.id = "rdma/link-layer-mixed",
-		.title = "InfiniBand and Ethernet ports are active side by side",
+		.title = "InfiniBand and Ethernet ports are active at the same time",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,
-		.impact = "A job that takes all NICs connects InfiniBand with Ethernet: NCCL ends "
-			  "with ibv_modify_qp \"Invalid argument\", or hangs.",
-		.remedy = "Name the NICs of one kind in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all "
-			  "jobs in /etc/nccl.conf; or set the ports to one link type.",
-		.activation = ACTIVATION_NOW,
+		.impact =
+			"A job that uses all NICs connects InfiniBand with Ethernet: NCCL ends with ibv_modify_qp "
+			"\"Invalid argument\", or hangs.",
+		.remedy =
+			"Name the NICs of one link layer in NCCL_IB_HCA and NVSHMEM_HCA_LIST, for all jobs in "
+			"/etc/nccl.conf. Or set the ports to one link layer.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "link_layer of every active port.",
-		.why = "Neither NCCL nor NVSHMEM sorts NICs by link layer before it picks them. "
-		       "It is a warning among the NICs that jobs use, by the kind that stands "
-		       "next to the GPUs, and information where the others are of another kind "
-		       "(storage).",
+		.why = "Neither NCCL nor NVSHMEM sorts NICs by link layer before it selects them. The finding is a "
+		       "warning among the NICs that jobs use: those of the model next to the GPUs. It is a note if "
+		       "only others differ, for example storage NICs.",
 		.check = "ibv_devinfo | grep -E 'hca_id|link_layer'",
-		.sources = "NCCL: src/transport/net_ib/init.cc\ngithub.com/NVIDIA/nccl issue 302",
+		.sources = "NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices()\n"
+			   "github.com/NVIDIA/nccl issue 302",
 	},
 	{
 		.id = "rdma/link-type-eth",
@@ -421,40 +423,42 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_type,
 		.impact = "The port does not join the InfiniBand fabric.",
-		.remedy = "mlxconfig -d BDF set LINK_TYPE_P1=1 (1 is InfiniBand, 2 Ethernet), "
-			  "then reboot or mlxfwreset.",
+		.remedy =
+			"Set the firmware's link type, then reboot or run mlxfwreset: LINK_TYPE_P1=1 is InfiniBand, "
+			"2 is Ethernet.",
+		.command = "mlxconfig -d BDF set LINK_TYPE_P1=1",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.reads = "link_layer of every port; [expect] link-layer of the configuration.",
-		.why = "ConnectX VPI ports take either type from their firmware settings, and a "
-		       "replaced card comes as it was sold. A port counts as wrong where the "
-		       "configuration expects InfiniBand, or where most ports of the same model "
-		       "are InfiniBand.",
+		.reads = "link_layer of every port; link-layer in the section [expect].",
+		.why = "ConnectX VPI ports take either type from their firmware settings. A replaced card has the "
+		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "
+		       "most ports of the same model are InfiniBand.",
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
 		.cost = "A change of firmware settings, and a reset of the NIC.",
-		.sources = "NVIDIA firmware tools documentation, mlxconfig, LINK_TYPE_P1\n"
-			   "Linux: Documentation/ABI/testing/sysfs-class-infiniband",
+		.sources =
+			"NVIDIA Firmware Tools (MFT) documentation: mlxconfig, LINK_TYPE_P1\n"
+			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
 	},
 	{
 		.id = "rdma/pkey-missing",
-		.title = "A port's partition table lacks the key that jobs use",
+		.title = "Jobs cannot connect: a port's partition table lacks their key",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pkey,
-		.impact = "Queue pairs cannot be made, or packets are dropped without a word.",
-		.remedy = "Make the port a member in the subnet manager's partitions.conf, or set "
-			  "NCCL_IB_PKEY (an index) or UCX_IB_PKEY (a key) to what is there.",
+		.impact = "Queue pairs cannot be made, or packets are dropped silently.",
+		.remedy =
+			"Make the port a member in the subnet manager's partitions.conf. Or set NCCL_IB_PKEY (an "
+			"index) or UCX_IB_PKEY (a key) to an entry of the port's table.",
 		.activation = ACTIVATION_NOW,
 		.reads = "pkeys of every active InfiniBand port; NCCL_IB_PKEY, NCCL_IB_PKEY_VALUE "
-			 "and UCX_IB_PKEY of the process asked about.",
-		.why = "Ports talk to each other only with a common key of which at least one is "
-		       "a full member. Without a setting libraries take the entry at index 0, "
-		       "normally the default key 0xffff. Limited membership is information: it "
-		       "may be meant. The facts leave out empty entries, so an index is compared "
-		       "with the number of entries that are set.",
+			 "and UCX_IB_PKEY of the job.",
+		.why = "Two ports can communicate only with a common key of which at least one is a full member. "
+		       "Without a setting libraries use the entry at index 0, normally the default key 0xffff. Limited "
+		       "membership is a note, because it can be intended. The facts leave out empty entries, so an "
+		       "index is compared with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
 		.sources = "InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
-			   "NCCL: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)",
+			   "NCCL 2.30.7: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)",
 	},
 };
 

@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/distribution.h"
 #include "query/ports.h"
 
 /* rdma-core 34: ibv_reg_dmabuf_mr in libibverbs (debian/libibverbs1.symbols, IBVERBS_1.12). */
@@ -58,7 +59,7 @@ static void check_version(struct rule_context *ctx)
 {
 	const struct software_item *core = node_software(ctx->node, "libibverbs");
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
-	bool gin = is_asked_for(ctx, PROFILE_DEEPEP) && nccl &&
+	bool gin = is_asked_for(ctx, PROFILE_GIN_ANY) && nccl &&
 		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
 	bool peermem = node_module(ctx->node, "nvidia_peermem") ||
 		       node_module(ctx->node, "nv_peer_mem");
@@ -69,23 +70,32 @@ static void check_version(struct rule_context *ctx)
 	if (!core && skip_unless_software_whole(ctx))
 		return;
 	if (!core || !core_release(core->version.value, &release))
-		PASS(ctx, .observed = "the providers are there; rdma-core's version is not known",
+		PASS(ctx,
+		     .observed = "the providers are installed; rdma-core's version is not known",
 		     .evidence = { "rdma.providers" });
 	else if (release < CORE_DMABUF && !was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { "modules.loaded" });
+	else if (release < CORE_DMABUF && peermem)
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "libibverbs %s (rdma-core %llu) has no DMA-BUF; nvidia_peermem is loaded",
+			     core->version.value, (unsigned long long)release),
+		     .evidence = { evidence });
 	else if (release < CORE_DMABUF)
-		FAIL_AS(ctx, peermem ? SEVERITY_INFO : SEVERITY_WARN,
-			.observed = text_printf(ctx, "libibverbs %s, of rdma-core %llu",
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)",
 						core->version.value, (unsigned long long)release),
-			.expected = peermem ? "nothing; nvidia_peermem does without DMA-BUF"
-					    : "rdma-core 34 or later, for DMA-BUF",
+			.expected = "rdma-core 34 or later, for DMA-BUF",
+			.remedy = "Upgrade rdma-core to 34 or later, or load nvidia_peermem.",
 			.evidence = { evidence });
 	else if (gin && release < CORE_GIN)
 		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx, "libibverbs %s, of rdma-core %llu; NCCL is %s",
+			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu), NCCL %s",
 						core->version.value, (unsigned long long)release,
 						nccl->version.value),
-			.expected = "rdma-core 44 or later, for GPU-initiated networking of NCCL",
+			.expected = "rdma-core 44 or later, for NCCL GIN",
+			.remedy = "Upgrade rdma-core to 44 or later where the job runs.",
 			.evidence = { evidence, fact_path(ctx->arena, "software.items",
 							  nccl->path.value, "version") });
 	else
@@ -95,42 +105,47 @@ static void check_version(struct rule_context *ctx)
 static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 			  const char *provider)
 {
+	static const struct package_names package = { "ibverbs-providers", "libibverbs",
+						      "rdma-core", "rdma-core" };
 	const char *runtime = NULL;
 	bool containers = container_runtime(ctx->node, &runtime) == FACT_KNOWN &&
 			  !is_known(ctx->node->os.container);
 
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
-		.observed = is_absent(ctx->node->rdma.providers)
-				    ? "/etc/libibverbs.d is not there: no provider is installed"
-				    : text_printf(ctx, "no provider \"%s\" for a device of %s",
-						  provider, d->driver.value),
+		.observed =
+			is_absent(ctx->node->rdma.providers)
+				? "/etc/libibverbs.d does not exist: no provider is installed"
+				: text_printf(ctx,
+					      "no provider \"%s\" for a device with the driver %s",
+					      provider, d->driver.value),
 		.expected =
 			containers
 				? text_printf(
 					  ctx,
-					  "lib%s on the host, unless all jobs run in containers that "
-					  "bring it along (%s runs)",
+					  "lib%s, unless all jobs run in containers that have it (%s "
+					  "runs)",
 					  provider, runtime)
 				: text_printf(ctx, "lib%s, named in /etc/libibverbs.d", provider),
+		.command = command_install(ctx->arena, ctx->node, &package),
 		.evidence = { "rdma.providers",
 			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
 }
 
-/* The driver is installed, and libibverbs passed over it: it is of another release than the kernel's. */
+/* The provider is installed, and libibverbs skipped it: it is of another release than the kernel's driver. */
 static void check_refused(struct rule_context *ctx, const struct rdma_device *d,
 			  const char *provider)
 {
 	FAIL(ctx, .subject = d->name.value,
 	     .observed = text_printf(
 		     ctx,
-		     "libibverbs does not offer the device: its lib%s does not fit the kernel's %s",
+		     "libibverbs does not offer the device: lib%s does not match the kernel's %s",
 		     provider, d->driver.value),
-	     .expected = text_printf(ctx, "lib%s of the release that the kernel's driver is of",
+	     .expected = text_printf(ctx, "lib%s of the same release as the kernel's driver",
 				     provider),
 	     .remedy =
-		     "Install the user-space driver that came with the kernel's: of the maker's package, where "
-		     "the kernel's module is the maker's; in the container, where the job runs in one. "
-		     "ibv_devices names both versions.",
+		     "Install the user-space driver that belongs to the kernel's driver: the maker's package if the "
+		     "kernel module is the maker's. If the job runs in a container, install it there. ibv_devices "
+		     "names both versions.",
 	     .evidence = { fact_path(ctx->arena, "rdma.devices", d->name.value, "offered"),
 			   "rdma.providers" });
 }
@@ -159,7 +174,7 @@ static void check_provider(struct rule_context *ctx)
 	if (ctx->findings->count > before)
 		return;
 	if (unknown == ctx->node->rdma.devices.count)
-		UNKNOWN(ctx, .observed = "which provider the devices need is not known",
+		UNKNOWN(ctx, .observed = "the provider that the devices need is not known",
 			.evidence = { "rdma.devices" });
 	else
 		check_version(ctx);
@@ -168,34 +183,31 @@ static void check_provider(struct rule_context *ctx)
 static const struct rule rdma_providers_rules[] = {
 	{
 		.id = "rdma/userspace-provider-missing",
-		.title = "libibverbs has no driver for the RDMA devices, or is too old",
+		.title = "Programs find no RDMA device: libibverbs lacks a driver or is too old",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_provider,
-		.impact = "Programs see no RDMA device (\"No IB devices found\"), or cannot "
-			  "register GPU memory by DMA-BUF.",
-		.remedy = "Install ibverbs-providers (Debian, Ubuntu) or libibverbs with its "
-			  "providers (rdma-core elsewhere, or OFED) where the job runs: in its "
-			  "container.",
+		.impact =
+			"Programs find no RDMA device (\"No IB devices found\"), or cannot register GPU memory "
+			"by DMA-BUF.",
+		.remedy =
+			"Install the user-space RDMA drivers where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/etc/libibverbs.d and the libraries that it names; on a live host the "
-			 "devices that libibverbs offers; its version; NCCL on disk.",
-		.why = "The kernel's devices are of use only with the library of their maker. A "
-		       "host whose "
-		       "jobs all run in containers may do without: a warning where a container "
-		       "runtime "
-		       "runs. rdma-core 34 has ibv_reg_dmabuf_mr; NCCL asks for 44 for GIN, which "
-		       "is "
-		       "judged in the deepep profile where such an NCCL (" NCCL_GIN
-		       " and later) is found. A driver that is there and of another release than "
-		       "the kernel's (\"does not support the kernel ABI\") offers no device, "
-		       "which only a live host shows.",
+		.reads =
+			"/etc/libibverbs.d and the libraries that it names; on a live host the devices that "
+			"libibverbs offers; its version; NCCL on disk.",
+		.why = "A device of the kernel can be used only with its maker's library. A host whose jobs all run in "
+		       "containers does not need it, so the finding is a warning if a container runtime runs. "
+		       "rdma-core 34 has ibv_reg_dmabuf_mr. NCCL " NCCL_GIN
+		       " and later needs rdma-core 44 for GIN, which is judged in the profiles deepep and nccl-gin. A library of "
+		       "another release than the kernel's driver (\"does not support the kernel ABI\") offers no "
+		       "device. Only a live host shows that.",
 		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",
 		.sources =
-			"rdma-core: libibverbs/dynamic_driver.c, libibverbs/init.c (match_device), "
+			"rdma-core 64: libibverbs/dynamic_driver.c, libibverbs/init.c (match_device), "
 			"debian/libibverbs1.symbols\n"
 			"github.com/k8snetworkplumbingwg/sriov-cni issue 348\n"
-			"NCCL: docs/userguide/source/usage/deviceapi.rst, Requirements",
+			"NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, Requirements",
 	},
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-roce.c - what Ethernet has to bring along for RDMA (rules rdma/...): packets of the full
- * size and a fabric that does not drop them. */
+/* rdma-roce.c - what RDMA needs of Ethernet (rules rdma/...): packets of the full size, and flow control. */
 #include <inttypes.h>
 
 #include "evaluate/known.h"
@@ -14,7 +13,7 @@
 #define MTU_NETDEV 4200
 #define MTU_VERBS 4096
 
-/* The interface of the GID that counts, else of any. */
+/* The interface of the GID that routes, else of any GID. */
 static const struct net_interface *roce_interface(const struct node *node,
 						  const struct rdma_port *p)
 {
@@ -26,55 +25,91 @@ static const struct net_interface *roce_interface(const struct node *node,
 	return gid && is_known(gid->netdev) ? node_interface(node, gid->netdev.value) : NULL;
 }
 
+/* A known defect makes the NICs of jobs hang with small packets, which is graver than slow ones. */
+static void fail_mtu(struct rule_context *ctx, const struct rdma_device *d,
+		     const struct rdma_port *p, const char *observed, const char *expected,
+		     const char *const evidence[2])
+{
+	struct known_cause cause = known_cause(ctx, observed);
+	enum severity severity = SEVERITY_INFO;
+
+	if (is_job_nic(ctx->endpoints, d) && cause.source)
+		severity = SEVERITY_ERR;
+	else if (is_job_nic(ctx->endpoints, d) && port_is_ethernet(p) &&
+		 is_asked_for(ctx, PROFILE_RDMA_ANY))
+		severity = SEVERITY_WARN;
+	FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p), .observed = cause.observed,
+		.expected = expected,
+		.impact = cause.source ? "Traffic that the GPU starts itself hangs." : NULL,
+		.remedy = cause.remedy, .source = cause.source,
+		.evidence = { evidence[0], evidence[1] });
+}
+
+/* The interface's MTU, where verbs were not asked for the port's own. */
+static void check_interface_mtu(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p, const struct net_interface *interface)
+{
+	const char *fact = fact_path(ctx->arena, "net.interfaces", interface->name.value,
+				     "mtu_bytes");
+
+	if (interface->mtu_bytes.value >= MTU_NETDEV)
+		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { fact });
+	else
+		fail_mtu(ctx, d, p,
+			 text_printf(ctx, "%s has MTU %" PRIu64, interface->name.value,
+				     interface->mtu_bytes.value),
+			 "at least 4200, for an RDMA MTU of 4096",
+			 (const char *const[2]){ fact, NULL });
+}
+
 static void check_port_mtu(struct rule_context *ctx, const struct rdma_device *d,
-			   const struct rdma_port *p, enum severity severity)
+			   const struct rdma_port *p)
 {
 	const struct net_interface *interface = port_is_ethernet(p) ? roce_interface(ctx->node, p)
 								    : NULL;
 	const char *verbs = port_fact(ctx->arena, d, p, "active_mtu_bytes");
-	struct known_cause cause;
-	const char *netdev = interface ? fact_path(ctx->arena, "net.interfaces",
-						   interface->name.value, "mtu_bytes")
-				       : NULL;
 	bool mtu = interface && is_known(interface->mtu_bytes);
 
-	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS) {
-		cause = known_cause(
-			ctx,
-			text_printf(ctx, "active MTU %" PRIu64 "%s%s%s", p->active_mtu_bytes.value,
-				    mtu ? ", MTU " : "",
-				    mtu ? text_printf(ctx, "%" PRIu64, interface->mtu_bytes.value)
-					: "",
-				    mtu ? text_printf(ctx, " of %s", interface->name.value) : ""));
-		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
-			.observed = cause.observed, .expected = "4096", .remedy = cause.remedy,
-			.source = cause.source, .evidence = { verbs, netdev });
-	} else if (is_known(p->active_mtu_bytes))
+	if (is_known(p->active_mtu_bytes) && p->active_mtu_bytes.value < MTU_VERBS)
+		fail_mtu(ctx, d, p,
+			 mtu ? text_printf(ctx, "active MTU %" PRIu64 "; %s has MTU %" PRIu64,
+					   p->active_mtu_bytes.value, interface->name.value,
+					   interface->mtu_bytes.value)
+			     : text_printf(ctx, "active MTU %" PRIu64, p->active_mtu_bytes.value),
+			 "4096",
+			 (const char *const[2]){ verbs,
+						 mtu ? fact_path(ctx->arena, "net.interfaces",
+								 interface->name.value, "mtu_bytes")
+						     : NULL });
+	else if (is_known(p->active_mtu_bytes))
 		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
-	else if (!mtu)
+	else if (mtu)
+		check_interface_mtu(ctx, d, p, interface);
+	else
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
-	else if (interface->mtu_bytes.value >= MTU_NETDEV)
-		PASS(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { netdev });
-	else {
-		cause = known_cause(ctx,
-				    text_printf(ctx, "%s has MTU %" PRIu64, interface->name.value,
-						interface->mtu_bytes.value));
-		FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p),
-			.observed = cause.observed,
-			.expected = "at least 4200, for an RDMA MTU of 4096",
-			.remedy = cause.remedy, .source = cause.source, .evidence = { netdev });
-	}
+}
+
+/* A GB10 has no GPUDirect RDMA, so that its RDMA profile is never picked, and NCCL over RoCE is what its ports are
+ * for. On other nodes the RDMA profiles decide. */
+static bool skip_without_rdma_work(struct rule_context *ctx)
+{
+	if (skip_without_rdma_device(ctx))
+		return true;
+	if (is_asked_for(ctx, PROFILE_RDMA_ANY) || node_is(ctx->node, KIND_GB10))
+		return false;
+	NOT_APPLICABLE(ctx, .observed = "no RDMA work was asked for (--profile gpudirect-rdma)",
+		       .evidence = { "rdma.devices" });
+	return true;
 }
 
 static void check_mtu(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (skip_without_rdma_device(ctx))
+	if (skip_without_rdma_work(ctx))
 		return;
 	before = ctx->findings->count;
 	for_each_port(d, p, ctx->node) {
-		enum severity severity = SEVERITY_INFO;
 		const char *left_out, *fact = NULL;
 
 		if (!port_is_active(p) || is_management(ctx->endpoints, d))
@@ -85,14 +120,12 @@ static void check_mtu(struct rule_context *ctx)
 				       .observed = left_out, .evidence = { fact });
 			continue;
 		}
-		/* The MTU of InfiniBand is the subnet manager's, that of a link of neither kind (EFA) the
-		 * device's own: only verbs tell it. */
+		/* The subnet manager sets the MTU of InfiniBand, and EFA has its own: only verbs report
+		 * them. */
 		if (!port_is_ethernet(p) && is_known(p->link_layer) &&
 		    !is_known(p->active_mtu_bytes))
 			continue;
-		if (port_is_ethernet(p) && is_job_nic(ctx->endpoints, d))
-			severity = SEVERITY_WARN;
-		check_port_mtu(ctx, d, p, severity);
+		check_port_mtu(ctx, d, p);
 	}
 	if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "no active Ethernet port",
@@ -123,10 +156,9 @@ static void check_flow(struct rule_context *ctx, const struct rdma_device *d,
 		PASS(ctx, .subject = port_name(ctx->arena, d, p), .observed = "global pause",
 		     .evidence = { pause });
 	else if (known_is(interface->pfc_priorities, 0) && known_is(interface->pause, false))
-		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
+		NOTE(ctx, .subject = port_name(ctx->arena, d, p),
 		     .observed = text_printf(ctx, "%s has neither PFC nor global pause",
 					     interface->name.value),
-		     .expected = "one of them, unless the fabric is meant to be lossy with ECN",
 		     .evidence = { pfc, pause });
 	else
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
@@ -153,26 +185,31 @@ static void check_flow_control(struct rule_context *ctx)
 static const struct rule rdma_roce_rules[] = {
 	{
 		.id = "rdma/mtu-small",
-		.title = "An RDMA port works with small packets",
-		.profiles = PROFILE_RDMA_ANY,
+		.title = "RDMA is slow: a port sends packets smaller than 4096 bytes",
+		.profiles = PROFILE_BASE | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
 		.evaluate = check_mtu,
-		.impact = "Bandwidth is lost to headers; with a peer of another MTU connections "
-			  "may fail.",
+		.impact =
+			"Headers use up bandwidth. Connections to a peer with another MTU may fail.",
 		.remedy = "Set the interface's MTU to 4200 or more (9000 is usual) on every node, "
 			  "and on the switches.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The active MTU through verbs on a live host; else the MTU of the "
-			 "interface of the port's GID.",
-		.why = "The RDMA MTU is the largest of 256, 512, 1024, 2048 and 4096 bytes that "
-		       "fits the interface's MTU with its headers: an interface with the standard "
-		       "1500 gives 1024. It works, more slowly. It is information for InfiniBand, "
-		       "where the subnet manager decides, and for NICs that are not those next to "
-		       "the GPUs.",
+		.reads =
+			"On a live host the active MTU through verbs; else the MTU of the interface of the "
+			"port's GID. NCCL on disk.",
+		.why = "The RDMA MTU is the largest of 256, 512, 1024, 2048 and 4096 bytes that fits the interface's "
+		       "MTU with its headers. An interface with the standard 1500 gives 1024. It works, more slowly. "
+		       "NCCL 2.28.7 to 2.30.7 is an exception: its GPU-initiated networking sets 4096 whatever the "
+		       "port has, and hangs. With such an NCCL this is an error in the profiles deepep and nccl-gin. It is a note "
+		       "for InfiniBand, where the subnet manager decides, for NICs that are not next to the GPUs, and "
+		       "on a GB10 unless an RDMA profile is asked for.",
 		.check = "ibv_devinfo | grep active_mtu; ip link",
-		.cost = "Switches and peers must take frames of that size.",
-		.sources = "Linux: include/rdma/ib_addr.h, iboe_get_mtu()\n"
-			   "github.com/autoscriptlabs/nccl-mesh-plugin pull 12",
+		.cost = "Switches and peers must accept frames of that size.",
+		.sources =
+			"Linux 6.1: include/rdma/ib_addr.h, iboe_get_mtu()\n"
+			"NCCL 2.30.7: src/transport/net_ib/gdaki/gin_host_gdaki.cc, gdakiConnectQp()\n"
+			"github.com/NVIDIA/nccl issues 1957, 2255",
 	},
 	{
 		.id = "rdma/flow-control-off",
@@ -180,20 +217,22 @@ static const struct rule rdma_roce_rules[] = {
 		.profiles = PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_flow_control,
-		.impact = "Under load the fabric drops packets: \"transport retry counter "
-			  "exceeded\", or bandwidth that falls to a fraction.",
-		.remedy = "Configure PFC on NICs and switches for the priority that RoCE uses "
-			  "(dcb pfc set, mlnx_qos), with trust by DSCP and ECN; or leave it off "
-			  "on purpose with a fabric that is built for lossy RoCE.",
+		.impact =
+			"If the fabric relies on it, it drops packets under load: \"transport retry counter "
+			"exceeded\", or little bandwidth.",
+		.remedy =
+			"Configure PFC on NICs and switches for the priority that RoCE uses "
+			"(dcb pfc set, mlnx_qos), with trust by DSCP and with ECN. A fabric that is built for "
+			"lossy RoCE needs none.",
 		.activation = ACTIVATION_NOW,
-		.reads = "The kernel's DCB interface (IEEE PFC) and the pause parameters of the "
-			 "interface, on a live host.",
-		.why = "RDMA expects a fabric that seldom drops. Whether it is lossless is "
-		       "decided by NIC and switch together, of which only the NIC is seen here, "
-		       "and ConnectX has ways to live with loss: so this is information. A tree "
-		       "does not have these settings: unknown.",
+		.reads =
+			"The kernel's DCB interface (IEEE PFC) and the interface's pause parameters, on a "
+			"live host.",
+		.why = "RDMA expects a fabric that seldom drops packets. NIC and switch together make it lossless, and "
+		       "only the NIC is visible here. ConnectX can also live with loss. So this is a note. A copy of a "
+		       "node does not have these settings.",
 		.check = "dcb pfc show dev IFACE; mlnx_qos -i IFACE; ethtool -a IFACE",
-		.sources = "Linux: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
+		.sources = "Linux 6.1: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
 			   "github.com/openucx/ucx issue 6000",
 	},
 };

@@ -9,9 +9,7 @@
 #include "query/gpus.h"
 #include "query/job-env.h"
 #include "query/ports.h"
-
-/* NVSHMEM reads NVSHMEM_HCA_PREFIX from this version on; before, the name must have "mlx5" in it. */
-#define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
+#include "query/selection.h"
 
 static size_t count_nics(const struct node *node, const char *driver)
 {
@@ -53,7 +51,7 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 	const char *module = nic ? rdma_half(nic) : NULL;
 
 	if (!nic)
-		NOT_APPLICABLE(ctx, .observed = "no NIC on the PCI bus that RDMA is known of",
+		NOT_APPLICABLE(ctx, .observed = "no NIC with RDMA on the PCI bus",
 			       .evidence = { "pci.devices" });
 	else if (!was_read(ctx->node->rdma.devices))
 		UNKNOWN(ctx, .evidence = { "rdma.devices" });
@@ -62,18 +60,25 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 		     .observed = text_printf(ctx, "%u RDMA devices", ctx->node->rdma.devices.count),
 		     .evidence = { "rdma.devices" });
 	else
-		FAIL(ctx, .subject = module,
+		FAIL(ctx, .subject = module, .needs_module = module,
 		     .observed =
-			     text_printf(ctx, "no RDMA device of the NIC %s, which %s drives%s",
+			     text_printf(ctx, "NIC %s (driver %s) has no RDMA device%s",
 					 nic->bdf.value, nic->driver.value,
 					 node_module(ctx->node, module)
 						 ? ""
 						 : text_printf(ctx, "; %s is not loaded", module)),
 		     .expected = "an RDMA device for each NIC",
-		     .remedy = text_printf(
-			     ctx,
-			     "modprobe %s, and look in the kernel log where it is loaded already.",
-			     module),
+		     .remedy =
+			     node_module(ctx->node, module)
+				     ? text_printf(
+					       ctx,
+					       "Look in the kernel log why %s made no RDMA device.",
+					       module)
+				     : text_printf(ctx, "Load %s, and have it loaded at boot.",
+						   module),
+		     .command = node_module(ctx->node, module)
+					? text_printf(ctx, "dmesg | grep %s", module)
+					: text_printf(ctx, "modprobe %s", module),
 		     .evidence = { "rdma.devices",
 				   fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver"),
 				   "modules.loaded" });
@@ -101,14 +106,16 @@ static void check_no_devices(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "%zu NVIDIA NIC%s, no RDMA device%s", nics, nics == 1 ? "" : "s",
 			     node_module(node, "mlx5_ib") ? "" : "; mlx5_ib is not loaded"),
+		     .needs_module = node_module(node, "mlx5_ib") ? NULL : "mlx5_ib",
 		     .expected = "an RDMA device for each NIC",
 		     .evidence = { "rdma.devices", "modules.loaded" });
 }
 
 /* ---- ports ---- */
 
-/* NICs that jobs use are of the kind that stands next to the GPUs. */
-static bool is_compute(struct rule_context *ctx, const struct rdma_device *device)
+/* A NIC of the kind that is next to the GPUs. Where no NIC is next to one, as in a virtual machine or on a GB10, a
+ * port that is down can be a spare one. */
+static bool is_beside_gpu(struct rule_context *ctx, const struct rdma_device *device)
 {
 	const struct pci_device *own = is_known(device->bdf)
 					       ? node_pci(ctx->node, device->bdf.value)
@@ -121,12 +128,13 @@ static bool is_compute(struct rule_context *ctx, const struct rdma_device *devic
 	return false;
 }
 
-/* Is a port active, as far as is known? With COMPUTE, one of the NICs next to the GPUs: a storage NIC that
- * is up is of no use to a job whose own NICs are all down. */
+/* Is a port active, as far as is known? With COMPUTE, one of the NICs next to the GPUs: a storage NIC that is
+ * up is of no use to a job whose own NICs are all down. */
 static bool any_active(struct rule_context *ctx, bool compute)
 {
 	for_each_port(d, p, ctx->node)
-		if ((!is_known(p->state) || port_is_active(p)) && (!compute || is_compute(ctx, d)))
+		if ((!is_known(p->state) || port_is_active(p)) &&
+		    (!compute || is_beside_gpu(ctx, d)))
 			return true;
 	return false;
 }
@@ -137,30 +145,44 @@ static bool may_be_nvswitch(const struct node *node, const struct pci_device *d)
 	return d && pci_is_mlx(d) && is_unknown(d->sub_model) && gpu_nvswitch_is_nic(&node->pci);
 }
 
+static enum severity severity_down(struct rule_context *ctx, const struct rdma_device *d)
+{
+	if (is_virtual_function(ctx->endpoints, d))
+		return SEVERITY_INFO; /* an idle virtual function is down as intended */
+	if (!any_active(ctx, is_beside_gpu(ctx, d)))
+		return SEVERITY_ERR;
+	/* else a second port, or a spare NIC without a cable */
+	return is_beside_gpu(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO;
+}
+
+static const char *remedy_down(const struct rdma_port *p)
+{
+	if (p->state.value == RDMA_PORT_INIT)
+		return "Start a subnet manager on the fabric, or find out why it does not configure this port.";
+	if (str_is(p->physical_state, "Disabled"))
+		return "Enable the port: on InfiniBand with ibportstate, on Ethernet with ip link set up. Then check "
+		       "cable and transceiver.";
+	return NULL;
+}
+
 static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 		       const struct rdma_port *p, const char *subject)
 {
-	const char *fact = port_fact(ctx->arena, d, p, "state");
+	const char *fact = port_fact(ctx->arena, d, p, "state"), *list = NULL;
 	const char *physical = port_fact(ctx->arena, d, p, "physical_state");
-	enum severity severity = SEVERITY_WARN;
-
-	if (is_virtual_function(ctx->endpoints, d))
-		severity = SEVERITY_INFO; /* an idle virtual function is down by right */
-	else if (!any_active(ctx, is_compute(ctx, d)))
-		severity = SEVERITY_ERR;
-	else if (!is_compute(ctx, d))
-		severity = SEVERITY_INFO; /* a second port or a spare NIC without a cable */
-	FAIL_AS(ctx, severity, .subject = subject,
-		.observed = text_printf(ctx, "%s%s%s", rdma_port_state_words[p->state.value],
+	const char *state = text_printf(ctx, "%s%s%s", rdma_port_state_words[p->state.value],
 					is_known(p->physical_state) ? ", physical state " : "",
-					is_known(p->physical_state) ? p->physical_state.value : ""),
-		.expected = "ACTIVE",
-		.remedy =
-			p->state.value == RDMA_PORT_INIT
-				? "INIT means that the link is up and no subnet manager has configured it: "
-				  "start opensm or look at the fabric's."
-				: NULL,
-		.evidence = { fact, physical });
+					is_known(p->physical_state) ? p->physical_state.value : "");
+	const char *left_out = port_left_out(ctx->arena, ctx->endpoints, d, p, &list);
+
+	if (left_out)
+		NOTE(ctx, .subject = subject,
+		     .observed = text_printf(ctx, "%s; %s", state, left_out),
+		     .evidence = { fact, list });
+	else
+		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject, .observed = state,
+			.expected = "ACTIVE", .remedy = remedy_down(p),
+			.evidence = { fact, physical });
 }
 
 /* A bond of both ports of a NIC is active while one of them is. */
@@ -170,13 +192,14 @@ static void check_active(struct rule_context *ctx, const struct rdma_device *d,
 	const struct net_interface *leg = port_leg_down(ctx->node, d, p);
 
 	if (leg)
-		FAIL_AS(ctx, is_compute(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO, .subject = subject,
-			.observed = text_printf(ctx, "%s of the bond that it runs over is %s",
+		FAIL_AS(ctx, is_beside_gpu(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = subject,
+			.observed = text_printf(ctx, "%s, one port of the bond, is %s",
 						leg->name.value, leg->state.value),
 			.expected = "both ports of the bond up",
 			.impact =
-				"Half of the bond's bandwidth, or its reserve, is gone: the rest goes with the "
-				"other port.",
+				"The bond has half of its bandwidth and no reserve. If the other port fails, the "
+				"link is gone.",
 			.evidence = { fact, fact_path(ctx->arena, "net.interfaces", leg->name.value,
 						      "state") });
 	else
@@ -223,6 +246,69 @@ static void check_ports(struct rule_context *ctx)
 
 /* ---- IBGDA ---- */
 
+/* From this release on NCCL's GPU-initiated networking drives EFA, by the plugin aws-ofi-nccl 1.21
+ * (aws-ofi-nccl: doc/gin-getting-started.md). */
+#define NCCL_EFA "2.31.2"
+
+static void check_efa_gin(struct rule_context *ctx, const struct rdma_device *d, const char *fact)
+{
+	const struct software_item *nccl = node_software(ctx->node, "nccl");
+	const char *version =
+		nccl ? fact_path(ctx->arena, "software.items", nccl->path.value, "version") : NULL;
+
+	if (!nccl)
+		UNKNOWN(ctx, .subject = d->name.value,
+			.observed = "EFA needs NCCL " NCCL_EFA ", and no NCCL was found here",
+			.evidence = { "software.items", fact });
+	else if (version_compare(nccl->version.value, NCCL_EFA) < 0)
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = text_printf(ctx, "EFA, and NCCL is %s", nccl->version.value),
+		     .expected = "NCCL " NCCL_EFA " and aws-ofi-nccl 1.21, or a ConnectX NIC",
+		     .remedy =
+			     "Upgrade NCCL to " NCCL_EFA
+			     " or later and aws-ofi-nccl to 1.21 or later, and use NCCL GIN. NVSHMEM IBGDA "
+			     "does not drive EFA.",
+		     .evidence = { fact, version });
+	else
+		NOTE(ctx, .subject = d->name.value,
+		     .observed = text_printf(
+			     ctx, "EFA: GIN of NCCL %s drives it, NVSHMEM IBGDA does not",
+			     nccl->version.value),
+		     .evidence = { fact, version });
+}
+
+/* True when the device fits. */
+static bool check_device(struct rule_context *ctx, const struct rdma_device *d)
+{
+	const struct pci_device *pci = is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value) : NULL;
+	const struct nic_model *model = pci ? nic_model(pci) : NULL;
+	const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value, "driver");
+
+	if (!is_known(d->driver))
+		UNKNOWN(ctx, .subject = d->name.value, .evidence = { fact });
+	else if (is_efa(d))
+		check_efa_gin(ctx, d, fact);
+	else if (!str_is(d->driver, "mlx5_core"))
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = text_printf(ctx, "driver %s", d->driver.value),
+		     .expected = "a ConnectX-4 or later, driver mlx5_core", .evidence = { fact });
+	else if (model && !model->generation && !model->virtual_function)
+		FAIL(ctx, .subject = d->name.value, .observed = model->name,
+		     .expected = "a ConnectX-4 or later",
+		     .evidence = {
+			     fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id") });
+	else
+		return true;
+	return false;
+}
+
+/* Changes the severity of what the rule has said since BEFORE. */
+static void regrade(struct rule_context *ctx, size_t before, enum severity severity)
+{
+	for (size_t i = before; i < ctx->findings->count; i++)
+		finding_set_severity(&((struct finding *)ctx->findings->items)[i], severity);
+}
+
 static void check_unsupported(struct rule_context *ctx)
 {
 	size_t good = 0, before;
@@ -230,77 +316,89 @@ static void check_unsupported(struct rule_context *ctx)
 	if (skip_without_rdma(ctx))
 		return;
 	before = ctx->findings->count;
-	for_each(d, &ctx->node->rdma.devices) {
-		const struct pci_device *pci = is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value)
-								: NULL;
-		const struct nic_model *model = pci ? nic_model(pci) : NULL;
-		const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value, "driver");
-
-		if (!is_known(d->driver))
-			UNKNOWN(ctx, .subject = d->name.value, .evidence = { fact });
-		else if (!str_is(d->driver, "mlx5_core"))
-			FAIL(ctx, .subject = d->name.value,
-			     .observed = text_printf(ctx, "driven by %s", d->driver.value),
-			     .expected = "a ConnectX-4 or later, driven by mlx5_core",
-			     .evidence = { fact });
-		else if (model && !model->generation && !model->virtual_function)
-			FAIL(ctx, .subject = d->name.value, .observed = model->name,
-			     .expected = "a ConnectX-4 or later",
-			     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
-						     "device_id") });
-		else
-			good++;
-	}
-	/* One NIC that works is enough; others are left out of the job's list. */
+	for_each(d, &ctx->node->rdma.devices)
+		good += check_device(ctx, d);
+	/* One NIC that works is enough; the job's list leaves out the others. */
 	if (good)
-		for (size_t i = before; i < ctx->findings->count; i++) {
-			struct finding *f = &((struct finding *)ctx->findings->items)[i];
-
-			finding_set_severity(f, SEVERITY_INFO);
-		}
+		regrade(ctx, before, SEVERITY_INFO);
 	if (good && ctx->findings->count == before)
 		PASS(ctx, .evidence = { "rdma.devices" });
 }
 
-static bool prefix_is_set(struct rule_context *ctx, const char **prefix)
-{
-	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
+/* ---- names ---- */
 
-	*prefix = node_env(ctx->node, "NVSHMEM_HCA_PREFIX");
-	if (!*prefix || !**prefix)
-		return false;
-	return !nvshmem || version_compare(nvshmem->version.value, NVSHMEM_HCA_PREFIX_SINCE) >= 0;
+/* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */
+#define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
+/* NVSHMEM takes all names but those with "smi" from this release on; before, those with "mlx5" only. */
+#define NVSHMEM_TAKES_ALL "3.6"
+
+/* A device's name has this part, or must not have it. */
+struct name_filter {
+	const char *part;
+	bool excludes;
+	bool assumed; /* no NVSHMEM was found: what the older releases need */
+};
+
+static struct name_filter find_filter(const struct node *node)
+{
+	const struct software_item *nvshmem = node_software(node, "nvshmem");
+	const char *prefix = node_env(node, "NVSHMEM_HCA_PREFIX");
+	const char *version = nvshmem ? nvshmem->version.value : NULL;
+	bool takes_all = version && version_compare(version, NVSHMEM_TAKES_ALL) >= 0;
+
+	if (prefix && *prefix &&
+	    (!version || version_compare(version, NVSHMEM_HCA_PREFIX_SINCE) >= 0)) {
+		bool excludes = *prefix == '^' && (takes_all || !version);
+
+		return (struct name_filter){ prefix + excludes, excludes, false };
+	}
+	if (takes_all)
+		return (struct name_filter){ "smi", true, false };
+	return (struct name_filter){ "mlx5", false, !version };
+}
+
+static bool takes_name(const struct name_filter *filter, const char *name)
+{
+	return !strstr(name, filter->part) == filter->excludes;
+}
+
+static void fail_name(struct rule_context *ctx, const struct rdma_device *d,
+		      const struct name_filter *filter)
+{
+	FAIL_AS(ctx, filter->assumed ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
+		.observed = text_printf(ctx, "the name has %s \"%s\" in it%s",
+					filter->excludes ? "a" : "no", filter->part,
+					filter->assumed
+						? ", which NVSHMEM before " NVSHMEM_TAKES_ALL
+						  " needs; no NVSHMEM was found here"
+						: ""),
+		.expected = "a name that NVSHMEM accepts",
+		.evidence = { fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
 }
 
 static void check_renamed(struct rule_context *ctx)
 {
-	const char *prefix;
+	struct name_filter filter = find_filter(ctx->node);
 	size_t right = 0, unread = 0, maybe = 0, before;
 
 	if (skip_without_rdma(ctx))
 		return;
 	before = ctx->findings->count;
-	if (!prefix_is_set(ctx, &prefix))
-		prefix = "mlx5";
 	for_each(d, &ctx->node->rdma.devices) {
 		maybe += is_unknown(d->driver);
-		unread += is_unknown(d->driver) && !strstr(d->name.value, prefix);
+		unread += is_unknown(d->driver) && !takes_name(&filter, d->name.value);
 		if (!str_is(d->driver, "mlx5_core"))
 			continue;
-		if (strstr(d->name.value, prefix))
+		if (takes_name(&filter, d->name.value))
 			right++;
 		else
-			FAIL(ctx, .subject = d->name.value,
-			     .observed = text_printf(ctx, "the name has no \"%s\" in it", prefix),
-			     .expected = "a name that NVSHMEM takes for an mlx5 device",
-			     .evidence = { fact_path(ctx->arena, "rdma.devices", d->name.value,
-						     "driver") });
+			fail_name(ctx, d, &filter);
 	}
-	if (right && ctx->findings->count > before)
-		for (size_t i = before; i < ctx->findings->count; i++)
-			((struct finding *)ctx->findings->items)[i].severity = SEVERITY_WARN;
-	if (ctx->findings->count > before)
+	if (ctx->findings->count > before) {
+		if (right)
+			regrade(ctx, before, SEVERITY_WARN);
 		return;
+	}
 	if (unread)
 		UNKNOWN(ctx, .observed = "the driver of a device with another name was not read",
 			.evidence = { "rdma.devices" });
@@ -340,24 +438,24 @@ static void check_dmabuf_fact(struct rule_context *ctx, const struct rdma_device
 		     .evidence = {
 			     fact_path(ctx->arena, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (yes)
-		NOTE(ctx, .observed = "DMA-BUF works; there is no peer memory",
-		     .expected = "nothing; one of the two is enough",
+		NOTE(ctx, .observed = "DMA-BUF works; no peer memory module is loaded",
 		     .evidence = {
 			     fact_path(ctx->arena, "rdma.devices", yes->name.value, "dmabuf") });
 	else if (peermem)
-		NOTE(ctx, .observed = "peer memory works; the kernel registers no DMA-BUF",
-		     .expected = "nothing; one of the two is enough",
+		NOTE(ctx,
+		     .observed = "a peer memory module is loaded; the kernel registers no DMA-BUF",
 		     .evidence = {
 			     fact_path(ctx->arena, "rdma.devices", no->name.value, "dmabuf") });
 	else
 		FAIL(ctx,
-		     .observed = "the kernel registers no DMA-BUF, and there is no peer memory",
-		     .expected = "one of the two",
+		     .observed =
+			     "the kernel registers no DMA-BUF, and no peer memory module is loaded",
+		     .expected = "DMA-BUF, or nvidia_peermem loaded",
 		     .evidence = { fact_path(ctx->arena, "rdma.devices", no->name.value, "dmabuf"),
 				   "modules.loaded" });
 }
 
-/* Without an answer of verbs: what the versions say. */
+/* The device was not asked through verbs: the versions decide. */
 static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 {
 	const struct node *node = ctx->node;
@@ -371,18 +469,19 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		 (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || has_ofed(node)))
 		PASS(ctx,
 		     .observed =
-			     "by its version the kernel registers DMA-BUFs; verbs were not asked",
+			     "this kernel registers DMA-BUFs by its version; the device was not asked",
 		     .evidence = { "os.kernel", "driver.flavour" });
 	else if (peermem)
-		NOTE(ctx, .observed = "peer memory; no DMA-BUF by the versions",
-		     .expected = "nothing; one of the two is enough",
+		NOTE(ctx,
+		     .observed =
+			     "a peer memory module is loaded; kernel and driver are too old for DMA-BUF",
 		     .evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
 	else
 		FAIL(ctx,
-		     .observed = text_printf(ctx,
-					     "%s kernel modules on kernel %s, and no peer memory",
-					     driver_flavour_words[node->driver.flavour.value],
-					     node->os.kernel.value),
+		     .observed = text_printf(
+			     ctx, "%s kernel modules on kernel %s, and no peer memory module",
+			     driver_flavour_words[node->driver.flavour.value],
+			     node->os.kernel.value),
 		     .expected = "DMA-BUF (open modules, kernel " KERNEL_DMABUF
 				 " or OFED) or nvidia_peermem",
 		     .evidence = { "os.kernel", "driver.flavour", "modules.loaded" });
@@ -392,14 +491,16 @@ static void fail_without_dmabuf(struct rule_context *ctx, const struct job_value
 				const char *whose)
 {
 	FAIL(ctx, .subject = v->name,
-	     .observed = text_printf(ctx,
-				     "%s: %s does without DMA-BUF, and there is no peer memory",
-				     job_value_text(ctx->arena, ctx->node, v), whose),
+	     .observed = text_printf(
+		     ctx, "%s: %s does not use DMA-BUF, and no peer memory module is loaded",
+		     job_value_text(ctx->arena, ctx->node, v), whose),
 	     .expected = text_printf(ctx, "%s not set, or nvidia_peermem loaded", v->name),
+	     .remedy = text_printf(
+		     ctx, "Unset %s in the job's environment, or load nvidia_peermem.", v->name),
 	     .evidence = { v->fact, "modules.loaded" });
 }
 
-/* What a job is told not to use is not there for it. NCCL: src/init.cc, NCCL_PARAM(DmaBufEnable);
+/* A job cannot use what its environment switches off. NCCL: src/init.cc, NCCL_PARAM(DmaBufEnable);
  * NVSHMEM: src/modules/transport/common/env_defs.h. */
 static void check_dmabuf_variables(struct rule_context *ctx)
 {
@@ -422,7 +523,8 @@ static void check_efa(struct rule_context *ctx, const struct rdma_device *d, boo
 	if (reaches)
 		PASS(ctx,
 		     .observed = is_known(d->p2p)
-					 ? text_printf(ctx, "EFA's driver reaches GPU memory: %s",
+					 ? text_printf(ctx,
+						       "EFA's driver reaches GPU memory through %s",
 						       d->p2p.value)
 					 : "EFA's driver reaches GPU memory",
 		     .evidence = { fact });
@@ -470,23 +572,26 @@ static void check_dmabuf(struct rule_context *ctx)
 static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/no-devices",
-		.title = "There are NICs for RDMA but no RDMA device",
+		.title = "There is no RDMA: the NICs have no RDMA device",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_no_devices,
-		.impact = "No RDMA at all: NCCL uses sockets, IBGDA does not start.",
+		.impact = "NCCL uses TCP sockets, and NVSHMEM IBGDA does not start.",
 		.remedy =
-			"modprobe mlx5_ib, or start openibd where MLNX_OFED is installed; have it done at "
-			"boot.",
+			"Load mlx5_ib (with MLNX_OFED: start openibd), and have it loaded at boot.",
+		.command = "modprobe mlx5_ib",
 		.fix = { "load-module", { "mlx5_ib" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/mlx5-not-loaded" },
 		.reads =
-			"NVIDIA (15b3) network functions on the PCI bus, others by their driver (bnxt_en, ice, "
-			"qede, cxgb4, hns3), and /sys/class/infiniband.",
-		.why = "mlx5_core alone makes a network interface; mlx5_ib adds the RDMA device, as bnxt_re does "
-		       "for Broadcom's and irdma for Intel's NICs.",
+			"NVIDIA (15b3) network functions on the PCI bus; NICs of other makers by their driver "
+			"(bnxt_en, ice, qede, cxgb4, hns3); /sys/class/infiniband.",
+		.why = "mlx5_core alone makes a network interface. mlx5_ib adds the RDMA device. Broadcom's NICs need "
+		       "bnxt_re for it, and Intel's need irdma.",
 		.check = "ls /sys/class/infiniband; lsmod | grep mlx5_ib",
-		.sources = "Linux: drivers/infiniband/hw",
+		.sources =
+			"Linux 6.1: drivers/infiniband/hw (mlx5, bnxt_re, irdma, qedr, cxgb4, hns), Kconfig\n"
+			"github.com/NVIDIA/nccl issue 958",
 	},
 	{
 		.id = "rdma/port-not-active",
@@ -495,67 +600,79 @@ static const struct rule rdma_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ports,
 		.impact =
-			"Jobs that use this port fail or hang; with none active there is no RDMA.",
+			"Jobs that use this port fail or hang. If no port is active, there is no RDMA.",
 		.remedy =
 			"Check the cable, the switch port and, for InfiniBand, the subnet manager.",
+		.follows = { "rdma/port-init-no-sm" },
 		.reads =
-			"state and phys_state of every port in /sys/class/infiniband; the interfaces of a NIC "
-			"whose ports are a bond.",
-		.why = "Only ACTIVE carries traffic. It is an error when no port is active, or none of the NICs "
-		       "of the kind next to the GPUs, a warning for one of these, and information for spare "
-		       "ports, NICs of another kind and idle virtual functions. That an IPoIB interface is down "
-		       "says nothing. A bond of a NIC's two ports is one RDMA device, which stays ACTIVE with "
-		       "one of them.",
+			"state and phys_state of every port in /sys/class/infiniband; the interfaces of a bond; "
+			"NCCL_IB_HCA and NVSHMEM_HCA_LIST.",
+		.why = "Only ACTIVE carries traffic. The finding is an error when no port is active, or no port of the "
+		       "NICs next to the GPUs. It is a warning for one of those. It is a note for a spare port, for a NIC "
+		       "of another kind, for an idle virtual function, and for a port that the job's list leaves out. "
+		       "An IPoIB interface may be down. A bond of a NIC's two ports is one RDMA device, which stays "
+		       "ACTIVE with one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
-		.sources = "InfiniBand Architecture Specification, PortState\n"
-			   "Linux: Documentation/ABI/stable/sysfs-class-infiniband",
+		.sources = "InfiniBand Architecture Specification volume 1, 14.2.5.6 (PortState)\n"
+			   "Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			   "github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
 	},
 	{
 		.id = "rdma/nic-unsupported-for-ibgda",
-		.title = "GPU-initiated networking does not drive this NIC",
-		.profiles = PROFILE_DEEPEP,
+		.title = "GPU-initiated networking does not work with this NIC",
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unsupported,
-		.impact = "NVSHMEM IBGDA passes over the device; with no other it does not start.",
-		.remedy = "Use a ConnectX-4 or later, or another transport.",
-		.reads = "Driver and PCI id of every RDMA device.",
-		.why = "IBGDA writes an mlx5 device's queues and doorbells itself. Other NICs (eRDMA, EFA, "
-		       "bnxt_re, irdma) have other ones. With at least one that fits, the others are "
-		       "information.",
+		.impact =
+			"NVSHMEM IBGDA skips the device, and does not start if there is no other one. NCCL GIN has "
+			"no GPU-initiated path on it.",
+		.remedy = "Use a ConnectX-4 or later, or another transport than IBGDA.",
+		.reads = "Driver and PCI id of every RDMA device; NCCL on disk.",
+		.why = "IBGDA and NCCL's GDAKI write the queues and doorbells of an mlx5 device themselves. eRDMA, "
+		       "bnxt_re and irdma have others. NCCL " NCCL_EFA
+		       " drives EFA through aws-ofi-nccl 1.21; NVSHMEM IBGDA does not. If at least one NIC fits, the "
+		       "others are notes.",
 		.check = "ls -l /sys/class/infiniband/*/device/driver",
-		.sources = "NVSHMEM: src/modules/transport/ibgda/ibgda.cpp\n"
+		.sources = "NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp\n"
+			   "NCCL 2.30.7: src/transport/net_ib/gin.cc, ncclGinIbGdakiInitOnce()\n"
+			   "aws-ofi-nccl (2026-08-21): doc/gin-getting-started.md\n"
 			   "github.com/deepseek-ai/DeepEP issue 202",
 	},
 	{
 		.id = "rdma/device-renamed-not-mlx5",
-		.title = "An RDMA device has a name that NVSHMEM does not take",
+		.title = "NVSHMEM skips an RDMA device because of its name",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_renamed,
-		.impact = "IBGDA passes over it: \"device is not supported\".",
+		.impact = "IBGDA skips the device: \"device ... is not supported\".",
 		.remedy =
-			"Name the devices mlx5_N again (a udev rule with NAME_FALLBACK or rdma dev set ... "
-			"name), or set NVSHMEM_HCA_PREFIX with NVSHMEM 3.4.5 or later.",
+			"Name the devices mlx5_N again (a udev rule with NAME_FALLBACK, or rdma dev set NAME name "
+			"mlx5_N). Or set NVSHMEM_HCA_PREFIX, or use NVSHMEM " NVSHMEM_TAKES_ALL
+			" or later.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"The names of RDMA devices that mlx5_core drives, NVSHMEM_HCA_PREFIX of the process "
-			"asked for, the NVSHMEM found on disk.",
-		.why = "NVSHMEM looks for \"mlx5\" in the name; rdma-core's udev rules can name devices "
-		       "ibp..., rocep... or as the site likes.",
+			"The names of RDMA devices with the driver mlx5_core; NVSHMEM_HCA_PREFIX; NVSHMEM on disk.",
+		.why = "NVSHMEM before " NVSHMEM_TAKES_ALL
+		       " accepts a device only if its name contains NVSHMEM_HCA_PREFIX, by default \"mlx5\". From "
+		       "3.6 on the default is \"^smi\": every name that does not contain \"smi\". The manual still "
+		       "says \"mlx5\". rdma-core's udev rules can name devices ibp... or rocep...",
 		.check = "ls /sys/class/infiniband",
 		.sources =
-			"NVSHMEM: ibgda.cpp; release notes 3.4.5\nrdma-core: kernel-boot/rdma-persistent-"
-			"naming.rules",
+			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, env_defs.h\n"
+			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h and transport_ib_common.cpp, "
+			"nvshmemt_check_hca_prefix()\n"
+			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules",
 	},
 	{
 		.id = "rdma/dmabuf-unsupported",
-		.title = "The NIC has no way to GPU memory, or only one",
+		.title = "The NIC cannot reach GPU memory",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_dmabuf,
-		.impact = "Without either, every transfer is copied through host memory.",
-		.remedy = "Use the open kernel modules with a kernel from " KERNEL_DMABUF
-			  " on (or OFED), or load nvidia-peermem.",
+		.impact = "Every transfer is copied through host memory.",
+		.remedy =
+			"Load nvidia_peermem. Or install the open kernel modules on Linux " KERNEL_DMABUF
+			" or later, or with OFED.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
@@ -563,16 +680,20 @@ static const struct rule rdma_rules[] = {
 			     "modules/peermem-not-built-for-kernel" },
 		.trial = TRIAL_REGISTRATION_WITH_NIC,
 		.reads =
-			"What ibv_reg_dmabuf_mr answers for a file descriptor of -1 (EBADF: supported; "
-			"EOPNOTSUPP, EPROTONOSUPPORT: not), as NCCL asks; else kernel, flavour and OFED; and "
-			"the loaded modules; what EFA's driver says in p2p or gdr; NCCL_DMABUF_ENABLE (also of nccl.conf) and "
-			"NVSHMEM_IB_DISABLE_DMABUF of the process asked about.",
-		.why = "The command behind it came with Linux " KERNEL_DMABUF
-		       "; OFED brings it to older kernels, so the probe outranks the number.",
+			"On a live host whether ibv_reg_dmabuf_mr works (EBADF for a descriptor of -1), as NCCL asks "
+			"it. Else the kernel's version, the driver's flavour and OFED. The loaded modules. p2p or gdr "
+			"of EFA devices. NCCL_DMABUF_ENABLE and NVSHMEM_IB_DISABLE_DMABUF.",
+		.why = "DMA-BUF or a peer memory module is enough; with one of them this is a pass or a note. The "
+		       "system call came with Linux " KERNEL_DMABUF
+		       ", and OFED brings it to older kernels. So the device's own answer counts more than the "
+		       "version. EFA's driver says itself whether it reaches GPU memory.",
 		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",
-		.sources = "NCCL: src/transport/net_ib/gdr.cc\nLinux commit bfe0cc6eb249\n"
-			   "amzn-drivers: kernel/linux/efa/src/efa_sysfs.c, efa_p2p.c\n"
-			   "github.com/aws/aws-ofi-nccl pull 618",
+		.sources =
+			"NCCL 2.30.7: src/transport/net_ib/gdr.cc; src/init.cc, NCCL_PARAM(DmaBufEnable)\n"
+			"Linux commit bfe0cc6eb249 (5.12)\n"
+			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h\n"
+			"amzn-drivers: kernel/linux/efa/src/efa_sysfs.c, efa_p2p.c, RELEASENOTES.md (1.16.0)\n"
+			"github.com/aws/aws-ofi-nccl pull 618",
 	},
 };
 

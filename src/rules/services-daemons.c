@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services-daemons.c - services that should run and do not, and why (rules services/...). */
+/* services-daemons.c - services that should run and do not, and why (rule services/daemon-down). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "query/kind.h"
 #include "query/service-cause.h"
 
-/* ---- which, and what it does to the node that one is down ---- */
+/* ---- the services, and what breaks without each ---- */
 
 struct daemon {
 	const char *unit;
@@ -18,28 +18,27 @@ struct daemon {
 static const struct daemon daemons[] = {
 	{ "containerd.service", SEVERITY_ERR, "No container starts on this node." },
 	{ "crio.service", SEVERITY_ERR, "No pod starts on this node." },
-	{ "dcgm-exporter.service", SEVERITY_WARN, "Nobody sees this node's GPU metrics." },
-	{ "docker.service", SEVERITY_ERR, "No container of Docker's starts on this node." },
-	{ "gdrcopy.service", SEVERITY_WARN,
-	  "GDRCopy is not there: small copies go by a slower path." },
-	{ "gdrdrv.service", SEVERITY_WARN,
-	  "GDRCopy is not there: small copies go by a slower path." },
+	{ "dcgm-exporter.service", SEVERITY_WARN, "GPU metrics of this node are not exported." },
+	{ "docker.service", SEVERITY_ERR, "Docker starts no container on this node." },
+	{ "gdrcopy.service", SEVERITY_WARN, "GDRCopy is not available: small copies are slower." },
+	{ "gdrdrv.service", SEVERITY_WARN, "GDRCopy is not available: small copies are slower." },
 	{ "kubelet.service", SEVERITY_ERR, "Kubernetes starts no pod on this node." },
 	{ "nv_peer_mem.service", SEVERITY_WARN, "NICs may not reach GPU memory." },
 	{ "nvidia-cdi-refresh.service", SEVERITY_WARN,
-	  "The CDI specification is not made anew when the driver changes." },
+	  "The CDI specification is not renewed when the driver changes." },
 	{ "nvidia-dcgm.service", SEVERITY_WARN, "GPU health and metrics are not collected." },
 	{ "nvidia-imex.service", SEVERITY_ERR,
 	  "Memory of GPUs in other trays cannot be mapped: fabric handles fail." },
 	{ "nvidia-persistenced.service", SEVERITY_WARN,
-	  "GPUs are set up anew for each job, which takes seconds, and lose their settings between jobs." },
+	  "GPUs are initialized for each job, which takes seconds, and lose their settings between jobs." },
 	{ "openibd.service", SEVERITY_WARN, "OFED's RDMA modules may not be loaded." },
-	{ "opensm.service", SEVERITY_ERR, "The InfiniBand subnet may be without its manager." },
-	{ "opensmd.service", SEVERITY_ERR, "The InfiniBand subnet may be without its manager." },
-	{ "rdma-ndd.service", SEVERITY_INFO, "RDMA devices are not described by the host's name." },
+	{ "opensm.service", SEVERITY_ERR, "The InfiniBand subnet may have no manager." },
+	{ "opensmd.service", SEVERITY_ERR, "The InfiniBand subnet may have no manager." },
+	{ "rdma-ndd.service", SEVERITY_INFO,
+	  "RDMA devices do not have the host's name in their description." },
 	{ "slurmd.service", SEVERITY_ERR, "Slurm sends no jobs to this node." },
 	{ "systemd-modules-load.service", SEVERITY_WARN,
-	  "Modules that are to be loaded at boot may be missing." },
+	  "Modules that are configured for boot may be missing." },
 };
 
 static const struct daemon *find_daemon(struct fact_str unit)
@@ -69,7 +68,7 @@ static const char *state_text(struct rule_context *ctx, const struct service *s)
 	const char *ending = service_ending(ctx->arena, s);
 
 	if (is_restarting(s))
-		return text_printf(ctx, "starts and ends again and again (%" PRIu64 " times)",
+		return text_printf(ctx, "was restarted %" PRIu64 " times and ends each time",
 				   s->restarts.value);
 	if (service_condition(s) == SERVICE_FAILED)
 		return ending ? text_printf(ctx, "has failed (%s)", ending) : "has failed";
@@ -86,7 +85,7 @@ static const char *full_text(struct rule_context *ctx, const struct service *s,
 	if (cause->text)
 		text = text_printf(ctx, "%s: %s", text, cause->text);
 	if (word)
-		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
+		text = text_printf(ctx, "%s. Last line (%s): %.200s", text, word->file.value,
 				   word->text.value);
 	return text;
 }
@@ -94,9 +93,7 @@ static const char *full_text(struct rule_context *ctx, const struct service *s,
 static const char *default_remedy(struct rule_context *ctx, const struct service *s)
 {
 	return text_printf(
-		ctx,
-		"journalctl -b -u %s says why; to start it again without curing that repeats the "
-		"failure.",
+		ctx, "Read journalctl -b -u %s and correct the cause before you start it again.",
 		s->unit.value);
 }
 
@@ -112,7 +109,7 @@ static void fail(struct rule_context *ctx, const struct daemon *daemon, const st
 			      cause.fact });
 }
 
-/* Enabled, and nothing says why it does not run. */
+/* Enabled, and the reason why it does not run is not known. */
 static void check_stopped(struct rule_context *ctx, const struct daemon *daemon,
 			  const struct service *s)
 {
@@ -120,7 +117,7 @@ static void check_stopped(struct rule_context *ctx, const struct daemon *daemon,
 		fail(ctx, daemon, s);
 	else
 		NOTE(ctx, .subject = s->unit.value,
-		     .observed = "enabled, and does not run; nothing says that it failed",
+		     .observed = "enabled, and does not run; no failure is recorded",
 		     .evidence = {
 			     fact_path(ctx->arena, "services.units", s->unit.value, "active") });
 }
@@ -130,7 +127,7 @@ static bool is_enabled(const struct service *s)
 	return is_known(s->enabled) && str_starts(s->enabled, "enabled");
 }
 
-/* On a node of compute domains nvidia-imex is the DRA driver's: services/imex-beside-dra. */
+/* With compute domains the DRA driver runs IMEX: services/imex-beside-dra. */
 static bool is_not_wanted(const struct node *node, const struct service *s)
 {
 	return str_is(s->unit, "nvidia-imex.service") && node_is(node, KIND_COMPUTE_DOMAINS);
@@ -163,7 +160,7 @@ static void check_one(struct rule_context *ctx, const struct daemon *daemon,
 		if (is_enabled(s))
 			UNKNOWN(ctx, .subject = s->unit.value,
 				.observed =
-					"whether it runs, or how its last run ended, was not recorded",
+					"whether it runs, or how its last run ended, is not known",
 				.evidence = { fact });
 		break;
 	default:
@@ -180,7 +177,7 @@ static void check_daemons(struct rule_context *ctx)
 	if (!was_read(node->services.units)) {
 		UNKNOWN(ctx,
 			.observed = is_known(node->os.container)
-					    ? "a container does not see the services of its host"
+					    ? "a container cannot see its host's services"
 					    : NULL,
 			.evidence = { "services.units" });
 		return;
@@ -201,7 +198,7 @@ static void check_daemons(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "services.units",
 						     unread->unit.value, "load") });
 	else
-		NOT_APPLICABLE(ctx, .observed = "none of the services that matter is installed",
+		NOT_APPLICABLE(ctx, .observed = "none of the services is installed",
 			       .evidence = { "services.units" });
 }
 
@@ -213,23 +210,24 @@ static const struct rule services_daemons_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_daemons,
-		.impact = "Jobs do not reach the node, or find it without what the service does.",
-		.remedy = "journalctl -b -u UNIT says why; cure that, then systemctl restart UNIT.",
+		.impact = "Jobs do not reach the node, or lack what the service provides.",
+		.remedy =
+			"Find the reason in journalctl -b -u UNIT and correct it, then systemctl restart UNIT.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/loaded", "dev/nvidia-nodes-missing" },
 		.reads =
-			"systemd's word on the units (result, exit status, restarts), their unit files and drop-ins, "
-			"the program and the libraries that it needs, the files and users that it names, the last "
-			"lines of the journal, /var/log/syslog or messages, and of the service's own log.",
-		.why = "\"failed\" alone does not say what to do. A library that is nowhere in the loader's path, a "
-		       "program, file or user that the unit names and is not there, a version that is not the "
-		       "driver's, and lines that are known (data/service-words.tsv) do. A service that is enabled, "
-		       "does not run and shows no failure is a note: somebody stopped it, or a condition of its "
-		       "unit does not hold. fabric manager has a rule of its own.",
+			"What systemd reports of the units (result, exit status, restarts); unit files and drop-ins. The "
+			"program, the libraries that it needs, and the files and users that the unit names. The last lines "
+			"of the journal, of /var/log/syslog or messages, and of the service's own log.",
+		.why = "\"failed\" alone does not say what to do. The reason can be a missing library, program, file or "
+		       "user, a version that is not the driver's, or a known line of the log (data/service-words.tsv). A "
+		       "service that is enabled and does not run, without a failure, is a note: it was stopped, or a "
+		       "condition of its unit is not met. Fabric manager has its own rule.",
 		.check = "systemctl --failed; systemctl status UNIT; journalctl -b -u UNIT",
-		.sources = "systemd.service(5); systemd.exec(5), Process Exit Codes; ld.so(8)\n"
-			   "org.freedesktop.systemd1(5)\n"
-			   "github.com/siderolabs/extensions issue 1073",
+		.sources =
+			"systemd.exec(5) of systemd 252: Process Exit Codes\nsystemd.service(5); ld.so(8)\n"
+			"org.freedesktop.systemd1(5)\n"
+			"github.com/siderolabs/extensions issue 1073",
 	},
 };
 

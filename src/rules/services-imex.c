@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services-imex.c - nvidia-imex, which lets GPUs of several trays map each other's memory (rules services/...). */
+/* services-imex.c - nvidia-imex, by which GPUs of several trays map each other's memory (rules services/...). */
 #include "evaluate/references.h"
 #include "query/kind.h"
 
@@ -28,10 +28,9 @@ static bool counts(const struct node *node, const struct reference *r)
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (str_is(r->role, "own address"))
-		return "Write the address by which the other nodes of the domain reach this one into "
-		       "/etc/nvidia-imex/nodes_config.cfg, the same file on all of them, then systemctl restart "
-		       "nvidia-imex.";
-	return text_printf(ctx, "Correct %s in %s, then systemctl restart nvidia-imex.",
+		return "Write this node's address into /etc/nvidia-imex/nodes_config.cfg. The file lists all nodes of the "
+		       "domain and is the same on each. Then run systemctl restart nvidia-imex.";
+	return text_printf(ctx, "Correct %s in %s, then run systemctl restart nvidia-imex.",
 			   r->role.value, r->file.value);
 }
 
@@ -39,8 +38,8 @@ static void check_configuration(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_IMEX,
-		.none = "no configuration of nvidia-imex",
-		.expected = "an address of this node among those of the domain",
+		.none = "nvidia-imex is not configured",
+		.expected = "an address of this node in the list",
 		.counts = counts,
 		.grade = grade,
 		.remedy = remedy,
@@ -71,16 +70,14 @@ static void check_beside(struct rule_context *ctx)
 	else if (reference_of_role(ctx->node, REFERENCE_IMEX, IMEX_SOCKET_KEY))
 		NOTE(ctx,
 		     .observed =
-			     "the host's nvidia-imex takes commands by a socket: right where the DRA driver "
-			     "is set to imex.mode=hostManaged, and wrong with its default",
+			     "the host's nvidia-imex has a command socket: right if the DRA driver has "
+			     "imex.mode=hostManaged, and wrong with its default",
 		     .evidence = { fact, domains.fact });
 	else
 		FAIL_AS(ctx, runs ? SEVERITY_ERR : SEVERITY_WARN,
 			.observed =
-				runs ? "nvidia-imex runs on the host, beside the DRA driver's compute "
-				       "domain plugin"
-				     : "nvidia-imex is enabled on the host, beside the DRA driver's compute "
-				       "domain plugin",
+				runs ? "nvidia-imex runs on the host, and the DRA driver has its own"
+				     : "nvidia-imex is enabled on the host, and the DRA driver has its own",
 			.expected = "nvidia-imex disabled on the host",
 			.evidence = { fact, domains.fact });
 }
@@ -88,49 +85,51 @@ static void check_beside(struct rule_context *ctx)
 static const struct rule services_imex_rules[] = {
 	{
 		.id = "services/imex-beside-dra",
-		.title = "The host's nvidia-imex is in the way of the DRA driver's",
+		.title = "Pods stay pending: the host's nvidia-imex blocks the DRA driver's",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_beside,
 		.impact =
-			"The IMEX daemons of compute domains do not start, and pods that ask for a channel stay "
-			"pending.",
-		.remedy = "systemctl disable --now nvidia-imex and systemctl mask nvidia-imex.",
+			"The IMEX daemons of compute domains do not start. Pods that ask for a channel stay pending.",
+		.remedy =
+			"Disable the host's service: systemctl disable --now nvidia-imex, then systemctl mask nvidia-imex.",
 		.command = "systemctl disable --now nvidia-imex\nsystemctl mask nvidia-imex",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"The kubelet's plugins (compute-domain.nvidia.com), the nvidia-imex service, and " IMEX_SOCKET_KEY
 			" in /etc/nvidia-imex/config.cfg.",
-		.why = "NVIDIA's DRA driver starts an IMEX daemon of its own for each compute domain, and only one "
-		       "can run on a node. Later releases can use the host's instead, where they are told so "
-		       "(imex.mode=hostManaged); they need that socket, and with it this is a note.",
+		.why = "NVIDIA's DRA driver starts its own IMEX daemon for each compute domain, and only one can run on a "
+		       "node. Later releases can use the host's daemon with imex.mode=hostManaged. They need that socket, "
+		       "and with it this is a note.",
 		.check = "ls /var/lib/kubelet/plugins; systemctl status nvidia-imex",
 		.sources =
 			"github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 524\n"
-			"dra-driver-nvidia-gpu: deployments/helm/dra-driver-nvidia-gpu/values.yaml",
+			"dra-driver-nvidia-gpu (2026-08): deployments/helm/dra-driver-nvidia-gpu/values.yaml",
 	},
 	{
 		.id = "services/imex-configuration",
-		.title = "nvidia-imex cannot find this node in its own configuration",
+		.title =
+			"NVLink between nodes fails: nvidia-imex does not find this node in its list",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configuration,
 		.impact =
-			"nvidia-imex does not start, or the domain waits for this node: memory of other trays "
-			"cannot be mapped.",
-		.remedy = "Correct /etc/nvidia-imex, then systemctl restart nvidia-imex.",
+			"nvidia-imex does not start, or the domain waits for this node. Memory of other trays cannot be "
+			"mapped.",
+		.remedy =
+			"Correct the files in /etc/nvidia-imex, then run systemctl restart nvidia-imex.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
 			"IMEX_NODE_CONFIG_FILE, BIND_INTERFACE_IP and NETWORK_INTERFACE in "
 			"/etc/nvidia-imex/config.cfg, the addresses in nodes_config.cfg, and those of this node.",
-		.why = "The daemon learns which node it is by looking for one of its own addresses in the list. A "
-		       "list that was copied from another domain, or an interface with a new address, leaves it "
-		       "without one. Where the service is neither enabled nor running it is a note.",
+		.why = "The daemon finds out which node it is by one of its own addresses in the list. It finds none if "
+		       "the list is empty or from another domain, or if the interface has a new address. If the service is "
+		       "neither enabled nor running, this is a note.",
 		.check = "cat /etc/nvidia-imex/nodes_config.cfg; ip -br address",
 		.sources =
-			"dra-driver-nvidia-gpu: templates/compute-domain-daemon-config.tmpl.cfg (comments of the "
-			"configuration file of nvidia-imex)\n"
-			"NVIDIA IMEX Service for NVLink Networks: Getting Started",
+			"dra-driver-nvidia-gpu (2026-08): templates/compute-domain-daemon-config.tmpl.cfg (comments of "
+			"nvidia-imex's configuration file)\n"
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): Getting Started",
 	},
 };
 

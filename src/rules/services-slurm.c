@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services-slurm.c - whether Slurm's gres.conf fits the node (rules services/...). */
+/* services-slurm.c - gres.conf and slurm.conf against the node (rule services/gres-conf). */
 #include <string.h>
 
 #include "evaluate/references.h"
 
 #define LIBRARY "libnvidia-ml.so"
 
-/* The library's SONAME, which releases since 24.05.5 look for as well. */
+/* The library's SONAME, which releases from 24.05.5 on look for too. */
 static bool has_soname(const struct node *node)
 {
 	const struct reference *r = NULL;
@@ -17,7 +17,7 @@ static bool has_soname(const struct node *node)
 	return false;
 }
 
-/* One of the two names of the library is enough, and that is said of the first. */
+/* One of the library's two names is enough; the first one is reported. */
 static bool counts(const struct node *node, const struct reference *r)
 {
 	(void)node;
@@ -28,7 +28,7 @@ static enum severity grade(const struct rule_context *ctx, const struct referenc
 			   enum reference_state state)
 {
 	(void)state;
-	/* slurmctld can be told to take less (node_reg_mem_percent). */
+	/* slurmctld can accept less (node_reg_mem_percent). */
 	if (str_is(r->role, "RealMemory"))
 		return SEVERITY_WARN;
 	return known_is(r->kind, REFERENCE_LIBRARY) && has_soname(ctx->node) ? SEVERITY_WARN
@@ -45,9 +45,9 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 		return "slurmd does not start: \"fatal: can't stat gres.conf file\" after 20 seconds, or "
 		       "\"fatal: Invalid GRES data\".";
 	if (has_soname(ctx->node))
-		return "Slurm before 24.05.5 looks for " LIBRARY
-		       " alone: slurmd starts, finds no GPU, and the "
-		       "node is drained, \"gres/gpu count reported lower than configured\".";
+		return "Slurm before 24.05.5 looks only for " LIBRARY
+		       ": slurmd starts and finds no GPU. The node is drained: \"gres/gpu count reported lower than "
+		       "configured\".";
 	return "slurmd starts, finds no GPU, and the node is drained: \"gres/gpu count reported lower than "
 	       "configured\".";
 }
@@ -55,12 +55,12 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (known_is(r->kind, REFERENCE_LIBRARY) && has_soname(ctx->node))
-		return "ln -s libnvidia-ml.so.1 " LIBRARY
-		       " beside it, ldconfig, systemctl restart slurmd; or "
-		       "AutoDetect=nvidia (Slurm 24.11 and later), which needs no library.";
+		return "Link libnvidia-ml.so.1 as " LIBRARY
+		       " in its folder, run ldconfig, then systemctl restart slurmd. Or set AutoDetect=nvidia with Slurm "
+		       "24.11 or later, which needs no library.";
 	if (known_is(r->kind, REFERENCE_LIBRARY))
-		return "Install the driver's user space in the version of the loaded driver, then systemctl "
-		       "restart slurmd; or AutoDetect=nvidia (Slurm 24.11 and later), which needs no library.";
+		return "Install the driver's user space in the version of the loaded driver, then run systemctl restart "
+		       "slurmd. Or set AutoDetect=nvidia with Slurm 24.11 or later, which needs no library.";
 	if (known_is(r->kind, REFERENCE_DEVICE))
 		return text_printf(
 			ctx,
@@ -81,7 +81,7 @@ static void check_gres(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_GRES,
-		.none = "no gres.conf or slurm.conf",
+		.none = "neither gres.conf nor slurm.conf",
 		.expected = "devices, cores and libraries that this node has",
 		.counts = counts,
 		.grade = grade,
@@ -95,23 +95,23 @@ static void check_gres(struct rule_context *ctx)
 static const struct rule services_slurm_rules[] = {
 	{
 		.id = "services/gres-conf",
-		.title = "Slurm expects what this node does not have",
+		.title = "Slurm drains the node or does not start: its files name what is not here",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gres,
 		.impact = "slurmd does not start, or the node is drained.",
-		.remedy = "Correct gres.conf, then systemctl restart slurmd.",
+		.remedy = "Correct gres.conf, then run systemctl restart slurmd.",
 		.activation = ACTIVATION_RESTART,
 		.follows = { "driver/loaded", "dev/nvidia-nodes-missing", "pci/device-off-bus" },
 		.reads =
-			"File=, Cores= and AutoDetect= of the lines for this node in gres.conf (/etc/slurm, "
-			"/etc/slurm-llnl, the cache of a configless slurmd), /dev, the number of processors, and where "
-			"the dynamic loader finds " LIBRARY
-			"; Gres= and RealMemory= of this node in slurm.conf, its GPUs and memory.",
-		.why = "slurmd waits 20 seconds for each device file and then gives up. With AutoDetect=nvml it "
-		       "opens the library by name; without it, it goes on with no GPU. Cores are checked against "
-		       "the number of logical processors, which is the most that there can be. Files that Include "
-		       "names, and values of NodeName=DEFAULT, are not read.",
+			"File=, Cores= and AutoDetect= of this node's lines in gres.conf (/etc/slurm, "
+			"/etc/slurm-llnl, the cache of a configless slurmd). Gres= and RealMemory= of this node in "
+			"slurm.conf. /dev, the number of processors, the GPUs, the memory, and where the dynamic loader "
+			"finds " LIBRARY ".",
+		.why = "slurmd waits 20 seconds for each device file and then ends. With AutoDetect=nvml it opens the "
+		       "library by name. If that fails, it continues without GPUs. Cores are compared with the number of "
+		       "logical processors, which is the most that there can be. Files that Include names, and values of "
+		       "NodeName=DEFAULT, are not read.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
 		.sources = "Slurm 26.05: src/interfaces/gres.c, src/interfaces/gpu.c; gres.conf(5)",

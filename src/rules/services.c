@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services.c - fabric manager, which sets up the NVSwitches that GPUs reach each other through. */
+/* services.c - fabric manager, which sets up the NVSwitches between GPUs (rules services/...). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -55,9 +55,7 @@ static bool skip_without_switches(struct rule_context *ctx, enum switches *switc
 	*switches = find_switches(ctx->node, bdf);
 	if (*switches != SWITCHES_NONE)
 		return false;
-	NOT_APPLICABLE(
-		ctx, .observed = "no NVSwitch on this node: fabric manager has nothing to do here",
-		.evidence = { "pci.devices" });
+	NOT_APPLICABLE(ctx, .observed = "no NVSwitch on this node", .evidence = { "pci.devices" });
 	return true;
 }
 
@@ -71,18 +69,18 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 		return "nvidia-fabricmanager is masked";
 	if (!s || str_is(s->load, "not-found"))
 		return s && is_known(s->program)
-			       ? text_printf(ctx, "%s is there, and no unit starts it",
+			       ? text_printf(ctx, "%s exists, and no unit starts it",
 					     s->program.value)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
 	if (ending)
-		return text_printf(ctx, "nvidia-fabricmanager has failed (%s), and is %s at boot",
-				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
-	return text_printf(ctx, "nvidia-fabricmanager is %s, and %s at boot", s->active.value,
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); %s at boot", ending,
+				   is_known(s->enabled) ? s->enabled.value : "not enabled");
+	return text_printf(ctx, "nvidia-fabricmanager is %s; %s at boot", s->active.value,
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
-/* A start is offered where nothing says that it would fail as the last one did. */
+/* Offers to start it, unless something says that it would fail as the last time. */
 static void fail_down(struct rule_context *ctx, const struct service *s, const char *device)
 {
 	struct service_cause cause = { 0 };
@@ -103,24 +101,28 @@ static void fail_down(struct rule_context *ctx, const struct service *s, const c
 			   device, cause.fact });
 }
 
-/* NVSwitches behind ConnectX functions are managed by MADs: fabric manager needs mlx5_ib and ib_umad, else it
- * finds no switch and gives up. True when one is missing, and that was said. */
-static bool lacks_way_to_switches(struct rule_context *ctx)
+/* NVSwitches behind ConnectX functions are managed by MADs. Without mlx5_ib and ib_umad fabric manager finds no
+ * switch and ends. True when one is missing, and that was reported. */
+static bool lacks_umad(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	bool mlx5 = node_module(node, "mlx5_ib"), umad = node_module(node, "ib_umad");
 
 	if (!gpu_nvswitch_is_nic(&node->pci) || !was_read(node->modules.loaded) || (mlx5 && umad))
 		return false;
-	FAIL(ctx,
+	FAIL(ctx, .needs_module = mlx5 ? "ib_umad" : "mlx5_ib",
 	     .observed = text_printf(
 		     ctx, "the NVSwitches are managed through InfiniBand, and %s not loaded",
 		     mlx5   ? "ib_umad is"
 		     : umad ? "mlx5_ib is"
 			    : "mlx5_ib and ib_umad are"),
 	     .expected = "mlx5_ib and ib_umad loaded before nvidia-fabricmanager starts",
-	     .remedy = "modprobe -a mlx5_ib ib_umad, name both in /etc/modules-load.d, and start "
-		       "nvidia-fabricmanager again. On Ubuntu they are in linux-modules-extra.",
+	     .remedy =
+		     "Load both modules, name them in /etc/modules-load.d, and start nvidia-fabricmanager again.",
+	     .command =
+		     "modprobe -a mlx5_ib ib_umad\n"
+		     "printf 'mlx5_ib\\nib_umad\\n' | sudo tee /etc/modules-load.d/nvswitch.conf\n"
+		     "systemctl restart nvidia-fabricmanager",
 	     .evidence = { "modules.loaded" });
 	return true;
 }
@@ -131,13 +133,12 @@ static void check_running(struct rule_context *ctx, const struct service *s, con
 	const char *enabled = "services.units[" FABRIC_MANAGER "].enabled";
 
 	if (str_is(s->load, "not-found"))
-		PASS(ctx, .observed = "its process runs, from a container",
-		     .evidence = { active, device });
+		PASS(ctx, .observed = "it runs in a container", .evidence = { active, device });
 	else if (str_is(s->enabled, "disabled") || str_is(s->enabled, "masked"))
 		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx,
-						"running, but %s: the next boot does not start it",
-						s->enabled.value),
+			.observed = text_printf(
+				ctx, "it runs, but is %s: it does not start at the next boot",
+				s->enabled.value),
 			.expected = "nvidia-fabricmanager enabled",
 			.evidence = { enabled, active });
 	else
@@ -154,20 +155,20 @@ static void check_down(struct rule_context *ctx)
 	if (skip_without_switches(ctx, &switches, &bdf))
 		return;
 	device = fact_path(ctx->arena, "pci.devices", bdf, "device_id");
-	if (switches == SWITCHES_YES && lacks_way_to_switches(ctx))
+	if (switches == SWITCHES_YES && lacks_umad(ctx))
 		return;
 	if (s && (str_is(s->active, "active") || str_is(s->active, "reloading")))
 		check_running(ctx, s, device);
 	else if (node_is(ctx->node, KIND_CONTAINER))
-		UNKNOWN(ctx, .observed = "a container does not see the services of its host",
+		UNKNOWN(ctx, .observed = "a container cannot see its host's services",
 			.evidence = { "services.units", "os.container" });
 	else if (!was_read(services->units) || (s && is_unknown(s->active)))
 		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (switches == SWITCHES_MAYBE)
 		UNKNOWN(ctx,
 			.observed =
-				"not running; it is needed here only if the NVSwitches are this "
-				"machine's, and not its host's or its guests'",
+				"it does not run; it is needed only if the NVSwitches belong to this "
+				"machine, not to its host or its guests",
 			.evidence = { "os.hypervisor", device });
 	else if (s && str_is(s->active, "activating"))
 		FAIL_AS(ctx, SEVERITY_WARN, .observed = "nvidia-fabricmanager is starting",
@@ -179,7 +180,7 @@ static void check_down(struct rule_context *ctx)
 
 /* ---- is it the driver's? ---- */
 
-/* With its version where several are there, else whatever is installed. */
+/* With its version if there are several, else any. */
 static const struct software_item *find_program(const struct node *node)
 {
 	const struct software_item *found = node_software(node, "fabricmanager");
@@ -201,15 +202,13 @@ static void check_version(struct rule_context *ctx)
 		return;
 	if (!found || !is_known(found->version)) {
 		if (found)
-			UNKNOWN(ctx, .observed = "nv-fabricmanager does not tell its version",
+			UNKNOWN(ctx, .observed = "the version of nv-fabricmanager is not known",
 				.evidence = { fact_path(ctx->arena, "software.items",
 							found->path.value, "version") });
 		else if (is_known(node->os.container) || !was_read(node->software.items))
 			UNKNOWN(ctx, .evidence = { "software.items" });
 		else
-			NOT_APPLICABLE(ctx,
-				       .observed = "no fabric manager is installed: see "
-						   "services/fabricmanager-down",
+			NOT_APPLICABLE(ctx, .observed = "fabric manager is not installed",
 				       .evidence = { "software.items" });
 		return;
 	}
@@ -220,8 +219,7 @@ static void check_version(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "fabric manager %s, driver %s",
 					     found->version.value, node->driver.version.value),
-		     .expected = "exactly the driver's version",
-		     .evidence = { fact, "driver.version" });
+		     .expected = "the driver's version", .evidence = { fact, "driver.version" });
 }
 
 /* ---- did it work? ---- */
@@ -246,9 +244,9 @@ static bool check_fatal_sxids(struct rule_context *ctx)
 			text = line->first.value;
 		FAIL(ctx, .subject = line->pattern.value, .observed = text,
 		     .expected = "no fatal error of an NVSwitch",
-		     .remedy = "Drain the node and reset all GPUs and NVSwitches together "
-			       "(nvidia-smi -r), or reboot. If it comes again, the vendor has to "
-			       "look at the board.",
+		     .remedy =
+			     "Drain the node and reset all GPUs and NVSwitches (nvidia-smi -r), or "
+			     "reboot. If the error returns, have the board replaced.",
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "count") });
@@ -270,7 +268,7 @@ static void check_fabric_state(struct rule_context *ctx)
 			continue;
 		found = true;
 		FAIL(ctx, .subject = patterns[i], .observed = line->last.value,
-		     .expected = "the NVLink fabric as the driver has it in mind",
+		     .expected = "an NVLink fabric in the state that the driver knows",
 		     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i], "last"),
 				   fact_path(ctx->arena, "log.lines", patterns[i], "count"),
 				   "services.units[" FABRIC_MANAGER "].active" });
@@ -325,10 +323,10 @@ static void check_restarted(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "started %s after a process that has had GPUs open since, %s after the boot",
+			     "started %s after a process that still has GPUs open, %s after the boot",
 			     format_duration(ctx, s->started_ms.value - since.value),
 			     format_duration(ctx, s->started_ms.value)),
-		     .expected = "fabric manager started before anything opens a GPU",
+		     .expected = "fabric manager started before any process opens a GPU",
 		     .evidence = { started, held });
 }
 
@@ -345,17 +343,17 @@ static const struct rule services_rules[] = {
 			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
 			"or CUDA error 401.",
 		.remedy =
-			"Stop all that has GPUs open (jobs, nvidia-persistenced, DCGM), reset all GPUs "
-			"(nvidia-smi -r), start fabric manager, then the rest; or reboot. Until then "
-			"NCCL_NVLS_ENABLE=0 avoids it.",
+			"Stop all processes that have GPUs open (jobs, nvidia-persistenced, DCGM), reset all GPUs "
+			"(nvidia-smi -r), start fabric manager, then the rest. Or reboot. Until then set "
+			"NCCL_NVLS_ENABLE=0.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"When nv-fabricmanager was started and when the oldest process that has a GPU "
-			"open (/proc/PID/stat and fd); of a copy without those, nvidia-persistenced.",
-		.why = "The GPUs register with the fabric once. A fabric manager that is started again "
-		       "builds it anew, and GPUs that were in use meanwhile keep the old state until they "
-		       "are reset. What was started within ten minutes of it counts as started with it.",
+			"When nv-fabricmanager was started, and when the oldest process that has a GPU "
+			"open (/proc/PID/stat and fd); in a copy without those, nvidia-persistenced.",
+		.why = "The GPUs register with the fabric once. A fabric manager that is started again makes a new fabric. "
+		       "GPUs that were in use meanwhile keep the old state until they are reset. Processes that were "
+		       "started within ten minutes of it count as started with it.",
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
 		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
@@ -364,28 +362,28 @@ static const struct rule services_rules[] = {
 	},
 	{
 		.id = "services/fabricmanager-down",
-		.title = "Fabric manager does not run on a node with NVSwitches",
+		.title =
+			"CUDA does not start: fabric manager does not run on a node with NVSwitches",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_down,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
-		.remedy = "Install nvidia-fabricmanager in the driver's version (on HGX B200 and "
-			  "B300 with nvlsm beside it), then systemctl enable --now "
-			  "nvidia-fabricmanager. If it fails, journalctl -u nvidia-fabricmanager "
-			  "says why.",
+		.remedy =
+			"Install nvidia-fabricmanager in the driver's version (on HGX B200 and B300 also nvlsm), then "
+			"enable and start it. If it fails, its journal says why.",
+		.command =
+			"systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "driver/loaded" },
 		.reads =
-			"NVSwitches among the PCI functions (10de, class 0680), GPUs of boards "
-			"whose NVSwitches do not show as such, and the nvidia-fabricmanager "
-			"service: its unit, program and the libraries of that, nvlsm, how its last "
-			"run ended, and the last lines of the journal and /var/log/fabricmanager.log.",
-		.why = "The GPUs of such a board reach each other over NVSwitches alone, and those "
-		       "have to be programmed. Boards without them, PCIe cards and NVLink bridges "
-		       "need no fabric manager; there it exits with NV_WARN_NOTHING_TO_DO. In a "
-		       "container its absence says nothing; in a virtual machine it belongs to "
-		       "whoever has the switches. That B200 and B300 stand on a board with "
-		       "switches is concluded from their PCI id.",
+			"NVSwitches among the PCI functions (10de, class 0680); GPUs of boards whose NVSwitches are not "
+			"such functions; the service nvidia-fabricmanager: unit, program, needed libraries, nvlsm, how its "
+			"last run ended, the last lines of the journal and of /var/log/fabricmanager.log.",
+		.why = "The GPUs of such a board reach each other only over NVSwitches, which fabric manager has to "
+		       "program. Boards without NVSwitches, PCIe cards and NVLink bridges need none; there it exits with "
+		       "NV_WARN_NOTHING_TO_DO. In a container it is not visible. In a virtual machine it runs where the "
+		       "switches are. B200 and B300 are recognized by their PCI id.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
 		.sources = SOURCES_FM "github.com/NVIDIA/NVSentinel issue 883\n"
 				      "github.com/leptonai/gpud pull 1151\n"
@@ -393,47 +391,49 @@ static const struct rule services_rules[] = {
 	},
 	{
 		.id = "services/fabricmanager-version-mismatch",
-		.title = "Fabric manager and driver are of different versions",
+		.title = "CUDA does not start: fabric manager and driver have different versions",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version,
-		.impact = "Fabric manager refuses to start: CUDA fails with error 802.",
-		.remedy = "Install nvidia-fabricmanager in exactly the version of the driver, and "
-			  "hold both against separate upgrades.",
-		.activation = ACTIVATION_NOW,
-		.reads = "The version of nv-fabricmanager, by its package or from the program "
-			 "itself, and that of the loaded driver.",
-		.why = "Fabric manager compares its version with the driver's when it starts, down "
-		       "to the last number. After an upgrade of the driver without a reboot the "
-		       "loaded one is still the old one.",
+		.impact = "Fabric manager refuses to start, and CUDA fails with error 802.",
+		.remedy =
+			"Install nvidia-fabricmanager in exactly the driver's version, and hold both packages against "
+			"separate upgrades. After an upgrade of the driver, reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The version of nv-fabricmanager, from its package or the program "
+			 "itself, and the version of the loaded driver.",
+		.why = "Fabric manager compares its version with the driver's when it starts, to the last number. After an "
+		       "upgrade of the driver without a reboot the old driver is still loaded.",
 		.check = "nv-fabricmanager --version; cat /sys/module/nvidia/version",
 		.sources = SOURCES_FM "github.com/NVIDIA/gpu-driver-container issue 735\n"
 				      "github.com/NVIDIA/nvtrust issue 55",
 	},
 	{
 		.id = "services/fabric-state-bad",
-		.title = "The NVLink fabric is not as the driver takes it to be",
+		.title =
+			"NVLink multicast fails: the fabric is not in the state that the driver knows",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fabric_state,
-		.impact = "Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
-			  "an unhandled CUDA error; with a fatal error of a switch, all traffic "
-			  "through it.",
-		.remedy = "Stop all GPU work and what holds the devices (persistenced, DCGM, "
-			  "fabric manager), reset all GPUs (nvidia-smi -r), start fabric manager "
-			  "again; or reboot. Keep needrestart and unattended upgrades from "
-			  "restarting fabric manager. Until then NCCL_NVLS_ENABLE=0 and "
-			  "NVSHMEM_DISABLE_NVLS=1 go round it.",
+		.impact =
+			"Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
+			"an unhandled CUDA error. After a fatal error of a switch all traffic through it fails.",
+		.remedy =
+			"Stop all GPU work and what has the devices open (persistenced, DCGM, fabric manager), reset all "
+			"GPUs (nvidia-smi -r), and start fabric manager again. Or reboot. Until then set "
+			"NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1. Keep needrestart and unattended upgrades from "
+			"restarting fabric manager.",
+		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
+		.follows = { "services/fabricmanager-restarted" },
 		.reads = "\"NVLink fabric state cached by the driver is out of sync\", errors of "
-			 "the fabric that is not ready, and fatal errors of NVSwitches (SXid) in "
+			 "a fabric that is not ready, and fatal errors of NVSwitches (SXid) in "
 			 "the kernel log.",
-		.why = "The driver registers with the fabric once. A fabric manager that is "
-		       "restarted under running GPUs builds it anew. The line stays in the log "
-		       "after a reset that mended it.",
+		.why = "The driver registers with the fabric once. A fabric manager that is restarted under running GPUs "
+		       "makes a new fabric. The line stays in the log after the reset that repaired it.",
 		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
 		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
-			   "open-gpu-kernel-modules: "
+			   "open-gpu-kernel-modules 595.45.04: "
 			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" SOURCES_FM
 			   "(appendix, NVSwitch SXid errors)",
 	},

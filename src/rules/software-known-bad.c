@@ -35,7 +35,7 @@ static const char *expected_text(struct rule_context *ctx, const struct known_ba
 	return text_printf(ctx, "%s %s or later", name, row->to);
 }
 
-static void tell(struct rule_context *ctx, const struct known_bad_match *match)
+static void report_match(struct rule_context *ctx, const struct known_bad_match *match)
 {
 	static const enum severity severities[] = {
 		[DEFECT_NOTE] = SEVERITY_INFO,
@@ -45,11 +45,11 @@ static void tell(struct rule_context *ctx, const struct known_bad_match *match)
 	const struct known_bad *row = match->row;
 	const char *observed = row->effect;
 
-	/* Which of them a job loads is not known. */
+	/* The version that a job loads is not known. */
 	if (match->other)
-		observed = text_printf(ctx, "%s It concerns what uses %s; %s is installed too.",
-				       row->effect, match->place ? match->place : match->version,
-				       match->other);
+		observed = text_printf(
+			ctx, "%s Only programs that use %s are affected; %s is installed too.",
+			row->effect, match->place ? match->place : match->version, match->other);
 	FAIL_AS(ctx, match->other ? SEVERITY_INFO : severities[row->severity],
 		.subject = text_printf(ctx, "%s %s (%s)", component_name(row->component),
 				       match->version, row->id),
@@ -79,8 +79,8 @@ static void note_unknown(struct rule_context *ctx, struct unknowns *unknowns,
 	unknowns->count++;
 }
 
-/* The first component that is there and does not say its version, or of which it is not known whether it is
- * there: path of the fact that is missing. NULL: of all it is known. */
+/* The first component whose version or presence is not known: path of the missing fact, and UNSAID for people.
+ * NULL: there is none. */
 static const char *unsaid_version(struct rule_context *ctx, const char **unsaid)
 {
 	for (enum component c = 0; c <= COMPONENT_KERNEL_ORG; c++) {
@@ -91,14 +91,13 @@ static const char *unsaid_version(struct rule_context *ctx, const char **unsaid)
 			return versions.missing;
 		if (!versions.unsaid)
 			continue;
-		*unsaid = text_printf(ctx, "nothing says which version of %s is installed",
-				      component_name(c));
+		*unsaid = text_printf(ctx, "the version of %s is not known", component_name(c));
 		return versions.unsaid;
 	}
 	return NULL;
 }
 
-static void tell_unknowns(struct rule_context *ctx, const struct unknowns *unknowns)
+static void report_unknowns(struct rule_context *ctx, const struct unknowns *unknowns)
 {
 	const char *unsaid = NULL;
 	const char *missing = unsaid_version(ctx, &unsaid);
@@ -106,8 +105,8 @@ static void tell_unknowns(struct rule_context *ctx, const struct unknowns *unkno
 	if (unknowns->count)
 		UNKNOWN(ctx,
 			.observed = text_printf(ctx,
-						"what decides %zu known defect%s of the installed "
-						"versions was not read: %s%s",
+						"the conditions of %zu known defect%s were not "
+						"read: %s%s",
 						unknowns->count, unknowns->count == 1 ? "" : "s",
 						unknowns->ids,
 						unknowns->count > IDS_SHOWN ? ", ..." : ""),
@@ -128,9 +127,9 @@ static void check_known_bad(struct rule_context *ctx)
 		if (match->unknown)
 			note_unknown(ctx, &unknowns, match);
 		else
-			tell(ctx, match);
+			report_match(ctx, match);
 	}
-	tell_unknowns(ctx, &unknowns);
+	report_unknowns(ctx, &unknowns);
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "software.items", "driver.version", "os.kernel" });
 }
@@ -138,28 +137,27 @@ static void check_known_bad(struct rule_context *ctx)
 static const struct rule software_known_bad_rules[] = {
 	{
 		.id = "software/known-bad",
-		.title = "A version with a known defect is installed",
+		.title = "Jobs can fail: a version with a known defect is installed",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_known_bad,
 		.impact =
 			"Jobs that meet the defect fail, hang, compute wrong results or are slow.",
-		.remedy =
-			"Upgrade the component to the first version without the defect, or do what the finding says.",
+		.remedy = "Upgrade the component to the first version without the defect.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"The versions of driver, modules, libraries, container tools and kernel, and what else "
-			"decides whether a defect can be met: GPUs, NICs, the kernel's configuration, the "
-			"environment of the process asked about.",
-		.why = "Each row of known-bad.tsv, which is installed with the documentation, is one defect that its maker describes: in which versions, "
-		       "under which conditions, what happens, what ends it. An error hits every job, a warning "
-		       "common ones; a note is about rare work, a race or speed, or of several installed versions "
-		       "only one is concerned. Rows for each component: "
+			"The versions of driver, modules, libraries, container tools and kernel. GPUs, NICs, "
+			"the kernel's configuration and the process's environment decide which defects apply.",
+		.why = "Each row of known-bad.tsv is one defect that the maker documents: versions, conditions, effect and "
+		       "cure. The table is installed with the documentation. An error affects every job, a warning common "
+		       "jobs, a note rare ones. Rows for each component: "
 #include "known-bad-summary.inc"
 		       ". A row whose condition could not be read is unknown.",
-		.check = "nvnodecheck facts software.items; the source that the finding names",
-		.sources = "known-bad.tsv, which names the source of each row",
+		.check = "nvnodecheck facts software.items",
+		.sources =
+			"data/known-bad.tsv of this release: each row names its source and the state of it "
+			"that was read",
 	},
 };
 

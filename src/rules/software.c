@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software.c - user space that has to fit the node. */
+/* software.c - libraries and programs that jobs need (rules software/...). */
 #include <string.h>
 #include <strings.h>
 
@@ -7,12 +7,12 @@
 #include "parse/nvidia.h"
 
 #define NVSHMEM_FLOOR "3.3.9"	 /* DeepEP from 1.2 on, docs/nvshmem.md */
-#define NVSHMEM_FALLBACK "3.4.5" /* falls back to a CPU proxy without saying so */
-#define NVSHMEM_MOVED "3.5"	 /* its queue pairs stand elsewhere: DeepEP pull 564 */
+#define NVSHMEM_FALLBACK "3.4.5" /* falls back to a CPU proxy, and logs nothing by default */
+#define NVSHMEM_MOVED "3.5"	 /* it moved its queue pairs: DeepEP pull 564 */
 
 static const struct software_item *deepep_1(const struct node *node);
 
-/* DeepEP 1 reads NVSHMEM's structures in its kernels. Whether a build has the change tells no version of it. */
+/* DeepEP 1 reads NVSHMEM's structures in its kernels. Its version does not show whether it has the change. */
 static bool check_moved(struct rule_context *ctx, const struct software_item *item,
 			const char *fact)
 {
@@ -21,22 +21,18 @@ static bool check_moved(struct rule_context *ctx, const struct software_item *it
 	if (!deepep || version_compare(item->version.value, NVSHMEM_MOVED) < 0)
 		return false;
 	NOTE(ctx,
-	     .observed = text_printf(ctx, "NVSHMEM %s with DeepEP %s", item->version.value,
-				     deepep->version.value),
-	     .expected = "a DeepEP 1 with pull request 564, or NVSHMEM before " NVSHMEM_MOVED,
-	     .impact =
-		     "A DeepEP 1 without that change hangs in its first dispatch between nodes: \"timeout "
-		     "(dispatch CPU)\".",
-	     .remedy =
-		     "Nothing if internode dispatch works. Else build DeepEP with pull request 564, or install "
-		     "NVSHMEM 3.4.5 and build DeepEP against that.",
+	     .observed = text_printf(
+		     ctx,
+		     "NVSHMEM %s with DeepEP %s: without pull request 564 DeepEP hangs in its "
+		     "first dispatch between nodes",
+		     item->version.value, deepep->version.value),
 	     .evidence = { fact, fact_path(ctx->arena, "software.items", deepep->path.value,
 					   "version") });
 	return true;
 }
 
-/* The kernels of DeepEP have NVSHMEM's device half linked in, of the wheel that they were built with; the other
- * half is a library that another package may bring. */
+/* DeepEP's kernels contain the device half of the NVSHMEM wheel that they were built with. The host half is a
+ * library that another package can bring. */
 static void check_halves(struct rule_context *ctx)
 {
 	const struct software_item *wheel = NULL, *library = NULL;
@@ -51,14 +47,11 @@ static void check_halves(struct rule_context *ctx)
 	}
 	if (wheel && library && version_compare(wheel->version.value, library->version.value) != 0)
 		NOTE(ctx, .subject = library->path.value,
-		     .observed = text_printf(ctx, "%s beside the wheel of %s",
-					     library->version.value, wheel->version.value),
-		     .expected = "one NVSHMEM for the kernels and the library that a process loads",
-		     .impact =
-			     "DeepEP's kernels of one version meet a library of another, and hang or crash.",
-		     .remedy =
-			     "Bring both to one version, or see that the process loads the wheel's own "
-			     "(LD_LIBRARY_PATH), and build DeepEP against that.",
+		     .observed = text_printf(
+			     ctx,
+			     "%s, and a wheel of %s: DeepEP's kernels hang or crash if they "
+			     "meet the library of the other version",
+			     library->version.value, wheel->version.value),
 		     .evidence = { fact_path(ctx->arena, "software.items", library->path.value,
 					     "version"),
 				   fact_path(ctx->arena, "software.items", wheel->path.value,
@@ -72,7 +65,7 @@ static void check_nvshmem(struct rule_context *ctx)
 
 	if (!item) {
 		if (!skip_unless_software_whole(ctx))
-			NOT_APPLICABLE(ctx, .observed = "no NVSHMEM was found on this node",
+			NOT_APPLICABLE(ctx, .observed = "NVSHMEM was not found on this node",
 				       .evidence = { "software.items" });
 		return;
 	}
@@ -88,7 +81,7 @@ static void check_nvshmem(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx,
 			     "NVSHMEM %s: without the doorbell mapping it falls back to a CPU "
-			     "proxy and says so only with NVSHMEM_DEBUG=INFO",
+			     "proxy, and logs that only with NVSHMEM_DEBUG=INFO",
 			     item->version.value),
 		     .evidence = { fact });
 	else
@@ -104,7 +97,7 @@ static const char *version_fact(struct rule_context *ctx, const struct software_
 	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
-/* Also one whose version its name does not tell. */
+/* Also one whose version is not known. */
 static const struct software_item *any_item(const struct node *node, const char *name)
 {
 	const struct software_item *item = node_software(node, name);
@@ -119,7 +112,7 @@ static const struct software_item *any_item(const struct node *node, const char 
 
 #define DEEPEP_NCCL "2.30.4" /* DeepEP 2, README: requirements */
 
-/* Known to be before 2, which goes through NVSHMEM and needs neither of what is asked for here. */
+/* A DeepEP that is known to be older than 2: it uses NVSHMEM, and neither NCCL's device API nor ibstat. */
 static const struct software_item *deepep_1(const struct node *node)
 {
 	const struct software_item *deepep = node_software(node, "deepep");
@@ -144,7 +137,7 @@ static void check_nccl(struct rule_context *ctx)
 	if (!nccl && skip_unless_software_whole(ctx))
 		return;
 	if (!nccl)
-		NOT_APPLICABLE(ctx, .observed = "no NCCL was found on this node",
+		NOT_APPLICABLE(ctx, .observed = "NCCL was not found on this node",
 			       .evidence = { "software.items" });
 	else if (deepep_is_first(node))
 		NOT_APPLICABLE(ctx,
@@ -153,7 +146,7 @@ static void check_nccl(struct rule_context *ctx)
 			       .evidence = { version_fact(ctx, deepep) });
 	else if (!is_known(nccl->version))
 		UNKNOWN(ctx,
-			.observed = text_printf(ctx, "the name of %s does not tell its version",
+			.observed = text_printf(ctx, "the name of %s has no version",
 						nccl->path.value),
 			.evidence = { version_fact(ctx, nccl) });
 	else if (version_compare(nccl->version.value, DEEPEP_NCCL) >= 0)
@@ -167,9 +160,9 @@ static void check_nccl(struct rule_context *ctx)
 	else
 		NOTE(ctx,
 		     .observed = text_printf(ctx,
-					     "NCCL %s: enough for DeepEP 1, which uses NVSHMEM",
+					     "NCCL %s: DeepEP 2 needs " DEEPEP_NCCL
+					     " or later; DeepEP 1 uses NVSHMEM",
 					     nccl->version.value),
-		     .expected = DEEPEP_NCCL " or later for DeepEP 2",
 		     .evidence = { version_fact(ctx, nccl) });
 }
 
@@ -186,7 +179,7 @@ static bool differs(const struct software_item *a, const struct software_item *b
 	       strcmp(a->version.value, b->version.value) != 0;
 }
 
-/* Does the environment put the folder of ITEM before the place where Python packages look? */
+/* Does the environment put the folder of ITEM before that of Python packages? */
 static bool is_forced(const struct node *node, const struct software_item *item)
 {
 	static const char *const names[] = { "LD_LIBRARY_PATH", "LD_PRELOAD" };
@@ -203,8 +196,8 @@ static bool is_forced(const struct node *node, const struct software_item *item)
 	return false;
 }
 
-static void tell_two(struct rule_context *ctx, enum severity severity,
-		     const struct software_item *a, const struct software_item *b)
+static void report_two(struct rule_context *ctx, enum severity severity,
+		       const struct software_item *a, const struct software_item *b)
 {
 	FAIL_AS(ctx, severity,
 		.observed = text_printf(ctx, "%s (%s) and %s (%s)", a->path.value, a->version.value,
@@ -224,7 +217,7 @@ static bool check_pairs(struct rule_context *ctx)
 			if (!is_loadable(a) || !str_is(b->name, "nccl") || !differs(a, b))
 				continue;
 			if (is_loadable(b)) {
-				tell_two(ctx, SEVERITY_WARN, a, b);
+				report_two(ctx, SEVERITY_WARN, a, b);
 				return true;
 			}
 			if (!library || is_forced(ctx->node, a)) {
@@ -233,8 +226,8 @@ static bool check_pairs(struct rule_context *ctx)
 			}
 		}
 	if (library)
-		tell_two(ctx, is_forced(ctx->node, library) ? SEVERITY_WARN : SEVERITY_INFO,
-			 library, wheel);
+		report_two(ctx, is_forced(ctx->node, library) ? SEVERITY_WARN : SEVERITY_INFO,
+			   library, wheel);
 	return library != NULL;
 }
 
@@ -252,9 +245,8 @@ static void check_mapped(struct rule_context *ctx)
 		PASS(ctx, .observed = env->nccl.items[0], .evidence = { "env.nccl" });
 	else
 		NOT_APPLICABLE(ctx,
-			       .observed = text_printf(
-				       ctx, "process %u has not loaded NCCL, or it is linked in",
-				       (unsigned int)env->pid.value),
+			       .observed = text_printf(ctx, "process %u has no libnccl mapped",
+						       (unsigned int)env->pid.value),
 			       .evidence = { "env.nccl" });
 }
 
@@ -319,138 +311,205 @@ static void check_gdrapi(struct rule_context *ctx)
 	else if (!asked && is_known(node->containers.toolkit) && !node_software(node, "nvshmem"))
 		NOTE(ctx,
 		     .observed =
-			     "gdrdrv is loaded, and libgdrapi.so.2 and NVSHMEM are not on this host: "
-			     "containers bring theirs",
-		     .expected = "libgdrapi.so.2 in the images that have NVSHMEM",
+			     "gdrdrv is loaded. libgdrapi.so.2 and NVSHMEM are not on this host: "
+			     "images need their own.",
 		     .evidence = { "software.items", "containers.toolkit" });
 	else
 		FAIL(ctx,
-		     .observed = asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and no libgdrapi.so.2"
-				       : "gdrdrv is loaded, and no libgdrapi.so.2",
-		     .expected = "libgdrapi.so.2 where the loader finds it",
+		     .observed =
+			     asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu, but libgdrapi.so.2 is missing"
+				   : "gdrdrv is loaded, but libgdrapi.so.2 is missing",
+		     .expected = "libgdrapi.so.2 in the loader's folders",
 		     .evidence = { "software.items", "modules.loaded[gdrdrv].state" });
+}
+
+/* The path of program NAME; NULL: not found. */
+static const char *find_program(const struct node *node, const char *name)
+{
+	for_each(path, &node->software.programs)
+		if (span_is(span_of(strrchr(*path, '/') + 1), name))
+			return *path;
+	return NULL;
 }
 
 static void check_ibstat(struct rule_context *ctx)
 {
 	const struct software_facts *software = &ctx->node->software;
+	const char *ibstat = find_program(ctx->node, "ibstat");
 
 	if (skip_without_rdma(ctx))
 		return;
-	if (software->programs.count)
-		PASS(ctx, .observed = software->programs.items[0],
-		     .evidence = { "software.programs" });
+	if (ibstat)
+		PASS(ctx, .observed = ibstat, .evidence = { "software.programs" });
 	else if (!was_read(software->programs))
 		UNKNOWN(ctx, .evidence = { "software.programs" });
 	else if (deepep_is_first(ctx->node))
 		NOT_APPLICABLE(
-			ctx, .observed = "DeepEP before 2 does not call it",
+			ctx, .observed = "DeepEP before 2 does not run it",
 			.evidence = { version_fact(ctx, node_software(ctx->node, "deepep")) });
 	else
 		FAIL(ctx, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
-		     .expected = "ibstat where DeepEP finds it",
-		     .evidence = { "software.programs" });
+		     .expected = "ibstat in PATH", .evidence = { "software.programs" });
+}
+
+/* ---- nvcc ---- */
+
+static void check_nvcc(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const struct software_item *deepep = node_software(node, "deepep");
+	const char *nvcc = find_program(node, "nvcc");
+	bool known = deepep && is_known(deepep->version);
+
+	if (nvcc)
+		PASS(ctx, .observed = nvcc, .evidence = { "software.programs" });
+	else if (!deepep && skip_unless_software_whole(ctx))
+		return;
+	else if (!deepep || (known && deepep_is_first(node)))
+		NOT_APPLICABLE(ctx,
+			       .observed = deepep ? "DeepEP before 2 is compiled when it is built"
+						  : "DeepEP was not found on this node",
+			       .evidence = { "software.items" });
+	else if (!known)
+		UNKNOWN(ctx, .observed = "whether this is DeepEP 2 is not known",
+			.evidence = { version_fact(ctx, deepep) });
+	else if (!was_read(node->software.programs))
+		UNKNOWN(ctx, .evidence = { "software.programs" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "DeepEP %s, but nvcc is missing",
+					     deepep->version.value),
+		     .expected = "nvcc of CUDA 12.3 or later",
+		     .evidence = { "software.programs", version_fact(ctx, deepep) });
 }
 
 static const struct rule software_rules[] = {
 	{
 		.id = "software/nvshmem-version",
-		.title = "NVSHMEM is older than DeepEP needs",
+		.title = "DeepEP does not build or run: NVSHMEM is too old",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nvshmem,
 		.impact = "DeepEP 1.2 and later do not build or run with it.",
 		.remedy = "Install NVSHMEM " NVSHMEM_FLOOR " or later.",
-		.activation = ACTIVATION_NOW,
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"NVSHMEM's header, library name or package metadata in the usual places and in those "
-			"that the environment names. The newest one found counts. DeepEP's version, where it is "
-			"installed as a package.",
-		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. What happens without the doorbell "
-		       "mapping depends on the version: up to 3.4.4 IBGDA does not start, from 3.4.5 on it "
-		       "falls back to a CPU proxy, on which DeepEP's kernels hang. From 3.5 on the queue pairs that "
-		       "DeepEP 1 reads stand elsewhere; of two halves of different versions, and of a DeepEP 1 that "
-		       "may lack the change, it informs.",
+			"of the environment. The newest one counts. DeepEP's version, if it is installed as a"
+			" package.",
+		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. Without the doorbell mapping, IBGDA "
+		       "does not start up to 3.4.4. From 3.4.5 on NVSHMEM falls back to a CPU proxy. NVSHMEM"
+		       " 3.5 moved the queue pairs that DeepEP 1 reads. A DeepEP 1 that may lack that change"
+		       " is a note, and so are a library and a wheel of different versions.",
 		.check = "python3 -m pip show nvidia-nvshmem-cu12; nvshmem-info -v",
 		.sources =
-			"github.com/deepseek-ai/DeepEP docs/nvshmem.md; pull 564, issues 553, 707, 764\n"
-			"NVSHMEM release notes 3.4.5\n"
+			"github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md; pull 564, issues 553, 707, "
+			"764\n"
+			"NVSHMEM 3.4.5 release notes\n"
 			"github.com/NVIDIA-NeMo/Automodel pull 2614, issue 3967",
 	},
 	{
 		.id = "software/nccl-version",
-		.title = "NCCL is older than DeepEP needs",
+		.title = "DeepEP 2 does not start: NCCL is too old",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nccl,
 		.impact = "DeepEP 2 does not start: \"NCCL GIN is unavailable\".",
-		.remedy = "Install NCCL " DEEPEP_NCCL
-			  " or later into the environment that DeepEP runs in.",
-		.activation = ACTIVATION_NOW,
+		.remedy = "Install NCCL " DEEPEP_NCCL " or later in DeepEP's environment.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"libnccl's file names and the metadata of wheels; the newest found counts. DeepEP's "
-			"version, where it is installed as a package.",
-		.why = "DeepEP 2 talks through NCCL's GPU-initiated networking. DeepEP 1 goes through NVSHMEM: "
-		       "where it is not known which of them is meant, this is information.",
+			"libnccl's file names and the metadata of wheels. The newest one counts. DeepEP's "
+			"version, if it is installed as a package.",
+		.why = "DeepEP 2 uses NCCL's GPU-initiated networking. DeepEP 1 uses NVSHMEM. If DeepEP's "
+		       "version is not known, an old NCCL is a note.",
 		.check = "python3 -m pip show nvidia-nccl-cu13; python3 -c 'import torch; "
 			 "print(torch.cuda.nccl.version())'",
 		.sources =
-			"github.com/deepseek-ai/DeepEP README, requirements; csrc/kernels/backend/nccl.cu",
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): README.md (Requirements), "
+			"csrc/kernels/backend/nccl.cu",
 	},
 	{
 		.id = "software/multiple-libnccl",
-		.title = "A process can get another libnccl than it was built with",
+		.title = "NCCL can crash or hang: a process can load a libnccl of another version",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_multiple_nccl,
 		.impact =
-			"Symbols of one version meet structures of the other: DeepEP refuses to start, or NCCL "
-			"crashes or hangs.",
+			"Code of one version meets data of the other. DeepEP refuses to start. NCCL can crash"
+			" or hang.",
 		.remedy =
-			"Keep one: take the other's folder out of LD_LIBRARY_PATH, LD_PRELOAD and ld.so.conf.d, or "
-			"remove its package.",
-		.activation = ACTIVATION_NOW,
+			"Keep one version: remove the other folder from LD_LIBRARY_PATH, LD_PRELOAD and "
+			"ld.so.conf.d, or remove its package.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
-			"With --pid, the files that the process has mapped. Else libnccl in the loader's folders, "
-			"the wheels of Python environments, LD_LIBRARY_PATH and LD_PRELOAD.",
-		.why = "Two versions in the loader's folders are a warning, and so is one there that the "
-		       "environment puts before the wheel's. A system library beside a wheel alone is information: "
-		       "PyTorch finds its own by its run path. Wheels in different environments do not meet.",
+			"With --pid, the files that the process has mapped. Otherwise libnccl in the loader's"
+			" folders, the wheels of Python environments, LD_LIBRARY_PATH and LD_PRELOAD.",
+		.why = "Two versions in the loader's folders are a warning. So is one that the environment "
+		       "puts before the wheel's. A system library beside a wheel is a note: PyTorch finds "
+		       "its own by its run path. Wheels in different environments do not conflict.",
 		.check = "grep libnccl /proc/PID/maps; ldconfig -p | grep libnccl",
-		.sources = "github.com/deepseek-ai/DeepEP README; deep_ep/utils/envs.py",
+		.sources = "github.com/deepseek-ai/DeepEP dd758ca (July 2026): deep_ep/__init__.py "
+			   "(check_nccl_so)\n"
+			   "ld.so(8) of man-pages 6.9",
 	},
 	{
 		.id = "software/gdrapi-missing",
-		.title = "GDRCopy's library is missing",
+		.title = "NVSHMEM cannot use GDRCopy: libgdrapi.so.2 is missing",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrapi,
 		.impact =
-			"NVSHMEM cannot use GDRCopy: NVSHMEM_IBGDA_NIC_HANDLER=cpu fails, and its fallback is slower.",
-		.remedy = "Install libgdrapi (gdrcopy's user space), of gdrdrv's version.",
-		.activation = ACTIVATION_NOW,
+			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without it NVSHMEM uses a slower path.",
+		.remedy = "Install libgdrapi of gdrdrv's version.",
+		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "libgdrapi.so.2 in the loader's folders, gdrdrv among the modules, and "
 			 "NVSHMEM_IBGDA_NIC_HANDLER.",
-		.why = "NVSHMEM opens it at run time, by exactly that name, and goes on without. It matters only "
-		       "where the CPU-assisted mode is meant.",
+		.why = "NVSHMEM opens the library by this name at run time and continues without it. Only "
+		       "the CPU-assisted mode needs it.",
 		.check = "ldconfig -p | grep libgdrapi",
+		.sources = "NVSHMEM 3.4.5: src/modules/transport/common/transport_gdr_common.cpp\n"
+			   "github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md",
+	},
+	{
+		.id = "software/nvcc-missing",
+		.title = "DeepEP 2 cannot compile its kernels: nvcc is missing",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_nvcc,
+		.impact = "DeepEP 2 stops when it compiles its first kernel.",
+		.remedy =
+			"Install the CUDA toolkit, 12.3 or later, where DeepEP runs: in the container image too. Or name "
+			"the compiler in EP_JIT_NVCC_COMPILER.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"nvcc in PATH, in the CUDA toolkits of /usr/local and in the usual folders. DeepEP's version, if it "
+			"is installed as a package.",
+		.why = "DeepEP 2 compiles kernels at run time with the nvcc of CUDA_HOME, CUDA_PATH, PATH or "
+		       "/usr/local/cuda. It keeps them in EP_JIT_CACHE_DIR or ~/.deep_ep, which the job must be able to "
+		       "write. That was not checked.",
+		.check =
+			"${CUDA_HOME:-/usr/local/cuda}/bin/nvcc --version; ls -ld ${EP_JIT_CACHE_DIR:-~/.deep_ep}",
 		.sources =
-			"github.com/NVIDIA/nvshmem src/modules/transport/common/transport_gdr_common.cpp\n"
-			"github.com/deepseek-ai/DeepEP docs/nvshmem.md",
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): csrc/jit/compiler.hpp, deep_ep/__init__.py "
+			"(find_cuda_home)",
 	},
 	{
 		.id = "software/ibstat-missing",
-		.title = "ibstat is missing",
+		.title = "DeepEP 2 plans with a wrong bandwidth: ibstat is missing",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ibstat,
-		.impact = "DeepEP 2 fails where it asks for the rate and type of the NICs.",
-		.remedy = "Install infiniband-diags.",
-		.activation = ACTIVATION_NOW,
-		.reads = "ibstat in PATH of the asked process, and in the usual folders.",
-		.why = "DeepEP 2 runs the program and reads its output. A container image has to bring it itself.",
+		.impact =
+			"DeepEP 2 cannot read the rate and type of the NICs. It prints \"Failed to get RDMA "
+			"connection speed\" and plans with 0 GB/s.",
+		.remedy = "Install infiniband-diags, in the container image too.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "ibstat in PATH of the process and in the usual folders.",
+		.why = "DeepEP 2 runs the program and reads its output.",
 		.check = "which ibstat",
-		.sources = "github.com/deepseek-ai/DeepEP deep_ep/utils/envs.py",
+		.sources =
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): deep_ep/utils/envs.py "
+			"(get_rdma_gbs, check_fast_rdma_atomic_support)",
 	},
 };
 

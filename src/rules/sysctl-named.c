@@ -4,7 +4,7 @@
 
 #include "evaluate/references.h"
 
-/* Of several lines about one setting the last one counts; /etc/sysctl.conf comes last. */
+/* The last of several lines about one setting decides; /etc/sysctl.conf is read last. */
 static bool counts(const struct node *node, const struct reference *r)
 {
 	const struct reference *later = r;
@@ -28,15 +28,15 @@ static enum severity grade(const struct rule_context *ctx, const struct referenc
 		       : SEVERITY_INFO;
 }
 
-static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
+static const char *effect(struct rule_context *ctx, const struct reference *r)
 {
 	if (known_is(r->kind, REFERENCE_INTERFACE))
 		return text_printf(
 			ctx,
-			"What is set for %s has no effect; the interface that is meant has the "
-			"kernel's defaults.",
+			"The settings for %s have no effect. The renamed interface has the kernel's "
+			"defaults.",
 			r->name.value);
-	return "The setting is lost, or will change at the next boot.";
+	return "The setting changes at the next boot.";
 }
 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
@@ -44,22 +44,22 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 	if (known_is(r->kind, REFERENCE_INTERFACE))
 		return text_printf(
 			ctx,
-			"Write the interface's name of now (ip link) in place of %s, then sysctl "
+			"Replace %s with the interface's present name (ip link), then run sysctl "
 			"--system.",
 			r->name.value);
-	return "sysctl --system sets what the files say; else correct the file.";
+	return "Correct the file, or run sysctl --system, which sets the values of the files.";
 }
 
 static void check_settings(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
 		.format = REFERENCE_SYSCTL,
-		.none = "sysctl.d has nothing about interfaces or what is read of the kernel's settings",
-		.expected = "interfaces that are there, and values that are in effect",
+		.none = "sysctl.d sets nothing that is read here",
+		.expected = "existing interfaces, and values in effect",
 		.counts = counts,
 		.grade = grade,
 		.remedy = remedy,
-		.impact = what_breaks,
+		.impact = effect,
 	};
 
 	if (is_known(ctx->node->os.container))
@@ -72,22 +72,21 @@ static void check_settings(struct rule_context *ctx)
 static const struct rule sysctl_named_rules[] = {
 	{
 		.id = "sysctl/configured-not-live",
-		.title = "What sysctl.d sets is not in effect",
+		.title = "A setting in sysctl.d is not in effect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_settings,
-		.impact = "The kernel has other settings than the files say.",
-		.remedy = "Correct the file, then sysctl --system.",
+		.impact = "The kernel runs with other settings than the files have.",
+		.remedy = "Correct the file, then run sysctl --system.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"sysctl.d and /etc/sysctl.conf: settings of one network interface, and those of "
-			"os.sysctls; the interfaces and /proc/sys.",
-		.why = "Interfaces are renamed by a new kernel or firmware, and what is set for the old name is "
-		       "passed over with a line in the log. Another value than the file's is a note: somebody "
-		       "may have set it since, for a trial. The vendors' files, and eth0, which images bring "
-		       "along, are notes too.",
+			"sysctl.d and /etc/sysctl.conf: settings of network interfaces and those of os.sysctls. The interfaces and "
+			"/proc/sys.",
+		.why = "A new kernel or firmware renames interfaces. systemd-sysctl skips settings for the old name and logs it. "
+		       "Another value than the file's is a note: an administrator can have set it since. The vendors' files, "
+		       "and eth0 in images, are notes too.",
 		.check = "systemctl status systemd-sysctl; sysctl --system; ip -br link",
-		.sources = "sysctl.d(5), sysctl.conf(5)",
+		.sources = "systemd 252: sysctl.d(5)\nprocps 4.0.2: sysctl.conf(5)",
 	},
 };
 

@@ -46,8 +46,8 @@ static void check_numa_balancing(struct rule_context *ctx)
 /* ---- sysctl/ptrace-scope ---- */
 
 #define CAP_SYS_PTRACE_BIT 19 /* include/uapi/linux/capability.h */
-/* Documentation/admin-guide/LSM/Yama.rst: 1 descendants, 2 CAP_SYS_PTRACE alone, 3 nobody. */
-#define PTRACE_SCOPE_NOBODY 3
+/* Documentation/admin-guide/LSM/Yama.rst: 1 descendants, 2 only with CAP_SYS_PTRACE, 3 no process. */
+#define PTRACE_SCOPE_NONE 3
 
 static bool may_trace(const struct node *node)
 {
@@ -61,14 +61,16 @@ static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fa
 
 	if (!scope && is_known(node->os.container) && !may_trace(node))
 		UNKNOWN(ctx,
-			.observed = "a container's seccomp filter can forbid it; that is not read",
+			.observed =
+				"a container's seccomp filter can forbid it; the filter was not read",
 			.evidence = { "os.container", "env.capabilities" });
 	else if (!scope)
 		PASS(ctx, .evidence = { fact });
-	else if (scope >= PTRACE_SCOPE_NOBODY)
+	else if (scope >= PTRACE_SCOPE_NONE)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "%" PRIu64 ": for nobody, until the next boot",
-					     scope),
+		     .observed = text_printf(
+			     ctx, "%" PRIu64 ": no process may trace another, until the next boot",
+			     scope),
 		     .expected = "0, or 1 with CAP_SYS_PTRACE", .evidence = { fact });
 	else if (may_trace(node))
 		PASS(ctx, .observed = "this process has CAP_SYS_PTRACE",
@@ -108,46 +110,42 @@ static const struct rule sysctl_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_numa_balancing,
 		.impact =
-			"Threads that poll the GPU or the NIC are stopped for up to tens of milliseconds; DeepEP's "
-			"internode dispatch was seen with 16 to 31 ms more.",
-		.remedy =
-			"sysctl -w kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
+			"Threads that poll the GPU or the NIC can stop for tens of milliseconds. One report has DeepEP's internode "
+			"dispatch 16 to 31 ms slower.",
+		.remedy = "Set kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
 		.fix = { "set-sysctl", { "kernel.numa_balancing", "0" } },
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/sys/kernel/numa_balancing, and how many NUMA nodes there are.",
-		.why = "The kernel takes page table entries away to learn who uses them. Jobs that are pinned to "
-		       "their node gain nothing from it. How much it hurts depends on memory size and on how busy "
-		       "the thread is; not everybody could reproduce it, so this is information.",
+		.reads = "/proc/sys/kernel/numa_balancing, and the number of NUMA nodes.",
+		.why = "The kernel removes page table entries to learn which node uses the pages. Jobs that are pinned to their "
+		       "node gain nothing by it. The effect depends on memory size and load, and not all users could reproduce "
+		       "it, so this is a note.",
 		.check = "sysctl kernel.numa_balancing",
-		.sources = "Linux: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"
-			   "github.com/deepseek-ai/DeepEP/issues/624",
+		.sources =
+			"Linux 6.1.192: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"
+			"github.com/deepseek-ai/DeepEP issue 624",
 	},
 	{
 		.id = "sysctl/ptrace-scope",
-		.title = "Processes may not take GPU memory's file descriptors from each other",
+		.title = "A process may not take file descriptors of GPU memory from another",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_ptrace,
 		.impact =
-			"\"pidfd_getfd: Operation not permitted\": of PyTorch with expandable_segments where a "
-			"tensor goes to another process (verl, ROLL), of FlashInfer's all-to-all on x86, and of "
-			"DeepEP 2 where its buffer takes host memory, too.",
+			"\"pidfd_getfd: Operation not permitted\" from PyTorch with expandable_segments where tensors go to another "
+			"process, from FlashInfer's all-to-all on x86, and from DeepEP 2 with host memory in its buffer.",
 		.remedy =
-			"--cap-add=SYS_PTRACE for the container (securityContext.capabilities.add: [SYS_PTRACE]); or "
-			"expandable_segments:False; or sysctl -w kernel.yama.ptrace_scope=0.",
+			"Give the container the capability SYS_PTRACE, or on the host set kernel.yama.ptrace_scope=0.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/sys/kernel/yama/ptrace_scope; the capabilities of the process asked about.",
-		.why = "Memory that is shared by file descriptor is fetched with pidfd_getfd(2), which asks for what a "
-		       "debugger needs; Yama refuses it between processes of which none started the other. CUDA's "
-		       "older IPC handles do without, and NCCL and NVSHMEM send descriptors over sockets: where "
-		       "jobs start, this says nothing new. 1 is Ubuntu's own setting.",
+			"/proc/sys/kernel/yama/ptrace_scope, and the capabilities of the process that was asked about.",
+		.why = "pidfd_getfd(2) needs the permission of a debugger. Yama refuses it between processes of which neither "
+		       "started the other. CUDA's older IPC handles, NCCL and NVSHMEM do not use it. 1 is Ubuntu's default.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
-		.cost = "With 0 each process can read the memory of all others of its user.",
+		.cost = "With 0 each process can read the memory of all other processes of its user.",
 		.sources =
-			"Linux: Documentation/admin-guide/LSM/Yama.rst; pidfd_getfd(2)\n"
-			"DeepEP: csrc/kernels/backend/symmetric.hpp\n"
-			"github.com/verl-project/verl/issues/2846, github.com/flashinfer-ai/flashinfer/issues/2394",
+			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
+			"github.com/deepseek-ai/DeepEP 2: csrc/kernels/backend/symmetric.hpp\n"
+			"github.com/verl-project/verl issue 2846, github.com/flashinfer-ai/flashinfer issue 2394",
 	},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* virt.c - what a virtual machine changes. */
+/* virt.c - virtual machines and privileges (rules virt/...). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -14,9 +14,9 @@ static void check_hypervisor(struct rule_context *ctx)
 	const struct os_facts *os = &ctx->node->os;
 
 	if (is_known(os->hypervisor))
-		FAIL(ctx,
+		NOTE(ctx,
 		     .observed = text_printf(ctx, "a virtual machine (%s)", os->hypervisor.value),
-		     .expected = "nothing; for your information", .evidence = { "os.hypervisor" });
+		     .evidence = { "os.hypervisor" });
 	else if (is_absent(os->hypervisor))
 		PASS(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else
@@ -41,22 +41,22 @@ static bool has_nic(const struct node *node)
 	return false;
 }
 
-/* NCCL goes on without it, and says so with NCCL_DEBUG=INFO alone. */
+/* NCCL continues without the file, and logs that only with NCCL_DEBUG=INFO. */
 static void check_named(struct rule_context *ctx, const struct job_value *named)
 {
 	if (is_absent(ctx->node->env.nccl_topology))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_TOPO_FILE",
-			.observed = text_printf(ctx, "%s: there is no such file here",
+			.observed = text_printf(ctx, "%s: this file does not exist",
 						job_value_text(ctx->arena, ctx->node, named)),
-			.expected =
-				"the topology file of this kind of machine, where the job sees it",
+			.expected = "a topology file that the job can read",
 			.remedy =
-				"Bring the provider's file to that path, also into the image or by a mount into "
-				"the container, or unset NCCL_TOPO_FILE.",
+				"Put the provider's file at that path, also in the container. Or unset "
+				"NCCL_TOPO_FILE.",
+			.mender = MENDER_ADMIN, .has_mender = true, .action = ACTION_CONFIGURE,
 			.evidence = { named->fact, "env.nccl_topology" });
 	else
 		UNKNOWN(ctx,
-			.observed = text_printf(ctx, "%s: whether it is there was not read",
+			.observed = text_printf(ctx, "%s: whether the file exists was not read",
 						job_value_text(ctx->arena, ctx->node, named)),
 			.evidence = { "env.nccl_topology", named->fact });
 }
@@ -88,7 +88,7 @@ static void check_passthrough(struct rule_context *ctx)
 	else if (is_unknown(node->env.nccl_topology))
 		UNKNOWN(ctx,
 			.observed =
-				"a flat topology; whether NCCL has a file with another was not read",
+				"a flat topology; whether NCCL has a topology file was not read",
 			.evidence = { "env.nccl_topology", "pci.devices" });
 	else
 		FAIL(ctx,
@@ -121,10 +121,8 @@ static void check_vgpu(struct rule_context *ctx)
 
 		unread += is_unknown(g->model);
 		if (d && gpu_is_vgpu(node, d))
-			FAIL(ctx, .subject = g->bdf.value,
+			NOTE(ctx, .subject = g->bdf.value,
 			     .observed = text_printf(ctx, "%s: a vGPU", g->model.value),
-			     .expected =
-				     "nothing, unless copies between GPUs or GPUDirect are wanted",
 			     .evidence = {
 				     fact_path(ctx->arena, "gpu.devices", g->bdf.value, "model") });
 	}
@@ -151,7 +149,7 @@ static bool asked_of_driver(const struct node *node)
 	       (entry.number & CC_ENABLED);
 }
 
-/* The guest's side of AMD SEV-SNP and Intel TDX. */
+/* The guest drivers of AMD SEV-SNP and Intel TDX. */
 static const struct module *guest_module(const struct node *node)
 {
 	static const char *const names[] = { "sev_guest", "tdx_guest" };
@@ -162,7 +160,7 @@ static const struct module *guest_module(const struct node *node)
 	return NULL;
 }
 
-/* "Memory Encryption Features active: AMD SEV SEV-ES SEV-SNP", or "Intel TDX"; SME is the host's own. */
+/* "Memory Encryption Features active: AMD SEV SEV-ES SEV-SNP", or "Intel TDX"; SME is a host's feature. */
 static const struct log_line *encrypted_guest(const struct node *node)
 {
 	const struct log_line *line = node_log(node, "memory-encryption");
@@ -225,137 +223,140 @@ static void check_privileged(struct rule_context *ctx)
 			.evidence = { is_known(env->capabilities) ? "env.initial_user_namespace"
 								  : "env.capabilities" });
 	else if (override_is_set(ctx->node))
-		PASS(ctx, .observed = "PeerMappingOverride is set: privileges make no difference",
+		PASS(ctx, .observed = "PeerMappingOverride is set: privileges do not matter",
 		     .evidence = { "driver.params[RegistryDwords].value" });
 	else if (env->initial_user_namespace.value &&
 		 env->capabilities.value >> CAP_SYS_ADMIN_BIT & 1)
-		FAIL(ctx,
+		NOTE(ctx,
 		     .observed =
-			     "CAP_SYS_ADMIN in the initial user namespace: the driver lets this process "
-			     "map a NIC's doorbell, and nobody else",
-		     .expected = "a test with the privileges that jobs have",
+			     "CAP_SYS_ADMIN in the initial user namespace: the driver allows this process "
+			     "to map a NIC's doorbell, but not a job without it",
 		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 	else
 		PASS(ctx,
 		     .observed =
-			     "no CAP_SYS_ADMIN in the initial user namespace: what works here works for "
-			     "jobs",
+			     "no CAP_SYS_ADMIN in the initial user namespace: jobs have the same rights",
 		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 }
 
 static const struct rule virt_rules[] = {
 	{
 		.id = "virt/hypervisor",
-		.title = "This is a virtual machine",
+		.title = "This is a virtual machine: the host decides the paths between devices",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_hypervisor,
 		.impact =
-			"ACS, IOMMU and the distance between GPUs and NICs are the host's and cannot be "
-			"judged from here.",
-		.remedy =
-			"Run nvnodecheck on the host as well. In the machine, ATS on the NIC and ACS with "
-			"DirectTrans on the host are what keep peer traffic short.",
+			"ACS, IOMMU and the distance between GPUs and NICs belong to the host and are not "
+			"visible here.",
+		.remedy = "Run nvnodecheck on the host as well.",
 		.reads = "The hypervisor flag in /proc/cpuinfo and the DMI strings.",
-		.why = "A guest sees the topology that its hypervisor made up.",
+		.why = "The hypervisor makes the PCI topology that a guest sees. ACS must stay on in the host. NCCL's guide asks "
+		       "for ATS on the NIC.",
 		.check = "systemd-detect-virt",
-		.sources = "NCCL user guide, troubleshooting, virtual machines",
+		.sources =
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines)",
 	},
 	{
 		.id = "virt/passthrough-topology",
-		.title =
-			"The distance between GPU and NIC cannot be judged in this virtual machine",
+		.title = "NCCL cannot see which GPU and NIC are near in this virtual machine",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
 		.evaluate = check_passthrough,
 		.impact =
-			"NCCL takes every GPU and NIC for equally near, picks pairs that are far apart, or does "
-			"without GPUDirect RDMA.",
+			"NCCL treats every GPU and NIC as equally near. It can pair distant ones, or not use "
+			"GPUDirect RDMA.",
 		.remedy =
-			"Have the hypervisor show the switches, or give NCCL the cloud provider's topology file "
-			"(NCCL_TOPO_FILE); on the host, ATS for the NIC and ACS with DirectTrans. Under QEMU the "
-			"driver allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
+			"Have the hypervisor show the PCIe switches, or give NCCL the cloud provider's "
+			"topology file with NCCL_TOPO_FILE.",
+		.mender = MENDER_HOST,
+		.action = ACTION_HOST_SIDE,
 		.activation = ACTIVATION_NONE,
 		.reads =
-			"The hypervisor, PCIe switches among the functions, the asked process's NCCL_TOPO_FILE (also "
-			"of nccl.conf), and whether that file is there.",
-		.why = "Passed-through devices hang below root ports that the hypervisor made up. Which of them "
-		       "share a switch is known to the host alone. Where NCCL_TOPO_FILE names a file that is not "
-		       "there NCCL goes on without a word: a warning.",
+			"The hypervisor, PCIe switches among the functions, NCCL_TOPO_FILE of the process and"
+			" of nccl.conf, and whether that file exists.",
+		.why = "Passed-through devices are below root ports that the hypervisor made. Only the host "
+		       "has the real switches. If NCCL_TOPO_FILE names a missing file, NCCL continues "
+		       "without it and logs it only at the level INFO: a warning. Under QEMU the driver "
+		       "allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
 		.check = "lspci -tv; nvidia-smi topo -m",
-		.sources = "NCCL user guide, troubleshooting, virtual machines\n"
-			   "github.com/NVIDIA/nccl-tests/issues/256\n"
-			   "NCCL: src/graph/topo.cc, ncclTopoGetSystem()",
+		.sources =
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines), src/graph/topo.cc (ncclTopoGetSystem)\n"
+			"github.com/NVIDIA/nccl-tests issue 256\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/platform/chipset/chipset_pcie.c (pciePeerClique)",
 	},
 	{
 		.id = "virt/vgpu",
-		.title = "A GPU is lent by the host's vGPU manager",
+		.title = "A vGPU: copies between GPUs and GPUDirect RDMA work for some types only",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_vgpu,
 		.impact =
-			"No copies between GPUs over PCIe; over NVLink, and with a NIC (GPUDirect RDMA), for some "
-			"types alone.",
+			"No copies between GPUs over PCIe. NVLink and GPUDirect RDMA work for some types "
+			"only.",
 		.remedy =
-			"For such work pass whole GPUs through, or take time-sliced C types with all of the GPU's "
-			"memory, on GPUs with NVLink; for GPUDirect RDMA the open kernel modules in the machine.",
+			"For such work pass whole GPUs through, or use time-sliced C types with all of the "
+			"GPU's memory.",
+		.mender = MENDER_HOST,
+		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
 		.reads =
-			"The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the hypervisor.",
-		.why = "A vGPU's name ends in its memory in GiB and its series. Which types can do what is in "
-		       "NVIDIA's tables, which change with the release: so this is information.",
+			"The model of each GPU as the driver names it (NVIDIA H100XM-80C), and the "
+			"hypervisor.",
+		.why = "A vGPU's name ends in its memory in GiB and its series. NVIDIA's tables list what "
+		       "each type supports. They change with the release.",
 		.check = "nvidia-smi -L; nvidia-smi topo -p2p r",
 		.sources =
-			"docs.nvidia.com: AI Enterprise, vGPU, Peer-to-Peer CUDA Transfers; GPUDirect RDMA and "
-			"GPUDirect Storage",
+			"NVIDIA AI Enterprise 9 documentation: vGPU features, Peer-to-Peer CUDA Transfers; "
+			"GPUDirect RDMA and GPUDirect Storage",
 	},
 	{
 		.id = "virt/confidential-compute",
-		.title = "Confidential computing is on",
+		.title = "Peer-to-peer fails: confidential computing is on",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_confidential,
 		.impact =
-			"No static BAR1, no peer-to-peer over PCIe; GPUDirect RDMA only where the platform's "
-			"guide says so; a gdrdrv built for the proprietary modules fails.",
+			"No static BAR1 and no peer-to-peer over PCIe. GPUDirect RDMA works only where the "
+			"platform's guide documents it.",
 		.remedy =
-			"Use a virtual machine and GPUs without confidential computing for multi-GPU and RDMA "
-			"work.",
+			"Use a virtual machine without confidential computing for multi-GPU and RDMA work.",
+		.mender = MENDER_HOST,
+		.action = ACTION_HOST_SIDE,
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_FIRMWARE,
 		.reads =
 			"RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
-			"kernel log, and sev_guest and tdx_guest among the modules.",
-		.why = "The GPU's own mode is asked through NVML, which opens the device: only the virtual "
-		       "machine's side is seen here. Encrypted memory of the machine does not prove that the GPU "
-		       "takes part, so this is a warning.",
+			"kernel log, and the modules sev_guest and tdx_guest.",
+		.why = "Only NVML has the GPU's own mode, and it opens the device. So only the virtual "
+		       "machine's side is visible here. Encrypted memory does not prove that the GPU uses "
+		       "it.",
 		.check = "nvidia-smi conf-compute -f; dmesg | grep 'Memory Encryption'",
-		.sources =
-			"open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c; "
-			"nvrm_registry.h, RmConfidentialCompute\nLinux: arch/x86/mm/mem_encrypt.c",
+		.sources = "open-gpu-kernel-modules 595.45.04: "
+			   "src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
+			   "(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
+			   "(RmConfidentialCompute)\n"
+			   "Linux 6.12: arch/x86/mm/mem_encrypt.c",
 	},
 	{
 		.id = "virt/privileged-context",
-		.title = "This process may do what jobs may not",
+		.title = "Tests from here prove nothing for jobs: this process has more privileges",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_privileged,
 		.impact =
-			"DeepEP and NVSHMEM tests that are started from here pass, and the same job of a user "
-			"fails.",
-		.remedy = "Test as the user and in the container that the job runs in, or set "
-			  "PeerMappingOverride: see driver/peer-mapping-override.",
+			"DeepEP and NVSHMEM tests that start here pass, and the same job of a user fails.",
+		.remedy = "Test as the user and in the container of the job.",
 		.activation = ACTIVATION_NONE,
 		.reads =
 			"CapEff in /proc/PID/status and /proc/PID/uid_map, of --pid or of nvnodecheck itself.",
-		.why = "The driver asks for CAP_SYS_ADMIN in the initial user namespace before it looks at the "
-		       "override. Root in a container without that capability, or in a user namespace, does not "
-		       "have it; a privileged container does. It says nothing about other processes.",
+		.why = "The driver checks CAP_SYS_ADMIN in the initial user namespace before the override. "
+		       "Root in an ordinary container or in a user namespace lacks it. A privileged "
+		       "container has it.",
 		.check = "grep CapEff /proc/self/status; cat /proc/self/uid_map",
 		.sources =
-			"open-gpu-kernel-modules: kernel-open/common/inc/nv-linux.h, NV_IS_SUSER; "
-			"src/nvidia/arch/nvalloc/unix/src/osmemdesc.c",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-linux.h (NV_IS_SUSER), "
+			"src/nvidia/arch/nvalloc/unix/src/osmemdesc.c (osCreateOsDescriptorFromIoMemory)",
 	},
 };
 

@@ -39,7 +39,7 @@ static bool is_own(const char *name)
 
 /* ---- processes ---- */
 
-static void look_into(void *user, uint64_t pid, const char *comm)
+static void check_process(void *user, uint64_t pid, const char *comm)
 {
 	struct search *s = user;
 	_cleanup_names_ struct names names = { 0 };
@@ -60,13 +60,13 @@ static void look_into(void *user, uint64_t pid, const char *comm)
 	}
 }
 
-static void look_at_processes(struct search *s, const char *folder, const char *device)
+static void check_processes(struct search *s, const char *folder, const char *device)
 {
 	int rc;
 
 	s->folder = folder;
 	s->device = device;
-	rc = processes_list(s->host, look_into, s);
+	rc = processes_list(s->host, check_process, s);
 	if (rc)
 		s->error = rc;
 }
@@ -103,7 +103,7 @@ static const char *device_of(const char *module)
 		       : "/dev/nvidia";
 }
 
-static void look_at_module(struct search *s, const char *module)
+static void check_module(struct search *s, const char *module)
 {
 	int64_t unexplained = 0;
 	size_t before = s->count;
@@ -115,9 +115,9 @@ static void look_at_module(struct search *s, const char *module)
 		return;
 	/* The map_files of all processes are many, and looked at only where no open file explains
 	 * it. */
-	look_at_processes(s, "fd", device_of(module));
+	check_processes(s, "fd", device_of(module));
 	if (s->count == before)
-		look_at_processes(s, "map_files", device_of(module));
+		check_processes(s, "map_files", device_of(module));
 	if (s->count == before)
 		found(s, arena_printf(s->arena,
 				      "%s is in use (%" PRId64
@@ -127,7 +127,7 @@ static void look_at_module(struct search *s, const char *module)
 }
 
 /* Its console holds no reference, and would be taken from under whoever reads it. */
-static void look_at_console(struct search *s)
+static void check_console(struct search *s)
 {
 	_cleanup_text_ struct text text = { 0 };
 
@@ -140,11 +140,11 @@ int driver_holders(struct host *host, struct arena *arena, const char **why)
 {
 	struct search s = { .host = host, .arena = arena, .text = "" };
 
-	look_at_processes(&s, "fd", "/dev/nvidia");
+	check_processes(&s, "fd", "/dev/nvidia");
 	for (size_t i = 0; driver_modules[i]; i++)
 		if (host_exists(host, arena_printf(arena, "/sys/module/%s", driver_modules[i])))
-			look_at_module(&s, driver_modules[i]);
-	look_at_console(&s);
+			check_module(&s, driver_modules[i]);
+	check_console(&s);
 	if (s.count > SHOWN_MAX)
 		s.text = arena_printf(arena, "%s; and %zu more", s.text, s.count - SHOWN_MAX);
 	*why = s.text;

@@ -313,7 +313,7 @@ static int wait_for(struct watch *w)
 	return status;
 }
 
-static int judge(struct run *run, const struct watch *w, int status, int exec_error)
+static int get_verdict(struct run *run, const struct watch *w, int status, int exec_error)
 {
 	const char *name = strrchr(run->argv[0], '/') + 1;
 
@@ -376,7 +376,7 @@ int run_program(struct run *run)
 		status = wait_for(w);
 		if (read(errors[0], &error, sizeof(error)) != sizeof(error))
 			error = 0;
-		rc = judge(run, w, status, error);
+		rc = get_verdict(run, w, status, error);
 	}
 	close_fd(&out[0]);
 	close_fd(&errors[0]);

@@ -340,7 +340,7 @@ static bool changes_nothing(const struct txn *t)
 	return t->files.count == 0;
 }
 
-static void look_only(struct txn *t)
+static void report_without_change(struct txn *t)
 {
 	const char *why = "the check did not confirm it";
 
@@ -389,7 +389,7 @@ void txn_apply(const struct plan *plan, const struct txn_options *options, struc
 	if (rc == 0)
 		rc = take_plan(&t, plan);
 	if (rc == 0 && changes_nothing(&t)) {
-		look_only(&t);
+		report_without_change(&t);
 	} else {
 		if (rc == 0)
 			rc = write_down(&t, plan);

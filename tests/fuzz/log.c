@@ -36,7 +36,7 @@ static void scan(struct span text)
 		lines++;
 		if (kmsg_record_parse(line, &record) == 0) {
 			check_inside(line, record.message);
-			log_scan_message(&scan, record.time_us, record.message);
+			log_scan_message(&scan, record.time_us, record.level, record.message);
 		}
 		for (int syslog = 0; syslog < 2; syslog++) {
 			if (!kmsg_line_parse(line, syslog, &parsed))
@@ -54,7 +54,7 @@ static void scan(struct span text)
 		assert(is_known(found->first) && is_known(found->last));
 		assert(strlen(found->last.value) <= 3 * LOG_LINE_MAX);
 		for_each(device, &found->devices)
-			assert(bdf_is(span_of(*device)));
+			assert(bdf_is(span_of(device->name.value)));
 	}
 }
 

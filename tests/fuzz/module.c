@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules by lines and names: /proc/modules, modules.dep, modules-load.d, names of files; links that
- * lead from one to the next. */
+/* Modules by lines and names: /proc/modules, modules.dep, modules-load.d, names of files; Module.symvers; links
+ * that lead from one to the next. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "parse/links.h"
 #include "parse/modname.h"
 #include "parse/module.h"
+#include "parse/symvers.h"
 
 static void check_name(const char name[MODULE_NAME_MAX])
 {
@@ -19,9 +20,15 @@ static void check_name(const char name[MODULE_NAME_MAX])
 static void read_line(struct span line)
 {
 	struct module_line module;
+	struct symvers_line symbol;
 	struct span holder, path;
 	char name[MODULE_NAME_MAX];
 
+	if (symvers_line_parse(line, &symbol)) {
+		assert(symbol.symbol.n && symbol.owner.n);
+		check_inside(line, symbol.symbol);
+		check_inside(line, symbol.owner);
+	}
 	if (module_line_parse(line, &module)) {
 		assert(module.name.n);
 		check_inside(line, module.name);

@@ -17,7 +17,7 @@ from lib import program, waiting
 
 MONITOR = "node-problem-detector/nvnodecheck.json"
 CONDITION = "GPUNodeMisconfigured"
-WELL = ("False", "GPUNodeIsWell", "no problems found")
+WELL = ("False", "GPUNodeIsHealthy", "no problems found")
 
 
 def test_protocol(machine):
@@ -150,25 +150,25 @@ def test_condition_of_each_answer(detector, machine):
     seen = detector.wait("True", bad, "driver/loaded: ")
     said = output([machine.program, "preflight", "--format", "npd"])[1].strip()
     assert seen[2] == said and len(said.encode()) <= 80
-    assert detector.gauges() == {bad: 1, "GPUNodeIsWell": 0}
+    assert detector.gauges() == {bad: 1, "GPUNodeIsHealthy": 0}
     # Another cause replaces the message of a condition that stays.
     machine.become("unload nvidia_uvm")
     detector.wait("True", bad, "modules/nvidia-uvm-not-loaded: ")
     machine.become()
     detector.wait(*WELL)
-    assert detector.gauges() == {bad: 0, "GPUNodeIsWell": 0}
+    assert detector.gauges() == {bad: 0, "GPUNodeIsHealthy": 0}
 
 
 def test_no_answer_is_unknown(detector, machine):
     machine.become('file /etc/nvnodecheck.conf text="[report]\\nnonsense = 1\\n"')
     # The reason is that of a well node, as node-problem-detector does it; the message is ours.
-    status, _, message = detector.wait("Unknown", "GPUNodeIsWell", "")
+    status, _, message = detector.wait("Unknown", "GPUNodeIsHealthy", "")
     assert "nvnodecheck.conf" in message, message
     assert detector.gauges()["GPUNodeIsMisconfigured"] == 0
     machine.become()
     detector.wait(*WELL)
     # One that hangs is ended after the rule's time.
     machine.program_does("sleep 1000")
-    detector.wait("Unknown", "GPUNodeIsWell", "Timeout when running plugin ")
+    detector.wait("Unknown", "GPUNodeIsHealthy", "Timeout when running plugin ")
     machine.program_does(machine.look)
     detector.wait(*WELL)

@@ -45,6 +45,7 @@ def init(node):
     node.secure_boot = False
     node.lockdown = "none"
     node.log_lines = []
+    node.log_levels = False
 
 
 def do_os(node, statement):
@@ -132,6 +133,11 @@ def do_shm(node, statement):
     node.shm_kib = int(word[:-1]) << {"K": 0, "M": 10, "G": 20}[word[-1]]
 
 
+def do_log_levels(node, statement):
+    """The log is as dmesg --raw has it; a line may begin with its own level."""
+    node.log_levels = True
+
+
 def do_log(node, statement):
     node.log_lines.append(statement.one())
 
@@ -154,7 +160,7 @@ VERBS = {
     "secure-boot": one("secure_boot", lambda word: word == "on"),
     "lockdown": one("lockdown"),
     "shm": do_shm,
-    "log": do_log,
+    "log": do_log, "log-levels": do_log_levels,
 }
 
 
@@ -325,8 +331,13 @@ def _render_config(node, tree):
 def _render_log(node, tree):
     lines = ["Linux version %s (builder@host) (gcc) #1 SMP" % node.kernel,
              "Command line: " + cmdline(node, "running")] + node.log_lines
-    tree.file("/var/log/dmesg", "".join(
-        "[%5d.%06d] %s\n" % (i, 1000 * i, line) for i, line in enumerate(lines)))
+    text = ""
+    for i, line in enumerate(lines):
+        level, end, rest = line.partition(">")
+        has_level = node.log_levels and end and level[:1] == "<"
+        prefix = "" if not node.log_levels else level + ">" if has_level else "<6>"
+        text += "%s[%5d.%06d] %s\n" % (prefix, i, 1000 * i, rest if has_level else line)
+    tree.file("/var/log/dmesg", text)
 
 
 def render(node, tree):

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/refused.h"
+
+#include <string.h>
+
+#include "query/failure.h"
+#include "query/will-load.h"
+
+static void add_evidence(struct answer *answer, const char *fact)
+{
+	for (size_t i = 0; fact && i < EVIDENCE_MAX; i++)
+		if (!answer->evidence[i]) {
+			answer->evidence[i] = fact;
+			return;
+		}
+}
+
+static bool says(const struct answer *answer, const char *text)
+{
+	return answer->observed && strstr(answer->observed, text);
+}
+
+static void set_remedy(struct answer *answer, const char *remedy)
+{
+	answer->remedy = remedy;
+	answer->command = NULL;
+	answer->has_fix = true;
+	answer->fix = (struct fix_call){ 0 };
+}
+
+static void quote(struct rule_context *ctx, struct answer *answer,
+		  const struct log_failure *failure)
+{
+	if (!says(answer, failure->last.value))
+		answer->observed = text_printf(ctx, "%s. The kernel log: %s", answer->observed,
+					       failure->last.value);
+	add_evidence(answer, failure_fact(ctx->arena, ctx->node, failure));
+}
+
+static void say_of_module(struct rule_context *ctx, struct answer *answer, const char *module)
+{
+	const struct log_failure *failure = failure_of_module(ctx->node, module);
+	struct load_verdict verdict = will_load(ctx->arena, ctx->node, module);
+
+	if (failure)
+		quote(ctx, answer, failure);
+	/* A rule that has looked for the file says more of it. */
+	if (verdict.absent && !verdict.configured && answer->remedy)
+		return;
+	if (verdict.answer == LOAD_NO) {
+		if (!says(answer, verdict.why))
+			answer->observed = text_printf(ctx, "%s. modprobe %s would fail: %s",
+						       answer->observed, module, verdict.why);
+		set_remedy(answer, verdict.cure);
+		add_evidence(answer, verdict.fact);
+	} else if (failure && verdict.answer != LOAD_YES && failure_will_recur(failure) &&
+		   !answer->remedy) {
+		set_remedy(answer, failure_cure(ctx->arena, failure));
+	}
+}
+
+static void say_of_device(struct rule_context *ctx, struct answer *answer)
+{
+	const struct log_failure *failure = failure_of_device(ctx->node, answer->subject);
+	const char *cure = failure ? failure_cure(ctx->arena, failure) : NULL;
+
+	if (failure)
+		quote(ctx, answer, failure);
+	if (cure && !answer->remedy)
+		set_remedy(answer, cure);
+}
+
+void refused_say(struct rule_context *ctx, struct answer *answer)
+{
+	const char *module = answer->needs_module ? answer->needs_module : ctx->rule->needs_module;
+
+	if (module && !*module)
+		module = answer->subject;
+	if (!answer->observed)
+		return;
+	if (module)
+		say_of_module(ctx, answer, module);
+	if (ctx->rule->needs_driver && answer->subject)
+		say_of_device(ctx, answer);
+}

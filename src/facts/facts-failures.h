@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-failures.h - what the kernel log says that it could not do, and errors that nothing here explains. Part of
+ * facts.h, which includes it. */
+#ifndef FACTS_FAILURES_H
+#define FACTS_FAILURES_H
+
+#include "facts/fact.h"
+
+enum failure_kind {
+	FAILURE_UNKNOWN_SYMBOL,	   /* nothing offers a symbol that the module needs */
+	FAILURE_SYMBOL_VERSION,	   /* what offers it was built another way */
+	FAILURE_NAMESPACE,	   /* it is in a namespace that the module does not import */
+	FAILURE_LICENSE,	   /* GPL-only symbols, and a module that is not GPL */
+	FAILURE_SYMBOL_GET,	   /* symbol_get() of a symbol that is not GPL-only */
+	FAILURE_DUPLICATE_SYMBOL,  /* another module offers the same symbol */
+	FAILURE_VERSION_MAGIC,	   /* built for another kernel */
+	FAILURE_SIGNATURE,	   /* no signature that the kernel accepts */
+	FAILURE_BLACKLISTED,	   /* module_blacklist= of the kernel */
+	FAILURE_PARAMETER,	   /* a value that the module's parameter does not take */
+	FAILURE_KERNEL_PARAMETERS, /* words that the kernel does not know, passed on to process 1 */
+	FAILURE_PROBE,		   /* a driver did not take its device */
+	FAILURE_FIRMWARE,	   /* a firmware file was not loaded */
+	FAILURE_DEVICE,		   /* a driver gave up on its device */
+	FAILURE_CRASH,		   /* BUG, Oops, missing ENDBR in the module's code */
+};
+extern const char *const failure_kind_words[];
+
+/* One failure: of one kind, of one module and one device. ORDERED: as the log has them. */
+struct log_failure {
+	struct fact_str subject; /* the device or the module; "kernel": neither is named */
+	struct fact_enum kind;	 /* enum failure_kind */
+	struct fact_str module;	 /* or driver, with underscores; absent: not named */
+	struct fact_str device;	 /* PCI address, or the device's other name; absent: not named */
+	/* Symbols, files, parameters, words: the first 32. */
+	LIST(const char *) details;
+	struct fact_u64 error;	  /* errno, as a positive number; absent: not said */
+	struct fact_u64 count;	  /* how many lines */
+	struct fact_str last;	  /* the last line */
+	struct fact_u64 first_us; /* when the first one was written, since the boot, or unknown */
+	struct fact_u64 last_us;  /* the same of the last one */
+};
+
+/* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern of this program is for.
+ * Messages that differ in numbers alone are one. ORDERED: as the log has them. */
+struct log_message {
+	struct fact_str text;	  /* the last one */
+	struct fact_str driver;	  /* that wrote it, by how the line begins: NVRM, mlx5_core, DMAR */
+	struct fact_u64 level;	  /* 0 emerg to 3 err */
+	struct fact_u64 count;	  /* how many */
+	struct fact_u64 first_us; /* when the first one was written, since the boot */
+	struct fact_u64 last_us;  /* the same of the last one */
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/kmsg-driver.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* How messages begin, and what the driver is called. The longer of two is first. */
+static const struct {
+	const char *start, *driver;
+} starts[] = {
+	{ "NVRM:", "NVRM" },
+	{ "nvidia-", "nvidia" },
+	{ "nvidia_", "nvidia" },
+	{ "nvidia ", "nvidia" },
+	{ "nvidia:", "nvidia" },
+	{ "[drm:nv_drm", "nvidia_drm" },
+	{ "nouveau ", "nouveau" },
+	{ "gdrdrv:", "gdrdrv" },
+	{ "mlx5_core ", "mlx5_core" },
+	{ "mlx5_ib ", "mlx5_ib" },
+	{ "mlx5_", "mlx5_ib" },
+	{ "mlx4_", "mlx4_core" },
+	{ "infiniband ", "infiniband" },
+	{ "bnxt_en ", "bnxt_en" },
+	{ "bnxt_re", "bnxt_re" },
+	{ "irdma", "irdma" },
+	{ "ice ", "ice" },
+	{ "efa ", "efa" },
+	{ "ena ", "ena" },
+	{ "pcieport ", "pcieport" },
+	{ "pci ", "pci" },
+	{ "pci_bus ", "pci" },
+	{ "vfio-pci ", "vfio_pci" },
+	{ "DMAR:", "DMAR" },
+	{ "DMAR-IR:", "DMAR" },
+	{ "AMD-Vi:", "AMD-Vi" },
+	{ "arm-smmu", "arm-smmu" },
+	{ "iommu:", "iommu" },
+};
+
+bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX])
+{
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (span_starts(message, starts[i].start)) {
+			strcpy(driver, starts[i].driver);
+			return true;
+		}
+	return false;
+}
+
+bool kmsg_is_error(const char *driver, int level)
+{
+	if (level == KMSG_LEVEL_NONE)
+		return false;
+	return level <= KMSG_LEVEL_ERR + (strcmp(driver, "NVRM") == 0);
+}
+
+/* A word with a digit in it that is no name: 12, 0x1f, 3c, 1219ms. */
+static bool is_number(const char *p, size_t n)
+{
+	bool digit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		digit |= isdigit((unsigned char)p[i]) != 0;
+		if (!isxdigit((unsigned char)p[i]) && !(i == 1 && p[0] == '0' && p[1] == 'x'))
+			return false;
+	}
+	return digit;
+}
+
+void kmsg_shape(struct span message, char shape[KMSG_SHAPE_MAX])
+{
+	size_t to = 0, i = 0;
+
+	while (i < message.n && to < KMSG_SHAPE_MAX - 1) {
+		size_t n = 0;
+
+		while (i + n < message.n && isalnum((unsigned char)message.p[i + n]))
+			n++;
+		if (n && is_number(message.p + i, n)) {
+			shape[to++] = '#';
+			i += n;
+			continue;
+		}
+		n = n ? n : 1;
+		while (n-- && to < KMSG_SHAPE_MAX - 1)
+			shape[to++] = message.p[i++];
+	}
+	shape[to] = '\0';
+}

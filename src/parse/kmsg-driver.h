@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-driver.h - which GPU, NIC, PCIe or IOMMU driver wrote a message of the kernel, and how grave it is. */
+#ifndef PARSE_KMSG_DRIVER_H
+#define PARSE_KMSG_DRIVER_H
+
+#include "base/span.h"
+
+#define KMSG_DRIVER_MAX 32
+#define KMSG_LEVEL_NONE (-1) /* the log does not have the levels */
+#define KMSG_LEVEL_ERR 3
+
+/* NVRM, nvidia_drm, mlx5_core, pci, DMAR, ...: false for all others. */
+bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX]);
+
+/* Is it an error? The NVIDIA driver's resource manager writes at the default level, which is warning (os-interface.c
+ * of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
+bool kmsg_is_error(const char *driver, int level);
+
+#define KMSG_SHAPE_MAX 160
+/* The message with numbers and addresses made alike: what it has in common with the next one of its kind. */
+void kmsg_shape(struct span message, char shape[KMSG_SHAPE_MAX]);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "parse/kmsg-failure.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A trace of registers and calls stands between the first line of a crash and the end. */
+#define CRASH_LINES 40
+
+static struct span from(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+/* What stands between BEFORE and AFTER (NULL: the end). */
+static bool between(struct span s, const char *before, const char *after, struct span *out)
+{
+	const char *at = span_search(s, before), *end;
+
+	if (!at)
+		return false;
+	*out = from(s, (size_t)(at - s.p) + strlen(before));
+	end = after ? span_search(*out, after) : out->p + out->n;
+	if (!end)
+		return false;
+	out->n = (size_t)(end - out->p);
+	return true;
+}
+
+/* "... failed with error -22", "(err -2)" */
+static uint64_t error_after(struct span s, const char *before)
+{
+	const char *at = span_search(s, before);
+	uint64_t error = 0;
+	struct span digits;
+	size_t n = 0;
+
+	if (!at)
+		return 0;
+	digits = from(s, (size_t)(at - s.p) + strlen(before));
+	if (digits.n && digits.p[0] == '-')
+		digits = from(digits, 1);
+	while (n < digits.n && isdigit((unsigned char)digits.p[n]))
+		n++;
+	return span_u64((struct span){ digits.p, n }, 10, &error) ? 0 : error;
+}
+
+static bool is_module_name(struct span s)
+{
+	if (!s.n || s.n >= MODULE_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && s.p[i] != '_' && s.p[i] != '-')
+			return false;
+	return true;
+}
+
+static bool set_module(struct kmsg_failure *out, struct span name)
+{
+	if (!is_module_name(name))
+		return false;
+	module_name_copy(name, out->module);
+	return true;
+}
+
+static bool set_device(struct kmsg_failure *out, struct span name)
+{
+	struct span rest = name;
+	char bdf[KMSG_BDF_MAX];
+
+	if (!name.n || name.n >= FAILURE_DEVICE_MAX)
+		return false;
+	if (kmsg_bdf_next(&rest, bdf) && !rest.n)
+		snprintf(out->device, sizeof(out->device), "%s", bdf);
+	else
+		snprintf(out->device, sizeof(out->device), "%.*s", SPAN_FMT(name));
+	return true;
+}
+
+/* ---- "MODULE: ..." ---- */
+
+static const struct form {
+	enum failure_kind kind;
+	const char *before, *after;
+	const char *error;
+} forms[] = {
+	{ FAILURE_UNKNOWN_SYMBOL, ": Unknown symbol ", " (err ", " (err " },
+	{ FAILURE_SYMBOL_VERSION, ": disagrees about version of symbol ", NULL, NULL },
+	{ FAILURE_SYMBOL_VERSION, ": no symbol version for ", NULL, NULL },
+	{ FAILURE_NAMESPACE, ": module uses symbol (", ") from namespace ", NULL },
+	{ FAILURE_LICENSE, ": module using GPL-only symbols uses symbols ", " from proprietary ",
+	  NULL },
+	{ FAILURE_DUPLICATE_SYMBOL, ": exports duplicate symbol ", " (owned by ", NULL },
+	{ FAILURE_VERSION_MAGIC, ": version magic '", "' should be '", NULL },
+	{ FAILURE_PARAMETER, "' invalid for parameter `", "'", NULL },
+	{ FAILURE_PARAMETER, "' too large for parameter `", "'", NULL },
+};
+
+static bool parse_of_module(struct span message, struct kmsg_failure *out)
+{
+	struct span name = { message.p, span_find(message, ':') };
+
+	if (name.n == message.n || !is_module_name(name))
+		return false;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (!between(message, forms[i].before, forms[i].after, &out->detail))
+			continue;
+		out->kind = forms[i].kind;
+		out->error = forms[i].error ? error_after(message, forms[i].error) : 0;
+		return set_module(out, name);
+	}
+	if (!between(message, ": probe of ", " failed with error ", &out->detail) ||
+	    !set_device(out, out->detail))
+		return false;
+	out->kind = FAILURE_PROBE;
+	out->detail.n = 0;
+	out->error = error_after(message, " failed with error ");
+	return set_module(out, name);
+}
+
+/* ---- "DRIVER DEVICE: ..." ---- */
+
+static bool parse_of_device(struct span message, struct kmsg_failure *out)
+{
+	struct span driver, device = { NULL, 0 }, rest = message;
+
+	if (!span_word(&rest, &driver) || !span_word(&rest, &device) || device.n < 2 ||
+	    device.p[device.n - 1] != ':')
+		return false;
+	device.n--;
+	if (between(rest, "Direct firmware load for ", " failed with error ", &out->detail)) {
+		out->kind = FAILURE_FIRMWARE;
+		out->error = error_after(rest, " failed with error ");
+	} else if (between(rest, "probe with driver ", " failed with error ", &driver)) {
+		out->kind = FAILURE_PROBE;
+		out->error = error_after(rest, " failed with error ");
+	} else if (span_ends(span_trim(rest), ", aborting") ||
+		   span_search(rest, " failed with error code ")) {
+		out->kind = FAILURE_DEVICE;
+		out->error = error_after(rest, " failed with error code ");
+	} else {
+		return false;
+	}
+	return set_module(out, driver) && set_device(out, device);
+}
+
+/* ---- lines that begin in one way ---- */
+
+static bool parse_of_kernel(struct span message, struct kmsg_failure *out)
+{
+	struct span name;
+
+	if (span_starts(message, "Module ") &&
+	    between(message, "Module ", " is blacklisted", &name)) {
+		out->kind = FAILURE_BLACKLISTED;
+		return set_module(out, name);
+	}
+	if (span_starts(message, "failing symbol_get of non-GPLONLY symbol ")) {
+		out->kind = FAILURE_SYMBOL_GET;
+		return between(message, "non-GPLONLY symbol ", ".", &out->detail);
+	}
+	if (span_starts(message, "Unknown kernel command line parameters \"")) {
+		out->kind = FAILURE_KERNEL_PARAMETERS;
+		return between(message, "parameters \"", "\", will be passed", &out->detail);
+	}
+	if ((span_starts(message, "Loading of ") && span_search(message, " is rejected")) ||
+	    (span_starts(message, "Lockdown: ") &&
+	     span_search(message, "unsigned module loading is restricted"))) {
+		out->kind = FAILURE_SIGNATURE;
+		return true;
+	}
+	return false;
+}
+
+/* ---- crashes ---- */
+
+/* "nv_open+0x1c/0x40 [nvidia]": the module after the place. */
+static bool module_in_brackets(struct span place, struct kmsg_failure *out)
+{
+	struct span name;
+
+	if (!between(place, " [", "]", &name))
+		return false;
+	name.n = span_find(name, ' '); /* a build id may follow it */
+	return set_module(out, name);
+}
+
+static bool begins_crash(struct span message)
+{
+	static const char *const starts[] = {
+		"BUG: kernel NULL pointer", "BUG: unable to handle",	"Oops",
+		"Internal error: Oops",	    "general protection fault", "kernel BUG at ",
+		"Unable to handle kernel",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (span_starts(message, starts[i]))
+			return true;
+	return false;
+}
+
+static bool parse_crash(struct kmsg_crash *crash, struct span message, struct kmsg_failure *out)
+{
+	struct span place;
+
+	if (between(message, "Missing ENDBR: ", NULL, &place)) {
+		out->kind = FAILURE_CRASH;
+		out->detail = (struct span){ place.p, span_find(place, '+') };
+		return module_in_brackets(place, out);
+	}
+	if (begins_crash(message)) {
+		crash->lines = CRASH_LINES;
+		return false;
+	}
+	if (!crash->lines)
+		return false;
+	crash->lines--;
+	/* x86: "RIP: 0010:nv_open+0x1c/0x40 [nvidia]"; arm64: "pc : nv_open+0x1c/0x40 [nvidia]" */
+	if (span_starts(message, "RIP: "))
+		between(message, "RIP: ", NULL, &place);
+	else if (span_starts(message, "pc : "))
+		between(message, "pc : ", NULL, &place);
+	else
+		return false;
+	crash->lines = 0;
+	if (place.n > 5 && place.p[4] == ':')
+		place = from(place, 5);
+	out->kind = FAILURE_CRASH;
+	out->detail = (struct span){ place.p, span_find(place, '+') };
+	return module_in_brackets(place, out);
+}
+
+bool kmsg_failure_parse(struct kmsg_crash *crash, struct span message, struct kmsg_failure *out)
+{
+	*out = (struct kmsg_failure){ 0 };
+	if (parse_crash(crash, message, out))
+		return true;
+	*out = (struct kmsg_failure){ 0 };
+	if (parse_of_kernel(message, out))
+		return true;
+	*out = (struct kmsg_failure){ 0 };
+	if (parse_of_module(message, out))
+		return true;
+	*out = (struct kmsg_failure){ 0 };
+	return parse_of_device(message, out);
+}

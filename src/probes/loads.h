@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* loads.h - what stands between module files and their being loaded, of modules that are chosen by name. */
+#ifndef LOADS_H
+#define LOADS_H
+
+#include "facts/facts.h"
+#include "host/host.h"
+
+/* Is the module NAME, with underscores, to be looked at? What it needs is looked at with it. */
+typedef bool loads_wanted(const struct node *node, const char *name);
+
+/* For the kernel of NODE, of which os and pci are there. 0 or negative errno: modules.dep could not be read. */
+int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
+	       struct arena *arena, struct loads_facts *facts);
+
+#endif

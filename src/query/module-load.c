@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/module-load.h"
+
+#include <string.h>
+
+#include "query/distribution.h"
+#include "query/dkms.h"
+#include "query/module-block.h"
+#include "query/module-find.h"
+
+const char *module_written(struct arena *arena, const char *name)
+{
+	char *written = arena_strdup(arena, name);
+
+	for (char *c = written; *c && strncmp(written, "nvidia", strlen("nvidia")) == 0; c++)
+		if (*c == '_')
+			*c = '-';
+	return written;
+}
+
+/* Modules whose files are in the facts, each with the sources that it is built from; NULL: the kernel's own or
+ * OFED's. Of others it is not known whether a file exists. */
+static const struct {
+	const char *name, *sources;
+} watched[] = {
+	{ "nvidia", "driver-source" },
+	{ "nvidia_uvm", "driver-source" },
+	{ "nvidia_modeset", "driver-source" },
+	{ "nvidia_drm", "driver-source" },
+	{ "nvidia_peermem", "driver-source" },
+	{ "nvidia_fs", "nvidia-fs-source" },
+	{ "gdrdrv", "gdrdrv-source" },
+	{ "nv_peer_mem", "nv-peer-mem-source" },
+	{ "ib_core", NULL },
+	{ "ib_uverbs", NULL },
+	{ "mlx5_core", NULL },
+	{ "mlx5_ib", NULL },
+};
+#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+
+static size_t find_watched(const char *name)
+{
+	size_t i = 0;
+
+	while (i < WATCHED && strcmp(watched[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Headers first: without them DKMS builds nothing. */
+static const char *command_build(struct arena *arena, const struct node *node, const char *sources)
+{
+	const char *build = sources ? command_dkms_rebuild(arena, node, sources) : NULL;
+	const char *headers = command_install_headers(arena, node, node->os.kernel.value);
+
+	return build && headers ? arena_printf(arena, "%s\n%s", headers, build) : build;
+}
+
+static void answer_no_file(struct module_load *load, const struct node *node, const char *name,
+			   const char *sources, struct arena *arena)
+{
+	const char *kernel = node->os.kernel.value;
+
+	const char *written = module_written(arena, name);
+
+	load->no_file = true;
+	load->why_not = arena_printf(arena, "%s.ko does not exist for kernel %s", written, kernel);
+	load->fact = "modules.files";
+	load->command = command_build(arena, node, sources);
+	if (load->command)
+		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,
+					    kernel);
+	else if (strcmp(name, "nvidia") == 0)
+		load->remedy = arena_printf(arena, "Reinstall the NVIDIA driver for kernel %s.",
+					    kernel);
+	else if (sources && strcmp(sources, "driver-source") == 0)
+		load->remedy = arena_printf(
+			arena, "Reinstall the NVIDIA driver for kernel %s: it brings %s.", kernel,
+			written);
+	else
+		load->remedy = arena_printf(arena, "Install %s for kernel %s, then load it.",
+					    written, kernel);
+}
+
+struct module_load module_load_of(const struct node *node, const char *name, struct arena *arena)
+{
+	struct module_load load = { .why_not = NULL };
+	const char *written = module_written(arena, name);
+	size_t i = find_watched(name);
+
+	if (i < WATCHED && is_known(node->os.kernel) && was_read(node->modules.files) &&
+	    !module_file_find(node, name, node->os.kernel.value)) {
+		answer_no_file(&load, node, name, watched[i].sources, arena);
+		return load;
+	}
+	load.why_not = module_block_find(arena, node, name, &load.fact);
+	load.remedy = load.why_not ? arena_printf(arena, "Remove \"%s\", then load %s.",
+						  load.why_not, written)
+				   : arena_printf(arena, "Load %s, now and at boot.", written);
+	load.command = arena_printf(arena,
+				    "sudo modprobe %s\n"
+				    "echo %s | sudo tee /etc/modules-load.d/%s.conf",
+				    written, written, written);
+	return load;
+}

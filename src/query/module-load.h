@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module-load.h - what a person does to have a module loaded, for rules that say it is not. "modprobe" is said
+ * only where a file of the module exists, or where that is not known. Pure.
+ */
+#ifndef MODULE_LOAD_H
+#define MODULE_LOAD_H
+
+#include "facts/facts.h"
+
+struct module_load {
+	bool no_file; /* known: no file for the kernel that runs */
+	const char
+		*why_not; /* a clause for what was found: "no file exists for kernel X"; or NULL */
+	const char *fact; /* that says so; or NULL */
+	const char *remedy;
+	const char *command; /* or NULL */
+};
+
+/* NAME with underscores. */
+struct module_load module_load_of(const struct node *node, const char *name, struct arena *arena);
+/* For modules-load.d and modprobe, as people write it: nvidia-peermem, but mlx5_ib. */
+const char *module_written(struct arena *arena, const char *name);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/peermem.h"
+
+#include "parse/nvidia.h"
+#include "query/node-find.h"
+#include "query/ports.h"
+
+/* Linux commit bfe0cc6eb249: the uverbs command behind ibv_reg_dmabuf_mr(). */
+#define KERNEL_DMABUF "5.12"
+
+const struct software_item *installed_ofed(const struct node *node)
+{
+	const struct software_item *ofed = node_software(node, "ofed");
+
+	return ofed ? ofed : node_software(node, "doca");
+}
+
+struct fact_bool driver_has_peermem(const struct node *node)
+{
+	const struct fact_str *version = &node->driver.version;
+
+	if (!is_known(*version))
+		return (struct fact_bool){ 0 };
+	return fact_bool(version_compare(version->value, PEERMEM_SINCE) >= 0);
+}
+
+/* What the probe of a device answered outranks any version number. */
+static struct fact_bool dmabuf_probed(const struct node *node)
+{
+	struct fact_bool works = { 0 };
+
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->dmabuf))
+			works = fact_bool((is_known(works) && works.value) || d->dmabuf.value);
+	return works;
+}
+
+enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why)
+{
+	const struct software_item *ofed = installed_ofed(node);
+	struct fact_bool probed = dmabuf_probed(node);
+
+	if (known_is(node_efa_reaches_gpus(node, NULL), true)) {
+		*why = "EFA's own driver reaches GPU memory";
+		return DMABUF_YES;
+	}
+	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY)) {
+		*why = "the proprietary kernel modules export no DMA-BUF";
+		return DMABUF_NO;
+	}
+	if (is_known(probed)) {
+		*why = probed.value ? "the RDMA stack registers DMA-BUFs"
+				    : "the RDMA stack refuses to register a DMA-BUF";
+		return probed.value ? DMABUF_YES : DMABUF_NO;
+	}
+	*why = "the driver's flavour or the kernel is not known";
+	if (!is_known(node->driver.flavour) || !is_known(node->os.kernel))
+		return DMABUF_UNKNOWN;
+	if (ofed || version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0) {
+		*why = ofed ? "DMA-BUF works with the open kernel modules and OFED"
+			    : "DMA-BUF works with the open kernel modules and a kernel "
+			      "from " KERNEL_DMABUF " on";
+		return DMABUF_YES;
+	}
+	*why = arena_printf(arena,
+			    "kernel %s has no DMA-BUF registration (" KERNEL_DMABUF " has it)",
+			    node->os.kernel.value);
+	return DMABUF_NO;
+}
+
+bool dmabuf_takes_umem(const struct node *node)
+{
+	return installed_ofed(node) ||
+	       (is_known(node->os.kernel) &&
+		version_compare(node->os.kernel.value, KERNEL_UMEM_DMABUF) >= 0);
+}

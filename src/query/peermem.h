@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* peermem.h - peer memory and DMA-BUF: which way the RDMA stack has to GPU memory. Pure. */
+#ifndef PEERMEM_H
+#define PEERMEM_H
+
+#include "facts/facts.h"
+
+/* Drivers have had nvidia-peermem since R470 (nv_peer_memory a15f0f6, README.md); before, nv_peer_mem was the only
+ * module for it. */
+#define PEERMEM_SINCE "470"
+/* NCCL user guide, usage/deviceapi.rst: GIN GDAKI needs DMA-BUF with kernel 6.1 or later, or nvidia-peermem. */
+#define KERNEL_UMEM_DMABUF "6.1"
+
+/* MLNX_OFED or DOCA; NULL: neither was found. */
+const struct software_item *installed_ofed(const struct node *node);
+/* The driver is of a branch with nvidia-peermem. */
+struct fact_bool driver_has_peermem(const struct node *node);
+
+enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
+/* Do the driver and the RDMA stack register GPU memory by DMA-BUF? WHY names the reason. */
+enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why);
+/* Also the NIC's control buffers, which GPU-initiated networking puts into GPU memory. */
+bool dmabuf_takes_umem(const struct node *node);
+
+#endif

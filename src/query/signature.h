@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* signature.h - whether the kernel takes only modules with a signature that it knows. Pure. */
+#ifndef SIGNATURE_H
+#define SIGNATURE_H
+
+#include "facts/facts.h"
+
+/*
+ * Why the kernel refuses what is not signed by a key that it knows, and the path of the FACT that says so; NULL:
+ * nothing says that it does. kernel/module/signing.c: CONFIG_MODULE_SIG_FORCE, module.sig_enforce, or lockdown, which
+ * distributions tie to Secure Boot.
+ */
+const char *signature_enforced_by(const struct node *node, const char **fact);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * will-load.h - would modprobe load a module, by the files alone (facts.loads, modprobe.d)? Pure.
+ *
+ * modprobe's part: kmod libkmod-module.c, kmod_module_new_from_lookup() and kmod_module_probe_insert_module(). The
+ * kernel's: kernel/module/main.c, version.c, signing.c. Soft dependencies do not count: modprobe goes on without them.
+ */
+#ifndef WILL_LOAD_H
+#define WILL_LOAD_H
+
+#include "facts/facts.h"
+
+enum load_answer {
+	LOAD_UNKNOWN, /* nothing was found against it, and not all could be checked */
+	LOAD_YES,
+	LOAD_NO,
+};
+
+struct load_verdict {
+	enum load_answer answer;
+	const char *module; /* at which it ends: the module itself, or one that it needs */
+	const char *why;    /* "nvidia-current has no file"; of unknown: what was not checked */
+	const char *cure;   /* an instruction; NULL: none */
+	const char *fact;   /* the path of what says so */
+	bool signature;	    /* the reason is the signature */
+	bool configured;    /* the reason stands in modprobe.d */
+	bool absent;	    /* there is no module of that name */
+};
+
+/* NAME with dashes or underscores, as it would be given to modprobe. */
+struct load_verdict will_load(struct arena *arena, const struct node *node, const char *name);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-ucx.c - what UCX_TLS takes away from GPU memory: UCX carries MPI, NIXL and Mooncake (rule env/ucx-gpu-transports). */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/endpoints.h"
+#include "query/job-env.h"
+
+/* UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases; "cuda" means all of its transports. */
+static bool names_transport(struct span list, const char *transport)
+{
+	struct span item;
+
+	while (span_cut(&list, ',', &item)) {
+		item = span_trim(item);
+		if (item.n && item.p[0] == '\\')
+			item = (struct span){ item.p + 1, item.n - 1 };
+		if (span_is(item, transport) || span_is(item, "cuda") || span_is(item, "all"))
+			return true;
+	}
+	return false;
+}
+
+/* Does the value of UCX_TLS leave that transport? */
+static bool leaves(const char *value, const char *transport)
+{
+	if (value[0] == '^')
+		return !names_transport(span_of(value + 1), transport);
+	return names_transport(span_of(value), transport);
+}
+
+/* A list without GPU transports is a note: sites have MPI start jobs so, while NCCL carries the data. A transport
+ * that is excluded by its name was left out for GPU work. */
+static void fail_transport(struct rule_context *ctx, const struct job_value *v,
+			   const char *transport, const char *impact)
+{
+	FAIL_AS(ctx, v->value[0] == '^' ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
+		.observed = text_printf(ctx, "%s leaves out %s",
+					job_value_text(ctx->arena, ctx->node, v), transport),
+		.expected = "cuda in the list, or UCX_TLS not set", .impact = impact,
+		.evidence = { v->fact });
+}
+
+static void check_gpu_transports(struct rule_context *ctx)
+{
+	struct job_value v;
+
+	if (skip_without_gpu(ctx) || skip_without_variables(ctx))
+		return;
+	v = job_env(ctx->arena, ctx->node, "UCX_TLS");
+	if (!v.value)
+		NOT_APPLICABLE(ctx, .observed = "UCX_TLS is not set",
+			       .evidence = { "env.variables" });
+	else if (!leaves(v.value, "cuda_copy"))
+		fail_transport(ctx, &v, "cuda_copy",
+			       "UCX does not recognize GPU memory: transfers of GPU buffers fail.");
+	else if (ctx->endpoints->gpus.count > 1 && !leaves(v.value, "cuda_ipc"))
+		fail_transport(
+			ctx, &v, "cuda_ipc",
+			"Copies between GPUs of this node go through the NIC or host memory.");
+	else
+		PASS(ctx, .evidence = { v.fact });
+}
+
+static const struct rule env_ucx_rules[] = {
+	{
+		.id = "env/ucx-gpu-transports",
+		.title =
+			"UCX cannot move GPU memory as it should: UCX_TLS leaves out its transports",
+		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_gpu_transports,
+		.impact =
+			"Programs on UCX (MPI, NIXL, Mooncake) fail with GPU buffers, or are slow.",
+		.remedy =
+			"Unset UCX_TLS, or add cuda to the list. A job whose UCX carries no GPU memory needs neither.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "UCX_TLS of the job; the GPUs.",
+		.why = "UCX_TLS names the only transports that UCX uses, or after ^ those that it does not. cuda_copy "
+		       "recognizes GPU memory. cuda_ipc copies between GPUs of one node. cuda means both. A list "
+		       "without them is a note, because MPI often only starts a job whose data NCCL carries.",
+		.check = "env | grep UCX_TLS; ucx_info -d | grep Transport",
+		.sources =
+			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
+			"github.com/ai-dynamo/nixl issue 1097; github.com/vllm-project/vllm issue 26382",
+	},
+};
+
+RULE_TABLE(env_ucx);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-failures.c - what the kernel log says was tried and failed, of GPUs, NICs and their modules. */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/failure.h"
+#include "query/module-find.h"
+#include "query/topology.h"
+
+/* A failure that this rule is about, with its text and severity; false: another rule's, or nobody's. */
+typedef bool failure_counts(const struct node *node, const struct log_failure *failure,
+			    enum severity *severity);
+
+static const char *say_failure(struct rule_context *ctx, const struct log_failure *failure)
+{
+	return failure->count.value > 1
+		       ? text_printf(ctx, "%s (%llu such lines)", failure->last.value,
+				     (unsigned long long)failure->count.value)
+		       : failure->last.value;
+}
+
+/* Each subject once: for the last failure that stands. */
+static void check_failures(struct rule_context *ctx, failure_counts *counts, const char *expected)
+{
+	const struct node *node = ctx->node;
+	const struct log_failure *unsure = NULL;
+	size_t before = ctx->findings->count;
+	enum severity severity;
+
+	for (uint32_t i = node->log.failures.count; i-- > 0;) {
+		const struct log_failure *f = &node->log.failures.items[i];
+		enum failure_state state = failure_state(node, f);
+
+		if (!counts(node, f, &severity) || rule_has_answered(ctx, f->subject.value))
+			continue;
+		if (state == FAILURE_UNSURE)
+			unsure = f;
+		if (state != FAILURE_STANDS)
+			continue;
+		FAIL_AS(ctx, severity, .subject = f->subject.value, .observed = say_failure(ctx, f),
+			.expected = expected, .remedy = failure_cure(ctx->arena, f),
+			.evidence = { failure_fact(ctx->arena, node, f),
+				      failure_state_fact(ctx->arena, node, f) });
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (unsure)
+		UNKNOWN(ctx,
+			.observed = text_printf(ctx, "whether it still holds was not read: %s",
+						unsure->last.value),
+			.evidence = { failure_state_fact(ctx->arena, node, unsure) });
+	else
+		pass_if_log_whole(ctx);
+}
+
+/* ---- modules ---- */
+
+static bool counts_module(const struct node *node, const struct log_failure *f,
+			  enum severity *severity)
+{
+	/* Drivers and NICs reach GPU memory by nvidia_p2p_get_pages() so. */
+	*severity = SEVERITY_WARN;
+	if (known_is(f->kind, FAILURE_SYMBOL_GET))
+		return f->details.count && strncmp(f->details.items[0], "nvidia_", 7) == 0;
+	if (!is_known(f->kind) || !is_known(f->module) || is_known(f->device) ||
+	    f->kind.value == FAILURE_CRASH || !module_is_ours(f->module.value))
+		return false;
+	if (module_is_needed(node, f->module.value))
+		*severity = SEVERITY_ERR;
+	return true;
+}
+
+static void check_modules(struct rule_context *ctx)
+{
+	check_failures(ctx, counts_module, "the module loaded");
+}
+
+/* ---- devices ---- */
+
+static bool counts_device(const struct node *node, const struct log_failure *f,
+			  enum severity *severity)
+{
+	const struct pci_device *d = is_known(f->device) ? node_pci(node, f->device.value) : NULL;
+
+	*severity = SEVERITY_ERR;
+	return d && known_not(f->kind, FAILURE_CRASH) &&
+	       (pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d));
+}
+
+static void check_devices(struct rule_context *ctx)
+{
+	if (is_unknown(ctx->node->pci.devices))
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+	else
+		check_failures(ctx, counts_device, "a driver bound");
+}
+
+/* ---- crashes ---- */
+
+static bool counts_crash(const struct node *node, const struct log_failure *f,
+			 enum severity *severity)
+{
+	(void)node;
+	*severity = SEVERITY_ERR;
+	return known_is(f->kind, FAILURE_CRASH) && is_known(f->module) &&
+	       module_is_ours(f->module.value);
+}
+
+static void check_crashes(struct rule_context *ctx)
+{
+	check_failures(ctx, counts_crash, "no crash since the boot");
+}
+
+/* ---- kernel arguments ---- */
+
+/* Arguments that GPU, NIC and IOMMU settings begin with. The kernel says that it does not know the word, so it is
+ * misspelt or this kernel was built without it. */
+static bool is_argument_of_ours(struct span word)
+{
+	static const char *const starts[] = {
+		"iommu",  "intel_iommu", "amd_iommu", "arm-smmu", "pci",    "pcie_",
+		"nvidia", "nouveau",	 "mlx5",      "hugepage", "numa_b", "module_blacklist",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (span_starts(word, starts[i]))
+			return true;
+	return false;
+}
+
+static void check_argument(struct rule_context *ctx, const struct log_failure *f,
+			   const char *argument)
+{
+	if (is_argument_of_ours(span_of(argument)) && !rule_has_answered(ctx, argument))
+		FAIL(ctx, .subject = argument,
+		     .observed = text_printf(ctx, "the kernel does not know the argument %s",
+					     argument),
+		     .expected = "arguments that this kernel knows",
+		     .evidence = { failure_fact(ctx->arena, ctx->node, f) });
+}
+
+static void check_arguments(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	for_each(f, &ctx->node->log.failures)
+		for (uint32_t i = 0;
+		     known_is(f->kind, FAILURE_KERNEL_PARAMETERS) && i < f->details.count; i++)
+			check_argument(ctx, f, f->details.items[i]);
+	if (ctx->findings->count == before)
+		pass_if_log_whole(ctx);
+}
+
+static const struct rule log_failures_rules[] = {
+	{
+		.id = "log/module-load-failed",
+		.title = "The kernel refused a GPU or RDMA module, and it is not loaded",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_modules,
+		.impact = "What needs the module does not work.",
+		.remedy = "Correct what the line names, then load the module.",
+		.activation = ACTIVATION_NOW,
+		.follows = { "modules/nvidia-fs-symbol-mismatch", "modules/peermem-symbol-mismatch",
+			     "modules/nvidia-not-built-for-kernel", "driver/loaded",
+			     "modules/mlx5-not-loaded", "modules/rdma-modules-not-loaded" },
+		.reads =
+			"Refusals of the module loader in the kernel log, for every module; the loaded "
+			"modules.",
+		.why = "A module that was refused is refused again until its file, its configuration or the "
+		       "kernel changes. A module that is loaded by now passes.",
+		.check =
+			"dmesg | grep -E 'Unknown symbol|disagrees|version magic|invalid for parameter|is "
+			"blacklisted'; lsmod",
+		.sources =
+			"Linux 6.16: kernel/module/main.c, kernel/module/version.c, kernel/params.c",
+	},
+	{
+		.id = "log/device-probe-failed",
+		.title = "A driver gave up on a GPU or NIC",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_devices,
+		.impact = "The device is there and no job can use it.",
+		.remedy =
+			"Read the lines before it in the kernel log: the driver says there what the "
+			"device did not do.",
+		.activation = ACTIVATION_NOW,
+		.follows = { "modules/wrong-driver-bound", "pci/device-off-bus",
+			     "rdma/device-missing" },
+		.reads =
+			"\"probe failed\", \"failed with error code\", \"aborting\" and missing firmware files in "
+			"the kernel log; the drivers of PCI functions.",
+		.why = "A device that its driver turned away has no driver, though the module is loaded. A device "
+		       "that has a driver by now passes.",
+		.check =
+			"dmesg | grep -E 'probe .*failed|failed with error code|aborting|firmware load'; "
+			"lspci -k",
+		.sources = "Linux 6.16: drivers/base/dd.c, drivers/base/firmware_loader/main.c\n"
+			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/main.c "
+			   "(mlx5_function_enable)",
+	},
+	{
+		.id = "log/module-crashed",
+		.title = "The kernel crashed in a GPU or RDMA module",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_crashes,
+		.impact = "Processes that use the module hang or fail until the next boot.",
+		.remedy =
+			"Reboot. Then install a release of the module that is built for this kernel.",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"BUG, Oops and \"Missing ENDBR\" in the kernel log, where they name the module whose "
+			"code ran.",
+		.why = "After a crash the kernel holds locks and memory that it does not release. \"Missing ENDBR\" "
+		       "means that the module was built without indirect branch tracking: ibt=off lets it run.",
+		.check = "dmesg | grep -A20 -E 'BUG:|Oops|Missing ENDBR'",
+		.sources =
+			"Linux 6.12: arch/x86/kernel/cet.c, arch/x86/kernel/dumpstack.c (show_ip)",
+	},
+	{
+		.id = "log/kernel-argument-unknown",
+		.title = "The kernel does not know an argument of its command line",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_arguments,
+		.impact = "The argument has no effect.",
+		.remedy = "Correct the spelling of the argument, or remove it.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "\"Unknown kernel command line parameters\" in the kernel log.",
+		.why = "The kernel names the words that nothing in it takes. Words of other programs, such as "
+		       "BOOT_IMAGE and splash, are left out.",
+		.check = "dmesg | grep 'Unknown kernel command line'",
+		.sources = "Linux 6.12: init/main.c (print_unknown_bootoptions)",
+	},
+};
+
+RULE_TABLE(log_failures);

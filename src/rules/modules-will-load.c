@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modules-will-load.c - whether the modules that matter would be loaded at the next boot, by the files alone. */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/module-find.h"
+#include "query/will-load.h"
+
+static bool is_loaded(const struct node *node, const char *name)
+{
+	return node_module(node, name) != NULL;
+}
+
+/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built
+ * anew, it can still have other symbol versions. */
+static bool is_what_runs(const struct node *node, const char *name)
+{
+	const struct module *loaded = node_module(node, name);
+	const struct module_file *file = module_file_find(node, name, node->os.kernel.value);
+
+	return loaded && file && is_known(loaded->srcversion) &&
+	       str_is(file->srcversion, loaded->srcversion.value);
+}
+
+static bool is_at_boot(const struct node *node, const char *name)
+{
+	for_each(m, &node->modules.at_boot)
+		if (str_is(m->name, name))
+			return true;
+	return false;
+}
+
+static void check_one(struct rule_context *ctx, const char *name, const char **unknown,
+		      const char **fact)
+{
+	const struct node *node = ctx->node;
+	struct load_verdict verdict = will_load(ctx->arena, node, name);
+	bool loaded = is_loaded(node, name);
+
+	/* One that is not installed is other rules' matter; a container may have brought the one that is loaded. */
+	if (verdict.absent && !verdict.configured)
+		return;
+	if ((verdict.answer == LOAD_UNKNOWN || verdict.signature) && is_what_runs(node, name))
+		return;
+	if (verdict.answer == LOAD_UNKNOWN) {
+		*unknown = verdict.why;
+		*fact = verdict.fact;
+	}
+	if (verdict.answer != LOAD_NO)
+		return;
+	FAIL_AS(ctx, module_is_needed(node, name) ? SEVERITY_ERR : SEVERITY_WARN, .subject = name,
+		.observed = text_printf(
+			ctx, "modprobe %s will fail: %s%s", name, verdict.why,
+			loaded ? ". It is loaded now, and will not be after the next boot" : ""),
+		.expected = "files that the kernel takes", .remedy = verdict.cure,
+		.evidence = { verdict.fact, "modules.loaded" });
+}
+
+/* Loaded, named for the boot, or needed by the devices that are there. */
+static bool counts(const struct node *node, const char *name)
+{
+	return module_is_ours(name) &&
+	       (is_loaded(node, name) || is_at_boot(node, name) || module_is_needed(node, name));
+}
+
+static const char *const needed[] = { "nvidia",	 "nvidia_uvm", "mlx5_core",
+				      "mlx5_ib", "ib_core",    "ib_uverbs" };
+
+static void check_all(struct rule_context *ctx, const char **unknown, const char **fact)
+{
+	const struct node *node = ctx->node;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (counts(node, needed[i]))
+			check_one(ctx, needed[i], unknown, fact);
+	for_each(m, &node->modules.loaded)
+		if (module_is_ours(m->name.value) && !rule_has_answered(ctx, m->name.value))
+			check_one(ctx, m->name.value, unknown, fact);
+	for_each(m, &node->modules.at_boot)
+		if (module_is_ours(m->name.value) && !rule_has_answered(ctx, m->name.value))
+			check_one(ctx, m->name.value, unknown, fact);
+}
+
+static void check_will_load(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *unknown = NULL, *fact = NULL;
+	size_t before = ctx->findings->count;
+
+	if (is_known(node->os.container)) {
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+		return;
+	}
+	if (!was_read(node->loads.modules)) {
+		UNKNOWN(ctx, .evidence = { "loads.modules" });
+		return;
+	}
+	if (skip_without_modules(ctx) || skip_unless_modprobe_whole(ctx))
+		return;
+	if (!was_read(node->modules.at_boot)) {
+		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
+		return;
+	}
+	check_all(ctx, &unknown, &fact);
+	if (ctx->findings->count > before)
+		return;
+	if (unknown)
+		UNKNOWN(ctx, .observed = unknown, .evidence = { fact });
+	else
+		PASS(ctx, .evidence = { "loads.modules", "modprobe.install" });
+}
+
+static const struct rule modules_will_load_rules[] = {
+	{
+		.id = "modules/will-not-load",
+		.title = "A GPU or RDMA module will not load at the next boot",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_will_load,
+		.impact =
+			"After the next boot the GPUs or NICs have no driver, whatever is loaded now.",
+		.remedy = "Rebuild or reinstall the module for the kernel that runs.",
+		.activation = ACTIVATION_NOW,
+		.follows = { "modules/modprobe-target-missing",
+			     "modules/nvidia-not-built-for-kernel",
+			     "boot/module-signature-rejected", "modules/peermem-symbol-mismatch",
+			     "modules/nvidia-fs-symbol-mismatch", "driver/loaded" },
+		.reads =
+			"modules.dep, modules.builtin and the module files below /lib/modules; Module.symvers of the "
+			"kernel's headers; aliases and install lines of modprobe.d; Secure Boot and lockdown.",
+		.why = "modprobe follows aliases and install lines, and the kernel refuses a module for its version "
+		       "magic, for a symbol that is missing, has another version, another namespace or is GPL-only, "
+		       "and for its signature. All of that stands in files, so it is known before the boot. Debian's "
+		       "alternatives can lead to nvidia-current, which the open kernel modules do not install. "
+		       "Without Module.symvers symbols are compared with what the kernel's own modules need.",
+		.check = "modprobe -n -v --ignore-install nvidia; modprobe --show-depends nvidia",
+		.sources = "kmod 34: libkmod/libkmod-module.c (kmod_module_new_from_lookup, "
+			   "kmod_module_probe_insert_module)\n"
+			   "Linux 6.16: kernel/module/main.c, kernel/module/version.c, "
+			   "kernel/module/signing.c",
+	},
+};
+
+RULE_TABLE(modules_will_load);
