@@ -3,6 +3,7 @@
 report, and counts again when its time is over or something else happens."""
 import json
 import os
+import re
 import shutil
 import time
 
@@ -187,3 +188,15 @@ def test_only_root(xid):
     result = program.run("ack", "log/xid", "--reason", "x", "--root", xid.stage.directory, user=True)
     assert result.status == 4, str(result)
     assert not os.path.exists(xid.path(FILE))
+
+
+def test_metrics(xid):
+    """A GPU's labels are those of NVIDIA's dcgm-exporter; what is acknowledged is counted and is no finding."""
+    text = xid.run("doctor", "--format", "prometheus").out
+    line = [l for l in text.splitlines() if l.startswith("nvnodecheck_finding") and "log/xid" in l][0]
+    assert re.search(r'subject="0000:4c:00.0",.*,gpu="\d",UUID="GPU-[0-9a-f-]+",pci_bus_id="00000000:4C:00.0"} 1$', line)
+    assert "\nnvnodecheck_acknowledged 0\n" in text
+    assert xid.ack("log/xid", "--reason", "seen").status == 0
+    text = xid.run("doctor", "--format", "prometheus").out
+    assert "log/xid" not in text and "\nnvnodecheck_acknowledged 1\n" in text
+    assert all("gpu=" not in l for l in text.splitlines() if 'subject=""' in l)
