@@ -293,6 +293,8 @@ static void grade(struct report *report, const struct settings *settings, size_t
 /* Problems that an administrator has seen stand apart, as what is switched off. */
 static void set_acknowledged(struct report *report, size_t from)
 {
+	if (!report->node->acknowledged.findings.count)
+		return;
 	for (size_t i = from; i < report->findings.count; i++) {
 		struct finding *f = &report->findings.items[i];
 

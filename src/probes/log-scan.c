@@ -179,6 +179,8 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 {
 	*m = (struct match){ .message = kmsg_message_of(message) };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
+	if (scan->brief)
+		return m->pattern;
 	m->failed = log_failures_parse(&scan->failures, message, &m->failure);
 	m->unexplained = log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
 			 !m->failed;
@@ -302,6 +304,8 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	for_each(found, &scan->found)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
+	if (scan->brief)
+		return;
 	log_failures_end(&scan->failures, facts);
 	log_unexplained_end(&scan->unexplained, facts);
 }

@@ -249,6 +249,7 @@ struct log_file {
 	bool syslog;
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 	off_t max;	  /* bytes that are read, from its end */
+	bool brief;	  /* as in struct log_scan */
 };
 
 struct file_scan {
@@ -296,6 +297,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	if (fd < 0)
 		return fd;
 	log_scan_begin(&f.scan, patterns, PATTERNS, arena);
+	f.scan.brief = file->brief;
 	if (lseek(fd, 0, SEEK_END) > file->max)
 		lseek(fd, -file->max, SEEK_END);
 	else
@@ -321,6 +323,7 @@ static struct log_file file_of(const struct probe_context *ctx, size_t i)
 	const struct fact_u64 *boot = &ctx->node->os.boot_time_s;
 	struct log_file file = files[i];
 
+	file.brief = ctx->brief;
 	file.max = ctx->brief ? LOG_BRIEF_MAX : LOG_FILE_MAX;
 	if (is_known(*boot) && boot->value < UINT64_MAX / 1000000)
 		file.boot_us = boot->value * 1000000;
@@ -417,9 +420,11 @@ static void run_brief(struct probe_context *ctx)
 		return;
 	}
 	log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
+	scan.brief = true;
 	rc = read_at_once(ctx->host, &scan);
 	if (rc) {
 		log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
+		scan.brief = true;
 		rc = read_ring(ctx->host, &scan);
 	}
 	if (rc == 0)
