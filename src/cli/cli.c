@@ -14,6 +14,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "evaluate/preflight.h"
 #include "evaluate/report.h"
 
 #define HELP_WIDTH 80
@@ -33,6 +34,9 @@ const struct verb verbs[] = {
 	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
 	{ "undo", VERB_UNDO, "[ID]", 1, "text, json", "take back the last repair, or the one named",
 	  cmd_undo },
+	{ "ack", VERB_ACK, "RULE[@SUBJECT]", 1, NULL,
+	  "record that you have seen a problem, which preflight and the exit status then pass over",
+	  cmd_ack },
 	{ "prove", VERB_PROVE, "", 0, "text, json",
 	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
 	  "operations, copies between GPUs, GPU memory for the NIC",
@@ -72,7 +76,7 @@ const struct verb verbs[] = {
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO | VERB_ACK,
 	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
@@ -83,14 +87,15 @@ const struct option_row option_rows[] = {
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
 	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
-	  "base, p2p, gpudirect-rdma, deepep, nccl-gin", JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE,
+	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
+	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "what the node is for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
 	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE,
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
@@ -104,6 +109,12 @@ const struct option_row option_rows[] = {
 	  "judge that process's environment and limits" },
 	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX, "also repair what is less than an error" },
 	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "change the node; as root" },
+	{ "reason", 0, AT(STRING, reason), "TEXT", NULL, VERB_ACK,
+	  "why the problem may stay; the report shows it" },
+	{ "until", 0, AT(STRING, until), "END", NULL, VERB_ACK,
+	  "event: until it says something else or the next boot (the default); boot; 12h, 7d, or a date in UTC: "
+	  "until then or until it says something else" },
+	{ "withdraw", 0, AT(FLAG, withdraw), NULL, NULL, VERB_ACK, "it counts again" },
 	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO, "do not ask" },
 	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
 	  "apply only if the plan is still the one with this id" },
@@ -543,6 +554,23 @@ static void help_option(const struct option_row *row, const struct verb *verb)
 	help_row(left, right);
 }
 
+static void help_omissions(void)
+{
+	printf("\nNot asked, because reading it takes longer than a prolog has (doctor does):\n");
+	for (const struct preflight_omission *o = preflight_omissions; o->what; o++) {
+		char rules[512] = "";
+		size_t n = 0;
+
+		for (size_t i = 0; o->rules[i] && n < sizeof(rules); i++)
+			n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s", i ? ", " : "",
+					      o->rules[i]);
+		printf("  ");
+		text_wrap(stdout, o->what, 2, 2, HELP_WIDTH);
+		printf("    ");
+		text_wrap(stdout, rules, 4, 4, HELP_WIDTH);
+	}
+}
+
 void cli_help(const struct verb *verb)
 {
 	if (verb) {
@@ -563,6 +591,8 @@ void cli_help(const struct verb *verb)
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
 	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
 	       "confirmed. nvnodecheck(8)\n");
+	if (verb && verb->bit == VERB_PREFLIGHT)
+		help_omissions();
 }
 
 int cli_parse(int argc, char **argv, struct options *options)
