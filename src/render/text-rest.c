@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-rest.c - what asks for nothing: notes, what was not checked, what is switched off, what is well. */
+/* text-rest.c - the parts without an instruction: notes, what was not checked, what is switched
+ * off, what passed. */
 #include <string.h>
 
 #include "evaluate/acknowledge.h"
