@@ -14,6 +14,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "evaluate/preflight.h"
 #include "evaluate/report.h"
 
 #define HELP_WIDTH 80
@@ -33,6 +34,9 @@ const struct verb verbs[] = {
 	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
 	{ "undo", VERB_UNDO, "[ID]", 1, "text, json", "undo the last repair, or the one named",
 	  cmd_undo },
+	{ "ack", VERB_ACK, "RULE[@SUBJECT]", 1, NULL,
+	  "record that you have seen a problem, which preflight and the exit status then pass over",
+	  cmd_ack },
 	{ "prove", VERB_PROVE, "", 0, "text, json",
 	  "run trials on the hardware: the doorbell mapping, stream memory operations, copies "
 	  "between GPUs, GPU memory for the NIC",
@@ -72,7 +76,7 @@ const struct verb verbs[] = {
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO | VERB_ACK,
 	  "read all files below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
@@ -84,14 +88,15 @@ const struct option_row option_rows[] = {
 	  "also use the results in FILE, written by prove --json; they outrank what the "
 	  "configuration suggests" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
-	  "base, p2p, gpudirect-rdma, deepep, nccl-gin", JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE,
+	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
+	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
 	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "the output format" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE,
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "read this file instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "run only these rules, separated by commas; shell patterns such as 'pci/*'" },
@@ -105,6 +110,12 @@ const struct option_row option_rows[] = {
 	  "check the environment and limits of that process" },
 	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX, "also repair warnings" },
 	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "make the changes; needs root" },
+	{ "reason", 0, AT(STRING, reason), "TEXT", NULL, VERB_ACK,
+	  "why the problem may stay; the report shows it" },
+	{ "until", 0, AT(STRING, until), "END", NULL, VERB_ACK,
+	  "event (the default): until the finding changes or the node boots; boot: until the node boots; "
+	  "12h, 7d or a date in UTC: until then, or until the finding changes" },
+	{ "withdraw", 0, AT(FLAG, withdraw), NULL, NULL, VERB_ACK, "remove the acknowledgement" },
 	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO,
 	  "do not ask for confirmation" },
 	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
@@ -548,6 +559,23 @@ static void help_option(const struct option_row *row, const struct verb *verb)
 	help_row(left, right);
 }
 
+static void help_omissions(void)
+{
+	printf("\nNot asked, because reading it takes longer than a prolog has (doctor does):\n");
+	for (const struct preflight_omission *o = preflight_omissions; o->what; o++) {
+		char rules[512] = "";
+		size_t n = 0;
+
+		for (size_t i = 0; o->rules[i] && n < sizeof(rules); i++)
+			n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s", i ? ", " : "",
+					      o->rules[i]);
+		printf("  ");
+		text_wrap(stdout, o->what, 2, 2, HELP_WIDTH);
+		printf("    ");
+		text_wrap(stdout, rules, 4, 4, HELP_WIDTH);
+	}
+}
+
 void cli_help(const struct verb *verb)
 {
 	if (verb) {
@@ -568,6 +596,8 @@ void cli_help(const struct verb *verb)
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
 	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
 	       "confirmed. nvnodecheck(8)\n");
+	if (verb && verb->bit == VERB_PREFLIGHT)
+		help_omissions();
 }
 
 int cli_parse(int argc, char **argv, struct options *options)

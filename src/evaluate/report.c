@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "evaluate/acknowledge.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
@@ -289,6 +290,21 @@ static void grade(struct report *report, const struct settings *settings, size_t
 	}
 }
 
+/* Problems that an administrator has seen stand apart, as what is switched off. */
+static void set_acknowledged(struct report *report, size_t from)
+{
+	if (!report->node->acknowledged.findings.count)
+		return;
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+
+		if (f->off)
+			continue;
+		f->acknowledged = acknowledgement_of(report->node, f);
+		f->off = f->acknowledged;
+	}
+}
+
 /* The lowest severity that stops a job. */
 static enum severity preflight_floor(const struct settings *settings)
 {
@@ -450,6 +466,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");
 		weigh(report, from);
 		grade(report, settings, from);
+		set_acknowledged(report, from);
 		keep(report, settings, only_wrong, from);
 	}
 	for_each_mut(f, &report->findings) {

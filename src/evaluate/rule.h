@@ -178,7 +178,9 @@ struct finding {
 	struct answer answer;
 	enum severity severity;
 	const char *why_graded; /* the configuration's reason for another severity */
-	bool off;		/* the configuration switched the rule off */
+	/* The configuration switched the rule off, or an administrator has seen it. */
+	bool off;
+	const struct acknowledgement *acknowledged; /* the latter; else NULL */
 	/* What a trial on the hardware showed of it (proof.h); NULL: nothing. The verdict is the trial's
 	 * then, and CONFIGURED what the facts alone would have said. */
 	const char *proved;

@@ -586,6 +586,7 @@ struct log_facts {
 	LIST(struct log_message) unexplained;
 };
 
+#include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-loads.h"
@@ -639,6 +640,7 @@ struct node {
 	struct proof_facts proof;
 	struct repairs_facts repairs;
 	struct references_facts references;
+	struct acknowledged_facts acknowledged;
 	struct loads_facts loads;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
@@ -664,6 +666,7 @@ extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
+extern const struct desc acknowledged_facts_desc;
 extern const struct desc loads_facts_desc;
 extern const struct desc service_desc;
 

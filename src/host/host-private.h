@@ -61,6 +61,7 @@ const char *host_own_path(const struct host *host, const char *path, char other[
 extern const struct host_ops host_files_ops;
 int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
+int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */

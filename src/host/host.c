@@ -448,6 +448,12 @@ int host_open_kmsg(struct host *host)
 			host->kind == HOST_LIVE ? files_open_kmsg(host) : -ENODATA);
 }
 
+int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
+{
+	trace(host, "/dev/kmsg");
+	return host->kind == HOST_LIVE ? files_read_kernel_log(text, whole_bytes) : -ENODATA;
+}
+
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
 	       struct arena *arena, host_ask *ask, void *user)
 {

@@ -160,6 +160,9 @@ int host_open(struct host *host, const char *path);
 /* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
+/* The same log as one text, by one call: "<6>[   12.345678] MESSAGE" a line, from the last dmesg --clear on.
+ * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
+int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

@@ -38,6 +38,11 @@ static const struct {
 	const char *desc, *field;
 	void (*keep)(struct keeping *k, struct span text);
 } kept[] = {
+	{ "acknowledgement", "boot_id", keep_word },
+	/* Lines of the log, mostly; the same is left out of what they are compared with. */
+	{ "acknowledgement", "observed", keep_log },
+	{ "acknowledgement", "rule", keep_word },
+	{ "acknowledgement", "subject", keep_path_or_word },
 	{ "boot_entry", "cmdline", keep_arguments },
 	{ "boot_entry", "file", keep_path },
 	{ "boot_entry", "id", keep_entry_name },

@@ -267,9 +267,9 @@ static void run_brief(struct probe_context *ctx)
 	struct launchers_found found = { .host = ctx->host, .arena = ctx->arena, .answer = limits };
 	uint64_t pid = (uint64_t)getppid();
 
+	read_shm(ctx);
 	if (host_kind(ctx->host) != HOST_LIVE)
 		return;
-	read_shm(ctx);
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		struct fact_str comm = { 0 };
 

@@ -12,6 +12,8 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
+#include "query/names.h"
+#include "query/node-find.h"
 #include "query/topology.h"
 #include "render/render.h"
 
@@ -107,6 +109,25 @@ static bool is_repeated(const struct report *r, const char *const *labels, uint3
 	return false;
 }
 
+/* The labels of NVIDIA's dcgm-exporter (internal/pkg/rendermetrics/render_metrics.go), in which DCGM writes the address
+ * with a domain of eight digits and in capitals. */
+static void put_gpu(const struct report *r, const struct finding *f)
+{
+	const struct pci_device *d = node_pci(r->node, subject(f));
+	unsigned int domain, bus, device, function;
+	const char *uuid = gpu_uuid(r->node, subject(f));
+	uint64_t number;
+
+	if (!d || topology_end(r->node, d) != END_GPU)
+		return;
+	if (gpu_number(r->node, subject(f), &number))
+		metric(",gpu=\"%" PRIu64 "\"", number);
+	if (uuid)
+		metric(",UUID=\"%s\"", uuid);
+	if (sscanf(subject(f), "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
+		metric(",pci_bus_id=\"%08X:%02X:%02X.%X\"", domain, bus, device, function);
+}
+
 static void put_findings(const struct report *r)
 {
 	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
@@ -118,10 +139,22 @@ static void put_findings(const struct report *r)
 		labels[i] = is_shown(f) ? label(r, subject(f)) : NULL;
 		if (!labels[i] || is_repeated(r, labels, i))
 			continue;
-		metric("nvnodecheck_finding{rule=\"%s\",subject=\"%s\",severity=\"%s\",verdict=\"%s\"} 1\n",
+		metric("nvnodecheck_finding{rule=\"%s\",subject=\"%s\",severity=\"%s\",verdict=\"%s\"",
 		       f->rule->id, subject(f), severity_words[f->severity],
 		       verdict_words[f->answer.verdict]);
+		put_gpu(r, f);
+		metric("} 1\n");
 	}
+}
+
+static void put_acknowledged(const struct report *r)
+{
+	size_t n = 0;
+
+	for_each(f, &r->findings)
+		n += f->acknowledged != NULL;
+	family("acknowledged", "Problems that an administrator has seen; they are no findings.");
+	metric("nvnodecheck_acknowledged %zu\n", n);
 }
 
 /* The probes, each name once: a facts file can have one twice. */
@@ -162,6 +195,7 @@ enum exit_status render_report_prometheus(const struct report *report, enum exit
 	put_node(report);
 	put_counts(report);
 	put_findings(report);
+	put_acknowledged(report);
 	put_probes(report);
 	family("exit_status", "0 no problems, 1 findings, 3 a check could not run.");
 	metric("nvnodecheck_exit_status %d\n", status);

@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "base/span.h"
 #include "base/version.h"
+#include "evaluate/preflight.h"
 #include "render/render.h"
 
 /* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
@@ -82,6 +83,9 @@ static void one_rule(const struct rule *rule)
 	paragraph(rule->title);
 	field("Severity", severity_words[rule->severity]);
 	field("Profiles", render_profiles(rule->profiles, buffer));
+	if (rule_gravest(rule) >= SEVERITY_ERR && preflight_omission_of(rule->id))
+		field("Preflight",
+		      "Does not ask this, or not all of it, because that takes longer than a prolog has.");
 	field("Read", rule->reads);
 	field("Why", rule->why);
 	field("Impact", rule->impact);
