@@ -149,7 +149,7 @@ static enum exit_status check_words(const struct options *options, struct giving
 	if (!rule_find(g->meant.rule))
 		return refuse_rule(g->meant.rule);
 	if (!options->withdraw && (!options->reason || !*options->reason)) {
-		complain("ack needs --reason TEXT: whoever reads the report next has to know why");
+		complain("ack needs --reason TEXT: the next reader of the report has to know why");
 		return EXIT_USAGE;
 	}
 	if (!read_until(&g->form, options->until, now)) {

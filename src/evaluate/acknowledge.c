@@ -18,7 +18,8 @@ static bool same(struct fact_str fact, const char *text)
 	return text ? str_is(fact, text) : is_absent(fact);
 }
 
-/* An event leaves its line and time in what the finding says: another one, and it says something else. */
+/* An event leaves its line and time in what the finding says: a different line changes that
+ * text. */
 static bool is_about(const struct acknowledgement *a, const struct finding *f)
 {
 	return str_is(a->rule, f->rule->id) && same(a->subject, f->answer.subject) &&

@@ -33,7 +33,7 @@ struct kmsg_line {
 	struct span text; /* with its time in brackets, where it has one */
 	struct span message;
 	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
-	struct span time;  /* as it stands in the line, in brackets */
+	struct span time;  /* as the line has it, in brackets */
 	int level;	   /* of dmesg --raw; KMSG_LEVEL_NONE: not said */
 	uint64_t clock_us; /* Unix time that a syslog daemon wrote in ISO 8601, or 0 */
 };

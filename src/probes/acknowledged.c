@@ -88,7 +88,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return 0;
 }
 
-/* How long they hold is told by boot and time, which preflight reads for nothing else. */
+/* Boot and time decide how long they hold, which preflight reads for nothing else. */
 static void read_now(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;

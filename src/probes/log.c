@@ -35,7 +35,8 @@
 static const struct kmsg_pattern patterns[] = {
 	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
-	/* What begins anew: see query/log-age.c. The first thing that the driver says when it is loaded. */
+	/* What starts again: see query/log-age.c. The first thing that the driver says when it is
+	 * loaded. */
 	{ "driver-begins", "nvidia-nvlink: Nvlink Core is being initialized", { NULL }, KMSG_ANY },
 	{ "gpu-enumerated", "pci ", { ": [10de:", "] type 00 class 0x03" }, KMSG_OF_DEVICE },
 	{ "device-reset", NULL, { ": reset done" }, KMSG_OF_DEVICE },
