@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * confine-calls.c - a filter of system calls (Documentation/userspace-api/seccomp_filter.rst). What stands in no list
- * is refused: starting a program or a process, changing a file or its name, a signal to another process, a network,
- * a module, a mount. It is not fatal, so that a library that tries costs its own answer.
+ * confine-calls.c - a filter of system calls (Documentation/userspace-api/seccomp_filter.rst). A
+ * call that is in no list is refused: starting a program or a process, changing a file or its name,
+ * a signal to another process, a network, a module, a mount. It is not fatal, so that a library
+ * that tries costs its own answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#define ARCHITECTURE 0 /* no filter: nobody has tried it there */
+#define ARCHITECTURE 0 /* no filter: not tried there */
 #endif
 
 /* From here on libraries have another way where the kernel is too old: -ENOSYS is what they ask by. */

@@ -74,7 +74,7 @@ static void pick_profiles(struct report *report)
 			gpus);
 	} else if (is_unknown(node->pci.devices)) {
 		report->profiles = PROFILE_BASE;
-		report->profiles_reason = "what GPUs there are could not be read";
+		report->profiles_reason = "the GPUs could not be read";
 	} else {
 		report->profiles = PROFILE_BASE;
 		report->profiles_reason =
@@ -92,7 +92,7 @@ static void choose_profiles(struct report *report, const struct settings *settin
 	report->profiles = settings->profiles;
 	report->profiles_reason = settings->profiles_from ? arena_printf(report->arena, "set in %s",
 									 settings->profiles_from)
-							  : "asked for";
+							  : "selected with --profile";
 }
 
 /* ---- profiles that were not asked for ---- */
@@ -324,8 +324,8 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 	return most >= preflight_floor(settings);
 }
 
-/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
- * machine, on an old kernel) stays so on this node. */
+/* Is this a fact that a probe tried to read? One that a rule itself calls out of reach (in a
+ * virtual machine, on an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, const struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
@@ -477,7 +477,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	return report;
 }
 
-/* What is pending is right on disk, and still not what a job would meet now. */
+/* A pending setting is configured on disk, but a job does not have it yet. */
 enum exit_status report_status(const struct report *report, bool strict)
 {
 	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||

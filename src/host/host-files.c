@@ -138,7 +138,8 @@ static bool is_there(bool *there, const char *path)
 	return *there;
 }
 
-/* Where nobody mounted the kernel's own folders, as in a chroot, what is missing there says as little. */
+/* Where the kernel's own folders are not mounted, as in a chroot, what is missing there says as
+ * little. */
 static bool live_has_area(struct host *host, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) == 0)

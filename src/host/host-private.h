@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-private.h - between host.c and its back ends; nobody else includes this. */
+/* host-private.h - between host.c and its back ends; for these files only. */
 #ifndef HOST_PRIVATE_H
 #define HOST_PRIVATE_H
 
@@ -38,7 +38,7 @@ struct host {
 	const char *directory;	      /* tree: its name, borrowed */
 	uint64_t device, inode;	      /* tree: of that folder */
 	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
-	pid_t owner;		      /* 0: nobody has asked for it */
+	pid_t owner;		      /* 0: not asked for yet */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
 	size_t areas_count;
 	bool has_proc, has_sys; /* live: those that were found mounted */

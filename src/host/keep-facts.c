@@ -186,7 +186,7 @@ static const struct {
 	{ "transaction", "kernels", keep_word },
 };
 
-/* Of a user the name is somebody's; of what services write only the lines that are known are kept. */
+/* User names are private; of the lines of services only those that are known are kept. */
 static bool put_private(struct keeping *k, const char *desc, const char *field,
 			struct json_object *object, struct span text)
 {

@@ -370,7 +370,7 @@ static int ask_log(struct host *host, void *facts, struct arena *arena, void *us
 		*answer = journal.facts;
 	else if (rc == 0)
 		*answer = ring.facts;
-	/* That there is no such device says nothing; that it may not be read is the answer. */
+	/* A missing device is no answer; a permission error is the answer. */
 	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
 }
 
@@ -397,7 +397,7 @@ static void run(struct probe_context *ctx)
 	struct log_facts *log = &ctx->node->log;
 	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, ctx);
 
-	/* Whoever may read neither ring buffer nor journal can still be allowed to read files. */
+	/* A user who can read neither ring buffer nor journal can still be allowed to read files. */
 	if (is_unknown(log->source))
 		read_files(ctx);
 	if (is_unknown(log->source))

@@ -407,8 +407,8 @@ static void read_device(struct probe_context *ctx, const char *name)
 	read_efa(ctx, device);
 }
 
-/* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded, or nothing
- * says what is, a copy lacks the folder. Preflight does without copies. */
+/* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded,
+ * or nothing says what is, a copy lacks the folder. Preflight never reads copies. */
 static enum fact_state state_of_devices(struct probe_context *ctx, int rc)
 {
 	_cleanup_text_ struct text modules = { 0 };

@@ -84,7 +84,7 @@ static const char *subject(const struct finding *f)
 	return f->answer.subject ? f->answer.subject : "";
 }
 
-/* As it stands in the label, where two texts can come to the same. */
+/* As it is in the label, where two texts can become the same. */
 static const char *label(const struct report *r, const char *text)
 {
 	return escape_string(r->arena, SINK_PROMETHEUS, text);
@@ -132,7 +132,7 @@ static void put_findings(const struct report *r)
 {
 	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
 
-	family("finding", "What is not well: 1 for each rule and subject.");
+	family("finding", "Problems: 1 for each rule and subject.");
 	for (uint32_t i = 0; i < r->findings.count; i++) {
 		const struct finding *f = &r->findings.items[i];
 
@@ -180,8 +180,7 @@ static void put_probes(const struct report *r)
 
 	if (!r->node->probes.count)
 		return;
-	family("probe_ok",
-	       "1: the probe read all that it wanted or said what it could not; 0: it hung or crashed.");
+	family("probe_ok", "1: the probe ended and reported all gaps; 0: it hung or crashed.");
 	for (uint32_t i = 0; (p = next_probe(r, labels, &i));)
 		metric("nvnodecheck_probe_ok{probe=\"%s\"} %d\n", p->name.value,
 		       !known_is(p->state, PROBE_TIMED_OUT) && !known_is(p->state, PROBE_FAILED));
@@ -198,9 +197,9 @@ enum exit_status render_report_prometheus(const struct report *report, enum exit
 	put_findings(report);
 	put_acknowledged(report);
 	put_probes(report);
-	family("exit_status", "0 well, 1 findings, 3 something that counts is unknown.");
+	family("exit_status", "0 no problems, 1 findings, 3 a check could not run.");
 	metric("nvnodecheck_exit_status %d\n", status);
-	family("last_run_timestamp_seconds", "When this was found out, in Unix time.");
+	family("last_run_timestamp_seconds", "When this run took place, in Unix time.");
 	metric("nvnodecheck_last_run_timestamp_seconds %lld\n", (long long)time(NULL));
 	return finish_output(status);
 }

@@ -122,7 +122,7 @@ static const char head[] =
 	"than that,\n"
 	"and\n"
 	".BR nvnodecheck.conf (5)\n"
-	"can set another one.\n"
+	"can set a different severity.\n"
 	"What could not be read never passes and never fails.\n"
 	".PP\n"
 	"This page is written by\n"

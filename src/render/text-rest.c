@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-rest.c - what asks for nothing: notes, what was not checked, what is switched off, what is well. */
+/* text-rest.c - the parts without an instruction: notes, what was not checked, what is switched
+ * off, what passed. */
 #include <string.h>
 
 #include "evaluate/acknowledge.h"
@@ -75,7 +76,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 }
 
 /* Notes ask for nothing: with many of them, most are only counted. */
-#define NOTES_SHOWN 4
+#define NOTES_SHOWN 3
 
 static void show_notes(struct view *v)
 {
