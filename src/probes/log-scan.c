@@ -165,6 +165,8 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 	keep_of(scan, &found->modules, module, time_us, text);
 }
 
+#define LEVEL_WARNING 4 /* include/linux/kern_levels.h */
+
 /* What was found in a message. */
 struct match {
 	struct kmsg_message message;
@@ -179,10 +181,11 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 {
 	*m = (struct match){ .message = kmsg_message_of(message) };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
-	if (scan->brief)
-		return m->pattern;
-	m->failed = log_failures_parse(&scan->failures, message, &m->failure);
-	m->unexplained = log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
+	/* No failure is printed as less than a warning, and most lines are less. */
+	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
+		    log_failures_parse(&scan->failures, message, &m->failure);
+	m->unexplained = !scan->brief &&
+			 log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
 			 !m->failed;
 	return m->pattern || m->failed || m->unexplained;
 }
@@ -304,8 +307,8 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	for_each(found, &scan->found)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
+	log_failures_end(&scan->failures, facts);
 	if (scan->brief)
 		return;
-	log_failures_end(&scan->failures, facts);
 	log_unexplained_end(&scan->unexplained, facts);
 }

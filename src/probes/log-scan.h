@@ -31,7 +31,7 @@ struct spare;
 struct log_scan {
 	struct kmsg_index index;
 	struct arena *arena;
-	bool brief; /* patterns alone: no failures, and nothing that no pattern is for */
+	bool brief; /* without what no pattern is for */
 	LIST(struct log_found) found;
 	size_t subjects;
 	struct log_failures failures;
