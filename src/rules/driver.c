@@ -175,6 +175,8 @@ static void check_flavour(struct rule_context *ctx)
 		     .observed = "proprietary kernel modules; the EFA driver reaches their memory "
 				 "without DMA-BUF",
 		     .evidence = { "driver.banner", "rdma.devices" });
+	else if (!was_read(ctx->node->modules.loaded))
+		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (peer_memory_module(ctx->node))
 		NOTE(ctx,
 		     .observed = text_printf(

@@ -214,11 +214,10 @@ static bool is_old(struct rule_context *ctx, const struct user *u,
 	return *item && version_compare((*item)->version.value, u->since) < 0;
 }
 
-/* The first entry is of the link alone, and serves nodes of one Ethernet segment: most clusters never see more
- * of it (Linux: drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
-static bool note_first_entry(struct rule_context *ctx, const struct user *u,
-			     const struct software_item *item, const struct rdma_device *d,
-			     const struct rdma_port *p)
+/* The first entry is of the link alone, and serves nodes of one Ethernet segment (Linux: drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
+static bool check_first_entry(struct rule_context *ctx, const struct user *u,
+			      const struct software_item *item, const struct rdma_device *d,
+			      const struct rdma_port *p)
 {
 	const struct rdma_gid *g = port_gid(p, 0);
 
@@ -226,14 +225,14 @@ static bool note_first_entry(struct rule_context *ctx, const struct user *u,
 		return check_index(ctx, d, p, u->name, 0, NULL);
 	if (!fault_of_gid(ctx, g))
 		return false;
-	NOTE(ctx, .subject = port_name(ctx->arena, d, p),
-	     .observed =
-		     text_printf(ctx,
-				 "%s %s without %s uses entry 0, which reaches only nodes of the "
-				 "same Ethernet segment",
-				 u->name, item->version.value, u->index),
-	     .evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
-			   port_fact(ctx->arena, d, p, "gids") });
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
+		.observed = text_printf(
+			ctx,
+			"%s %s without %s uses entry 0, which reaches only nodes of the "
+			"same Ethernet segment",
+			u->name, item->version.value, u->index),
+		.evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
+			      port_fact(ctx->arena, d, p, "gids") });
 	return true;
 }
 
@@ -248,7 +247,7 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 		return check_index(ctx, d, p, job_value_text(ctx->arena, ctx->node, index),
 				   (uint64_t)number, index->fact);
 	if (is_old(ctx, u, &item) && port_usable_gid(p))
-		return note_first_entry(ctx, u, item, d, p);
+		return check_first_entry(ctx, u, item, d, p);
 	return u->family && check_search(ctx, d, p, u);
 }
 

@@ -500,27 +500,19 @@ static void check_nvshmem(struct rule_context *ctx)
 
 static void check_all(struct rule_context *ctx)
 {
-	struct choice c = { 0 }, near = { 0 };
-	bool soft = false; /* rxe, siw: of no PCI function */
+	struct choice c = { 0 };
 
 	for_each_port(d, p, ctx->node) {
 		enum usable usable = port_usable(ctx->node, d, p);
 
 		if (is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d))
 			continue;
-		if (usable == USABLE_YES) {
+		if (usable == USABLE_YES)
 			add_choice(&c, p);
-			soft |= is_absent(d->bdf);
-			if (is_job_nic(ctx->endpoints, d))
-				add_choice(&near, p);
-		}
 		c.unknown += usable == USABLE_UNKNOWN;
 	}
-	/* NCCL takes the nearest: where those next to the GPUs are alike, the others do no harm. */
 	if (is_mixed(&c))
-		FAIL_AS(ctx,
-			near.ports && !is_mixed(&near) && !soft ? SEVERITY_INFO : SEVERITY_WARN,
-			.subject = "NCCL_IB_HCA",
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
 			.observed = text_printf(ctx, "not set, and there are active %s",
 						mix_text(ctx, &c)),
 			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "

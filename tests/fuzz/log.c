@@ -43,8 +43,7 @@ static void scan(struct span text)
 				continue;
 			check_inside(line, parsed.text);
 			check_inside(parsed.text, parsed.message);
-			log_scan_text(&scan, parsed.timed ? parsed.time_us : LOG_NO_TIME,
-				      parsed.level, parsed.text, parsed.message);
+			log_scan_line(&scan, &parsed);
 			if (kmsg_is_banner(parsed.message))
 				log_scan_forget(&scan);
 		}
