@@ -225,3 +225,39 @@ def test_the_configuration_asks(live, tmp_path):
 def test_only_live(verb, where):
     result = program.run(verb, "--nvml", *where)
     assert result.status == 2 and "--nvml asks the driver of this machine" in result.err
+
+
+def test_topo_draws_nvlink(live):
+    text = live("topo", "--nvml").out
+    row = next(line for line in text.splitlines() if line.startswith("GPU0 ") and "NV18" in line)
+    assert row.split()[1:9] == ["X"] + ["NV18"] * 7
+    assert "NV and a number: so many NVLinks" in text and "NVLink is not shown" not in text
+    assert "NVLink is not shown" in live("topo").out
+    assert live("topo", "--nvml", "--format", "svg").out.count(">NV18<") == 56
+    document = live("topo", "--nvml", "--json").json()
+    assert {"from": FIRST, "to": GPUS[1], "links": 18} in document["nvlinks"] and len(document["nvlinks"]) == 56
+    assert live("topo", "--json").json()["nvlinks"] is None
+
+
+def test_a_healthy_board_has_no_unknown(live):
+    """Of the rules about GPUs' own state; the files of this host are not the node's."""
+    report = live("doctor", "--nvml", "--json", "--only", "gpu/*").json()
+    assert {f["rule"]: f["verdict"] for f in report["findings"] if f["verdict"] == "unknown"} == {}
+
+
+@pytest.mark.parametrize("fault, rule, verdict", [
+    ("remap-pending", "gpu/ecc-pending", "fail"), ("remap-failed", "gpu/ecc-pending", "fail"),
+    ("retirement", "gpu/ecc-pending", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
+    ("link-down", "gpu/nvlink-inactive", "fail"), ("fabric-progress", "gpu/fabric-incomplete", "fail"),
+    ("fabric-error", "gpu/fabric-incomplete", "fail"), ("fabric-degraded", "gpu/fabric-incomplete", "fail"),
+    ("reset", "gpu/recovery-needed", "fail"), ("drain", "gpu/recovery-needed", "fail"),
+    ("brake", "gpu/hardware-slowdown", "fail"), ("thermal", "gpu/hardware-slowdown", "fail"),
+    ("capped", "gpu/power-limit-low", "fail"), ("ecc-off", "gpu/ecc-off", "fail"),
+    ("ecc-pending", "gpu/mode-pending", "pending"), ("mig-pending", "gpu/mode-pending", "pending"),
+    ("exclusive", "gpu/compute-mode", "fail"), ("no-p2p", "gpu/p2p-refused", "fail"),
+])
+def test_each_state_has_its_finding(live, fault, rule, verdict):
+    report = live("doctor", "--nvml", "--json", "--only", "gpu/*", "--profile", "base,p2p", faults=fault).json()
+    bad = {(f["rule"], f["verdict"]) for f in report["findings"] if f["verdict"] in ("fail", "pending")}
+    assert bad == {(rule, verdict)}
+    assert [f["subject"] for f in report["findings"] if f["verdict"] == verdict][0] == FIRST

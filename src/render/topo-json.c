@@ -131,6 +131,26 @@ static struct json_object *names_json(const struct topo *topo)
 	return json;
 }
 
+/* NULL: the driver was not asked. */
+static struct json_object *nvlinks_json(const struct topo *topo)
+{
+	struct json_object *array;
+
+	if (!was_read(topo->node->nvml.gpus))
+		return NULL;
+	array = json_object_new_array();
+	for_each(gpu, &topo->node->nvml.gpus)
+		for_each(peer, &gpu->peers) {
+			struct json_object *json = json_object_new_object();
+
+			json_put_string(json, "from", gpu->bdf.value);
+			json_put_string(json, "to", peer->bdf.value);
+			put_u64(json, "links", peer->links);
+			json_object_array_add(array, json);
+		}
+	return array;
+}
+
 enum exit_status render_topo_json(const struct topo *topo)
 {
 	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-topo");
@@ -143,6 +163,7 @@ enum exit_status render_topo_json(const struct topo *topo)
 	json_put(json, "tree", tree);
 	json_put(json, "settings", settings_json(topo));
 	json_put(json, "names", names_json(topo));
+	json_put(json, "nvlinks", nvlinks_json(topo));
 	json_put(json, "topology", fact_to_json(&topology_facts_desc, topo->table));
 	return render_json(json, EXIT_WELL);
 }

@@ -423,17 +423,20 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 /* ---- matrix ---- */
 
 static void draw_cell(const struct svg *svg, int x, int y, const char *row, const char *column,
-		      const struct topology_path *path)
+		      const struct topology_path *path, uint64_t links)
 {
 	bool known = path && is_known(path->class);
-	const char *word = !path ? "" : known ? path_class_words[path->class.value] : "?";
+	const char *word = !path   ? ""
+			   : links ? arena_printf(svg->topo->arena, "NV%" PRIu64, links)
+			   : known ? path_class_words[path->class.value]
+				   : "?";
 
 	draw("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" class=\"c%c\"><title>", x,
 	     y, MATRIX_CELL - 3, MATRIX_ROW - 3, known ? '0' + path->class.value : 'x');
 	draw("%s to %s: %s</title></rect>\n", row, column, path ? word : "itself");
 	if (path)
 		write_text(x + (MATRIX_CELL - 3) / 2, y + 15, "s ce",
-			   known_is(path->redirected, true)
+			   !links && known_is(path->redirected, true)
 				   ? arena_printf(svg->topo->arena, "%s▲", word)
 				   : word);
 }
@@ -447,12 +450,13 @@ static void draw_row(const struct svg *svg, const struct topology_gpu *gpu, int 
 	x += 70;
 	for_each(other, &table->gpus) {
 		draw_cell(svg, x, y, name, topo_name(svg->topo, other->bdf.value),
-			  topo_path(gpu, other->bdf.value));
+			  topo_path(gpu, other->bdf.value),
+			  topo_nvlinks(svg->topo, gpu->bdf.value, other->bdf.value));
 		x += MATRIX_CELL;
 	}
 	x += 20;
 	for_each(path, &gpu->nics) {
-		draw_cell(svg, x, y, name, topo_name(svg->topo, path->bdf.value), path);
+		draw_cell(svg, x, y, name, topo_name(svg->topo, path->bdf.value), path, 0);
 		x += MATRIX_CELL;
 	}
 	if (table->nics.count)

@@ -232,10 +232,15 @@ static void draw_tree(struct drawing *d)
 
 /* ---- matrix ---- */
 
-static const char *cell(const struct topology_path *path)
+static const char *cell(const struct topo *topo, const char *gpu, const struct topology_path *path)
 {
-	static char text[16];
+	static char text[24];
+	uint64_t links = path ? topo_nvlinks(topo, gpu, path->bdf.value) : 0;
 
+	if (links) {
+		snprintf(text, sizeof(text), "NV%" PRIu64, links);
+		return text;
+	}
 	if (!path || !is_known(path->class))
 		return path ? "?" : "X";
 	snprintf(text, sizeof(text), "%s%s", path_class_words[path->class.value],
@@ -274,7 +279,8 @@ static void print_cells(struct drawing *d, bool nics, uint32_t from, uint32_t to
 		line = arena_printf(arena, "%-*s", CELL + 1, topo_name(d->topo, gpu->bdf.value));
 		for (uint32_t i = from; i < to; i++)
 			line = arena_printf(arena, "%s%-*s", line, CELL,
-					    cell(topo_path(gpu, end_bdf(table, nics, i))));
+					    cell(d->topo, gpu->bdf.value,
+						 topo_path(gpu, end_bdf(table, nics, i))));
 		print_line(
 			d,
 			arena_printf(arena, "%s %s", line, last ? topo_nearest(d->topo, gpu) : ""),

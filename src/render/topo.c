@@ -508,9 +508,20 @@ static void see_path(struct topo_seen *seen, const struct topology_path *path)
 	seen->redirected |= known_is(path->redirected, true);
 }
 
+uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to)
+{
+	const struct nvml_gpu *gpu = LIST_FIND(&topo->node->nvml.gpus, from);
+	const struct nvml_peer *peer = gpu ? LIST_FIND(&gpu->peers, to) : NULL;
+
+	return peer && is_known(peer->links) ? peer->links.value : 0;
+}
+
 void topo_look(const struct topo *topo, struct topo_seen *seen)
 {
 	*seen = (struct topo_seen){ .redirected = false };
+	for_each(gpu, &topo->node->nvml.gpus)
+		for_each(peer, &gpu->peers)
+			seen->nvlink |= is_known(peer->links) && peer->links.value;
 	for_each(gpu, &topo->table->gpus) {
 		for_each(path, &gpu->gpus)
 			see_path(seen, path);
@@ -522,12 +533,17 @@ void topo_look(const struct topo *topo, struct topo_seen *seen)
 void topo_notes(const struct topo *topo, struct topo_lines *lines)
 {
 	bool data_direct = false, unnumbered = false;
+	struct topo_seen seen;
 	uint64_t number;
 
 	for_each(d, &topo->node->pci.devices)
 		data_direct |= is_data_direct(d);
 	lines->count = 0;
-	lines->text[lines->count++] = "Paths are those of PCI Express; NVLink is not shown.";
+	topo_look(topo, &seen);
+	lines->text[lines->count++] =
+		seen.nvlink
+			? "NV and a number: so many NVLinks. Other paths are those of PCI Express."
+			: "Paths are those of PCI Express; NVLink is not shown.";
 	if (topo->table->gpus.count > 1 && gpu_numbering(topo->node) == GPU_NUMBERS_PCI)
 		lines->text[lines->count++] =
 			"GPUs are numbered in PCI order: the driver's numbers are not known.";

@@ -52,6 +52,7 @@ struct topo_lines {
 struct topo_seen {
 	bool class[PATH_UNKNOWN];
 	bool redirected;
+	bool nvlink;
 };
 
 struct topo {
@@ -98,6 +99,8 @@ void topo_ports(const struct topo *topo, const struct pci_device *device, struct
 const char *topo_role(const struct topo *topo, const char *bdf); /* compute, ...; "" unknown */
 /* From GPU to another GPU or a NIC; NULL to itself. */
 const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf);
+/* NVLinks that lead from one GPU to another, directly or through NVSwitches, as the driver says; 0: none, or not known. */
+uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to);
 void topo_look(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
 /* What has to be known to read the matrix, a sentence each. */
