@@ -8,8 +8,6 @@ from lib import cases, program
 SEEN = {"fail": ("fail", "pending", "note"), "pass": ("pass",), "unknown": ("unknown",)}
 # Rules that can never give an answer, and why.
 NEVER = {
-    ("gpu/ecc-pending", "pass"): "NVML is not asked, and a log that names no error proves nothing",
-    ("gpu/nvlink-inactive", "pass"): "NVML is not asked, and a log without errors proves nothing",
     ("driver/proprietary-no-dmabuf", "pass"): "peer memory beside it leaves cuMemCreate memory out: information",
     ("node/probe-timed-out", "unknown"): "the program knows of its own probes",
     ("pci/acs-srcvalid-only", "fail"): "SrcValid+ alone is well: it passes, and says so",

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <stddef.h>
@@ -213,6 +214,18 @@ static void allow_values(struct filter *f, uint32_t call, unsigned int argument,
 	emit_return(f, SECCOMP_RET_ALLOW);
 }
 
+/* CALL, when the bits MASK of that argument are VALUE. */
+static void allow_masked(struct filter *f, uint32_t call, unsigned int argument, uint32_t mask,
+			 uint32_t value)
+{
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 5);
+	emit_load(f, argument);
+	emit(f, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	emit_return(f, SECCOMP_RET_ALLOW);
+	emit_refusal(f, EPERM);
+}
+
 #define ALLOW_VALUES(f, call, argument, ...)                               \
 	allow_values(f, call, argument, (const uint32_t[]){ __VA_ARGS__ }, \
 		     sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
@@ -276,13 +289,16 @@ static void emit_search(struct filter *f, const uint16_t *edges, size_t first, s
 #define CREATES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 /* rdma/rdma_user_ioctl.h: RDMA_VERBS_IOCTL, _IOWR(0x1b, 1, 24 bytes) */
 #define VERBS_IOCTL 0xc0181b01u
+/* open-gpu-kernel-modules, kernel-open/common/inc/nv-ioctl-numbers.h: NV_IOCTL_MAGIC is 'F', of all sizes. */
+#define IOCTL_TYPE 0xff00u
+#define NVIDIA_IOCTL ('F' << 8)
 /* syslog(2): neither takes anything out of the kernel's log. */
 #define LOG_READ_ALL 3
 #define LOG_SIZE 10
 
-static void allow_open(struct filter *f, bool connects)
+static void allow_open(struct filter *f, const struct confine *how)
 {
-	uint32_t mask = CREATES | (connects ? 0 : O_ACCMODE);
+	uint32_t mask = CREATES | (how->connects || how->gpus ? 0 : O_ACCMODE);
 
 	allow_without(f, SYS_openat, 2, mask);
 #if defined(__x86_64__)
@@ -290,11 +306,15 @@ static void allow_open(struct filter *f, bool connects)
 #endif
 }
 
-static void allow_some(struct filter *f, bool connects)
+static void allow_some(struct filter *f, const struct confine *how)
 {
 	uint32_t own = (uint32_t)getpid();
 
-	if (connects) {
+	if (how->gpus) {
+		allow_masked(f, SYS_ioctl, 1, IOCTL_TYPE, NVIDIA_IOCTL);
+		/* Threads of its own; clone3() answers -ENOSYS, and the C library tries this one. */
+		allow_masked(f, SYS_clone, 0, CLONE_THREAD, CLONE_THREAD);
+	} else if (how->connects) {
 		ALLOW_VALUES(f, SYS_socket, 0, AF_NETLINK, AF_UNIX);
 		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCGIFNAME, SIOCGIFINDEX,
 			     VERBS_IOCTL);
@@ -310,7 +330,7 @@ static void allow_some(struct filter *f, bool connects)
 	ALLOW_VALUES(f, SYS_tgkill, 0, own);
 }
 
-void confine_calls(bool connects, bool openat2)
+void confine_calls(const struct confine *how, bool openat2)
 {
 	struct filter f = { .n = 0 };
 	struct sock_fprog program = { .filter = f.code };
@@ -319,8 +339,8 @@ void confine_calls(bool connects, bool openat2)
 	if (!ARCHITECTURE)
 		return;
 	begin(&f);
-	allow_open(&f, connects);
-	allow_some(&f, connects);
+	allow_open(&f, how);
+	allow_some(&f, how);
 	emit_search(&f, edges, 0, find_edges(edges, openat2));
 	program.len = f.n;
 	/* The flag, since 4.17, leaves the processor as fast as it was; that is the rule since 5.16. */

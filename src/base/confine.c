@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/confine.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -115,6 +118,27 @@ static void allow_libraries(int rules)
 		allow_path(rules, p, READS);
 }
 
+static void close_folder(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
+/* /dev/nvidia0, nvidiactl, nvidia-caps, ... */
+static void allow_gpus(int rules, uint64_t access)
+{
+	_cleanup_(close_folder) DIR *folder = opendir("/dev");
+	struct dirent *entry;
+	char path[sizeof("/dev/") + NAME_MAX];
+
+	while (folder && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, "nvidia", strlen("nvidia")) != 0)
+			continue;
+		snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
+		allow_path(rules, path, access);
+	}
+}
+
 /* Who is confined by it may not look into other processes (landlock.rst, "Ptrace restrictions"), so that it is not
  * for probes that do. */
 static bool confine_files(const struct confine *how)
@@ -123,7 +147,7 @@ static bool confine_files(const struct confine *how)
 	struct landlock_ruleset_attr attr = { .handled_access_fs = accesses };
 	_cleanup_close_ int rules = -1;
 
-	if (!accesses || (how->tree < 0 && !how->connects))
+	if (!accesses || (how->tree < 0 && !how->connects && !how->gpus))
 		return false;
 	if (how->tree < 0)
 		attr.handled_access_fs &= ~READS;
@@ -133,6 +157,8 @@ static bool confine_files(const struct confine *how)
 	if (how->tree >= 0) {
 		allow(rules, how->tree, READS);
 		allow_libraries(rules);
+	} else if (how->gpus) {
+		allow_gpus(rules, (WRITES | IOCTLS) & accesses);
 	} else {
 		allow_path(rules, "/dev/infiniband", (WRITES | IOCTLS) & accesses);
 	}
@@ -149,6 +175,6 @@ bool confine(const struct confine *how)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;
 	files = confine_files(how);
-	confine_calls(how->connects, files);
+	confine_calls(how, files);
 	return files;
 }

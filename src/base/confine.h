@@ -20,12 +20,13 @@ struct confine {
 	int tree;
 	bool kernel;   /* asks the running kernel: its log, configuration space, other processes */
 	bool connects; /* asks systemd, and RDMA devices, which are opened for writing */
+	bool gpus; /* asks NVIDIA's driver through its device files, which are opened for writing */
 };
 
 /* In a process without threads. True: files may be opened by openat2(2), whose flags a filter cannot see. */
 bool confine(const struct confine *how);
 
 /* confine-calls.c: the calls of the kernel that this process may still make. */
-void confine_calls(bool connects, bool openat2);
+void confine_calls(const struct confine *how, bool openat2);
 
 #endif

@@ -43,7 +43,12 @@ static const char *soname_of(enum library library)
 
 int library_load(enum library library, const struct library_symbol *symbols, size_t count)
 {
-	void *handle = dlopen(soname_of(library), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	return library_load_at(soname_of(library), symbols, count);
+}
+
+int library_load_at(const char *path, const struct library_symbol *symbols, size_t count)
+{
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!handle)
 		return -ELIBACC;

@@ -16,6 +16,7 @@
 #include "cli/cmd.h"
 #include "evaluate/preflight.h"
 #include "evaluate/report.h"
+#include "probes/probe.h"
 
 #define HELP_WIDTH 80
 #define HELP_COLUMN 22
@@ -70,6 +71,7 @@ const struct verb verbs[] = {
 #define TEXT                                                                            \
 	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | \
 	 VERB_UNDO | VERB_PROVE)
+#define NVML (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
 #define PAGE \
 	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO | VERB_PROVE)
 
@@ -131,6 +133,9 @@ const struct option_row option_rows[] = {
 	  "use small copies: a few seconds on eight GPUs" },
 	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
 	  "run even if other processes use the GPUs" },
+	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML,
+	  "also ask the driver about its GPUs: ECC, NVLink, fabric, clocks. force: even where that "
+	  "initialises idle GPUs" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
 	  "stop reading or trying after this time (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
@@ -280,6 +285,19 @@ static int set_seconds(const struct verb *verb, const struct option_row *row, un
 	return 0;
 }
 
+static int set_nvml(const struct verb *verb, const struct option_row *row, int *out,
+		    const char *value)
+{
+	int rc = 0;
+
+	*out = PROBE_NVML_YES;
+	if (value)
+		rc = set_word(verb, row, out, value);
+	if (value && rc == 0)
+		*out += PROBE_NVML_YES;
+	return rc;
+}
+
 static int set_option(struct options *o, const struct option_row *row, char *value)
 {
 	void *out = (char *)o + row->offset;
@@ -304,6 +322,8 @@ static int set_option(struct options *o, const struct option_row *row, char *val
 		return set_pid(o->verb, out, value);
 	case OPTION_SECONDS:
 		return set_seconds(o->verb, row, out, value);
+	case OPTION_NVML:
+		return set_nvml(o->verb, row, out, value);
 	}
 	return 0;
 }
@@ -319,7 +339,10 @@ static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2]
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &option_rows[i];
 
-		longs[i] = (struct option){ row->name, row->value ? required_argument : no_argument,
+		longs[i] = (struct option){ row->name,
+					    row->kind == OPTION_NVML ? optional_argument
+					    : row->value	     ? required_argument
+								     : no_argument,
 					    NULL, 256 + (int)i };
 		if (row->letter) {
 			shorts[n++] = row->letter;
@@ -446,6 +469,10 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from cannot be used together");
+	if (o->nvml && (o->root || o->from || (o->verb->bit == VERB_DOCTOR && o->args_count)))
+		return usage_error(o->verb,
+				   "--nvml asks the driver of this machine; it cannot be used "
+				   "with --root or --from");
 	if (o->quiet && o->output)
 		return usage_error(o->verb, "--quiet and --output cannot be used together");
 	if (o->audience >= 0 && (o->format || o->brief))
@@ -552,9 +579,11 @@ static void help_option(const struct option_row *row, const struct verb *verb)
 	const char *words = cli_words(row, verb);
 	char left[64], right[256];
 
-	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
-		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
-		 row->value ? " " : "", row->value ? row->value : "");
+	const char *before = row->kind == OPTION_NVML ? "[=" : row->value ? " " : "";
+
+	snprintf(left, sizeof(left), "%c%c%s--%s%s%s%s", row->letter ? '-' : ' ',
+		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name, before,
+		 row->value ? row->value : "", row->kind == OPTION_NVML ? "]" : "");
 	snprintf(right, sizeof(right), "%s%s%s", row->help, words ? ": " : "", words ? words : "");
 	help_row(left, right);
 }

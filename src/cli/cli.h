@@ -61,6 +61,7 @@ struct options {
 	bool list;
 	bool quick;
 	bool in_use;
+	int nvml; /* enum probe_nvml */
 	pid_t pid;
 	unsigned int timeout_ms; /* 0: not given */
 	int color;		 /* enum color */
@@ -98,6 +99,7 @@ enum option_kind {
 	OPTION_LIST,	 /* const char *[LIST_OPTION_MAX + 1] */
 	OPTION_PID,	 /* pid_t */
 	OPTION_SECONDS,	 /* unsigned int, in milliseconds */
+	OPTION_NVML,	 /* enum probe_nvml, as int; its value may be left out */
 };
 
 struct option_row {

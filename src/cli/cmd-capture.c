@@ -6,6 +6,7 @@
 
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "probes/probe.h"
 
 static enum exit_status check_recorded(const struct host *host, const char *file)
 {
@@ -23,6 +24,7 @@ static enum exit_status check_recorded(const struct host *host, const char *file
 static enum exit_status record(struct source *source, const struct options *options, int told)
 {
 	_cleanup_close_ int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	struct options asked = *options;
 	struct settings settings;
 	enum exit_status status;
 	int rc;
@@ -40,8 +42,10 @@ static enum exit_status record(struct source *source, const struct options *opti
 	}
 	/* The configuration belongs to the node: a report from the capture is then the same. */
 	status = source_settings(source, options, &settings);
+	if (settings.nvml && !asked.nvml)
+		asked.nvml = PROBE_NVML_YES;
 	if (!status)
-		status = source_observe(source, options);
+		status = source_observe(source, &asked);
 	return status ? status : check_recorded(source->host, options->output);
 }
 

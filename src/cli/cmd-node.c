@@ -226,9 +226,19 @@ static enum exit_status observe(struct source *source, const struct observation 
 	return EXIT_CANNOT;
 }
 
+static enum probe_nvml nvml_of_options(const void *user)
+{
+	const struct options *options = user;
+
+	return (enum probe_nvml)options->nvml;
+}
+
 enum exit_status source_observe(struct source *source, const struct options *options)
 {
-	const struct observation how = { .pid = options->pid, .timeout_ms = options->timeout_ms };
+	const struct observation how = { .pid = options->pid,
+					 .timeout_ms = options->timeout_ms,
+					 .nvml = nvml_of_options,
+					 .user = (void *)options };
 
 	return observe(source, &how);
 }
@@ -309,6 +319,18 @@ static bool is_expected(const void *user, const char *fact)
 	return false;
 }
 
+/* A repair is about files: it asks no GPU. */
+static enum probe_nvml nvml_of_reading(const void *user)
+{
+	const struct reading *r = user;
+
+	if (r->options->nvml)
+		return (enum probe_nvml)r->options->nvml;
+	return r->settings.nvml && r->options->verb->bit & (VERB_DOCTOR | VERB_PREFLIGHT)
+		       ? PROBE_NVML_YES
+		       : PROBE_NVML_NO;
+}
+
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings)
 {
@@ -318,10 +340,12 @@ enum exit_status source_look(struct source *source, const struct options *option
 				   .brief = brief,
 				   .first = read_configuration,
 				   .expects = is_expected,
+				   .nvml = nvml_of_reading,
 				   .user = r };
 	enum exit_status status;
 
 	*settings = &r->settings;
+	r->options = options;
 	if (options->from) {
 		how.first = NULL;
 		status = source_settings(source, options, &r->settings);

@@ -13,6 +13,7 @@
 struct line {
 	const struct verb *verb;	  /* NULL: none yet, which means doctor */
 	const struct option_row *pending; /* an option that waits for its value */
+	bool equals;			  /* "=" was the word before */
 	size_t args;			  /* words after the verb that are no options */
 	bool only_args;			  /* after "--" */
 };
@@ -139,8 +140,18 @@ static bool is_option(const char *text)
 	return text[0] == '-' && text[1];
 }
 
+/* An option whose value may be left out has one only behind a "=", which bash makes a word of. */
+static void leave_out_value(struct line *line, const char *text)
+{
+	if (line->pending && line->pending->kind == OPTION_NVML && strcmp(text, "=") != 0 &&
+	    !line->equals)
+		line->pending = NULL;
+	line->equals = line->pending && strcmp(text, "=") == 0;
+}
+
 static void take_word(struct line *line, const char *text)
 {
+	leave_out_value(line, text);
 	if (line->pending) {
 		/* bash: --format = json */
 		if (strcmp(text, "=") != 0)
@@ -193,6 +204,7 @@ enum exit_status complete(int count, char **words)
 
 	for (int i = 0; i + 1 < count; i++)
 		take_word(&line, words[i]);
+	leave_out_value(&line, last);
 	verb = line.verb ? line.verb : &verbs[0];
 	equals = strchr(last, '=');
 	if (line.pending) {

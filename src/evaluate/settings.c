@@ -21,6 +21,8 @@ const struct settings_key settings_keys[] = {
 	  "The lowest severity that makes the exit status 1." },
 	{ "check", "strict", "yes, no", "no",
 	  "Whether a check that could not run makes the exit status 3." },
+	{ "check", "nvml", "yes, no", "no",
+	  "Whether doctor, preflight and capture ask the driver about its GPUs (NVML), as with --nvml." },
 	{ "limits", "link-errors-max", "number", "0",
 	  "Error counts of an RDMA port (link downed, symbol errors) above this are a warning." },
 	{ 0 },
@@ -112,8 +114,8 @@ static int set_check(struct parse *p, const char *key, const char *value)
 		return (parse_severity(value, &s->fail_on) == 0 && s->fail_on > SEVERITY_INFO) ||
 		       wrong(p, "fail-on", value, "warn, err or crit");
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-		return wrong(p, "strict", value, "yes or no");
-	s->strict = strcmp(value, "yes") == 0;
+		return wrong(p, key, value, "yes or no");
+	*(strcmp(key, "nvml") == 0 ? &s->nvml : &s->strict) = strcmp(value, "yes") == 0;
 	return 1;
 }
 

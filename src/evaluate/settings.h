@@ -41,6 +41,7 @@ struct settings {
 	const char *profiles_from; /* the file that says so; NULL: the command line */
 	enum severity fail_on;
 	bool strict;
+	bool nvml;	   /* NVIDIA's driver is asked */
 	bool preflight;	   /* keep only what stops a job: report_make() */
 	bool only_wrong;   /* what passes or does not apply is not shown: the same */
 	const char **only; /* shell patterns, NULL-terminated; NULL: all */

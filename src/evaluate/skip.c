@@ -55,6 +55,27 @@ bool skip_without_driver(struct rule_context *ctx)
 	return true;
 }
 
+static bool was_asked(const struct node *node)
+{
+	for_each(gap, &node->gaps)
+		if (str_is(gap->probe, "nvml"))
+			return true;
+	return was_read(node->nvml);
+}
+
+bool skip_without_nvml(struct rule_context *ctx)
+{
+	if (was_read(ctx->node->nvml.gpus))
+		return false;
+	if (was_asked(ctx->node))
+		UNKNOWN(ctx, .evidence = { "nvml.gpus" });
+	else
+		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
+			.observed = "The driver was not asked.",
+			.remedy = "Run nvnodecheck doctor --nvml.", .evidence = { "nvml.gpus" });
+	return true;
+}
+
 bool skip_without_params(struct rule_context *ctx)
 {
 	if (known_is(ctx->node->driver.loaded, false))

@@ -590,6 +590,7 @@ struct log_facts {
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-loads.h"
+#include "facts/facts-nvml.h"
 #include "facts/facts-references.h"
 #include "facts/facts-repairs.h"
 #include "facts/facts-services.h"
@@ -642,6 +643,7 @@ struct node {
 	struct references_facts references;
 	struct acknowledged_facts acknowledged;
 	struct loads_facts loads;
+	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
@@ -668,6 +670,7 @@ extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
 extern const struct desc loads_facts_desc;
+extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;
 
 #endif

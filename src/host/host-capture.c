@@ -245,6 +245,11 @@ static int query_record(struct host *host, const char *key, const struct desc *d
 	return rc ? -EBADMSG : 0;
 }
 
+bool host_has_recorded(struct host *host, const char *key)
+{
+	return host->kind == HOST_CAPTURE && find(host, "query", key);
+}
+
 static void close_capture(struct host *host)
 {
 	struct capture *c = host->capture;

@@ -65,12 +65,13 @@ void host_stand_for(struct host *host)
 	host->is_running = live || proc >= 0 || sys >= 0;
 }
 
-void host_confine(struct host *host, bool connects)
+void host_confine(struct host *host, enum host_reach reach)
 {
 	const struct confine how = {
 		.tree = host->is_running ? -1 : host->root,
 		.kernel = host->is_running,
-		.connects = connects && host->kind == HOST_LIVE,
+		.connects = reach == HOST_CONNECTS && host->kind == HOST_LIVE,
+		.gpus = reach == HOST_ASKS_GPUS && host->kind == HOST_LIVE,
 	};
 
 	host->no_openat2 |= !confine(&how);

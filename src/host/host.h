@@ -76,10 +76,15 @@ void host_distrust_names(struct host *host, bool distrust);
  * A child that only looks has no more rights than that takes (base/confine.h).
  *
  * host_stand_for(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
- * said of the caller from now on. host_confine(), in the child. CONNECTS: it asks systemd or RDMA devices.
+ * said of the caller from now on. host_confine(), in the child.
  */
+enum host_reach {
+	HOST_READS,
+	HOST_CONNECTS,	/* it asks systemd or RDMA devices */
+	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
+};
 void host_stand_for(struct host *host);
-void host_confine(struct host *host, bool connects);
+void host_confine(struct host *host, enum host_reach reach);
 
 /* ---- questions ---- */
 
@@ -178,6 +183,8 @@ int host_folder(struct host *host, const char *path, const char *const *names,
 typedef int host_ask(struct host *host, void *facts, struct arena *arena, void *user);
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
 	       struct arena *arena, host_ask *ask, void *user);
+/* Does a capture have an answer, or an error, under KEY? False for the other kinds. */
+bool host_has_recorded(struct host *host, const char *key);
 
 /* For what a probe finds out itself: "only 64 of 4096 bytes". */
 void host_gap_note(struct host *host, const char *path, int error, const char *why);

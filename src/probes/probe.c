@@ -23,7 +23,7 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 
-#define PHASE_LAST 4
+#define PHASE_LAST 5
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
@@ -138,18 +138,31 @@ static void run_probe(struct run *run, const struct probe *probe)
 		probe->run(&run->ctx);
 }
 
-static bool connects(const struct run *run, size_t step)
+static enum host_reach reach_of(const struct run *run, size_t step)
 {
-	return run->steps[step]->connects && !run->ctx.brief &&
-	       host_kind(run->ctx.host) == HOST_LIVE;
+	const struct probe *probe = run->steps[step];
+
+	if (host_kind(run->ctx.host) != HOST_LIVE)
+		return HOST_READS;
+	if (probe->asks_gpus)
+		return HOST_ASKS_GPUS;
+	return probe->connects && !run->ctx.brief ? HOST_CONNECTS : HOST_READS;
 }
 
-/* The steps from FIRST that need the same rights. */
+static bool is_wanted(const struct run *run, size_t step)
+{
+	const struct probe *probe = run->steps[step];
+
+	return !probe->is_wanted || probe->is_wanted(&run->ctx);
+}
+
+/* The steps from FIRST that need the same rights. One that may not be wanted begins anew. */
 static size_t end_of_steps(const struct run *run, size_t first)
 {
 	size_t i = first + 1;
 
-	while (i < run->count && connects(run, i) == connects(run, first))
+	while (i < run->count && !run->steps[i]->is_wanted &&
+	       reach_of(run, i) == reach_of(run, first))
 		i++;
 	return i;
 }
@@ -160,7 +173,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	struct watch *watch = run->watch;
 
 	child_begin(run->parent);
-	host_confine(run->ctx.host, connects(run, first));
+	host_confine(run->ctx.host, reach_of(run, first));
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -273,6 +286,8 @@ static size_t follow_child(struct run *run, struct child *c)
 static void leave_rest(struct run *run, size_t next)
 {
 	for (size_t i = next; i < run->count; i++) {
+		if (!is_wanted(run, i))
+			continue;
 		run->watch->trace[0] = '\0';
 		give_up(run, run->steps[i], PROBE_TIMED_OUT, -ETIMEDOUT,
 			"not begun: the time for the whole run was over", 0);
@@ -286,6 +301,10 @@ static int observe_in_children(struct run *run)
 		struct child c;
 		int rc;
 
+		if (!is_wanted(run, next)) {
+			next++;
+			continue;
+		}
 		if (run->end_us && clock_us() >= run->end_us) {
 			leave_rest(run, next);
 			return 0;
@@ -308,6 +327,8 @@ static void observe_here(struct run *run)
 	for (size_t i = 0; i < run->count; i++) {
 		uint64_t start = clock_us();
 
+		if (!is_wanted(run, i))
+			continue;
 		run_probe(run, run->steps[i]);
 		add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 	}
@@ -373,6 +394,11 @@ bool probe_wants(const struct probe_context *ctx, const char *fact)
 	const struct observation *how = ctx->how;
 
 	return !ctx->brief || (how->expects && how->expects(how->user, fact));
+}
+
+enum probe_nvml probe_asks_nvml(const struct probe_context *ctx)
+{
+	return ctx->how->nvml ? ctx->how->nvml(ctx->how->user) : PROBE_NVML_NO;
 }
 
 enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path)

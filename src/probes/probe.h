@@ -34,11 +34,15 @@ struct probe_context {
 struct probe {
 	const char *name;
 	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
-	 * those, 3 what builds on phase 2, 4 what follows from all. */
+	 * those, 3 what builds on phase 2, 4 what follows from all, 5 what asks the driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	bool connects;		  /* RUN asks systemd or an RDMA device: see host_confine() */
-	size_t section;		  /* offset and size in struct node; size 0: fills another's */
+	bool asks_gpus;		  /* RUN opens the GPUs */
+	/* Nothing of it is done, and nothing is said of it, unless this is true; asked after the phases before. NULL:
+	 * always. */
+	bool (*is_wanted)(const struct probe_context *ctx);
+	size_t section; /* offset and size in struct node; size 0: fills another's */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
 	/* What preflight asks for: facts about the state that a job meets, from small files. What it
@@ -53,6 +57,9 @@ struct probe {
 /* The probes by phase and name. */
 const struct probe *const *probe_table(size_t *count);
 
+/* May NVIDIA's driver be asked, by NVML? With force also where that initialises the GPUs. */
+enum probe_nvml { PROBE_NVML_NO, PROBE_NVML_YES, PROBE_NVML_FORCE };
+
 /* How a node is to be observed. */
 struct observation {
 	pid_t pid;		 /* as in struct probe_context */
@@ -65,6 +72,7 @@ struct observation {
 	 * of expect.h names it? Then it is read although no rule of preflight needs it. Called
 	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
+	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
 	void *user;
 };
 
@@ -87,6 +95,8 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 /* Is this a container with files of its own? It has its host's kernel and none of what that kernel was
  * configured with, which PATH is then said to be missing from. After phase 0. */
 bool probe_hides_host(struct probe_context *ctx, const char *path);
+
+enum probe_nvml probe_asks_nvml(const struct probe_context *ctx);
 
 /* Is a fact to be read that no rule of preflight needs? */
 bool probe_wants(const struct probe_context *ctx, const char *fact);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu.c - the GPUs themselves. Only NVML has their counters and modes, and it opens the device, which can
- * change its state. These rules use what the kernel shows without it; the rest is unknown.
+ * gpu.c - the GPUs themselves, from what the kernel shows of them, and from the driver's own record where it was asked
+ * for it (--nvml). Without that record much stays unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "query/log-age.h"
 #include "query/topology.h"
 
-#define NOT_ASKED "NVML was not asked, because it opens the device. The kernel log"
+#define NOT_ASKED "The driver was not asked. The kernel log"
 
 static size_t nvswitches(const struct node *node)
 {
@@ -60,7 +60,9 @@ static void report_unlogged(struct rule_context *ctx, const char *what)
 {
 	const struct log_facts *log = &ctx->node->log;
 
-	if (!was_read(log->lines))
+	if (was_read(ctx->node->nvml))
+		UNKNOWN(ctx, .evidence = { "nvml.gpus" });
+	else if (!was_read(log->lines))
 		UNKNOWN(ctx, .observed = NOT_ASKED " could not be read.",
 			.evidence = { "log.lines" });
 	else if (!known_is(log->complete, true))
@@ -73,8 +75,7 @@ static void report_unlogged(struct rule_context *ctx, const char *what)
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = text_printf(ctx, NOT_ASKED " names no %s since the boot.",
 						what),
-			.remedy = "Run nvidia-smi -q while no job runs.",
-			.evidence = { "log.lines" });
+			.remedy = "Run nvnodecheck doctor --nvml.", .evidence = { "log.lines" });
 }
 
 /* ---- memory errors ---- */
@@ -94,18 +95,81 @@ static bool has_ecc(const struct pci_device *device)
 	return pci_is_gpu(device) && (!model || model->kind != GPU_GEFORCE);
 }
 
+/* The driver's own record of the GPU; NULL: it was not asked, or does not show it. */
+static const struct nvml_gpu *record_of(const struct node *node, const char *bdf)
+{
+	return is_known(node->nvml.gpus) ? LIST_FIND(&node->nvml.gpus, bdf) : NULL;
+}
+
+/* Is it known of all that GPUs of its kind have? Those before Ampere retire pages, the later ones remap rows. */
+static bool record_is_whole(const struct nvml_gpu *gpu)
+{
+	return was_read(gpu->rows.failed) && was_read(gpu->rows.pending) &&
+	       was_read(gpu->ecc.retirement_pending) && was_read(gpu->ecc.uncorrected_volatile);
+}
+
+static bool check_failed_remap(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	if (!known_is(gpu->rows.failed, true))
+		return false;
+	FAIL(ctx, .subject = gpu->bdf.value,
+	     .observed = "a row of the memory could not be remapped", .expected = "no failed remap",
+	     .remedy =
+		     "Take the GPU out of service and have it replaced: it has no spare row left.",
+	     .activation = ACTIVATION_NONE, .mender = MENDER_HARDWARE, .has_mender = true,
+	     .action = ACTION_REPLACE_HARDWARE,
+	     .evidence = { fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "rows.failed") });
+	return true;
+}
+
+/* Answers by the driver's record. False: it has nothing to say, and the log counts. */
+static bool check_record(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	const char *what = NULL, *member = "rows.pending";
+	struct fact_u64 errors = gpu->ecc.uncorrected_volatile;
+
+	if (check_failed_remap(ctx, gpu))
+		return true;
+	if (known_is(gpu->rows.pending, true)) {
+		what = "a row of the memory waits for a remap";
+	} else if (known_is(gpu->ecc.retirement_pending, true)) {
+		what = "a page of the memory waits for retirement";
+		member = "ecc.retirement_pending";
+	} else if (is_known(errors) && errors.value) {
+		what = text_printf(ctx,
+				   "uncorrectable errors since the driver was loaded: %" PRIu64,
+				   errors.value);
+		member = "ecc.uncorrected_volatile";
+	}
+	if (what)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = gpu->bdf.value, .observed = what,
+			.expected = "no memory error since the last reset",
+			.evidence = { fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, member) });
+	else if (record_is_whole(gpu))
+		PASS(ctx, .subject = gpu->bdf.value,
+		     .evidence = {
+			     fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "rows.failed") });
+	else
+		return false;
+	return true;
+}
+
 static void check_ecc(struct rule_context *ctx)
 {
-	size_t before = ctx->findings->count, candidates = 0;
+	size_t before = ctx->findings->count, candidates = 0, told = 0;
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
+		const struct nvml_gpu *record = record_of(ctx->node, d->bdf.value);
 		const struct log_line *failed, *pending;
 
 		if (!has_ecc(d))
 			continue;
 		candidates++;
+		told += record && check_record(ctx, record);
+		if (rule_has_answered(ctx, d->bdf.value))
+			continue;
 		failed = logged(ctx->node, memory_failed, d->bdf.value);
 		pending = still_so(ctx, memory_pending, d->bdf.value);
 		if (failed)
@@ -129,7 +193,7 @@ static void check_ecc(struct rule_context *ctx)
 	if (!candidates)
 		NOT_APPLICABLE(ctx, .observed = "no GPU with ECC memory",
 			       .evidence = { "pci.devices" });
-	else if (ctx->findings->count == before)
+	else if (ctx->findings->count == before && told < candidates)
 		report_unlogged(ctx, "memory error");
 }
 
@@ -157,6 +221,70 @@ static bool may_have_nvlink(const struct node *node)
 	for_each(d, &node->pci.devices)
 		data_centre += pci_is_gpu(d) && gpu_is_data_centre(d);
 	return nvswitches(node) > 0 || data_centre > 1;
+}
+
+struct links {
+	size_t all, active;
+	bool unknown;
+};
+
+static struct links count_links(const struct nvml_gpu *gpu)
+{
+	struct links links = { .unknown = is_unknown(gpu->links) };
+
+	for_each(link, &gpu->links) {
+		links.all++;
+		links.active += known_is(link->active, true);
+		links.unknown |= is_unknown(link->active);
+	}
+	return links;
+}
+
+/* Boards of the PCIe form have links that no bridge need be on: there a GPU is wrong if another one has more. */
+static size_t most_active(const struct node *node)
+{
+	size_t most = 0;
+
+	for_each(gpu, &node->nvml.gpus) {
+		struct links links = count_links(gpu);
+
+		most = links.active > most ? links.active : most;
+	}
+	return most;
+}
+
+/* True: the driver's record answers the rule. */
+static bool check_links(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	size_t most = most_active(node), shown = 0, well = 0, before = ctx->findings->count;
+	bool board = nvswitches(node) || gpu_nvswitch_is_nic(&node->pci);
+
+	for_each(gpu, &node->nvml.gpus) {
+		struct links links = count_links(gpu);
+
+		shown++;
+		if (rule_has_answered(ctx, gpu->bdf.value) || links.unknown)
+			continue;
+		if (links.active < links.all && (board || most)) {
+			FAIL(ctx, .subject = gpu->bdf.value,
+			     .observed = text_printf(ctx, "%zu of %zu NVLinks are active",
+						     links.active, links.all),
+			     .expected = "all NVLinks are active",
+			     .evidence = {
+				     fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "links") });
+			continue;
+		}
+		well++;
+	}
+	if (ctx->findings->count > before || well < topology_gpus(node) || !shown)
+		return ctx->findings->count > before;
+	if (most)
+		PASS(ctx, .evidence = { "nvml.gpus" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no NVLink is in use on this node",
+			       .evidence = { "nvml.gpus" });
+	return true;
 }
 
 static void check_nvlink(struct rule_context *ctx)
@@ -191,7 +319,7 @@ static void check_nvlink(struct rule_context *ctx)
 		     .expected = "no fatal NVSwitch errors",
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", sxid->pattern.value, "last") });
-	if (ctx->findings->count > before)
+	if (check_links(ctx) || ctx->findings->count > before)
 		return;
 	if (!may_have_nvlink(node))
 		NOT_APPLICABLE(ctx, .observed = "no NVSwitch, and not two data-centre GPUs",
@@ -358,12 +486,14 @@ static const struct rule gpu_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Xids about memory in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
-			"160, 161, 171, 172.",
+			"160, 161, 171, 172. With --nvml: remapped rows, retired pages, uncorrectable errors.",
 		.why = "The GPU's own record (pending rows, failed remaps of earlier boots) is visible only "
 		       "through NVML, which opens the device. So a log without such a line is unknown and "
-		       "never a pass. An error is over if the log says later that the GPU was reset or the "
-		       "driver was loaded again. A failed remap is not.",
-		.check = "nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
+		       "never a pass without --nvml. An error is over if the log says later that the GPU was "
+		       "reset or the driver was loaded again, or if the driver's own record has none. A "
+		       "failed remap is not.",
+		.check =
+			"nvnodecheck doctor --nvml; nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
 			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
@@ -385,10 +515,13 @@ static const struct rule gpu_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
-			"kernel log since the boot.",
+			"kernel log since the boot. With --nvml: the state of each link.",
 		.why = "The state of the links is visible only through NVML, which opens the device. Links "
-		       "that never came up leave no line. So a log without a line is unknown.",
-		.check = "nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
+		       "that never came up leave no line. So a log without a line is unknown without --nvml. "
+		       "On boards without NVSwitches a bridge need not be there: a GPU without any active "
+		       "link is then wrong only if another one has some.",
+		.check =
+			"nvnodecheck doctor --nvml; nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
 			"NVIDIA Fabric Manager User Guide r580: SXid errors\n"

@@ -9,7 +9,7 @@ import os
 import re
 import traceback
 
-from . import node, program, textform
+from . import node, nvml, program, textform
 from .advice import contradictions
 
 CASES = os.path.join(os.path.dirname(node.NODES), "cases")
@@ -28,6 +28,7 @@ class Case:
         self.name = "%s%s:%s" % ("incidents/" if folder == "incidents" else "", file, self.title)
         self.node = None
         self.live = []		# (path, value): what a running host alone tells
+        self.nvml = None	# members that the driver's healthy answers lack; None: it was not asked
         self.incidents = []	# INC-001: what happened to somebody, as it is told in public
         self.options = []
         self.edits = []
@@ -45,6 +46,10 @@ class Case:
             self.options += statement.words
         elif verb == "live":
             self.live.append(live(statement))
+        elif verb == "nvml":
+            self.nvml = statement.words[1:]
+            if statement.words and statement.words[0] != "without":
+                raise statement.wrong("not of the form nvml [without MEMBER...]")
         elif verb == "incident":
             self.incidents += statement.words
         elif verb == "user":
@@ -65,7 +70,7 @@ class Run:
         self.directory = directory
         self.case = case
         self.source = ["--root", directory]
-        if case.live:
+        if case.live or case.nvml is not None:
             self.source = ["--from", self.write_facts()]
         self.result = program.run("doctor", "--json", *self.source, *case.options, user=case.user)
         self.report = self.result.json() if self.result.status in STATUSES else None
@@ -79,6 +84,8 @@ class Run:
     def write_facts(self):
         """The tree's facts with what the case adds to them, beside the tree."""
         document = program.facts(self.directory, user=self.case.user)
+        if self.case.nvml is not None:
+            document["nvml"] = nvml.without(nvml.healthy(document), self.case.nvml)
         for path, value in self.case.live:
             put(document, path, value)
         name = self.directory.rstrip("/") + ".facts.json"
@@ -100,7 +107,7 @@ def put(document, steps, value):
     """STEPS: names of members; a tuple of one word is the item of a list whose first member is it."""
     for step in steps[:-1]:
         if isinstance(step, tuple):
-            document = next(i for i in document if step[0] == next(iter(i.values())))
+            document = next(i for i in document if step[0] == str(next(iter(i.values()))))
         else:
             document = document[step]
     if isinstance(document, dict):

@@ -5,12 +5,13 @@ import re
 
 from .program import run
 
-ROW = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z]+))?(?:$|  +)(.*)")
+ROW = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(?:( |\[=)([A-Z]+)\]?)?(?:$|  +)(.*)")
 
 
 class Option:
-    def __init__(self, letter, name, value):
+    def __init__(self, letter, name, before, value):
         self.letter, self.name, self.value, self.help = letter, name, value, ""
+        self.may_lack_value = before == "[="
 
     @property
     def words(self):
@@ -35,8 +36,8 @@ def options(verb):
     for line in text.partition("\nOptions:\n")[2].partition("\nExit status")[0].splitlines():
         row = ROW.match(line)
         if row:
-            found.append(Option(*row.groups()[:3]))
-            line = row.group(4)
+            found.append(Option(*row.groups()[:4]))
+            line = row.group(5)
         found[-1].help = (found[-1].help + " " + line.strip()).strip()
     assert found
     return found

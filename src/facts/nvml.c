@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvml.c - the descriptions of the structs in facts-nvml.h, innermost first. A fact comes from the function that its row
+ * names. */
+#include "facts/facts.h"
+
+const char *const nvml_p2p_words[] = { "ok",
+				       "chipset-not-supported",
+				       "gpu-not-supported",
+				       "topology-not-supported",
+				       "disabled-by-registry-key",
+				       "not-supported",
+				       "unknown",
+				       NULL };
+const char *const nvml_remote_words[] = { "gpu", "npu", "switch", "unknown", NULL };
+const char *const nvml_fabric_state_words[] = { "not-supported", "not-started", "in-progress",
+						"completed", NULL };
+const char *const nvml_compute_mode_words[] = { "default", "exclusive-thread", "prohibited",
+						"exclusive-process", NULL };
+const char *const nvml_virtualization_words[] = { "none",      "passthrough", "vgpu",
+						  "host-vgpu", "host-vsga",   NULL };
+const char *const nvml_recovery_words[] = { "none",	 "gpu-reset",	    "node-reboot",
+					    "drain-p2p", "drain-and-reset", "recover-imex-domain",
+					    NULL };
+
+static const struct field nvml_memory_fields[] = {
+	F_U64(nvml_memory, total_bytes, "nvmlDeviceGetMemoryInfo"),
+	F_U64(nvml_memory, used_bytes, "nvmlDeviceGetMemoryInfo"),
+	F_U64(nvml_memory, reserved_bytes, "nvmlDeviceGetMemoryInfo"),
+	F_U64(nvml_memory, bar1_total_bytes, "nvmlDeviceGetBAR1MemoryInfo"),
+	F_U64(nvml_memory, bar1_used_bytes, "nvmlDeviceGetBAR1MemoryInfo"),
+};
+static const struct desc nvml_memory_desc = DESC(nvml_memory);
+
+static const struct field nvml_ecc_fields[] = {
+	F_BOOL(nvml_ecc, enabled, "nvmlDeviceGetEccMode"),
+	F_BOOL(nvml_ecc, pending, "nvmlDeviceGetEccMode"),
+	F_U64(nvml_ecc, corrected_volatile, "nvmlDeviceGetTotalEccErrors"),
+	F_U64(nvml_ecc, uncorrected_volatile, "nvmlDeviceGetTotalEccErrors"),
+	F_U64(nvml_ecc, corrected_aggregate, "nvmlDeviceGetTotalEccErrors"),
+	F_U64(nvml_ecc, uncorrected_aggregate, "nvmlDeviceGetTotalEccErrors"),
+	F_BOOL(nvml_ecc, retirement_pending, "nvmlDeviceGetRetiredPagesPendingStatus"),
+};
+static const struct desc nvml_ecc_desc = DESC(nvml_ecc);
+
+static const struct field nvml_rows_fields[] = {
+	F_U64(nvml_rows, correctable, "nvmlDeviceGetRemappedRows"),
+	F_U64(nvml_rows, uncorrectable, "nvmlDeviceGetRemappedRows"),
+	F_BOOL(nvml_rows, pending, "nvmlDeviceGetRemappedRows"),
+	F_BOOL(nvml_rows, failed, "nvmlDeviceGetRemappedRows"),
+	F_U64(nvml_rows, banks_max, "nvmlDeviceGetRowRemapperHistogram"),
+	F_U64(nvml_rows, banks_high, "nvmlDeviceGetRowRemapperHistogram"),
+	F_U64(nvml_rows, banks_partial, "nvmlDeviceGetRowRemapperHistogram"),
+	F_U64(nvml_rows, banks_low, "nvmlDeviceGetRowRemapperHistogram"),
+	F_U64(nvml_rows, banks_none, "nvmlDeviceGetRowRemapperHistogram"),
+};
+static const struct desc nvml_rows_desc = DESC(nvml_rows);
+
+static const struct field nvml_link_fields[] = {
+	F_U64(nvml_link, link, NULL),
+	F_BOOL(nvml_link, active, "nvmlDeviceGetNvLinkState"),
+	F_U64(nvml_link, version, "nvmlDeviceGetNvLinkVersion"),
+	F_STR(nvml_link, remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2"),
+	F_ENUM(nvml_link, remote_is, nvml_remote_words, "nvmlDeviceGetNvLinkRemoteDeviceType"),
+	F_U64(nvml_link, mb_per_s, "nvmlDeviceGetFieldValues"),
+	F_U64(nvml_link, replays, "nvmlDeviceGetNvLinkErrorCounter"),
+	F_U64(nvml_link, recoveries, "nvmlDeviceGetNvLinkErrorCounter"),
+	F_U64(nvml_link, crc_errors, "nvmlDeviceGetNvLinkErrorCounter"),
+};
+static const struct desc nvml_link_desc = DESC(nvml_link);
+
+static const struct field nvml_fabric_fields[] = {
+	F_ENUM(nvml_fabric, state, nvml_fabric_state_words, "nvmlDeviceGetGpuFabricInfoV"),
+	F_STR(nvml_fabric, error, "nvmlDeviceGetGpuFabricInfoV"),
+	F_U64(nvml_fabric, clique, "nvmlDeviceGetGpuFabricInfoV"),
+	F_STR(nvml_fabric, cluster_uuid, "nvmlDeviceGetGpuFabricInfoV"),
+	F_HEX(nvml_fabric, health_mask, "nvmlDeviceGetGpuFabricInfoV"),
+};
+static const struct desc nvml_fabric_desc = DESC(nvml_fabric);
+
+static const struct field nvml_clocks_fields[] = {
+	F_HEX(nvml_clocks, reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"),
+	F_U64(nvml_clocks, temperature_c, "nvmlDeviceGetTemperature"),
+	F_U64(nvml_clocks, slowdown_c, "nvmlDeviceGetTemperatureThreshold"),
+	F_U64(nvml_clocks, shutdown_c, "nvmlDeviceGetTemperatureThreshold"),
+	F_U64(nvml_clocks, power_limit_mw, "nvmlDeviceGetPowerManagementLimit"),
+	F_U64(nvml_clocks, power_default_mw, "nvmlDeviceGetPowerManagementDefaultLimit"),
+	F_U64(nvml_clocks, power_enforced_mw, "nvmlDeviceGetEnforcedPowerLimit"),
+};
+static const struct desc nvml_clocks_desc = DESC(nvml_clocks);
+
+static const struct field nvml_pcie_fields[] = {
+	F_U64(nvml_pcie, replays, "nvmlDeviceGetPcieReplayCounter"),
+	F_U64(nvml_pcie, generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
+	F_U64(nvml_pcie, generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
+	F_U64(nvml_pcie, width, "nvmlDeviceGetCurrPcieLinkWidth"),
+	F_U64(nvml_pcie, width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
+};
+static const struct desc nvml_pcie_desc = DESC(nvml_pcie);
+
+static const struct field nvml_peer_fields[] = {
+	F_STR(nvml_peer, bdf, NULL),
+	F_ENUM(nvml_peer, read, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_ENUM(nvml_peer, write, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_ENUM(nvml_peer, nvlink, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_ENUM(nvml_peer, atomics, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_U64(nvml_peer, links, "nvmlDeviceGetNvLinkRemotePciInfo_v2"),
+};
+static const struct desc nvml_peer_desc = DESC(nvml_peer);
+
+static const struct field nvml_gpu_fields[] = {
+	F_STR(nvml_gpu, bdf, NULL),
+	F_U64(nvml_gpu, index, NULL),
+	F_U64(nvml_gpu, minor, "nvmlDeviceGetMinorNumber"),
+	F_STR(nvml_gpu, uuid, "nvmlDeviceGetUUID"),
+	F_STRUCT(nvml_gpu, memory, nvml_memory_desc, NULL),
+	F_STRUCT(nvml_gpu, ecc, nvml_ecc_desc, NULL),
+	F_STRUCT(nvml_gpu, rows, nvml_rows_desc, NULL),
+	F_LIST(nvml_gpu, links, nvml_link_desc, "nvmlDeviceGetNvLinkState"),
+	F_STRUCT(nvml_gpu, fabric, nvml_fabric_desc, NULL),
+	F_STRUCT(nvml_gpu, clocks, nvml_clocks_desc, NULL),
+	F_STRUCT(nvml_gpu, pcie, nvml_pcie_desc, NULL),
+	F_ENUM(nvml_gpu, compute_mode, nvml_compute_mode_words, "nvmlDeviceGetComputeMode"),
+	F_BOOL(nvml_gpu, mig, "nvmlDeviceGetMigMode"),
+	F_BOOL(nvml_gpu, mig_pending, "nvmlDeviceGetMigMode"),
+	F_BOOL(nvml_gpu, persistence, "nvmlDeviceGetPersistenceMode"),
+	F_ENUM(nvml_gpu, virtualization, nvml_virtualization_words,
+	       "nvmlDeviceGetVirtualizationMode"),
+	F_STR(nvml_gpu, gsp_firmware, "nvmlDeviceGetGspFirmwareVersion"),
+	F_ENUM(nvml_gpu, recovery, nvml_recovery_words, "nvmlDeviceGetFieldValues"),
+	F_LIST(nvml_gpu, peers, nvml_peer_desc, "nvmlDeviceGetP2PStatus"),
+};
+static const struct desc nvml_gpu_desc = DESC(nvml_gpu);
+
+static const struct field nvml_failure_fields[] = {
+	F_STR(nvml_failure, function, NULL),
+	F_STR(nvml_failure, gpu, NULL),
+	F_STR(nvml_failure, error, NULL),
+};
+static const struct desc nvml_failure_desc = DESC(nvml_failure, .ordered = true);
+
+static const struct field nvml_facts_fields[] = {
+	F_STR(nvml_facts, refused, "libnvidia-ml.so.1"),
+	F_STR(nvml_facts, library, "libnvidia-ml.so.1"),
+	F_STR(nvml_facts, library_version, "libnvidia-ml.so.1"),
+	F_LIST(nvml_facts, gpus, nvml_gpu_desc, "libnvidia-ml.so.1"),
+	F_LIST(nvml_facts, failures, nvml_failure_desc, "libnvidia-ml.so.1"),
+};
+const struct desc nvml_facts_desc = DESC(nvml_facts, .optional = true);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvml.c - what NVIDIA's driver answers about its GPUs, where the user has asked for it. The library opens the GPUs, in a
+ * child that may open no other device for writing. A GPU that nothing holds open is initialised by
+ * that, and so it is left alone unless the user insists.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "probes/loader.h"
+#include "probes/nvml-ask.h"
+#include "probes/probe.h"
+
+#define KEY "libnvidia-ml.so.1"
+#define LIBRARY "libnvidia-ml.so."
+#define DEADLINE_MS 30000
+#define LINKS_MAX 16
+
+struct question {
+	const struct node *node;
+	bool force;
+};
+
+/* Each open file counts in the module's use, as does each module that needs it (kernel/module/main.c,
+ * module_refcount()). */
+static bool is_held(struct host *host)
+{
+	_cleanup_text_ struct text text = { 0 };
+	_cleanup_names_ struct names holders = { 0 };
+	uint64_t used;
+
+	if (host_read(host, &text, HOST_FILE_MAX, "/sys/module/nvidia/refcnt") ||
+	    span_u64(span_trim(text_span(&text)), 10, &used) ||
+	    host_list(host, &holders, "/sys/module/nvidia/holders"))
+		return false;
+	return used > holders.count;
+}
+
+/* Where installers put it that do not register it with the dynamic loader: GKE, NixOS, the GPU Operator. */
+static const char *find_elsewhere(struct host *host)
+{
+	static const char *const paths[] = { "/usr/local/nvidia/lib64/" KEY,
+					     "/run/opengl-driver/lib/" KEY,
+					     "/usr/lib/nvidia/current/" KEY };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (host_exists(host, paths[i]))
+			return paths[i];
+	return NULL;
+}
+
+/* By the dynamic loader's list, which is root's; LD_LIBRARY_PATH and the working directory are anybody's. */
+static const char *find_library(struct host *host, struct arena *arena)
+{
+	_cleanup_loader_ struct loader loader;
+	const char *path = NULL;
+
+	loader_open(&loader, host, arena, NULL);
+	if (loader_find(&loader, KEY, &path))
+		path = find_elsewhere(host);
+	return path;
+}
+
+/* libnvidia-ml.so.1 -> libnvidia-ml.so.580.65.06; NULL: the name does not say. */
+static const char *version_of(struct host *host, struct arena *arena, const char *path)
+{
+	char target[PATH_MAX];
+
+	for (int i = 0; i < LINKS_MAX; i++) {
+		const char *slash = strrchr(path, '/');
+		const char *name = slash + 1;
+
+		if (strncmp(name, LIBRARY, strlen(LIBRARY)) == 0 &&
+		    strchr(name + strlen(LIBRARY), '.'))
+			return arena_strdup(arena, name + strlen(LIBRARY));
+		if (host_link(host, target, "%s", path))
+			return NULL;
+		path = *target == '/'
+			       ? arena_strdup(arena, target)
+			       : arena_printf(arena, "%.*s/%s", (int)(slash - path), path, target);
+	}
+	return NULL;
+}
+
+static bool is_writable_by_others(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Why the driver is not asked; NULL: it is, and FACTS has the library. */
+static const char *find_refusal(struct host *host, const struct question *q,
+				struct nvml_facts *facts, struct arena *arena)
+{
+	struct fact_str driver = q->node->driver.version;
+	const char *path, *version;
+
+	if (!known_is(q->node->driver.loaded, true))
+		return is_known(q->node->driver.loaded)
+			       ? "the NVIDIA driver is not loaded"
+			       : "it is not known whether the NVIDIA driver is loaded";
+	if (!is_known(driver))
+		return "the version of the NVIDIA driver is not known";
+	if (!q->force && !is_held(host))
+		return "no process holds the GPUs, such as nvidia-persistenced: opening them would "
+		       "initialise each, for a second or two";
+	path = find_library(host, arena);
+	if (!path)
+		return KEY " is not installed";
+	facts->library = fact_str(arena, path);
+	version = version_of(host, arena, path);
+	if (!version)
+		return "the name of the file " KEY " has no version";
+	facts->library_version = fact_str(arena, version);
+	if (!str_is(driver, version))
+		return arena_printf(arena, KEY " is of version %s, the loaded driver of %s",
+				    version, driver.value);
+	if (is_writable_by_others(path))
+		return "others than root can write to " KEY;
+	return NULL;
+}
+
+static int ask(struct host *host, void *answer, struct arena *arena, void *user)
+{
+	struct nvml_facts *facts = answer;
+	const char *refusal;
+
+	facts->state = FACT_KNOWN;
+	refusal = find_refusal(host, user, facts, arena);
+	if (!refusal)
+		refusal = nvml_ask(facts, arena);
+	facts->refused = refusal ? fact_str(arena, refusal) : FACT_NONE(fact_str);
+	return 0;
+}
+
+/* ---- what is missing, and why ---- */
+
+static void note_failures(struct probe_context *ctx, const struct nvml_facts *facts)
+{
+	if (is_known(facts->refused))
+		host_gap_note(ctx->host, KEY, -ECANCELED, facts->refused.value);
+	for_each(f, &facts->failures)
+		host_gap_note(ctx->host, f->function.value, -EIO,
+			      is_known(f->gpu) ? arena_printf(ctx->arena, "%s: %s", f->gpu.value,
+							      f->error.value)
+					       : f->error.value);
+}
+
+/* A container, or a cgroup, shows a process some GPUs of the host. */
+static void note_hidden(struct probe_context *ctx, const struct nvml_facts *facts)
+{
+	for_each(gpu, &ctx->node->gpu.devices)
+		if (is_known(gpu->bdf) && !LIST_FIND(&facts->gpus, gpu->bdf.value))
+			host_gap_note(ctx->host, "nvmlDeviceGetHandleByIndex_v2", -ENODEV,
+				      arena_printf(ctx->arena,
+						   "the driver does not show %s to this process",
+						   gpu->bdf.value));
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct nvml_facts *facts = &ctx->node->nvml;
+	struct question question = { .node = ctx->node,
+				     .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE };
+
+	if (host_query(ctx->host, KEY, &nvml_facts_desc, facts, ctx->arena, ask, &question))
+		return;
+	note_failures(ctx, facts);
+	if (is_absent(facts->refused))
+		note_hidden(ctx, facts);
+}
+
+/* Of a capture the answer is taken that it has. */
+static bool is_wanted(const struct probe_context *ctx)
+{
+	if (host_kind(ctx->host) == HOST_LIVE)
+		return probe_asks_nvml(ctx) != PROBE_NVML_NO;
+	return host_has_recorded(ctx->host, KEY);
+}
+
+/* The last: the driver can take long, and nothing else waits for it. */
+const struct probe probe_nvml = {
+	.name = "nvml",
+	.phase = 5,
+	.deadline_ms = DEADLINE_MS,
+	.asks_gpus = true,
+	.is_wanted = is_wanted,
+	PROBE_SECTION(nvml),
+	.run = run,
+	.brief = run,
+};

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpu-driver.c - what the driver answers about its GPUs (--nvml), where a site would drain the node or ask for a repair. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/gpus.h"
+
+/* What a rule says of one GPU: it is well, the fact is not known, the GPU has nothing of it, or the rule has
+ * answered. */
+enum told { TOLD_WELL, TOLD_UNKNOWN, TOLD_NOT_THERE, TOLD_ANSWERED };
+typedef enum told tell_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu);
+
+static const char *fact_of(struct rule_context *ctx, const struct nvml_gpu *gpu, const char *member)
+{
+	return fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, member);
+}
+
+/* A container can have some of the GPUs: of the others nothing is known. */
+static size_t answer_for_hidden(struct rule_context *ctx)
+{
+	size_t hidden = 0;
+
+	for_each(gpu, &ctx->node->gpu.devices) {
+		if (!is_known(gpu->bdf) || LIST_FIND(&ctx->node->nvml.gpus, gpu->bdf.value))
+			continue;
+		UNKNOWN(ctx, .subject = gpu->bdf.value,
+			.observed = "The driver does not show this GPU to this process.",
+			.evidence = { "nvml.gpus" });
+		hidden++;
+	}
+	return hidden;
+}
+
+/* Asks TELL for each GPU. FACT is what its answer depends on, NOTHING why it applies to none. */
+static void check_gpus(struct rule_context *ctx, tell_gpu *tell, const char *fact,
+		       const char *nothing)
+{
+	const struct nvml_facts *nvml = &ctx->node->nvml;
+	size_t well = 0, answers;
+
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx) || skip_without_nvml(ctx))
+		return;
+	answers = answer_for_hidden(ctx);
+	for_each(gpu, &nvml->gpus) {
+		enum told told = tell(ctx, gpu);
+
+		well += told == TOLD_WELL;
+		answers += told == TOLD_UNKNOWN || told == TOLD_ANSWERED;
+		if (told == TOLD_UNKNOWN)
+			UNKNOWN(ctx, .subject = gpu->bdf.value,
+				.evidence = { fact_of(ctx, gpu, fact) });
+	}
+	if (answers)
+		return;
+	if (well)
+		PASS(ctx, .evidence = { "nvml.gpus" });
+	else
+		NOT_APPLICABLE(ctx, .observed = nothing, .evidence = { "nvml.gpus" });
+}
+
+/* ---- fabric ---- */
+
+/* nvml.h, NVML_GPU_FABRIC_HEALTH_MASK: two bits each, of which 1 is yes and 2 no. */
+static const struct {
+	unsigned int shift;
+	const char *text;
+} fabric_ills[] = {
+	{ 0, "its NVLink bandwidth is degraded" },
+	{ 2, "a route is being recovered" },
+	{ 4, "a route is unhealthy" },
+	{ 6, "an access timed out" },
+};
+#define FABRIC_CONFIGURATION_SHIFT 8
+#define FABRIC_CONFIGURATION_BITS 0xfu
+#define FABRIC_CONFIGURATION_GOOD 1u
+
+static const char *ill_of_fabric(struct rule_context *ctx, uint64_t mask)
+{
+	uint64_t configuration = mask >> FABRIC_CONFIGURATION_SHIFT & FABRIC_CONFIGURATION_BITS;
+
+	for (size_t i = 0; i < sizeof(fabric_ills) / sizeof(fabric_ills[0]); i++)
+		if ((mask >> fabric_ills[i].shift & 3) == 1)
+			return fabric_ills[i].text;
+	if (configuration > FABRIC_CONFIGURATION_GOOD)
+		return text_printf(ctx, "its configuration is wrong (%" PRIu64 ")", configuration);
+	return NULL;
+}
+
+static enum told tell_fabric(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	const struct nvml_fabric *fabric = &gpu->fabric;
+	const char *state = fact_of(ctx, gpu, "fabric.state"), *ill;
+
+	if (!is_known(fabric->state))
+		return is_absent(fabric->state) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+	if (fabric->state.value != NVML_FABRIC_COMPLETED) {
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(ctx, "the fabric state is %s",
+					     nvml_fabric_state_words[fabric->state.value]),
+		     .expected = "completed", .evidence = { state });
+		return TOLD_ANSWERED;
+	}
+	if (is_known(fabric->error)) {
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(ctx, "the GPU could not join the fabric: %s",
+					     fabric->error.value),
+		     .expected = "no error", .evidence = { fact_of(ctx, gpu, "fabric.error") });
+		return TOLD_ANSWERED;
+	}
+	ill = is_known(fabric->health_mask) ? ill_of_fabric(ctx, fabric->health_mask.value) : NULL;
+	if (!ill)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value, .observed = ill, .expected = "a healthy fabric",
+	     .evidence = { fact_of(ctx, gpu, "fabric.health_mask") });
+	return TOLD_ANSWERED;
+}
+
+static void check_fabric(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_fabric, "fabric.state", "no GPU is part of an NVLink fabric");
+}
+
+/* ---- recovery ---- */
+
+static const char *const recovery_texts[] = {
+	[NVML_RECOVERY_GPU_RESET] = "the driver asks for a reset of this GPU",
+	[NVML_RECOVERY_NODE_REBOOT] = "the driver asks for a reboot of the node",
+	[NVML_RECOVERY_DRAIN_P2P] = "the driver asks that peer-to-peer traffic ends",
+	[NVML_RECOVERY_DRAIN_AND_RESET] = "the driver asks for a drain and a reset of this GPU",
+	[NVML_RECOVERY_IMEX_DOMAIN] = "the driver asks for a recovery of the IMEX domain",
+};
+
+static enum told tell_recovery(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	bool reboot = known_is(gpu->recovery, NVML_RECOVERY_NODE_REBOOT);
+
+	if (!is_known(gpu->recovery))
+		return is_absent(gpu->recovery) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+	if (gpu->recovery.value == NVML_RECOVERY_NONE)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value, .observed = recovery_texts[gpu->recovery.value],
+	     .expected = "no recovery action", .action = reboot ? ACTION_REBOOT : ACTION_RESET_GPU,
+	     .evidence = { fact_of(ctx, gpu, "recovery") });
+	return TOLD_ANSWERED;
+}
+
+static void check_recovery(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_recovery, "recovery", "the GPUs report no recovery action");
+}
+
+/* ---- clocks and power ---- */
+
+/* nvml.h, nvmlClocksEventReasons */
+#define REASON_HW_SLOWDOWN 0x08u
+#define REASON_HW_THERMAL 0x40u
+#define REASON_HW_POWER_BRAKE 0x80u
+
+static enum told tell_slowdown(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	const struct nvml_clocks *clocks = &gpu->clocks;
+	uint64_t reasons = clocks->reasons.value;
+	const char *what;
+
+	if (!is_known(clocks->reasons))
+		return is_absent(clocks->reasons) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+	if (reasons & REASON_HW_POWER_BRAKE)
+		what = "the power supply has asserted the power brake";
+	else if (reasons & REASON_HW_THERMAL)
+		what = is_known(clocks->temperature_c)
+			       ? text_printf(ctx, "the GPU is too hot: %" PRIu64 " degrees Celsius",
+					     clocks->temperature_c.value)
+			       : "the GPU is too hot";
+	else if (reasons & REASON_HW_SLOWDOWN)
+		what = "the hardware slows the GPU down";
+	else
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value, .observed = what, .expected = "no hardware slowdown",
+	     .evidence = { fact_of(ctx, gpu, "clocks.reasons"),
+			   fact_of(ctx, gpu, "clocks.temperature_c") });
+	return TOLD_ANSWERED;
+}
+
+static void check_slowdown(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_slowdown, "clocks.reasons",
+		   "the GPUs do not report what limits their clocks");
+}
+
+static enum told tell_power(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	struct fact_u64 limit = gpu->clocks.power_limit_mw, usual = gpu->clocks.power_default_mw;
+
+	if (is_absent(limit) || is_absent(usual))
+		return TOLD_NOT_THERE;
+	if (!is_known(limit) || !is_known(usual))
+		return TOLD_UNKNOWN;
+	if (limit.value >= usual.value)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value,
+	     .observed = text_printf(ctx, "%" PRIu64 " W", limit.value / 1000),
+	     .expected = text_printf(ctx, "%" PRIu64 " W, the default", usual.value / 1000),
+	     .evidence = { fact_of(ctx, gpu, "clocks.power_limit_mw"),
+			   fact_of(ctx, gpu, "clocks.power_default_mw") });
+	return TOLD_ANSWERED;
+}
+
+static void check_power(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_power, "clocks.power_limit_mw", "the GPUs have no power limit");
+}
+
+/* ---- modes ---- */
+
+static enum told tell_ecc(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	const struct pci_device *device = node_pci(ctx->node, gpu->bdf.value);
+
+	if (is_absent(gpu->ecc.enabled) || (device && !gpu_is_data_centre(device)))
+		return TOLD_NOT_THERE;
+	if (!is_known(gpu->ecc.enabled))
+		return TOLD_UNKNOWN;
+	if (gpu->ecc.enabled.value)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value, .observed = "ECC is off", .expected = "ECC is on",
+	     .evidence = { fact_of(ctx, gpu, "ecc.enabled") });
+	return TOLD_ANSWERED;
+}
+
+static void check_ecc_mode(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_ecc, "ecc.enabled", "no data-centre GPU with ECC memory");
+}
+
+static bool differ(struct fact_bool a, struct fact_bool b)
+{
+	return is_known(a) && is_known(b) && a.value != b.value;
+}
+
+static enum told tell_pending_mode(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	bool ecc = differ(gpu->ecc.enabled, gpu->ecc.pending),
+	     mig = differ(gpu->mig, gpu->mig_pending);
+
+	if (ecc || mig) {
+		bool on = ecc ? gpu->ecc.pending.value : gpu->mig_pending.value;
+
+		PENDING(ctx, .subject = gpu->bdf.value,
+			.observed = text_printf(ctx, "%s will be %s after a reset",
+						ecc ? "ECC" : "MIG mode", on ? "on" : "off"),
+			.expected = "no change is pending",
+			.evidence = { fact_of(ctx, gpu, ecc ? "ecc.pending" : "mig_pending") });
+		return TOLD_ANSWERED;
+	}
+	if (is_unknown(gpu->ecc.enabled) || is_unknown(gpu->ecc.pending))
+		return TOLD_UNKNOWN;
+	if (is_unknown(gpu->mig) || is_unknown(gpu->mig_pending)) {
+		UNKNOWN(ctx, .subject = gpu->bdf.value, .evidence = { fact_of(ctx, gpu, "mig") });
+		return TOLD_ANSWERED;
+	}
+	return is_known(gpu->ecc.enabled) || is_known(gpu->mig) ? TOLD_WELL : TOLD_NOT_THERE;
+}
+
+static void check_pending_mode(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_pending_mode, "ecc.enabled", "the GPUs have neither ECC nor MIG");
+}
+
+static enum told tell_compute(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	if (!is_known(gpu->compute_mode))
+		return is_absent(gpu->compute_mode) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+	if (gpu->compute_mode.value == NVML_COMPUTE_DEFAULT)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value,
+	     .observed = text_printf(ctx, "the compute mode is %s",
+				     nvml_compute_mode_words[gpu->compute_mode.value]),
+	     .expected = "default", .evidence = { fact_of(ctx, gpu, "compute_mode") });
+	return TOLD_ANSWERED;
+}
+
+static void check_compute(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_compute, "compute_mode", "the GPUs have no compute mode");
+}
+
+/* ---- peer-to-peer ---- */
+
+static const char *const p2p_texts[] = {
+	[NVML_P2P_CHIPSET] = "the chipset does not support it",
+	[NVML_P2P_GPU] = "a GPU does not support it",
+	[NVML_P2P_TOPOLOGY] = "the PCIe topology does not support it",
+	[NVML_P2P_REGISTRY] = "a registry key of the driver disables it",
+	[NVML_P2P_NOT_SUPPORTED] = "the driver does not support it",
+	[NVML_P2P_UNKNOWN] = "the driver does not know why",
+};
+
+/* What a driver never offers is no fault of this node: GeForce has none, and MIG ends it. */
+static bool may_have_p2p(const struct node *node, const struct nvml_gpu *gpu)
+{
+	const struct pci_device *device = node_pci(node, gpu->bdf.value);
+
+	return device && gpu_is_data_centre(device) && !known_is(gpu->mig, true);
+}
+
+static enum told tell_p2p(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	bool unknown = !was_read(gpu->peers);
+
+	if (!may_have_p2p(ctx->node, gpu) || (is_known(gpu->peers) && !gpu->peers.count))
+		return TOLD_NOT_THERE;
+	for_each(peer, &gpu->peers) {
+		bool reads = !known_not(peer->read, NVML_P2P_IS_OK);
+		struct fact_enum status = reads ? peer->write : peer->read;
+
+		unknown |= is_unknown(peer->read) || is_unknown(peer->write);
+		if (!known_not(status, NVML_P2P_IS_OK))
+			continue;
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(ctx, "the GPU cannot %s the memory of %s: %s",
+					     reads ? "write" : "read", peer->bdf.value,
+					     p2p_texts[status.value]),
+		     .expected = "peer-to-peer between all GPUs",
+		     .evidence = { fact_of(ctx, gpu, "peers") });
+		return TOLD_ANSWERED;
+	}
+	return unknown ? TOLD_UNKNOWN : TOLD_WELL;
+}
+
+static void check_p2p(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_p2p, "peers", "not two data-centre GPUs that could have peer-to-peer");
+}
+
+#define API "nvml.h of NVML 13 (github.com/NVIDIA/go-nvml, gen/nvml/nvml.h): "
+#define HOW "Asked only with --nvml: NVML opens the GPUs."
+
+static const struct rule gpu_driver_rules[] = {
+	{
+		.id = "gpu/fabric-incomplete",
+		.title = "A GPU has not joined the NVLink fabric, or the fabric is unhealthy",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_fabric,
+		.impact = "CUDA fails with error 802, or NCCL and NVSHMEM hang or lose bandwidth.",
+		.remedy =
+			"Drain the node. Look at the state and the log of nvidia-fabricmanager, then reset the "
+			"GPUs or reboot.",
+		.command = "systemctl status nvidia-fabricmanager",
+		.action = ACTION_RESET_GPU,
+		.activation = ACTIVATION_REBOOT,
+		.reads = "nvmlDeviceGetGpuFabricInfoV: state, status, health mask. " HOW,
+		.why = "On boards with NVSwitches a GPU can use NVLink only after fabric manager has "
+		       "registered it. In the health mask a field of 1 is a fault, 2 is none.",
+		.check = "nvidia-smi -q | grep -A8 Fabric",
+		.sources = API "nvmlDeviceGetGpuFabricInfoV, "
+			       "NVML_GPU_FABRIC_STATE, NVML_GPU_FABRIC_HEALTH_MASK",
+	},
+	{
+		.id = "gpu/recovery-needed",
+		.title = "The driver asks for a reset or a drain of a GPU",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_recovery,
+		.impact = "New jobs on the GPU fail, or lose their peers.",
+		.remedy = "Drain the node and do what the driver asks for.",
+		.command = "sudo nvidia-smi -r -i INDEX",
+		.action = ACTION_RESET_GPU,
+		.activation = ACTIVATION_REBOOT,
+		.reads = "nvmlDeviceGetFieldValues: NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. " HOW,
+		.why = "The driver knows which of its errors a reset ends. Drivers that do not have this "
+		       "field answer with an error, and the answer is unknown.",
+		.check = "nvidia-smi -q | grep -i -A1 'Recovery Action'",
+		.sources = API "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, "
+			       "nvmlDeviceGpuRecoveryAction_t",
+	},
+	{
+		.id = "gpu/hardware-slowdown",
+		.title = "The hardware slows a GPU down: heat or power",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_slowdown,
+		.impact =
+			"The GPU's clocks are half or less. A job runs as fast as its slowest GPU.",
+		.remedy =
+			"For heat: check fans, air flow, cooling water and heat sinks. For the power brake: "
+			"check power supplies and cables.",
+		.mender = MENDER_HARDWARE,
+		.activation = ACTIVATION_NOW,
+		.reads = "nvmlDeviceGetCurrentClocksThrottleReasons and the temperature. " HOW,
+		.why = "Hardware slowdown reduces the core clocks by a factor of two or more. Software "
+		       "power caps and idle clocks are normal, and no finding.",
+		.check = "nvidia-smi -q -d PERFORMANCE,TEMPERATURE",
+		.sources = API
+		"nvmlClocksEventReasonHwSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown",
+	},
+	{
+		.id = "gpu/power-limit-low",
+		.title = "The power limit of a GPU is below its default",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_power,
+		.impact = "The GPU computes more slowly than others of its model.",
+		.remedy = "If no one wants the limit, set it to the default.",
+		.command = "sudo nvidia-smi -i INDEX -pl WATTS",
+		.activation = ACTIVATION_NOW,
+		.reads = "nvmlDeviceGetPowerManagementLimit and ...DefaultLimit. " HOW,
+		.why = "Some sites cap the power on purpose; then switch this rule off in the "
+		       "configuration.",
+		.check = "nvidia-smi -q -d POWER",
+		.sources = API "nvmlDeviceGetPowerManagementLimit, "
+			       "nvmlDeviceGetPowerManagementDefaultLimit",
+	},
+	{
+		.id = "gpu/ecc-off",
+		.title = "ECC is off on a data-centre GPU",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_ecc_mode,
+		.impact = "Errors of the GPU's memory are not found: results can be wrong.",
+		.remedy = "Turn ECC on, then reset the GPU or reboot.",
+		.command = "sudo nvidia-smi -i INDEX -e 1",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "nvmlDeviceGetEccMode. " HOW,
+		.why = "Data-centre GPUs are delivered with ECC on. Workstation boards may have it off.",
+		.check = "nvidia-smi -q -d ECC",
+		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode",
+	},
+	{
+		.id = "gpu/mode-pending",
+		.title = "A change of ECC or MIG mode waits for a reset of the GPU",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_pending_mode,
+		.impact = "The next reset or reboot changes what jobs get.",
+		.remedy = "Drain the node and reset the GPU, or set the mode back.",
+		.command = "sudo nvidia-smi -r -i INDEX",
+		.action = ACTION_RESET_GPU,
+		.activation = ACTIVATION_REBOOT,
+		.reads = "nvmlDeviceGetEccMode and nvmlDeviceGetMigMode, current and pending. " HOW,
+		.why = "A mode that differs from its pending one was set after the last reset.",
+		.check = "nvidia-smi -q | grep -A2 -E 'ECC Mode|MIG Mode'",
+		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceGetMigMode",
+	},
+	{
+		.id = "gpu/compute-mode",
+		.title = "A GPU does not take several processes: compute mode",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_compute,
+		.impact =
+			"A second process on the GPU fails with \"device busy or unavailable\"; in the mode "
+			"prohibited every process does.",
+		.remedy = "Set the compute mode to default, unless the site wants this one.",
+		.command = "sudo nvidia-smi -i INDEX -c DEFAULT",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "nvmlDeviceGetComputeMode. " HOW,
+		.why = "Frameworks that start a helper process for each rank need the default mode. With "
+		       "MPS, exclusive-process is intended.",
+		.check = "nvidia-smi -q -d COMPUTE",
+		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode",
+	},
+	{
+		.id = "gpu/p2p-refused",
+		.title = "The driver refuses peer-to-peer between two GPUs",
+		.profiles = PROFILE_P2P,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_p2p,
+		.impact =
+			"NCCL copies between these GPUs through host memory. DeepEP does not start.",
+		.remedy =
+			"See the reason. For a registry key: remove it from the driver's options. For the "
+			"topology: check ACS and the slots.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "nvmlDeviceGetP2PStatus for reads and writes. " HOW,
+		.why = "The driver says whether it allows peer-to-peer, and why not. It does not say "
+		       "whether a copy works: prove tries that.",
+		.check = "nvidia-smi topo -p2p r; nvidia-smi topo -p2p w",
+		.sources = API "nvmlDeviceGetP2PStatus, nvmlGpuP2PStatus_t",
+	},
+};
+
+RULE_TABLE(gpu_driver);

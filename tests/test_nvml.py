@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--nvml, live on a host whose /sys and /proc/driver are those of a node, with a stand-in for NVIDIA's library
+(tests/standins/nvml.c), which goes wrong as STANDIN_FAULTS says. It lies where the driver's installers put it."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from lib import program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NODE = "hgx-h200-roce"
+VERSION = "570.124.06"
+GPUS = ["0000:%s:00.0" % bus for bus in ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")]
+FIRST = GPUS[0]
+PLACE = "/usr/local/nvidia/lib64"
+SCRIPT = """
+mount --bind "$1/sys" /sys
+mount --bind "$1/proc/driver" /proc/driver
+mount --bind "$2/refcnt" /sys/module/nvidia/refcnt
+mount -t tmpfs none /usr/local
+mkdir -p %s
+cp -P "$2"/libnvidia-ml.so.* %s
+shift 2
+exec "$@"
+""" % (PLACE, PLACE)
+
+
+def compile_library(folder, version=VERSION, options=()):
+    path = os.path.join(folder, "libnvidia-ml.so." + version)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *options,
+                    "-o", path, os.path.join(HERE, "standins", "nvml.c")], check=True)
+    os.symlink(os.path.basename(path), os.path.join(folder, "libnvidia-ml.so.1"))
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory):
+    """place(VERSION, OPTIONS, held): a folder with the library and with the module's use count."""
+    made = {}
+
+    def place(version=VERSION, options=(), held=True):
+        key = (version, tuple(options), held)
+        if key not in made:
+            folder = tmp_path_factory.mktemp("nvml")
+            if version:
+                compile_library(folder, version, options)
+            else:
+                (folder / "libnvidia-ml.so.none").write_text("")
+            (folder / "refcnt").write_text("%d\n" % (7 if held else 2))
+            made[key] = str(folder)
+        return made[key]
+    return place
+
+
+@pytest.fixture(scope="session")
+def live(places, node_tree):
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    if b"libnvidia-ml.so.1" in subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True).stdout:
+        pytest.skip("this machine has a driver of its own")
+    tree = node_tree(NODE)
+
+    def run(*arguments, faults="", env=None, **place):
+        return program.run(*arguments, env={"STANDIN_GPUS": ",".join(GPUS), "STANDIN_FAULTS": faults, **(env or {})},
+                           wrap=["unshare", "-rm", "sh", "-ec", SCRIPT, "sh", tree, places(**place)])
+    return run
+
+
+@pytest.fixture(scope="session")
+def facts(live):
+    def get(faults="", option="--nvml", **where):
+        result = live("facts", option, faults=faults, **where)
+        assert result.status == 0, str(result)
+        return result.json()
+    return get
+
+
+def gpu(document, bdf=FIRST):
+    return next(g for g in document["nvml"]["gpus"] if g["bdf"] == bdf)
+
+
+def gaps(document):
+    return {g["path"]: g["why"] for g in document["gaps"] if g["probe"] == "nvml"}
+
+
+def test_every_answer_is_a_fact(facts):
+    document = facts()
+    nvml = document["nvml"]
+    assert nvml["refused"] is None and nvml["failures"] == [] and not gaps(document)
+    assert nvml["library"] == PLACE + "/libnvidia-ml.so.1" and nvml["library_version"] == VERSION
+    assert [g["bdf"] for g in nvml["gpus"]] == GPUS
+    first = gpu(document)
+    assert first["memory"] == {"total_bytes": 80 << 30, "used_bytes": 2 << 30, "reserved_bytes": 1 << 30,
+                               "bar1_total_bytes": 128 << 30, "bar1_used_bytes": 1 << 20}
+    assert first["ecc"]["enabled"] is True and first["ecc"]["retirement_pending"] is None
+    assert first["rows"] == {"correctable": 0, "uncorrectable": 0, "pending": False, "failed": False,
+                             "banks_max": 2560, "banks_high": 0, "banks_partial": 0, "banks_low": 0,
+                             "banks_none": 0}
+    assert len(first["links"]) == 18
+    assert first["links"][1] == {"link": 1, "active": True, "version": 6, "remote": "0000:e1:00.0",
+                                 "remote_is": "switch", "mb_per_s": 26562, "replays": 0, "recoveries": 0,
+                                 "crc_errors": 0}
+    assert first["fabric"] == {"state": "completed", "error": None, "clique": 0,
+                               "cluster_uuid": "00000000-0000-0000-0000-000000000000", "health_mask": "0xaa"}
+    assert first["clocks"]["reasons"] == "0x1" and first["clocks"]["power_limit_mw"] == 700000
+    assert first["pcie"] == {"replays": 0, "generation": 5, "generation_max": 5, "width": 16, "width_max": 16}
+    assert [p["bdf"] for p in first["peers"]] == GPUS[1:]
+    assert first["peers"][0] == {"bdf": GPUS[1], "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok",
+                                 "links": 18}
+    assert (first["compute_mode"], first["virtualization"], first["recovery"]) == ("default", "none", "none")
+    assert (first["gsp_firmware"], first["mig"], first["persistence"]) == ("1.2.3", False, True)
+
+
+def test_only_where_asked(live):
+    assert "nvml" not in live("facts").json()
+    # Nothing loads the library: it would end the program.
+    assert live("doctor", "--json", faults="exit").json()
+    assert [p["name"] for p in live("facts").json()["probes"] if p["name"] == "nvml"] == []
+
+
+def test_idle_gpus_are_left_alone(facts):
+    document = facts(held=False)
+    assert "no process holds the GPUs" in document["nvml"]["refused"]
+    assert "gpus" not in document["nvml"] and "libnvidia-ml.so.1" in gaps(document)
+    assert len(facts(option="--nvml=force", held=False)["nvml"]["gpus"]) == len(GPUS)
+
+
+@pytest.mark.parametrize("where, reason", [
+    ({"version": "570.100.01"}, "is of version 570.100.01, the loaded driver of " + VERSION),
+    ({"version": None}, "is not installed"),
+    ({"faults": "no-init"}, "nvmlInit_v2: NVML_ERROR_LIB_RM_VERSION_MISMATCH (18)"),
+])
+def test_refused(facts, where, reason):
+    document = facts(**where)
+    assert reason in document["nvml"]["refused"] and reason in gaps(document)["libnvidia-ml.so.1"]
+
+
+def test_other_places_do_not_count(facts, places, tmp_path):
+    """A library that the caller names, or that lies in the working directory."""
+    folder = places(version="570.1.1")
+    document = facts(version=None, env={"LD_LIBRARY_PATH": folder, "LD_PRELOAD": ""})
+    assert "is not installed" in document["nvml"]["refused"]
+
+
+@pytest.mark.parametrize("fault", ["hang", "crash", "exit", "crash-late"])
+def test_a_bad_library_costs_its_own_facts(live, fault):
+    begun = time.monotonic()
+    document = live("facts", "--nvml", "--timeout", "3", faults=fault).json()
+    assert time.monotonic() - begun < 20
+    assert "nvml" not in document and list(gaps(document)) == [PLACE + "/libnvidia-ml.so.1"]
+    assert len(document["pci"]["devices"]) > 8
+    probe, = [p for p in document["probes"] if p["name"] == "nvml"]
+    assert probe["state"] == ("timed-out" if fault == "hang" else "failed")
+
+
+@pytest.mark.parametrize("fault", ["fork", "write", "connect"])
+def test_the_library_is_confined(facts, fault):
+    assert "NVML_ERROR_NO_PERMISSION (4)" in facts(fault)["nvml"]["refused"]
+    assert not os.path.exists("/tmp/standin-nvml")
+
+
+def test_the_library_may_have_threads(facts):
+    assert facts("thread")["nvml"]["refused"] is None
+
+
+def test_each_error_has_its_reason(facts):
+    document = facts("errors")
+    assert len(document["nvml"]["gpus"]) == len(GPUS)
+    for member, value in gpu(document).items():
+        assert member in ("bdf", "index", "peers", "links") or value in ({}, {"retirement_pending": None}), member
+    why = gaps(document)
+    for function in ("nvmlDeviceGetEccMode", "nvmlDeviceGetUUID", "nvmlDeviceGetP2PStatus",
+                     "nvmlDeviceGetFieldValues"):
+        assert why[function] == FIRST + ": NVML_ERROR_UNKNOWN (999)"
+
+
+def test_functions_that_are_missing(facts):
+    document = facts(options=["-DOLD"])
+    first = gpu(document)
+    assert first["memory"]["used_bytes"] == 3 << 30 and first["memory"]["reserved_bytes"] is None
+    assert first["fabric"]["state"] == "completed" and first["fabric"]["health_mask"] is None
+    assert "recovery" not in first
+    assert gaps(document)["nvmlDeviceGetFieldValues"] == FIRST + ": NVML_ERROR_INVALID_ARGUMENT (2)"
+
+
+def test_a_part_of_the_gpus(facts):
+    document = facts("hidden")
+    assert len(document["nvml"]["gpus"]) == 7
+    assert gaps(document)["nvmlDeviceGetHandleByIndex_v2"] == \
+        "the driver does not show %s to this process" % GPUS[-1]
+
+
+def test_a_lost_gpu(facts):
+    document = facts("lost")
+    assert len(document["nvml"]["gpus"]) == 7
+    assert "NVML_ERROR_GPU_IS_LOST (15)" in gaps(document)["nvmlDeviceGetHandleByIndex_v2"]
+
+
+def test_a_capture_has_the_answers(live, facts, tmp_path):
+    file = str(tmp_path / "node.capture")
+    made = live("capture", "--nvml", "-o", "-")
+    assert made.status == 0 and b"deadbeef-1234" not in made.raw
+    with open(file, "wb") as out:
+        out.write(made.raw)
+    again = program.run("facts", "--from", file).json()
+    whole = facts()
+    for document in (again, whole):
+        for one in document["nvml"]["gpus"]:
+            del one["uuid"], one["fabric"]["cluster_uuid"]
+    assert again["nvml"] == whole["nvml"]
+
+
+def test_the_configuration_asks(live, tmp_path):
+    file = str(tmp_path / "nvnodecheck.conf")
+    with open(file, "w", encoding="utf-8") as out:
+        out.write("[check]\nnvml = yes\n")
+    for verb in ("doctor", "preflight"):
+        report = live(verb, "--json", "--config", file, faults="remap-failed").json()
+        assert [p["name"] for p in report["probes"]][-1] == "nvml"
+
+
+@pytest.mark.parametrize("verb, where", [("doctor", ("--root", "/")), ("facts", ("--from", "x"))])
+def test_only_live(verb, where):
+    result = program.run(verb, "--nvml", *where)
+    assert result.status == 2 and "--nvml asks the driver of this machine" in result.err
