@@ -18,6 +18,7 @@ enum failure_kind {
 	FAILURE_BLACKLISTED,	   /* module_blacklist= of the kernel */
 	FAILURE_PARAMETER,	   /* a value that the module's parameter does not take */
 	FAILURE_KERNEL_PARAMETERS, /* words that the kernel does not know, passed on to process 1 */
+	FAILURE_KERNEL_ARGUMENT,   /* words that the kernel knows, with a value that it refuses */
 	FAILURE_PROBE,		   /* a driver did not take its device */
 	FAILURE_FIRMWARE,	   /* a firmware file was not loaded */
 	FAILURE_DEVICE,		   /* a driver gave up on its device */

@@ -677,6 +677,7 @@ const char *const failure_kind_words[] = {
 	"blacklisted",
 	"parameter",
 	"kernel-parameters",
+	"kernel-argument",
 	"probe",
 	"firmware",
 	"device",

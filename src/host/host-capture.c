@@ -113,6 +113,7 @@ static int answer(struct host *host, const char *question, const char *path,
 	const struct record *record = find(host, question, path);
 	const char *error;
 
+	*json = NULL;
 	if (!record)
 		return -ENOMSG;
 	error = json_string(record->json, "errno");

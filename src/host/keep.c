@@ -143,6 +143,8 @@ static const struct {
 	{ "/sys/kernel/security/lockdown", keep_plain_text },
 	{ "/sys/module/*/*", keep_plain_text },
 	{ "/sys/module/*/parameters/*", keep_plain_text },
+	{ "/run/host/container-manager", keep_plain_text },
+	{ "/run/systemd/container", keep_plain_text },
 	{ "/boot/loader/entries/*", keep_bls },
 	{ "/boot/efi/loader/entries/*", keep_bls },
 	{ "/efi/loader/entries/*", keep_bls },

@@ -145,6 +145,31 @@ static bool parse_of_device(struct span message, struct kmsg_failure *out)
 	return set_module(out, driver) && set_device(out, device);
 }
 
+/* ---- arguments of the kernel with a value that it refuses ---- */
+
+/* The detail begins behind BEFORE, and ends at AFTER or with the line. */
+static const struct refused {
+	const char *before, *after;
+	const char *module; /* whose argument it is, where the detail is the value alone */
+} refused[] = {
+	{ "HugeTLB: unsupported ", NULL, "" }, /* hugepagesz=1G, default_hugepagesz=1G */
+	{ "PCI: Unknown option `", "'", "pci" },
+	{ "Malformed early option '", "'", "" },
+};
+
+static bool parse_of_argument(struct span message, struct kmsg_failure *out)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		if (!span_starts(message, refused[i].before) ||
+		    !between(message, refused[i].before, refused[i].after, &out->detail))
+			continue;
+		out->kind = FAILURE_KERNEL_ARGUMENT;
+		snprintf(out->module, sizeof(out->module), "%s", refused[i].module);
+		return true;
+	}
+	return false;
+}
+
 /* ---- lines that begin in one way ---- */
 
 static bool parse_of_kernel(struct span message, struct kmsg_failure *out)
@@ -237,7 +262,7 @@ bool kmsg_failure_parse(struct kmsg_crash *crash, struct span message, struct km
 	if (parse_crash(crash, message, out))
 		return true;
 	*out = (struct kmsg_failure){ 0 };
-	if (parse_of_kernel(message, out))
+	if (parse_of_argument(message, out) || parse_of_kernel(message, out))
 		return true;
 	*out = (struct kmsg_failure){ 0 };
 	if (parse_of_module(message, out))

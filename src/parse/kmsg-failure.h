@@ -6,7 +6,8 @@
  * Sources: Linux kernel/module/main.c (6.16), version.c, signing.c; kernel/params.c; init/main.c
  * (print_unknown_bootoptions); drivers/base/dd.c (call_driver_probe, before and from 6.10);
  * drivers/base/firmware_loader/main.c; drivers/net/ethernet/mellanox/mlx5/core/main.c (mlx5_function_enable,
- * init_one); arch/x86/kernel/cet.c; arch/x86/kernel/dumpstack.c.
+ * init_one); arch/x86/kernel/cet.c; arch/x86/kernel/dumpstack.c; mm/hugetlb.c (hugepagesz_setup); drivers/pci/pci.c
+ * (pci_setup); init/main.c (do_early_param).
  */
 #ifndef PARSE_KMSG_FAILURE_H
 #define PARSE_KMSG_FAILURE_H

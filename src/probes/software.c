@@ -154,6 +154,20 @@ static void read_python(struct places *p, const char *lib)
 	}
 }
 
+/* Where pip install --user puts packages (site.getuserbase() of Python), if it has put some there. */
+static void add_user_base(struct host *host, struct env_facts *answer, struct arena *arena,
+			  struct span home)
+{
+	const char *base = arena_printf(arena, "%.*s/.local", SPAN_FMT(home));
+	struct env_variable *variable;
+
+	if (!host_exists(host, arena_printf(arena, "%s/lib", base)))
+		return;
+	variable = LIST_ADD(arena, &answer->variables);
+	variable->name = fact_str(arena, "PYTHONUSERBASE");
+	variable->value = fact_str(arena, base);
+}
+
 /* The answer is a few words of the environment, kept for a capture as the folders that they are. */
 static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, void *user)
 {
@@ -168,6 +182,8 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	while (process_environ_next(&rest, &name, &value)) {
 		struct env_variable *variable;
 
+		if (span_is(name, "HOME") && value.n && value.p[0] == '/')
+			add_user_base(host, answer, arena, value);
 		if (!span_is(name, "VIRTUAL_ENV") && !span_is(name, "CONDA_PREFIX") &&
 		    !span_is(name, "PATH"))
 			continue;

@@ -23,10 +23,11 @@ static enum failure_state state_of_module(const struct node *node,
 
 enum failure_state failure_state(const struct node *node, const struct log_failure *failure)
 {
-	/* After a crash the kernel's locks and memory are in an unknown state until the next boot. The other two
+	/* After a crash the kernel's locks and memory are in an unknown state until the next boot. The others
 	 * depend on how kernel and module were built. */
 	if (known_is(failure->kind, FAILURE_CRASH) || known_is(failure->kind, FAILURE_SYMBOL_GET) ||
-	    known_is(failure->kind, FAILURE_KERNEL_PARAMETERS))
+	    known_is(failure->kind, FAILURE_KERNEL_PARAMETERS) ||
+	    known_is(failure->kind, FAILURE_KERNEL_ARGUMENT))
 		return FAILURE_STANDS;
 	if (is_known(failure->device))
 		return state_of_device(node, failure);

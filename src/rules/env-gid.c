@@ -251,8 +251,11 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 	return u->family && check_search(ctx, d, p, u);
 }
 
+/* Without an RDMA profile only an index that is set counts: who sets one uses RDMA. */
 static bool is_asked(struct rule_context *ctx, const struct user *u, const struct job_value *index)
 {
+	if (!is_asked_for(ctx, PROFILE_RDMA_ANY))
+		return index->value;
 	if (u->nvshmem)
 		return index->value || is_asked_for(ctx, PROFILE_DEEPEP);
 	return index->value || u->family;
@@ -305,7 +308,10 @@ static void check_gid_index(struct rule_context *ctx)
 	if (t.ports)
 		PASS(ctx, .evidence = { "env.variables", "rdma.devices" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "no active Ethernet port that jobs use",
+		NOT_APPLICABLE(ctx,
+			       .observed = is_asked_for(ctx, PROFILE_RDMA_ANY)
+						   ? "no active Ethernet port that jobs use"
+						   : "no index is set",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -313,7 +319,7 @@ static const struct rule env_gid_rules[] = {
 	{
 		.id = "env/gid-index-wrong",
 		.title = "RoCE connections fail: a job sends from a GID that does not route",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gid_index,
 		.impact = "Connections over RoCE fail or time out: NCCL \"completion with error "
@@ -333,7 +339,7 @@ static const struct rule env_gid_rules[] = {
 		       "another GID on the next node or the next day. The right one is a RoCE v2 GID of an address that "
 		       "is not link-local. If no index is set, the search of NCCL and NVSHMEM is repeated here. Older "
 		       "releases use index 0; the highest version on disk counts, and the job may load another. "
-		       "InfiniBand ports do not use the index.",
+		       "InfiniBand ports do not use the index. Without an RDMA profile only an index that is set is judged.",
 		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
 		.sources = "NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
 			   "docs/userguide/source/env.rst\n"

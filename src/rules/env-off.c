@@ -196,7 +196,7 @@ static const struct rule env_off_rules[] = {
 	{
 		.id = "env/nccl-conf-line",
 		.title = "A line of nccl.conf does not set what it seems to set",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_conf,
 		.impact = "NCCL uses its default, or a value that matches nothing, silently.",

@@ -166,6 +166,14 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 
 /* ---- the variables ---- */
 
+/* NCCL_SOCKET_IFNAME=lo where no job between nodes is asked for: a choice for jobs of one node, which works. An
+ * exclusion that forgets lo is none. */
+static bool is_for_one_node(const struct rule_context *ctx, const struct hca_list *list,
+			    const struct taken *t)
+{
+	return !is_asked_for(ctx, PROFILE_RDMA_ANY) && !list->exclude && *t->poor;
+}
+
 static void check_list(struct rule_context *ctx, const struct job_value *v)
 {
 	struct hca_list list = hca_list_nccl(v->value);
@@ -174,7 +182,13 @@ static void check_list(struct rule_context *ctx, const struct job_value *v)
 	if (strlen(v->value) < 2) /* NCCL takes it for none */
 		return;
 	t = take(ctx, &list);
-	check_taken(ctx, v, &t);
+	if (is_for_one_node(ctx, &list, &t))
+		NOTE(ctx, .subject = v->name,
+		     .observed = text_printf(ctx, "%s takes %s: only ranks of this node connect",
+					     job_value_text(ctx->arena, ctx->node, v), t.poor),
+		     .evidence = { v->fact, "net.interfaces" });
+	else
+		check_taken(ctx, v, &t);
 }
 
 /* PyTorch: whole names with commas between them, and each must do (ProcessGroupGloo.cpp). */
@@ -252,8 +266,11 @@ static void check_socket(struct rule_context *ctx)
 	gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	if (nccl.value && strlen(nccl.value) > 1)
 		check_list(ctx, &nccl);
-	else
+	else if (is_asked_for(ctx, PROFILE_RDMA_ANY))
 		check_automatic(ctx);
+	else if (!nvshmem.value && !gloo.value)
+		NOT_APPLICABLE(ctx, .observed = "not set, and no job between nodes is asked for",
+			       .evidence = { "env.variables" });
 	if (nvshmem.value)
 		check_list(ctx, &nvshmem);
 	if (gloo.value)
@@ -264,7 +281,7 @@ static const struct rule env_socket_rules[] = {
 	{
 		.id = "env/socket-ifname",
 		.title = "Ranks cannot connect: a job uses the wrong network interface",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_socket,
 		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
@@ -281,7 +298,9 @@ static const struct rule env_socket_rules[] = {
 		       "error. If one is left that reaches no other node, that is a warning: loopback, link-local "
 		       "addresses only, the bridge or link of a container, or a /31 link without a route. Without the "
 		       "variable NCCL's own choice is judged: a warning if such an interface has IPv4, else a note. On a "
-		       "Kubernetes node it is a note, because jobs there have their own interfaces.",
+		       "Kubernetes node it is a note, because jobs there have their own interfaces. NCCL's own choice leaves "
+		       "lo out; a list replaces that choice, so ^docker0 takes lo. Without an RDMA profile only variables "
+		       "that are set are judged.",
 		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
 		.sources =
 			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "

@@ -118,8 +118,19 @@ static void check_crashes(struct rule_context *ctx)
 static bool is_argument_of_ours(struct span word)
 {
 	static const char *const starts[] = {
-		"iommu",  "intel_iommu", "amd_iommu", "arm-smmu", "pci",    "pcie_",
-		"nvidia", "nouveau",	 "mlx5",      "hugepage", "numa_b", "module_blacklist",
+		"iommu",
+		"intel_iommu",
+		"amd_iommu",
+		"arm-smmu",
+		"pci",
+		"pcie_",
+		"nvidia",
+		"nouveau",
+		"mlx5",
+		"hugepage",
+		"numa_b",
+		"module_blacklist",
+		"default_hugepagesz",
 	};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -139,14 +150,40 @@ static void check_argument(struct rule_context *ctx, const struct log_failure *f
 		     .evidence = { failure_fact(ctx->arena, ctx->node, f) });
 }
 
+/* The kernel knows the word and not its value: pages of a size that this processor's page tables do not have, an
+ * option of pci= that a later kernel brought. */
+static void check_value(struct rule_context *ctx, const struct log_failure *f, const char *detail)
+{
+	bool pci = is_known(f->module) && str_is(f->module, "pci");
+	const char *argument = pci ? text_printf(ctx, "pci=%s", detail) : detail;
+
+	if (!is_argument_of_ours(span_of(argument)) || rule_has_answered(ctx, argument))
+		return;
+	FAIL(ctx, .subject = argument,
+	     .observed = text_printf(ctx, "the kernel refuses %s: %s", argument, f->last.value),
+	     .expected = "a value that this kernel and this processor support",
+	     .impact =
+		     strstr(argument, "hugepagesz")
+			     ? "No huge pages of this size exist, and the hugepages= after it is ignored."
+			     : NULL,
+	     .remedy =
+		     strstr(argument, "hugepagesz")
+			     ? "Use a size that ls /sys/kernel/mm/hugepages lists. An arm64 kernel with "
+			       "pages of 64 KiB has 2M, 512M and 16G."
+			     : "Correct the value, or remove the argument.",
+	     .evidence = { failure_fact(ctx->arena, ctx->node, f) });
+}
+
 static void check_arguments(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count;
 
 	for_each(f, &ctx->node->log.failures)
-		for (uint32_t i = 0;
-		     known_is(f->kind, FAILURE_KERNEL_PARAMETERS) && i < f->details.count; i++)
-			check_argument(ctx, f, f->details.items[i]);
+		for (uint32_t i = 0; i < f->details.count; i++)
+			if (known_is(f->kind, FAILURE_KERNEL_PARAMETERS))
+				check_argument(ctx, f, f->details.items[i]);
+			else if (known_is(f->kind, FAILURE_KERNEL_ARGUMENT))
+				check_value(ctx, f, f->details.items[i]);
 	if (ctx->findings->count == before)
 		pass_if_log_whole(ctx);
 }
@@ -222,18 +259,24 @@ static const struct rule log_failures_rules[] = {
 	},
 	{
 		.id = "log/kernel-argument-unknown",
-		.title = "The kernel does not know an argument of its command line",
+		.title = "The kernel ignores an argument of its command line",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_arguments,
 		.impact = "The argument has no effect.",
 		.remedy = "Correct the spelling of the argument, or remove it.",
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"Unknown kernel command line parameters\" in the kernel log.",
+		.reads =
+			"\"Unknown kernel command line parameters\", \"unsupported hugepagesz\", \"PCI: Unknown option\" and "
+			"\"Malformed early option\" in the kernel log.",
 		.why = "The kernel names the words that nothing in it takes. Words of other programs, such as "
-		       "BOOT_IMAGE and splash, are left out.",
-		.check = "dmesg | grep 'Unknown kernel command line'",
-		.sources = "Linux 6.12: init/main.c (print_unknown_bootoptions)",
+		       "BOOT_IMAGE and splash, are left out. A value that the kernel refuses has a message of its own.",
+		.check =
+			"dmesg | grep -E 'Unknown kernel command line|unsupported|Unknown option|Malformed early'",
+		.sources =
+			"Linux 6.12: init/main.c (print_unknown_bootoptions, do_early_param), mm/hugetlb.c "
+			"(hugepagesz_setup), drivers/pci/pci.c (pci_setup)\n"
+			"github.com/NVIDIA/nodewright-packages pull 127 (sizes of arm64)",
 	},
 };
 

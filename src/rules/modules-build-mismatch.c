@@ -213,6 +213,9 @@ static void check_ofed(struct rule_context *ctx)
 	const struct module_file *own, *other;
 	const char *kernel;
 
+	/* RDMA runs on nodes without a GPU too, for which no RDMA profile is chosen. */
+	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_without_rdma_device(ctx))
+		return;
 	if (skip_without_ofed(ctx))
 		return;
 	kernel = node->os.kernel.value;
@@ -325,7 +328,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 	{
 		.id = "modules/ofed-kernel-mismatch",
 		.title = "OFED's RDMA modules are not the ones that this kernel uses",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ofed,
 		.impact =

@@ -268,40 +268,6 @@ static void check_arp(struct rule_context *ctx)
 			       .evidence = { "net.routes" });
 }
 
-/* ---- net/firewall-on ---- */
-
-static void check_firewall(struct rule_context *ctx)
-{
-	static const char unit[] = "firewalld.service";
-	const struct node *node = ctx->node;
-	const struct service *firewalld = node_service(node, unit);
-
-	if (skip_without_rdma_device(ctx))
-		return;
-	if (is_known(node->os.container))
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-	else if (firewalld && str_is(firewalld->active, "active"))
-		NOTE(ctx, .subject = unit,
-		     .observed = "it runs; which networks it allows is not known",
-		     .remedy =
-			     "firewall-cmd --permanent --zone=trusted --add-source=SUBNET for the networks "
-			     "of the job's nodes, then firewall-cmd --reload.",
-		     .evidence = { fact_path(ctx->arena, "services.units", unit, "active") });
-	else if (known_is(node->net.ufw, true))
-		NOTE(ctx, .subject = "ufw",
-		     .observed = "it is enabled; which networks it allows is not known",
-		     .remedy = "ufw allow from SUBNET, for the networks of the job's nodes.",
-		     .evidence = { "net.ufw" });
-	else if (!was_read(node->services.units) || (firewalld && is_unknown(firewalld->active)))
-		UNKNOWN(ctx, .evidence = { "services.units" });
-	else if (!was_read(node->net.ufw))
-		UNKNOWN(ctx, .evidence = { "net.ufw" });
-	else
-		PASS(ctx, .observed = "neither firewalld nor ufw is on; other rules were not read",
-		     .evidence = { "services.units", "net.ufw" });
-}
-
 static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
@@ -371,27 +337,6 @@ static const struct rule net_rules[] = {
 			"balancers.",
 		.sources =
 			"Linux 6.1: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
-	},
-	{
-		.id = "net/firewall-on",
-		.title = "A firewall runs on this node",
-		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_INFO,
-		.evaluate = check_firewall,
-		.impact =
-			"If it does not allow the other nodes, jobs of several nodes hang at the start, or NCCL says \"Connect "
-			"to ... failed : No route to host\" or \"Connection timed out\". Ping and RDMA still work.",
-		.remedy = "Allow the networks of the job's nodes on all ports.",
-		.activation = ACTIVATION_NOW,
-		.reads = "Whether firewalld runs; /etc/ufw/ufw.conf.",
-		.why = "NCCL, MPI and PyTorch's rendezvous connect over TCP first, by ports that the kernel chooses for "
-		       "each job. RDMA traffic passes no firewall of the kernel. Both firewalls allow little but ssh by "
-		       "default. Which networks they allow is not read, so this is a note. Rules of nft or iptables from "
-		       "elsewhere are not read.",
-		.check = "firewall-cmd --list-all --zone=trusted; ufw status",
-		.sources = "NCCL 2.30.7: docs/userguide/source/troubleshooting, IP ports\n"
-			   "github.com/NVIDIA/nccl issue 352\n"
-			   "firewall-cmd(1), ufw(8)",
 	},
 };
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modules-nvidia-versions.c - the modules of one NVIDIA driver have one version: those that are loaded, and those that
+ * the next boot loads (rule modules/nvidia-versions-differ). */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "query/module-find.h"
+
+/* Each compares its version with nvidia's when it is loaded, or takes structures from it. */
+static const char *const siblings[] = { "nvidia_modeset", "nvidia_drm", "nvidia_uvm" };
+#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+
+static bool check_loaded(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *driver = is_known(node->driver.version) ? node->driver.version.value : NULL;
+
+	for (size_t i = 0; driver && i < SIBLINGS; i++) {
+		const struct module *m = node_module(node, siblings[i]);
+
+		if (!m || !is_known(m->version) || str_is(m->version, driver))
+			continue;
+		FAIL(ctx, .subject = siblings[i],
+		     .observed = text_printf(ctx, "%s %s is loaded beside nvidia %s", siblings[i],
+					     m->version.value, driver),
+		     .expected = text_printf(ctx, "%s %s", siblings[i], driver),
+		     .remedy = "Reboot, if the files on disk have one version.",
+		     .activation = ACTIVATION_REBOOT,
+		     .evidence = { fact_path(ctx->arena, "modules.loaded", siblings[i], "version"),
+				   "driver.version" });
+	}
+	return driver != NULL;
+}
+
+static void fail_file(struct rule_context *ctx, const struct module_file *nvidia,
+		      const struct module_file *file)
+{
+	FAIL(ctx, .subject = file->name.value,
+	     .observed = text_printf(ctx, "%s is %s, and %s is %s", file->path.value,
+				     file->version.value, nvidia->path.value,
+				     nvidia->version.value),
+	     .expected = text_printf(ctx, "%s of %s", file->name.value, nvidia->version.value),
+	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
+			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
+}
+
+/* The files that modprobe would take for kernel RELEASE. True when nvidia is among them, with its version. */
+static bool check_files(struct rule_context *ctx, const char *release)
+{
+	const struct module_file *nvidia = module_file_find(ctx->node, "nvidia", release);
+
+	if (!nvidia || !is_known(nvidia->version))
+		return false;
+	for (size_t i = 0; i < SIBLINGS; i++) {
+		const struct module_file *file = module_file_find(ctx->node, siblings[i], release);
+
+		/* Debian's alternatives choose one of several drivers, which lie beside each other. */
+		if (file && is_known(file->version) &&
+		    !str_is(file->version, nvidia->version.value) &&
+		    !rule_has_answered(ctx, siblings[i]))
+			fail_file(ctx, nvidia, file);
+	}
+	return true;
+}
+
+static void check_versions(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const struct fact_str *next = &node->boot.next_kernel;
+	size_t before = ctx->findings->count;
+	bool seen;
+
+	if (skip_without_gpu(ctx) || skip_without_modules(ctx) || skip_without_module_files(ctx))
+		return;
+	seen = check_loaded(ctx);
+	seen |= check_files(ctx, node->os.kernel.value);
+	if (is_known(*next) && !str_is(*next, node->os.kernel.value))
+		seen |= check_files(ctx, next->value);
+	if (ctx->findings->count > before)
+		return;
+	if (seen)
+		PASS(ctx, .evidence = { "modules.files", "modules.loaded" });
+	else if (is_unknown(node->driver.version))
+		UNKNOWN(ctx, .evidence = { "driver.version" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no NVIDIA module is loaded or on disk",
+			       .evidence = { "modules.files" });
+}
+
+static const struct rule modules_nvidia_versions_rules[] = {
+	{
+		.id = "modules/nvidia-versions-differ",
+		.title = "A part of the driver does not load: NVIDIA's modules are of two versions",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_versions,
+		.impact =
+			"nvidia_modeset and nvidia_drm refuse to load, or nvidia_uvm fails and with it "
+			"CUDA. The log says \"Version mismatch: nvidia.ko(...) nvidia-modeset.ko(...)\".",
+		.remedy =
+			"Build and install all NVIDIA modules of one driver version again, rebuild the initramfs, then "
+			"reboot.",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"The versions of nvidia, nvidia_modeset, nvidia_drm and nvidia_uvm: of those that are "
+			"loaded, and of the files that modprobe finds for the running kernel and for the one that boots "
+			"next.",
+		.why = "The modules of one driver are built together and exchange structures without a stable layout. An "
+		       "interrupted update, two packages of the driver, or a module that was copied by hand leave two "
+		       "versions. A module without a version is passed over. modules/peermem-version compares nvidia_peermem.",
+		.check = "modinfo -F version nvidia nvidia-modeset nvidia-drm nvidia-uvm; cat "
+			 "/sys/module/nvidia*/version",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-modeset/nvidia-modeset-linux.c "
+			"(\"Version mismatch\"), kernel-open/nvidia-drm/nvidia-drm.c, kernel-open/nvidia-uvm/uvm.c\n"
+			"github.com/void-linux/void-packages issue 5745",
+	},
+};
+
+RULE_TABLE(modules_nvidia_versions);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-guid.c - the identities of RDMA devices: none is zero, and no two are the same (rule rdma/guid-wrong). */
+#include <string.h>
+
+#include "evaluate/skip.h"
+#include "parse/gid.h"
+#include "query/ports.h"
+
+/* Other drivers may leave it zero (efa before it reported one). A soft device takes it from its interface's
+ * address, which VLANs share. */
+static bool counts(const struct rdma_device *d)
+{
+	return str_is(d->driver, "mlx5_core") || str_is(d->driver, "mlx4_core");
+}
+
+/* An idle virtual function has no identity until it is given to somebody. */
+static const struct rdma_port *active_port(const struct rdma_device *d)
+{
+	for_each(p, &d->ports)
+		if (port_is_active(p))
+			return p;
+	return NULL;
+}
+
+static bool is_zero(const char *guid)
+{
+	return strspn(guid, "0:") == strlen(guid);
+}
+
+static const char *guid_fact(struct rule_context *ctx, const struct rdma_device *d)
+{
+	return fact_path(ctx->arena, "rdma.devices", d->name.value, "node_guid");
+}
+
+/* The lower half of an InfiniBand port's first GID is its port GUID. */
+static bool has_zero_port_guid(const struct rdma_port *p)
+{
+	static const unsigned char zero[8];
+	const struct rdma_gid *g = port_is_ethernet(p) || !is_known(p->gids) ? NULL
+									     : port_gid(p, 0);
+	struct gid address;
+
+	return g && is_known(g->gid) && gid_parse(span_of(g->gid.value), &address) &&
+	       memcmp(address.raw + 8, zero, sizeof(zero)) == 0;
+}
+
+static const struct rdma_device *twin_of(const struct node *node, const struct rdma_device *d)
+{
+	for_each(other, &node->rdma.devices)
+		if (other > d && counts(other) && active_port(other) &&
+		    is_known(other->node_guid) && str_is(other->node_guid, d->node_guid.value))
+			return other;
+	return NULL;
+}
+
+static void check_device(struct rule_context *ctx, const struct rdma_device *d,
+			 const struct rdma_port *p)
+{
+	const struct rdma_device *twin;
+
+	if (!is_known(d->node_guid)) {
+		UNKNOWN(ctx, .subject = d->name.value, .evidence = { guid_fact(ctx, d) });
+		return;
+	}
+	if (is_zero(d->node_guid.value)) {
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = text_printf(ctx, "the node GUID is %s", d->node_guid.value),
+		     .expected = "a node GUID that is not zero", .evidence = { guid_fact(ctx, d) });
+		return;
+	}
+	if (has_zero_port_guid(p)) {
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = text_printf(ctx, "the port GUID in GID 0 of port %s is zero",
+					     port_name(ctx->arena, d, p)),
+		     .expected = "a port GUID that is not zero",
+		     .evidence = { port_fact(ctx->arena, d, p, "gids") });
+		return;
+	}
+	twin = twin_of(ctx->node, d);
+	if (twin)
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = text_printf(ctx, "%s has the same node GUID %s", twin->name.value,
+					     d->node_guid.value),
+		     .expected = "a node GUID of its own",
+		     .evidence = { guid_fact(ctx, d), guid_fact(ctx, twin) });
+}
+
+static void check_guids(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count, seen = 0;
+
+	if (skip_without_rdma_device(ctx))
+		return;
+	for_each(d, &ctx->node->rdma.devices) {
+		const struct rdma_port *p = counts(d) ? active_port(d) : NULL;
+
+		if (!p)
+			continue;
+		seen++;
+		check_device(ctx, d, p);
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (seen)
+		PASS(ctx, .evidence = { "rdma.devices" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no active ConnectX port",
+			       .evidence = { "rdma.devices" });
+}
+
+static const struct rule rdma_guid_rules[] = {
+	{
+		.id = "rdma/guid-wrong",
+		.title = "RDMA connections fail: a device has no GUID, or that of another",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_guids,
+		.impact =
+			"rdma_cm finds no device for an address, and libraries that tell devices apart by their GUID mix "
+			"them up. On InfiniBand the subnet manager does not bring the port up.",
+		.remedy =
+			"Give the virtual function its GUIDs on the host: ip link set PF vf N node_guid GUID, ip link set "
+			"PF vf N port_guid GUID. Then unbind its driver and bind it again, or create the pod again.",
+		.mender = MENDER_HOST,
+		.activation = ACTIVATION_RELOAD,
+		.reads =
+			"node_guid of ConnectX devices with an active port, and GID 0 of InfiniBand ports.",
+		.why = "A virtual function of SR-IOV starts without GUIDs. The plug-in that gives it to a job has to set "
+		       "them. Functions without an active port are idle and left out.",
+		.check = "cat /sys/class/infiniband/*/node_guid; ip link show PF",
+		.sources = "ip-link(8) of iproute2 6.1.0: vf NUM node_guid, port_guid\n"
+			   "github.com/openshift/sriov-network-device-plugin issue 20",
+	},
+};
+
+RULE_TABLE(rdma_guid);
