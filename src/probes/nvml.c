@@ -15,6 +15,7 @@
 #define KEY "libnvidia-ml.so.1"
 #define LIBRARY "libnvidia-ml.so."
 #define DEADLINE_MS 30000
+#define BRIEF_DEADLINE_MS 3000 /* of the five seconds that preflight has */
 #define LINKS_MAX 16
 
 struct question {
@@ -190,4 +191,5 @@ const struct probe probe_nvml = {
 	PROBE_SECTION(nvml),
 	.run = run,
 	.brief = run,
+	.brief_deadline_ms = BRIEF_DEADLINE_MS,
 };

@@ -194,7 +194,9 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
 	const struct probe *probe = run->steps[step];
-	unsigned int deadline = probe->deadline_ms ? probe->deadline_ms : PROBE_DEADLINE_MS;
+	unsigned int own = run->ctx.brief && probe->brief_deadline_ms ? probe->brief_deadline_ms
+								      : probe->deadline_ms;
+	unsigned int deadline = own ? own : PROBE_DEADLINE_MS;
 	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
 
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;

@@ -48,7 +48,8 @@ struct probe {
 	/* What preflight asks for: facts about the state that a job meets, from small files. What it
 	 * leaves out stays unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
-	int brief_phase; /* 0: as phase */
+	int brief_phase;		/* 0: as phase */
+	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
 };
 
 #define PROBE_SECTION(m) \
