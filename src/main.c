@@ -31,10 +31,11 @@ int main(int argc, char **argv)
 	enum exit_status status;
 
 	open_standard_files();
-	/* write() says so then: a limit on the size of files (setrlimit(2)) is told as a full disk is. */
+	/* write() says so then: a limit on the size of files (setrlimit(2)) is reported like a full
+	 * disk. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* A caller that ignored it hands that down, and no child's end could be told. */
+	/* A caller that ignored it hands that down, and the exit status of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
 		return complete(argc - 2, argv + 2);

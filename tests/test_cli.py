@@ -53,7 +53,7 @@ def broken(node_tree):
     (["--for", "provider", "--json"], "--for and --format cannot be used together"),
     (["--for", "provider", "--brief"], "--for and --brief cannot be used together"),
     (["--for", "me"], "unknown --for 'me'; choose provider"),
-    (["undo", "--list", "x"], "--list shows all"),
+    (["undo", "--list", "x"], "--list takes no ID"),
     (["--profile", "everything"], "unknown profile 'everything'; choose from base, p2p"),
     (["--profile", ""], "unknown profile ''"),
     (["--fail-on", "bad"], "unknown --fail-on 'bad'; choose warn, err or crit"),
@@ -139,7 +139,7 @@ def test_a_configuration_is_looked_for_in_the_tree(verb, broken, tmp_path):
     here.write_text("[check]\nprofile = base\n")
     result = run(verb, "--root", broken, "--config", here)
     assert result.status == 2, str(result)
-    assert "--config %s is looked for below --root, and there is no %s%s\n" % (
+    assert "--config %s is read below --root, and there is no %s%s\n" % (
         here, broken, here) in result.err
     result = run(verb, "--config", tmp_path / "none")
     assert result.status == 2 and "none: No such file or directory" in result.err, str(result)
@@ -503,7 +503,7 @@ def test_compressed_file_without_the_library(healthy, tmp_path, hide):
     file.write_bytes(subprocess.run(["gzip", "-c"], input=run("facts", "--root", healthy).raw,
                                     stdout=subprocess.PIPE, check=True).stdout)
     result = run("doctor", file, env=hide("libarchive.so.13"))
-    assert result.status == 4 and "no library here unpacks it (libarchive)" in result.err
+    assert result.status == 4 and "it is compressed, and libarchive is not installed" in result.err
 
 
 # ---- the question of fix --apply ----
@@ -558,7 +558,7 @@ def test_config_file(broken, tmp_path):
     ("[check]\n[chek]\n# strict = yes\n", 2, "unknown section"),
     ("[check]\nprofle = base\n", 2, "in [check]; did you mean profile"),
     ("[expect]\ngpu-cont = 8\n", 2, "in [expect]; did you mean gpu-count"),
-    ("[limits]\n[check\nstrict = yes\n", 2, "without its ]"),
+    ("[limits]\n[check\nstrict = yes\n", 2, "without the closing ]"),
     ("nonsense\n", 1, ""),
     ("[expect]\ngpu-count = many\n", 2, "a number"),
     ("[rule no/such-rule]\nseverity = off\nreason = x\n", 2, "no rule is called"),

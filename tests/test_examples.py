@@ -185,7 +185,7 @@ def test_jq(site):
         result = site.run(command.replace("doctor --json", "doctor --json --profile deepep,p2p"))
         assert result.status == 0 and "jq:" not in result.err, str(result)
         said.append(result.out)
-    assert "warn\tdriver/flavour\t-\n" in said[0]
+    assert "warn\tsoftware/nvshmem-version\t-\n" in said[0]
     assert re.search(r"^h20-03\t\d+$", said[4], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[5]
     assert all(said[i] for i in (2, 3))
 

@@ -199,7 +199,7 @@ def test_memory_in_a_transaction(library, place):
         # Of what was not read nothing is planned; libgcrypt gives up by itself while it is opened.
         assert ran.status in (0, 5) or (ran.status in (4, -6) and not changed), str(ran)
         if changed and ran.status == 5:
-            assert "the next 'fix --apply' or 'undo' takes back" in ran.err, str(ran)
+            assert "the next 'fix --apply' or 'undo' undoes" in ran.err, str(ran)
         program.run("undo", "--root", directory, "--yes")
         assert not txn.difference(txn.content(txn.look(directory)), before), (number, str(ran))
     assert ended[4, False]

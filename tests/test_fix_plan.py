@@ -107,7 +107,7 @@ def test_text(make, scratch):
     assert result.status == 0
     assert "Repairs\n  %s\n" % PEER in result.out
     assert "--- /dev/null\n+++ b%s\n" % OWN in result.out
-    assert "Nothing has been changed" in result.out
+    assert "Nothing was changed" in result.out
 
 
 def test_ordinary_user(make):
@@ -125,7 +125,7 @@ def test_usage(make, scratch):
     for args, said in ((["no/such"], "no rule is called 'no/such'"),
                        (["peer-maping-override"], "did you mean driver/peer-mapping-override?"),
                        (["--all", PEER], "--all and rules cannot be used together"),
-                       (["--yes"], "go with --apply"),
+                       (["--yes"], "need --apply"),
                        (["--apply", "--from", "/dev/null"], "--apply changes a machine")):
         where = [] if "--from" in args else ["--root", directory]
         result = program.run("fix", *where, *args)
@@ -196,7 +196,7 @@ def test_quote_that_is_not_closed(make):
 
 
 @pytest.mark.parametrize("line, said", [
-    ('options nvidia NVreg_RegistryDwords="RmMsg=1"', "zzz.conf:1 comes after"),
+    ('options nvidia NVreg_RegistryDwords="RmMsg=1"', "zzz.conf:1 is read after"),
     ("install nvidia /sbin/modprobe -i nvidia NVreg_RegistryDwords=RmMsg=1", "in an install line"),
 ])
 def test_later_line_that_would_win(make, line, said):
@@ -377,7 +377,7 @@ def test_generic_dracut_image_takes_the_files_by_name(make):
 def test_image_that_cannot_be_read(make):
     plan = deepep(make, "h20-roce-deepep",
                   "initramfs /boot/initrd.img-@KERNEL@\n\tmodule nvidia\n\tno-trailer\n")
-    assert plan.empty() and "could not be read whole" in plan.refused(PEER)
+    assert plan.empty() and "could not be read completely" in plan.refused(PEER)
 
 
 def test_nouveau(make):
@@ -385,7 +385,7 @@ def test_nouveau(make):
     assert plan.lines(OWN) == ["blacklist nouveau", "install nouveau /bin/false",
                                'options nouveau modeset="0"']
     assert plan.step("initramfs")["must_hold"] == ["nouveau modeset=0", "blacklist nouveau"]
-    assert "has to be repaired first" in plan.refused("driver/loaded")
+    assert "repair that first" in plan.refused("driver/loaded")
     plan = make("workstation-nouveau", "driver none\npci rtx3070 driver=nouveau\n")
     assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")
 
@@ -422,7 +422,7 @@ def test_argument_that_grace_cannot_have(make):
     assert "noats" not in plan.files["/etc/default/grub"]["content"]
     # Something else is wrong there, and that argument is not it.
     plan = make("grace-gh200-cx8", "args pci=noats\niommu identity\n", "--all")
-    assert plan.empty() and "on Grace translation is wanted" in plan.refused(IOMMU)
+    assert plan.empty() and "Grace needs address translation" in plan.refused(IOMMU)
 
 
 def test_argument_that_waits_for_the_boot(make):
@@ -500,13 +500,13 @@ def test_sealed_command_line(scratch, tmp_path):
     path = edited_facts(scratch, tmp_path, "hgx-h100-ib", TRANSLATING,
                         lambda facts: facts["boot"].update(loader="uki"))
     plan = Plan(None, "--from", path, "--profile", "p2p")
-    assert plan.empty() and "sealed in a unified kernel image" in plan.refused(IOMMU)
+    assert plan.empty() and "part of a signed unified kernel image" in plan.refused(IOMMU)
 
 
 @pytest.mark.parametrize("change, said", [
-    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "sealed in /boot/efi/EFI/Linux/a.efi"),
+    ({"path": "/boot/efi/EFI/Linux/a.efi"}, "part of /boot/efi/EFI/Linux/a.efi, a signed image"),
     ({"generator": "booster"}, "made by booster"),
-    ({"complete": False, "problem": "no TRAILER"}, "could not be read whole (no TRAILER)"),
+    ({"complete": False, "problem": "no TRAILER"}, "could not be read completely (no TRAILER)"),
 ])
 def test_image_that_is_not_for_editing(scratch, tmp_path, change, said):
     """Only one that loads the driver: else what is in it makes no difference."""
@@ -524,13 +524,13 @@ def test_image_that_is_not_for_editing(scratch, tmp_path, change, said):
 @pytest.mark.parametrize("word", ["iommu=force", "iommu.passthrough=0", "intel_iommu=on,strict"])
 def test_contradiction(make, word):
     plan = make("hgx-h100-ib", TRANSLATING + "args %s\n" % word, "--profile", "p2p")
-    assert plan.empty() and "asks for the opposite" in plan.refused(IOMMU)
+    assert plan.empty() and "does the opposite" in plan.refused(IOMMU)
 
 
 def test_later_grub_file_would_win(make):
     plan = make("hgx-h100-ib", TRANSLATING + "file /etc/default/grub.d/zzz.cfg\n"
                 "\tGRUB_CMDLINE_LINUX=\"quiet\"\n", "--profile", "p2p")
-    assert plan.empty() and "zzz.cfg:1 comes after" in plan.refused(IOMMU)
+    assert plan.empty() and "zzz.cfg:1 is read after" in plan.refused(IOMMU)
 
 
 def test_argument_that_does_nothing(make):
@@ -655,7 +655,7 @@ WITH_PEERMEM = ("replace /proc/driver/nvidia/version 418.226.00 470.57.02\n"
 
 def test_nv_peer_mem_stays_where_nothing_else_is_there(make):
     plan = make("old-nv-peer-mem", WITH_PEERMEM, "modules/peermem-conflict")
-    assert plan.empty() and "a package has to bring it" in plan.refused("modules/peermem-conflict")
+    assert plan.empty() and "install its package" in plan.refused("modules/peermem-conflict")
 
 
 def test_memlock(make):
@@ -682,7 +682,7 @@ def test_memlock_later_drop_in(make):
     plan = make("hgx-h100-ib", "process slurmd memlock=65536\n"
                 "file /etc/systemd/system/slurmd.service.d/zzz.conf\n"
                 "\t[Service]\n\tLimitMEMLOCK=64K\n")
-    assert plan.empty() and "zzz.conf:2 comes after" in plan.refused("limits/memlock")
+    assert plan.empty() and "zzz.conf:2 is read after" in plan.refused("limits/memlock")
 
 
 def test_device_nodes(make):
@@ -702,9 +702,9 @@ def test_device_node_of_another_number(scratch, tmp_path, node, does):
     plan = Plan(None, "--from", path)
     if does:
         assert [s["subject"] for s in plan.steps] == ["/dev/nvidiactl c 195:255 0666"]
-        assert "anew" in plan.does("dev/nvidia-nodes-missing")
+        assert "again" in plan.does("dev/nvidia-nodes-missing")
     else:
-        assert plan.empty() and "no device" in plan.refused("dev/nvidia-nodes-missing")
+        assert plan.empty() and "is not a device" in plan.refused("dev/nvidia-nodes-missing")
 
 
 def test_device_node_that_somebody_gave_to_a_group(scratch, tmp_path):
@@ -715,7 +715,7 @@ def test_device_node_that_somebody_gave_to_a_group(scratch, tmp_path):
         node.update({"kind": "character", "mode": 0o660, "major": major, "minor": 0})
     path = edited_facts(scratch, tmp_path, "hgx-h100-ib", "gdrdrv 2.5 opensource\n", edit)
     plan = Plan(None, "--from", path, "dev/gdrdrv-node-missing")
-    assert plan.empty() and "for them to decide" in plan.refused("dev/gdrdrv-node-missing")
+    assert plan.empty() and "Decide who can use it" in plan.refused("dev/gdrdrv-node-missing")
 
 
 def test_module_that_is_loaded_by_nothing_else(make):
@@ -732,7 +732,7 @@ def test_module_that_is_loaded_by_nothing_else(make):
 
 def test_user_with_a_process_of_a_launchers_name(make):
     plan = make("hgx-h100-ib", "process slurmd memlock=65536 unit=user@1000.service\n")
-    assert plan.empty() and "not the system's" in plan.refused("limits/memlock")
+    assert plan.empty() and "which belongs to a user" in plan.refused("limits/memlock")
 
 
 def test_resizable_bar(make):
@@ -788,7 +788,7 @@ def test_modprobe_folder_that_cannot_be_read(make):
     plan = deepep(make, "h20-roce-deepep",
                   "file /etc/modprobe.d/x.conf\n\t# x\nunreadable /etc/modprobe.d/x.conf\n")
     plan = Plan(plan.directory, "--profile", "deepep", user=True)
-    assert plan.empty() and "could not be read whole" in plan.refused(PEER)
+    assert plan.empty() and "could not be read completely" in plan.refused(PEER)
 
 
 def test_facts_alone(make, scratch, tmp_path):
@@ -846,7 +846,7 @@ def test_apply_twice_and_undo(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     result = fix(directory, "--apply", "--yes")
     assert result.status == 0 and "pending: takes effect at the next boot" in result.out, result
-    said = re.search(r"^'nvnodecheck (undo \S+ --root \S+)' takes it back\.$", result.out, re.M)
+    said = re.search(r"^To undo it, run: nvnodecheck (undo \S+ --root \S+)$", result.out, re.M)
     again = fix(directory, "--apply", "--yes")
     assert again.status == 0 and "There is nothing to change" in again.out, again
     result = program.run(*said.group(1).split(), "--yes")
@@ -868,7 +868,7 @@ def test_undo_asks_only_where_there_is_something(scratch):
     directory = plans.put(scratch, "h20-roce-deepep")
     result = program.run("undo", "--root", directory, "nosuch")
     assert result.status == 4 and "there is no transaction nosuch" in result.out and not result.err
-    assert "There is nothing to do" in program.run("undo", "--root", directory).out
+    assert "Nothing to do" in program.run("undo", "--root", directory).out
     assert fix(directory, "--apply", "--yes").status == 0
     plan = program.run("undo", "--root", directory, "--list", "--json").json()["transactions"][0]["plan_id"]
     for words in ([], [plan]):
@@ -876,7 +876,7 @@ def test_undo_asks_only_where_there_is_something(scratch):
         assert result.status == 4 and "--yes" in result.err, result
         assert os.path.exists(directory + OWN)
     result = program.run("undo", "--root", directory, "--yes")
-    assert "it was not there before" in result.out, result
+    assert "it did not exist before" in result.out, result
 
 
 @as_root
@@ -903,7 +903,7 @@ def test_undo_names_all_that_it_takes_back(scratch):
     said = os.read(main, 65536).decode()
     os.close(main)
     os.close(terminal)
-    assert "Take back %s and %s?" % (interrupted, applied) in said, said
+    assert "Undo %s and %s?" % (interrupted, applied) in said, said
     assert os.path.exists(directory + OWN)
 
 
@@ -925,7 +925,7 @@ def test_what_can_no_longer_be_told_is_not_fixed(scratch):
     result = program.run("fix", "--root", directory, "--profile", "deepep", "--apply", "--yes", wrap=(
         "strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_exit=200000"))
     thread.join()
-    assert result.status == 5 and PEER + " can no longer be told" in result.out, str(result)
+    assert result.status == 5 and PEER + " could not be checked" in result.out, str(result)
     assert not os.path.exists(directory + OWN)
 
 
@@ -996,7 +996,7 @@ def test_ordinary_user_is_told_whose_tree_it_is(scratch):
     for verb in (["fix", "--apply"], ["fix", "--apply"], ["undo"]):
         result = program.run(*verb, "--yes", "--root", directory, user=True)
         assert result.status == 4, str(result)
-        assert "only root, or who owns %s and all below it, can change it (/run/nvnodecheck" % \
+        assert "only root or the owner of %s and everything below it can change it (/run/nvnodecheck" % \
             directory in result.out + result.err, str(result)
         fix(directory, "--apply", "--yes")
 

@@ -237,7 +237,7 @@ def test_secrets_stay_where_they_are(sleeper, tmp_path):
 def test_no_such_process():
     done = run("facts", "--pid", "4194303")
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == "nvnodecheck: --pid 4194303: there is no such process\n"
+    assert done.stderr == "nvnodecheck: --pid 4194303: no such process\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become somebody else")

@@ -95,6 +95,9 @@ LINES = {
                          "Power budget exceeded", ["0000:5e:00.0"]),
     "nic-temperature": ("mlx5_core 0000:5e:00.0: temp_warn:183:(pid 0): High temperature on sensors "
                         "with bit set 0x0 0x1", ["0000:5e:00.0"]),
+    "driver-begins": ("nvidia-nvlink: Nvlink Core is being initialized, major device number 511", []),
+    "gpu-enumerated": ("pci 0000:3b:00.0: [10de:2330] type 00 class 0x030200 PCIe Endpoint", ["0000:3b:00.0"]),
+    "device-reset": ("nvidia 0000:3b:00.0: reset done", ["0000:3b:00.0"]),
     "nic-health": ("mlx5_core 0000:5e:00.0: poll_health:800:(pid 0): device's health compromised - "
                    "reached miss count", ["0000:5e:00.0"]),
 }
@@ -105,7 +108,9 @@ OF_MODULES = ("unknown-parameter", "bad-parameter", "version-magic", "symbol-ver
 # What looks alike and means nothing, or nothing for this program.
 HARMLESS = [
     "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build",
-    "nvidia-nvlink: Nvlink Core is being initialized, major device number 511",
+    "nvidia-nvlink: Unregistered Nvlink Core, major device number 511",
+    "pci 0000:3b:00.0: [15b3:1021] type 00 class 0x020700",
+    "pci 0000:3b:00.0: [10de:22a3] type 00 class 0x068000",
     "snd_hda_intel: unknown parameter 'foo' ignored",
     "wireguard: Unknown symbol curve25519 (err -2)",
     "nvidia 0000:1b:00.0: enabling device (0140 -> 0142)",

@@ -237,6 +237,18 @@ def test_no_spelling_of_the_machine(stages, tmp_path):
     assert device["ports"][0]["gids"][1]["gid"][20:] == device["node_guid"]
 
 
+@pytest.mark.parametrize("mark", ["/run/systemd/container", "/run/host/container-manager"])
+def test_a_container_is_still_one(mark, stages, tmp_path):
+    """Its manager writes its own name into a file: podman, docker."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file(mark, "docker\n")
+    stage, file = stages("container"), tmp_path / "node.capture"
+    stage.put(tree)
+    file.write_bytes(capture(stage.directory))
+    assert program.run("facts", "--from", file, "os.container").json() == "docker"
+    assert judged("--from", file) == judged("--root", stage.directory)
+
+
 @pytest.mark.parametrize("host", ["name", "names", "read", "gpu", "nvidia", "node1", "etc", "modprobe", "grub2", "root",
                                   "saved_entry", "linux", "localhost", "a", "mlx5_0", "text", "redacted",
                                   "units", "services", "log"])

@@ -149,8 +149,8 @@ def test_the_first_version_alone_is_no_fault(proof):
     assert finding(node, "proof/stream-memops")["verdict"] == "pass"
 
 
-@pytest.mark.parametrize("fault, seen", [("v2-refused", "refused"), ("v2-lost", "is not there"),
-                                         ("v2-hangs", "did not come to an end")])
+@pytest.mark.parametrize("fault, seen", [("v2-refused", "refused"), ("v2-lost", "was not written"),
+                                         ("v2-hangs", "did not finish")])
 def test_the_second_version_fails(proof, fault, seen):
     answer = finding(proof(fault, gpus=GPUS[:1]), "proof/stream-memops")
     assert answer["verdict"] == "fail" and seen in answer["observed"]
@@ -200,7 +200,7 @@ def test_nvlink_is_worth_its_links(proof):
 
 
 @pytest.mark.parametrize("fault, seen", [
-    ("copy-hangs", "no answer within 3 s"), ("copy-crashes", "the process was ended (Bus error)"),
+    ("copy-hangs", "no answer within 3 s"), ("copy-crashes", "the process was killed (Bus error)"),
     ("copy-fails", "CUDA_ERROR_LAUNCH_FAILED (719)")])
 def test_a_copy_that_does_not_end_costs_itself(proof, fault, seen):
     node = proof("%s=0>1" % fault)
@@ -289,7 +289,7 @@ def test_a_device_that_cannot_be_opened(proof):
 # ---- gdrcopy ----
 
 @pytest.mark.parametrize("fault, works, seen", [
-    ("", True, "arrived whole"), ("pin-einval", False, "does not pin"), ("gdr-lost", False, "wrong"),
+    ("", True, "arrived undamaged"), ("pin-einval", False, "does not pin"), ("gdr-lost", False, "wrong"),
     ("no-gdrdrv", None, "is the module loaded")])
 def test_gdrcopy(proof, fault, works, seen):
     node = proof(fault)
@@ -309,7 +309,7 @@ def test_without_gdrcopy_nothing_is_said(prove, libraries, tmp_path):
 
 @pytest.mark.parametrize("fault, seen", [
     ("no-device", "cuInit: CUDA_ERROR_NO_DEVICE (100)"), ("init-fails", "CUDA_ERROR_UNKNOWN (999)"),
-    ("init-crashes", "CUDA could not be started: the process was ended (Segmentation fault)")])
+    ("init-crashes", "CUDA could not be started: the process was killed (Segmentation fault)")])
 def test_cuda_does_not_start(proof, fault, seen):
     node = proof(fault)
     assert seen in node["proof"]["stopped"] and node["status"] == 3
@@ -319,7 +319,7 @@ def test_cuda_does_not_start(proof, fault, seen):
 def test_cuda_hangs(prove):
     began = time.monotonic()
     result = prove("init-hangs", "--quick", "--json", "--timeout", "1")
-    assert result.json()["proof"]["stopped"] == "the time for all was over"
+    assert result.json()["proof"]["stopped"] == "the time limit of the run was reached"
     assert result.status == 3 and time.monotonic() - began < 15
 
 
@@ -352,7 +352,7 @@ def test_without_a_driver_nothing_is_tried():
 
 def test_the_two_settings(prove):
     text = " ".join(prove("", "--quick").out.split())
-    assert "PeerMappingOverride needed, where jobs" in text
+    assert "PeerMappingOverride needed if jobs" in text
     assert "EnableStreamMemOPs not needed: the second version works" in text
     text = " ".join(prove("open,v1", "--quick").out.split())
     assert "PeerMappingOverride not needed, or set" in text
@@ -449,5 +449,5 @@ def test_a_real_proof(tmp_path):
                          "--with", os.path.join(PROOFS, "h200-x4.json"))
     said = answer(result, "driver/peer-mapping-override")
     assert (said["verdict"], said["configured_verdict"]) == ("fail", "fail")
-    assert answer(result, "proof/peer-copy")["observed"] == "12 copies arrived whole"
+    assert answer(result, "proof/peer-copy")["observed"] == "12 copies with the right data"
     assert answer(result, "proof/stream-memops")["verdict"] == "pass"

@@ -221,7 +221,7 @@ def test_recovery_under_faults(root, number, say):
                 ran = txn.run(root, "recover", wrap=(
                     "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + names, "-e",
                     "inject=%s:error=%s:when=%d%s" % (names, error, when, more)))
-                if ran.result == "rolled-back" and "everything is as it was" in str(ran):
+                if ran.result == "rolled-back" and "the node is as it was" in str(ran):
                     count.check(root, before, after, (at, names, error, when, more, str(ran)))
                 recovered(root)
                 count.check(root, before, after, (at, names, error, when, more, "then", str(ran)))
@@ -249,7 +249,7 @@ def test_recovery_on_a_full_disk(root, folder, say):
         shutil.move(root + ".full", root + "/" + folder)
         with open(root + ".said", encoding="utf-8") as file:
             said = file.read()
-        if "everything is as it was" in said:
+        if "the node is as it was" in said:
             count.check(root, before, after, (at, said))
         recovered(root)
         count.check(root, before, after, (at, "then", said))

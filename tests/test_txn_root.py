@@ -153,7 +153,7 @@ def tried(path, *args):
 
 
 @pytest.mark.parametrize("owner, said", [
-    (dict(mode=0o777), "can be written to by everyone"), (dict(mode=0o775, gid=5), "by a group"),
+    (dict(mode=0o777), "can be written to by all users"), (dict(mode=0o775, gid=5), "by a group"),
     (dict(uid=STRANGER), "does not belong to root"),
     (dict(mode=0o1777, uid=STRANGER), "does not belong to root"),
 ])
@@ -201,7 +201,7 @@ def test_relative_names(above):
     for name, folder in (("root", above), (".", path), ("../root/.", path), ("etc/..", path)):
         ran = subprocess.run([txn.driver(), name, "apply", txn.plan(path)], cwd=folder, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert "by everyone" in json.loads(ran.stdout)["text"], (name, ran.stdout)
+        assert "by all users" in json.loads(ran.stdout)["text"], (name, ran.stdout)
 
 
 def test_the_program_says_how(above):
@@ -259,7 +259,7 @@ cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2; cat /etc/default/grub >&2
         assert "done on the running system" in said["items"][-1]["text"]
     else:
         assert "was interrupted" in said["recovered"][0]
-        assert "taken back but for net.ipv4.ip_forward=1: it was done on the running" in said["recovered"][0]
+        assert "undone, except for net.ipv4.ip_forward=1: it was done on the running" in said["recovered"][0]
 
 
 FAKE_DRIVER = """

@@ -8,7 +8,7 @@
 
 struct child {
 	pid_t pid; /* 0: this process is it */
-	int fd;	   /* a pipe that nobody writes to: its end is the child's */
+	int fd;	   /* becomes readable when the child has ended */
 };
 
 /* 0 in both processes, or negative errno. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * confine.h - takes from this process what looking does not need, for the rest of its life: bytes that somebody else
- * made are read here, by our parsers and by libraries, and a fault in one of these must not become root.
+ * confine.h - drops, for the rest of this process, the rights that reading does not need. Our
+ * parsers and libraries read untrusted bytes here, and a bug in one of them must not give away
+ * root.
  *
- * What the kernel does not have is passed over. SECURITY.md says what is left and why.
+ * A mechanism that the kernel lacks is skipped. SECURITY.md lists the rights that remain and
+ * why.
  */
 #ifndef CONFINE_H
 #define CONFINE_H
@@ -14,7 +16,8 @@
 #define CONFINE_MEMORY (256u << 20)
 
 struct confine {
-	int tree; /* the only folder, but for those of libraries, whose files may be read; -1: all */
+	/* the only folder, besides those of libraries, whose files can be read; -1: all */
+	int tree;
 	bool kernel;   /* asks the running kernel: its log, configuration space, other processes */
 	bool connects; /* asks systemd, and RDMA devices, which are opened for writing */
 };

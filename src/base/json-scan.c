@@ -42,7 +42,7 @@ static bool refuse(struct json_scan *s, const char *at, const char *what)
 		       s->text == s->end ? "it is empty"
 		       : at >= s->end	 ? "the document is cut short"
 		       : *at		 ? what
-					 : "a NUL byte: this is not a text");
+					 : "a NUL byte: this is not text");
 	s->wrong = true;
 	return false;
 }
@@ -58,7 +58,7 @@ static bool refuse_key(struct json_scan *s, struct span key, const char *what)
 bool json_scan_finish(struct json_scan *s)
 {
 	json_scan_blank(s);
-	return s->at == s->end || refuse(s, s->at, "more text behind the document");
+	return s->at == s->end || refuse(s, s->at, "more text after the document");
 }
 
 /* ---- strings ---- */
@@ -243,7 +243,7 @@ bool json_scan_next_far(struct json_scan *s, char bracket)
 	s->at++;
 	json_scan_blank(s);
 	if (s->at >= s->end || *s->at == bracket)
-		return refuse(s, s->at, "a comma with nothing behind it");
+		return refuse(s, s->at, "a comma with nothing after it");
 	return true;
 }
 
@@ -260,7 +260,7 @@ bool json_scan_colon_far(struct json_scan *s)
 bool json_scan_key(struct json_scan *s, struct json_raw *key)
 {
 	if (*s->at != '"')
-		return refuse(s, s->at, "a key must stand in double quotes");
+		return refuse(s, s->at, "a key must be in double quotes");
 	return json_scan_string(s, key);
 }
 

@@ -69,14 +69,14 @@ static inline void json_scan_blank(struct json_scan *s)
 		s->at++;
 }
 
-/* Does MARK stand here, then one blank and something else? So it is mostly written. */
+/* Is MARK here, followed by one blank and something else? That is the usual form. */
 static inline bool json_scan_is_near(const struct json_scan *s, char mark)
 {
 	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' &&
 	       !json_is_blank(s->at[2]);
 }
 
-/* Is this just behind the bracket that an object or list begins with? */
+/* Is this directly after the opening bracket of an object or list? */
 static inline bool json_scan_is_first(const struct json_scan *s)
 {
 	return s->at[-1] == '{' || s->at[-1] == '[';

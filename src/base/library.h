@@ -17,19 +17,20 @@
 /* make portable has these as parts of the program. */
 #define LIBRARIES_OR_PARTS(L)                                                             \
 	L(LIBPCI, "libpci.so.3", "required", "pci", "Configuration space of PCI devices") \
-	L(LIBKMOD, "libkmod.so.2", "required", "modules", "Files of kernel modules, reloading")
-#define LIBRARIES_OPENED(L)                                                                       \
-	L(LIBZ, "libz.so.1", "recommended", "kernel-config", "/proc/config.gz")                   \
-	L(LIBARCHIVE, "libarchive.so.13", "recommended", "initramfs", "Compressed images")        \
-	L(LIBZSTD, "libzstd.so.1", "recommended", "initramfs-zstd", "Images that zstd made")      \
-	L(LIBIBVERBS, "libibverbs.so.1", "recommended", "verbs", "What RDMA devices answer")      \
-	L(LIBSYSTEMD, "libsystemd.so.0", "recommended", "systemd", "State of units, the journal") \
-	L(LIBGCRYPT, "libgcrypt.so.20", "recommended", "repairs", "Hashes of changed files")      \
-	L(LIBSELINUX, "libselinux.so.1", "recommended", "selinux", "Labels of changed files")     \
-	L(LIBYAML, "libyaml-0.so.2", "recommended", "cdi", "Specifications of container devices") \
-	L(LIBMLX5, "libmlx5.so.1", "suggested", "doorbell", "Doorbell pages of NVIDIA NICs")      \
-	L(LIBCUDA, "libcuda.so.1", "suggested", "cuda", "Trials on the GPUs")                     \
-	L(LIBNVIDIA_ML, "libnvidia-ml.so.1", "suggested", "nvml", "What the driver says of GPUs") \
+	L(LIBKMOD, "libkmod.so.2", "required", "modules",                                 \
+	  "Files of kernel modules, reloading the driver")
+#define LIBRARIES_OPENED(L)                                                                        \
+	L(LIBZ, "libz.so.1", "recommended", "kernel-config", "/proc/config.gz")                    \
+	L(LIBARCHIVE, "libarchive.so.13", "recommended", "initramfs", "Compressed images")         \
+	L(LIBZSTD, "libzstd.so.1", "recommended", "initramfs-zstd", "Images compressed with zstd") \
+	L(LIBIBVERBS, "libibverbs.so.1", "recommended", "verbs", "Attributes of RDMA devices")     \
+	L(LIBSYSTEMD, "libsystemd.so.0", "recommended", "systemd", "State of units, the journal")  \
+	L(LIBGCRYPT, "libgcrypt.so.20", "recommended", "repairs", "Hashes of changed files")       \
+	L(LIBSELINUX, "libselinux.so.1", "recommended", "selinux", "Labels of changed files")      \
+	L(LIBYAML, "libyaml-0.so.2", "recommended", "cdi", "Specifications of container devices")  \
+	L(LIBMLX5, "libmlx5.so.1", "suggested", "doorbell", "Doorbell pages of NVIDIA NICs")       \
+	L(LIBCUDA, "libcuda.so.1", "suggested", "cuda", "Trials on the GPUs")                      \
+	L(LIBNVIDIA_ML, "libnvidia-ml.so.1", "suggested", "nvml", "GPU states from the driver")    \
 	L(LIBGDRAPI, "libgdrapi.so.2", "suggested", "gdrcopy", "Trials of GDRCopy")
 
 enum library {

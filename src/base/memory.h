@@ -9,7 +9,7 @@
  * over a full arena. In a probing child that fails one section. */
 void *memory_need(void *memory);
 
-/* Ends the process for want of memory; WHAT is one line. */
+/* Ends the process because memory has run out; WHAT is one line. */
 _Noreturn void memory_end(const char *what);
 
 /* From now on such an end has STATUS and says MORE (or NULL): something was changed that the next

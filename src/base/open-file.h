@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* open-file.h - files that somebody else may have put where we are told to look: nothing is opened before it is
- * known what it is, so that a pipe does not have us wait and a device does not act. */
+/* open-file.h - opens files that another user may have created. The type is checked before the
+ * open, so that a pipe cannot block this process and a device cannot act. */
 #ifndef OPEN_FILE_H
 #define OPEN_FILE_H
 

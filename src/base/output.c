@@ -16,9 +16,11 @@
 
 const char *output_why(int error)
 {
-	return error == ELOOP ? "a symbolic link, which is not followed; - is standard output"
+	return error == ELOOP
+		       ? "a symbolic link, which is not followed; name a file, or - for standard "
+			 "output"
 	       : error == FOREIGN_PIPE
-		       ? "a pipe that somebody else made, who could read it or never do so"
+		       ? "a pipe of another user; name a file, or - for standard output"
 		       : strerror(error);
 }
 
@@ -53,8 +55,9 @@ static int make_temporary(struct output *output, mode_t mode)
 	return fchmod(output->fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-/* A device stays what it is: only root can make one. A pipe that somebody else made, in /tmp perhaps, would have
- * us wait for him or give him a file that is the owner's alone. A link may lead to either. */
+/* A device stays what it is: only root can make one. A pipe of another user, in /tmp for example,
+ * could make this process wait for him or give him a file that only its owner can read. A link may
+ * lead to either. */
 static int check_special(int fd, const struct stat *st)
 {
 	(void)fd;
@@ -106,7 +109,7 @@ enum exit_status finish_output(enum exit_status status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
-	/* Whoever pipes into head has seen enough. */
+	/* A reader such as head(1) may close the pipe early. */
 	if (errno != EPIPE)
 		complain("cannot write the result: %s", strerror(errno));
 	return EXIT_CANNOT;

@@ -136,7 +136,7 @@ static size_t name_length(const char *name, struct span text)
 /* ---- bytes ---- */
 
 struct replacement {
-	size_t taken; /* bytes of the text; 0: nothing stands here */
+	size_t taken; /* bytes of the text; 0: no match here */
 	char text[80];
 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #define SHA256_HEX 65 /* 64 hexadecimal digits and a NUL */
-#define SHA256_MISSING "libgcrypt.so.20, by which files are told apart, is not there"
+#define SHA256_MISSING "libgcrypt.so.20, which computes the hashes of files, is not installed"
 
 struct sha256 {
 	void *handle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): with a key that nobody knows, what a short text comes to
- * says nothing of it, and nobody can try all texts. */
+/* siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): with a secret key, the hash of a short
+ * text reveals nothing about it, and trying all texts does not help. */
 #ifndef SIPHASH_H
 #define SIPHASH_H
 

@@ -51,9 +51,29 @@ size_t span_find(struct span s, char c)
 	return at ? (size_t)(at - s.p) : s.n;
 }
 
+/* Of a line: memmem() would first write a table of 256 bytes. */
+#define SHORT 256
+
+static const char *search_short(struct span s, const char *needle, size_t n)
+{
+	while (s.n >= n) {
+		const char *at = memchr(s.p, *needle, s.n - n + 1);
+
+		if (!at || memcmp(at, needle, n) == 0)
+			return at;
+		s.n -= (size_t)(at + 1 - s.p);
+		s.p = at + 1;
+	}
+	return NULL;
+}
+
 const char *span_search(struct span s, const char *needle)
 {
-	return s.n ? memmem(s.p, s.n, needle, strlen(needle)) : NULL;
+	size_t n = strlen(needle);
+
+	if (!s.n)
+		return NULL;
+	return n && s.n <= SHORT ? search_short(s, needle, n) : memmem(s.p, s.n, needle, n);
 }
 
 bool span_cut(struct span *rest, char delim, struct span *piece)

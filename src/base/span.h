@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* span.h - a run of bytes in somebody else's buffer, and the few things every parser does to one.
- * No function here allocates or reads past the span's end. */
+/* span.h - a run of bytes in a buffer that the caller owns, and the operations that every parser
+ * needs. No function here allocates or reads past the span's end. */
 #ifndef SPAN_H
 #define SPAN_H
 

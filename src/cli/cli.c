@@ -14,6 +14,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "evaluate/preflight.h"
 #include "evaluate/report.h"
 
 #define HELP_WIDTH 80
@@ -28,35 +29,38 @@ const struct verb verbs[] = {
 	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, DOCTOR_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
 	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
-	  "the fast gate for job prologs: silent when nothing stops a job", cmd_preflight },
+	  "the fast check for job prologs: prints nothing when jobs can run", cmd_preflight },
 	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX, "text, json",
 	  "plan the repairs and show them as a diff; --apply does them", cmd_fix },
-	{ "undo", VERB_UNDO, "[ID]", 1, "text, json", "take back the last repair, or the one named",
+	{ "undo", VERB_UNDO, "[ID]", 1, "text, json", "undo the last repair, or the one named",
 	  cmd_undo },
+	{ "ack", VERB_ACK, "RULE[@SUBJECT]", 1, NULL,
+	  "record that you have seen a problem, which preflight and the exit status then pass over",
+	  cmd_ack },
 	{ "prove", VERB_PROVE, "", 0, "text, json",
-	  "try on the hardware what the configuration promises: the doorbell mapping, stream memory "
-	  "operations, copies between GPUs, GPU memory for the NIC",
+	  "run trials on the hardware: the doorbell mapping, stream memory operations, copies "
+	  "between GPUs, GPU memory for the NIC",
 	  cmd_prove },
 	{ "explain", VERB_EXPLAIN, "RULE", LIST_OPTION_MAX, "text, json",
-	  "what a rule reads, why it matters, how to check by hand, what a repair costs; RULE is a name, a "
-	  "part of one, or words of the text",
+	  "show what a rule reads, why it matters, how to check by hand and what a repair costs; "
+	  "RULE is a name, a part of one, or words of the text",
 	  cmd_explain },
 	{ "rules", VERB_RULES, "[WORD...]", LIST_OPTION_MAX, "text, json, man",
-	  "the rules, with profiles, severity, and whether software can fix them; all, or those with a name, a "
-	  "shell pattern, an area, a part of a name, or words of the text",
+	  "list the rules with profiles, severity and whether software can fix them; RULE is a "
+	  "name, a shell pattern, an area, a part of a name, or words of the text",
 	  cmd_rules },
 	{ "facts", VERB_FACTS, "[PATH]", 1, NULL,
-	  "what was observed, as JSON; PATH picks a part, such as pci.devices", cmd_facts },
+	  "print what was observed, as JSON; PATH selects a part, such as pci.devices", cmd_facts },
 	{ "capture", VERB_CAPTURE, "", 0, NULL,
-	  "record the node into one file that anyone can run doctor on", cmd_capture },
+	  "record the node in one file; doctor --from FILE reads it on any machine", cmd_capture },
 	{ "topo", VERB_TOPO, "", 0, "text, json, svg",
-	  "the PCI tree of GPUs and NICs with links and ACS, and how near each is to each",
+	  "show the PCI tree of GPUs and NICs with links and ACS, and the paths between them",
 	  cmd_topo },
 	{ "expect", VERB_EXPECT, "", 0, "text, json",
-	  "an [expect] section made from this node, to be kept as the site's baseline",
+	  "print an [expect] section made from this node, to keep as the site's baseline",
 	  cmd_expect },
 	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX, "text, json, html",
-	  "what differs between two or many nodes' facts files, and who is the odd one out",
+	  "show what differs between the facts files of nodes, and which node is unlike the others",
 	  cmd_diff },
 	{ 0 },
 };
@@ -72,75 +76,85 @@ const struct verb verbs[] = {
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
 const struct option_row option_rows[] = {
-	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO,
-	  "read everything below DIR: a mounted image, a host mounted into a container, a copied "
+	{ "root", 0, AT(STRING, root), "DIR", NULL, NODE | VERB_UNDO | VERB_ACK,
+	  "read all files below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
-	  "read a capture or facts file instead of a machine; - is standard input. doctor: also a "
-	  "folder of them, and more FILEs" },
+	  "read a capture or facts file instead of this machine; - is standard input. doctor also "
+	  "takes a folder of them, and several FILEs" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
-	  "also say what has changed on this node since that facts file or capture" },
+	  "also list what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
-	  "also judge by what prove --json wrote: a trial outranks what files let expect" },
-	{ "profile", 0, AT(PROFILES, profiles), "LIST", "base, p2p, gpudirect-rdma, deepep, nccl-gin",
-	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE, "what the node is for, separated by commas" },
+	  "also use the results in FILE, written by prove --json; they outrank what the "
+	  "configuration suggests" },
+	{ "profile", 0, AT(PROFILES, profiles), "LIST",
+	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
+	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
+	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
-	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "how to write the result" },
+	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "the output format" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE,
-	  "instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
+	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE | VERB_ACK,
+	  "read this file instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
-	  "ask only these rules, separated by commas; shell patterns such as 'pci/*'" },
+	  "run only these rules, separated by commas; shell patterns such as 'pci/*'" },
 	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE | VERB_FIX,
-	  "leave these rules out; shell patterns" },
+	  "skip these rules, separated by commas; shell patterns" },
 	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "warn, err, crit", JUDGE,
-	  "severity from which the exit status says so (err)" },
+	  "exit with status 1 for findings of this severity or worse (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, VERB_DOCTOR,
-	  "exit status 3 when something that counts is unknown" },
+	  "exit with status 3 when a check of the selected profiles could not run" },
 	{ "pid", 0, AT(PID, pid), "PID", NULL, NODE & ~VERB_TOPO,
-	  "judge that process's environment and limits" },
-	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX, "also repair what is less than an error" },
-	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "change the node; as root" },
-	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO, "do not ask" },
+	  "check the environment and limits of that process" },
+	{ "all", 0, AT(FLAG, all), NULL, NULL, VERB_FIX, "also repair warnings" },
+	{ "apply", 0, AT(FLAG, apply), NULL, NULL, VERB_FIX, "make the changes; needs root" },
+	{ "reason", 0, AT(STRING, reason), "TEXT", NULL, VERB_ACK,
+	  "why the problem may stay; the report shows it" },
+	{ "until", 0, AT(STRING, until), "END", NULL, VERB_ACK,
+	  "event (the default): until the finding changes or the node boots; boot: until the node boots; "
+	  "12h, 7d or a date in UTC: until then, or until the finding changes" },
+	{ "withdraw", 0, AT(FLAG, withdraw), NULL, NULL, VERB_ACK, "remove the acknowledgement" },
+	{ "yes", 'y', AT(FLAG, yes), NULL, NULL, VERB_FIX | VERB_UNDO,
+	  "do not ask for confirmation" },
 	{ "plan", 0, AT(STRING, plan), "ID", NULL, VERB_FIX,
-	  "apply only if the plan is still the one with this id" },
+	  "apply only if the plan still has this ID" },
 	{ "no-regenerate", 0, AT(FLAG, no_regenerate), NULL, NULL, VERB_FIX | VERB_UNDO,
-	  "run no program, and say what remains to be run" },
+	  "run no generator (initramfs, boot menu), and list what is left to run" },
 	{ "allow-writable-parents", 0, AT(FLAG, writable_parents), NULL, NULL, VERB_FIX | VERB_UNDO,
-	  "change a --root that lies below a folder which others can write to" },
+	  "change a --root below a folder that other users can write to" },
 	{ "reload", 0, AT(FLAG, reload), NULL, NULL, VERB_FIX,
-	  "load the driver again rather than wait for a boot, if nothing holds it" },
-	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "what was applied here" },
+	  "reload the driver instead of waiting for a reboot, if nothing uses it" },
+	{ "list", 0, AT(FLAG, list), NULL, NULL, VERB_UNDO, "list the repairs made on this node" },
 	{ "quick", 0, AT(FLAG, quick), NULL, NULL, VERB_PROVE,
-	  "small copies: a few seconds on eight GPUs" },
+	  "use small copies: a few seconds on eight GPUs" },
 	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
-	  "also where other processes use the GPUs" },
+	  "run even if other processes use the GPUs" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
-	  "give up what is not read or tried by then (preflight: 5; prove: 300, --quick 60)" },
+	  "stop reading or trying after this time (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
 	  (NODE & ~VERB_FIX) | VERB_DIFF | VERB_PROVE | VERB_RULES | VERB_EXPLAIN,
 	  "the file to write; - is standard output" },
 	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
-	  "also send the findings to the journal, with fields to select by" },
+	  "also send the findings to the journal, with fields for journalctl" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, VERB_CAPTURE,
-	  "keep all that is read, and names, addresses and serial numbers as they are" },
+	  "keep everything that is read, with real names, addresses and serial numbers" },
 	{ "show-redactions", 0, AT(FLAG, show_redactions), NULL, NULL, VERB_CAPTURE,
-	  "list on standard output what was left out or replaced, by file" },
-	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "colour the text" },
-	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE,
-	  "do not page long text on a terminal" },
-	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE, "say nothing, only exit" },
+	  "list, by file, what was left out or replaced" },
+	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "use colour" },
+	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE, "do not use a pager" },
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
+	  "print nothing; only the exit status counts" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
-	  "also show notes in full, checks that could not run, checks that passed or do not apply, and the "
-	  "tree that topo draws" },
+	  "also show full notes, the checks that could not run, passed or do not apply, and the "
+	  "tree of topo" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
 	  "the verdict and one line for each problem" },
 	{ "for", 0, AT(WORD, audience), "WHOM", "provider", VERB_DOCTOR,
-	  "the problems as a text (Markdown) to send to the administrator or the provider" },
-	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "this text" },
-	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "the program's version" },
+	  "the problems as Markdown, to send to the administrator or the provider" },
+	{ "help", 'h', AT(FLAG, help), NULL, NULL, VERB_ANY, "show this help" },
+	{ "version", 0, AT(FLAG, version), NULL, NULL, VERB_ANY, "show the version" },
 	{ 0 },
 };
 
@@ -335,7 +349,8 @@ static const struct verb *find_verb(const char *word)
 	return NULL;
 }
 
-/* The verb is the first word that is not an option; without one it is doctor. "help VERB" is "VERB --help".
+/* The verb is the first word that is not an option; without one it is doctor.
+	"help VERB" is "VERB --help".
  * NULL: it is none that there is. */
 static const struct verb *take_verb(struct options *o, char **words, size_t count)
 {
@@ -440,10 +455,12 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb,
 				   "--show-redactions and --no-redact cannot be used together");
 	if (o->show_redactions && o->output && strcmp(o->output, "-") == 0)
-		return usage_error(o->verb,
-				   "--show-redactions needs standard output for its list: -o FILE");
+		return usage_error(
+			o->verb,
+			"--show-redactions prints its list on standard output; write the capture "
+			"with -o FILE");
 	if (o->list && o->args_count)
-		return usage_error(o->verb, "--list shows all, and takes no ID");
+		return usage_error(o->verb, "--list takes no ID");
 	return 0;
 }
 
@@ -461,8 +478,8 @@ static int check_once(const struct verb *verb, const struct option_row *row, con
 	return 0;
 }
 
-/* What any error is told with: the verb, whose words are offered, and the format, for those who read
- * standard output alone. getopt moves words about, here those of a copy. */
+/* What every usage error needs: the verb, whose options are suggested, and the format, for those
+ * who read standard output alone. getopt moves words about, here those of a copy. */
 static void read_verb_and_format(int argc, char **argv, const char *shorts,
 				 const struct option *longs, struct options *o)
 {
@@ -480,7 +497,7 @@ static void read_verb_and_format(int argc, char **argv, const char *shorts,
 	}
 	take_verb(o, words + optind, (size_t)(argc - optind));
 	o->args = NULL;
-	optind = 0; /* getopt(3): begins anew */
+	optind = 0; /* getopt(3): starts again */
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -542,6 +559,23 @@ static void help_option(const struct option_row *row, const struct verb *verb)
 	help_row(left, right);
 }
 
+static void help_omissions(void)
+{
+	printf("\nNot asked, because reading it takes longer than a prolog has (doctor does):\n");
+	for (const struct preflight_omission *o = preflight_omissions; o->what; o++) {
+		char rules[512] = "";
+		size_t n = 0;
+
+		for (size_t i = 0; o->rules[i] && n < sizeof(rules); i++)
+			n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s", i ? ", " : "",
+					      o->rules[i]);
+		printf("  ");
+		text_wrap(stdout, o->what, 2, 2, HELP_WIDTH);
+		printf("    ");
+		text_wrap(stdout, rules, 4, 4, HELP_WIDTH);
+	}
+}
+
 void cli_help(const struct verb *verb)
 {
 	if (verb) {
@@ -562,6 +596,8 @@ void cli_help(const struct verb *verb)
 	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
 	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
 	       "confirmed. nvnodecheck(8)\n");
+	if (verb && verb->bit == VERB_PREFLIGHT)
+		help_omissions();
 }
 
 int cli_parse(int argc, char **argv, struct options *options)

@@ -28,6 +28,7 @@ enum verb_bit {
 	VERB_FIX = 1 << 7,
 	VERB_UNDO = 1 << 8,
 	VERB_PROVE = 1 << 9,
+	VERB_ACK = 1 << 10,
 	VERB_ANY = -1,
 };
 
@@ -41,6 +42,9 @@ struct options {
 	const char *output;
 	const char *since;
 	const char *with;
+	const char *reason; /* of ack */
+	const char *until;
+	bool withdraw;
 	unsigned int profiles;
 	int format; /* enum format */
 	const char *only[LIST_OPTION_MAX + 1];

@@ -13,7 +13,7 @@ static enum exit_status check_recorded(const struct host *host, const char *file
 
 	if (rc == 0)
 		return EXIT_WELL;
-	/* As in finish_output(): whoever reads has seen enough. */
+	/* As in finish_output(): the reader may close the pipe early. */
 	if (rc != -EPIPE)
 		complain("%s: %s", file, strerror(-rc));
 	return EXIT_CANNOT;
@@ -34,7 +34,8 @@ static enum exit_status record(struct source *source, const struct options *opti
 	rc = host_record(source->host, fd, !options->no_redact,
 			 options->show_redactions ? told : -1, source->arena);
 	if (rc) {
-		complain("the host's name, which a capture must not have: %s", strerror(-rc));
+		complain("cannot read the host name, which must not be in a capture: %s",
+			 strerror(-rc));
 		return EXIT_CANNOT;
 	}
 	/* The configuration belongs to the node: a report from the capture is then the same. */
@@ -53,7 +54,7 @@ enum exit_status cmd_capture(const struct options *options)
 	struct output output;
 
 	if (!options->output) {
-		complain("capture needs -o FILE; - is standard output");
+		complain("capture needs -o FILE (- is standard output)");
 		return EXIT_USAGE;
 	}
 	status = source_open(&source, options);

@@ -55,7 +55,7 @@ static enum exit_status compare(const struct fleet *fleet, const struct options 
 		rc = -EIO;
 	if (rc == 0)
 		return EXIT_WELL;
-	complain("a process that compares did not end well: %s", strerror(-rc));
+	complain("a process that compares nodes failed: %s", strerror(-rc));
 	return EXIT_CANNOT;
 }
 

@@ -57,7 +57,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (!status && (options->args_count || is_folder(options->from))) {
 		if (!options->with)
 			return cmd_fleet(options);
-		complain("--with is about one node");
+		complain("--with works with one node only");
 		return EXIT_USAGE;
 	}
 	if (!status)

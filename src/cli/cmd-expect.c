@@ -60,10 +60,10 @@ static bool any_is(const struct expect_look *look, enum fact_state state)
 static const char *why_none(const struct expect_look *look)
 {
 	if (!look->seen.count)
-		return look->none ? look->none : "nothing there";
+		return look->none ? look->none : "none found";
 	return any_is(look, FACT_UNKNOWN)  ? "not known"
 	       : any_is(look, FACT_ABSENT) ? "not there"
-					   : "nothing that a line could say";
+					   : "no value for a line";
 }
 
 /* What is read from the line again is what was seen. */
@@ -83,7 +83,8 @@ static void print_key(void *user, const struct expect_key *key, const char *name
 		line("%s = %s\n", name, value);
 	else
 		line("#%s: %s\n", name,
-		     value ? "too long or too strange for a line" : why_none(&look));
+		     value ? "too long for a line, or with characters that a line cannot hold"
+			   : why_none(&look));
 }
 
 static enum exit_status print_text(struct source *source)

@@ -29,13 +29,13 @@ static enum exit_status check_use(const struct options *options)
 		return EXIT_USAGE;
 	}
 	if (options->apply && options->from) {
-		complain("--apply changes a machine: not with --from");
+		complain("--apply changes a machine; it cannot be used with --from");
 		return EXIT_USAGE;
 	}
 	if (!options->apply && (options->yes || options->plan || options->no_regenerate ||
 				options->writable_parents)) {
-		complain("--yes, --plan, --no-regenerate and --allow-writable-parents go with "
-			 "--apply");
+		complain(
+			"--yes, --plan, --no-regenerate and --allow-writable-parents need --apply");
 		return EXIT_USAGE;
 	}
 	return check_rules(options);

@@ -142,7 +142,7 @@ static int take_record(FILE *in, struct totals *totals, bool quiet)
 	return quiet || fwrite(text, 1, head.bytes, stdout) == head.bytes ? 0 : -errno;
 }
 
-/* A file that ends its worker costs itself: the worker's other files go to another one. */
+/* A file that ends its worker costs itself: the worker's other files go to a new worker. */
 static int take_file(struct workers *workers, size_t i, struct totals *totals, bool quiet)
 {
 	size_t worker = i % workers->count;
@@ -193,7 +193,7 @@ static enum exit_status evaluate_all(const struct fleet *fleet, const struct opt
 		return finish_output(EXIT_CANNOT);
 	}
 	if (rc) {
-		complain("a process that judges did not end well: %s", strerror(-rc));
+		complain("a process that checks nodes failed: %s", strerror(-rc));
 		return EXIT_CANNOT;
 	}
 	put_summary(&totals, options);

@@ -63,7 +63,7 @@ static enum exit_status unpack_file(struct text *text, const char *file)
 	if (rc == 0)
 		return EXIT_WELL;
 	complain("%s: %s: %s", file, format,
-		 rc == -ELIBACC	  ? "no library here unpacks it (libarchive)"
+		 rc == -ELIBACC	  ? "it is compressed, and libarchive is not installed"
 		 : rc == -EBADMSG ? "damaged or cut off"
 				  : strerror(-rc));
 	return EXIT_CANNOT;
@@ -86,7 +86,7 @@ static enum exit_status read_from(struct source *source, const char *file)
 	if (rc == 0)
 		return unpack_file(&source->file, file);
 	complain("%s: %s", file,
-		 rc == -EBADF ? "neither a file nor a pipe of your own" : strerror(-rc));
+		 rc == -EBADF ? "neither a regular file nor a pipe that you own" : strerror(-rc));
 	return EXIT_CANNOT;
 }
 
@@ -215,14 +215,14 @@ static enum exit_status observe(struct source *source, const struct observation 
 	if (!source->host)
 		return EXIT_WELL;
 	if (how->pid && host_stat(source->host, &stat, "/proc/%d", (int)how->pid) == -ENOENT) {
-		complain("--pid %d: there is no such process", (int)how->pid);
+		complain("--pid %d: no such process", (int)how->pid);
 		return EXIT_USAGE;
 	}
 	rc = node_observe(source->host, source->arena, source->node, how);
 	fact_close_holes(&node_desc, source->node);
 	if (rc == 0)
 		return EXIT_WELL;
-	complain("cannot start a probing process: %s", strerror(-rc));
+	complain("cannot start a process for the probes: %s", strerror(-rc));
 	return EXIT_CANNOT;
 }
 
@@ -253,7 +253,7 @@ static void apply_options(struct settings *settings, const struct options *optio
 static enum exit_status refuse_settings(const struct options *options, int rc, const char *error)
 {
 	if (options->root && options->config && (rc == -ENOENT || rc == -ENODATA))
-		complain("--config %s is looked for below --root, and there is no %s%s%s",
+		complain("--config %s is read below --root, and there is no %s%s%s",
 			 options->config, options->root, *options->config == '/' ? "" : "/",
 			 options->config);
 	else

@@ -12,8 +12,8 @@
 static enum exit_status refuse_busy(const struct proving *p)
 {
 	if (!p->users_known && !p->users.count) {
-		complain("whether other processes use the GPUs could not be read through "
-			 "libnvidia-ml.so.1; --in-use goes on all the same");
+		complain("libnvidia-ml.so.1 could not say whether other processes use the GPUs; "
+			 "add --in-use to run the trials anyway");
 		return EXIT_CANNOT;
 	}
 	for_each(user, &p->users)
@@ -22,7 +22,8 @@ static enum exit_status refuse_busy(const struct proving *p)
 			 is_known(user->name) ? " (" : "",
 			 is_known(user->name) ? user->name.value : "",
 			 is_known(user->name) ? ")" : "");
-	complain("a trial could disturb them; --in-use goes on all the same");
+	complain("the trials could disturb them; end these processes, or add --in-use to run the "
+		 "trials anyway");
 	return EXIT_CANNOT;
 }
 
@@ -49,11 +50,10 @@ static enum exit_status prove(struct source *source, const struct options *optio
 	case -EBUSY:
 		return refuse_busy(proving);
 	case -ENODEV:
-		complain(
-			has_gpu(source->node)
-				? "the NVIDIA driver is not loaded, and a trial would load it; see "
-				  "nvnodecheck doctor"
-				: "no NVIDIA GPU, and its driver is not loaded: nothing to try");
+		complain(has_gpu(source->node)
+				 ? "the NVIDIA driver is not loaded, and a trial would load it; "
+				   "run nvnodecheck doctor first"
+				 : "no NVIDIA GPU, and its driver is not loaded: nothing to try");
 		return EXIT_CANNOT;
 	default:
 		complain("cannot start a process for the trials: %s", strerror(-rc));
@@ -61,7 +61,7 @@ static enum exit_status prove(struct source *source, const struct options *optio
 	}
 }
 
-/* What nobody could try does not prove anything. */
+/* Trials that could not run prove nothing. */
 static enum exit_status proof_status(const struct report *report)
 {
 	enum exit_status status = report_status(report, false);

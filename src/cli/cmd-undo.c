@@ -15,7 +15,8 @@ static enum exit_status list(const struct options *options, const struct root *r
 	int rc = txn_list(root, arena, &entries);
 
 	if (rc == -EACCES || rc == -EPERM) {
-		complain("only root can read what was done on this host");
+		complain("only root can read the repairs of this host: sudo nvnodecheck undo "
+			 "--list");
 		return EXIT_CANNOT;
 	}
 	if (rc) {
@@ -77,8 +78,7 @@ static enum exit_status undo(const struct options *options, const struct root *r
 	const struct outcome outcome = { .txn = &result };
 	enum exit_status status;
 
-	if (*chosen.names &&
-	    !fix_agreed(options, arena_printf(arena, "Take back %s?", chosen.names)))
+	if (*chosen.names && !fix_agreed(options, arena_printf(arena, "Undo %s?", chosen.names)))
 		return EXIT_CANNOT;
 	txn_undo(chosen.id ? chosen.id : id, &txn, arena, &result);
 	status = options->format == FORMAT_JSON

@@ -22,6 +22,7 @@ enum exit_status cmd_capture(const struct options *options);
 enum exit_status cmd_fix(const struct options *options);
 enum exit_status cmd_prove(const struct options *options);
 enum exit_status cmd_undo(const struct options *options);
+enum exit_status cmd_ack(const struct options *options);
 
 /* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
 struct source {

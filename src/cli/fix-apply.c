@@ -94,7 +94,7 @@ enum exit_status fix_prepare(const struct source *source, const struct options *
 		complain("only root can change this host: sudo nvnodecheck fix --apply");
 		return EXIT_CANNOT;
 	}
-	/* The plan is made from what is there once an interrupted one is taken back. */
+	/* The plan is made after an interrupted transaction was undone. */
 	txn_recover(&txn, source->arena, &outcome);
 	for_each(text, &outcome.recovered)
 		complain("%s", *text);
@@ -103,7 +103,8 @@ enum exit_status fix_prepare(const struct source *source, const struct options *
 	*changed = outcome.recovered.count > 0;
 	if (outcome.result != TXN_REFUSED)
 		return EXIT_WELL;
-	complain("%s", outcome.text ? outcome.text : "an earlier transaction cannot be taken back");
+	complain("%s",
+		 outcome.text ? outcome.text : "an interrupted transaction could not be undone");
 	return EXIT_CANNOT;
 }
 
@@ -125,7 +126,8 @@ static const struct finding *find_again(const struct report *report, const struc
 	return NULL;
 }
 
-/* What can no longer be told is not mended: a driver that does not answer any more, for one. */
+/* A finding that can no longer be checked is not fixed: a driver that does not answer any more, for
+ * one. */
 static bool is_unknown_again(const struct report *report, const struct finding *old)
 {
 	bool unknown = false;
@@ -174,8 +176,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
-/* What changing it brought about: a device number that is another one once a module is loaded
- * again. */
+/* What changing it brought about: a device number that differs after a module was loaded again. */
 static void report_new_findings(const struct report *before, const struct report *now)
 {
 	for_each(f, &now->findings) {
@@ -184,7 +185,7 @@ static void report_new_findings(const struct report *before, const struct report
 		if (f->answer.verdict != VERDICT_FAIL || f->severity < SEVERITY_ERR || f->off ||
 		    find_again(before, f))
 			continue;
-		complain("found since: %s%s%s%s%s", f->rule->id, subject ? " " : "",
+		complain("new since the repair: %s%s%s%s%s", f->rule->id, subject ? " " : "",
 			 subject ? subject : "", f->answer.observed ? ": " : "",
 			 f->answer.observed ? f->answer.observed : "");
 	}
@@ -199,7 +200,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 	struct plan *again;
 
 	if (source_reopen(&source, c->source) || source_observe(&source, c->options)) {
-		*why = "the node could not be looked at again";
+		*why = "the node could not be read again";
 		return false;
 	}
 	again = fix_plan(&source, c->settings, c->options, &report);
@@ -213,8 +214,8 @@ static bool check(void *user, struct arena *arena, const char **why)
 	}
 	if (wrong)
 		*why = arena_printf(arena, "%s %s", wrong->rule->id,
-				    find_again(report, wrong) ? "is found as before"
-							      : "can no longer be told");
+				    find_again(report, wrong) ? "is still found"
+							      : "could not be checked");
 	return !wrong;
 }
 
@@ -231,7 +232,7 @@ static bool can_do_anything(const struct plan *plan, const struct options *optio
 	else if (options->plan && strcmp(options->plan, plan->id) != 0)
 		complain("the plan has changed to %s; show it again", plan->id);
 	else if (plan_is_empty(plan) && refused)
-		complain("nothing that was found can be changed here");
+		complain("none of the problems found can be repaired here");
 	else
 		return true;
 	return false;
@@ -258,7 +259,7 @@ enum exit_status fix_status(enum exit_status status, const struct txn_outcome *o
 		for_each(text, &outcome->recovered)
 			complain("%s", *text);
 	if (done)
-		complain("%s is %s all the same", outcome->id, txn_result_words[outcome->result]);
+		complain("%s is still %s", outcome->id, txn_result_words[outcome->result]);
 	return EXIT_UNCONFIRMED;
 }
 

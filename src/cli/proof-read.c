@@ -60,7 +60,8 @@ int proof_read(struct node *node, struct arena *arena, const char *file, char er
 		return -EINVAL;
 	}
 	if (!json_member(json, "proof")) {
-		snprintf(error, 256, "%s: it has no \"proof\"", file);
+		snprintf(error, 256,
+			 "%s: it has no \"proof\"; write it with nvnodecheck prove --json", file);
 		return -EINVAL;
 	}
 	if (fact_from_json(&proof_facts_desc, proof,
@@ -74,8 +75,8 @@ int proof_read(struct node *node, struct arena *arena, const char *file, char er
 	    is_of_same(proof->driver, node->driver.version))
 		return 0;
 	snprintf(error, 256,
-		 "%s: it was made on another node or another boot, or with another driver: "
-		 "prove anew",
+		 "%s: it was made on another node, in another boot or with another driver; run "
+		 "nvnodecheck prove --json again",
 		 file);
 	return -EINVAL;
 }

@@ -17,15 +17,15 @@
 
 const char *const expect_kind_help[] = {
 	[EXPECT_NUMBER] = "a number, or conditions: 8, >=8, 4..8",
-	[EXPECT_AT_LEAST] = "a number that must be reached",
+	[EXPECT_AT_LEAST] = "a number, the minimum",
 	[EXPECT_VERSION] =
 		"a version, its beginning, a shell pattern or conditions: 580.159.04, 580, "
 		"580.*, 570..580, >=570 <590",
-	[EXPECT_WORD] = "one of the words",
-	[EXPECT_TEXT] = "text that is contained",
+	[EXPECT_WORD] = "one of these words",
+	[EXPECT_TEXT] = "a text that the value contains",
 	[EXPECT_MOUNT] =
-		"the type as a shell pattern, options that must be there, and from=SOURCE, a "
-		"shell pattern too",
+		"the type as a shell pattern, required options, and from=SOURCE, also a shell "
+		"pattern",
 };
 
 static struct span after(struct span s, size_t n)

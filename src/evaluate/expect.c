@@ -304,7 +304,7 @@ static const char *refuse_sysctl(const char *argument)
 	for (size_t i = 0; sysctl_names[i]; i++)
 		if (strcmp(sysctl_names[i], argument) == 0)
 			return NULL;
-	return "a sysctl that 'nvnodecheck facts os.sysctls' shows";
+	return "a sysctl that 'nvnodecheck facts os.sysctls' lists";
 }
 
 static void look_mount(struct expect_look *l)
@@ -313,7 +313,7 @@ static void look_mount(struct expect_look *l)
 
 	if (see_no_list(l, l->node->os.mounts.state, "os.mounts"))
 		return;
-	l->none = "nothing is mounted there";
+	l->none = "no file system is mounted there";
 	for_each(m, &l->node->os.mounts) {
 		struct fact_str text = { 0 };
 
@@ -375,7 +375,7 @@ const struct expect_key expect_keys[] = {
 	{ "driver-version", EXPECT_VERSION, NULL, "driver-version = >=570 <590", "driver.version",
 	  "Version of the NVIDIA driver that is loaded.", look_driver_version, NULL, NULL },
 	{ "driver-flavour", EXPECT_WORD, "open, proprietary", "driver-flavour = open",
-	  "driver.flavour", "Kind of its kernel modules: open, proprietary.", look_driver_flavour,
+	  "driver.flavour", "Kind of its kernel modules: open or proprietary.", look_driver_flavour,
 	  NULL, NULL },
 	{ "nic-count", EXPECT_NUMBER, NULL, "nic-count = 8", "rdma.devices", "RDMA devices.",
 	  look_nic_count, NULL, NULL },
@@ -403,10 +403,10 @@ const struct expect_key expect_keys[] = {
 	  "Huge pages of a size (2M, 1G) in the pool, used or not.", look_hugepages, next_hugepages,
 	  refuse_page_size },
 	{ "sysctl.NAME", EXPECT_VERSION, NULL, "sysctl.kernel.numa_balancing = 0", "os.sysctls",
-	  "A kernel setting, of those that the facts have.", look_sysctl, next_sysctl,
+	  "A kernel setting that 'nvnodecheck facts os.sysctls' lists.", look_sysctl, next_sysctl,
 	  refuse_sysctl },
 	{ "mount.POINT", EXPECT_MOUNT, NULL, "mount./scratch = lustre rw", "os.mounts",
-	  "What is mounted there: type, options, from=SOURCE.", look_mount, next_mount,
+	  "The file system mounted there: type, options, from=SOURCE.", look_mount, next_mount,
 	  refuse_mount },
 	{ 0 },
 };

@@ -54,9 +54,9 @@ struct expect_key {
 };
 extern const struct expect_key expect_keys[]; /* ends with a NULL key */
 
-/* The row of KEY as it stands in a configuration, and its argument or NULL. */
+/* The row of KEY as a configuration writes it, and its argument or NULL. */
 const struct expect_key *expect_find(const char *key, const char **argument);
-/* NULL, or what should stand there instead of VALUE. */
+/* NULL, or the kind of value that is expected instead of VALUE. */
 const char *expect_refuse(const struct expect_key *key, const char *value);
 void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
 		    struct arena *arena, struct expect_look *look);

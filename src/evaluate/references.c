@@ -32,7 +32,7 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 {
 	switch (r->kind.value) {
 	case REFERENCE_LIBRARY:
-		return text_printf(ctx, "needs %s, which is nowhere in the library path",
+		return text_printf(ctx, "needs %s, which is not in the library path",
 				   r->name.value);
 	case REFERENCE_ADDRESS:
 		return text_printf(ctx, "names %s, and this node has no such address",
@@ -50,7 +50,7 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 		return text_printf(ctx, "%s is %s, and no runtime has that name", r->role.value,
 				   r->name.value);
 	default:
-		return text_printf(ctx, "%s names %s, which is not there", r->role.value,
+		return text_printf(ctx, "%s names %s, which does not exist", r->role.value,
 				   r->name.value);
 	}
 }
@@ -133,12 +133,12 @@ static void check_file(struct rule_context *ctx, const struct reference_check *c
 			.evidence = { is_known(file->complete) ? "references.items" : fact });
 	else if (t.open)
 		UNKNOWN(ctx, .subject = file->path.value,
-			.observed = text_printf(ctx, "whether %s is there is not known",
+			.observed = text_printf(ctx, "it is not known whether %s exists",
 						t.open->name.value),
 			.evidence = { reference_fact(ctx->arena, ctx->node, t.open, "found") });
 	else if (known_is(file->complete, false))
 		UNKNOWN(ctx, .subject = file->path.value,
-			.observed = "not all of this file was understood", .evidence = { fact });
+			.observed = "parts of this file were not understood", .evidence = { fact });
 	else if (any || !check->counts)
 		PASS(ctx, .subject = file->path.value, .evidence = { fact });
 }

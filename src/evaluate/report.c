@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "evaluate/acknowledge.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
@@ -73,7 +74,7 @@ static void pick_profiles(struct report *report)
 			gpus);
 	} else if (is_unknown(node->pci.devices)) {
 		report->profiles = PROFILE_BASE;
-		report->profiles_reason = "what GPUs there are could not be read";
+		report->profiles_reason = "the GPUs could not be read";
 	} else {
 		report->profiles = PROFILE_BASE;
 		report->profiles_reason =
@@ -91,7 +92,7 @@ static void choose_profiles(struct report *report, const struct settings *settin
 	report->profiles = settings->profiles;
 	report->profiles_reason = settings->profiles_from ? arena_printf(report->arena, "set in %s",
 									 settings->profiles_from)
-							  : "asked for";
+							  : "selected with --profile";
 }
 
 /* ---- profiles that were not asked for ---- */
@@ -289,6 +290,21 @@ static void grade(struct report *report, const struct settings *settings, size_t
 	}
 }
 
+/* Problems that an administrator has seen stand apart, as what is switched off. */
+static void set_acknowledged(struct report *report, size_t from)
+{
+	if (!report->node->acknowledged.findings.count)
+		return;
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+
+		if (f->off)
+			continue;
+		f->acknowledged = acknowledgement_of(report->node, f);
+		f->off = f->acknowledged;
+	}
+}
+
 /* The lowest severity that stops a job. */
 static enum severity preflight_floor(const struct settings *settings)
 {
@@ -308,8 +324,8 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 	return most >= preflight_floor(settings);
 }
 
-/* Is this a fact that somebody tried to read? One that a rule itself calls out of reach (in a virtual
- * machine, on an old kernel) stays so on this node. */
+/* Is this a fact that a probe tried to read? One that a rule itself calls out of reach (in a
+ * virtual machine, on an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, const struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
@@ -450,6 +466,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");
 		weigh(report, from);
 		grade(report, settings, from);
+		set_acknowledged(report, from);
 		keep(report, settings, only_wrong, from);
 	}
 	for_each_mut(f, &report->findings) {
@@ -460,7 +477,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	return report;
 }
 
-/* What is pending is right on disk, and still not what a job would meet now. */
+/* A pending setting is configured on disk, but a job does not have it yet. */
 enum exit_status report_status(const struct report *report, bool strict)
 {
 	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||

@@ -31,16 +31,17 @@ struct report {
 	enum severity worst; /* of the fails and pendings, when there is one */
 };
 
-/* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and so is
- * an unknown of which nobody recorded why: its probe was not asked. With settings->only_wrong, what passes or
- * does not apply is neither kept nor counted. The report and what it points to lie in ARENA. */
+/* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and
+ * so is an unknown without a recorded reason: its probe did not run. With settings->only_wrong,
+ * what passes or does not apply is neither kept nor counted. The report and what it points to lie
+ * in ARENA. */
 struct report *report_make(const struct node *node, const struct settings *settings,
 			   struct arena *arena);
 
 /* EXIT_WELL, EXIT_FINDINGS or (with STRICT) EXIT_INCOMPLETE. */
 enum exit_status report_status(const struct report *report, bool strict);
 
-/* A fact that stands in evidence, and the file that it was read from. As fact_find(). */
+/* A fact in the evidence, and the file that it was read from. As fact_find(). */
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref);
 
 #endif

@@ -117,7 +117,7 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 			finding->answer.evidence[n++] = answer->evidence[i];
 }
 
-/* ---- what a finding comes to ---- */
+/* ---- severity, fix and remedy of a finding ---- */
 
 void finding_set_severity(struct finding *finding, enum severity severity)
 {

@@ -59,7 +59,7 @@ extern const char *const activation_words[];
 /* Who can mend it, where this program cannot. */
 enum mender {
 	MENDER_ADMIN,	 /* an administrator of this node, by hand */
-	MENDER_FIRMWARE, /* whoever sets up the machine's firmware */
+	MENDER_FIRMWARE, /* the administrator of the machine's firmware */
 	MENDER_HARDWARE, /* hardware service */
 	MENDER_HOST,	 /* an administrator of the host that runs this guest or container */
 	MENDER_PROVIDER, /* the cloud provider */
@@ -178,7 +178,9 @@ struct finding {
 	struct answer answer;
 	enum severity severity;
 	const char *why_graded; /* the configuration's reason for another severity */
-	bool off;		/* the configuration switched the rule off */
+	/* The configuration switched the rule off, or an administrator has seen it. */
+	bool off;
+	const struct acknowledgement *acknowledged; /* the latter; else NULL */
 	/* What a trial on the hardware showed of it (proof.h); NULL: nothing. The verdict is the trial's
 	 * then, and CONFIGURED what the facts alone would have said. */
 	const char *proved;
@@ -198,7 +200,7 @@ struct rule_context {
 	const struct settings *settings;
 	unsigned int profiles;
 	struct arena *arena;
-	bool only_wrong;	    /* nobody asks what is said of the rest */
+	bool only_wrong;	    /* no answer is needed for the rest */
 	const struct rule *rule;    /* the one being asked */
 	struct fact_list *findings; /* LIST(struct finding) */
 };
@@ -231,7 +233,7 @@ extern const struct answer answer_bare[]; /* by verdict */
 void rule_answer(struct rule_context *ctx, const struct answer *answer);
 /* Has the rule that is being asked answered for SUBJECT? */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
-/* What a finding comes to: its answer's own value, else its rule's. */
+/* Values of a finding: its answer's own, else its rule's. */
 const char *finding_impact(const struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
 const char *finding_command(const struct finding *finding);

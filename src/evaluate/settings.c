@@ -16,11 +16,11 @@
 
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep, nccl-gin", NULL,
-	  "What the node is for, separated by commas. Without it the hardware picks." },
+	  "The uses to check, separated by commas. Without it the hardware decides." },
 	{ "check", "fail-on", "warn, err, crit", "err",
-	  "Severity from which a finding counts for the exit status." },
+	  "The lowest severity that makes the exit status 1." },
 	{ "check", "strict", "yes, no", "no",
-	  "Whether an answer that could not be given counts for the exit status (3)." },
+	  "Whether a check that could not run makes the exit status 3." },
 	{ "limits", "link-errors-max", "number", "0",
 	  "Error counts of an RDMA port (link downed, symbol errors) above this are a warning." },
 	{ 0 },
@@ -176,7 +176,7 @@ static int set_rule(struct parse *p, const char *id, const char *key, const char
 	rule = rule_of(p, id);
 	if (strcmp(key, "reason") == 0) {
 		rule->reason = arena_strdup(p->arena, value);
-		return *value ? 1 : wrong(p, "reason", value, "some words");
+		return *value ? 1 : wrong(p, "reason", value, "a text");
 	}
 	if (strcmp(key, "severity") != 0)
 		return wrong(p, "unknown key", key, "severity or reason");
@@ -226,7 +226,7 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 		*what = "a NUL byte: this is not a text file";
 		if (span_find(line, '\0') < line.n)
 			return number;
-		*what = "a [section] without its ]";
+		*what = "a [section] without the closing ]";
 		if (line.n && *line.p == '[' && span_find(line, ']') == line.n)
 			return number;
 	}
@@ -290,7 +290,7 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 		int rc = ini_parse_string(text, set, &p);
 
 		line = rc > 0 ? (size_t)rc : 0;
-		what = *why ? why : "neither [section] nor key = value";
+		what = *why ? why : "not a [section] and not key = value";
 		if (rc < 0) {
 			snprintf(error, 512, "%s: out of memory", file);
 			return -ENOMEM;

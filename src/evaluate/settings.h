@@ -53,7 +53,7 @@ struct settings {
 struct settings_key {
 	const char *section;
 	const char *key;
-	const char *value;    /* what may stand there, for people */
+	const char *value;    /* the permitted values, for people */
 	const char *standard; /* the value that counts without the line; NULL: none */
 	const char *help;
 };

@@ -37,7 +37,7 @@ bool skip_without_own_gpu(struct rule_context *ctx)
 	if (!guests.gpus || guests.given != guests.gpus)
 		return false;
 	NOT_APPLICABLE(ctx,
-		       .observed = text_printf(ctx, "every GPU is given to virtual machines: %s",
+		       .observed = text_printf(ctx, "every GPU is passed to virtual machines: %s",
 					       guests.why),
 		       .evidence = { guests.fact });
 	return true;
@@ -128,7 +128,7 @@ bool skip_without_whole_log(struct rule_context *ctx)
 	if (!was_read(log->lines))
 		UNKNOWN(ctx, .evidence = { "log.lines" });
 	else if (!known_is(log->complete, true))
-		UNKNOWN(ctx, .observed = "the kernel log does not reach back to the boot",
+		UNKNOWN(ctx, .observed = "the kernel log does not go back to the boot",
 			.evidence = { "log.complete" });
 	else
 		return false;
@@ -146,7 +146,7 @@ bool skip_in_vm(struct rule_context *ctx, const char *what)
 	UNKNOWN(ctx,
 		.observed = text_printf(ctx, "a virtual machine (%s): %s",
 					ctx->node->os.hypervisor.value, what),
-		.remedy = "look at the host that runs this machine",
+		.remedy = "run nvnodecheck on the host of this virtual machine",
 		.evidence = { "os.hypervisor" });
 	return true;
 }
@@ -185,7 +185,7 @@ void pass_if_log_whole(struct rule_context *ctx)
 	if (!was_read(ctx->node->log.lines))
 		UNKNOWN(ctx, .evidence = { "log.lines" });
 	else if (!known_is(ctx->node->log.complete, true))
-		UNKNOWN(ctx, .observed = "the kernel log does not reach back to the boot",
+		UNKNOWN(ctx, .observed = "the kernel log does not go back to the boot",
 			.evidence = { "log.complete" });
 	else
 		PASS(ctx, .evidence = { "log.lines" });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gate.h - the conditions under which most rules have nothing to say. Each answers the rule
- * (not-applicable, or unknown when even that cannot be told) and returns true, or returns false and
+ * (not-applicable, or unknown when even that is not known) and returns true, or returns false and
  * the rule goes on.
  */
 #ifndef GATE_H

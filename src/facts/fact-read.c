@@ -72,7 +72,7 @@ static int refuse_size(struct reader *r, const struct place *place)
 	return refuse(r, place, "more than %u MiB of facts", FACT_BYTES_MAX >> 20);
 }
 
-/* What a string means: mostly what stands there. */
+/* The meaning of a string: usually the text itself. */
 static struct span meaning(struct reader *r, struct json_raw raw)
 {
 	char *text;
@@ -331,7 +331,7 @@ static int read_member(struct reader *r, const struct place *above, struct membe
 		return refuse(r, &member, "no such fact");
 	bit = UINT64_C(1) << (m->next - 1);
 	if (m->taken & bit)
-		return refuse(r, &member, "told twice");
+		return refuse(r, &member, "listed twice");
 	m->taken |= bit;
 	m->count++;
 	if (!above && r->series && f->type == FIELD_STRUCT)

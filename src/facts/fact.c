@@ -151,8 +151,13 @@ void field_close_holes(const struct field *field, void *value)
 
 void fact_close_holes(const struct desc *desc, void *facts)
 {
-	for (size_t i = 0; i < desc->count; i++)
-		field_close_holes(&desc->fields[i], (char *)facts + desc->fields[i].offset);
+	const struct field *end = desc->fields + desc->count;
+
+	/* Most are numbers, which have none: this is a tenth of what preflight does after it has looked. */
+	for (const struct field *f = desc->fields; f < end; f++)
+		if (f->type == FIELD_STR || f->type == FIELD_STRUCT || f->type == FIELD_LIST ||
+		    f->type == FIELD_STRS)
+			field_close_holes(f, (char *)facts + f->offset);
 }
 
 enum fact_state field_state(const struct field *field, const void *value)

@@ -65,7 +65,7 @@ struct fact_list {
 #define is_known(fact) ((fact).state == FACT_KNOWN)
 #define is_absent(fact) ((fact).state == FACT_ABSENT)
 #define is_unknown(fact) ((fact).state == FACT_UNKNOWN)
-/* Somebody looked: known or absent. A list whose folder is not there is absent, and has no items. */
+/* It was probed: known or absent. A list whose folder does not exist is absent and has no items. */
 #define was_read(fact) ((fact).state != FACT_UNKNOWN)
 /* Known and equal to (or not equal to) a value: false for what is unknown or absent. */
 #define known_is(fact, v) ((fact).state == FACT_KNOWN && (fact).value == (v))

@@ -27,7 +27,7 @@ extern const char *const seccomp_mode_words[];
 struct env_facts {
 	struct fact_u64 pid; /* absent: this process */
 	struct fact_u64 uid; /* effective */
-	/* Of who logged in, whoever they became since; absent: no login, as of a service. */
+	/* The user who logged in, before any su or sudo; absent: no login, as of a service. */
 	struct fact_u64 login_uid;
 	struct fact_u64 capabilities; /* effective; hexadecimal */
 	struct fact_u64 bounding;     /* capabilities that it can ever get; hexadecimal */

@@ -21,8 +21,8 @@ extern const char *const pci_port_words[];
 /*
  * A BAR without an address has start 0. Its size is then that of the kernel's resource (where the
  * kernel kept it) or of the Resizable BAR capability, else unknown: the register tells that the BAR
- * exists, and only writing to it would tell its size. A 32-bit one without an address cannot be
- * told from one that does not exist, so it is not in the list.
+ * exists, and only writing to it would tell its size. A 32-bit one without an address looks the
+ * same as one that does not exist, so it is not in the list.
  */
 struct pci_bar {
 	struct fact_u64 index;	       /* of the register: a 64-bit BAR 2 is registers 2 and 3 */

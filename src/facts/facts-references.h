@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-references.h - what files of the node name, and what is there instead. Part of facts.h, which includes
- * it. */
+/* facts-references.h - names in files of the node, and what the node has under them. Part of
+ * facts.h, which includes it. */
 #ifndef FACTS_REFERENCES_H
 #define FACTS_REFERENCES_H
 
 #include "facts/fact.h"
 
-/* The role of the socket through which nvidia-imex takes commands, where it is told to. */
+/* The role of the socket through which nvidia-imex takes commands, if one is configured. */
 #define IMEX_SOCKET_KEY "IMEX_CMD_UNIX_DOMAIN_PATH"
 
 /* ---- references: names in configuration files, held against the node ---- */
@@ -55,8 +55,8 @@ struct reference {
 	/* What the file says of it: "510:0" of a device, the value of a sysctl, the name that a udev rule gives to
 	 * a PCI function's device; absent: nothing. */
 	struct fact_str claim;
-	/* What is there: "509:0" of a device, the path of a module, program or library, the value of a sysctl;
-	 * absent: no such thing. */
+	/* What the node has: "509:0" of a device, the path of a module, program or library, the
+	 * value of a sysctl; absent: it does not exist. */
 	struct fact_str found;
 	struct fact_str file; /* that names it */
 	struct fact_u64 line; /* in that file; absent: it has no lines */

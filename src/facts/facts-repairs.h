@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-repairs.h - what fix --apply did on the node and nobody took back. Part of facts.h, which
- * includes it. */
+/* facts-repairs.h - repairs that fix --apply made on the node and that were not undone. Part of
+ * facts.h, which includes it. */
 #ifndef FACTS_REPAIRS_H
 #define FACTS_REPAIRS_H
 

@@ -18,14 +18,15 @@ struct service {
 	struct fact_str load;	 /* loaded, not-found, masked */
 	struct fact_str active;	 /* active, inactive, failed */
 	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-	/* From the boot to the start of its process, the oldest one. Known of what runs. */
+	/* From the boot to the start of its process, the oldest one. Known of services that run. */
 	struct fact_u64 started_ms;
-	/* Of its last run in this boot, in systemd's words: success, exit-code, signal, timeout. Known of what
-	 * does not run. */
+	/* Of its last run in this boot, in systemd's words: success, exit-code, signal, timeout.
+	 * Known of services that do not run. */
 	struct fact_str result;
 	struct fact_u64 exit_status; /* of its main process, or the signal that ended it */
 	struct fact_u64 restarts;    /* how often systemd started it again by itself */
-	/* Of what does not run: the program of its ExecStart=; absent: it has none that can be told. */
+	/* Of what does not run: the program of its ExecStart=; absent: it has none, or none that could be
+	 * found. */
 	struct fact_str program;
 	/* Shared libraries that this program needs and the dynamic loader does not find: "libz.so.1". */
 	LIST(const char *) missing_libraries;

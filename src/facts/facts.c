@@ -801,6 +801,25 @@ static const struct field repairs_facts_fields[] = {
 };
 const struct desc repairs_facts_desc = DESC(repairs_facts);
 
+const char *const acknowledged_until_words[] = { "event", "boot", "time", NULL };
+
+static const struct field acknowledgement_fields[] = {
+	F_STR(acknowledgement, rule, NULL),
+	F_STR(acknowledgement, subject, NULL),
+	F_STR(acknowledgement, observed, NULL),
+	F_STR(acknowledgement, reason, NULL),
+	F_U64(acknowledgement, time_s, NULL),
+	F_STR(acknowledgement, boot_id, NULL),
+	F_ENUM(acknowledgement, until, acknowledged_until_words, NULL),
+	F_U64(acknowledgement, until_s, NULL),
+};
+static const struct desc acknowledgement_desc = DESC(acknowledgement, .ordered = true);
+
+static const struct field acknowledged_facts_fields[] = {
+	F_LIST(acknowledged_facts, findings, acknowledgement_desc, OWN_ACKNOWLEDGED),
+};
+const struct desc acknowledged_facts_desc = DESC(acknowledged_facts);
+
 static const struct field kind_fact_fields[] = {
 	F_STR(kind_fact, name, NULL),
 	F_BOOL(kind_fact, is, NULL),
@@ -850,6 +869,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, proof, proof_facts_desc, NULL),
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
 	F_STRUCT(node, references, references_facts_desc, NULL),
+	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
 	F_STRUCT(node, loads, loads_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),

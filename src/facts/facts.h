@@ -4,7 +4,7 @@
  *
  * Probes fill it, rules read it, facts.c describes it field by field (JSON keys are the member
  * names). Units are in the names. Strings and lists belong to the node's arena. Every value starts
- * unknown; "absent" means that somebody looked and it is not there. Lists are sorted by the first
+ * unknown; "absent" means that it was probed and does not exist. Lists are sorted by the first
  * member unless their order means something (ORDERED below).
  *
  * A path in facts is the path on the host, whatever root it was read through. */
@@ -51,7 +51,7 @@ struct os_facts {
 	struct fact_str name;		 /* os-release PRETTY_NAME */
 	struct fact_str kernel;		 /* release of the kernel that runs (uname -r) */
 	struct fact_str machine;	 /* x86_64, aarch64 */
-	struct fact_str boot_id;	 /* another one for each boot */
+	struct fact_str boot_id;	 /* changes at every boot */
 	struct fact_u64 boot_time_s;	 /* Unix time of the boot, from /proc/stat */
 	struct fact_u64 observed_time_s; /* Unix time at which these facts were read */
 	struct fact_u64 observed_uid;	 /* effective user who read them */
@@ -102,7 +102,7 @@ struct gpu {
 	struct fact_u64 minor;	       /* /dev/nvidiaN */
 	struct fact_str firmware;      /* GSP firmware version; absent: N/A, GSP not in use */
 	struct fact_str video_bios;    /* version of the VBIOS */
-	struct fact_bool excluded;     /* the driver was told to leave it alone */
+	struct fact_bool excluded;     /* the driver is configured to ignore it */
 	struct fact_u64 mig_instances; /* GPU instances that exist; absent: no MIG entry */
 	struct fact_u64 dma_bits;      /* of the addresses that it can reach */
 	/* Connectors that a display is plugged into: HDMI-A-1. Absent: nvidia_drm shows none. */
@@ -202,14 +202,15 @@ struct modules_facts {
 	LIST(struct module_at_boot) at_boot;
 };
 
-/* ---- modprobe: what the next load of a module would be told ----
+/* ---- modprobe: the configuration of the next load of a module ----
  *
- * Names of modules and parameters have underscores, and are those that are written: where one module is reached
- * through another's install line or alias (Debian's nvidia -> nvidia-current), each keeps its own. When a folder
- * or a file that counts could not be read, complete is false: what is missing may stand there, and an unread line
- * may say otherwise. Of more than 96 KiB only lines that name a GPU or RDMA module are here, and a gap says so. In
- * node.modprobe the running kernel's command line comes last, as far as it can be read; an image's facts have
- * neither that nor times. */
+ * Names of modules and parameters have underscores, and are those that are written: where one
+ * module is reached through another's install line or alias (Debian's nvidia -> nvidia-current),
+ * each keeps its own. When a folder or a file that counts could not be read, complete is false: a
+ * setting that is missing here may be in that file, and an unread line may override one. Of more
+ * than 96 KiB only lines that name a GPU or RDMA module are here, and a gap says so. In
+ * node.modprobe the running kernel's command line comes last, as far as it can be read; an image's
+ * facts have neither that nor times. */
 
 struct modprobe_file {
 	struct fact_str path;	   /* on the host, or in the image */
@@ -224,7 +225,7 @@ struct modprobe_options {
 	struct fact_str module; /* that the line names */
 	struct fact_str text;	/* the rest of the line */
 	struct fact_str file;	/* /proc/cmdline for what the kernel command line adds */
-	struct fact_u64 line;	/* absent: it stands in /proc/cmdline */
+	struct fact_u64 line;	/* absent: it is in /proc/cmdline */
 };
 
 /* One parameter, after all lines for its module were joined and taken apart as the kernel does. In the
@@ -271,7 +272,7 @@ struct modprobe_facts {
 	LIST(struct modprobe_bad_line) bad_lines;
 };
 
-/* ---- initramfs: what counts before the root file system is there ---- */
+/* ---- initramfs: configuration in effect before the root file system is mounted ---- */
 
 struct initramfs_module {
 	struct fact_str path;	 /* in the image, links followed */
@@ -495,7 +496,7 @@ struct cdi_spec {
 	struct fact_str cdi_version;	/* of the format that it is written in: 0.5.0 */
 };
 
-/* Configuration of a container engine. What else stands in it is not kept: it can hold passwords. */
+/* Configuration of a container engine. Its other content is not kept: it can hold passwords. */
 struct engine_config {
 	struct fact_str path;	 /* of the file */
 	struct fact_bool nvidia; /* names NVIDIA's runtime, hook or CDI devices */
@@ -585,6 +586,7 @@ struct log_facts {
 	LIST(struct log_message) unexplained;
 };
 
+#include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-loads.h"
@@ -638,6 +640,7 @@ struct node {
 	struct proof_facts proof;
 	struct repairs_facts repairs;
 	struct references_facts references;
+	struct acknowledged_facts acknowledged;
 	struct loads_facts loads;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
@@ -663,6 +666,7 @@ extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
+extern const struct desc acknowledged_facts_desc;
 extern const struct desc loads_facts_desc;
 extern const struct desc service_desc;
 

@@ -17,4 +17,9 @@
 #define OWN_TRANSACTIONS "/var/lib/nvnodecheck/fix"
 #define OWN_RECORD_FORMAT "nvnodecheck-transaction"
 
+/* Findings that an administrator has seen (nvnodecheck ack). */
+#define OWN_STATE "/var/lib/nvnodecheck"
+#define OWN_ACKNOWLEDGED OWN_STATE "/acknowledged.json"
+#define OWN_ACKNOWLEDGED_FORMAT "nvnodecheck-acknowledged"
+
 #endif

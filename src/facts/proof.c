@@ -119,8 +119,8 @@ static enum proof_word word_of_copies(const struct node *node, struct arena *are
 	/* That GPUs reach each other does not tell that NICs reach them. */
 	if (!good || node->rdma.devices.count)
 		return PROOF_SILENT;
-	*seen = arena_printf(arena, "%zu cop%s between GPUs over PCI Express arrived whole", good,
-			     good == 1 ? "y" : "ies");
+	*seen = arena_printf(arena, "%zu cop%s between GPUs over PCI Express arrived undamaged",
+			     good, good == 1 ? "y" : "ies");
 	return PROOF_GOOD;
 }
 

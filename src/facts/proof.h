@@ -15,7 +15,7 @@ struct node;
 
 /*
  * The kinds of trial. A job is a process without capabilities, as schedulers and container engines
- * start it; the caller is whoever runs prove, with the rights that it has.
+ * start it; the caller is the process that runs prove, with its own rights.
  */
 #define PROOF_DOORBELL_CALLER "doorbell-caller" /* a page that is not memory, mapped for the GPU */
 #define PROOF_DOORBELL_JOB "doorbell-job"
@@ -77,7 +77,7 @@ struct proof_gpu {
 
 /* What prove tried on the hardware; only doctor --with has it. Not read by any probe. */
 struct proof_facts {
-	enum fact_state state;	      /* unknown: nobody proved anything */
+	enum fact_state state;	      /* unknown: no proof was given */
 	struct fact_str boot_id;      /* of the boot that it speaks of */
 	struct fact_str driver;	      /* NVIDIA's, as in driver.version */
 	struct fact_u64 time_s;	      /* Unix time of its end */

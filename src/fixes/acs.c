@@ -10,7 +10,8 @@
 #include "query/kind.h"
 #include "query/topology.h"
 
-/* Commit 47c8846a49ba ("PCI: Extend ACS configurability") brought config_acs, and broke both arguments
+/* Commit 47c8846a49ba ("PCI: Extend ACS "
+	"configurability") brought config_acs, and broke both arguments
  * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of
  * 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched on instead of off. */
 #define KERNEL_ACS_BROKEN "6.11"
@@ -36,19 +37,19 @@ static bool is_since(const struct fixing *f, const char *version)
 static bool check_platform(struct fixing *f)
 {
 	if (!is_known(f->node->os.kernel))
-		return fix_refuse(f, "which kernel runs is not known");
+		return fix_refuse(f, "the version of the running kernel is not known");
 	if (is_since(f, KERNEL_ACS_BROKEN) && !is_since(f, KERNEL_CONFIG_ACS))
 		return fix_refuse(
 			f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
 			   " misread the argument unless they have commit 9cf8a952d57b, and "
-			   "switch ACS on instead: another kernel, or the machine's firmware, "
-			   "can");
+			   "switch ACS on instead; use another kernel, or the firmware setup");
 	if (is_passed_on(f))
 		return fix_refuse(
 			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
 			   "is what keeps them apart");
 	if (node_is(f->node, KIND_VIRTUAL_MACHINE) || node_is(f->node, KIND_GRACE))
-		return fix_refuse(f, "on this platform ACS is not the guest's, or set on purpose");
+		return fix_refuse(
+			f, "on this platform the host controls ACS, or ACS is set on purpose");
 	return true;
 }
 
@@ -74,10 +75,11 @@ static void plan(struct fixing *f)
 		return;
 	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
 		if (!strstr(f->staged, fix_subject(f))) {
-			fix_refuse(f,
-				   "the kernel command line has an ACS argument for other ports: "
-				   "whoever wrote it has to add %s",
-				   fix_subject(f));
+			fix_refuse(
+				f,
+				"the kernel command line has an ACS argument for other ports; add "
+				"%s to it by hand",
+				fix_subject(f));
 			return;
 		}
 		fix_shares_arguments(f);
@@ -86,7 +88,7 @@ static void plan(struct fixing *f)
 		return;
 	}
 	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection by pci=%s", key);
-	fix_costs(f, "%s Devices below these ports share an IOMMU group from then on.",
+	fix_costs(f, "%s Devices below these ports then share an IOMMU group.",
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
 }
 

@@ -2,27 +2,28 @@
 /* blacklist.c - modules that take GPUs away from the NVIDIA driver. */
 #include "fixes/fix.h"
 
-/* "options nouveau modeset=0" beside it holds where something loads the module in spite of all. */
+/* "options nouveau modeset=0" beside it holds even if the module is loaded by name. */
 static void block_nouveau(struct fixing *f)
 {
 	if (!fix_module_file(f, "nvidia")) {
-		fix_refuse(f, "no NVIDIA driver is installed for this kernel: without nouveau the "
-			      "GPU would have none. A package has to bring the driver first");
+		fix_refuse(f,
+			   "no NVIDIA driver is installed for this kernel, and without nouveau the "
+			   "GPU would have no driver; install the driver package first");
 		return;
 	}
 	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))
 		return;
-	fix_does(f, ACTIVATION_REBOOT,
-		 "keep nouveau from being loaded, on disk and in the initramfs");
-	fix_costs(f, "A console on this GPU is the firmware's until the NVIDIA driver has it.");
+	fix_does(f, ACTIVATION_REBOOT, "block nouveau on disk and in the initramfs");
+	fix_costs(f, "Until the NVIDIA driver is loaded, a console on this GPU uses the firmware's "
+		     "frame buffer.");
 }
 
 static void block_drm(struct fixing *f)
 {
 	if (!fix_block_module(f, "nvidia_drm") || !fix_block_module(f, "nvidia_modeset"))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "keep nvidia-drm and nvidia-modeset from being loaded");
-	fix_costs(f, "No display on these GPUs.");
+	fix_does(f, ACTIVATION_REBOOT, "block nvidia-drm and nvidia-modeset");
+	fix_costs(f, "These GPUs will have no display.");
 }
 
 const struct fix fix_block_nouveau = {
@@ -34,7 +35,7 @@ const struct fix fix_block_nouveau = {
 
 const struct fix fix_block_nvidia_drm = {
 	.name = "block-nvidia-drm",
-	.title =
-		"nvidia-drm and nvidia-modeset kept from loading by a blacklist and install lines in " OWN_MODPROBE,
+	.title = "nvidia-drm and nvidia-modeset kept from loading by a blacklist and install lines "
+		 "in " OWN_MODPROBE,
 	.plan = block_drm,
 };

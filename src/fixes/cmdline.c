@@ -39,21 +39,20 @@ static void pass_through(struct fixing *f)
 {
 	if (node_is(f->node, KIND_GRACE) && lacks_ats(f)) {
 		remove_argument(f, "pci=noats");
-		fix_costs(
-			f,
-			"Devices may ask for translations and keep them, which pci=noats forbade to all.");
+		fix_costs(f, "Devices can request and cache address translations again, which "
+			     "pci=noats prevents.");
 		return;
 	}
 	if (node_is(f->node, KIND_GRACE)) {
-		fix_refuse(f, "on Grace translation is wanted: %s",
-			   f->finding->answer.remedy ? f->finding->answer.remedy : "see the rule");
+		fix_refuse(f, "Grace needs address translation: %s",
+			   f->finding->answer.remedy
+				   ? f->finding->answer.remedy
+				   : "run nvnodecheck explain iommu/gpu-domain-translated");
 		return;
 	}
 	if (is_live(f, "iommu", "pt") || is_live(f, "iommu.passthrough", "1")) {
-		fix_refuse(
-			f,
-			"iommu=pt is in effect and these devices are translated all the same: see "
-			"iommu/cmdline-ineffective");
+		fix_refuse(f, "iommu=pt is in effect, but these devices are still translated; see "
+			      "iommu/cmdline-ineffective");
 		return;
 	}
 	if (!fix_argument(f, "iommu", "pt"))
@@ -77,7 +76,7 @@ const struct fix fix_iommu_passthrough = {
 
 const struct fix fix_remove_argument = {
 	.name = "remove-argument",
-	.title =
-		"An argument removed from the kernel command line, where the boot loader has it from",
+	.title = "An argument removed from the boot loader's configuration, and so from the kernel "
+		 "command line",
 	.plan = plan_remove,
 };

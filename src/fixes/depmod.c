@@ -27,11 +27,11 @@ static void plan(struct fixing *f)
 	if (!kernel)
 		return;
 	fix_step(f, PLAN_DEPMOD, kernel, fix_argv(f, "/sbin/depmod", "-a", kernel, NULL));
-	fix_does(f, ACTIVATION_NOW, "write the module index of %s anew", kernel);
+	fix_does(f, ACTIVATION_NOW, "rebuild the module index of %s", kernel);
 }
 
 const struct fix fix_index_modules = {
 	.name = "index-modules",
-	.title = "The index of a kernel's modules written anew by depmod",
+	.title = "The index of a kernel's modules rebuilt by depmod",
 	.plan = plan,
 };

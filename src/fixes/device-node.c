@@ -83,8 +83,10 @@ static void plan(struct fixing *f)
 	if (!number_of(path, &number))
 		return;
 	if (there && !known_is(there->kind, NODE_CHARACTER)) {
-		fix_refuse(f, "%s is there and is no device: whoever put it there has to decide",
-			   path);
+		fix_refuse(
+			f,
+			"%s exists and is not a device; check what it is, then remove it by hand",
+			path);
 		return;
 	}
 	major = major_of(f, &number);
@@ -94,20 +96,23 @@ static void plan(struct fixing *f)
 		return;
 	}
 	if (param_number(f, "ModifyDeviceFiles", 1) == 0) {
-		fix_refuse(f, "ModifyDeviceFiles=0 leaves the nodes to whoever set it");
+		fix_refuse(f,
+			   "NVreg_ModifyDeviceFiles=0 tells the driver not to create device nodes; "
+			   "create them by hand or with udev");
 		return;
 	}
 	if (there && has_number(there, major, &number) && strcmp(path, "/dev/gdrdrv") == 0) {
 		fix_refuse(
 			f,
-			"its number is right, and its mode is what somebody gave it: 'chmod 0666 /dev/gdrdrv', "
-			"or a group that the jobs' users are in, is for them to decide");
+			"its number is correct, and its mode was set on this node. Decide who can "
+			"use it: run 'chmod 0666 /dev/gdrdrv', or set a group that the jobs' "
+			"users are in");
 		return;
 	}
 	if (there && has_number(there, major, &number) && !is_for_all(f)) {
-		fix_refuse(
-			f,
-			"its number is right, and NVreg_DeviceFileMode gives it that mode at each boot");
+		fix_refuse(f,
+			   "its number is correct, and NVreg_DeviceFileMode sets that mode at each "
+			   "boot; change that option");
 		return;
 	}
 	fix_step(f, PLAN_DEVICE_NODE,
@@ -115,11 +120,13 @@ static void plan(struct fixing *f)
 			      major->major.value, number.minor,
 			      param_number(f, "DeviceFileMode", 0666) & 0777),
 		 NULL);
-	fix_does(f, ACTIVATION_NOW, "make the node%s with the number that the module registered",
-		 there ? " anew" : "");
+	fix_does(f, ACTIVATION_NOW,
+		 "create the device node%s with the number that the module registered",
+		 there ? " again" : "");
 	fix_costs(
 		f,
-		"Until the next boot: nvidia-persistenced, udev or a service has to make it then.");
+		"It lasts until the next boot; nvidia-persistenced, udev or a service must create "
+		"it then.");
 }
 
 const struct fix fix_make_device_node = {

@@ -66,8 +66,7 @@ void fix_waits(struct fixing *f, enum activation activation, const char *format,
 
 bool fix_refuse_unread(struct fixing *f, const struct gap *gap)
 {
-	return fix_refuse(f,
-			  "nothing that could be read needs a change, but %s could not be read: %s",
+	return fix_refuse(f, "nothing that was read needs a change, but %s could not be read: %s",
 			  gap->path.value, gap->why.value);
 }
 

@@ -70,12 +70,12 @@ FIX_TEXT(3) void fix_does(struct fixing *f, enum activation activation, const ch
 FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
 /* Keeps the first reason of one finding. Returns false. */
 FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
-/* Refuses because all is right on disk already and waits for ACTIVATION. */
+/* Refuses because the change is configured on disk and waits for ACTIVATION. */
 FIX_TEXT(3) void fix_waits(struct fixing *f, enum activation activation, const char *format, ...);
 bool fix_refused(const struct fixing *f);
 /* What could not be read of that which FIX's repairs change, or NULL. */
 const struct gap *fix_unread(const struct fixing *f, const char *fix);
-/* Refuses: all may be right on disk, but GAP could not be read. */
+/* Refuses: nothing that was read needs a change, but GAP could not be read. */
 bool fix_refuse_unread(struct fixing *f, const struct gap *gap);
 const char *fix_subject(const struct fixing *f); /* "" without one */
 /* Argument I of the call that the finding or its rule makes; NULL: not given. */
@@ -116,12 +116,13 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 
 /* ---- module options (plan-options.c, plan-modprobe.c) ---- */
 
-/* Nothing that it gives may be kept in the plan without being copied. What modprobe.d and the next boot's command line will come to with the drafts in place. */
+/* Nothing that it gives may be kept in the plan without being copied. What modprobe.d and the next
+ * boot's command line will contain with the drafts in place. */
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
-/* Takes it out wherever it stands. Where it stands in a file that is not for editing, STANDARD
- * (what the driver has without it) is set instead; NULL: refused. */
+/* Removes it from every file. If a file is not for editing, STANDARD (what the driver has without
+ * it) is set instead; NULL: refused. */
 bool fix_option_remove(struct fixing *f, const char *module, const char *param,
 		       const char *standard);
 /* Only of one file. */
@@ -129,7 +130,7 @@ bool fix_option_cut(struct fixing *f, const char *module, const char *param, con
 /* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY
  * NULL: all of them in one assignment. */
 bool fix_registry(struct fixing *f, const char *key, const char *value);
-/* blacklist, and an install line that also stops what asks for the module by name. */
+/* blacklist, and an install line that also stops a load by name. */
 bool fix_block_module(struct fixing *f, const char *module);
 /* Later than everything else that is known of a module's options. */
 void fix_touch(struct fixing *f, const char *module);
@@ -139,8 +140,8 @@ void fix_touch(struct fixing *f, const char *module);
 /* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
 bool fix_argument(struct fixing *f, const char *key, const char *value);
 /* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
-/* The plan changes the command line of the next boot, so what asks for no more than is in it by now
- * is not there already. */
+/* The plan changes the command line of the next boot, so a repair that needs only what is in it is
+ * not there already. */
 void fix_shares_arguments(struct fixing *f);
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 

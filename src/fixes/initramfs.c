@@ -12,7 +12,7 @@ static void build(struct fixing *f, const struct initramfs_image *image)
 		return;
 	*LIST_ADD(f->arena, &f->rebuild) = image->path.value;
 	f->effect = true;
-	fix_does(f, ACTIVATION_REBOOT, "build %s again from what is on disk", image->path.value);
+	fix_does(f, ACTIVATION_REBOOT, "rebuild %s from the files on disk", image->path.value);
 	fix_costs(f, "The old image is kept until the new one has been read back.");
 }
 
@@ -23,7 +23,7 @@ static void plan_stale(struct fixing *f)
 			build(f, image);
 }
 
-/* Configured and not live: the image may lack it; else all is right on disk. */
+/* Configured and not live: the image may lack it; else it is configured on disk. */
 static void plan_not_live(struct fixing *f)
 {
 	const struct initramfs_image *image = setting_next_image(f->node);
@@ -41,22 +41,20 @@ static void plan_not_live(struct fixing *f)
 		fix_refuse_unread(f, unread);
 	else
 		fix_waits(f, ACTIVATION_REBOOT,
-			  "all is right on disk already; it takes effect when the driver is loaded "
-			  "again, at the latest at the next boot");
+			  "configured on disk already; it takes effect when the driver is loaded "
+			  "again or at the next boot");
 }
 
 const struct fix fix_rebuild_initramfs = {
 	.name = "rebuild-initramfs",
-	.title =
-		"The initramfs rebuilt by the generator that made it, beside the old one; with dracut's "
-		"generic images, which take no options along, also " OWN_DRACUT,
+	.title = "The initramfs rebuilt by the generator that made it, beside the old one; for "
+		 "dracut's generic images, which leave modprobe.d out, also " OWN_DRACUT,
 	.plan = plan_stale,
 };
 
 const struct fix fix_activate_option = {
 	.name = "activate-option",
-	.title =
-		"The initramfs rebuilt where it lacks a configured option; else the option waits for the next "
-		"load of the driver",
+	.title = "The initramfs rebuilt if it lacks a configured option; otherwise the option "
+		 "takes effect when the driver is loaded again",
 	.plan = plan_not_live,
 };

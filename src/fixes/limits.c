@@ -40,8 +40,8 @@ static const char *unit_of(const struct process_limits *p)
 	return l ? l->unit : NULL;
 }
 
-/* A user's own manager and what runs in it are the user's: a process that only has a launcher's name
- * gets nothing by it. */
+/* A user's own manager and its services belong to the user: a process that only has a launcher's
+ * name gets nothing by it. */
 static bool is_system_unit(const char *unit)
 {
 	size_t n = strspn(unit,
@@ -68,8 +68,9 @@ static bool check_later(struct fixing *f, const struct limit *limit, const char 
 		    strcmp(base_name(s->file.value), base_name(OWN_LIMITS)) > 0)
 			return fix_refuse(
 				f,
-				"%s:%llu comes after zz-nvnodecheck.conf and sets it to %s: it "
-				"would win",
+				"%s:%llu is read after zz-nvnodecheck.conf and sets it to %s, "
+				"which "
+				"would override this repair; change that line first",
 				s->file.value, (unsigned long long)s->line.value, s->value.value);
 	return true;
 }
@@ -81,7 +82,7 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	if (!check_later(f, limit, unit, ".d/"))
 		return false;
 	draft = draft_open(f, arena_printf(f->arena, OWN_DROP_IN, unit),
-			   "limits of what it starts");
+			   "limits of the processes that it starts");
 	if (!draft)
 		return false;
 	draft_begin(f, draft, "[Service]\n");
@@ -89,8 +90,8 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 		   arena_printf(f->arena, "%s=%s", limit->key, limit->unit_value));
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
-	fix_does(f, ACTIVATION_RESTART, "%s=%s for %s", limit->key, limit->unit_value, unit);
-	fix_costs(f, "%s has to be started again: systemctl restart %s.", unit, unit);
+	fix_does(f, ACTIVATION_RESTART, "set %s=%s for %s", limit->key, limit->unit_value, unit);
+	fix_costs(f, "Restart %s for it to take effect: systemctl restart %s.", unit, unit);
 	return true;
 }
 
@@ -119,14 +120,15 @@ static bool for_logins(struct fixing *f, const struct limit *limit)
 		return true;
 	if (!check_later(f, limit, "*", "/limits.d/"))
 		return false;
-	draft = draft_open(f, OWN_LIMITS, "limits of logins");
+	draft = draft_open(f, OWN_LIMITS, "limits of login sessions");
 	for (size_t i = 0; draft && i < 2; i++) {
 		const char *prefix = arena_printf(f->arena, "%s - %s", who[i], limit->item);
 
 		draft_line(f, draft, prefix, arena_printf(f->arena, "%s %s", prefix, limit->value));
 	}
 	if (draft)
-		fix_does(f, ACTIVATION_NOW, "%s %s for new logins", limit->item, limit->value);
+		fix_does(f, ACTIVATION_NOW, "set %s %s for new login sessions", limit->item,
+			 limit->value);
 	return draft != NULL;
 }
 
@@ -138,20 +140,24 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 	if (launcher && !unit) {
 		fix_refuse(
 			f,
-			"%s runs outside of a systemd service: whatever starts it has to raise the "
-			"limit",
+			"%s does not run in a systemd service; raise the limit in the script that "
+			"starts it",
 			launcher->name.value);
 		return;
 	}
 	if (unit && !is_system_unit(unit)) {
-		fix_refuse(f, "%s runs in %s, which is not the system's to change", fix_subject(f),
-			   unit);
+		fix_refuse(
+			f,
+			"%s runs in %s, which belongs to a user; this user has to raise the limit",
+			fix_subject(f), unit);
 		return;
 	}
 	if (unit && !drop_in(f, limit, unit))
 		return;
 	if (for_logins(f, limit) && !f->repair->what)
-		fix_refuse(f, "limits.conf gives logins enough: what started this process has to");
+		fix_refuse(f,
+			   "limits.conf is high enough for login sessions; raise the limit in the "
+			   "service or script that started this process");
 }
 
 /* Argument: memlock or nofile. */
@@ -164,8 +170,7 @@ static void plan(struct fixing *f)
 
 const struct fix fix_raise_limit = {
 	.name = "raise-limit",
-	.title =
-		"Drop-ins with LimitMEMLOCK= or LimitNOFILE= for the units that start jobs, and " OWN_LIMITS
-		" for logins",
+	.title = "Drop-ins with LimitMEMLOCK= or LimitNOFILE= for the units that start jobs, "
+		 "and " OWN_LIMITS " for logins",
 	.plan = plan,
 };

@@ -23,7 +23,7 @@ static void set_option(struct fixing *f)
 
 	if (fix_option(f, module, param, value))
 		fix_does(f, strcmp(module, "nvidia") == 0 ? ACTIVATION_REBOOT : ACTIVATION_RELOAD,
-			 "set %s=%s of %s", param, value, module);
+			 "set %s=%s for %s", param, value, module);
 }
 
 /* Arguments: key, value. */
@@ -33,10 +33,10 @@ static void set_registry_key(struct fixing *f)
 
 	if (fix_registry(f, key, value))
 		fix_does(f, ACTIVATION_REBOOT,
-			 "set %s=%s in RegistryDwords, beside the keys that are there", key, value);
+			 "set %s=%s in RegistryDwords and keep its other keys", key, value);
 }
 
-/* Only where the GPU offers a larger BAR1; the board's windows have the last word. */
+/* Only where the GPU offers a larger BAR1; the board's windows decide. */
 static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
@@ -51,24 +51,27 @@ static void set_resizable_bar(struct fixing *f)
 			   is_known(bar->size_bytes) &&
 			   r->size_max_bytes.value > bar->size_bytes.value;
 	if (!offered) {
-		fix_refuse(f, "%s offers no larger BAR1: only another board or its firmware can",
+		fix_refuse(f,
+			   "%s offers no larger BAR1; only a firmware update or another board can",
 			   d->bdf.value);
 		return;
 	}
 	if (param && !str_is(param->value, "0")) {
 		fix_refuse(
 			f,
-			"NVreg_EnableResizableBar is %s already, and the driver found no room: only the "
-			"firmware's settings can give it (Above 4G Decoding, Resizable BAR)",
+			"NVreg_EnableResizableBar is %s already, and the driver found no address "
+			"space for a larger BAR1; enable Above 4G Decoding and Resizable BAR in "
+			"the firmware setup",
 			param->value.value);
 		return;
 	}
 	if (!fix_option(f, "nvidia", "NVreg_EnableResizableBar", "1"))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "set NVreg_EnableResizableBar=1 of nvidia");
-	fix_costs(f, "The driver then asks for the larger BAR1; where the bridges above have no "
-		     "room, the firmware's Above 4G decoding and Resizable BAR settings have to "
-		     "give it.");
+	fix_does(f, ACTIVATION_REBOOT, "set NVreg_EnableResizableBar=1 for nvidia");
+	fix_costs(
+		f,
+		"The driver then requests the larger BAR1. If the bridges above have no address "
+		"space for it, enable Above 4G Decoding and Resizable BAR in the firmware setup.");
 }
 
 /* ---- taken out ---- */
@@ -76,10 +79,10 @@ static void set_resizable_bar(struct fixing *f)
 static void take_out(struct fixing *f, const char *param, const char *standard)
 {
 	if (fix_option_remove(f, "nvidia", param, standard))
-		fix_does(f, ACTIVATION_REBOOT, "take %s out", param);
+		fix_does(f, ACTIVATION_REBOOT, "remove %s", param);
 }
 
-/* What stands in RegistryDwords under an ordinary parameter's name wins over it. */
+/* An entry of RegistryDwords with an ordinary parameter's name wins over it. */
 static bool is_registry_key(struct fixing *f, const char *name)
 {
 	const struct modprobe_assignment *a = setting_nvidia_assignment(f->node, &f->node->modprobe,
@@ -100,7 +103,7 @@ static void take_out_nvlink_keys(struct fixing *f)
 		if (is_registry_key(f, nvlink_keys[i]) && !fix_registry(f, nvlink_keys[i], NULL))
 			return;
 	fix_does(f, ACTIVATION_REBOOT,
-		 "take the keys that switch NVLink off out of RegistryDwords");
+		 "remove the keys that switch NVLink off from RegistryDwords");
 }
 
 /* The subject is the option, NVreg_X, or a key of RegistryDwords. */
@@ -115,12 +118,15 @@ static void take_out_subject(struct fixing *f)
 		return;
 	}
 	if (strcmp(name, "RegistryDwordsPerDevice") == 0) {
-		fix_refuse(f, "the entries of single devices are for whoever wrote them to change");
+		fix_refuse(
+			f,
+			"entries for single devices (RegistryDwordsPerDevice) are set on purpose; "
+			"change them by hand");
 		return;
 	}
 	if (is_registry_key(f, name)) {
 		if (fix_registry(f, name, NULL))
-			fix_does(f, ACTIVATION_REBOOT, "take %s out of RegistryDwords", name);
+			fix_does(f, ACTIVATION_REBOOT, "remove %s from RegistryDwords", name);
 		return;
 	}
 	take_out(f, setting_option_name(name, f->arena), nvreg_default(name));
@@ -144,7 +150,8 @@ static const char *good_value(const struct fixing *f, const struct module_file *
 	return value;
 }
 
-/* The subject is MODULE.PARAM. A file loses all that it says of the parameter, so what is right is said anew. */
+/* The subject is MODULE.PARAM. All lines for the parameter are removed from a file, so a valid
+ * value is written again. */
 static void take_out_refused(struct fixing *f)
 {
 	const char *subject = fix_subject(f), *param = strchr(subject, '.') + 1;
@@ -154,8 +161,8 @@ static void take_out_refused(struct fixing *f)
 	if (!fix_option_remove(f, module, param, NULL) ||
 	    (value && !fix_option(f, module, param, value)))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "take %s out%s%s", param,
-		 value ? ", but for the value " : "", value ? value : "");
+	fix_does(f, ACTIVATION_REBOOT, "remove %s%s%s", param, value ? " and keep the value " : "",
+		 value ? value : "");
 }
 
 /* ---- made right ---- */
@@ -164,8 +171,7 @@ static void merge_registry(struct fixing *f)
 {
 	if (fix_registry(f, NULL, NULL))
 		fix_does(f, ACTIVATION_REBOOT,
-			 "write all keys of RegistryDwords in one assignment, with "
-			 "what is not right in them left out");
+			 "write all valid keys of RegistryDwords in one assignment");
 }
 
 static bool takes_out(const struct finding *finding)
@@ -215,9 +221,9 @@ static void keep_registry(struct fixing *f, const char *live)
 	}
 	if (!f->effect)
 		fix_waits(f, ACTIVATION_REBOOT,
-			  "the keys that run and are not configured are not wanted: "
-			  "they go with the next boot");
-	fix_does(f, ACTIVATION_NOW, "configure the keys of RegistryDwords that run");
+			  "the active keys that are not configured are wrong ones; they are gone "
+			  "after the next boot");
+	fix_does(f, ACTIVATION_NOW, "add the active keys of RegistryDwords to the configuration");
 }
 
 static void keep_live(struct fixing *f)
@@ -229,12 +235,13 @@ static void keep_live(struct fixing *f)
 	if (!param)
 		return;
 	if (is_unwanted(f, name))
-		fix_refuse(f, "what runs should not: another finding takes %s out", option);
+		fix_refuse(f, "the active value is wrong; the repair of another finding removes %s",
+			   option);
 	else if (strcmp(option, REGISTRY) == 0)
 		keep_registry(f, param->value.value);
 	else if (fix_option(f, "nvidia", option, param->value.value))
-		fix_does(f, ACTIVATION_NOW, "configure %s=%s, which runs", option,
-			 param->value.value);
+		fix_does(f, ACTIVATION_NOW, "add %s=%s, the active value, to the configuration",
+			 option, param->value.value);
 }
 
 /* ---- files and names ---- */
@@ -253,30 +260,33 @@ static void unmask(struct fixing *f)
 	if (!masked || !is_known(masked->masked_by))
 		return;
 	path = masked->masked_by.value;
-	old = draft_open(f, path, "got a name of its own");
+	old = draft_open(f, path, "renamed, so that it hides no vendor file");
 	if (!old)
 		return;
 	if (strncmp(path, "/etc/", 5) != 0 || !old->after.n) {
-		fix_refuse(f, "%s is there to mask %s: whoever put it there has to decide", path,
-			   masked->path.value);
+		fix_refuse(
+			f,
+			"%s is empty or lies outside /etc, and hides %s; decide by hand which one "
+			"is right",
+			path, masked->path.value);
 		return;
 	}
 	path = arena_printf(f->arena, "%.*s_local.conf", (int)(strlen(path) - strlen(".conf")),
 			    path);
-	new = draft_open(f, path, "what stood in the file that masked the vendor's");
+	new = draft_open(f, path, "the content of the file that hid the vendor's");
 	if (!new || new->after.p) {
-		fix_refuse(f, "%s is there already", path);
+		fix_refuse(f, "%s exists already", path);
 		return;
 	}
 	draft_set(f, new, old->after);
 	draft_remove(f, old);
 	fix_touch(f, "nvidia");
 	fix_touch(f, "nouveau");
-	fix_does(f, ACTIVATION_REBOOT, "rename %s to %s, so that %s counts too",
+	fix_does(f, ACTIVATION_REBOOT, "rename %s to %s, so that %s is read too",
 		 masked->masked_by.value, path, masked->path.value);
 }
 
-/* NVreg_ options are the driver's, whatever name somebody gave it. */
+/* NVreg_ options belong to the driver, under any name of its module. */
 static void right_name(struct fixing *f)
 {
 	const struct modprobe_facts *m = fix_modprobe(f);
@@ -291,7 +301,7 @@ static void right_name(struct fixing *f)
 		if (strncmp(param, "NVreg_", 6) != 0) {
 			if (exists) /* its own option */
 				continue;
-			fix_refuse(f, "%s:%llu: which module %s is meant for is not known",
+			fix_refuse(f, "%s:%llu: it is not known which module %s is for",
 				   a->file.value, (unsigned long long)a->line.value, param);
 			return;
 		}
@@ -306,7 +316,7 @@ static void right_name(struct fixing *f)
 			return;
 		}
 	}
-	fix_does(f, ACTIVATION_REBOOT, "give the options of %s to the driver's own name",
+	fix_does(f, ACTIVATION_REBOOT, "move the options of %s to the driver's own name",
 		 fix_subject(f));
 }
 
@@ -338,21 +348,21 @@ const struct fix fix_set_resizable_bar = {
 
 const struct fix fix_remove_option = {
 	.name = "remove-option",
-	.title = "A driver option, or a key of RegistryDwords, removed from the file it is in",
+	.title = "A driver option, or a key of RegistryDwords, removed from its file",
 	.reloads_driver = true,
 	.plan = take_out_subject,
 };
 
 const struct fix fix_remove_unknown_option = {
 	.name = "remove-unknown-option",
-	.title = "An option that the driver does not have, removed from the file it is in",
+	.title = "An option that the driver does not have, removed from its file",
 	.reloads_driver = true,
 	.plan = take_out_unknown,
 };
 
 const struct fix fix_remove_refused_value = {
 	.name = "remove-refused-value",
-	.title = "A value that the kernel refuses, removed from the file it is in",
+	.title = "A value that the kernel refuses, removed from its file",
 	.reloads_driver = true,
 	.plan = take_out_refused,
 };
@@ -367,14 +377,14 @@ const struct fix fix_merge_registry = {
 
 const struct fix fix_keep_live_option = {
 	.name = "keep-live-option",
-	.title = "The value that the running driver has, written to " OWN_MODPROBE,
+	.title = "The value of the running driver, written to " OWN_MODPROBE,
 	.reloads_driver = true,
 	.plan = keep_live,
 };
 
 const struct fix fix_unmask_file = {
 	.name = "unmask-file",
-	.title = "A modprobe.d file that hides a vendor's file, renamed so that both count",
+	.title = "A modprobe.d file that hides a vendor's file, renamed so that both are read",
 	.reloads_driver = true,
 	.plan = unmask,
 };

@@ -22,8 +22,7 @@ static void plan(struct fixing *f)
 
 const struct fix fix_load_module = {
 	.name = "load-module",
-	.title =
-		"A module loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; where dracut makes "
-		"the initramfs, by a unit of our own, so that the image does not take it in",
+	.title = "A module loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; with "
+		 "dracut by a systemd unit, so that the initramfs does not include the module",
 	.plan = plan,
 };

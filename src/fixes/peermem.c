@@ -25,8 +25,7 @@ static void plan(struct fixing *f)
 		       (str_is(service->enabled, "enabled") || str_is(service->active, "active"));
 
 	if (!loaded && !enabled) {
-		fix_refuse(f, "nv_peer_mem is installed and not in use: the package that brought "
-			      "it has to go");
+		fix_refuse(f, "nv_peer_mem is installed and not in use; remove its package");
 		return;
 	}
 	if (!fix_load_now(f, "nvidia_peermem") || !fix_load_at_boot(f, "nvidia_peermem"))
@@ -35,7 +34,9 @@ static void plan(struct fixing *f)
 	if (loaded)
 		fix_step(f, PLAN_UNLOAD_MODULE, "nv_peer_mem", NULL);
 	fix_does(f, ACTIVATION_NOW, "stop and disable nv_peer_mem");
-	fix_costs(f, "Not while jobs run: GPUDirect RDMA has no provider between the two modules.");
+	fix_costs(f,
+		  "Run it with no jobs on the node: GPUDirect RDMA does not work between the two "
+		  "steps.");
 }
 
 const struct fix fix_replace_nv_peer_mem = {

@@ -71,23 +71,21 @@ static bool check_loader(struct fixing *f)
 	const struct boot_facts *boot = &f->node->boot;
 
 	if (is_unknown(boot->loader))
-		return fix_refuse(f,
-				  "which boot loader gives the kernel its arguments could not be "
-				  "read: ask as root");
+		return fix_refuse(
+			f, "the boot loader's configuration could not be read; run it as root");
 	if (!is_known(boot->loader))
-		return fix_refuse(f,
-				  "which boot loader gives the kernel its arguments is not known "
-				  "here: a person has to add them");
+		return fix_refuse(
+			f, "the boot loader of this node is not known; add the arguments by hand");
 	if (boot->loader.value == BOOT_UKI)
 		return fix_refuse(
-			f, "the kernel arguments are sealed in a unified kernel image: it has "
-			   "to be built and signed again, or given an add-on, by whoever makes "
-			   "it");
+			f,
+			"the kernel arguments are part of a signed unified kernel image; rebuild "
+			"and sign the image, or add a signed add-on");
 	if (!is_known(f->node->cmdline.staged.text))
 		return fix_refuse(f, "the command line of the next boot could not be read");
 	if (!was_read(f->node->cmdline.sources))
-		return fix_refuse(f,
-				  "what the boot loader's entries are made from could not be read");
+		return fix_refuse(
+			f, "the configuration of the boot loader's entries could not be read");
 	return true;
 }
 
@@ -137,7 +135,7 @@ static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bo
 		return true;
 	draft = draft_open(f, last->file.value, WHY);
 	return draft && (edit_line(f, draft, last->line.value, e, CMDLINE_SHELL, done) ||
-			 fix_refuse(f, "%s:%llu is not of a form that can be edited",
+			 fix_refuse(f, "%s:%llu has a form that this program cannot edit",
 				    last->file.value, (unsigned long long)last->line.value));
 }
 
@@ -151,8 +149,9 @@ static bool check_later(struct fixing *f)
 		    str_starts(s->file, "/etc/default/grub.d/") &&
 		    strcmp(name, strrchr(OWN_GRUB, '/')) > 0)
 			return fix_refuse(f,
-					  "%s:%llu comes after " OWN_GRUB " and sets "
-					  "GRUB_CMDLINE_LINUX: it would win",
+					  "%s:%llu is read after " OWN_GRUB " and sets "
+					  "GRUB_CMDLINE_LINUX, which would override this "
+					  "repair; change that line first",
 					  s->file.value, (unsigned long long)s->line.value);
 	}
 	return true;
@@ -214,8 +213,7 @@ static bool edit_grub(struct fixing *f, struct edit e)
 	if (!done && !fix_refused(f) && e.old && !e.new)
 		return true; /* gone from the source already: the menu is what is old */
 	if (!done && !fix_refused(f))
-		return fix_refuse(f, "where %s comes from was not found in /etc/default/grub",
-				  e.old);
+		return fix_refuse(f, "%s was not found in /etc/default/grub", e.old);
 	return done;
 }
 
@@ -242,11 +240,11 @@ static bool edit_entry(struct fixing *f, const struct boot_entry *entry, struct 
 	if (!number)
 		return fix_refuse(f, "%s has no options line", draft->path);
 	if (span_search(draft_get_line(draft, number), "$kernelopts"))
-		return fix_refuse(f,
-				  "the arguments of %s stand in GRUB's environment block: grubby "
-				  "--update-kernel=ALL %s=%s adds them there",
-				  draft->path, e.new ? "--args" : "--remove-args",
-				  e.new ? e.new : e.old);
+		return fix_refuse(
+			f,
+			"the arguments of %s are in GRUB's environment block; add them with: "
+			"grubby --update-kernel=ALL %s=%s",
+			draft->path, e.new ? "--args" : "--remove-args", e.new ? e.new : e.old);
 	edit_line(f, draft, number, e, CMDLINE_ENTRY, done);
 	return true;
 }
@@ -278,7 +276,7 @@ static bool edit_kernel_cmdline(struct fixing *f, struct edit e)
 		there |= str_is(s->file, KERNEL_CMDLINE);
 	if (!there && f->node->boot.loader.value != BOOT_SYSTEMD_BOOT)
 		return true;
-	draft = draft_open(f, KERNEL_CMDLINE, "what new boot entries get");
+	draft = draft_open(f, KERNEL_CMDLINE, "arguments of new boot entries");
 	if (!draft)
 		return false;
 	if (!draft->after.p)
@@ -348,8 +346,8 @@ static bool check_contradiction(struct fixing *f, const char *key, const char *v
 		if (cmdline_has(span_of(f->staged), against[i].key, against[i].value))
 			return fix_refuse(
 				f,
-				"%s=%s is there and asks for the opposite: whoever put it "
-				"there has to decide",
+				"the command line has %s=%s, which does the opposite; decide by "
+				"hand which one is right",
 				against[i].key, against[i].value);
 	return true;
 }
@@ -385,7 +383,7 @@ bool fix_argument(struct fixing *f, const char *key, const char *value)
 	if (!check_length(f, e.new))
 		return false;
 	if (f->node->boot.loader.value == BOOT_GRUB && in_sources(f, key, value)) {
-		menu_step(f, word); /* somebody wrote it and did not make the menu anew */
+		menu_step(f, word); /* it was edited and the menu was not rebuilt */
 		return true;
 	}
 	return edit_all(f, e);

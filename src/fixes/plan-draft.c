@@ -38,15 +38,18 @@ static bool read_before(struct fixing *f, struct draft *draft)
 	int rc = -ENODATA;
 
 	if (f->host && host_link(f->host, target, "%s", draft->path) == 0)
-		return fix_refuse(f, "%s is a link to %s: what keeps the link would undo the edit",
-				  draft->path, target);
+		return fix_refuse(
+			f,
+			"%s is a link to %s, and the program that made the link would undo the "
+			"edit",
+			draft->path, target);
 	if (f->host)
 		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", draft->path);
 	if (rc == -ENODATA && is_ours(draft->path) && !known_to_be_there(f, draft->path))
 		rc = -ENOENT;
 	if (rc && rc != -ENOENT)
 		return fix_refuse(f, "cannot read the file it would change: %s%s%s", draft->path,
-				  f->host ? ": " : "; these are facts alone",
+				  f->host ? ": " : "; the input has facts and no files",
 				  f->host ? host_error_word(rc) : "");
 	if (rc == 0)
 		draft->before = (struct span){ arena_strndup(f->arena, text.data, text.size),
@@ -193,10 +196,11 @@ bool fix_is_last(struct fixing *f, const char *own, const char *folder, const ch
 	conf_d_list(f->host, f->arena, conf_d_folders(f->host, f->arena, "/", folder), ".conf",
 		    list);
 	if (list->error)
-		return fix_refuse(f,
-				  "the folders of %s could not be read (%s): a file in them would "
-				  "win",
-				  folder, host_error_word(list->error));
+		return fix_refuse(
+			f,
+			"the folders of %s could not be read (%s), and a file in them could "
+			"override this repair",
+			folder, host_error_word(list->error));
 	for (size_t i = 0; i < list->count; i++) {
 		const char *path = conf_d_path(f->arena, &list->items[i]);
 		_cleanup_text_ struct text text = { 0 };
@@ -209,13 +213,17 @@ bool fix_is_last(struct fixing *f, const char *own, const char *folder, const ch
 		if (rc == -ENOENT)
 			continue;
 		if (rc)
-			return fix_refuse(f,
-					  "%s comes after %s and could not be read (%s): what it "
-					  "sets would win",
-					  path, own, host_error_word(rc));
+			return fix_refuse(
+				f,
+				"%s is read after %s and could not be read here (%s); its values "
+				"could override this repair",
+				path, own, host_error_word(rc));
 		if (begins_line(text_span(&text), name, &number))
-			return fix_refuse(f, "%s:%llu comes after %s and sets %s: it would win",
-					  path, (unsigned long long)number, own, name);
+			return fix_refuse(
+				f,
+				"%s:%llu is read after %s and sets %s, which would override this "
+				"repair; change that line first",
+				path, (unsigned long long)number, own, name);
 	}
 	return true;
 }

@@ -50,20 +50,21 @@ bool fix_image_allows(struct fixing *f, const char *module)
 		if (!may_have(f, image, module))
 			continue;
 		if (span_ends(span_of(image->path.value), ".efi"))
-			return fix_refuse(f,
-					  "the initramfs is sealed in %s: it has to be built and "
-					  "signed again by whoever makes it",
-					  image->path.value);
+			return fix_refuse(
+				f,
+				"the initramfs is part of %s, a signed image; rebuild and sign "
+				"that image",
+				image->path.value);
 		if (!known_is(image->complete, true) && !was_not_opened(image))
-			return fix_refuse(f,
-					  "%s could not be read whole (%s): whether %s is loaded "
-					  "from it, and with which options, cannot be told",
-					  image->path.value, image->problem.value, module);
+			return fix_refuse(
+				f,
+				"%s could not be read completely (%s), so it is not known whether "
+				"it loads %s and with which options",
+				image->path.value, image->problem.value, module);
 		if (strcmp(tool_of(f, image), "booster") == 0)
-			return fix_refuse(f,
-					  "%s is made by booster, which reads modprobe.d in a way "
-					  "of its own",
-					  image->path.value);
+			return fix_refuse(
+				f, "%s was made by booster, which reads modprobe.d differently",
+				image->path.value);
 	}
 	return true;
 }
@@ -120,7 +121,7 @@ static void name_files_to_dracut(struct fixing *f, const struct initramfs_image 
 
 	if (!*list)
 		return;
-	draft = draft_open(f, OWN_DRACUT, "a generic image takes no file of /etc/modprobe.d along");
+	draft = draft_open(f, OWN_DRACUT, "a generic image includes no file of /etc/modprobe.d");
 	if (draft)
 		draft_line(f, draft, "install_items+=",
 			   arena_printf(f->arena, "install_items+=\"%s \"", list));

@@ -79,9 +79,9 @@ static bool check_file(struct fixing *f, const char *module)
 	if (file || (!is_in_facts(module) && kernel_has(f, module)))
 		return true;
 	if (!was_read(f->node->modules.files))
-		return fix_refuse(f, "whether there is a %s for this kernel could not be read",
+		return fix_refuse(f, "it could not be read whether %s is installed for this kernel",
 				  module);
-	return fix_refuse(f, "no %s is installed for kernel %s: a package has to bring it", module,
+	return fix_refuse(f, "%s is not installed for kernel %s; install its package", module,
 			  f->node->os.kernel.value);
 }
 
@@ -93,8 +93,8 @@ static bool check_install(struct fixing *f, const char *name)
 		if (kparam_name_is(span_of(c->module.value), name))
 			return fix_refuse(
 				f,
-				"%s:%llu loads %s by a command of its own, which is not run "
-				"here: modprobe %s does it",
+				"%s:%llu loads %s with an install command, which this program "
+				"does not run; run modprobe %s",
 				c->file.value, (unsigned long long)c->line.value, name,
 				written(f, name));
 	return true;
@@ -135,7 +135,7 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 static void say_at_boot(struct fixing *f, const struct draft *draft, const char *name)
 {
 	if (draft_differs(draft))
-		fix_does(f, ACTIVATION_NOW, "have %s loaded at every boot", name);
+		fix_does(f, ACTIVATION_NOW, "load %s at every boot", name);
 }
 
 static bool load_by_unit(struct fixing *f, const char *name)
@@ -144,7 +144,7 @@ static bool load_by_unit(struct fixing *f, const char *name)
 	const struct service *service = node_service(f->node, unit);
 	struct draft *draft =
 		draft_open(f, arena_printf(f->arena, "/etc/systemd/system/%s", unit),
-			   "loads the module at boot, after the root file system is there");
+			   "loads the module at boot, after the root file system is mounted");
 
 	if (!draft)
 		return false;

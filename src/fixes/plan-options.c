@@ -91,10 +91,12 @@ static bool check_modprobe(struct fixing *f)
 	for_each(g, &f->node->gaps)
 		if (!gap && str_is(g->probe, "modprobe"))
 			gap = g;
-	return fix_refuse(f,
-			  "modprobe.d could not be read whole: what was not read may win%s%s%s%s",
-			  gap ? " (" : "", gap ? gap->path.value : "", gap ? ": " : "",
-			  gap ? arena_printf(f->arena, "%s)", gap->why.value) : "");
+	return fix_refuse(
+		f,
+		"modprobe.d could not be read completely, and the rest could override this "
+		"repair%s%s%s%s",
+		gap ? " (" : "", gap ? gap->path.value : "", gap ? ": " : "",
+		gap ? arena_printf(f->arena, "%s)", gap->why.value) : "");
 }
 
 static bool check_option(struct fixing *f, const char *module, const char *param, const char *value)
@@ -104,16 +106,17 @@ static bool check_option(struct fixing *f, const char *module, const char *param
 	if (!check_modprobe(f))
 		return false;
 	if (!has_parameter(f, module, param, &told))
-		return fix_refuse(f,
-				  told ? "the installed %s has no parameter %s"
-				       : "which parameters %s has could not be read: %s was not "
-					 "checked",
-				  module, param);
+		return fix_refuse(
+			f,
+			told ? "the installed %s has no parameter %s"
+			     : "the parameters of %s could not be read, so %s was not checked",
+			module, param);
 	if (strlen(value) > PARAM_STRING_MAX)
-		return fix_refuse(f,
-				  "%s would be longer than 1024 bytes: the kernel would refuse "
-				  "the module",
-				  param);
+		return fix_refuse(
+			f,
+			"%s would be longer than 1024 bytes, and the kernel would not load the "
+			"module",
+			param);
 	if (strpbrk(value, "\"\n\\"))
 		return fix_refuse(f, "the value of %s has a quote, backslash or line break in it",
 				  param);
@@ -127,10 +130,11 @@ static bool check_install_lines(struct fixing *f, const struct modprobe_facts *m
 	for_each(c, &m->install)
 		if ((str_is(c->module, module) || setting_is_nvidia(f->node, c->module.value)) &&
 		    strstr(c->text.value, param))
-			return fix_refuse(f,
-					  "%s:%llu gives %s in an install line, which comes "
-					  "after all options",
-					  c->file.value, (unsigned long long)c->line.value, param);
+			return fix_refuse(
+				f,
+				"%s:%llu sets %s in an install line, which overrides all options; "
+				"change that line by hand",
+				c->file.value, (unsigned long long)c->line.value, param);
 	return true;
 }
 
@@ -150,7 +154,7 @@ static bool write_line(struct fixing *f, const char *name, const char *param, co
 /*
  * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name
  * reaches every load, dependencies too; what stands under "nvidia" arrives after it as arguments
- * and wins. So the latter is written as well where somebody uses it.
+ * and wins. So the latter is written as well if the node uses it.
  */
 static bool write_nvidia(struct fixing *f, const char *param, const char *value)
 {
@@ -202,11 +206,13 @@ static bool prove(struct fixing *f, const char *module, const char *param, const
 	if (a && str_is(a->value, value) && str_is(a->file, OWN_MODPROBE))
 		return true;
 	if (!a)
-		return fix_refuse(f, "a line of modprobe.d takes in what comes after it: see "
-				     "boot/modprobe-conf-syntax");
+		return fix_refuse(f,
+				  "a line of modprobe.d continues on the next line by mistake; see "
+				  "boot/modprobe-conf-syntax");
 	return fix_refuse(f,
-			  "%s:%llu comes after " OWN_MODPROBE " and sets %s to \"%s\": it would "
-			  "win. Change that line, or give its file a name that sorts before",
+			  "%s:%llu is read after " OWN_MODPROBE
+			  " and sets %s to \"%s\", which would "
+			  "override this repair; change that line first",
 			  a->file.value, (unsigned long long)a->line.value, param,
 			  is_known(a->value) ? a->value.value : "");
 }
@@ -221,7 +227,7 @@ static void warn_of_load(struct fixing *f, const char *module)
 		return;
 	text = arena_printf(
 		f->arena,
-		"modprobe %s will fail (%s): the option has no effect until that is mended.",
+		"modprobe %s will fail (%s). The option has no effect until this is corrected.",
 		module, verdict.why);
 	if (f->repair->cost && strstr(f->repair->cost, text))
 		return;
@@ -277,8 +283,7 @@ static bool cut_line(struct fixing *f, struct draft *draft, uint64_t number, con
 
 	if (count_quotes(line) % 2)
 		return fix_refuse(f,
-				  "%s:%llu: a quote is not closed on the line: only a person knows "
-				  "where the value ends",
+				  "%s:%llu: a quote is not closed on the line; correct it by hand",
 				  draft->path, (unsigned long long)number);
 	while (kparam_next(&iter, &word))
 		if (kparam_name_is(word.name, param))
@@ -351,8 +356,8 @@ static bool remove_one(struct fixing *f, const struct modprobe_assignment *a, co
 		return fix_option_cut(f, module, a->param.value, a->file.value);
 	if (standard)
 		return fix_option(f, module, a->param.value, standard);
-	return fix_refuse(f, "%s:%llu belongs to a package, or is made by one: it would come back",
-			  a->file.value, (unsigned long long)a->line.value);
+	return fix_refuse(f, "%s:%llu belongs to a package, which would restore it", a->file.value,
+			  (unsigned long long)a->line.value);
 }
 
 bool fix_option_remove(struct fixing *f, const char *module, const char *param,
@@ -507,8 +512,8 @@ static bool check_first_install(struct fixing *f, const char *module)
 			return true;
 		return fix_refuse(
 			f,
-			"%s:%llu loads %s by a command of its own, and comes first: whoever "
-			"wrote it has to take it out",
+			"%s:%llu loads %s with an install command, which takes precedence; remove "
+			"that line by hand",
 			c->file.value, (unsigned long long)c->line.value, module);
 	}
 	return true;

@@ -7,34 +7,36 @@
 static const char *refuse_image_based(struct arena *arena, const char *kind)
 {
 	if (strcmp(kind, "ostree") == 0)
-		return "an image-based system (ostree): the updater owns its files. Kernel "
-		       "arguments: rpm-ostree kargs --append-if-missing=ARG; module options: a "
-		       "file in /etc/modprobe.d and rpm-ostree initramfs-etc --track=FILE; in "
-		       "image mode /usr/lib/bootc/kargs.d and the Containerfile";
+		return "this is an image-based system (ostree), and its updater owns the files. "
+		       "Kernel arguments: rpm-ostree kargs --append-if-missing=ARG. Module "
+		       "options: a file in /etc/modprobe.d and rpm-ostree initramfs-etc "
+		       "--track=FILE. In image mode: /usr/lib/bootc/kargs.d and the Containerfile";
 	if (strcmp(kind, "nixos") == 0)
-		return "NixOS: its files are made from configuration.nix (boot.kernelParams, "
-		       "boot.extraModprobeConfig), which would undo every edit";
-	return arena_printf(arena,
-			    "an image-based system (%s): its files are not for editing, the "
-			    "next image replaces them",
-			    kind);
+		return "on NixOS these files are generated; set boot.kernelParams and "
+		       "boot.extraModprobeConfig in configuration.nix";
+	return arena_printf(
+		arena,
+		"this is an image-based system (%s), and the next image replaces its files; "
+		"change the image",
+		kind);
 }
 
 const char *plan_refuse_node(const struct node *node, struct arena *arena)
 {
 	if (is_known(node->os.container))
-		return arena_printf(arena,
-				    "this is a container (%s): run it on the host, or give the "
-				    "host's root as --root",
-				    node->os.container.value);
+		return arena_printf(
+			arena,
+			"this is a container (%s); run it on the host, or give the host's root "
+			"with --root",
+			node->os.container.value);
 	if (is_known(node->os.image_based))
 		return refuse_image_based(arena, node->os.image_based.value);
 	/* The container's own modprobe.d counts there. */
 	if (is_known(node->services.driver_container))
-		return "the GPU Operator's driver container loads the driver: this host's "
-		       "modprobe.d is not read. Put options into the ConfigMap that "
-		       "driver.kernelModuleConfig.name of the ClusterPolicy names, as nvidia.conf: "
-		       "NVreg_...=...";
+		return "the GPU Operator's driver container loads the driver and does not read "
+		       "this host's modprobe.d. Put the options into the ConfigMap that "
+		       "driver.kernelModuleConfig.name of the ClusterPolicy names, as "
+		       "nvidia.conf: NVreg_...=...";
 	return NULL;
 }
 
@@ -49,6 +51,6 @@ const char *plan_refuse_finding(const struct finding *finding, struct arena *are
 		[MENDER_PROGRAM] = "by hand",
 	};
 
-	return arena_printf(arena, "to be done %s: %s", who[finding_mender(finding)],
+	return arena_printf(arena, "do this %s: %s", who[finding_mender(finding)],
 			    finding_remedy(finding));
 }

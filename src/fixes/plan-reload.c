@@ -31,14 +31,14 @@ void fix_reload(struct fixing *f)
 	if (f->waits || !f->effect) {
 		r->refused = r->what = NULL;
 		f->waits = false;
-		fix_does(f, ACTIVATION_NOW, "load the driver again: all is right on disk already");
+		fix_does(f, ACTIVATION_NOW,
+			 "reload the driver; the configuration on disk is complete");
 	}
 	if (!r->cost && f->finding->rule->cost)
 		fix_costs(f, "%s", f->finding->rule->cost);
-	fix_costs(
-		f,
-		"What nvidia-smi has set since the driver was loaded (MIG instances, clocks, power "
-		"limits, persistence mode) may be forgotten.");
+	fix_costs(f,
+		  "Settings made by nvidia-smi since the driver was loaded (MIG instances, clocks, "
+		  "power limits, persistence mode) can be lost.");
 	r->activation = ACTIVATION_NOW;
 	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);
 }
@@ -47,12 +47,12 @@ static const char *refuse_install(const struct fixing *f, const char *module)
 {
 	for_each(c, &f->node->modprobe.install)
 		if (str_is(c->module, module))
-			return arena_printf(f->arena, "%s:%llu loads %s by a command of its own",
+			return arena_printf(f->arena, "%s:%llu loads %s with an install command",
 					    c->file.value, (unsigned long long)c->line.value,
 					    module);
 	for_each(c, &f->node->modprobe.remove)
 		if (str_is(c->module, module))
-			return arena_printf(f->arena, "%s:%llu unloads %s by a command of its own",
+			return arena_printf(f->arena, "%s:%llu unloads %s with a remove command",
 					    c->file.value, (unsigned long long)c->line.value,
 					    module);
 	return NULL;
@@ -65,10 +65,11 @@ static const char *refuse_reload(const struct fixing *f)
 	const char *why = NULL;
 
 	if (differs)
-		return arena_printf(f->arena,
-				    "it would bring another driver than the one that runs "
-				    "(%s, %s)",
-				    differs->rule->id, differs->answer.observed);
+		return arena_printf(
+			f->arena,
+			"a reload would start another version of the driver than the running one "
+			"(%s, %s)",
+			differs->rule->id, differs->answer.observed);
 	for (size_t i = 0; driver_modules[i] && !why; i++)
 		if (node_module(f->node, driver_modules[i]))
 			why = refuse_install(f, driver_modules[i]);
@@ -87,11 +88,10 @@ void fix_check_reload(struct fixing *f)
 		if (step->kind == PLAN_RELOAD_DRIVER) {
 			why = refuse_reload(f);
 			if (why && !f->plan->refused)
-				f->plan->refused =
-					arena_printf(f->arena,
-						     "the driver cannot be loaded again now: %s. "
-						     "Without --reload the next boot brings what "
-						     "is changed",
-						     why);
+				f->plan->refused = arena_printf(
+					f->arena,
+					"the driver cannot be reloaded now: %s. Without --reload "
+					"the changes take effect at the next boot",
+					why);
 		}
 }

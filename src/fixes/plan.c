@@ -8,8 +8,8 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Each look at what modprobe.d comes to takes some tens of kilobytes on most nodes, and at most a
- * megabyte; a finding takes a few looks. Pages that are not touched cost nothing. */
+/* Each evaluation of modprobe.d takes some tens of kilobytes on most nodes, and at most a megabyte;
+ * a finding takes a few looks. Pages that are not touched cost nothing. */
 #define SCRATCH_BYTES (256u << 20)
 
 const char *const plan_step_words[] = {
@@ -131,11 +131,10 @@ static void repair(struct fixing *f, const struct finding *finding)
 	}
 	cause = fix_cause(f);
 	if (cause || !fix) {
-		f->repair->refused =
-			cause ? arena_printf(f->arena,
-					     "it follows from %s, which has to be repaired first",
-					     cause->rule->id)
-			      : plan_refuse_finding(finding, f->arena);
+		f->repair->refused = cause ? arena_printf(f->arena,
+							  "%s causes it; repair that first",
+							  cause->rule->id)
+					   : plan_refuse_finding(finding, f->arena);
 		return;
 	}
 	fix->plan(f);
@@ -173,14 +172,14 @@ static bool builds_images(const struct plan *plan)
 	return false;
 }
 
-/* What asked for nothing that is not there already waits for somebody to restart something. */
+/* A repair that changes nothing on disk waits for a restart or a reboot. */
 static void finish_repair(struct fixing *f, struct plan_repair *r)
 {
 	const struct fix_call *call = finding_fix(r->finding);
 	const struct gap *unread = fix_unread(f, call ? call->kind : NULL);
 	const char *when = r->activation == ACTIVATION_REBOOT
 				   ? "at the next boot"
-				   : "when what it is about is started again";
+				   : "after the service restarts or the module is loaded again";
 
 	r->what = r->cost = NULL;
 	if (unread) {
@@ -189,7 +188,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 		r->activation = ACTIVATION_NONE;
 	} else {
 		r->refused = arena_printf(f->arena,
-					  "all is right on disk already; it takes effect %s", when);
+					  "configured on disk already; it takes effect %s", when);
 	}
 }
 
@@ -280,7 +279,7 @@ static const char *next_command_line(const struct node *node)
 	return is_known(node->cmdline.running) ? node->cmdline.running.value : "";
 }
 
-/* What images need is no finding's alone: a refusal there is one of the whole plan. */
+/* Images belong to the whole plan: a refusal there refuses the whole plan. */
 static void finish_images(struct fixing *f)
 {
 	struct plan_repair repair = { 0 };

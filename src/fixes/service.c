@@ -18,10 +18,11 @@ static bool check_fabric_manager(struct fixing *f)
 		return true;
 	if (strncmp(item->version.value, driver->value, strlen(driver->value)) == 0)
 		return true;
-	return fix_refuse(f,
-			  "fabric manager %s does not fit driver %s: its package has to be of the "
-			  "driver's version",
-			  item->version.value, driver->value);
+	return fix_refuse(
+		f,
+		"fabric manager %s does not fit driver %s; install the package of the driver's "
+		"version",
+		item->version.value, driver->value);
 }
 
 /* NVSwitches behind ConnectX functions are managed through these. */
@@ -55,7 +56,7 @@ static void enable_and_start(struct fixing *f, const struct service *service, bo
 	if (start || restart)
 		fix_step(f, PLAN_UNIT_START, unit, NULL);
 	if (enable)
-		fix_does(f, ACTIVATION_NOW, "have %s started at every boot", unit);
+		fix_does(f, ACTIVATION_NOW, "start %s at every boot", unit);
 	if (restart)
 		fix_does(f, ACTIVATION_NOW,
 			 "restart %s, which looks for NVSwitches only when it starts", unit);
@@ -69,17 +70,20 @@ static void start(struct fixing *f, const char *unit)
 	bool manager = strcmp(unit, FABRIC_MANAGER) == 0, loads = false;
 
 	if (!service || str_is(service->load, "not-found") || !is_known(service->load)) {
-		fix_refuse(f, "%s is not installed: a package has to bring it", unit);
+		fix_refuse(f, "%s is not installed; install its package", unit);
 		return;
 	}
 	if (str_is(service->load, "masked") || str_is(service->enabled, "masked")) {
-		fix_refuse(f, "%s is masked: whoever did that has to decide", unit);
+		fix_refuse(f,
+			   "%s is masked; unmask it by hand if it should run: systemctl unmask %s",
+			   unit, unit);
 		return;
 	}
 	if (manager && !load_way_to_switches(f, &loads))
 		return;
 	if (str_is(service->active, "failed") && !loads) {
-		fix_refuse(f, "%s was started and failed: journalctl -u %s says why", unit, unit);
+		fix_refuse(f, "%s was started and failed; for the reason, run journalctl -u %s",
+			   unit, unit);
 		return;
 	}
 	if (manager && !check_fabric_manager(f))

@@ -8,8 +8,8 @@
 
 #define UNIFIED_CONTEXT 3 /* lines round a change */
 
-/* PATH stands in both heads, with a/ and b/ before it; a span without p is a file that is not there
- * (/dev/null). "" when the two are the same. In ARENA. */
+/* PATH is in both header lines, with a/ and b/ before it; a span without p is a file that is not
+ * there (/dev/null). "" when the two are the same. In ARENA. */
 const char *unified_diff(struct arena *arena, const char *path, struct span before,
 			 struct span after);
 

@@ -26,8 +26,8 @@ struct diff_key {
 	struct diff_value *values;
 	size_t count;
 
-	/* How it is told again without its path: by the key above, and its field there or, in a list, its
-	 * name, which stands in the path with a bracket behind it. */
+	/* How it is found again without its path: by the key above, and its field there or, in a
+	 * list, its name, which is in the path, followed by a bracket. */
 	const struct diff_key *above;
 	const struct field *field;
 	const char *item;

@@ -112,7 +112,7 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 	for (size_t i = 0; !status && i < count; i++)
 		status = add(fleet, more[i]);
 	if (!status && !fleet->count) {
-		complain("no file of a node in %s", from ? from : more[0]);
+		complain("%s has no capture and no facts file", from ? from : more[0]);
 		return EXIT_CANNOT;
 	}
 	fleet->progress = arena_alloc(fleet->arena, sizeof(*fleet->progress) + fleet->count);
@@ -188,7 +188,7 @@ int workers_again(struct workers *w, size_t worker, size_t begin)
 	    w->fleet->progress->ended[file - 1])
 		return -EIO;
 	w->fleet->progress->ended[file - 1] = true;
-	complain("%s: reading it ended the process that did (%s)", w->fleet->files[file - 1],
+	complain("%s: the process that read it ended early (%s)", w->fleet->files[file - 1],
 		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "see above");
 	return start_one(w, worker, begin);
 }

@@ -48,8 +48,8 @@ struct workers {
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
 /* In a worker, before FILE is read: false when it ended one before, and is to be left alone. */
 bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file);
-/* A stream has ended too early: names the file that ended the worker, and starts another one, at BEGIN. -EIO when
- * it was no file's fault, or negative errno. */
+/* A stream has ended too early: names the file that ended the worker, and starts a new worker at
+ * BEGIN. -EIO when it was no file's fault, or negative errno. */
 int workers_again(struct workers *workers, size_t worker, size_t begin);
 /* Takes them in; false when one of them did not end well. */
 bool workers_end(struct workers *workers);

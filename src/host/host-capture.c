@@ -106,7 +106,7 @@ static const struct record *find(struct host *host, const char *question, const 
 	return NULL;
 }
 
-/* The record of a question, or the error that it holds; -ENOMSG: nobody asked it. */
+/* The record of a question, or the error that it holds; -ENOMSG: it was not asked. */
 static int answer(struct host *host, const char *question, const char *path,
 		  struct json_object **json)
 {

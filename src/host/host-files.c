@@ -6,6 +6,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -137,7 +138,8 @@ static bool is_there(bool *there, const char *path)
 	return *there;
 }
 
-/* Where nobody mounted the kernel's own folders, as in a chroot, what is missing there says as little. */
+/* Where the kernel's own folders are not mounted, as in a chroot, what is missing there says as
+ * little. */
 static bool live_has_area(struct host *host, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) == 0)
@@ -282,6 +284,31 @@ int files_open_kmsg(struct host *host)
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != KMSG_DEVICE)
 		return -ENXIO;
 	return reopen(host, "/dev/kmsg", there, 0);
+}
+
+/* syslog(2) */
+#define LOG_READ_ALL 3
+#define LOG_SIZE 10
+/* Each record gets its level and time in front, some 20 bytes. */
+#define LOG_TEXT_MAX (32 << 20)
+
+int files_read_kernel_log(struct text *text, size_t *whole_bytes)
+{
+	int size = klogctl(LOG_SIZE, NULL, 0), room, n;
+
+	if (size < 0)
+		return -errno;
+	room = size < LOG_TEXT_MAX / 2 ? 2 * size : LOG_TEXT_MAX;
+	text->data = malloc((size_t)room + 1);
+	if (!text->data)
+		return -ENOMEM;
+	n = klogctl(LOG_READ_ALL, text->data, room);
+	if (n < 0)
+		return -errno;
+	text->size = (size_t)n;
+	text->data[n] = '\0';
+	*whole_bytes = (size_t)size;
+	return 0;
 }
 
 /* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an

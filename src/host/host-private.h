@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-private.h - between host.c and its back ends; nobody else includes this. */
+/* host-private.h - between host.c and its back ends; for these files only. */
 #ifndef HOST_PRIVATE_H
 #define HOST_PRIVATE_H
 
@@ -38,7 +38,7 @@ struct host {
 	const char *directory;	      /* tree: its name, borrowed */
 	uint64_t device, inode;	      /* tree: of that folder */
 	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
-	pid_t owner;		      /* 0: nobody has asked for it */
+	pid_t owner;		      /* 0: not asked for yet */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
 	size_t areas_count;
 	bool has_proc, has_sys; /* live: those that were found mounted */
@@ -61,6 +61,7 @@ const char *host_own_path(const struct host *host, const char *path, char other[
 extern const struct host_ops host_files_ops;
 int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
+int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */

@@ -36,7 +36,7 @@ struct recorder {
 	void *listed;	       /* of "path: what was replaced" */
 };
 
-/* A capture that lacks a line without a word would say that nobody asked. */
+/* A capture that lacks a line without a word would say that it was not asked. */
 static void lose_line(struct recorder *r)
 {
 	*r->error = -ENOMEM;
@@ -311,7 +311,7 @@ static void record_text(struct recorder *r, const char *question, const char *pa
 	k = keeping(r, path, out);
 	known = keep_text(&k, path, text_span(text));
 	memory_need(fclose(out) == 0 ? kept : NULL);
-	/* What nobody said is needed stays here, as if it had not been asked for. */
+	/* What was not requested stays here, as if it had not been asked for. */
 	if (!known)
 		list(r, SPAN("the whole file"), NULL);
 	record = known ? begin(r, question, path, rc) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host-resolve.c - paths inside a tree. An absolute link, a ".." or a chain of links in a tree that
- * somebody else made must never reach this machine's own files: the kernel's RESOLVE_IN_ROOT sees
- * to it, and a walk of one component at a time where there is no openat2 (before 5.6, or under a
+ * host-resolve.c - paths inside a tree. An absolute link, a ".." or a chain of links in an
+ * untrusted tree must never reach this machine's own files: the kernel's RESOLVE_IN_ROOT ensures
+ * this, and a walk of one component at a time where there is no openat2 (before 5.6, or under a
  * seccomp filter that does not know it).
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ struct walk {
 	unsigned int links;
 	bool distrust; /* links of others in the last place */
 	char rest[PATH_MAX];
-	char *exposed; /* of root_walk(); NULL: nobody asks */
+	char *exposed; /* of root_walk(); NULL: not needed */
 	bool magic;    /* links of procfs may lead out of the root: /proc/1/root */
 };
 

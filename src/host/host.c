@@ -114,9 +114,9 @@ static const struct error_text {
 	{ EACCES, "EACCES", "permission denied" },
 	{ EPERM, "EPERM", "not permitted" },
 	{ ENOENT, "ENOENT", "not there" },
-	{ ENODATA, "ENODATA", "not part of what was recorded" },
-	{ ENOMEDIUM, "ENOMEDIUM", "its folder was not recorded" },
-	{ EFBIG, "EFBIG", "larger than such a file can be" },
+	{ ENODATA, "ENODATA", "not in the recording" },
+	{ ENOMEDIUM, "ENOMEDIUM", "its folder is not in the recording" },
+	{ EFBIG, "EFBIG", "larger than a file of this kind can be" },
 	{ EINVAL, "EINVAL", "invalid argument" },
 	{ EIO, "EIO", "input/output error" },
 	{ ELOOP, "ELOOP", "too many symbolic links, or one of a user that is not followed" },
@@ -124,7 +124,7 @@ static const struct error_text {
 	{ ENOTDIR, "ENOTDIR", "not a folder" },
 	{ EISDIR, "EISDIR", "a folder, not a file" },
 	{ ENODEV, "ENODEV", "no such device" },
-	{ ENXIO, "ENXIO", "not a regular file, or one that does more when it is read" },
+	{ ENXIO, "ENXIO", "not a regular file, or a file with side effects when it is read" },
 	{ ENOMEM, "ENOMEM", "out of memory" },
 	{ ENOSYS, "ENOSYS", "not supported by this kernel" },
 	{ EOPNOTSUPP, "EOPNOTSUPP", "not supported" },
@@ -137,10 +137,10 @@ static const struct error_text {
 	{ ETIMEDOUT, "ETIMEDOUT", "timed out" },
 	{ EAGAIN, "EAGAIN", "would wait" },
 	{ ENAMETOOLONG, "ENAMETOOLONG", "name too long" },
-	{ EOVERFLOW, "EOVERFLOW", "more entries than such a folder can have" },
+	{ EOVERFLOW, "EOVERFLOW", "more entries than a folder of this kind can have" },
 	{ ESTALE, "ESTALE", "stale" },
 	{ EBUSY, "EBUSY", "busy" },
-	{ ENOTUNIQ, "ENOTUNIQ", "more than one answer" },
+	{ ENOTUNIQ, "ENOTUNIQ", "more than one value" },
 };
 
 static const struct error_text *find_error(int error)
@@ -446,6 +446,12 @@ int host_open_kmsg(struct host *host)
 	trace(host, "/dev/kmsg");
 	return answered(host, "/dev/kmsg",
 			host->kind == HOST_LIVE ? files_open_kmsg(host) : -ENODATA);
+}
+
+int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
+{
+	trace(host, "/dev/kmsg");
+	return host->kind == HOST_LIVE ? files_read_kernel_log(text, whole_bytes) : -ENODATA;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host.h - the one door to the machine that is looked at.
+ * host.h - the only way to read the machine that is checked.
  *
  * Three back ends answer the same questions: the live host, a tree of files (--root), and a capture
  * (--from), which holds what a recorder round one of the others wrote down. Paths are always those
@@ -8,11 +8,11 @@
  *
  * Errors are negative errno:
  *   -ENOENT    looked for, and not there
- *   -ENODATA   cannot be told: the tree has no such area, the capture has no such record
+ *   -ENODATA   not known: the tree has no such area, the capture has no such record
  *   -EFBIG     larger than the limit given
  *   others     as the kernel said
- * Whatever fails in a way that leaves something unknown, that is everything but -ENOENT, is told to
- * the gap function, so that a fact that stayed unknown can say why.
+ * Every error except -ENOENT leaves a fact unknown and goes to the gap function, which records the
+ * reason.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -66,9 +66,10 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
  * process can name it when this one hangs. */
 void host_leave_trace(struct host *host, char *where);
 
-/* While DISTRUST, files that are read are named by somebody else, as by a job's environment: a link in the last
- * place of a path that belongs to neither root nor the caller is not followed (-ELOOP), and what the kernel makes
- * up (procfs and its like) is not opened (-ENXIO), as reading it can act. */
+/* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment: a
+ * link in the last place of a path that belongs to neither root nor the caller is not followed
+ * (-ELOOP), and what the kernel makes up (procfs and its like) is not opened (-ENXIO), as reading
+ * it can act. */
 void host_distrust_names(struct host *host, bool distrust);
 
 /*
@@ -156,9 +157,12 @@ bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
-/* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it takes
- * nothing out of the log. -ENXIO when something else stands there, as in some containers. */
+/* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
+ * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
+/* The same log as one text, by one call: "<6>[   12.345678] MESSAGE" a line, from the last dmesg --clear on.
+ * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
+int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

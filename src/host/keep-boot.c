@@ -408,7 +408,7 @@ static void put_shell_command(struct keeping *k, struct span command)
 		keep_nothing(k, command);
 		return;
 	}
-	/* Where it stood, so that lines before it stay as many. */
+	/* Its position, so that the number of lines before it stays the same. */
 	keep_nothing(k, (struct span){ command.p, (size_t)(w.raw.p - command.p) });
 	keep_identifier(k, name);
 	fputs(append ? "+=" : "=", k->out);

@@ -38,6 +38,11 @@ static const struct {
 	const char *desc, *field;
 	void (*keep)(struct keeping *k, struct span text);
 } kept[] = {
+	{ "acknowledgement", "boot_id", keep_word },
+	/* Lines of the log, mostly; the same is left out of what they are compared with. */
+	{ "acknowledgement", "observed", keep_log },
+	{ "acknowledgement", "rule", keep_word },
+	{ "acknowledgement", "subject", keep_path_or_word },
 	{ "boot_entry", "cmdline", keep_arguments },
 	{ "boot_entry", "file", keep_path },
 	{ "boot_entry", "id", keep_entry_name },
@@ -181,7 +186,7 @@ static const struct {
 	{ "transaction", "kernels", keep_word },
 };
 
-/* Of a user the name is somebody's; of what services write only the lines that are known are kept. */
+/* User names are private; of the lines of services only those that are known are kept. */
 static bool put_private(struct keeping *k, const char *desc, const char *field,
 			struct json_object *object, struct span text)
 {

@@ -55,7 +55,7 @@ void keep_fields(struct keeping *k, struct span text, const char *const *names)
 
 /* ---- what the kernel says ---- */
 
-/* nvidia 1 0 - Live 0xffffffffc0500000: where it lies is nobody's business. */
+/* nvidia 1 0 - Live 0xffffffffc0500000: the address is not kept. */
 void keep_modules(struct keeping *k, struct span text)
 {
 	keep_as_it_is(k, text);
@@ -120,7 +120,7 @@ void keep_mounts(struct keeping *k, struct span text)
 	each_line(k, text, put_mount, NULL);
 }
 
-/* The names of containers, pods, jobs and users are somebody's; what runs them is not. */
+/* The names of containers, pods, jobs and users are private; the name of the runtime is not. */
 static void put_cgroup_part(struct keeping *k, struct span part)
 {
 	static const char *const parts[] = {
@@ -555,7 +555,7 @@ void keep_loader(struct keeping *k, struct span text)
 	each_line(k, text, put_loader_line, NULL);
 }
 
-/* Four bytes, then UTF-16: what is not ASCII is read by nobody. */
+/* Four bytes, then UTF-16: bytes that are not ASCII are not needed. */
 void keep_efi_variable(struct keeping *k, struct span text)
 {
 	_cleanup_free_ char *ascii = malloc(text.n + 1), *kept = NULL;

@@ -5,7 +5,8 @@
 
 #include "host/keep-words.h"
 
-/* Serial numbers, names of programs, whatever has too many digits to be anything but a number of somebody's. */
+/* Serial numbers, names of programs, whatever has too many digits to be anything but a serial
+ * number. */
 void keep_log(struct keeping *k, struct span line)
 {
 	struct span rest = line;
@@ -60,7 +61,8 @@ static void put_export(struct keeping *k, struct span source)
 	}
 }
 
-/* A device of this machine, a file system without one; a server and what it exports are somebody's. */
+/* A device of this machine, a file system without one; a server's name and its exports are
+ * private. */
 void keep_mount_source(struct keeping *k, struct span source)
 {
 	static const char *const devices[] = {

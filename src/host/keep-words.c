@@ -487,7 +487,7 @@ static bool takes_text(struct span command)
 	return keep_has(commands, command);
 }
 
-/* Lines of other modules decide nothing, and are somebody's own. */
+/* Lines of other modules are not needed, and are private. */
 static void put_modprobe_line(struct keeping *k, struct span line)
 {
 	struct keep_words w = { .rest = line, .blanks = " \t", .quotes = "", .backslash = true };

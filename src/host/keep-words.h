@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-words.h - between the files that take texts of words apart; nobody else includes this. */
+/* keep-words.h - between the files that take texts of words apart; for these files only. */
 #ifndef KEEP_WORDS_H
 #define KEEP_WORDS_H
 

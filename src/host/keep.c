@@ -59,7 +59,7 @@ FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION
 FIELDS(static, ufw, "ENABLED")
 FIELDS(static, uevent, "DRIVER", "PCI_*", "MODALIAS")
 
-/* Soft RDMA is told by it; of hardware it has the host's name. */
+/* It identifies soft RDMA; for hardware it holds the host's name. */
 static void keep_node_description(struct keeping *k, struct span text)
 {
 	if (span_is(span_trim(text), "Software iWARP stack"))
@@ -143,6 +143,8 @@ static const struct {
 	{ "/sys/kernel/security/lockdown", keep_plain_text },
 	{ "/sys/module/*/*", keep_plain_text },
 	{ "/sys/module/*/parameters/*", keep_plain_text },
+	{ "/run/host/container-manager", keep_plain_text },
+	{ "/run/systemd/container", keep_plain_text },
 	{ "/boot/loader/entries/*", keep_bls },
 	{ "/boot/efi/loader/entries/*", keep_bls },
 	{ "/efi/loader/entries/*", keep_bls },
@@ -209,7 +211,7 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 
 /* ---- words ---- */
 
-/* That stand in these files, in paths, in logs, beside the words of the list's own paths. */
+/* That are in these files, in paths, in logs, beside the words of the list's own paths. */
 static const char *const words[] = {
 	"alias",    "amd64",	  "arm64",	 "blacklist",  "block",	    "bus",	"chosen",
 	"command",  "core",	  "cpu",	 "cuda",       "debian",    "depends",	"devices",

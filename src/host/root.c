@@ -31,12 +31,12 @@ const char *folder_exposed(int fd, const struct stat *st)
 	if (!is_ours(st->st_uid))
 		return "does not belong to root";
 	if (st->st_mode & S_IWOTH)
-		return "can be written to by everyone";
+		return "can be written to by all users";
 	if (!(st->st_mode & S_IWGRP))
 		return NULL;
 	if (st->st_gid != 0 && st->st_gid != getegid())
 		return "can be written to by a group";
-	return has_acl(fd) ? "can be written to by others through its ACL" : NULL;
+	return has_acl(fd) ? "can be written to by other users through its ACL" : NULL;
 }
 
 static const char *name_of(int fd, char path[PATH_MAX])
@@ -52,7 +52,7 @@ static const char *name_of(int fd, char path[PATH_MAX])
 	return path;
 }
 
-/* In a sticky folder of root's, as /tmp is, nobody else can rename or remove what is root's. */
+/* In a sticky folder of root's, as /tmp is, other users cannot rename or remove root's files. */
 void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY])
 {
 	char path[PATH_MAX];
@@ -60,7 +60,8 @@ void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY])
 	struct stat st;
 
 	if (fstat(folder, &st) < 0) {
-		snprintf(exposed, ROOT_WHY, "%.150s cannot be looked at", name_of(folder, path));
+		snprintf(exposed, ROOT_WHY, "the attributes of %.150s cannot be read",
+			 name_of(folder, path));
 		return;
 	}
 	why = folder_exposed(folder, &st);
@@ -78,7 +79,8 @@ static void check_ancestors(const struct root *root, char exposed[ROOT_WHY])
 	for (int i = 0; i < ANCESTORS_MAX && fd >= 0 && !*exposed; i++) {
 		above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (above < 0 || fstat(fd, &st) < 0 || fstat(above, &parent) < 0)
-			snprintf(exposed, ROOT_WHY, "a folder above it cannot be looked at: %s",
+			snprintf(exposed, ROOT_WHY,
+				 "the attributes of a folder above it cannot be read: %s",
 				 strerror(errno));
 		close(fd);
 		fd = above;

@@ -94,7 +94,7 @@ static int open_level(struct walk *w, bool mapping)
 	if (w->depth == DEPTH_MAX)
 		return -EBADMSG;
 	w->levels[w->depth] = (struct level){ .mapping = mapping };
-	/* A sequence, and what is in it, goes by the name of the key that it is the value of. */
+	/* A sequence, and what is in it, has the name of the key whose value it is. */
 	if (above && !mapping)
 		copy(w->levels[w->depth].key, KEY_BYTES, span_of(above->key));
 	w->depth++;

@@ -137,7 +137,7 @@ struct expansion {
 	void *user;
 };
 
-/* 1: no more is wanted. */
+/* 1: stop. */
 static int give(struct expansion *e, uint64_t number, int width, bool numbered)
 {
 	char name[HOSTLIST_NAME_MAX], digits[24] = "";

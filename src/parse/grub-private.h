@@ -15,7 +15,7 @@
 #define GRUB_WORK_BYTES (64u << 20) /* address space; only pages that are used cost memory */
 #define GRUB_WORK_MAX (24u << 20)   /* bytes that a script may use */
 
-/* Stands in values and words for what is not known. */
+/* Marks an unknown part of a value or word. */
 #define GRUB_UNKNOWN '\1'
 #define GRUB_UNKNOWN_TEXT "\1"
 
@@ -45,7 +45,7 @@ struct grub_scope {
 struct grub_args {
 	size_t count;
 	const char *items[GRUB_WORDS_MAX];
-	struct grub_node *block; /* of the last word */
+	struct grub_node *block; /* of the word read last */
 	bool has_block;
 };
 
@@ -99,7 +99,7 @@ enum grub_truth grub_run_text(struct grub_run *run, struct span text);
 enum grub_truth grub_run_file(struct grub_run *run, const char *path);
 /* TEXT as the content of PATH. */
 enum grub_truth grub_run_in_place(struct grub_run *run, const char *path, struct span text);
-/* What the level's menu is cannot be told. */
+/* The level's menu is not known. */
 void grub_lose(struct grub_run *run, const char *why);
 
 /* grub-commands.c: false when there is no command of that name. */

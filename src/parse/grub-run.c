@@ -85,7 +85,7 @@ static enum grub_truth run_command(struct grub_run *run, const struct grub_node 
 	enum grub_truth truth;
 	bool negate;
 
-	/* Words that come to nothing leave everything as it was. */
+	/* A command without words changes nothing. */
 	if (!grub_expand(run, node->words, &args) || run->stopped)
 		return GRUB_YES;
 	negate = strcmp(args.items[0], "!") == 0;
@@ -134,7 +134,7 @@ static enum grub_truth run_if(struct grub_run *run, const struct grub_node *node
 	return node->other ? grub_run_list(run, node->other) : GRUB_YES;
 }
 
-/* After a turn of a loop: is there another one? */
+/* After one iteration of a loop: does it continue? */
 static bool next_turn(struct grub_run *run)
 {
 	if (run->breaks == 1 && run->go_on)

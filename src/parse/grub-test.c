@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grub-test.c - the commands "test" and "[": commands/test.c. Unlike a shell's, it goes from left to
- * right: "-a" says nothing, since one test after another means both, and "-o" begins anew.
+ * grub-test.c - the commands "test" and "[": commands/test.c. Unlike a shell's, it goes from left
+ * to right: "-a" says nothing, since one test after another means both, and "-o" starts a new
+ * group.
  */
 #include "parse/grub-private.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-words.c - variables of grub.cfg, and what its words come to: script/execute.c, script/argv.c. */
+/* grub-words.c - variables of grub.cfg, and the expansion of its words: script/execute.c,
+ * script/argv.c. */
 #include "parse/grub-private.h"
 
 #include <ctype.h>

@@ -218,8 +218,8 @@ static const char *fill_in(struct grub_run *run, const char *text)
 	return done;
 }
 
-/* Then the entry is a script, with the rest of what stands in its file. What is wrong in it is found when
- * it is started. */
+/* Then the entry is a script, with the rest of its file. What is wrong in it is found when it is
+ * started. */
 void grub_add_bls(struct grub_run *run, const struct bls_entry *bls)
 {
 	const char *options = bls->options ? bls->options
@@ -415,7 +415,7 @@ static void run_entry(struct grub_run *run, struct grub_draft *d, const char *pa
 	run->vars = before;
 }
 
-/* ENTRIES, of the menu or of a submenu, get what the drafts of LEVEL come to. STARTED: GRUB comes by
+/* ENTRIES, of the menu or of a submenu, get the result of LEVEL's drafts. STARTED: GRUB comes by
  * this menu. */
 static void finish_level(struct grub_run *run, struct grub_level *level, void *entries,
 			 const char *path, bool started)

@@ -50,8 +50,8 @@ struct grub_entry {
 	const char *kernel; /* path as GRUB has it; NULL: starts no Linux kernel */
 	const char
 		*initrd; /* of several the one named like the kernel, else the last; NULL: none */
-	const char *cmdline; /* without BOOT_IMAGE; NULL with a kernel: it cannot be told */
-	const char *release; /* of a BLS entry: its version */
+	const char *cmdline;		 /* without BOOT_IMAGE; NULL with a kernel: not known */
+	const char *release;		 /* of a BLS entry: its version */
 	LIST(struct grub_entry) entries; /* of a submenu */
 };
 

@@ -50,13 +50,12 @@ static size_t bracketed(struct span s)
 	return end < s.n && end < TIME_MAX ? end + 1 : 0;
 }
 
-/* "[   12.345678]": seconds and microseconds since the boot. */
-static bool read_time(struct span brackets, uint64_t *time_us)
+bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us)
 {
-	struct span seconds, micros = { brackets.p + 1, brackets.n - 2 };
+	struct span seconds, micros = { line->time.p + 1, line->time.n - 2 };
 	uint64_t s, us;
 
-	if (!span_cut(&micros, '.', &seconds) || micros.n != 6 ||
+	if (line->time.n < 2 || !span_cut(&micros, '.', &seconds) || micros.n != 6 ||
 	    span_u64(span_trim(seconds), 10, &s) || span_u64(micros, 10, &us) ||
 	    s > UINT64_MAX / 2000000)
 		return false;
@@ -71,7 +70,7 @@ static struct span after_time(struct span s, struct kmsg_line *out)
 
 	if (!n)
 		return s;
-	out->timed = read_time((struct span){ s.p, n }, &out->time_us);
+	out->time = (struct span){ s.p, n };
 	s = from(s, n);
 	if (s.n > 2 && s.p[0] == '[' && (strchr(" TC", s.p[1]) != NULL))
 		s = from(s, bracketed(s));
@@ -209,27 +208,6 @@ static bool number_after_bracket(struct span message, uint64_t *number)
 	return span_u64((struct span){ digits.p, n }, 10, number) == 0;
 }
 
-/* dev_err() and its like begin with the driver's name and the device's. */
-static bool begins_with_device(struct span message)
-{
-	size_t n = span_find(message, ' ');
-	char bdf[KMSG_BDF_MAX];
-
-	if (n == message.n || n >= MODULE_NAME_MAX)
-		return false;
-	message = from(message, n + 1);
-	n = span_find(message, ' ');
-	if (n == message.n || n >= KMSG_BDF_MAX || message.p[n - (n > 0)] != ':')
-		return false;
-	message.n = n;
-	return kmsg_bdf_next(&message, bdf);
-}
-
-struct kmsg_message kmsg_message_of(struct span text)
-{
-	return (struct kmsg_message){ text, module_before(text), begins_with_device(text) };
-}
-
 bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
 		  uint64_t *number)
 {
@@ -250,7 +228,9 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 	return pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number);
 }
 
-#define ANYWHERE 256 /* the chain of those that do not say how a message begins */
+/* The chains of those that do not say how a message begins. */
+#define OF_MODULE 256
+#define OF_DEVICE 257
 
 void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count)
 {
@@ -258,7 +238,8 @@ void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patte
 	/* From the last one, so that each chain has them in their order. */
 	for (size_t i = count; i-- > 0;) {
 		const char *start = patterns[i].start;
-		uint8_t *head = &index->heads[start ? (unsigned char)*start : ANYWHERE];
+		unsigned int anywhere = patterns[i].kind == KMSG_OF_DEVICE ? OF_DEVICE : OF_MODULE;
+		uint8_t *head = &index->heads[start ? (unsigned char)*start : anywhere];
 
 		index->next[i] = *head;
 		*head = (uint8_t)(i + 1);
@@ -269,18 +250,23 @@ const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
 					   const struct kmsg_message *message, uint64_t *number)
 {
 	unsigned char first = message->text.n ? (unsigned char)message->text.p[0] : 0;
-	uint8_t a = index->heads[first];
-	uint8_t b = message->module.n || message->of_device ? index->heads[ANYWHERE] : 0;
+	uint8_t chains[] = { index->heads[first], message->module.n ? index->heads[OF_MODULE] : 0,
+			     message->of_device ? index->heads[OF_DEVICE] : 0 };
 
-	while (a || b) {
-		uint8_t *lower = !b || (a && a < b) ? &a : &b;
-		const struct kmsg_pattern *pattern = &index->patterns[*lower - 1];
+	for (;;) {
+		const struct kmsg_pattern *pattern;
+		uint8_t *lowest = NULL;
 
+		for (size_t i = 0; i < 3; i++)
+			if (chains[i] && (!lowest || chains[i] < *lowest))
+				lowest = &chains[i];
+		if (!lowest)
+			return NULL;
+		pattern = &index->patterns[*lowest - 1];
 		if (kmsg_matches(pattern, message, number))
 			return pattern;
-		*lower = index->next[*lower - 1];
+		*lowest = index->next[*lowest - 1];
 	}
-	return NULL;
 }
 
 /* ---- PCI functions ---- */
@@ -316,8 +302,8 @@ static bool cut_domain(struct span *s, unsigned int *domain)
 	return n >= 4 && n <= 8 && cut_hex(s, n, ':', domain);
 }
 
-/* A function at the very beginning of S. */
-static bool cut_bdf(struct span *s, bool after_pci, char bdf[KMSG_BDF_MAX])
+/* A function at the very beginning of S; BDF may be NULL. */
+static bool cut_bdf(struct span *s, bool after_pci, char *bdf)
 {
 	unsigned int domain, bus, slot, function = 0;
 	struct span at = *s;
@@ -334,7 +320,8 @@ static bool cut_bdf(struct span *s, bool after_pci, char bdf[KMSG_BDF_MAX])
 	/* A domain is an int of the kernel's: beyond that, the digits are of something else. */
 	if (slot > 0x1f || domain > INT32_MAX)
 		return false;
-	snprintf(bdf, KMSG_BDF_MAX, "%04x:%02x:%02x.%u", domain, bus, slot, function);
+	if (bdf)
+		snprintf(bdf, KMSG_BDF_MAX, "%04x:%02x:%02x.%u", domain, bus, slot, function);
 	*s = at;
 	return true;
 }
@@ -361,4 +348,22 @@ bool kmsg_bdf_next(struct span *rest, char bdf[KMSG_BDF_MAX])
 		*rest = from(*rest, 1);
 	}
 	return false;
+}
+
+/* ---- a message ---- */
+
+/* dev_err() and its like begin with the driver's name and the device's: "nvidia 0000:1b:00.0: ...". */
+static bool begins_with_device(struct span message)
+{
+	size_t n = span_find(message, ' ');
+
+	if (n >= MODULE_NAME_MAX || message.n < n + 2 || !isxdigit((unsigned char)message.p[n + 1]))
+		return false;
+	message = from(message, n + 1);
+	return cut_bdf(&message, false, NULL) && span_starts(message, ": ");
+}
+
+struct kmsg_message kmsg_message_of(struct span text)
+{
+	return (struct kmsg_message){ text, module_before(text), begins_with_device(text) };
 }

@@ -33,14 +33,15 @@ struct kmsg_line {
 	struct span text; /* with its time in brackets, where it has one */
 	struct span message;
 	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
-	bool timed; /* the time since the boot is in the line */
-	uint64_t time_us;
+	struct span time;  /* as the line has it, in brackets */
 	int level;	   /* of dmesg --raw; KMSG_LEVEL_NONE: not said */
 	uint64_t clock_us; /* Unix time that a syslog daemon wrote in ISO 8601, or 0 */
 };
 
 /* False for a line that is not the kernel's. */
 bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out);
+/* The time since the boot; false: the line does not say it. */
+bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
 /* The first thing that every kernel says. */
 bool kmsg_is_banner(struct span message);
 
@@ -75,7 +76,7 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 struct kmsg_index {
 	const struct kmsg_pattern *patterns;
 	size_t count;
-	uint8_t heads[256 + 1]; /* of chains; 0: none, else one more than the pattern's number */
+	uint8_t heads[256 + 2]; /* of chains; 0: none, else one more than the pattern's number */
 	uint8_t next[KMSG_PATTERNS_MAX];
 };
 

@@ -30,8 +30,8 @@ static bool is_entry(struct span s)
 	return true;
 }
 
-/* Keys that end like the one that is looked for. What another such key is cannot be told from a
- * version whose first byte follows text of another section without a NUL between them. */
+/* Keys that end like the one that is looked for. Another such key looks the same as a version whose
+ * first byte follows text of another section without a NUL between them. */
 static bool is_other_version(struct span key)
 {
 	return span_ends(key, "version") && !span_is(key, "srcversion") &&

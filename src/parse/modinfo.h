@@ -28,7 +28,7 @@ struct modinfo_scan {
 };
 
 void modinfo_begin(struct modinfo_scan *scan);
-/* False when no more is wanted. */
+/* False when no more bytes are needed. */
 bool modinfo_feed(struct modinfo_scan *scan, struct span block);
 /* After the last block: true when it was a module's, and its version is known or known to be none.
  */

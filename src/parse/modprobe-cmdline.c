@@ -11,8 +11,8 @@
 
 /* ---- module.parameter=value: libkmod-config.c kmod_config_parse_kcmdline() ----
  *
- * kmod has its own idea of words here. A quote may open a word or stand in its value; anywhere
- * else, and at a second dot in the name, the word is passed over. */
+ * kmod has its own idea of words here. A quote may open a word or be in its value; anywhere else,
+ * and at a second dot in the name, the word is passed over. */
 
 enum state { WORD_IGNORED, WORD_MODULE, WORD_PARAM, WORD_VALUE };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-lost.c - what a file says that another one of its name masks. A site's nvidia.conf often
- * takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting it. */
+/* modprobe-lost.c - the settings of a file that is masked by a file of the same name. A site's
+ * nvidia.conf often takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting
+ * it. */
 #include "parse/modprobe-private.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ const char *const modules_of_interest[] = {
 static bool is_one_of(const char *name, const char *const *list)
 {
 	for (; *list; list++)
-		if (strcmp(name, *list) == 0)
+		if (*name == **list && strcmp(name, *list) == 0)
 			return true;
 	return false;
 }

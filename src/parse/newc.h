@@ -39,12 +39,13 @@ void newc_begin(struct newc *newc, const struct newc_source *source);
 
 /*
  * Goes to the first header: past zero bytes, which may stand between archives. 1 when there is one,
- * 0 at the end of the source, -EBADMSG when something else stands there.
+ * 0 at the end of the source, -EBADMSG when something else follows.
  */
 int newc_find(struct newc *newc);
 
-/* The next entry. 1; 0 at the end of the archive, after which newc_find() looks for another one;
- * -ENODATA when the bytes end before the archive does, -EBADMSG when they are no header. */
+/* The next entry. 1; 0 at the end of the archive, after which newc_find() looks for the next
+ * archive; -ENODATA when the bytes end before the archive does, -EBADMSG when they are no
+ * header. */
 int newc_next(struct newc *newc, struct newc_entry *entry);
 
 /* The next bytes of the entry's body, valid until the next call: 1, 0 at its end, negative errno.

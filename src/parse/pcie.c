@@ -101,8 +101,8 @@ void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limi
 		base |= (uint64_t)base_upper << 32;
 		limit |= (uint64_t)limit_upper << 32;
 	}
-	/* Registers that read zero, because the bridge has no such window or nobody set it, would
-	 * spell a window at address 0, where no device can be. */
+	/* Registers that read zero, because the bridge has no such window or it was never set,
+	 * would spell a window at address 0, where no device can be. */
 	if (base == 0 || limit < base)
 		base = 0;
 	*start = base;

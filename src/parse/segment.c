@@ -154,7 +154,7 @@ enum end_state {
 	END_BLOCK,
 	END_TAIL,
 	END_FOOTER, /* xz: looks for it in every place */
-	END_NONE,   /* cannot be told */
+	END_NONE,   /* not known */
 };
 
 static void want(struct segment_end *end, enum end_state state, uint64_t pass, size_t n)

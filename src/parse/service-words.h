@@ -16,7 +16,7 @@ struct service_word {
 
 /* NULL: LINE, of UNIT, is none of them. */
 const struct service_word *service_word_find(const char *unit, const char *line);
-/* Is a line one of them, whoever wrote it, or one of systemd's about how a service ended? */
+/* Is a line one of them, from any program, or one of systemd's about how a service ended? */
 bool service_word_is_known(struct span line);
 
 #endif

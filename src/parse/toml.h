@@ -12,7 +12,7 @@
 bool toml_string_next(struct span *value, struct span *string);
 /* Is the value true or false? */
 bool toml_bool(struct span value, bool *out);
-/* Does a list that begins on this line end on another one? */
+/* Does a list that begins on this line end on a later line? */
 bool toml_goes_on(struct span value);
 /* The last part of a table's name or key: nvidia of plugins."io.containerd.grpc.v1.cri".runtimes.nvidia, and
  * what is before it. */

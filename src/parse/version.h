@@ -65,7 +65,7 @@ bool version_mark_feed(struct version_mark *mark, struct span bytes);
 
 /* dpkg's status file, a line at a time. */
 struct version_dpkg {
-	char package[64]; /* of this stanza; empty: none of those that are wanted */
+	char package[64]; /* of this stanza; empty: not one of the packages that are read */
 	bool installed;
 	char version[64];
 };

@@ -22,7 +22,9 @@ struct reading {
 	const char *pattern; /* default of loader.conf */
 	bool any;	     /* a loader.conf, an entry or an image */
 	bool grub;	     /* entries are GRUB's, whose own menu is not there */
-	bool lost;    /* the entry that was started last is the next one, and nobody says which */
+	/* the entry that was started last is the next one, and which one that is, is not
+	 * recorded */
+	bool lost;
 	bool unknown; /* something could not be read */
 };
 
@@ -329,8 +331,8 @@ bool boot_read_systemd(struct probe_context *ctx)
 	}
 	if (!r.any)
 		return false;
-	/* A copy without grub.cfg, which only root may read: what the variables in the entries stand for
-	 * and which one is started stands there. */
+	/* A copy without grub.cfg, which only root may read: what the variables in the entries
+	 * stand for and which one is started are there. */
 	if (r.grub) {
 		ctx->node->boot.loader = fact_enum(BOOT_GRUB_BLS);
 		host_gap_note(ctx->host, "/boot/grub2/grub.cfg", -ENODATA,

@@ -35,8 +35,8 @@ static void read_menu(struct probe_context *ctx)
 }
 
 /* Debian and Ubuntu: update-notifier-common and others make the file (also named /var/run, which is
- * the same folder wherever systemd runs); SUSE: libzypp's plugin. Elsewhere nobody says, and no
- * file says nothing. */
+ * the same folder wherever systemd runs); SUSE: libzypp's plugin. Elsewhere this is not recorded,
+ * and a missing file means nothing. */
 static void read_reboot_required(struct probe_context *ctx)
 {
 	static const char *const files[] = { "/run/reboot-required", "/run/reboot-needed" };

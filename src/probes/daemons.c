@@ -140,7 +140,7 @@ static bool syslog_text(void *user, struct span line)
 
 	if (!syslog_line_parse(line, &parsed))
 		return true;
-	/* What stands before the last boot is of another one. */
+	/* Lines before the last boot belong to an earlier boot. */
 	if (span_is(parsed.ident, "kernel") && span_search(parsed.text, "Linux version "))
 		m->count = 0;
 	systemd = span_is(parsed.ident, "systemd");
@@ -330,7 +330,8 @@ static int has_gpu_open(struct host *host, uint64_t pid)
 	return rc;
 }
 
-/* nvidia-persistenced is there to hold the GPUs, unless it is told not to; a copy need not have its files. */
+/* nvidia-persistenced is there to hold the GPUs, unless it is configured otherwise; a copy need not
+ * have its files. */
 static bool is_for_holding(struct host *host, uint64_t pid, const char *comm)
 {
 	_cleanup_text_ struct text text = { 0 };

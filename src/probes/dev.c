@@ -66,8 +66,8 @@ static int kind_of(mode_t mode)
 	}
 }
 
-/* A node that cannot be looked at stays, with its kind unknown: it is there. A link that leads to
- * nothing is told as a link. */
+/* A node that cannot be looked at stays, with its kind unknown: it is there. A dangling link is
+ * reported as a link. */
 static void add_node(struct probe_context *ctx, const char *folder, const char *name)
 {
 	struct device_node *node = LIST_ADD(ctx->arena, &ctx->node->dev.nodes);

@@ -2,7 +2,7 @@
 /*
  * driver.c - the NVIDIA driver that is loaded, from /proc/driver/nvidia. Its module parameters have
  * permission 0, so /sys/module/nvidia/parameters does not exist and the params file is the only
- * view of what runs (open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c).
+ * view of the running values (open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c).
  */
 #include "parse/nvidia.h"
 #include "probes/probe.h"

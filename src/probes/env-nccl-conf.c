@@ -108,7 +108,7 @@ static int find_home_listed(struct host *host, struct arena *arena, struct fact_
 	return rc == -ENODATA || rc == -ENOENT ? 0 : rc;
 }
 
-/* A copy of a node has nobody's home. */
+/* A copy of a node has no user's home. */
 static int read_home(struct host *host, const char *home, struct text *text)
 {
 	char path[PATH_MAX];
@@ -127,9 +127,9 @@ static bool is_same(const struct text *a, const struct text *b)
 }
 
 /*
- * NCCL finds its user's home in passwd before 2.30, and by HOME since (src/misc/param.cc, userHomeDir()).
- * Where both lead to the same lines, or to no file, all releases agree; else it cannot be told here which
- * of the two counts.
+ * NCCL finds its user's home in passwd before 2.30, and by HOME since (src/misc/param.cc,
+ * userHomeDir()). Where both lead to the same lines, or to no file, all releases agree; else it is
+ * not known which of the two counts.
  */
 static int read_agreed(struct host *host, const char *told, const char *listed, struct text *text)
 {

@@ -46,8 +46,8 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 			      "no Uid or CapEff line");
 }
 
-/* A process that nobody logged in for has -1 (proc(5)). Kernels without audit have no such file, and a copy may
- * lack it: then systemd's slice tells. */
+/* A process without a login has -1 (proc(5)). Kernels without audit have no such file, and a copy
+ * may lack it: then systemd's slice tells. */
 static void read_login(struct probe_context *ctx, const char *folder)
 {
 	struct fact_u64 *login = &ctx->node->env.login_uid;
@@ -206,7 +206,8 @@ static void read_maps(struct probe_context *ctx, const char *folder)
 /* NCCL: src/graph/topo.cc, ncclTopoGetSystem() */
 #define VIRTUAL_TOPOLOGY "/var/run/nvidia-topologyd/virtualTopology.xml"
 
-/* NULL: it cannot be told which. The environment stands over the files, the first of those over the second. */
+/* NULL: it is not known which. The environment overrides the files, the first of those over the
+ * second. */
 static const char *topology_path(const struct node *node)
 {
 	const char *path = node_env(node, "NCCL_TOPO_FILE");

@@ -14,7 +14,7 @@ enum item_kind {
 };
 
 struct contents_item {
-	const char *path; /* "/usr/lib/modprobe.d/x.conf": as it stands in the archive */
+	const char *path; /* "/usr/lib/modprobe.d/x.conf": as the archive has it */
 	enum item_kind kind;
 	bool module_name; /* it is called like a module that this program is about */
 	bool known;	  /* body or version has been read */

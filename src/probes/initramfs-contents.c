@@ -141,7 +141,7 @@ static bool is_wanted_module(const char *path)
 	return module_compressor(path) && modname_is_ours(span_of(contents_base_name(path)));
 }
 
-/* Files by which the generators can be told apart, and images that hide the rest in another one. */
+/* Files that identify the generator, and images that hold the rest inside another image. */
 static void note_marker(struct contents *c, const char *path)
 {
 	static const char *const markers[][2] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image-contents.h - what of an initramfs image is worth keeping while it streams by, and what it
- * comes to in the end.
+ * image-contents.h - what of an initramfs image is kept while it is read as a stream, and the facts
+ * made of it at the end.
  *
  * Kept are: every symbolic link; the bodies of small *.conf files, since a link in modprobe.d may
  * lead to any of them, and of small files with several hard links, since one name carries the body

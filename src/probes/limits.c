@@ -60,7 +60,7 @@ static void read_unit(struct host *host, struct arena *arena, const char *folder
 		unit->state = FACT_ABSENT;
 }
 
-/* The process that was asked about; without one, whoever asks. */
+/* The process named by --pid; without it, this process. */
 static void read_self(struct probe_context *ctx)
 {
 	struct process_limits *self = &ctx->node->limits.self;
@@ -258,18 +258,18 @@ static uint64_t parent_of(struct host *host, uint64_t pid)
 	return parent;
 }
 
-/* What started this process hands its limits to jobs as well: in a prolog that is slurmd. To look for
- * other launchers is to look at every process. Without one among the ancestors (somebody's shell)
- * nothing is known. */
+/* What started this process hands its limits to jobs as well: in a prolog that is slurmd. To look
+ * for other launchers is to look at every process. Without one among the ancestors (an interactive
+ * shell) nothing is known. */
 static void run_brief(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits;
 	struct launchers_found found = { .host = ctx->host, .arena = ctx->arena, .answer = limits };
 	uint64_t pid = (uint64_t)getppid();
 
+	read_shm(ctx);
 	if (host_kind(ctx->host) != HOST_LIVE)
 		return;
-	read_shm(ctx);
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		struct fact_str comm = { 0 };
 

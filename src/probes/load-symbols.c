@@ -423,7 +423,7 @@ static void check_import(const struct load_symbols *symbols, const struct load_f
 	} else if (!known) {
 		if (import->weak)
 			return;
-		/* Another module has it, which modprobe would not load. Somebody else may. */
+		/* A module that modprobe would not load has it. Another program may load that one. */
 		if (!symbols->source || symbol->owner || !all_needs_read(file))
 			fact->unchecked.value++;
 		else

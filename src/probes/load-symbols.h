@@ -3,8 +3,8 @@
  * load-symbols.h - which symbols some modules need, who offers them, and what the kernel would say of each
  * (kernel/module/main.c: simplify_symbols(), resolve_symbol(); version.c: check_version()).
  *
- * The kernel's own symbols come from Module.symvers. Without it, what its own modules need stands in: they were
- * built together with it, so what they need it has, with that version.
+ * The kernel's own symbols come from Module.symvers. Without it, the symbols that its own modules need are used: they were
+ * built together with the kernel, so it has those symbols in those versions.
  */
 #ifndef LOAD_SYMBOLS_H
 #define LOAD_SYMBOLS_H

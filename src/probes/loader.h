@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * loader.h - where the dynamic loader of the node would find a shared library (ld.so(8)): DT_RPATH and
- * DT_RUNPATH, LD_LIBRARY_PATH, ld.so.cache, its own folders. Without a cache the folders of ld.so.conf stand in.
- * Nothing is run. Live and trees; from a capture come the answers of those who asked.
+ * loader.h - where the dynamic loader of the node would find a shared library (ld.so(8)): DT_RPATH
+ * and DT_RUNPATH, LD_LIBRARY_PATH, ld.so.cache, its own folders. Without a cache the folders of
+ * ld.so.conf are searched. Nothing is run. Works live and on trees; a capture holds the answers of
+ * the recorded calls.
  */
 #ifndef LOADER_H
 #define LOADER_H

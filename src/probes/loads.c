@@ -22,7 +22,7 @@
 /* A line of modules.dep. */
 struct entry {
 	char name[MODULE_NAME_MAX];
-	const char *path; /* as it stands there */
+	const char *path; /* as modules.dep has it */
 	struct span needs;
 	struct load_file *file; /* NULL: not looked at */
 };

@@ -165,6 +165,8 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 	keep_of(scan, &found->modules, module, time_us, text);
 }
 
+#define LEVEL_WARNING 4 /* include/linux/kern_levels.h */
+
 /* What was found in a message. */
 struct match {
 	struct kmsg_message message;
@@ -179,8 +181,11 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 {
 	*m = (struct match){ .message = kmsg_message_of(message) };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
-	m->failed = log_failures_parse(&scan->failures, message, &m->failure);
-	m->unexplained = log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
+	/* No failure is printed as less than a warning, and most lines are less. */
+	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
+		    log_failures_parse(&scan->failures, message, &m->failure);
+	m->unexplained = !scan->brief &&
+			 log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
 			 !m->failed;
 	return m->pattern || m->failed || m->unexplained;
 }
@@ -203,6 +208,18 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct sp
 
 	if (match_message(scan, level, message, &m))
 		keep_match(scan, &m, time_us, level, text);
+}
+
+void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
+{
+	struct match m;
+	uint64_t time_us;
+
+	if (!match_message(scan, line->level, line->message, &m))
+		return;
+	if (!kmsg_line_time(line, &time_us))
+		time_us = LOG_NO_TIME;
+	keep_match(scan, &m, time_us, line->level, line->text);
 }
 
 /* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
@@ -291,5 +308,7 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
 	log_failures_end(&scan->failures, facts);
+	if (scan->brief)
+		return;
 	log_unexplained_end(&scan->unexplained, facts);
 }

@@ -31,6 +31,7 @@ struct spare;
 struct log_scan {
 	struct kmsg_index index;
 	struct arena *arena;
+	bool brief; /* without what no pattern is for */
 	LIST(struct log_found) found;
 	size_t subjects;
 	struct log_failures failures;
@@ -44,6 +45,8 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 /* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME, LEVEL KMSG_LEVEL_NONE. */
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message);
+/* The same of a line of dmesg(1). */
+void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
 /* The same, with the line as dmesg(1) prints it. */
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message);
 /* What was found so far belongs to an earlier boot. */

@@ -23,17 +23,23 @@
 #define KMSG_BUDGET_MS 500
 /* Of a longer log file the end is read. */
 #define LOG_FILE_MAX (64 << 20)
+#define LOG_BRIEF_MAX (4 << 20)
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
- * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c), gdrdrv.c and the kernel
- * (module/main.c, module/signing.c, params.c, iommu/, pci/setup-bus.c, pci/pcie/, mlx5/core/,
- * x86/mm/mem_encrypt.c).
+ * nv-dma.c, nvidia-peermem.c, uvm_pmm_gpu.c, kern_bus_tu102.c, kernel_gsp.c, nvlink_linux.c), gdrdrv.c and the kernel
+ * (module/main.c, module/signing.c, params.c, iommu/, pci/pci.c, pci/probe.c, pci/setup-bus.c, pci/pcie/,
+ * mlx5/core/, x86/mm/mem_encrypt.c).
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
 	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
+	/* What starts again: see query/log-age.c. The first thing that the driver says when it is
+	 * loaded. */
+	{ "driver-begins", "nvidia-nvlink: Nvlink Core is being initialized", { NULL }, KMSG_ANY },
+	{ "gpu-enumerated", "pci ", { ": [10de:", "] type 00 class 0x03" }, KMSG_OF_DEVICE },
+	{ "device-reset", NULL, { ": reset done" }, KMSG_OF_DEVICE },
 	{ "allow-peermapping", "NVRM:", { "allowPeermapping=0" }, KMSG_ANY },
 	{ "api-mismatch", "NVRM:", { "API mismatch" }, KMSG_ANY },
 	{ "bar-invalid", "NVRM:", { "assigned to your NVIDIA device is invalid" }, KMSG_ANY },
@@ -154,6 +160,52 @@ static int read_ring(struct host *host, struct log_scan *scan)
 	return count ? 0 : -ENODATA;
 }
 
+/* Texts of several lines, of which the first names the GPU: only records keep them together. */
+static bool wants_records(const struct log_facts *log)
+{
+	static const char *const patterns_of_many_lines[] = { "fallen-off-bus", "gpu-unsupported",
+							      "gpu-legacy", "bar-invalid" };
+
+	for_each(line, &log->lines)
+		for (size_t i = 0; i < 4; i++)
+			if (str_is(line->pattern, patterns_of_many_lines[i]))
+				return true;
+	return false;
+}
+
+/* "<6>[   12.345678] ...": eight levels, all of facility 0, which is the kernel. */
+static bool is_of_kernel(struct span line)
+{
+	return line.n > 3 && line.p[0] == '<' && line.p[2] == '>';
+}
+
+/* The ring buffer by one call, where reading it takes one for each record. 0, -EAGAIN where records
+ * have to be read after all, or why there is nothing. */
+static int read_at_once(struct host *host, struct log_scan *scan)
+{
+	_cleanup_text_ struct text text = { 0 };
+	bool complete = false, any = false;
+	struct span rest, line;
+	size_t whole = 0;
+	int rc = host_read_kernel_log(host, &text, &whole);
+
+	if (rc)
+		return rc;
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		struct kmsg_line parsed;
+
+		if (!is_of_kernel(line) || !kmsg_line_parse(line, false, &parsed))
+			continue;
+		complete |= !any && kmsg_is_banner(parsed.message);
+		any = true;
+		log_scan_line(scan, &parsed);
+	}
+	log_scan_end(scan, KMSG_DEVICE, complete);
+	/* A buffer that is not full and has no beginning was cleared for dmesg, and not for others. */
+	return wants_records(&scan->facts) || (!complete && text.size < whole / 2) ? -EAGAIN : 0;
+}
+
 /* ---- journals ---- */
 
 struct journal_scan {
@@ -197,6 +249,8 @@ struct log_file {
 	const char *path;
 	bool syslog;
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
+	off_t max;	  /* bytes that are read, from its end */
+	bool brief;	  /* as in struct log_scan */
 };
 
 struct file_scan {
@@ -208,8 +262,10 @@ struct file_scan {
 /* A syslog daemon may have left the clock's time alone in a line. */
 static uint64_t since_boot(const struct file_scan *f, const struct kmsg_line *line)
 {
-	if (line->timed)
-		return line->time_us;
+	uint64_t time_us;
+
+	if (kmsg_line_time(line, &time_us))
+		return time_us;
 	if (!line->clock_us || !f->file->boot_us || line->clock_us < f->file->boot_us)
 		return LOG_NO_TIME;
 	return line->clock_us - f->file->boot_us;
@@ -242,8 +298,9 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	if (fd < 0)
 		return fd;
 	log_scan_begin(&f.scan, patterns, PATTERNS, arena);
-	if (lseek(fd, 0, SEEK_END) > LOG_FILE_MAX)
-		lseek(fd, -(off_t)LOG_FILE_MAX, SEEK_END);
+	f.scan.brief = file->brief;
+	if (lseek(fd, 0, SEEK_END) > file->max)
+		lseek(fd, -file->max, SEEK_END);
 	else
 		lseek(fd, 0, SEEK_SET);
 	rc = lines_read(fd, file_line, &f);
@@ -255,10 +312,10 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 
 /* The first of them go on to be written; the output of dmesg is from whenever it was saved. */
 static const struct log_file files[] = {
-	{ "/var/log/kern.log", true, 0 },
-	{ "/var/log/messages", true, 0 }, /* RHEL, SUSE */
-	{ "/var/log/syslog", true, 0 },
-	{ "/var/log/dmesg", false, 0 },
+	{ "/var/log/kern.log", .syslog = true },
+	{ "/var/log/messages", .syslog = true }, /* RHEL, SUSE */
+	{ "/var/log/syslog", .syslog = true },
+	{ "/var/log/dmesg" },
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
 
@@ -267,6 +324,8 @@ static struct log_file file_of(const struct probe_context *ctx, size_t i)
 	const struct fact_u64 *boot = &ctx->node->os.boot_time_s;
 	struct log_file file = files[i];
 
+	file.brief = ctx->brief;
+	file.max = ctx->brief ? LOG_BRIEF_MAX : LOG_FILE_MAX;
 	if (is_known(*boot) && boot->value < UINT64_MAX / 1000000)
 		file.boot_us = boot->value * 1000000;
 	return file;
@@ -312,7 +371,7 @@ static int ask_log(struct host *host, void *facts, struct arena *arena, void *us
 		*answer = journal.facts;
 	else if (rc == 0)
 		*answer = ring.facts;
-	/* That there is no such device says nothing; that it may not be read is the answer. */
+	/* A missing device is no answer; a permission error is the answer. */
 	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
 }
 
@@ -339,7 +398,7 @@ static void run(struct probe_context *ctx)
 	struct log_facts *log = &ctx->node->log;
 	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, ctx);
 
-	/* Whoever may read neither ring buffer nor journal can still be allowed to read files. */
+	/* A user who can read neither ring buffer nor journal can still be allowed to read files. */
 	if (is_unknown(log->source))
 		read_files(ctx);
 	if (is_unknown(log->source))
@@ -350,9 +409,36 @@ static void run(struct probe_context *ctx)
 				: "not there, and no journal or log file of the kernel either");
 }
 
+/* In brief: no journal, whose library takes longer to open than all else takes. */
+static void run_brief(struct probe_context *ctx)
+{
+	struct log_facts *log = &ctx->node->log;
+	struct log_scan scan;
+	int rc;
+
+	if (host_kind(ctx->host) == HOST_TREE) {
+		read_files(ctx);
+		return;
+	}
+	log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
+	scan.brief = true;
+	rc = read_at_once(ctx->host, &scan);
+	if (rc) {
+		log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
+		scan.brief = true;
+		rc = read_ring(ctx->host, &scan);
+	}
+	if (rc == 0)
+		*log = scan.facts;
+	else
+		host_gap_note(ctx->host, KMSG_DEVICE, rc,
+			      rc == -EPERM || rc == -EACCES ? "may not be read" : "not there");
+}
+
 const struct probe probe_log = {
 	.name = "log",
 	.phase = 1,
 	PROBE_SECTION(log),
 	.run = run,
+	.brief = run_brief,
 };

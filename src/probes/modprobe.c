@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe.c - the modprobe.d files of the root file system and what they come to. What the copies
- * inside an initramfs say is in probes/initramfs.c. */
+/* modprobe.c - the modprobe.d files of the root file system and their combined result. The copies
+ * inside an initramfs are in probes/initramfs.c. */
 #include "parse/modprobe.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ static void add_softdeps(struct reading *r)
 	r->inputs.items[r->inputs.count - 1].mtime_s = fact_u64(stat.mtime_s);
 }
 
-/* What the parser leaves out is told here, where the host is. */
+/* Gaps for what the parser leaves out are recorded here, where the host handle is. */
 static void note_left_out(struct reading *r)
 {
 	size_t total = 0;

@@ -73,7 +73,7 @@ static int begin(struct module_info *info)
 	if (rc)
 		return rc;
 	/* No folder of modules: only files that are named by their descriptor are looked at, and
-	 * nothing of this machine's configuration is wanted. */
+	 * this machine's configuration is not read. */
 	info->ctx = lib.kmod_new("/dev/null", no_configuration);
 	if (!info->ctx)
 		return -ENOMEM;
@@ -158,7 +158,7 @@ static void add_info(struct module_file *file, struct arena *arena, const char *
 		add_parameter(file, arena, value);
 	if (strcmp(key, "parmtype") == 0)
 		add_type(file, arena, value);
-	/* Signed, by somebody whom this libkmod cannot tell. */
+	/* Signed, but this libkmod cannot read the signer. */
 	if (strcmp(key, "sig_id") == 0 && is_absent(file->signer))
 		file->signer.state = FACT_UNKNOWN;
 }

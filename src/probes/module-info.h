@@ -32,7 +32,7 @@ void module_info_close(struct module_info *info);
 /* All that a file says of itself, as libkmod gives it: for those who need more than the facts hold. */
 struct module_walk {
 	void (*info)(void *user, const char *key, const char *value);
-	/* CRC 0: the module has no version of it. WEAK: it does without the symbol. */
+	/* CRC 0: the module has no version of it. WEAK: it loads without the symbol. */
 	void (*import)(void *user, const char *symbol, uint64_t crc, bool weak);
 	void (*export)(void *user, const char *symbol, uint64_t crc);
 	void *user;

@@ -127,6 +127,10 @@ static void read_details(struct probe_context *ctx, struct module *module)
 	/* Of the others the driver's own files say it. */
 	if (!ctx->brief || strstr(name, "peer"))
 		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
+	/* The log, which was read before, asks whether HMM is off by now. */
+	if (ctx->brief && str_is(module->name, "nvidia_uvm") &&
+	    node_log(ctx->node, "uvm-hmm-failed"))
+		read_params(ctx, module);
 	if (ctx->brief)
 		return;
 	probe_str(ctx, &module->srcversion, SYS_MODULE "/%s/srcversion", name);
@@ -141,8 +145,8 @@ static void read_modules(struct probe_context *ctx)
 	int rc = read_loaded(ctx);
 	int sys = host_list(ctx->host, &names, SYS_MODULE);
 
-	/* A kernel without loadable modules has no such file. In a tree it may just not have been
-	 * copied, so somebody else has to vouch for the kernel. */
+	/* A kernel without loadable modules has no such file. In a tree the file may be missing
+	 * from the copy, so other evidence of the kernel is needed. */
 	if (rc == -ENOENT && sys == 0)
 		modules->loaded.state = FACT_KNOWN;
 	else if (rc == -ENOENT)
@@ -249,7 +253,7 @@ static void run(struct probe_context *ctx)
 	read_at_boot(ctx);
 }
 
-/* Options and what the next boot loads say nothing about what runs. */
+/* Options and what the next boot loads say nothing about the running kernel. */
 static void run_brief(struct probe_context *ctx)
 {
 	read_modules(ctx);

@@ -73,7 +73,7 @@ static bool is_display(const struct pci_device *d)
 	return d->class_id.value >> 16 == CLASS_DISPLAY;
 }
 
-/* RDMA devices of other makers are told by what they are the parent of. */
+/* RDMA devices of other vendors are found by their child devices. */
 static bool is_wanted(struct probe_context *ctx, const char *name, const struct pci_device *d)
 {
 	if (pci_is_gpu(d) || pci_is_nvswitch(d) || pci_is_mlx(d))
@@ -364,7 +364,7 @@ static void read_function(struct probe_context *ctx, struct pci_device *d)
 	const struct nic_model *nic = nic_model(d);
 	char target[PATH_MAX];
 
-	/* What runs is not powered down, nor is a bridge above it; mlx5_core never suspends. */
+	/* A device in use is not powered down, nor is a bridge above it; mlx5_core never suspends. */
 	if (!pci_is_bridge(d) && !str_is(d->driver, "mlx5_core")) {
 		probe_str(ctx, &d->runtime_status, PCI_DEVICES "/%s/power/runtime_status", bdf);
 		if (!str_is(d->runtime_status, "active"))
@@ -493,7 +493,7 @@ bool pci_brief_read(struct probe_context *ctx)
 		return false;
 	pci->devices.state = FACT_KNOWN;
 	pci->devices.items = s.devices;
-	/* Those that are wanted move up, in their order, into the places of those that are not. */
+	/* The needed ones move up, in their order, into the places of those that are not. */
 	for (size_t i = 0; i < names.count; i++) {
 		struct pci_device *d = &s.devices[pci->devices.count];
 

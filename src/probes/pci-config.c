@@ -403,7 +403,7 @@ static void read_config(struct reading *r)
 	uint32_t id, command, header;
 	bool bridge;
 
-	/* Names the file for whoever has to say where this hangs, and gives its size. */
+	/* Names the file for the parent, which reports where this process hangs, and gives its size. */
 	if (host_stat(r->host, &stat, PCI_DEVICES "/%s/config", d->bdf.value))
 		return;
 	if (stat.size < CONFIG_HEADER)

@@ -291,7 +291,7 @@ static void read_speed(struct probe_context *ctx, struct fact_u64 *fact, const s
 		*fact = known_unless_zero(pcie_speed_text(span_of(text.value)));
 }
 
-/* The kernel reads Link Status for whoever may not: an ordinary user, or a copy without it. */
+/* The kernel shows Link Status to users who cannot read the register, and in copies without it. */
 static void read_link_files(struct probe_context *ctx, struct pci_device *d)
 {
 	struct pci_link *link = &d->link;
@@ -299,7 +299,7 @@ static void read_link_files(struct probe_context *ctx, struct pci_device *d)
 	read_speed(ctx, &link->speed_mts, d, "current_link_speed");
 	read_speed(ctx, &link->speed_max_mts, d, "max_link_speed");
 	probe_u64(ctx, &link->width, DEVICES "/%s/current_link_width", d->bdf.value);
-	/* What the kernel makes of a register that nobody answered for. */
+	/* The value of a register of a device that does not answer. */
 	if (known_is(link->width, WIDTH_ONES))
 		link->width = (struct fact_u64){ 0 };
 	probe_u64(ctx, &link->width_max, DEVICES "/%s/max_link_width", d->bdf.value);
@@ -376,7 +376,7 @@ static void note_config(struct probe_context *ctx, const struct pci_device *d)
 	}
 }
 
-/* "(null)" where nobody wrote one (drivers/pci/pci-sysfs.c, driver_override_show()). */
+/* "(null)" if none was written (drivers/pci/pci-sysfs.c, driver_override_show()). */
 static void read_override(struct probe_context *ctx, struct pci_device *d)
 {
 	probe_str(ctx, &d->driver_override, DEVICES "/%s/driver_override", d->bdf.value);

@@ -154,7 +154,7 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	return i;
 }
 
-/* While the child lives, the node and its arena are the child's alone. */
+/* While the child lives, only the child uses the node and its arena. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
 	struct watch *watch = run->watch;

@@ -61,9 +61,9 @@ struct observation {
 	/* Reads what else is to be read from the host (the configuration), watched like a probe and
 	 * before any: what it fills must lie in the arena. NULL: nothing. */
 	void (*first)(void *user);
-	/* In brief: does somebody expect something of what stands at that path, as a row of
-	 * expect.h names it, so that it is to be read though no rule of preflight needs it? Asked
-	 * after FIRST. NULL: nobody does. */
+	/* For preflight: does the configuration expect something of the fact at that path, as a row
+	 * of expect.h names it? Then it is read although no rule of preflight needs it. Called
+	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
 	void *user;
 };

@@ -226,10 +226,11 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 		read_physical_state(ctx, at, port);
 	read_rate(ctx, at, port);
 	probe_str(ctx, &port->link_layer, DEVICES "/%s/ports/%s/link_layer", at->device, at->port);
+	if (!ctx->brief || known_is(port->state, RDMA_PORT_INIT))
+		probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
 	if (ctx->brief)
 		return;
 	probe_u64(ctx, &port->lid, DEVICES "/%s/ports/%s/lid", at->device, at->port);
-	probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
 	port->gids.state = read_table(ctx, at, port, "gids", rdma_gid_is_set, add_gid);
 	port->pkeys.state = read_table(ctx, at, port, "pkeys", pkey_is_set, add_pkey);
 	/* The link belongs to the physical function: a virtual one may not ask about it. */
@@ -406,8 +407,8 @@ static void read_device(struct probe_context *ctx, const char *name)
 	read_efa(ctx, device);
 }
 
-/* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded, or nothing
- * says what is, a copy lacks the folder. Preflight does without copies. */
+/* ib_core makes the folder (drivers/infiniband/core/device.c, ib_core_init()): where it is loaded,
+ * or nothing says what is, a copy lacks the folder. Preflight never reads copies. */
 static enum fact_state state_of_devices(struct probe_context *ctx, int rc)
 {
 	_cleanup_text_ struct text modules = { 0 };

@@ -8,7 +8,7 @@
 #include "parse/unit.h"
 #include "probes/references.h"
 
-/* "table.key", whichever part of it stands in the brackets. */
+/* "table.key", whichever part of it is in the brackets. */
 static const char *full_key(struct references *refs, const struct unit_assignment *a)
 {
 	return a->section.n ? arena_printf(refs->arena, "%.*s.%.*s", SPAN_FMT(a->section),
@@ -98,7 +98,7 @@ static bool names_nvidia(struct span s)
 	return span_search(s, "nvidia");
 }
 
-/* The default runtime needs a table of its name, which can stand in a file that this one imports. */
+/* The default runtime needs a table of its name, which can be in an imported file. */
 struct engine {
 	struct references *refs;
 	struct span fallback;

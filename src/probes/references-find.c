@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-find.c - what is there under each name that a file has. Nothing is opened but small files. */
+/* references-find.c - finds what the node has under each name in a file. Nothing is opened but
+ * small files. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -139,8 +140,9 @@ static struct fact_u64 major_of(const struct node *node, const char *path)
 	return (struct fact_u64){ 0 };
 }
 
-/* "195:0". Where the kernel says the major number, the node can be an old one, and its word counts; where the
- * node cannot tell its own numbers, as in a copy, the minor number is the one that is claimed. */
+/* "195:0". Where the kernel says the major number, the node can be an old one, and its word counts;
+ * if the node's own numbers are not known, as in a copy, the minor number is the one that is
+ * claimed. */
 static void find_device(struct probe_context *ctx, struct reference *r)
 {
 	struct fact_u64 current = major_of(ctx->node, r->name.value);

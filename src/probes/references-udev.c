@@ -11,7 +11,7 @@
 struct rule {
 	struct span subsystem;
 	struct span function; /* KERNELS=="0000:18:00.0" */
-	struct span name;     /* NAME="..." or the last word of rdma_rename ... NAME_FIXED ... */
+	struct span name;     /* NAME="..." or the final word of rdma_rename ... NAME_FIXED ... */
 	struct span programs[8];
 	size_t count;
 	bool ours;

@@ -94,7 +94,7 @@ static void take(void *user, const char *path, const struct unit_assignment *a)
 		return;
 	r->refs.file = path;
 	if (is_exec(a->key)) {
-		/* An empty line forgets what stood before it. */
+		/* An empty assignment clears the earlier ones. */
 		if (!a->value.n)
 			reference_forget(&r->refs,
 					 arena_strndup(r->refs.arena, a->key.p, a->key.n));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* repairs.c - what fix --apply did here and nobody took back: from the records that a transaction
- * keeps (txn-journal.c), and from what became of the files that it wrote. */
+/* repairs.c - repairs that fix --apply made here and that were not undone: from the records that a
+ * transaction keeps (txn-journal.c), and from what became of the files that it wrote. */
 #include <string.h>
 
 #include "base/json.h"
@@ -18,7 +18,7 @@ struct asking {
 	struct arena *arena;
 };
 
-/* Committed, and nobody began to take it back. RECORD is what the journal says of the record. */
+/* Committed, and no undo was begun. RECORD is what the journal says of the record. */
 static bool is_applied(const char *id, struct span text, struct span *record)
 {
 	struct journal journal;

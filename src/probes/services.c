@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * services.c - the services that GPU and RDMA work leans on. On a host that systemd runs, systemd
- * is asked; elsewhere, and in a tree, unit files and links say what is enabled, and processes what
- * runs.
+ * is asked; elsewhere, and in a tree, unit files and links say what is enabled, and processes show
+ * what is running.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void set_start(struct running *r, struct service *service, uint64_t pid)
 		service->started_ms = fact_u64(ms);
 }
 
-/* In a copy the process can be told by its cgroup as well; on a host without systemd it has none.
+/* In a copy the cgroup identifies the process as well; on a host without systemd it has none.
  */
 static void found_process(void *user, uint64_t pid, const char *comm)
 {
@@ -130,8 +130,8 @@ static bool stays(const char *unit)
 	return false;
 }
 
-/* RUNNING has the units that a process was found for. A service that does its work and ends cannot
- * be told by its process. */
+/* RUNNING has the units that a process was found for. A service that does its work and ends has no
+ * process to find. */
 static void set_active(struct probe_context *ctx, const struct services_facts *running)
 {
 	struct services_facts *services = &ctx->node->services;

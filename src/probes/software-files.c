@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software-files.c - versions that stand in small files, and in the names of folders with sources. */
+/* software-files.c - versions in small files, and in the names of folders with sources. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

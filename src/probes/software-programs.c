@@ -16,7 +16,7 @@ struct program {
 	const char *path;
 	const char *name;
 	const char *packages[3]; /* with * at the end: the beginning of a package's name */
-	const char *mark;	 /* behind which its version stands in it */
+	const char *mark;	 /* the text before its version in the file */
 	bool is_driver;		 /* its version is a driver's, a string of its own in it */
 	bool companion; /* that it is there is all that matters; in a copy its package says so too */
 };

@@ -364,7 +364,7 @@ static void read_libcuda(struct probe_context *ctx)
 	software->libcuda_version = answer.libcuda_version;
 }
 
-/* What the process that was asked about is told to use. */
+/* What the environment of the checked process selects. */
 static void read_environment(struct places *p)
 {
 	static const char *const homes[] = { "NVSHMEM_HOME",   "NVSHMEM_DIR",

@@ -56,7 +56,7 @@ struct connection {
 	sd_bus *bus;
 };
 
-/* The bus starts what has the name when nobody does, unless it is told not to. */
+/* The bus would start the owner of the name if it is not running; a flag prevents that. */
 static int new_call(struct connection *c, const char *method, sd_bus_message **message)
 {
 	int rc = c->api.new_method_call(c->bus, message, SERVICE, PATH, MANAGER, method);

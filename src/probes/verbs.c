@@ -166,7 +166,7 @@ static int ask_device(struct host *host, const struct question *question,
 	if (!context)
 		return -errno;
 	ask_ports(v, context, question->device, answer, arena);
-	/* What one of them cannot tell stays unknown in the answer. */
+	/* What one of them does not report stays unknown in the answer. */
 	ask_gids(v, context, answer, arena);
 	ask_dmabuf(v, context, &answer->dmabuf);
 	v->close_device(context);

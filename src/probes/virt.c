@@ -101,7 +101,7 @@ static const char *name_hypervisor(struct probe_context *ctx, const struct firmw
 	_cleanup_text_ struct text table = { 0 }, clocks = { 0 };
 	const char *word = NULL;
 
-	/* qemu is the machine model; what runs it can be KVM. */
+	/* qemu is the machine model; the hypervisor can be KVM. */
 	if (dmi->word && !span_is(span_of(dmi->word), "qemu"))
 		return dmi->word;
 	if (!dmi->readable &&

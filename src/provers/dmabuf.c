@@ -15,7 +15,7 @@ static void run(struct proving *p, size_t step)
 	cu_result rc = prove_use(p, step) ? gpu_memory_begin(&m, p) : CU_NO_DEVICE;
 
 	if (rc != CU_SUCCESS) {
-		prove_unknown(p, try, cuda_error(c, rc), "no memory could be had on the GPU");
+		prove_unknown(p, try, cuda_error(c, rc), "no memory could be allocated on the GPU");
 		return;
 	}
 	rc = gpu_memory_export(&m);

@@ -103,8 +103,8 @@ static void try_uar_of(struct proving *p, struct proof_try *try, const struct ml
 	errno = EIO;
 	uar = alloc_uar(m, context);
 	if (!uar) {
-		prove_unknown(p, try, strerrorname_np(errno), "the NIC gave no doorbell page: %s",
-			      strerror(errno));
+		prove_unknown(p, try, strerrorname_np(errno),
+			      "the NIC provided no doorbell page: %s", strerror(errno));
 		return;
 	}
 	page = (uintptr_t)uar->reg_addr & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -126,7 +126,7 @@ static void try_uar(struct proving *p, const struct rdma_device *device)
 	struct ibv_context *context;
 
 	if (verbs_open(v) || library_load(LIBMLX5, symbols, LIBRARY_COUNT(symbols))) {
-		prove_unknown(p, try, NULL, "libibverbs.so.1 or libmlx5.so.1 is not here");
+		prove_unknown(p, try, NULL, "libibverbs.so.1 or libmlx5.so.1 is not installed");
 		return;
 	}
 	found = verbs_find(v, device->name.value);

@@ -85,7 +85,7 @@ static void run(struct proving *p, size_t step)
 	}
 	if (!prove_use(p, step) || gpu_memory_begin(&m, p) != CU_SUCCESS ||
 	    gpu_memory_make_stale(&m) != CU_SUCCESS)
-		prove_unknown(p, try, NULL, "no memory could be had on the GPU");
+		prove_unknown(p, try, NULL, "no memory could be allocated on the GPU");
 	else
 		copy_mapped(p, try, &a, g, &m);
 	a.close(g);

@@ -59,7 +59,8 @@ void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const c
 	}
 	check = pattern_compare(back, sizeof(back) / sizeof(*back), GPU_MEMORY_SEED);
 	if (check.bad_bytes == 0)
-		prove_works(m->p, try, "%zu KiB written %s arrived whole", sizeof(back) >> 10, how);
+		prove_works(m->p, try, "%zu KiB written %s arrived undamaged", sizeof(back) >> 10,
+			    how);
 	else
 		prove_fails(m->p, try, proof_damage_words[check.damage],
 			    "no error, and %llu of %zu bytes written %s are wrong (%s)",

@@ -3,8 +3,9 @@
  * peer.c - copies from every GPU to every other one, read back through the host and compared, whether
  * the driver says that they reach each other's memory or not; and how fast they are.
  *
- * Every copy starts from the source's own pattern and goes onto memory that was filled with something
- * else, so that what arrives as zeros, not at all or at the wrong place is told apart.
+ * Every copy starts from the source's own pattern and goes onto memory that was filled with
+ * something else, so that what arrives as zeros, not at all or at the wrong place is
+ * distinguished.
  */
 #include <string.h>
 

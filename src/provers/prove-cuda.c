@@ -24,8 +24,8 @@ static cu_result find_bdf(const struct cuda *c, cu_device device, char bdf[BDF_S
 	return rc;
 }
 
-/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. False when a
- * GPU is not the one that stood there: what is tried would be told of another. */
+/* The list is made by the first child; later ones find the same GPUs, or (a job) its first. False
+ * when a GPU is not the one that was there: results would be reported for another GPU. */
 static bool add_gpu(struct proving *p, size_t i, const char *bdf)
 {
 	if (i == p->proof->gpus.count)
@@ -48,7 +48,7 @@ static bool begin_gpu(struct proving *p, size_t i)
 		return stop(p, arena_printf(p->arena, "GPU %zu %s", i, bdf), rc);
 	if (add_gpu(p, i, bdf))
 		return true;
-	p->proof->stopped = fact_str(p->arena, "CUDA does not show the same GPUs any more");
+	p->proof->stopped = fact_str(p->arena, "CUDA no longer shows the same GPUs");
 	return false;
 }
 
@@ -61,7 +61,7 @@ bool prove_begin_cuda(struct proving *p)
 	if (cuda_open(c)) {
 		p->proof->cuda_version = FACT_NONE(fact_u64);
 		p->proof->stopped = fact_str(p->arena,
-					     "libcuda.so.1 is not here, or lacks a function");
+					     "libcuda.so.1 is not installed, or lacks a function");
 		return false;
 	}
 	if (c->driver_version(&version) == CU_SUCCESS)

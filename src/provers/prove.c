@@ -103,7 +103,7 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 	memset(&p->child, 0, sizeof(p->child));
 	if (p->group == PROVE_JOB) {
 		if (!capabilities_drop()) {
-			stop(run, "this process could not put its capabilities down");
+			stop(run, "this process could not drop its capabilities");
 			_exit(EXIT_FAILURE);
 		}
 		keep_first_gpu();
@@ -170,13 +170,13 @@ static bool lose(struct run *run, bool ended, int status)
 		return true;
 	}
 	if (!ended && clock_us() >= run->end_us) {
-		stop(run, "the time for all was over");
+		stop(run, "the time limit of the run was reached");
 		return false;
 	}
 	if (!ended)
 		snprintf(why, sizeof(why), "no answer within %u s", deadline_of(run) / 1000);
 	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "the process was ended (%s)",
+		snprintf(why, sizeof(why), "the process was killed (%s)",
 			 strsignal(WTERMSIG(status)));
 	else
 		snprintf(why, sizeof(why), "the library ended the process");
@@ -214,7 +214,7 @@ static int try_group(struct run *run, enum prove_group group)
 		status = child_end(&c, ended);
 		if (run->watch->done || is_known(run->p->proof->stopped))
 			return 0;
-		/* It had gone on before it was ended: the step that it began then is begun anew. */
+		/* It had gone on before it was ended: the step that it had begun then starts again. */
 		if (!ended && clock_us() < run->end_us && at_prover != PROVERS &&
 		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
 			prover = run->watch->prover;
@@ -314,7 +314,7 @@ struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu
 	try->gpu = gpu ? fact_str(p->arena, gpu) : FACT_NONE(fact_str);
 	try->device = device ? fact_str(p->arena, device) : FACT_NONE(fact_str);
 	try->what = what ? fact_str(p->arena, what) : FACT_NONE(fact_str);
-	try->seen = fact_str(p->arena, "it was not tried");
+	try->seen = fact_str(p->arena, "not tried");
 	return try;
 }
 

@@ -19,7 +19,7 @@
 #define PROVE_STEP_QUICK_MS 3000 /* an eighth of the bytes */
 #define PROVE_INIT_MS 60000 /* cuInit and contexts: 4 s on eight GPUs, more without persistence */
 
-/* Who uses the GPUs while nobody should. */
+/* Processes that use the GPUs. */
 struct gpu_user {
 	struct fact_u64 pid;
 	struct fact_str name; /* comm; absent: not visible from here */
@@ -80,8 +80,8 @@ struct prove_options {
 	unsigned int timeout_ms; /* for all; 0: 300 s, or 60 s when quick */
 };
 
-/* Fills node->proof. 0; -EBUSY when other processes use the GPUs, or (with users->count 0) it could not be
- * told whether they do; -ENODEV without a running driver; another errno. NODE lies in ARENA. */
+/* Fills node->proof. 0; -EBUSY when other processes use the GPUs, or (with users->count 0) whether
+ * they do is not known; -ENODEV without a running driver; another errno. NODE lies in ARENA. */
 int prove_run(struct node *node, struct arena *arena, const struct prove_options *options,
 	      struct proving **proving);
 

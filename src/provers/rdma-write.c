@@ -212,7 +212,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 	if (rc == 0)
 		rc = write_control(l, data);
 	if (rc) {
-		prove_unknown(p, try, strerrorname_np(rc), "it does not reach itself: %s",
+		prove_unknown(p, try, strerrorname_np(rc), "it cannot connect to itself: %s",
 			      strerror(rc));
 		return;
 	}
@@ -248,7 +248,7 @@ static void run(struct proving *p, size_t step)
 	else if (l.attributes.link_layer == IBV_LINK_LAYER_ETHERNET && !find_gid(&l))
 		prove_unknown(p, try, NULL, "no port of %s has a GID", device->name.value);
 	else if (gpu_memory_begin(&m, p) != CU_SUCCESS)
-		prove_unknown(p, try, NULL, "no memory could be had on the GPU");
+		prove_unknown(p, try, NULL, "no memory could be allocated on the GPU");
 	else
 		try_write(p, try, &l, &m);
 }

@@ -30,15 +30,17 @@ static void try_both(struct proving *p, const struct rdma_handle *h, struct proo
 	cu_result rc = gpu_memory_begin(&m, p);
 
 	if (rc != CU_SUCCESS) {
-		prove_unknown(p, dmabuf, cuda_error(c, rc), "no memory could be had on the GPU");
-		prove_unknown(p, peermem, cuda_error(c, rc), "no memory could be had on the GPU");
+		prove_unknown(p, dmabuf, cuda_error(c, rc),
+			      "no memory could be allocated on the GPU");
+		prove_unknown(p, peermem, cuda_error(c, rc),
+			      "no memory could be allocated on the GPU");
 		return;
 	}
 	put_result(p, peermem, h, rdma_register_address(h, &m),
 		   "registration by address (peermem)");
 	rc = gpu_memory_export(&m);
 	if (rc != CU_SUCCESS)
-		prove_fails(p, dmabuf, cuda_error(c, rc), "there is no DMA-BUF to register");
+		prove_fails(p, dmabuf, cuda_error(c, rc), "there was no DMA-BUF to register");
 	else
 		put_result(p, dmabuf, h, rdma_register_dmabuf(h, &m), "registration by DMA-BUF");
 }

@@ -89,13 +89,13 @@ static void try_operation(struct proving *p, const struct operation *op, const s
 	}
 	rc = wait_for_stream(c, b->stream);
 	if (rc == CU_NOT_READY)
-		prove_fails(p, try, NULL, "it did not come to an end within %d s", WAIT_MS / 1000);
+		prove_fails(p, try, NULL, "it did not finish within %d s", WAIT_MS / 1000);
 	else if (rc == CU_SUCCESS)
 		rc = c->to_host(&value, b->cell, sizeof(value));
 	if (rc == CU_SUCCESS && value == wanted)
-		prove_works(p, try, "it works, and the value is there");
+		prove_works(p, try, "it works, and the value was written");
 	else if (rc == CU_SUCCESS)
-		prove_fails(p, try, NULL, "it reports success, and the value is not there");
+		prove_fails(p, try, NULL, "it reports success, but the value was not written");
 	else if (rc != CU_NOT_READY)
 		prove_fails(p, try, cuda_error(c, rc), "it fails on the GPU");
 }
@@ -120,7 +120,7 @@ static void run(struct proving *p, size_t step)
 	struct bench b = { 0 };
 
 	if (!prove_use(p, gpu) || !begin(c, &b))
-		prove_unknown(p, try, NULL, "no memory or no stream could be had on the GPU");
+		prove_unknown(p, try, NULL, "no memory or stream could be allocated on the GPU");
 	else
 		try_operation(p, op, &b, try);
 	if (b.stream)

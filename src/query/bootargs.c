@@ -52,7 +52,7 @@ static bool is_same(const struct kparam *a, const struct kparam *b)
 }
 
 /* Linux: Documentation/admin-guide/kernel-parameters.txt; dracut.cmdline(7); modprobe(8).
- * Parameters of modules are written nvidia.NVreg_..., and are told by the module's name. */
+ * Parameters of modules are written nvidia.NVreg_..., and the module's name identifies them. */
 bool bootargs_is_ours(const struct kparam *arg)
 {
 	static const char *const names[] = {

@@ -23,6 +23,12 @@ enum distribution distribution_of(const struct node *node);
 /* The generator of initramfs images that the distribution uses: initramfs-tools, dracut, mkinitcpio. */
 const char *distribution_generator(const struct node *node);
 
+/* Commands are for pasting into a root shell: TEXT of the node as one word, in quotes where it needs them. What is
+ * not printable is '?'. */
+const char *command_word(struct arena *arena, const char *text);
+/* Can TEXT stand between two single quotes of a command line? */
+bool command_can_quote(const char *text);
+
 /* Installs a package that has these names; a NULL name: the family has no such package. */
 struct package_names {
 	const char *debian, *rhel, *suse, *arch;

@@ -6,7 +6,7 @@
 #include "facts/facts.h"
 
 /*
- * Does somebody hold the function back for virtual machines on purpose? Known true where it is bound to
+ * Is the function reserved for virtual machines on purpose? Known true where it is bound to
  * vfio-pci or pci-stub and
  *   a virtual machine has vfio functions open, or
  *   its driver_override names that driver (libvirt, driverctl, KubeVirt), or

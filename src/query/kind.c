@@ -12,7 +12,7 @@
 /* One question, while it is being answered. */
 struct question {
 	const struct node *node;
-	struct arena *arena; /* NULL: no reason is wanted */
+	struct arena *arena; /* NULL: no reason is needed */
 	struct kind_answer answer;
 };
 
@@ -365,7 +365,7 @@ struct gpu_counts {
 	size_t data_centre, cards;
 };
 
-/* GPUs whose name has the word NAME; NULL: any. */
+/* GPUs whose name contains the word NAME; NULL: any. */
 static struct gpu_counts count_gpus(const struct node *node, const char *name)
 {
 	struct gpu_counts n = { 0 };
@@ -462,8 +462,8 @@ static unsigned int board_generation(const struct node *node)
 	return generation;
 }
 
-/* Until generation 3 NVSwitches are functions of NVIDIA's own; from 4 on ConnectX functions manage them, and the
- * GPU's model tells. In a virtual machine they can be its host's alone. */
+/* Until generation 3 NVSwitches are functions of NVIDIA's own; from 4 on ConnectX functions manage
+ * them, and the GPU's model tells. In a virtual machine only the host may see them. */
 static void is_hgx(struct question *q)
 {
 	const struct node *node = q->node;

@@ -58,7 +58,7 @@ struct kind_answer {
 	const char *fact;   /* path of the fact that decides it, or that is missing */
 };
 
-/* ARENA for the reason; NULL: nobody asks for it. */
+/* ARENA for the reason; NULL: not needed. */
 struct kind_answer kind_of(const struct node *node, enum kind kind, struct arena *arena);
 /* Known to be. */
 bool node_is(const struct node *node, enum kind kind);

@@ -101,8 +101,8 @@ static void add_file(struct finder *f, const struct module_file *file)
 		    file->path.value);
 }
 
-/* What is loaded counts; else what would be; else what is there to be built. A module of the kernel's own has
- * no version, and no row. */
+/* The loaded module counts; else the one that would be loaded; else the sources to build. A module
+ * of the kernel's own has no version, and no row. */
 static void add_module(struct finder *f, const char *module, const char *sources)
 {
 	const struct node *node = f->node;

@@ -255,7 +255,7 @@ static enum truth check_module_file(struct row_question *q)
 			module_file_find(node, name, node->os.kernel.value));
 }
 
-/* The driver's; where none is loaded, that of nvidia.ko for this kernel or another one. */
+/* The driver's; where none is loaded, that of nvidia.ko for this or another kernel. */
 static enum truth check_flavour(struct row_question *q)
 {
 	const struct node *node = q->node;

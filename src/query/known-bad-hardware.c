@@ -362,7 +362,8 @@ static enum truth check_grh_required(struct row_question *q)
 
 /* ---- networks ---- */
 
-/* NCCL leaves loopback and Docker's bridges alone where there is another one (src/misc/socket.cc). */
+/* NCCL leaves loopback and Docker's bridges alone if there is another interface
+ * (src/misc/socket.cc). */
 static bool is_left_alone(const struct net_interface *interface)
 {
 	return str_is(interface->name, "lo") || str_starts(interface->name, "docker");

@@ -131,7 +131,7 @@ struct known_bad {
 
 struct known_bad_match {
 	const struct known_bad *row;
-	bool unknown;	     /* a condition could not be told */
+	bool unknown;	     /* a condition is not known */
 	const char *version; /* of the component */
 	const char *fact;    /* that says so */
 	const char *place;   /* file or folder of that version; NULL: not of a file */

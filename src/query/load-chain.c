@@ -73,7 +73,7 @@ static bool command_has(struct span text, const char *name)
 	return false;
 }
 
-/* ---- what counts for a module ---- */
+/* ---- the lines that apply to a module ---- */
 
 typedef bool text_has(struct span text, const char *name);
 

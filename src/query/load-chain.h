@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* load-chain.h - which modules modprobe loads along with another one: soft dependencies and install
- * commands, as kmod takes them. */
+/* load-chain.h - which modules modprobe loads together with a given one: soft dependencies and
+ * install commands, as kmod takes them. */
 #ifndef LOAD_CHAIN_H
 #define LOAD_CHAIN_H
 

@@ -183,7 +183,7 @@ static const char *label_of(const struct node *node, const char *subject, bool *
 	return label ? label : place_label(node, subject, arena);
 }
 
-/* "nic-rate mlx5_4/1": of an expectation the last word is the part that it is about. */
+/* "nic-rate mlx5_4/1": of an expectation the final word names the part. */
 static const char *name(const struct node *node, const char *subject, bool with_address,
 			struct arena *arena)
 {

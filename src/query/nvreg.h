@@ -8,7 +8,7 @@
 
 struct nvreg_param {
 	const char *name;  /* as in /proc/driver/nvidia/params */
-	const char *value; /* when nobody sets it */
+	const char *value; /* when it is not set */
 	bool watched; /* the program's concern: a value that runs and is not configured is reported */
 };
 

@@ -19,8 +19,8 @@ enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 
 /*
- * Can GPUs of this node copy to each other? At least two that the stock driver lets, or two of any kind
- * with a patched driver. Unknown: whether it is patched is not known.
+ * Can GPUs of this node copy to each other? At least two that the stock driver lets, or two of any
+ * kind with a patched driver. Unknown: whether it is patched is not known.
  */
 struct fact_bool node_has_peers(const struct node *node, struct arena *arena);
 

@@ -20,7 +20,7 @@ bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct p
 /* A driver of VERSION, as FACT says, is of no branch for the GPU, so that its probe turns it away. */
 bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,
 		       const char *fact, struct refusal *refusal);
-/* The kernel did not take the file for its own: built for another one. */
+/* The kernel refused the file: it was built for another kernel. */
 bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal);
 
 #endif

@@ -125,7 +125,7 @@ static bool find_missing_library(struct arena *arena, const struct service *s,
 		all = all ? arena_printf(arena, "%s, %s", all, *name) : *name;
 	if (!all)
 		return false;
-	cause->text = arena_printf(arena, "%s needs %s, which is nowhere in the library path",
+	cause->text = arena_printf(arena, "%s needs %s, which is not in the library path",
 				   s->program.value, all);
 	cause->remedy =
 		arena_printf(arena,
@@ -146,7 +146,7 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 		if (!str_is(r->claim, s->unit.value) || reference_state(r) != REFERENCE_MISSING ||
 		    known_is(r->kind, REFERENCE_FILE) != files)
 			continue;
-		cause->text = arena_printf(arena, "%s: %s names %s, which is not there",
+		cause->text = arena_printf(arena, "%s: %s names %s, which does not exist",
 					   reference_place(arena, r), r->role.value, r->name.value);
 		cause->remedy =
 			known_is(r->kind, REFERENCE_USER)
@@ -156,7 +156,8 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 					       r->name.value, s->unit.value)
 				: arena_printf(
 					  arena,
-					  "Install the package that has %s, or correct the line, then "
+					  "Install the package that has %s, or correct the line, "
+					  "then "
 					  "systemctl daemon-reload and start %s.",
 					  r->name.value, s->unit.value);
 		cause->fact = reference_fact(arena, node, r, "found");

@@ -81,7 +81,7 @@ const struct modprobe_assignment *setting_assignment(const struct modprobe_facts
 	return last;
 }
 
-/* To whatever module: mostly it is not, and then nobody need know what the driver's names are. */
+/* For any module: usually it is not set, and then the driver's module names are not needed. */
 static bool is_assigned(const struct modprobe_facts *modprobe, const char *param)
 {
 	for_each(a, &modprobe->assignments)
@@ -282,7 +282,7 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 	s->early_unknown = !s->early_counts && !known_is(image->complete, true);
 	if (!s->early_counts)
 		return;
-	/* Options that stood in their file for long may have reached the image only now. */
+	/* Options that were in their file for a long time may have reached the image only now. */
 	s->changed_since_boot |= is_newer_than_boot(node, image->mtime_s);
 	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, node,
 			    image);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * setting.h - every setting is seen three times: what runs now, what is configured on the root file
- * system, and what the initramfs gives if it is the one that loads the module at boot. One
+ * setting.h - every setting has three states: the running value, what is configured on the root
+ * file system, and what the initramfs gives if it is the one that loads the module at boot. One
  * comparison says whether they agree and which step is missing.
  *
  * Pure: facts in, answer out.
@@ -34,10 +34,10 @@ enum setting_step {
 	STEP_NONE,	/* right now and at the next boot */
 	STEP_CONFIGURE, /* neither modprobe.d nor the next command line gives it */
 	STEP_REBUILD,	/* the files are right, the initramfs is not */
-	STEP_RESTART,	/* all is right on disk: reload the module or boot */
+	STEP_RESTART,	/* configured on disk: reload the module or reboot */
 };
 
-/* Does VALUE (NULL: the default) satisfy what is wanted? */
+/* Is VALUE (NULL: the default) a good one? */
 typedef bool setting_wanted(const char *value, const void *user);
 
 struct setting_outcome {
@@ -46,7 +46,7 @@ struct setting_outcome {
 	bool configured_unknown;
 	bool boot_right; /* the next boot gives it */
 	bool boot_unknown;
-	bool pending; /* not live yet, and that is only because nobody rebooted since */
+	bool pending; /* not live yet, only because the node has not rebooted since */
 	enum setting_step step;
 };
 

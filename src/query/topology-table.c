@@ -16,7 +16,7 @@ enum topology_end topology_end(const struct node *node, const struct pci_device 
 	return topology_is_nic(node, device) ? END_NIC : END_NONE;
 }
 
-/* A NIC as far as its use is told by it. */
+/* The facts about a NIC that decide its use. */
 struct nic {
 	struct pci_chain chain;
 	bool up;	    /* a port is ACTIVE */

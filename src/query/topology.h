@@ -50,10 +50,10 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
  * The whole table: every GPU's path to every other GPU and to every NIC, its nearest NIC, and what
  * each NIC is for. From the facts alone; what is not known there stays unknown.
  *
- * What a NIC is for is nowhere written, so it is told by what GPUs would do with it, and only where
- * that is plain:
+ * No file says what a NIC is for, so its role follows from how GPUs would use it, and only in clear
+ * cases:
  *
- *   A NIC is passed over when every GPU has another one that is nearer and below its own switch (PIX,
+ *   A NIC is passed over when every GPU has another NIC that is nearer and below its own switch (PIX,
  *   PXB), or that is as near, of another model, and faster with both ports up. NCCL takes the nearest
  *   NICs too (graph/topo.cc), so jobs leave such a NIC alone. "Another model" keeps a compute NIC that
  *   came up at half its rate from being taken for a storage NIC.
@@ -62,15 +62,14 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
  *   management   passed over, and the default route leaves through it (or a bond, bridge or VLAN over
  *                it): how the node itself is reached
  *   storage      passed over without the default route: what else so fast a NIC would be bought for
- *   unknown      there is no GPU; or passed over with no port up: nothing is plugged in, which is
- *                nobody's fault
+ *   unknown      there is no GPU; or passed over with no port up: nothing is plugged in
  *
  * The default route alone says nothing: many nodes have one network for everything. VPD tells the
  * product that was bought and not its use: the same ConnectX-7 serves for all three. In a virtual
  * machine the tree is the hypervisor's own, so that only speed and model count.
  *
- * Virtual functions whose physical one is on this node are not in the table: they lie where that one
- * lies, and there can be hundreds, idle or lent to somebody.
+ * Virtual functions whose physical one is on this node are not in the table: they lie where that
+ * one lies, and there can be hundreds, idle or passed to virtual machines.
  */
 enum topology_end { END_NONE, END_GPU, END_NIC };
 enum topology_end topology_end(const struct node *node, const struct pci_device *device);

@@ -23,7 +23,7 @@ struct load_verdict {
 	const char *cure;   /* an instruction; NULL: none */
 	const char *fact;   /* the path of what says so */
 	bool signature;	    /* the reason is the signature */
-	bool configured;    /* the reason stands in modprobe.d */
+	bool configured;    /* the reason is in modprobe.d */
 	bool absent;	    /* there is no module of that name */
 };
 

@@ -220,6 +220,18 @@ static void put_mending(struct json_object *json, const struct finding *f)
 	json_put(json, "follows_from", cause_json(f->follows_from));
 }
 
+static struct json_object *acknowledged_json(const struct acknowledgement *a)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "reason", a->reason.value);
+	json_put_number(json, "time_s", a->time_s.value);
+	json_put_string(json, "until", acknowledged_until_words[a->until.value]);
+	if (is_known(a->until_s))
+		json_put_number(json, "until_s", a->until_s.value);
+	return json;
+}
+
 static struct json_object *finding_json(const struct report *report, const struct finding *f)
 {
 	const struct answer *a = &f->answer;
@@ -259,6 +271,8 @@ static struct json_object *finding_json(const struct report *report, const struc
 	}
 	if (f->off)
 		json_put(json, "off", json_object_new_boolean(true));
+	if (f->acknowledged)
+		json_put(json, "acknowledged", acknowledged_json(f->acknowledged));
 	return json;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lines.c - a line for each thing that is wrong, the worst first: the first one alone is a reason for
- * draining the node, and nothing is written for a node that is well. */
+/* lines.c - a line for each thing that is wrong, the worst first: the first one alone is a reason
+ * for draining the node, and nothing is written for a node without problems. */
 #include <stdio.h>
 
 #include "base/escape.h"

@@ -22,19 +22,19 @@ static const char *result_text(const struct txn_outcome *txn)
 {
 	switch (txn->result) {
 	case TXN_APPLIED:
-		return "Applied and looked at again";
+		return "Applied and checked";
 	case TXN_REFUSED:
 		return txn->recovered.count ? "Nothing else was changed" : "Nothing was changed";
 	case TXN_ROLLED_BACK:
-		return has_rest(txn) ? "Rolled back, but for what is listed here"
-				     : "Rolled back: the node is as it was";
+		return has_rest(txn) ? "Rolled back, except for the items listed here"
+				     : "Rolled back. The node is as it was before";
 	case TXN_UNDONE:
-		return has_rest(txn) ? "Taken back, but for what is listed here"
-				     : "Taken back: the node is as it was before";
+		return has_rest(txn) ? "Undone, except for the items listed here"
+				     : "Undone. The node is as it was before";
 	case TXN_PARTLY:
-		return "Taken back, but not all of it";
+		return "Partly undone";
 	case TXN_NOTHING:
-		return "There is nothing to do";
+		return "Nothing to do";
 	}
 	return "";
 }
@@ -52,7 +52,7 @@ static const char *repair_text(const struct plan_repair *r, enum repair_result r
 	case REPAIR_LEFT:
 		return "partly applied; still to do: see below";
 	case REPAIR_NOT_FIXED:
-		return "not confirmed, and so taken back";
+		return "not confirmed by the check, so it was undone";
 	case REPAIR_ROLLED_BACK:
 		return "rolled back";
 	case REPAIR_NOT_TRIED:
@@ -130,7 +130,7 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct rende
 	for_each(note, &o->txn->notes)
 		text_wrap(page.out, *note, 2, 0, page.width);
 	if (o->txn->result == TXN_APPLIED)
-		page_printf(&page, "'nvnodecheck undo %s%s%s' takes it back.\n", o->txn->id,
+		page_printf(&page, "To undo it, run: nvnodecheck undo %s%s%s\n", o->txn->id,
 			    options->root ? " --root " : "", options->root ? options->root : "");
 	return page_end(&page, status);
 }
@@ -165,6 +165,6 @@ enum exit_status render_entries_text(const struct txn_entries *entries,
 	for_each(entry, &entries->entries)
 		entry_text(&page, entry);
 	if (entries->entries.count == 0)
-		page_printf(&page, "Nothing was applied here.\n");
+		page_printf(&page, "No repairs were made on this node.\n");
 	return page_end(&page, EXIT_WELL);
 }

@@ -140,13 +140,13 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 			"rename it to %s",
 			s->subject, s->path);
 	case PLAN_BOOT_LOADER:
-		return "write the boot loader's menu again";
+		return "rebuild the boot loader's menu";
 	case PLAN_DAEMON_RELOAD:
-		return "have systemd read its unit files again";
+		return "run systemctl daemon-reload";
 	case PLAN_LOAD_MODULE:
 		return arena_printf(arena, "load %s", s->subject);
 	case PLAN_UNLOAD_MODULE:
-		return arena_printf(arena, "unload %s, if nothing holds it", s->subject);
+		return arena_printf(arena, "unload %s, if nothing uses it", s->subject);
 	case PLAN_UNIT_ENABLE:
 		return arena_printf(arena, "enable %s", s->subject);
 	case PLAN_UNIT_DISABLE:
@@ -158,11 +158,12 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 	case PLAN_SYSCTL:
 		return arena_printf(arena, "set %s", s->subject);
 	case PLAN_DEVICE_NODE:
-		return arena_printf(arena, "make %s", s->subject);
+		return arena_printf(arena, "create %s", s->subject);
 	case PLAN_RELOAD_DRIVER:
-		return "unload the NVIDIA driver's modules, if nothing holds them, and load them again";
+		return "unload the NVIDIA driver's modules, if nothing uses them, and load them "
+		       "again";
 	case PLAN_DEPMOD:
-		return arena_printf(arena, "write the module index of %s again", s->subject);
+		return arena_printf(arena, "rebuild the module index of %s", s->subject);
 	}
 	return "";
 }
@@ -207,20 +208,18 @@ static const char *nothing_text(struct view *v, const struct report *report,
 				const struct render_options *options)
 {
 	size_t unknown = report->count[VERDICT_UNKNOWN];
-	const char *more = options->all
-				   ? ""
-				   : " With --all, what is less than an error is repaired too.";
+	const char *more = options->all ? "" : " To repair warnings as well, add --all.";
 
 	if (v->plan->repairs.count)
-		return any_refused(v->plan) ? "Nothing that was found can be changed here."
+		return any_refused(v->plan) ? "None of the problems found can be repaired here."
 					    : "There is nothing to change.";
 	if (!unknown)
 		return arena_printf(v->plan->arena, "Nothing needs a repair.%s", more);
 	return arena_printf(
 		v->plan->arena,
-		"Nothing that was found needs a repair; %zu answer%s unknown, and 'nvnodecheck "
-		"doctor' says what would make %s known.%s",
-		unknown, unknown == 1 ? " is" : "s are", unknown == 1 ? "it" : "them", more);
+		"No problem found needs a repair. %zu check%s could not run; nvnodecheck doctor "
+		"-v lists %s.%s",
+		unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them", more);
 }
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)
@@ -228,9 +227,9 @@ static void foot(struct view *v, const struct report *report, const struct rende
 	const char *what =
 		options->apply ? ""
 		: options->from
-			? " Nothing has been changed."
-			: " Nothing has been changed: the same command with --apply, as root, "
-			  "does it, 'undo' takes it back.";
+			? " Nothing was changed."
+			: " Nothing was changed. To make these changes, run the same command as "
+			  "root with --apply. To undo them, run nvnodecheck undo.";
 
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);

@@ -12,6 +12,8 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
+#include "query/names.h"
+#include "query/node-find.h"
 #include "query/topology.h"
 #include "render/render.h"
 
@@ -82,7 +84,7 @@ static const char *subject(const struct finding *f)
 	return f->answer.subject ? f->answer.subject : "";
 }
 
-/* As it stands in the label, where two texts can come to the same. */
+/* As it is in the label, where two texts can become the same. */
 static const char *label(const struct report *r, const char *text)
 {
 	return escape_string(r->arena, SINK_PROMETHEUS, text);
@@ -107,21 +109,52 @@ static bool is_repeated(const struct report *r, const char *const *labels, uint3
 	return false;
 }
 
+/* The labels of NVIDIA's dcgm-exporter (internal/pkg/rendermetrics/render_metrics.go), in which DCGM writes the address
+ * with a domain of eight digits and in capitals. */
+static void put_gpu(const struct report *r, const struct finding *f)
+{
+	const struct pci_device *d = node_pci(r->node, subject(f));
+	unsigned int domain, bus, device, function;
+	const char *uuid = gpu_uuid(r->node, subject(f));
+	uint64_t number;
+
+	if (!d || topology_end(r->node, d) != END_GPU)
+		return;
+	if (gpu_number(r->node, subject(f), &number))
+		metric(",gpu=\"%" PRIu64 "\"", number);
+	if (uuid)
+		metric(",UUID=\"%s\"", uuid);
+	if (sscanf(subject(f), "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
+		metric(",pci_bus_id=\"%08X:%02X:%02X.%X\"", domain, bus, device, function);
+}
+
 static void put_findings(const struct report *r)
 {
 	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
 
-	family("finding", "What is not well: 1 for each rule and subject.");
+	family("finding", "Problems: 1 for each rule and subject.");
 	for (uint32_t i = 0; i < r->findings.count; i++) {
 		const struct finding *f = &r->findings.items[i];
 
 		labels[i] = is_shown(f) ? label(r, subject(f)) : NULL;
 		if (!labels[i] || is_repeated(r, labels, i))
 			continue;
-		metric("nvnodecheck_finding{rule=\"%s\",subject=\"%s\",severity=\"%s\",verdict=\"%s\"} 1\n",
+		metric("nvnodecheck_finding{rule=\"%s\",subject=\"%s\",severity=\"%s\",verdict=\"%s\"",
 		       f->rule->id, subject(f), severity_words[f->severity],
 		       verdict_words[f->answer.verdict]);
+		put_gpu(r, f);
+		metric("} 1\n");
 	}
+}
+
+static void put_acknowledged(const struct report *r)
+{
+	size_t n = 0;
+
+	for_each(f, &r->findings)
+		n += f->acknowledged != NULL;
+	family("acknowledged", "Problems that an administrator has seen; they are no findings.");
+	metric("nvnodecheck_acknowledged %zu\n", n);
 }
 
 /* The probes, each name once: a facts file can have one twice. */
@@ -147,8 +180,7 @@ static void put_probes(const struct report *r)
 
 	if (!r->node->probes.count)
 		return;
-	family("probe_ok",
-	       "1: the probe read all that it wanted or said what it could not; 0: it hung or crashed.");
+	family("probe_ok", "1: the probe ended and reported all gaps; 0: it hung or crashed.");
 	for (uint32_t i = 0; (p = next_probe(r, labels, &i));)
 		metric("nvnodecheck_probe_ok{probe=\"%s\"} %d\n", p->name.value,
 		       !known_is(p->state, PROBE_TIMED_OUT) && !known_is(p->state, PROBE_FAILED));
@@ -163,10 +195,11 @@ enum exit_status render_report_prometheus(const struct report *report, enum exit
 	put_node(report);
 	put_counts(report);
 	put_findings(report);
+	put_acknowledged(report);
 	put_probes(report);
-	family("exit_status", "0 well, 1 findings, 3 something that counts is unknown.");
+	family("exit_status", "0 no problems, 1 findings, 3 a check could not run.");
 	metric("nvnodecheck_exit_status %d\n", status);
-	family("last_run_timestamp_seconds", "When this was found out, in Unix time.");
+	family("last_run_timestamp_seconds", "When this run took place, in Unix time.");
 	metric("nvnodecheck_last_run_timestamp_seconds %lld\n", (long long)time(NULL));
 	return finish_output(status);
 }

@@ -58,7 +58,7 @@ static void head(struct view *v)
 				    (unsigned long long)p->cuda_version.value % 1000 / 10);
 	page_printf(&v->page, "Driver %s, CUDA %s, %u GPU%s\n", p->driver.value, cuda,
 		    p->gpus.count, p->gpus.count == 1 ? "" : "s");
-	page_printf(&v->page, "Asked by uid %llu %s CAP_SYS_ADMIN, in %.1f s\n",
+	page_printf(&v->page, "Run by uid %llu %s CAP_SYS_ADMIN, in %.1f s\n",
 		    (unsigned long long)p->uid.value,
 		    known_is(p->sys_admin, true) ? "with" : "without",
 		    (double)p->duration_ms.value / 1e3);
@@ -136,11 +136,11 @@ static bool any_of(const struct view *v, const char *kind)
 
 static void show_tries(struct view *v)
 {
-	heading(v, "May a doorbell page be mapped for the GPU?");
-	show_kind(v, PROOF_DOORBELL_CALLER, "as the user who asked");
-	show_kind(v, PROOF_DOORBELL_JOB, "as an ordinary job");
-	show_kind(v, PROOF_UAR_CALLER, "the NIC's, asker");
-	show_kind(v, PROOF_UAR_JOB, "the NIC's, job");
+	heading(v, "Can a doorbell page be mapped for the GPU?");
+	show_kind(v, PROOF_DOORBELL_CALLER, "as the user of this command");
+	show_kind(v, PROOF_DOORBELL_JOB, "as a job without privileges");
+	show_kind(v, PROOF_UAR_CALLER, "NIC page, this user");
+	show_kind(v, PROOF_UAR_JOB, "NIC page, job");
 	heading(v, "Do stream memory operations work?");
 	show_kind(v, PROOF_STREAM_V2, "second version");
 	show_kind(v, PROOF_STREAM_V1, "first version");
@@ -148,8 +148,7 @@ static void show_tries(struct view *v)
 	show_kind(v, PROOF_DMABUF_EXPORT, "export as DMA-BUF");
 	if (!any_of(v, PROOF_DMABUF_REGISTRATION))
 		line(v, "registration",
-		     is_known(v->proof->stopped) ? "it was not tried"
-						 : "no RDMA device here to try it with");
+		     is_known(v->proof->stopped) ? "not tried" : "no RDMA device on this node");
 	show_kind(v, PROOF_DMABUF_REGISTRATION, "register DMA-BUF");
 	show_kind(v, PROOF_PEERMEM_REGISTRATION, "register address");
 	show_kind(v, PROOF_RDMA_WRITE, "RDMA write");
@@ -171,7 +170,8 @@ static const struct proof_copy *copy_between(const struct view *v, size_t from, 
 	return NULL;
 }
 
-/* GB/s; "bad" where data was damaged, "none" where the copy did not end, "*" behind one without peer
+/* GB/s; "bad" where data was damaged, "none" where the copy did not end,
+	"*" behind one without peer
  * access, "<" behind one that is too slow. */
 static void show_cell(struct view *v, const struct proof_copy *c)
 {
@@ -222,7 +222,7 @@ static void show_copies(struct view *v)
 
 	if (!v->proof->copies.count)
 		return;
-	heading(v, "Do copies between GPUs bring what was sent? (GB/s, from row to column)");
+	heading(v, "Do copies between GPUs arrive undamaged? (GB/s, from row to column)");
 	page_printf(&v->page, "  %-14s", "");
 	for (size_t to = 0; to < gpus; to++)
 		page_printf(&v->page, "%*zu", CELL, to);
@@ -235,8 +235,8 @@ static void show_copies(struct view *v)
 	}
 	line(v, "paths", paths_text(v));
 	line(v, "marks",
-	     "* through the host, because peer access is missing; < less than half of what it should "
-	     "be; bad: damaged data; none: it did not come to an end");
+	     "* through the host, because peer access is missing; < less than half of the "
+	     "expected rate; bad: damaged data; none: the copy did not finish");
 }
 
 /* ---- the two settings that people ask about ---- */
@@ -262,11 +262,10 @@ static enum verdict verdict_of(const struct view *v, const char *rule)
 static void show_settings(struct view *v)
 {
 	static const char *const doorbell[] = {
-		[PROOF_SILENT] = "not told: the mapping could not be tried",
-		[PROOF_GOOD] = "not needed, or set: an ordinary job may map a doorbell",
-		[PROOF_BAD] =
-			("needed, where jobs without CAP_SYS_ADMIN use GPU-initiated networking "
-			 "(NVSHMEM IBGDA, DeepEP)"),
+		[PROOF_SILENT] = "not known: the mapping could not be tried",
+		[PROOF_GOOD] = "not needed, or set: a job without privileges can map a doorbell",
+		[PROOF_BAD] = ("needed if jobs without CAP_SYS_ADMIN use GPU-initiated networking "
+			       "(NVSHMEM IBGDA, DeepEP)"),
 	};
 	enum verdict second = verdict_of(v, "proof/stream-memops");
 	enum proof_word first = word_of(v, "driver/stream-memops");
@@ -275,12 +274,13 @@ static void show_settings(struct view *v)
 	line(v, "PeerMappingOverride", doorbell[word_of(v, "driver/peer-mapping-override")]);
 	line(v, "EnableStreamMemOPs",
 	     second == VERDICT_NOT_APPLICABLE || second == VERDICT_UNKNOWN
-		     ? "not told: the operations could not be tried"
-	     : first == PROOF_GOOD ? "nothing more to gain: both versions work"
+		     ? "not known: the operations could not be tried"
+	     : first == PROOF_GOOD ? "not needed: both versions work"
 	     : second == VERDICT_PASS
-		     ? "not needed: the second version works; only programs built for CUDA 11.6 or "
-		       "earlier ask for the first"
-		     : "no help: the second version, which it does not switch, fails");
+		     ? "not needed: the second version works; only programs built for CUDA 11.6 "
+		       "or earlier use the first"
+		     : "does not help: the second version fails, and this setting does not change "
+		       "it");
 }
 
 /* ---- what is wrong ---- */

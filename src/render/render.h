@@ -25,7 +25,7 @@ enum exit_status render_report_json(const struct report *report, enum exit_statu
 /* The same on one line. */
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
-/* Markdown to send to whoever may change the node. */
+/* Markdown to send to the administrator or provider of the node. */
 enum exit_status render_report_provider(const struct report *report,
 					const struct render_options *options,
 					enum exit_status status);
@@ -103,7 +103,7 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 const char *render_refused(const struct steps *steps, const struct problem *problem);
 /* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier one of the rule said it. */
 const char *render_note(const struct report *report, const struct finding *note);
-/* What asks for a profile that was not evaluated, and the option. */
+/* What suggests a profile that was not evaluated, and the option. */
 struct text_lines render_hints(const struct report *report);
 
 /* unknowns.c: what was not checked, by what would make it known. */

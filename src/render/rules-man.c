@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "base/span.h"
 #include "base/version.h"
+#include "evaluate/preflight.h"
 #include "render/render.h"
 
 /* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
@@ -82,6 +83,9 @@ static void one_rule(const struct rule *rule)
 	paragraph(rule->title);
 	field("Severity", severity_words[rule->severity]);
 	field("Profiles", render_profiles(rule->profiles, buffer));
+	if (rule_gravest(rule) >= SEVERITY_ERR && preflight_omission_of(rule->id))
+		field("Preflight",
+		      "Does not ask this, or not all of it, because that takes longer than a prolog has.");
 	field("Read", rule->reads);
 	field("Why", rule->why);
 	field("Impact", rule->impact);
@@ -107,18 +111,18 @@ static void area(const struct rule *rule, const struct rule *before)
 
 static const char head[] =
 	".SH NAME\n"
-	"nvnodecheck\\-rules \\- what nvnodecheck knows of GPU/RDMA nodes that are not right\n"
+	"nvnodecheck\\-rules \\- the problems of GPU/RDMA nodes that nvnodecheck finds\n"
 	".SH DESCRIPTION\n"
 	".BR nvnodecheck (8)\n"
-	"judges a node by the rules below, each of which has a permanent name.\n"
-	"A rule is asked in the profiles that it names, one of\n"
+	"checks a node with the rules below.\n"
+	"Each rule has a permanent name and runs in the profiles that it lists.\n"
+	"A rule of\n"
 	".I base\n"
-	"in all of them.\n"
-	"Its severity is that of a failure as the rule has it; an answer can be milder or graver "
-	"than that,\n"
-	"and\n"
+	"runs in all profiles.\n"
+	"The severity is that of a failure.\n"
+	"A finding can be less or more severe, and\n"
 	".BR nvnodecheck.conf (5)\n"
-	"can set another one.\n"
+	"can set a different severity.\n"
 	"What could not be read never passes and never fails.\n"
 	".PP\n"
 	"This page is written by\n"

@@ -15,7 +15,7 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 	return NULL;
 }
 
-/* The environment of a job is set by whoever starts it. */
+/* The user who starts a job sets its environment. */
 static bool is_of_job(const struct problem *p)
 {
 	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0;
@@ -184,7 +184,7 @@ const char *shell_word(struct arena *arena, const char *text)
 	return arena_printf(arena, "%s'", word);
 }
 
-/* fix repairs errors only, unless it is told otherwise. */
+/* fix repairs errors only, unless options add more. */
 static bool needs_all(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -195,7 +195,7 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
-/* As an option's value: what another one includes is left out. */
+/* As an option's value: what another argument includes is left out. */
 static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";

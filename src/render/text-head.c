@@ -239,7 +239,7 @@ int text_head(struct view *v)
 
 	lines += line(v, "GPUs", render_gpus(r));
 	lines += line(v, "NICs", render_nics(r));
-	/* The verdict of a node that is well names them itself. */
+	/* The verdict of a node without problems names them itself. */
 	if (v->problems->items.count || v->options->verbose)
 		lines += line(v, "Profiles",
 			      arena_printf(r->arena, "%s (%s)",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-problem.c - a problem in full: what was found where, what was expected, what it does and what mends it. */
+/* text-problem.c - a problem in full: what was found where, what was expected, its effect and its fix. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-rest.c - what asks for nothing: notes, what was not checked, what is switched off, what is well. */
+/* text-rest.c - the parts without an instruction: notes, what was not checked, what is switched
+ * off, what passed. */
 #include <string.h>
 
+#include "evaluate/acknowledge.h"
 #include "fleet/since.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -74,7 +76,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 }
 
 /* Notes ask for nothing: with many of them, most are only counted. */
-#define NOTES_SHOWN 4
+#define NOTES_SHOWN 3
 
 static void show_notes(struct view *v)
 {
@@ -169,10 +171,28 @@ static void show_not_judged(struct view *v)
 
 /* ---- what is set apart ---- */
 
+static void show_acknowledged(struct view *v)
+{
+	struct arena *arena = v->report->arena;
+
+	for_each(f, &v->report->findings) {
+		const struct acknowledgement *a = f->acknowledged;
+		const char *where = a && f->answer.subject ? subject_name(v->report->node,
+									  f->answer.subject, arena)
+							   : NULL;
+
+		if (a)
+			mark(v, "Acknowledged:",
+			     arena_printf(arena, "%s%s%s: %s (%s)", f->rule->id, where ? ", " : "",
+					  where ? where : "", a->reason.value,
+					  acknowledgement_end(arena, a)));
+	}
+}
+
 static void show_off(struct view *v)
 {
 	for_each(f, &v->report->findings)
-		if (f->off && !is_shown_before(v->report, f))
+		if (f->off && !f->acknowledged && !is_shown_before(v->report, f))
 			mark(v, "Switched off:",
 			     arena_printf(v->report->arena, "%s%s%s", f->rule->id,
 					  f->why_graded ? ": " : "",
@@ -257,6 +277,7 @@ void text_rest(struct view *v)
 	if (v->problems->items.count)
 		text_unknown(v);
 	show_not_judged(v);
+	show_acknowledged(v);
 	show_off(v);
 	if (v->options->verbose) {
 		struct topo topo;

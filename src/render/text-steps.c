@@ -70,7 +70,7 @@ static void refused(struct view *v)
 				      v->steps->plan->refused));
 }
 
-/* Whoever is not root here, and whatever is not this node's. */
+/* Instructions for users without root, and for things outside this node. */
 static bool needs_others(const struct view *v)
 {
 	const struct steps *steps = v->steps;

@@ -32,7 +32,8 @@ void text_table(struct view *v, int lines);
 void text_problems(struct view *v);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
-/* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is switched off, and with -v what is well. */
+/* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
+ * switched off, and with -v what passed. */
 void text_unknown(struct view *v);
 void text_rest(struct view *v);
 

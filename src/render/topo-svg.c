@@ -253,7 +253,7 @@ static void measure(struct svg *svg)
 
 /* ---- tree ---- */
 
-/* Ends stand in one column at the right. */
+/* Ends are in one column at the right. */
 static int left_of(const struct panel *panel, const struct place *place)
 {
 	return panel->x + PANEL_PAD +

@@ -103,7 +103,7 @@ extern const char *const topo_class_help[]; /* by enum path_class */
 /* What has to be known to read the matrix, a sentence each. */
 void topo_notes(const struct topo *topo, struct topo_lines *lines);
 enum topo_state topo_state(const struct topo *topo, const struct topo_item *item);
-/* "does not answer", "vfio-pci has it"; NULL: all is well */
+/* "does not answer", "vfio-pci has it"; NULL: no problem */
 const char *topo_state_text(const struct topo *topo, const struct topo_item *item);
 /* The first problem of TOPO->problems that is about ITEM, from 1, and how many there are; 0: none. */
 size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_t *count);

@@ -40,7 +40,7 @@ static void fail_missing(struct rule_context *ctx, const char *release, const ch
 	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release, missing),
 	     .expected = text_printf(ctx, "the modules in use now, built for %s", release),
 	     .command = dkms && headers ? text_printf(ctx, "%s\nsudo dkms autoinstall -k %s",
-						      headers, release)
+						      headers, command_word(ctx->arena, release))
 					: NULL,
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }

@@ -184,6 +184,11 @@ static void check_wiring(struct rule_context *ctx)
 	else if (is_known(containers->toolkit) && str_is(service->unit, "docker.service"))
 		PASS(ctx, .observed = "docker run --gpus finds the toolkit without configuration",
 		     .evidence = { "containers.toolkit" });
+	else if (str_is(service->unit, "kubelet.service") && !containers->configs.count)
+		UNKNOWN(ctx,
+			.observed =
+				"the configuration of the engine that kubelet uses was not found",
+			.evidence = { "containers.configs" });
 	else if (!was_read(containers->cdi) || !was_read(containers->configs))
 		UNKNOWN(ctx, .evidence = { was_read(containers->cdi) ? "containers.configs"
 								     : "containers.cdi" });

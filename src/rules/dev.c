@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/distribution.h"
 #include "query/gdrcopy.h"
 #include "query/gpus.h"
 #include "query/kind.h"
@@ -81,7 +82,7 @@ static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 		.remedy =
 			"Set mode 0666 now. Then remove NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
 			"NVreg_DeviceFileGID from modprobe.d, and the udev rule that sets the mode.",
-		.command = text_printf(ctx, "sudo chmod 0666 %s", path),
+		.command = text_printf(ctx, "sudo chmod 0666 %s", command_word(ctx->arena, path)),
 		.evidence = { fact_path(ctx->arena, "dev.nodes", path, "mode"),
 			      "driver.params[DeviceFileMode].value" });
 }

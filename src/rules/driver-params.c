@@ -61,9 +61,10 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
 	const struct node *node = ctx->node;
-	const char *kernel = is_known(node->os.kernel) ? node->os.kernel.value : "$(uname -r)";
-	const char *rebuild = s->early_counts ? command_rebuild_initramfs(ctx->arena, node, kernel)
-					      : NULL;
+	const char *rebuild = s->early_counts && is_known(node->os.kernel)
+				      ? command_rebuild_initramfs(ctx->arena, node,
+								  node->os.kernel.value)
+				      : NULL;
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
 		.observed = text_printf(ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
@@ -78,11 +79,15 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 	} else if (o->step == STEP_RESTART) {
 		answer.remedy = "Reboot.";
 	} else {
+		const char *line = setting_registry_line(ctx->arena, node, "PeerMappingOverride",
+							 "1");
+
 		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
-		answer.command = text_printf(
-			ctx, "echo '%s' | sudo tee /etc/modprobe.d/zz-peer-mapping.conf%s%s",
-			setting_registry_line(ctx->arena, node, "PeerMappingOverride", "1"),
-			rebuild ? "\n" : "", rebuild ? rebuild : "");
+		if (command_can_quote(line))
+			answer.command = text_printf(
+				ctx,
+				"echo '%s' | sudo tee /etc/modprobe.d/zz-peer-mapping.conf%s%s",
+				line, rebuild ? "\n" : "", rebuild ? rebuild : "");
 	}
 	rule_answer(ctx, &answer);
 }

@@ -142,6 +142,14 @@ static enum fact_state is_all_before_turing(const struct node *node, bool *old)
 	return *old && (unread || !gpus) ? FACT_UNKNOWN : FACT_KNOWN;
 }
 
+/* The module that lets NICs reach GPU memory without DMA-BUF; NULL: none is loaded. */
+static const char *peer_memory_module(const struct node *node)
+{
+	return node_module(node, "nvidia_peermem") ? "nvidia_peermem"
+	       : node_module(node, "nv_peer_mem")  ? "nv_peer_mem"
+						   : NULL;
+}
+
 static void check_flavour(struct rule_context *ctx)
 {
 	const struct driver_facts *driver = &ctx->node->driver;
@@ -167,6 +175,14 @@ static void check_flavour(struct rule_context *ctx)
 		     .observed = "proprietary kernel modules; the EFA driver reaches their memory "
 				 "without DMA-BUF",
 		     .evidence = { "driver.banner", "rdma.devices" });
+	else if (!was_read(ctx->node->modules.loaded))
+		UNKNOWN(ctx, .evidence = { "modules.loaded" });
+	else if (peer_memory_module(ctx->node))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "proprietary kernel modules; NICs reach GPU memory through %s",
+			     peer_memory_module(ctx->node)),
+		     .evidence = { "driver.banner", "modules.loaded" });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
 		     .expected = "open kernel modules", .evidence = { "driver.banner" });
@@ -386,7 +402,7 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 	else if (!is_known(node->driver.flavour) || !was_read(node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									  : "driver.flavour" });
-	else if (node_module(node, "nvidia_peermem") || node_module(node, "nv_peer_mem"))
+	else if (peer_memory_module(node))
 		NOTE(ctx,
 		     .observed =
 			     "A peer-memory module is loaded. cuMemCreate memory registers only if it was "

@@ -214,6 +214,28 @@ static bool is_old(struct rule_context *ctx, const struct user *u,
 	return *item && version_compare((*item)->version.value, u->since) < 0;
 }
 
+/* The first entry is of the link alone, and serves nodes of one Ethernet segment (Linux: drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
+static bool check_first_entry(struct rule_context *ctx, const struct user *u,
+			      const struct software_item *item, const struct rdma_device *d,
+			      const struct rdma_port *p)
+{
+	const struct rdma_gid *g = port_gid(p, 0);
+
+	if (entry_is_unknown(g))
+		return check_index(ctx, d, p, u->name, 0, NULL);
+	if (!fault_of_gid(ctx, g))
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
+		.observed = text_printf(
+			ctx,
+			"%s %s without %s uses entry 0, which reaches only nodes of the "
+			"same Ethernet segment",
+			u->name, item->version.value, u->index),
+		.evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
+			      port_fact(ctx->arena, d, p, "gids") });
+	return true;
+}
+
 static bool check_user_port(struct rule_context *ctx, const struct user *u,
 			    const struct job_value *index, const struct rdma_device *d,
 			    const struct rdma_port *p)
@@ -225,11 +247,7 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 		return check_index(ctx, d, p, job_value_text(ctx->arena, ctx->node, index),
 				   (uint64_t)number, index->fact);
 	if (is_old(ctx, u, &item) && port_usable_gid(p))
-		return check_index(
-			ctx, d, p,
-			text_printf(ctx, "%s %s without %s uses index 0", u->name,
-				    item->version.value, u->index),
-			0, fact_path(ctx->arena, "software.items", item->path.value, "version"));
+		return check_first_entry(ctx, u, item, d, p);
 	return u->family && check_search(ctx, d, p, u);
 }
 

@@ -77,12 +77,12 @@ static void check_cross_nic(struct rule_context *ctx)
 		return;
 	v = job_nccl(ctx->arena, ctx->node, "NCCL_CROSS_NIC");
 	without = without_gin(ctx);
-	if (without)
-		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
-	else if (is_zero(&v))
-		judge_cross_nic(ctx, &v);
-	else
+	if (!is_zero(&v))
 		PASS(ctx, .evidence = { v.value ? v.fact : "env.variables" });
+	else if (without)
+		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
+	else
+		judge_cross_nic(ctx, &v);
 }
 
 /* ---- env/nccl-features-off ---- */

@@ -11,6 +11,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/log-age.h"
 #include "query/topology.h"
 
 #define NOT_ASKED "NVML was not asked, because it opens the device. The kernel log"
@@ -32,6 +33,20 @@ static const struct log_line *logged(const struct node *node, const char *const 
 		const struct log_line *line = node_log(node, patterns[i]);
 
 		if (log_of_device(line, bdf))
+			return line;
+	}
+	return NULL;
+}
+
+/* The same, of lines after which the GPU was not reset, nor the driver loaded again. */
+static const struct log_line *still_so(struct rule_context *ctx, const char *const *patterns,
+				       const char *bdf)
+{
+	for (size_t i = 0; patterns[i]; i++) {
+		const struct log_line *line = node_log(ctx->node, patterns[i]);
+		const struct log_subject *own = log_of_device(line, bdf);
+
+		if (own && !log_new_life(ctx->arena, ctx->node, bdf, own->last_us))
 			return line;
 	}
 	return NULL;
@@ -92,7 +107,7 @@ static void check_ecc(struct rule_context *ctx)
 			continue;
 		candidates++;
 		failed = logged(ctx->node, memory_failed, d->bdf.value);
-		pending = logged(ctx->node, memory_pending, d->bdf.value);
+		pending = still_so(ctx, memory_pending, d->bdf.value);
 		if (failed)
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = log_of_device(failed, d->bdf.value)->last.value,
@@ -155,7 +170,7 @@ static void check_nvlink(struct rule_context *ctx)
 		return;
 	for_each(d, &node->pci.devices) {
 		const struct log_line *line = pci_is_gpu(d)
-						      ? logged(node, nvlink_errors, d->bdf.value)
+						      ? still_so(ctx, nvlink_errors, d->bdf.value)
 						      : NULL;
 
 		if (line)
@@ -251,8 +266,23 @@ static void check_display(struct rule_context *ctx)
 
 /* ---- how many ---- */
 
-/* HGX boards with NVSwitch have eight GPUs, HGX-2 sixteen. */
+/* HGX boards with NVSwitches have eight GPUs; HGX-2 is two of them (NVIDIA Fabric Manager User Guide). */
 #define BOARD_GPUS 8
+
+/* The board says how many it carries: one that is missing is not on the bus at all. */
+static void check_board(struct rule_context *ctx, size_t gpus)
+{
+	struct kind_answer board = kind_of(ctx->node, KIND_HGX, ctx->arena);
+
+	if (gpus && gpus % BOARD_GPUS == 0)
+		PASS(ctx, .evidence = { "pci.devices" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "%zu GPU%s, on a board with NVSwitches: %s", gpus,
+					     gpus == 1 ? "" : "s", board.reason),
+		     .expected = text_printf(ctx, "%d GPUs on a board with NVSwitches", BOARD_GPUS),
+		     .evidence = { "pci.devices" });
+}
 
 /* Servers have slots in pairs; a workstation can have any number of cards. */
 static void check_odd_count(struct rule_context *ctx, size_t gpus)
@@ -272,8 +302,6 @@ static void check_odd_count(struct rule_context *ctx, size_t gpus)
 
 static void check_usual_count(struct rule_context *ctx, size_t gpus)
 {
-	size_t switches = nvswitches(ctx->node);
-
 	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE))
 		NOT_APPLICABLE(
 			ctx,
@@ -282,17 +310,10 @@ static void check_usual_count(struct rule_context *ctx, size_t gpus)
 			.evidence = { "os.hypervisor" });
 	else if (is_unknown(ctx->node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
-	else if (switches && gpus % BOARD_GPUS)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx, "%zu GPUs with %zu NVSwitches", gpus,
-						switches),
-			.expected = text_printf(ctx, "%d GPUs on a board with NVSwitches",
-						BOARD_GPUS),
-			.evidence = { "pci.devices" });
+	else if (node_is(ctx->node, KIND_HGX))
+		check_board(ctx, gpus);
 	else if (gpus > 2 && gpus % 2)
 		check_odd_count(ctx, gpus);
-	else if (switches)
-		PASS(ctx, .evidence = { "pci.devices" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "[expect] gpu-count is not set",
 			       .evidence = { "pci.devices" });
@@ -310,7 +331,8 @@ static void check_count(struct rule_context *ctx)
 		return;
 	}
 	if (!e || span_u64(span_of(e->value), 10, &wanted)) {
-		if (!skip_without_gpu(ctx))
+		/* The board can be there with none of its GPUs. */
+		if (nvswitches(ctx->node) || !skip_without_gpu(ctx))
 			check_usual_count(ctx, gpus);
 	} else if (gpus != wanted) {
 		FAIL(ctx, .observed = text_printf(ctx, "%zu GPU%s", gpus, gpus == 1 ? "" : "s"),
@@ -339,7 +361,8 @@ static const struct rule gpu_rules[] = {
 			"160, 161, 171, 172.",
 		.why = "The GPU's own record (pending rows, failed remaps of earlier boots) is visible only "
 		       "through NVML, which opens the device. So a log without such a line is unknown and "
-		       "never a pass. A reset after the line leaves the line in the log.",
+		       "never a pass. An error is over if the log says later that the GPU was reset or the "
+		       "driver was loaded again. A failed remap is not.",
 		.check = "nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
@@ -432,9 +455,9 @@ static const struct rule gpu_rules[] = {
 		.reads =
 			"NVIDIA display controllers on the PCI bus, NVSwitches, and [expect] gpu-count of the"
 			" configuration.",
-		.why = "A GPU that fails early is not on the bus, and nothing else reports it. Without "
-		       "[expect] gpu-count only two numbers are suspicious: one that does not match a board "
-		       "with NVSwitches, and an odd one in a server.",
+		.why = "A GPU that fails early is not on the bus, and nothing else reports it. A board with "
+		       "NVSwitches has eight GPUs; fewer are an error. Without [expect] gpu-count an odd "
+		       "number of GPUs in another server is a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
 		.sources = "NVIDIA Fabric Manager User Guide r580: HGX baseboards\n"
 			   "azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",

@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/log-age.h"
 
 #define PREFIX "xid-"
 #define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
@@ -140,6 +141,8 @@ struct seen {
 	const char *name;
 	const struct log_line *line;
 	const char *last; /* of those about the GPU */
+	struct fact_u64 last_us;
+	const char *since; /* what ended it; NULL: nothing */
 };
 
 /* Reads the lines of one number about a GPU; BDF "": the lines that name none. */
@@ -150,7 +153,8 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 	*seen = (struct seen){ .action = XID_WATCH,
 			       .name = "not in the table of Xids",
 			       .line = line,
-			       .last = own ? own->last.value : line->last.value };
+			       .last = own ? own->last.value : line->last.value,
+			       .last_us = own ? own->last_us : line->last_us };
 	if (!str_starts(line->pattern, PREFIX) ||
 	    span_u64(span_of(line->pattern.value + strlen(PREFIX)), 10, &seen->number) ||
 	    (*bdf ? !own : line->devices.count > 0))
@@ -175,6 +179,28 @@ static const char *fact_of(struct rule_context *ctx, const struct seen *seen, co
 		    : fact_path(ctx->arena, "log.lines", seen->line->pattern.value, member);
 }
 
+/* What asks for a reset or a boot is over when there was one. What asks for the vendor stays. */
+static bool read_seen(struct rule_context *ctx, const struct log_line *line, const char *bdf,
+		      struct seen *seen)
+{
+	if (!read_line(line, bdf, seen))
+		return false;
+	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT)
+		seen->since = log_new_life(ctx->arena, ctx->node, *bdf ? bdf : NULL, seen->last_us);
+	if (seen->since)
+		seen->action = XID_IGNORE;
+	return true;
+}
+
+static const char *say_xid(struct rule_context *ctx, const struct seen *seen, const char *others)
+{
+	if (seen->since)
+		return text_printf(ctx, "Xid %" PRIu64 " (%s) is over%s; since then %s",
+				   seen->number, seen->name, others, seen->since);
+	return text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", seen->number, seen->name,
+			   actions[seen->action].words, others, seen->last);
+}
+
 /* Answers for the worst Xid of the GPU, and names the others. */
 static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
@@ -182,7 +208,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 	const char *others = "";
 
 	for_each(line, &ctx->node->log.lines)
-		if (read_line(line, bdf, &seen) && (!worst.line || seen.action > worst.action))
+		if (read_seen(ctx, line, bdf, &seen) && (!worst.line || seen.action > worst.action))
 			worst = seen;
 	if (!worst.line)
 		return;
@@ -191,11 +217,8 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 			others = text_printf(ctx, "%s%s%" PRIu64, others,
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
-		.observed = text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", worst.number,
-					worst.name, actions[worst.action].words, others,
-					worst.last),
-		.expected = "no Xid since the boot", .remedy = actions[worst.action].remedy,
-		.action = actions[worst.action].action,
+		.observed = say_xid(ctx, &worst, others), .expected = "no Xid since the boot",
+		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),
 			      fact_of(ctx, &worst, bdf, "count") });
 }
@@ -242,14 +265,17 @@ static const struct rule log_xid_rules[] = {
 			"\"NVRM: Xid\" lines of this boot. Xid 154 names the recovery action that the driver "
 			"requests.",
 		.why = "The severity follows the immediate action of NVIDIA's catalog. Reset and reboot are "
-		       "errors. Errors to watch are warnings. Faults of a program (13, 31, 43) are notes. A "
-		       "reset does not remove the line from the log. A number that is not in the table is a "
-		       "warning.",
+		       "errors. Errors to watch are warnings. Faults of a program (13, 31, 43) are notes. An "
+		       "Xid that asks for a reset or a reboot is over if the log says later that the driver "
+		       "was loaded again, or that the GPU was reset or found on the bus again. A number that "
+		       "is not in the table is a warning.",
 		.check = "dmesg | grep Xid",
 		.sources =
 			"NVIDIA Xid Errors: Analyzing Xid Errors with the Xid Catalog (October 2025), column "
 			"Immediate Action\n"
-			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
+			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
+			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
+			"Linux: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
 			"github.com/leptonai/gpud v0.13.0-rc.0: "
 			"components/accelerator/nvidia/xid/catalog_generated.go",
 	},

@@ -7,6 +7,7 @@
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/log-age.h"
 #include "query/topology.h"
 
 #define US_PER_S UINT64_C(1000000)
@@ -100,10 +101,33 @@ static const char *init_text(struct rule_context *ctx, const char *line, const c
 	return stage ? text_printf(ctx, "%s (failed %s)", line, stage) : line;
 }
 
+/* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
+static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
+			 const struct log_subject *gpu)
+{
+	const char *name = gpu ? gpu->name.value : NULL;
+	const char *remedy = init_remedy(ctx->node);
+	const char *last = gpu ? gpu->last.value : line->last.value;
+	const char *fact = gpu ? log_device_fact(ctx->arena, line, name, "last")
+			       : "log.lines[rm-init-failed].last";
+	const char *since = log_new_life(ctx->arena, ctx->node, name,
+					 gpu ? gpu->last_us : line->last_us);
+
+	if (since)
+		NOTE(ctx, .subject = name,
+		     .observed = text_printf(ctx, "%s; since then %s", last, since),
+		     .evidence = { fact });
+	else
+		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, remedy),
+		     .expected = "the driver initialises every GPU", .remedy = remedy,
+		     .evidence = { fact,
+				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
+				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
+}
+
 static void check_rm_init(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "rm-init-failed");
-	const char *remedy = init_remedy(ctx->node);
 
 	if (!line) {
 		if (!skip_without_gpu(ctx))
@@ -111,16 +135,9 @@ static void check_rm_init(struct rule_context *ctx)
 		return;
 	}
 	for_each(gpu, &line->devices)
-		FAIL(ctx, .subject = gpu->name.value,
-		     .observed = init_text(ctx, gpu->last.value, remedy),
-		     .expected = "the driver initialises every GPU", .remedy = remedy,
-		     .evidence = { log_device_fact(ctx->arena, line, gpu->name.value, "last"),
-				   log_device_fact(ctx->arena, line, gpu->name.value, "count"),
-				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
+		fail_rm_init(ctx, line, gpu);
 	if (!line->devices.count)
-		FAIL(ctx, .observed = init_text(ctx, line->last.value, remedy),
-		     .expected = "the driver initialises every GPU", .remedy = remedy,
-		     .evidence = { "log.lines[rm-init-failed].last" });
+		fail_rm_init(ctx, line, NULL);
 }
 
 /* ---- DMA-BUF ---- */
@@ -487,7 +504,8 @@ static const struct rule log_rules[] = {
 		       "video BIOS, 0x4. SLI and NVLink setup or resources, 0x6. GSP firmware. Frequent "
 		       "causes are a BAR1 without an address, firmware of another version and missing "
 		       "auxiliary power. A later attempt in the same boot can succeed, and then leaves the "
-		       "line in the log.",
+		       "line in the log. The error is over if the driver was loaded again since, or the GPU "
+		       "was reset or found on the bus again.",
 		.check = "dmesg | grep -B5 'RmInitAdapter failed'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c "

@@ -128,7 +128,7 @@ static void check_rdma(struct rule_context *ctx)
 	} needed[] = {
 		{ "mlx5_ib", SEVERITY_ERR, "no RDMA device of these NICs exists" },
 		{ "ib_uverbs", SEVERITY_ERR, "no program can open an RDMA device" },
-		{ "rdma_ucm", SEVERITY_ERR, "connections by address (rdma_cm) cannot be made" },
+		{ "rdma_ucm", SEVERITY_WARN, "connections by address (rdma_cm) cannot be made" },
 		{ "ib_umad", SEVERITY_WARN, "ibstat and the InfiniBand diagnostics do not work" },
 	};
 	size_t before = ctx->findings->count;

@@ -102,7 +102,7 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 	     .command = reason ? NULL
 			       : text_printf(ctx,
 					     "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
-					     d->bdf.value),
+					     command_word(ctx->arena, d->bdf.value)),
 	     .activation = reason ? ACTIVATION_NONE : ACTIVATION_NOW,
 	     .evidence = { fact, refusal.fact });
 }

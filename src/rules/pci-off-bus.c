@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pci-off-bus.c - functions that the kernel lists although they no longer answer. */
 #include "evaluate/rule.h"
+#include "query/log-age.h"
 #include "query/topology.h"
 
 static bool is_watched(const struct node *node, const struct pci_device *d)
@@ -8,18 +9,29 @@ static bool is_watched(const struct node *node, const struct pci_device *d)
 	return pci_is_gpu(d) || pci_is_nvswitch(d) || topology_is_nic(node, d);
 }
 
+/* A GPU that a driver has, and that had a new life since: it was found on the bus again, or the driver was loaded. */
+static bool is_over(struct rule_context *ctx, const struct log_line *line,
+		    const struct pci_device *d)
+{
+	const struct log_subject *own = log_of_device(line, d->bdf.value);
+
+	return own && pci_is_gpu(d) && is_known(d->driver) &&
+	       log_new_life(ctx->arena, ctx->node, d->bdf.value, own->last_us);
+}
+
 /* Lines about devices that were lost and may answer again: the kernel's mlx5 driver no longer heard the
  * NIC's firmware (drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()), the NVIDIA
  * driver read nothing but ones (src/nvidia/arch/nvalloc/unix/src/osapi.c,
  * rm_is_supported_device()). */
-static const struct log_line *lost(const struct node *node, const struct pci_device *d)
+static const struct log_line *lost(struct rule_context *ctx, const struct pci_device *d)
 {
+	const struct node *node = ctx->node;
 	static const char *const patterns[] = { "nic-health", "fallen-off-bus" };
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
-		if (log_of_device(line, d->bdf.value))
+		if (log_of_device(line, d->bdf.value) && !is_over(ctx, line, d))
 			return line;
 	}
 	return NULL;
@@ -50,7 +62,7 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 {
 	const struct log_line *line = node_log(ctx->node, "pcie-fatal-error");
 
-	if (!log_of_device(line, d->bdf.value))
+	if (!log_of_device(line, d->bdf.value) || is_over(ctx, line, d))
 		return false;
 	FAIL_AS(ctx, SEVERITY_ERR, .subject = d->bdf.value,
 		.observed = log_of_device(line, d->bdf.value)->last.value,
@@ -67,7 +79,7 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 static void check_device(struct rule_context *ctx, const struct pci_device *d)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers");
-	const struct log_line *line = lost(ctx->node, d), *xid = node_log(ctx->node, "xid-79");
+	const struct log_line *line = lost(ctx, d), *xid = node_log(ctx->node, "xid-79");
 
 	if (known_is(d->answers, true) && line)
 		fail_lost(ctx, d, line);
@@ -96,7 +108,8 @@ static void check_unnamed(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "fallen-off-bus");
 
-	if (line && !line->devices.count)
+	if (line && !line->devices.count &&
+	    !log_new_life(ctx->arena, ctx->node, NULL, line->last_us))
 		FAIL_AS(ctx, SEVERITY_ERR, .observed = line->last.value,
 			.expected = "GPUs that answer the driver",
 			.evidence = { "log.lines[fallen-off-bus].last",

@@ -9,6 +9,7 @@
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -497,11 +498,27 @@ static void check_link(struct rule_context *ctx)
 
 /* ---- distance ---- */
 
+/* With one NIC for all GPUs some of them have to be far from it. */
+static bool has_several_nics(struct rule_context *ctx)
+{
+	const struct pci_device *first = NULL;
+
+	for_each(gpu, &ctx->endpoints->gpus) {
+		if (first && gpu->nic && !is_same_slot(first->bdf.value, gpu->nic->bdf.value))
+			return true;
+		first = first ? first : gpu->nic;
+	}
+	return false;
+}
+
 static void check_affinity(struct rule_context *ctx)
 {
+	bool several;
+
 	if (skip_without_gpu(ctx) ||
 	    skip_in_vm(ctx, "how far GPUs and NICs are apart is not visible here"))
 		return;
+	several = has_several_nics(ctx);
 	for_each(gpu, &ctx->endpoints->gpus) {
 		const struct pci_device *d = gpu->chain.device, *nic = gpu->nic;
 
@@ -512,14 +529,16 @@ static void check_affinity(struct rule_context *ctx)
 				.evidence = { FACT(ctx, d, "numa_node"),
 					      FACT(ctx, nic, "numa_node") });
 		else if (gpu->path.class == PATH_SYS)
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(
-				     ctx, "the nearest NIC %s is on another NUMA node (SYS)",
-				     nic->bdf.value),
-			     .expected = "a NIC below the same switch or host bridge",
-			     .evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
-					   FACT(ctx, d, "numa_node"),
-					   FACT(ctx, nic, "numa_node") });
+			FAIL_AS(ctx, several ? SEVERITY_WARN : SEVERITY_INFO,
+				.subject = d->bdf.value,
+				.observed = text_printf(
+					ctx, "the nearest NIC %s is on another NUMA node (SYS)",
+					nic->bdf.value),
+				.expected = several ? "a NIC below the same switch or host bridge"
+						    : NULL,
+				.evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),
+					      FACT(ctx, d, "numa_node"),
+					      FACT(ctx, nic, "numa_node") });
 		else
 			PASS(ctx, .subject = d->bdf.value,
 			     .observed = text_printf(ctx, "%s: %s", nic->bdf.value,

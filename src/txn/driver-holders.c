@@ -73,7 +73,7 @@ static void check_processes(struct search *s, const char *folder, const char *de
 
 /* ---- modules ---- */
 
-/* What counts a module as used, less the modules that are unloaded before it. */
+/* The module's use count, less the modules that are unloaded before it. */
 static int read_references(struct search *s, const char *module, int64_t *unexplained)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -126,14 +126,14 @@ static void check_module(struct search *s, const char *module)
 				      module, unexplained));
 }
 
-/* Its console holds no reference, and would be taken from under whoever reads it. */
+/* Its console holds no reference, and would disappear under its reader. */
 static void check_console(struct search *s)
 {
 	_cleanup_text_ struct text text = { 0 };
 
 	if (host_read(s->host, &text, HOST_FILE_MAX, "/proc/fb") == 0 &&
 	    strstr(text.data, "nvidia"))
-		found(s, "the console is drawn by nvidia-drm");
+		found(s, "nvidia-drm draws the console");
 }
 
 int driver_holders(struct host *host, struct arena *arena, const char **why)

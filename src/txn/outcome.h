@@ -9,9 +9,10 @@
 enum repair_result {
 	REPAIR_NOT_TRIED, /* refused, or the transaction was */
 	REPAIR_FIXED,	  /* the check afterwards finds nothing any more */
-	REPAIR_PENDING,	  /* right on disk: waits for a boot, or for something to start again */
+	/* configured on disk: waits for a boot, or for a service to start again */
+	REPAIR_PENDING,
 	REPAIR_LEFT,	  /* a part remains for the user */
-	REPAIR_NOT_FIXED, /* still found, or not to be told: the transaction was taken back */
+	REPAIR_NOT_FIXED, /* still found, or not known: the transaction was undone */
 	REPAIR_ROLLED_BACK,
 };
 extern const char *const repair_result_words[];

@@ -2,7 +2,7 @@
 /*
  * plan.h - what would be changed on a node, and why. Fixes (src/fixes) make it from findings, it is
  * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only:
- * whoever makes a plan has changed nothing.
+ * making a plan changes nothing.
  *
  * Order of a transaction: files, then steps, each in the order of its list.
  */
@@ -13,8 +13,8 @@
 #include "evaluate/rule.h"
 #include "facts/fact.h"
 
-/* One file, whole. What is in BEFORE was read when the plan was made: if the file is another one by
- * then, the plan is void. */
+/* One file, whole. What is in BEFORE was read when the plan was made: if the file differs by then,
+ * the plan is void. */
 struct plan_file {
 	const char *path;   /* on the node */
 	struct span before; /* p NULL: it was not there */
@@ -25,7 +25,7 @@ struct plan_file {
 
 enum plan_step_kind {
 	PLAN_INITRAMFS, /* rebuild the image of one kernel: beside the old one, read back, renamed */
-	PLAN_BOOT_LOADER,   /* write the menu anew */
+	PLAN_BOOT_LOADER,   /* rebuild the menu */
 	PLAN_DAEMON_RELOAD, /* systemd reads unit files again */
 	PLAN_LOAD_MODULE,
 	PLAN_UNLOAD_MODULE, /* only what nothing holds */

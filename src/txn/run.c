@@ -88,8 +88,8 @@ static bool ends_process(int signal)
 	return true;
 }
 
-/* Not what whoever started it told it to ignore, as nohup does: held back, an ignored signal would
- * be pending like any other. */
+/* Not the signals that its parent set to be ignored, as nohup does: held back, an ignored signal
+ * would be pending like any other. */
 static void ending_signals(sigset_t *set)
 {
 	struct sigaction now;
@@ -229,7 +229,7 @@ struct watch {
 	bool ended; /* of its output */
 	bool stubborn;
 	uint64_t deadline, killed;
-	int verdict; /* 0, -ETIME, -EINTR; -ECHILD: how it ended cannot be told */
+	int verdict; /* 0, -ETIME, -EINTR; -ECHILD: its exit status is not known */
 	size_t n;
 	char tail[RUN_OUTPUT_MAX];
 };
@@ -332,7 +332,7 @@ static int get_verdict(struct run *run, const struct watch *w, int status, int e
 		run->why = arena_printf(run->arena, "%s was stopped by a signal to this program",
 					name);
 	else if (w->verdict)
-		run->why = arena_printf(run->arena, "how %s ended cannot be told: %s", name,
+		run->why = arena_printf(run->arena, "the exit status of %s is not known: %s", name,
 					strerror(-w->verdict));
 	else if (run->status < 0)
 		run->why = arena_printf(run->arena, "%s was ended by signal %d", name,
@@ -351,7 +351,7 @@ int run_program(struct run *run)
 	run->status = -1;
 	if (!run_may(run->argv[0])) {
 		run->why = arena_printf(run->arena,
-					"%s is not one of the programs that are ever run",
+					"%s is not one of the programs that this program runs",
 					run->argv[0]);
 		return -EPERM;
 	}

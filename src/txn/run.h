@@ -4,8 +4,8 @@
  * systemctl, depmod. Never through a shell, and only those of one table, by their absolute path.
  *
  * What the caller's environment holds does not reach them: LC_ALL=C, a fixed PATH, no
- * DPKG_MAINTSCRIPT_PACKAGE (under which update-initramfs does nothing and says that all is well),
- * umask 022, nothing on standard input, a process group of their own.
+ * DPKG_MAINTSCRIPT_PACKAGE (under which update-initramfs does nothing and reports success), umask
+ * 022, nothing on standard input, a process group of their own.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -33,9 +33,9 @@ struct run {
 	const char *why;    /* one line when run_program() is not 0 */
 };
 
-/* 0 when the program exited with status 0; -EIO with another one; -ENOENT when it is not there,
- * -EPERM when it is not in the table, -ETIME, -EINTR when a signal to end came, or what fork and
- * exec said. Its process group is then no more. */
+/* 0 when the program exited with status 0; -EIO with any other status; -ENOENT when it is not
+ * there, -EPERM when it is not in the table, -ETIME, -EINTR when a signal to end came, or what fork
+ * and exec said. Its process group is then no more. */
 int run_program(struct run *run);
 
 /* The path of a program of the table on HOST, "mkinitramfs", or NULL. */

@@ -19,7 +19,7 @@
 #define MESSAGE_ID "8c0f2e6f4b7d4b0fb6a8d5b6b0a1c3e9"
 #define FIELDS_MAX 64
 
-/* The user that logged in, whatever su and sudo made of that; -1 where nobody did. */
+/* The user that logged in, whatever su and sudo made of that; -1 if there was no login. */
 static long login_uid(void)
 {
 	_cleanup_close_ int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
@@ -36,7 +36,7 @@ const char *txn_who(struct arena *arena)
 	const char *who = arena_printf(arena, "uid %u", (unsigned int)geteuid());
 	long login = login_uid();
 
-	/* Whoever runs this as root can say what they like here; the login uid is the kernel's. */
+	/* A root user can forge this; the login uid is the kernel's. */
 	if (sudo && *sudo && strspn(sudo, "0123456789") == strlen(sudo) && strlen(sudo) < 11)
 		who = arena_printf(arena, "%s through sudo by uid %s", who, sudo);
 	if (login >= 0)
@@ -99,7 +99,7 @@ void txn_audit(struct txn *t, const char *event, const char *result)
 	add(&f, "NVNODECHECK_BEGUN_BY", t->who);
 	add(&f, "SUDO_UID", getenv("SUDO_UID"));
 	add_files(&f, t);
-	/* Without a journal it says that all is well; nothing depends on it. */
+	/* Without a journal it reports success; nothing depends on it. */
 	if (sendv(f.items, f.count) < 0)
 		txn_note(t, "the journal did not take the audit record; %s/%s has it",
 			 TXN_STATE_FOLDER, t->id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * txn-form.c - what a step may look like, field by field. A plan is held against it before anything
- * is prepared, and a record before anything of it is believed: it may be damaged, or somebody's who
- * made the tree that it is in.
+ * is prepared, and a record before anything of it is believed: it may be damaged, or forged by the
+ * creator of the tree.
  */
 #include "txn/txn-private.h"
 
@@ -237,11 +237,11 @@ const char *form_of_step(struct arena *arena, const struct txn_step *step)
 	const struct form *form = &forms[step->kind];
 
 	if (!fits_subject(arena, form->subject, step->subject))
-		return "the subject is none that such a step has";
+		return "the subject does not fit this kind of step";
 	if (!has_tool(form, step->tool))
-		return "no tool that this program runs for such a step";
+		return "the tool does not fit this kind of step";
 	if (form->path ? form_of_path(step->path) != NULL : step->path != NULL)
-		return "the path is none that such a step has";
+		return "the path does not fit this kind of step";
 	return NULL;
 }
 
@@ -255,13 +255,13 @@ static bool starts(const char *path, const char *folder)
 static const char *form_of_files(const struct form *form, const struct txn_step *step)
 {
 	if (step->kept.count > form->files)
-		return "more files than such a step writes";
+		return "more files than this kind of step writes";
 	if (form->path && !step->left &&
 	    (!step->kept.count || strcmp(step->kept.items[0].path, step->path) != 0))
 		return "the file that it writes is not kept";
 	for_each(kept, &step->kept) {
 		if (kept->is_link != (form->subject == UNIT))
-			return "a link where such a step writes files, or the other way round";
+			return "a link in place of a file, or a file in place of a link";
 		if (kept->is_link && !starts(kept->path, "/etc/systemd/system/") &&
 		    !starts(kept->path, "/etc/rc"))
 			return "a link that enables no unit";
@@ -277,7 +277,7 @@ const char *form_of_record(struct arena *arena, const struct txn_step *step)
 	if (wrong)
 		return wrong;
 	if (!step->left && !fits_was(arena, form->was, step))
-		return "what was there before is none of what there can be";
+		return "the recorded earlier state does not fit this kind of step";
 	if ((step->boot != NULL) != (step_is_live(step) && !step->left))
 		return "it does not say which boot it belongs to";
 	return form_of_files(form, step);

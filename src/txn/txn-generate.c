@@ -3,7 +3,7 @@
  * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
  * proves nothing, and some write into the live file or delete it when the disk is full: so it is
  * made under another name in the same folder, looked at, and exchanged with the old one only then.
- * So whatever is found at its own name, unless the journal knows it, is somebody else's.
+ * So whatever is found at its own name, unless the journal knows it, belongs to another program.
  */
 #include "txn/txn-private.h"
 
@@ -68,8 +68,7 @@ int generate_check_place(struct txn *t, const char *path)
 			continue;
 		if (!has_word(options, "noauto") && !is_mounted(t, place))
 			return txn_fail(t, -ENODEV,
-					"%.*s is not mounted, and /etc/fstab says that it "
-					"should be",
+					"%.*s is in /etc/fstab and is not mounted; mount it first",
 					SPAN_FMT(place));
 	}
 	return 0;
@@ -83,9 +82,9 @@ static int check_side(struct txn *t, struct txn_step *step, const char *side, in
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return txn_fail(t, -EIO, "%s: not a file of its own", side);
+		return txn_fail(t, -EIO, "%s: not a regular file with one name", side);
 	if (st.st_size == 0)
-		return txn_fail(t, -EIO, "%s is empty: the program ended well and made nothing",
+		return txn_fail(t, -EIO, "%s is empty, although the program reported success",
 				side);
 	return check ? check(t, step, fd) : 0;
 }
@@ -125,7 +124,8 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 		TEST_POINT("after a generator");
 		fd = write_open(&t->w, side, 0);
 		if (fd < 0)
-			rc = txn_fail(t, fd, "%s ended well but made no %s", argv[0], side);
+			rc = txn_fail(t, fd, "%s reported success but did not create %s", argv[0],
+				      side);
 		else
 			rc = check_side(t, step, side, fd, check);
 	}
@@ -151,14 +151,15 @@ bool generate_in_place(const struct txn_step *step, const struct kept *kept)
 	return step->kind == PLAN_BOOT_LOADER && kept != step->kept.items;
 }
 
-/* Of an image that somebody else built since, a copy stays. */
+/* A copy is kept of an image that was rebuilt since. */
 static int remake(struct txn *t, struct txn_step *step, const struct file_seen *now,
 		  const char *const *argv, generate_check *check)
 {
 	struct kept *kept = &step->kept.items[0];
 	int rc;
 
-	txn_tell(t, "%s: made anew, as it changed since", step_title(t->arena, step));
+	txn_tell(t, "%s: rebuilt, because it had changed since the repair",
+		 step_title(t->arena, step));
 	rc = state_keep_found(t, kept);
 	return rc ? rc : build(t, step, kept, now, argv, check);
 }
@@ -173,23 +174,25 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 	if (item->state != TXN_KEPT || !t->committed || !argv)
 		return;
 	rc = write_see(&t->w, kept->path, &now);
-	/* Another file of the step is the one that somebody changed. */
+	/* Another file of the step was changed. */
 	if (rc == 0 && write_same(&now, &kept->before))
 		return;
 	if (rc || !now.there) {
 		/* Of a kernel that is gone: there is nothing to be as before. */
 		txn_set(item, rc ? TXN_KEPT : TXN_RESTORED,
-			rc ? arena_strdup(t->arena, t->w.why) : "it is gone: nothing to put back");
+			rc ? arena_strdup(t->arena, t->w.why)
+			   : "the file no longer exists, so it was not put back");
 		return;
 	}
 	if (t->options->no_regenerate) {
 		txn_set(item, TXN_LEFT,
-			"somebody built it since, and it may hold what was taken back: build it "
-			"again");
+			"it was built again after the repair and can contain the undone settings; "
+			"rebuild it");
 		return;
 	}
 	rc = remake(t, step, &now, argv, check);
 	txn_set(item, rc ? TXN_FAILED : TXN_REBUILT,
-		rc ? t->why : "changed since, so it was made anew from the files as they are now");
+		rc ? t->why
+		   : "it had changed since the repair, so it was rebuilt from the current files");
 	item->output = rc ? t->output : NULL;
 }

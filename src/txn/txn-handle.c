@@ -54,9 +54,10 @@ void txn_tell(struct txn *t, const char *format, ...)
 void txn_under_way(bool under_way)
 {
 	if (under_way)
-		memory_ends_with(EXIT_UNCONFIRMED,
-				 "a transaction was interrupted by that: the next 'fix "
-				 "--apply' or 'undo' takes back what it changed");
+		memory_ends_with(
+			EXIT_UNCONFIRMED,
+			"this interrupted a transaction; the next 'fix --apply' or 'undo' undoes "
+			"its changes");
 	else
 		memory_ends_with(EXIT_CANNOT, NULL);
 }

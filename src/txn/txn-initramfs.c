@@ -158,7 +158,9 @@ static int check_lost(struct txn *t, const struct txn_step *step, const struct m
 			others = arena_printf(t->arena, "%s %s", others, *name);
 	}
 	if (lost)
-		txn_note(t, "the new image of %s does without %u modules that are not loaded:%s%s",
+		txn_note(t,
+			 "the new image of %s lacks %u modules of the old one, none of them "
+			 "loaded:%s%s",
 			 step->subject, lost, others, lost > LOST_NAMED ? " ..." : "");
 	if (!missed)
 		return 0;
@@ -235,12 +237,12 @@ static int check_old_image(struct txn *t, const struct txn_step *step)
 		return txn_fail(t, fd, NULL);
 	image_read(fd, &image, t->arena);
 	if (!known_is(image.complete, true))
-		return txn_fail(t, -EBADMSG,
-				"%s: the image that is there cannot be read, so a new one "
-				"cannot be compared with it: %s",
-				step->path,
-				is_known(image.problem) ? image.problem.value
-							: "it is not complete");
+		return txn_fail(
+			t, -EBADMSG,
+			"%s: the present image cannot be read, so a new one cannot be compared "
+			"with it: %s",
+			step->path,
+			is_known(image.problem) ? image.problem.value : "it is not complete");
 	if (is_known(image.generator) && !str_is(image.generator, step->tool))
 		return txn_fail(t, -EINVAL, "%s was made by %s, and the plan builds it with %s",
 				step->path, image.generator.value, step->tool);
@@ -255,10 +257,11 @@ static int check_image_room(struct txn *t, const struct txn_step *step, uint64_t
 		return txn_fail(t, -EROFS, NULL);
 	if (room >= need)
 		return 0;
-	return txn_fail(t, -ENOSPC,
-			"%s: no room beside it for a new image: %llu MiB are needed and "
-			"%llu free (remove kernels that are no longer used)",
-			step->path, (unsigned long long)need >> 20, (unsigned long long)room >> 20);
+	return txn_fail(
+		t, -ENOSPC,
+		"%s: not enough space for a new image: %llu MiB needed, %llu MiB free. Remove "
+		"kernels that are no longer used",
+		step->path, (unsigned long long)need >> 20, (unsigned long long)room >> 20);
 }
 
 static int check_kernel(struct txn *t, const struct txn_step *step)
@@ -267,8 +270,9 @@ static int check_kernel(struct txn *t, const struct txn_step *step)
 
 	return host_exists(t->host, path)
 		       ? 0
-		       : txn_fail(t, -ENOENT, "%s is not there: no image can be made of kernel %s",
-				  path, step->subject);
+		       : txn_fail(t, -ENOENT,
+				  "%s does not exist, so no image can be built for kernel %s", path,
+				  step->subject);
 }
 
 static void note_policy(struct txn *t)
@@ -280,8 +284,8 @@ static void note_policy(struct txn *t)
 	    field_shell(text_span(&text), "update_initramfs", value, sizeof(value)) &&
 	    strcmp(value, "no") == 0)
 		txn_note(t,
-			 "update_initramfs=no in %s: the image is built all the same, but packages "
-			 "will not rebuild it",
+			 "update_initramfs=no in %s: the image was rebuilt now, but packages will "
+			 "not rebuild it later",
 			 POLICY_FILE);
 }
 
@@ -294,7 +298,9 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 	if (program)
 		return command(t->arena, g, program, step->subject,
 			       write_side_path(t->arena, step->path));
-	txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files alone",
+	txn_fail(t, -ENOENT,
+		 "%s is not installed%s. Install it, or add --no-regenerate to change only the "
+		 "files",
 		 g < GENERATORS ? generators[g].program : step->tool,
 		 t->options->root ? " in this root" : "");
 	return NULL;
@@ -311,7 +317,7 @@ static int prepare(struct txn *t, struct txn_step *step)
 	if (write_see(&t->w, step->path, &seen))
 		return txn_fail(t, -EINVAL, NULL);
 	if (!seen.there)
-		return txn_fail(t, -ENOENT, "%s: there is no such image to be rebuilt", step->path);
+		return txn_fail(t, -ENOENT, "%s: there is no such image", step->path);
 	rc = generate_check_place(t, step->path);
 	if (rc == 0)
 		rc = check_kernel(t, step);
@@ -354,7 +360,7 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 
 	if (strcmp(step->tool, "initramfs-tools") != 0 || !argv[0] || !has_hooks(t))
 		return 0;
-	/* It is root's alone, and so is the way there. */
+	/* Only root can write to it and to its path. */
 	folder = write_open_folder(&t->w, HOOKS "/hook", name);
 	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }

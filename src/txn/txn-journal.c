@@ -9,7 +9,7 @@
  *     MADE N M SHA     file M of step N becomes one of that hash
  *     VERIFIED, COMMIT
  *     UNDO             taking back has begun; lines above no longer mean that all is done
- *     REMADE N M SHA   taking back makes file M of step N anew
+ *     REMADE N M SHA   the undo rebuilds file M of step N
  *     END WORD         the last line: a word of txn_status_words
  */
 #include "txn/txn-private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-kernel.c - what the running kernel is told: modules, settings, device nodes. */
+/* txn-kernel.c - steps on the running kernel: modules, settings, device nodes. */
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -44,9 +44,11 @@ static int no_shell(struct kmod_module *module, const char *command, void *user)
 {
 	struct txn *t = user;
 
-	return txn_fail(t, -EPERM,
-			"%s has an install line in modprobe.d (%.200s), which is not run",
-			lib.kmod_module_get_name(module), command);
+	return txn_fail(
+		t, -EPERM,
+		"%s has an install line in modprobe.d (%.200s), which this program does not run; "
+		"load the module by hand",
+		lib.kmod_module_get_name(module), command);
 }
 
 static int with_module(struct txn *t, const char *name,
@@ -57,7 +59,7 @@ static int with_module(struct txn *t, const char *name,
 	int rc = load_library();
 
 	if (rc)
-		return txn_fail(t, rc, "libkmod.so.2 is not there");
+		return txn_fail(t, rc, "libkmod.so.2 is not installed");
 	ctx = lib.kmod_new(NULL, NULL);
 	rc = ctx ? lib.kmod_module_new_from_name(ctx, name, &module) : -ENOMEM;
 
@@ -87,7 +89,7 @@ static int unload_module(struct txn *t, struct kmod_module *module)
 	if (refs == -ENOENT)
 		return 0;
 	if (refs > 0)
-		return txn_fail(t, -EBUSY, "%s is in use (%d times) and stays loaded",
+		return txn_fail(t, -EBUSY, "%s is in use (%d references) and stays loaded",
 				lib.kmod_module_get_name(module), refs);
 	return lib.kmod_module_remove_module(module, KMOD_REMOVE_NOWAIT);
 }
@@ -97,13 +99,15 @@ static int check_module(struct txn *t, struct kmod_module *module)
 	const char *name = lib.kmod_module_get_name(module);
 
 	if (!lib.kmod_module_get_path(module))
-		return txn_fail(t, -ENOENT, "this kernel has no file of the module %s", name);
+		return txn_fail(t, -ENOENT, "no file of the module %s is installed for this kernel",
+				name);
 	if (lib.kmod_module_get_install_commands(module) ||
 	    lib.kmod_module_get_remove_commands(module))
-		return txn_fail(t, -EPERM,
-				"%s has an install or remove line in modprobe.d, which is "
-				"not run",
-				name);
+		return txn_fail(
+			t, -EPERM,
+			"%s has an install or remove line in modprobe.d, which this program does "
+			"not run",
+			name);
 	return 0;
 }
 
@@ -147,7 +151,7 @@ static int run_unload(struct txn *t, struct txn_step *step, struct txn_item *ite
 	return step->was ? txn_unload_module(t, step->subject) : 0;
 }
 
-/* One that is in use stays: nobody's work is ended for an undo. */
+/* A module in use stays loaded: an undo never ends jobs. */
 static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	int rc = step->was ? 0 : txn_unload_module(t, step->subject);
@@ -200,7 +204,7 @@ static int prepare_sysctl(struct txn *t, struct txn_step *step)
 		return txn_fail(t, -EINVAL, "\"%s\" is not name=value", step->subject);
 	step->was = read_sysctl(t, path);
 	if (!step->was)
-		return txn_fail(t, -ENOENT, "this kernel has no %s that can be read", path);
+		return txn_fail(t, -ENOENT, "this kernel has no readable %s", path);
 	step->idle = same_words(step->was, value);
 	return 0;
 }
@@ -234,7 +238,8 @@ static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *i
 	else if (same_words(now, step->was))
 		txn_set(item, TXN_RESTORED, NULL);
 	else if (!same_words(now, value))
-		txn_set(item, TXN_KEPT, arena_printf(t->arena, "%s is %s by now: kept", path, now));
+		txn_set(item, TXN_KEPT,
+			arena_printf(t->arena, "%s is now %s and was kept", path, now));
 	else
 		txn_taken_back(t, item, set_sysctl(t, path, step->was));
 }
@@ -254,7 +259,7 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 	if (host_stat(t->host, &st, "%s", node.path) < 0)
 		return 0;
 	if (!S_ISCHR(st.mode) || host_link(t->host, target, "%s", node.path) == 0)
-		return txn_fail(t, -EEXIST, "%s is there, and is no character device", node.path);
+		return txn_fail(t, -EEXIST, "%s exists and is not a character device", node.path);
 	step->idle = st.rdev == makedev(node.major, node.minor);
 	if (step->idle)
 		step->was = "there";

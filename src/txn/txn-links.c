@@ -21,7 +21,7 @@
 /* What would have to be guessed is left to who can see all of it. */
 static int by_hand(struct txn *t, const struct txn_step *step, const char *why)
 {
-	return txn_fail(t, -EPERM, "%s: %s; systemctl %s %s does it", step->subject, why,
+	return txn_fail(t, -EPERM, "%s: %s; run systemctl %s %s by hand", step->subject, why,
 			step->kind == PLAN_UNIT_ENABLE ? "enable" : "disable", step->subject);
 }
 
@@ -32,7 +32,7 @@ struct unit_file {
 	struct span text;
 };
 
-/* One that the plan brings or takes away counts, not what is there now. */
+/* A file that the plan adds or removes counts, not the present state. */
 static const struct txn_file *planned(const struct txn *t, const char *path)
 {
 	for_each(file, &t->files)
@@ -58,10 +58,9 @@ static int read_unit_file(struct txn *t, const struct txn_step *step, const char
 	if (host_link(t->host, target, "%s", path) == 0)
 		return strcmp(target, "/dev/null") == 0
 			       ? txn_fail(t, -EPERM,
-					  "%s is masked: somebody did not want it (systemctl "
-					  "unmask %s)",
+					  "%s is masked; if it should run: systemctl unmask %s",
 					  step->subject, step->subject)
-			       : by_hand(t, step, "its file is a link");
+			       : by_hand(t, step, "its unit file is a symbolic link");
 	rc = host_read(t->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc)
 		return rc == -ENOENT || rc == -ENODATA
@@ -115,7 +114,8 @@ static int check_drop_ins(struct txn *t, const struct txn_step *step)
 			if (host_read(t->host, &text, HOST_FILE_MAX, "%s/%s.d/%s", folders[i],
 				      step->subject, names.items[n]) ||
 			    has_install(text_span(&text)))
-				return by_hand(t, step, "it has a drop-in that may say more");
+				return by_hand(t, step,
+					       "it has a drop-in with an [Install] section");
 		}
 	}
 	return 0;
@@ -191,7 +191,7 @@ static int take_assignment(struct txn *t, struct txn_step *step, const struct un
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (span_is(a->key, keys[i].key) && a->value.n)
 			return add_links(t, step, a, keys[i].kind, target);
-	return by_hand(t, step, "its [Install] section says more than which units want it");
+	return by_hand(t, step, "its [Install] section has more than WantedBy= and RequiredBy=");
 }
 
 int links_enable(struct txn *t, struct txn_step *step)
@@ -207,7 +207,7 @@ int links_enable(struct txn *t, struct txn_step *step)
 	if (rc > 0)
 		rc = check_drop_ins(t, step);
 	if (rc == 0 && !has_install(unit.text))
-		rc = by_hand(t, step, "nothing says what should want it");
+		rc = by_hand(t, step, "it has no [Install] section");
 	reader = (struct unit_reader){ .rest = unit.text };
 	while (rc == 0 && unit_next(&reader, &a))
 		if (span_is(a.section, "Install"))
@@ -341,7 +341,8 @@ static int change_link(struct txn *t, const struct kept *kept)
 	if (rc || write_same(&kept->before, &kept->after))
 		return rc;
 	if (kept->after.there && kept->before.there)
-		return txn_fail(t, -ESTALE, "%s: somebody made it meanwhile", kept->path);
+		return txn_fail(t, -ESTALE, "%s: another program created it at the same time",
+				kept->path);
 	rc = kept->after.there ? write_put(&t->w, &request)
 			       : write_remove(&t->w, kept->path, &kept->before);
 	return rc ? txn_fail(t, rc, NULL) : 0;

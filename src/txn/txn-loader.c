@@ -34,7 +34,9 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 
 	if (argv[0])
 		return memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv));
-	txn_fail(t, -ENOENT, "%s is not installed%s: --no-regenerate changes the files alone",
+	txn_fail(t, -ENOENT,
+		 "%s is not installed%s. Install it, or add --no-regenerate to change only the "
+		 "files",
 		 step->tool, t->options->root ? " in this root" : "");
 	return NULL;
 }
@@ -168,7 +170,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return rc ? rc : note_after(t, step, 1);
 }
 
-/* The menu is the only one that can be made anew; an entry that somebody changed is theirs. */
+/* Only the menu can be rebuilt; an entry that was changed is left alone. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;

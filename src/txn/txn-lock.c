@@ -32,9 +32,11 @@ static int refuse_held(struct txn *t, int fd)
 	size_t digits = n > 0 ? strspn(pid, "0123456789") : 0;
 
 	pid[digits] = '\0';
-	return txn_fail(t, -EWOULDBLOCK,
-			"another fix or undo is at work%s%s, or a program that it started",
-			digits ? ": process " : "", pid);
+	return txn_fail(
+		t, -EWOULDBLOCK,
+		"another fix or undo is running%s%s, or a program that it started; try again when "
+		"it has ended",
+		digits ? ": process " : "", pid);
 }
 
 /* The folder that every transaction writes to first tells who may make one. */
@@ -43,15 +45,15 @@ static int refuse_lock(struct txn *t, int rc, const char *why)
 	const struct root *root = t->options->root;
 
 	if (root && !t->w.refused && (rc == -EACCES || rc == -EPERM))
-		return txn_fail(t, rc,
-				"only root, or who owns %s and all below it, can change it "
-				"(%s)",
-				root->name, why);
+		return txn_fail(
+			t, rc,
+			"only root or the owner of %s and everything below it can change it (%s)",
+			root->name, why);
 	return txn_fail(t, rc, "%s", why);
 }
 
-/* The lock goes with the last process that has it open: that is also a generator that outlived
- * whoever started it. */
+/* The lock goes with the last process that has it open: that includes a generator that outlived its
+ * parent. */
 int txn_lock(struct txn *t)
 {
 	unsigned int tries = t->options->wait_s * 10;
@@ -93,7 +95,7 @@ static bool is_locked(struct txn *t, const char *path)
 	return fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* dpkg writes what it is about to do there, and empties it when that is done: dpkg(1), --audit. */
+/* dpkg writes its next action there, and empties it when that is done: dpkg(1), --audit. */
 static bool dpkg_was_interrupted(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -130,8 +132,8 @@ static int check_holders(struct txn *t)
 		if (pid)
 			return txn_fail(
 				t, -EBUSY,
-				"a package manager is at work (%s: process %llu): try again "
-				"when it is done",
+				"a package manager is running (%s: process %llu); try again when "
+				"it has ended",
 				files[i], (unsigned long long)pid);
 	}
 	return 0;
@@ -147,14 +149,18 @@ int txn_check_packages(struct txn *t)
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		if (is_locked(t, locks[i]))
-			return txn_fail(t, -EBUSY,
-					"a package manager is at work (%s is locked): try "
-					"again when it is done",
-					locks[i]);
+			return txn_fail(
+				t, -EBUSY,
+				"a package manager is running (%s is locked); try again when it "
+				"has ended",
+				locks[i]);
 	/* pacman's lock is a file that is there. */
 	if (host_exists(t->host, "/var/lib/pacman/db.lck"))
-		return txn_fail(t, -EBUSY, "pacman is at work (/var/lib/pacman/db.lck is there)");
+		return txn_fail(
+			t, -EBUSY,
+			"pacman is running (/var/lib/pacman/db.lck exists); try again when it has "
+			"ended");
 	if (dpkg_was_interrupted(t))
-		return txn_fail(t, -EBUSY, "dpkg was interrupted: run dpkg --configure -a first");
+		return txn_fail(t, -EBUSY, "dpkg was interrupted; run dpkg --configure -a first");
 	return check_holders(t);
 }

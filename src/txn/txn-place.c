@@ -24,8 +24,8 @@ int txn_check_place(struct txn *t)
 		return 0;
 	return txn_fail(
 		t, -EPERM,
-		"--root %s is not changed: %s, so somebody else could put another folder in "
-		"its place. Move it below folders of root's, or say --allow-writable-parents",
+		"--root %s was not changed: %s, so another user could replace the folder. Move it "
+		"below folders that only root can write to, or add --allow-writable-parents",
 		root->name, root->exposed);
 }
 
@@ -37,8 +37,7 @@ int txn_check_identity(struct txn *t, const struct plan *plan)
 	    plan->root_inode == (root ? root->inode : 0))
 		return 0;
 	return txn_fail(t, -ESTALE,
-			"the plan was made for another root than the one that is to be "
-			"changed");
+			"the plan was made for another root; make it again for this one");
 }
 
 /* ---- programs ---- */
@@ -54,8 +53,7 @@ static int check_walk(struct txn *t, const char *path, int *fd)
 	*fd = root_walk(t->w.root, path, exposed);
 	if (*fd < 0)
 		return *fd;
-	return *exposed ? txn_fail(t, -EACCES, "%s is not run: on the way to it %s", path, exposed)
-			: 0;
+	return *exposed ? txn_fail(t, -EACCES, "%s was not run: on its path %s", path, exposed) : 0;
 }
 
 /* A folder that is missing has no programs. */
@@ -69,9 +67,9 @@ static int check_folder(struct txn *t, const char *path)
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
 	if (fstat(fd, &st) < 0)
-		return txn_fail(t, -errno, "%s: cannot be looked at", path);
+		return txn_fail(t, -errno, "%s: its owner and mode cannot be read", path);
 	why = folder_exposed(fd, &st);
-	return why ? txn_fail(t, -EACCES, "no program is run: %s %s", path, why) : 0;
+	return why ? txn_fail(t, -EACCES, "no program was run: %s %s", path, why) : 0;
 }
 
 static int check_file(struct txn *t, const char *path, int *fd)
@@ -82,10 +80,11 @@ static int check_file(struct txn *t, const char *path, int *fd)
 	if (rc == -EACCES && *fd >= 0)
 		return rc;
 	if (rc || fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return txn_fail(t, -ENOENT, "%s: cannot be looked at", path);
+		return txn_fail(t, -ENOENT, "%s: its owner and mode cannot be read", path);
 	if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
 	    ((st.st_mode & S_IWGRP) && st.st_gid != 0))
-		return txn_fail(t, -EACCES, "%s is not run: others than root can change it", path);
+		return txn_fail(t, -EACCES, "%s was not run: users other than root can change it",
+				path);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-private.h - between the parts of a transaction; nobody else includes this.
+ * txn-private.h - between the parts of a transaction; for these files only.
  *
  * Everything that taking back needs is found out and written down before the first change, so that
  * struct txn is the same whether it was made from a plan a moment ago or read from the state folder
@@ -27,8 +27,8 @@ struct kept {
 	/* What the transaction makes of it: known from the record, or, for what a program makes,
 	 * from the journal before it is renamed. */
 	bool after_known;
-	struct file_seen after;	 /* there, link and sha256 alone */
-	struct file_seen remade; /* by an undo, because somebody had changed it since; likewise */
+	struct file_seen after;	    /* there, link and sha256 alone */
+	struct file_seen remade;    /* by an undo, because it had changed since; likewise */
 	LIST(const char *) folders; /* that were not there either, outermost first */
 };
 
@@ -68,7 +68,7 @@ struct txn {
 	bool taking_back;	    /* signals wait until that is done */
 	bool again;		    /* a file could not be put back: the next run has to try */
 	bool commit_tried;	    /* its line may be on the disk */
-	unsigned int found;	    /* files of somebody's that were kept, and replaced */
+	unsigned int found;	    /* files of other programs that were kept, and replaced */
 
 	const char *id;
 	const char *plan_id;
@@ -82,7 +82,7 @@ struct txn {
 
 	/* What the journal says. */
 	bool committed, undoing, ended;
-	bool journal_damaged; /* so that none of these can be relied upon */
+	bool journal_damaged; /* so that none of these is reliable */
 	char record_sha[SHA256_HEX];
 	enum txn_status status; /* when ended */
 
@@ -110,7 +110,8 @@ void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(prin
 /* Of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
 
-/* txn-place.c: that the root is the plan's, and that nobody else can exchange it. 0 or a refusal.
+/* txn-place.c: that the root is the plan's, and that no other user can exchange it. 0 or a
+ * refusal.
  */
 int txn_check_place(struct txn *t);
 int txn_check_identity(struct txn *t, const struct plan *plan);
@@ -131,11 +132,11 @@ void state_sweep(struct txn *t);
 /* All ids, the oldest first. */
 int state_names(struct txn *t, struct names *names);
 /* Reads record and journal. -EBADMSG: one of them is not what was written there, and t->why says
- * what; what the journal says is replayed as far as it can be relied upon. */
+ * what; the journal is replayed up to its last valid line. */
 int state_load(struct txn *t, const char *id);
 /* Keeps PATH as it is now: the next before.NUMBER. */
 int state_keep(struct txn *t, struct kept *kept, const char *path);
-/* Copies that nobody needs any more: all is as it was. The record and the journal stay. */
+/* Removes copies that are no longer needed: all is as it was. The record and the journal stay. */
 void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
 /* A copy of what was found in its place, before it is replaced. 0 or a failure. */
@@ -231,7 +232,7 @@ int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char
 bool generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Is what should be mounted where PATH is? */
 int generate_check_place(struct txn *t, const char *path);
-/* Makes the file anew, if that is what became of it. */
+/* Rebuilds the file, if that was its outcome. */
 void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		   const char *const *argv, generate_check *check);
 
@@ -240,8 +241,8 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_take_back(struct txn *t);
 /* The same for everything in the state folder that was left unfinished. */
 int txn_recover_all(struct txn *t);
-/* The file as it was before, unless it is somebody else's by now. DOUBT: a program was writing it
- * in its place, so that what is there may be anybody's: a copy of that is kept first. */
+/* Restores the file, unless another program changed it since. DOUBT: a program was writing it in
+ * its place, so the content can be from anywhere: a copy of it is kept first. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
 
 /* All files of a step; the worst that became of one is the item's state. */

@@ -357,6 +357,6 @@ int record_from_json(struct txn *t, struct json_object *json)
 	if (rc == 0)
 		return 0;
 	t->files.count = t->steps.count = t->repairs.count = t->kept_count = 0;
-	return txn_fail(t, rc, "%s/%s/plan.json: not as this program writes it", TXN_STATE_FOLDER,
-			t->id);
+	return txn_fail(t, rc, "%s/%s/plan.json: not in the form that this program writes",
+			TXN_STATE_FOLDER, t->id);
 }

@@ -2,7 +2,8 @@
 /*
  * txn-recover.c - taking back: after a failure, after an interruption, and when asked to. All three
  * are the same, and can be interrupted and begun again as often as it takes: what is as before is
- * left, what the transaction made is replaced by what was, and what is neither is somebody else's.
+ * left, what the transaction made is replaced by what was, and a file that is neither belongs to
+ * another program.
  */
 #include "txn/txn-private.h"
 
@@ -24,15 +25,14 @@ static int open_copy(struct txn *t, const struct kept *kept)
 	int rc = from < 0 ? from : write_hash(from, sha);
 
 	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
-		return write_refuse(&t->w, -EBADMSG, kept->path,
-				    "the copy that was kept of it is damaged");
+		return write_refuse(&t->w, -EBADMSG, kept->path, "its kept copy is damaged");
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
 		rc = -errno;
 	if (rc)
-		return write_fail(&t->w, rc, kept->path,
-				  "the copy that was kept cannot be used: %s", strerror(-rc));
+		return write_fail(&t->w, rc, kept->path, "its kept copy cannot be used: %s",
+				  strerror(-rc));
 	rc = fcntl(from, F_DUPFD_CLOEXEC, 0);
-	return rc < 0 ? write_failed(&t->w, kept->path, "opening the copy that was kept") : rc;
+	return rc < 0 ? write_failed(&t->w, kept->path, "opening its kept copy") : rc;
 }
 
 static int put_back(struct txn *t, const struct kept *kept, const struct file_seen *now)
@@ -71,8 +71,8 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 			     : write_see(&t->w, kept->path, now);
 }
 
-/* Without its folder, or the copy that was kept, no later try does better; it would only stand in
- * the way of all that comes after. What somebody changes just now is theirs. */
+/* Without its folder, or the copy that was kept, no later try does better; it would only block all
+ * later transactions. A change by another program at this moment is left alone. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
@@ -107,7 +107,8 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, c
 		if (state_keep_found(t, kept))
 			return stop(t, text);
 	} else if (!kept->after_known || !write_same(&now, &kept->after)) {
-		*text = arena_printf(t->arena, "%s: somebody %s it since: kept as it is",
+		*text = arena_printf(t->arena,
+				     "%s: it was %s after the repair, so it was left as it is",
 				     kept->path, now.there ? "changed" : "removed");
 		return TXN_KEPT;
 	}
@@ -156,7 +157,7 @@ static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *
 
 	state = drop_folders(t, &file->kept, state, &text);
 	if (state == TXN_RESTORED && !file->kept.before.there)
-		text = "it was not there before";
+		text = "it did not exist before";
 	txn_set(item, state, text);
 }
 
@@ -174,7 +175,7 @@ static enum txn_result finish(struct txn *t)
 		}
 	/* Without a last line the next run tries again. */
 	if (t->again)
-		txn_note(t, "what failed is tried again by the next fix or undo");
+		txn_note(t, "the next fix or undo tries again what failed");
 	else if (state_event(t, "END %s", txn_status_words[status]))
 		txn_note(t, "%s", t->why);
 	else if (status != TXN_IS_PARTLY)
@@ -227,7 +228,7 @@ enum txn_result txn_take_back(struct txn *t)
 {
 	t->taking_back = true;
 	txn_under_way(true);
-	/* Without it the next run takes COMMIT for the last word; nothing is taken back yet. */
+	/* Without it the next run would take COMMIT as final; nothing is undone yet. */
 	if (state_event(t, "UNDO") && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
 		txn_under_way(!t->committed);
@@ -281,7 +282,7 @@ static const char *where_it_stopped(const struct txn *t)
 	const char *where = "before its first change";
 
 	if (t->undoing)
-		return "while it was being taken back";
+		return "while it was being undone";
 	for_each(file, &t->files)
 		if (file->begun)
 			where = arena_printf(t->arena, "at %s", file->kept.path);
@@ -321,11 +322,11 @@ static const char *what_became(struct txn *other)
 	const char *text = exceptions(other);
 
 	if (*text)
-		return arena_printf(other->arena, "taken back but for%s", text + 1);
+		return arena_printf(other->arena, "undone, except for%s", text + 1);
 	if (other->found)
-		return "taken back; of what was found in the place of its files copies are kept";
+		return "undone; copies of the files found in their place are kept";
 	return other->committed ? "the undo is now complete"
-				: "rolled back, everything is as it was";
+				: "rolled back; the node is as it was before";
 }
 
 static int take_back_other(struct txn *t, struct txn *other)
@@ -337,16 +338,14 @@ static int take_back_other(struct txn *t, struct txn *other)
 	if (rc)
 		return txn_fail(t, rc, "%s", other->why);
 	make_items(other);
-	txn_tell(t, "Taking back %s, which was interrupted", other->id);
+	txn_tell(t, "Undoing %s, which was interrupted", other->id);
 	result = txn_take_back(other);
 	txn_audit(other, "recover", txn_result_words[result]);
 	*LIST_ADD(t->arena, &t->outcome->recovered) = arena_printf(
 		t->arena, "%s was interrupted %s: %s", other->id, where, what_became(other));
 	for_each(note, &other->outcome->notes)
 		*LIST_ADD(t->arena, &t->outcome->notes) = *note;
-	return other->again ? txn_fail(t, -EBUSY,
-				       "%s, which was interrupted, could not be taken "
-				       "back%s",
+	return other->again ? txn_fail(t, -EBUSY, "%s was interrupted and could not be undone%s",
 				       other->id, exceptions(other))
 			    : 0;
 }
@@ -356,11 +355,11 @@ static bool is_finished(const struct txn *t)
 	return !t->journal_damaged && (t->ended || (t->committed && !t->undoing));
 }
 
-/* Nobody can say what is right then: it is not guessed, and the only copies stay. */
+/* The right state is not known then: nothing is guessed, and the only copies stay. */
 static int in_doubt(struct txn *t, struct txn *other)
 {
-	return txn_fail(t, -EBADMSG, "what %s did is not known (%s). %s", other->id, other->why,
-			state_advice(other));
+	return txn_fail(t, -EBADMSG, "the changes of %s are not known (%s). %s", other->id,
+			other->why, state_advice(other));
 }
 
 /* Of the many that are finished nothing is to stay in memory. */
@@ -494,7 +493,7 @@ static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
 	if (!named && (id || was_taken_back(damaged)))
 		return 0;
 	return txn_fail(t, -EBADMSG, "%s cannot be undone (%s). %s%s", damaged->id, damaged->why,
-			state_advice(damaged), id ? "" : "; an older one can be named");
+			state_advice(damaged), id ? "" : "; to undo an older one, name its ID");
 }
 
 /* Loads what ID means into FOUND: the newest that fits. */
@@ -527,10 +526,10 @@ static int refuse_newer(struct txn *t, const struct txn *meant, const char *id)
 	const char *path = rc == 0 && is_applied(&newer) ? in_both(meant, &newer) : NULL;
 
 	if (path)
-		rc = txn_fail(t, -EBUSY, "%s changed %s after it: undo that one first", id, path);
+		rc = txn_fail(t, -EBUSY, "%s changed %s later; undo that one first", id, path);
 	else if (rc && !was_taken_back(&newer))
-		rc = txn_fail(t, rc, "%s came after it, and what it changed is not known (%s). %s",
-			      id, newer.why, state_advice(&newer));
+		rc = txn_fail(t, rc, "%s came later, and its changes are not known (%s). %s", id,
+			      newer.why, state_advice(&newer));
 	else
 		rc = 0;
 	close_another(&newer);
@@ -552,7 +551,7 @@ static int undo(struct txn *t, struct txn *meant)
 	int rc = refuse_older(t, meant);
 
 	if (rc == 0 && !is_applied(meant))
-		rc = txn_fail(t, -EALREADY, "%s was %s already", meant->id,
+		rc = txn_fail(t, -EALREADY, "%s is already %s", meant->id,
 			      txn_status_words[meant->status]);
 	if (rc == 0 && state_open(meant))
 		rc = txn_fail(t, -EIO, "%s", meant->why);
@@ -591,7 +590,8 @@ void txn_undo(const char *id, const struct txn_options *options, struct arena *a
 	if (rc == 1)
 		rc = undo(&t, &meant);
 	else if (rc == 0 && id)
-		rc = txn_fail(&t, -ENOENT, "there is no transaction %s", id);
+		rc = txn_fail(&t, -ENOENT,
+			      "there is no transaction %s; nvnodecheck undo --list shows all", id);
 	else if (rc == 0)
 		outcome->result = TXN_NOTHING;
 	if (rc < 0)

@@ -62,7 +62,7 @@ static int unload_all(struct txn *t)
 	return rc;
 }
 
-/* All are tried; the first failure is told, and WHAT is not loaded then. */
+/* All are tried; the first failure is reported, and WHAT is not loaded then. */
 static int load_all(struct txn *t, const struct txn_step *step)
 {
 	const char *first = NULL, *missing = "";
@@ -83,7 +83,7 @@ static int load_all(struct txn *t, const struct txn_step *step)
 		first = first ? first : t->why;
 		missing = arena_printf(t->arena, "%s %s", missing, driver_modules[i]);
 	}
-	return rc ? txn_fail(t, rc, "%s; not loaded by now:%s", first, missing) : 0;
+	return rc ? txn_fail(t, rc, "%s; not loaded now:%s", first, missing) : 0;
 }
 
 /* Nothing was unloaded yet when the first answer is no: then there is nothing to be taken back. */
@@ -115,13 +115,13 @@ static bool all_loaded(struct txn *t, const struct txn_step *step)
 static const char *unload_for_old_options(struct txn *t, const struct txn_step *step)
 {
 	if (t->files.count == 0 && all_loaded(t, step))
-		return "no file was changed with it, so it would be loaded with the same options";
+		return "the plan changes no file, so a reload would use the same options";
 	if (!is_loaded(t, "nvidia") || (check_holders(t) == 0 && unload_all(t) == 0))
 		return NULL;
 	return arena_printf(
 		t->arena,
-		"%s. It runs with the options that it has; the next boot brings those of "
-		"before",
+		"%s. It keeps its present options until the next boot, which restores the earlier "
+		"ones",
 		t->why);
 }
 

@@ -128,7 +128,7 @@ int state_create(struct txn *t)
 		return rc;
 	t->id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
 	if (!is_id(t->id, ""))
-		return txn_fail(t, -EINVAL, "\"%s\" is no id of a plan", t->plan_id);
+		return txn_fail(t, -EINVAL, "\"%s\" is not the ID of a plan", t->plan_id);
 	if (write_make_folder(&t->w, folder_of(t, t->id, UNBEGUN), 0700))
 		return txn_fail(t, -EIO, NULL);
 	return open_folder(t, folder_of(t, t->id, UNBEGUN));
@@ -214,9 +214,9 @@ const char *state_advice(struct txn *t)
 
 	return arena_printf(
 		t->arena,
-		"Nothing was changed, and all that was kept is still there: before.N in "
-		"%s are files as they were. Compare them with the node, put back by hand what "
-		"is wrong, then set the record aside: mv %s %s.set-aside",
+		"Nothing was changed, and all kept copies still exist: before.N in %s are the "
+		"files before the repair. Compare them with the node, restore by hand what is "
+		"wrong, then move the record away: mv %s %s.set-aside",
 		folder, folder, folder);
 }
 
@@ -263,7 +263,7 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 	if (rc)
 		return txn_fail(t, rc, NULL);
 	return kept->before.link && !form_is_text(kept->before.link)
-		       ? txn_fail(t, -EILSEQ, "%s: where it leads is no text", path)
+		       ? txn_fail(t, -EILSEQ, "%s: its target is not text", path)
 		       : 0;
 }
 
@@ -310,13 +310,13 @@ int state_keep_found(struct txn *t, const struct kept *kept)
 	if (rc) {
 		unlinkat(t->folder, name, 0);
 		return txn_fail(t, rc,
-				"%s; what is there is somebody's perhaps, so it is not replaced "
-				"without a copy of it",
+				"%s; the file can belong to another program, so it is not replaced "
+				"without a copy",
 				t->w.why);
 	}
 	if (seen.there) {
 		t->found++;
-		txn_note(t, "what was found at %s is kept as %s/%s/%s", kept->path,
+		txn_note(t, "the file found at %s is kept as %s/%s/%s", kept->path,
 			 TXN_STATE_FOLDER, t->id, name);
 	}
 	return 0;
@@ -434,6 +434,6 @@ int state_load(struct txn *t, const char *id)
 	rc = load_journal(t, text_span(&journal));
 	if (rc == 0)
 		rc = load_record(t);
-	/* Now that there are files and steps to be told about. */
+	/* Now that files and steps are known. */
 	return rc ? rc : load_journal(t, text_span(&journal));
 }

@@ -58,7 +58,8 @@ int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 	int rc;
 
 	if (t->options->no_regenerate)
-		return txn_fail(t, -ECANCELED, "not run, as asked (--no-regenerate): %s",
+		return txn_fail(t, -ECANCELED,
+				"not run because of --no-regenerate; run by hand: %s",
 				step_command(t->arena, argv));
 	rc = txn_check_program(t, argv[0]);
 	if (rc)
@@ -106,12 +107,12 @@ static const char *why_left(struct txn *t, const struct txn_step *step)
 	const struct step_kind *kind = kinds[step->kind];
 
 	if (kind->live && t->options->root)
-		return "only on the host when it runs: its next boot sees to it";
+		return "possible only on the running host; it happens at its next boot";
 	if (kind->live && !t->boot_id)
-		return "which boot this is cannot be told (/proc is not mounted), so it could not be "
-		       "taken back";
+		return "the boot ID is not known (/proc is not mounted), so this step could not "
+		       "be undone";
 	if (kind->program && t->options->no_regenerate)
-		return arena_printf(t->arena, "not run, as asked (--no-regenerate): %s",
+		return arena_printf(t->arena, "not run because of --no-regenerate; run by hand: %s",
 				    by_hand(t, step));
 	return NULL;
 }
@@ -163,8 +164,8 @@ int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return kinds[step->kind]->run(t, step, item);
 }
 
-/* Whoever takes a step back acts on the machine that it was done on, in the boot that it was done
- * in, or not at all. False, with what became of it in ITEM. */
+/* A step is undone only on the machine that it was done on, in the boot that it was done in, or not
+ * at all. False, with what became of it in ITEM. */
 static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item *item)
 {
 	const char *now = txn_boot_id(t);
@@ -172,11 +173,11 @@ static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item 
 	if (!step_is_live(step) || (now && step->boot && strcmp(now, step->boot) == 0))
 		return true;
 	if (now)
-		txn_set(item, TXN_RESTORED, "the host has booted since");
+		txn_set(item, TXN_RESTORED, "not needed: the host has booted since");
 	else
 		txn_set(item, TXN_LEFT,
-			"it was done on the running system, not in these files: it is gone after the "
-			"next boot of that system");
+			"it was done on the running system and not in these files; it is gone "
+			"after the next boot of that system");
 	return false;
 }
 

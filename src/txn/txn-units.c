@@ -49,7 +49,7 @@ static int prepare_reload(struct txn *t, struct txn_step *step)
 {
 	if (host_exists(t->host, SYSTEMD_RUNS))
 		return check_systemctl(t);
-	step->left = "systemd does not run here";
+	step->left = "systemd is not running here";
 	return 0;
 }
 
@@ -141,8 +141,8 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 	else
 		txn_set(item, TXN_STAYS,
 			arena_printf(t->arena,
-				     "stays started, as jobs may use it by now: systemctl "
-				     "stop %s",
+				     "left running, because jobs can be using it; to stop it: "
+				     "systemctl stop %s",
 				     step->subject));
 }
 
@@ -152,7 +152,7 @@ static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *ite
 }
 
 const struct step_kind step_daemon_reload = {
-	.title = "systemd's unit files read again",
+	.title = "systemd unit files reloaded",
 	.live = true,
 	.program = true,
 	.prepare = prepare_reload,

@@ -64,7 +64,7 @@ static int check_plan_file(struct txn *t, const struct plan_file *from)
 		return txn_fail(t, -ESTALE, "%s: changed since the plan was made", from->path);
 	for_each(other, &t->files)
 		if (strcmp(other->kept.path, from->path) == 0)
-			return txn_fail(t, -EINVAL, "%s: twice in the plan", from->path);
+			return txn_fail(t, -EINVAL, "%s: listed twice in the plan", from->path);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int take_steps(struct txn *t, const struct plan *plan)
 		if (step->left)
 			txn_set(item, TXN_LEFT, step->left);
 		else if (step->idle)
-			txn_set(item, TXN_DONE, "nothing to do: it is so already");
+			txn_set(item, TXN_DONE, "nothing to do: the state is already as planned");
 	}
 	return 0;
 }
@@ -161,15 +161,15 @@ static int check_room(struct txn *t, const struct plan *plan)
 	if (rc)
 		return txn_fail(t, rc, NULL);
 	if (room < need)
-		return txn_fail(t, -ENOSPC,
-				"%s: no room for what has to be kept: %llu KiB, and %llu KiB "
-				"are free",
-				TXN_STATE_FOLDER, (unsigned long long)need / 1024,
-				(unsigned long long)room / 1024);
+		return txn_fail(
+			t, -ENOSPC,
+			"%s: not enough space for the copies: %llu KiB needed, %llu KiB free",
+			TXN_STATE_FOLDER, (unsigned long long)need / 1024,
+			(unsigned long long)room / 1024);
 	return 0;
 }
 
-/* Between the first look and this one somebody may have written. */
+/* Between the first check and this one a file may have changed. */
 static int keep_files(struct txn *t, const struct plan *plan)
 {
 	for_each_mut(file, &t->files) {
@@ -297,7 +297,7 @@ static int run_steps(struct txn *t)
 
 static int verify(struct txn *t)
 {
-	const char *why = "the check afterwards did not confirm it";
+	const char *why = "the check after the changes did not confirm the repair";
 
 	if (t->options->verify && !t->options->verify(t->options->user, t->arena, &why))
 		return txn_fail(t, -EBADE, "%s", why);
@@ -348,8 +348,7 @@ static void report_without_change(struct txn *t)
 	if (!t->options->verify || t->options->verify(t->options->user, t->arena, &why))
 		return;
 	t->outcome->result = TXN_REFUSED;
-	t->outcome->text = arena_printf(t->arena, "nothing that this plan would do changes it: %s",
-					why);
+	t->outcome->text = arena_printf(t->arena, "the plan does not change it: %s", why);
 }
 
 static int refuse(struct txn *t, const struct plan *plan)

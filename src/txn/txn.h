@@ -6,18 +6,18 @@
  * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL,
  * power loss), the node is either as the plan wants it or as it was: what was interrupted is rolled
  * back by the next call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content:
- * a file that is neither what it was nor what the transaction made of it belongs to somebody else,
- * is left as it is and reported. Where a record or a journal is not what was written there, nothing
- * is decided: all that was kept stays, and the outcome says what to look at.
+ * a file that is neither what it was nor what the transaction made of it belongs to another
+ * program, is left as it is and reported. Where a record or a journal is not what was written
+ * there, nothing is decided: all that was kept stays, and the outcome says what to look at.
  *
  * A step belongs to the files of a root, or to one boot of one machine: the latter is never taken
  * back on another boot, or through --root. No program and no argument is ever taken from a record.
  *
  * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
  *
- *   PLAN_INITRAMFS      kernel release   the old image is put back, byte by byte; when the image is
- *                                        another one by then, a new one is built from the files as
- *                                        they are after the undo
+ *   PLAN_INITRAMFS      kernel release   the old image is put back, byte by byte; if the image has
+ *                                        changed by then, a new one is built from the files as they
+ *                                        are after the undo
  *   PLAN_BOOT_LOADER    NULL             the files that the tool wrote are put back
  *   PLAN_DAEMON_RELOAD  NULL             done again once the files are as before
  *   PLAN_LOAD_MODULE    module           unloaded if nothing holds it
@@ -49,7 +49,7 @@ enum txn_result {
 	TXN_REFUSED,	 /* nothing was changed: TEXT says why */
 	TXN_ROLLED_BACK, /* something went wrong; the node is as it was */
 	TXN_UNDONE,	 /* txn_undo(): the node is as it was before the transaction */
-	/* Rolled back or undone but for what somebody changed since, or what failed: see items in
+	/* Rolled back or undone except for what was changed since, or what failed: see items in
 	 * state TXN_KEPT and TXN_FAILED. */
 	TXN_PARTLY,
 	/* A plan that changes nothing, which leaves no record; nothing to undo, nothing that was
@@ -62,8 +62,8 @@ enum txn_item_state {
 	TXN_NOT_REACHED,
 	TXN_DONE,     /* changed, run, or found to be so already */
 	TXN_RESTORED, /* as it was before */
-	TXN_REBUILT,  /* undo: made anew, because it had changed since */
-	TXN_KEPT,     /* a conflict: somebody changed it since, so it was left alone */
+	TXN_REBUILT,  /* undo: rebuilt, because it had changed since */
+	TXN_KEPT,     /* a conflict: it was changed since, so it was left alone */
 	TXN_LEFT,     /* not done on purpose: remains for the user (TEXT has the command) */
 	TXN_FAILED,
 	TXN_STAYS, /* cannot be undone; TEXT says why */
@@ -118,7 +118,7 @@ void txn_recover(const struct txn_options *options, struct arena *arena,
 /*
  * The command that builds the image of KERNEL, which is at IMAGE, to the side file that the
  * transaction then reads back and renames: for plan_step.argv, so that the plan shows what will
- * run. NULL: no such tool. The transaction itself goes by the step's tool, subject and path.
+ * run. NULL: no such tool. The transaction itself uses the step's tool, subject and path.
  */
 const char *const *txn_image_command(struct arena *arena, const char *tool, const char *kernel,
 				     const char *image);

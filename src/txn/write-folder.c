@@ -37,9 +37,9 @@ static int check_folder(struct writer *w, int fd, const char *path, const char *
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return write_failed(w, path, "looking at a folder above it");
+		return write_failed(w, path, "reading the attributes of a folder above it");
 	who = folder_exposed(fd, &st);
-	return who ? write_refuse(w, -EACCES, path, "the folder %s on the way to it %s",
+	return who ? write_refuse(w, -EACCES, path, "the folder %s on its path %s",
 				  *name ? name : "/", who)
 		   : 0;
 }
@@ -54,8 +54,8 @@ static int open_component(struct writer *w, int above, const char *path, const c
 		bool link = fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			    S_ISLNK(st.st_mode);
 
-		return write_refuse(w, link ? -ELOOP : -ENOTDIR, path, "%s on the way to it is %s",
-				    name, link ? "a symbolic link" : "no folder");
+		return write_refuse(w, link ? -ELOOP : -ENOTDIR, path, "%s on its path is %s", name,
+				    link ? "a symbolic link" : "not a folder");
 	}
 	if (fd < 0)
 		return write_failed(w, path, "opening a folder above it");
@@ -153,8 +153,8 @@ bool write_folder_exists(struct writer *w, const char *path)
 	return folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What is unfinished, and so nobody else's; grub-mkconfig appends ".new" to the name that it is
- * given. */
+/* An unfinished file, which only this program uses; grub-mkconfig appends ".new" to the name that
+ * it is given. */
 static bool is_unfinished(const char *entry)
 {
 	return strncmp(entry, WRITE_TEMPORARY, strlen(WRITE_TEMPORARY)) == 0 ||
@@ -170,7 +170,7 @@ static int sweep(struct writer *w, DIR *dir, const char *path)
 			continue;
 		TEST_POINT("unlink of a temporary file");
 		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
-			return write_failed(w, path, "removing what is unfinished beside it");
+			return write_failed(w, path, "removing an unfinished file beside it");
 	}
 	return errno ? write_failed(w, path, "reading its folder") : 0;
 }
@@ -200,7 +200,7 @@ int write_room(struct writer *w, const char *path, uint64_t *bytes)
 	if (folder < 0)
 		return folder;
 	if (fstatvfs(folder, &fs) < 0)
-		return write_failed(w, path, "asking for the room left");
+		return write_failed(w, path, "reading the free space");
 	if (fs.f_flag & ST_RDONLY)
 		return write_fail(w, -EROFS, path, "its file system is mounted read-only");
 	*bytes = (uint64_t)fs.f_bavail * fs.f_frsize;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * write-label.c - the SELinux label of what is new. The kernel gives a new file the label of its
- * folder, which the policy need not want for this name; restorecon(8) would put that right later,
- * and in between whoever may not read that label would not see the file. A file that was there
+ * folder, which the policy need not want for this name; restorecon(8) would correct that later, and
+ * until then processes that may not read that label would not see the file. A file that was there
  * keeps the label that it had (write-meta.c).
  */
 #include <fcntl.h>
@@ -68,5 +68,6 @@ int write_label_name(struct writer *w, int folder, const char *name, const char 
 {
 	_cleanup_close_ int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? write_failed(w, path, "looking at it") : write_label(w, fd, path, type);
+	return fd < 0 ? write_failed(w, path, "reading its attributes")
+		      : write_label(w, fd, path, type);
 }

@@ -55,9 +55,10 @@ int write_drop_node(struct writer *w, const char *path, dev_t device)
 	if (folder < 0)
 		return folder;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
+		return errno == ENOENT ? 0 : write_failed(w, path, "reading its attributes");
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != device)
-		return write_fail(w, -ESTALE, path, "somebody replaced it since: kept as it is");
+		return write_fail(w, -ESTALE, path,
+				  "it was replaced after the repair, so it was left as it is");
 	TEST_POINT("unlink of a device node");
 	return unlinkat(folder, name, 0) < 0 ? write_failed(w, path, "removing it") : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
- * before it goes: between a look and a rename somebody may have written, and reading a large image
+ * before it goes: between a check and a rename the file may have changed, and reading a large image
  * takes long.
  */
 #include "txn/write-private.h"
@@ -31,7 +31,7 @@ static int name_beside(char out[NAME_MAX + 1], const char *what, const char *nam
 		       : -ENAMETOOLONG;
 }
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
 static int see_any(struct writer *w, int folder, const char *name, const char *path,
 		   struct file_seen *seen)
@@ -60,13 +60,13 @@ static int check_expected(const struct swap *s, const char *name)
 		return rc;
 	if (write_same(&now, expected) && same_owner(&now, expected))
 		return 0;
-	return write_overtaken(s->w, s->r->path, "changed since it was looked at%s",
+	return write_overtaken(s->w, s->r->path, "changed since it was read%s",
 			       !now.there	  ? ": it is gone"
-			       : !expected->there ? ": it was not there"
+			       : !expected->there ? ": it did not exist then"
 						  : "");
 }
 
-/* Nobody can open it by its name any more; a read lease is refused while somebody who has it open
+/* It can no longer be opened by its name; a read lease is refused while a process that has it open
  * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
 static int check_displaced(const struct swap *s)
 {
@@ -75,8 +75,7 @@ static int check_displaced(const struct swap *s)
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
-		return write_overtaken(s->w, s->r->path,
-				       "somebody has it open for writing just now");
+		return write_overtaken(s->w, s->r->path, "another process has it open for writing");
 	rc = check_expected(s, s->old);
 	if (fd >= 0)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -89,14 +88,15 @@ static int rename_failed(const struct swap *s)
 {
 	if (errno == EEXIST)
 		return write_overtaken(s->w, s->r->path,
-				       "changed since it was looked at: it was not there");
+				       "changed since it was read: it did not exist then");
 	if (errno == EBUSY || errno == EXDEV)
-		return write_refuse(s->w, -errno, s->r->path, "a mount is in the way");
+		return write_refuse(s->w, -errno, s->r->path, "a file system is mounted there");
 	return write_failed(s->w, s->r->path, "rename");
 }
 
 /* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)). A hard link is as good; without
- * those, as on vfat, the folder is root's alone, so that looking first is nearly as good. */
+ * those, as on vfat, only root can write to the folder, so that checking first is nearly as
+ * good. */
 static int rename_new(int folder, const char *from, const char *to)
 {
 	struct stat st;
@@ -138,21 +138,21 @@ static int replace_guarded(const struct swap *s)
 	int rc;
 
 	if (fstatat(s->folder, s->name, &before, AT_SYMLINK_NOFOLLOW) < 0)
-		return write_failed(s->w, s->r->path, "looking at it");
+		return write_failed(s->w, s->r->path, "reading its attributes");
 	rc = check_expected(s, s->name);
 	if (rc)
 		return rc;
 	if (fstatat(s->folder, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !same_inode(&before, &now) || before.st_size != now.st_size ||
 	    !same_time(before.st_mtim, now.st_mtim) || !same_time(before.st_ctim, now.st_ctim))
-		return write_overtaken(s->w, s->r->path, "changed since it was looked at");
+		return write_overtaken(s->w, s->r->path, "changed since it was read");
 	return renameat(s->folder, s->old, s->folder, s->name) < 0 ? rename_failed(s) : 0;
 }
 
 /* ---- back ---- */
 
-/* What is under the name OLD is somebody's, and no longer the newest: it is kept, and never touched
- * again. */
+/* The file named OLD belongs to another program, and is no longer the newest: it is kept, and never
+ * touched again. */
 static void keep_beside(const struct swap *s)
 {
 	char found[NAME_MAX + 1];
@@ -173,8 +173,8 @@ static int swap_back(const struct swap *s, int rc)
 	if (exchange(s->folder, s->old, s->name) < 0)
 		return write_fail(
 			s->w, -errno, s->r->path,
-			"changed since it was looked at, and could not be put back: %s. It is "
-			"kept beside it as %s",
+			"changed since it was read, and could not be put back: %s. It is kept "
+			"beside it as %s",
 			strerror(errno), s->old);
 	if (fstatat(s->folder, s->old, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    !same_inode(&st, &s->ours)) {
@@ -312,7 +312,8 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 	rc = see_any(w, folder, name, path, &now);
 	if (rc == 0 && (!now.there || is_known_state(&now, known)))
 		return bring_back(&s, now.there);
-	rc = write_refuse(w, -EEXIST, path, "somebody changed it while it was being replaced");
+	rc = write_refuse(w, -EEXIST, path,
+			  "another program changed it while it was being replaced");
 	keep_beside(&s);
 	return rc;
 }

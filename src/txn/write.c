@@ -35,8 +35,8 @@ static int refuse_link(struct writer *w, int folder, const char *name, const cha
 	target[n] = '\0';
 	return write_refuse(
 		w, -ELOOP, path,
-		"a symbolic link to %.150s, which something else (alternatives, an administrator) "
-		"looks after",
+		"a symbolic link to %.150s, which another program (such as alternatives) or an "
+		"administrator manages",
 		target);
 }
 
@@ -50,10 +50,11 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 	if (!S_ISREG(st->st_mode))
 		return write_refuse(w, -EINVAL, path, "not a regular file");
 	if (st->st_nlink > 1)
-		return write_refuse(w, -EMLINK, path,
-				    "the file has %lu names (hard links), and the others would "
-				    "keep the old content",
-				    (unsigned long)st->st_nlink);
+		return write_refuse(
+			w, -EMLINK, path,
+			"the file has %lu names (hard links), and the other names would keep the "
+			"old content",
+			(unsigned long)st->st_nlink);
 	if (is_mounted_on(folder, name))
 		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
@@ -127,7 +128,7 @@ static int see_file(struct writer *w, int fd, const char *path, struct file_seen
 	int rc, ended;
 
 	if (fstat(fd, &st) < 0)
-		return write_failed(w, path, "looking at it");
+		return write_failed(w, path, "reading its attributes");
 	rc = meta_read(w, fd, path, &st, &seen->meta);
 	if (rc)
 		return rc;
@@ -151,7 +152,7 @@ int write_see_in(struct writer *w, int folder, const char *name, const char *pat
 
 	*seen = (struct file_seen){ 0 };
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
+		return errno == ENOENT ? 0 : write_failed(w, path, "reading its attributes");
 	rc = check_file(w, folder, name, path, &st);
 	if (rc)
 		return rc;
@@ -159,9 +160,9 @@ int write_see_in(struct writer *w, int folder, const char *name, const char *pat
 	if (fd < 0)
 		return write_failed(w, path, "opening it");
 	if (fstat(fd, &opened) < 0)
-		return write_failed(w, path, "looking at it");
+		return write_failed(w, path, "reading its attributes");
 	if (opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
-		return write_fail(w, -ESTALE, path, "is being replaced by somebody else just now");
+		return write_fail(w, -ESTALE, path, "another program is replacing it");
 	return see_file(w, fd, path, seen, out);
 }
 
@@ -175,9 +176,9 @@ int write_see_link_in(struct writer *w, int folder, const char *name, const char
 
 	*seen = (struct file_seen){ 0 };
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : write_failed(w, path, "looking at it");
+		return errno == ENOENT ? 0 : write_failed(w, path, "reading its attributes");
 	if (!S_ISLNK(st.st_mode))
-		return write_refuse(w, -EEXIST, path, "something that is no symbolic link");
+		return write_refuse(w, -EEXIST, path, "not a symbolic link");
 	n = readlinkat(folder, name, target, sizeof(target));
 	if (n < 0 || n == (ssize_t)sizeof(target))
 		return write_fail(w, n < 0 ? -errno : -ENAMETOOLONG, path, "reading the link");

@@ -3,18 +3,18 @@
  * write.h - files that are replaced whole, inside a root that nothing in it leads out of.
  *
  * Every folder on the way is opened by its name in the one above it and must be a folder (no link)
- * that nobody but its owner, root, can write to: then nothing on the way can be changed by anyone
- * else between a look and a rename.
+ * that only its owner, root, can write to: then nothing on the way can be changed by anyone else
+ * between a look and a rename.
  *
  * A file is written beside its place under a name that no reader takes for configuration, fsynced
  * and exchanged with the one that is there. What was displaced is looked at then: when it is not
- * what the caller expected, somebody wrote meanwhile, and it goes back to its place. So no edit is
- * ever lost, however long it took to read the file. Names beside a file:
+ * what the caller expected, another program changed it meanwhile, and it goes back to its place. So
+ * no edit is ever lost, however long it took to read the file. Names beside a file:
  *
  *     .nvnodecheck.tmp.XXXXXX   not whole yet; never anything but ours
  *     .nvnodecheck.new.NAME     what a generator writes; never anything but ours
  *     .nvnodecheck.old.NAME     what is about to go to NAME, or what was displaced from there
- *     .nvnodecheck.found.NAME   displaced, somebody else's, and superseded; never touched again
+ *     .nvnodecheck.found.NAME   displaced, of another program, and superseded; never touched again
  *
  * Functions return 0 or negative errno, with a sentence in writer.why.
  */
@@ -65,7 +65,7 @@ struct writer {
 	struct arena *arena; /* for what file_seen holds */
 	char why[WRITE_WHY];
 	bool refused;	/* the last failure: there is something that must not be replaced */
-	bool overtaken; /* the last failure: somebody changed it at the same time */
+	bool overtaken; /* the last failure: it was changed at the same time */
 };
 
 /* ROOT NULL: this host. */
@@ -75,7 +75,7 @@ void writer_close(struct writer *w);
 /* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) when the file could not be replaced without
  * changing something else: a link, one of several names of a file, a mount, no regular file. */
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
-/* A symbolic link, or nothing; anything else is refused. */
+/* A symbolic link or no file. Anything else is refused. */
 int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
 /* write_see(), and copies its bytes to a new file NAME in FOLDER, fsynced. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
@@ -102,10 +102,11 @@ int write_take(struct writer *w, const char *side, const struct write_request *r
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
 /*
- * After an interruption: brings to its end what was going on at PATH. When somebody's file was
- * displaced at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that the
- * transaction may have left or taken away there. Refused when what was displaced is somebody's and
- * another file of somebody's is there by now: it is kept beside it, and writer.why says where.
+ * After an interruption: brings to its end what was going on at PATH. When another program's file
+ * was displaced at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that
+ * the transaction may have left or taken away there. Refused when the displaced file belongs to
+ * another program and yet another file is there by now: it is kept beside it, and writer.why says
+ * where.
  */
 int write_settle(struct writer *w, const char *path, const struct file_seen *const *known);
 

@@ -43,8 +43,7 @@ static void scan(struct span text)
 				continue;
 			check_inside(line, parsed.text);
 			check_inside(parsed.text, parsed.message);
-			log_scan_text(&scan, parsed.timed ? parsed.time_us : LOG_NO_TIME,
-				      parsed.level, parsed.text, parsed.message);
+			log_scan_line(&scan, &parsed);
 			if (kmsg_is_banner(parsed.message))
 				log_scan_forget(&scan);
 		}
@@ -55,7 +54,7 @@ static void scan(struct span text)
 		assert(is_known(found->first) && is_known(found->last));
 		assert(strlen(found->last.value) <= 3 * LOG_LINE_MAX);
 		for_each(device, &found->devices)
-			assert(bdf_is(span_of(*device)));
+			assert(bdf_is(span_of(device->name.value)));
 	}
 }
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import need, output
+from conftest import DEAD, need, output
 
 
 def test_nhc_keeps_the_reason(machine):
@@ -30,6 +30,10 @@ def test_nhc_keeps_the_reason(machine):
     machine.become("driver unloaded")
     status, text = nhc()
     assert status == 1 and re.search(r"check_nvnodecheck:\s+driver/loaded: ", text), text
+    for edit, rule in DEAD:
+        machine.become(edit)
+        status, text = nhc()
+        assert status == 1 and re.search(r"check_nvnodecheck:\s+%s" % rule, text), text
 
 
 UNITS = ("systemd/nvnodecheck.service", "prometheus/nvnodecheck-textfile.service",

@@ -86,6 +86,26 @@ def test_scraped_and_alerts(machine, stack):
     assert query("node_textfile_scrape_error")[0]["value"][1] == "0"
 
 
+def test_incomplete_fires(machine, stack):
+    """With the options that contrib/'s own exporters have."""
+    textfiles, query = stack
+    with open(os.path.join(CONTRIB, "prometheus/nvnodecheck-textfile.service")) as file:
+        words = re.search(r"^ExecStart=\S+ (.*) --output", file.read(), re.M).group(1).split()
+    with open(os.path.join(CONTRIB, "kubernetes/daemonset.yaml")) as file:
+        assert "--strict" in words and "--strict" in file.read()
+    result = program.run(*words, "--root", machine.stage.directory, "--output",
+                         textfiles + "/nvnodecheck.prom")
+    assert result.status == 0, str(result)
+    waiting.until(lambda: query("nvnodecheck_info"), what="the metrics")
+    assert not query('ALERTS{alertname="GPUNodeCheckIncomplete"}')
+    machine.become("unreadable /proc/driver/nvidia")
+    result = program.run(*words, "--root", machine.stage.directory, "--output",
+                         textfiles + "/nvnodecheck.prom", user=os.geteuid() == 0)
+    assert result.status == 3, str(result)
+    waiting.until(lambda: query('ALERTS{alertname="GPUNodeCheckIncomplete",alertstate="firing"}'),
+                  what="the alert")
+
+
 def test_dashboard_queries(machine, stack):
     textfiles, query = stack
     write(machine, textfiles)

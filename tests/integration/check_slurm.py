@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import free_ports, need
+from conftest import DEAD, free_ports, need, output
 from lib import waiting
 
 CONFIGURATION = """
@@ -141,6 +141,14 @@ def submit(cluster, file):
     return out
 
 
+def test_xid_drains_until_it_is_acknowledged(cluster, machine):
+    """What a person has seen does not drain the node again: no fight with the administrator."""
+    machine.become(DEAD[0][0])
+    waiting.until(lambda: "log/xid" in cluster.state()[1], "a node that is drained for the Xid")
+    assert cluster.run(machine.program, "ack", "log/xid", "--reason", "seen").startswith("Acknowledged")
+    waiting.until(lambda: cluster.state()[0].startswith("idle"), "the node to come back")
+
+
 def test_job_drain_and_return(cluster, machine):
     done = machine.folder + "/done"
     submit(cluster, done)
@@ -167,6 +175,13 @@ def test_reason_of_somebody_else_stays(cluster, machine):
     machine.become("driver unloaded")
     time.sleep(6)
     assert cluster.state() == ("drained", "disk broken")
+
+
+@pytest.mark.parametrize("edit, rule", DEAD)
+def test_prolog_refuses_a_dead_gpu(edit, rule, machine):
+    machine.become(edit)
+    status, text = output(["sh", machine.contrib("slurm/prolog")])
+    assert status == 1 and rule in text, text
 
 
 def test_prolog_statuses(machine):

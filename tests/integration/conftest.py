@@ -60,6 +60,16 @@ def machine(tmp_path):
     return Machine(tmp_path, "hgx-h100-ib")
 
 
+# States in which no job may start on a GPU: what becomes of the node, and the rule that says so.
+DEAD = (
+    ("log NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+     "log/xid"),
+    ("log NVRM: Xid (PCI:0000:3b:00): 48, pid=1, name=a, An uncorrectable double bit error (DBE)", "log/xid"),
+    ("log NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x24:0xffff:1464)", "log/rm-init-failed"),
+    ("pci 0000:19:00.0 remove", "gpu/count-unexpected"),
+)
+
+
 def output(command, **more):
     process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
                              **more)

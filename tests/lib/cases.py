@@ -2,6 +2,8 @@
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
 import collections
 import concurrent.futures
+import fnmatch
+import functools
 import json
 import os
 import re
@@ -216,18 +218,46 @@ def said_twice(report):
     return sorted("%s answers twice for %s" % answer for answer, count in answers.items() if count > 1)
 
 
-# A line of the log, which preflight does not read, can be all that tells a patched driver.
-PREFLIGHT_ALONE = {"driver/geforce-no-gpudirect"}
+SEVERE = ("err", "crit")
 
 
-def said_alone(run):
-    """Rules by which preflight would drain a node that doctor, which reads more, knows to be well."""
+@functools.lru_cache(maxsize=None)
+def omissions():
+    """Patterns of the rules that preflight --help says it does not ask, or not all of."""
+    text = program.run("preflight", "--help").out.partition("Not asked")[2]
+    patterns = re.findall(r"[a-z]+/[a-z0-9*-]+", text)
+    assert patterns
+    return patterns
+
+
+# Rules of which preflight reads less, beside those that its help names, and why.
+PREFLIGHT_LESS = {
+    "driver/gpu-firmware-off": "of the next load, which modprobe.d would tell",
+    "driver/nvlink-disabled-regkey": "of the next load, which modprobe.d would tell",
+    "driver/proprietary-on-blackwell": "of a driver that is not loaded, the modules on disk would tell",
+}
+
+
+def bad(finding):
+    return finding["verdict"] in ("fail", "pending") and finding["severity"] in SEVERE and \
+        not finding.get("off")
+
+
+def said_otherwise(run):
+    """What preflight says that doctor, which reads more, does not: it would drain a node that is well. And the
+    other way round: an error that it does not see. Pending is an error of the next boot or load."""
     options = [option for option in run.case.options if option != "--strict"]
     result = program.run("preflight", "--json", *run.source, *options, user=run.case.user)
-    wrong = {f["rule"] for f in run.report["findings"] if f["verdict"] == "unknown" or
-             f["verdict"] in ("fail", "pending") and f["severity"] in ("err", "crit")}
-    return ["preflight alone says " + f["rule"] for f in result.json()["findings"]
-            if f["verdict"] == "fail" and f["rule"] not in wrong | PREFLIGHT_ALONE]
+    if result.status == 2:
+        return []
+    here = {f["rule"] for f in result.json()["findings"] if bad(f)}
+    both = here | {f["rule"] for f in result.json()["findings"] if f["verdict"] == "unknown"}
+    there = [f for f in run.report["findings"] if bad(f)]
+    unknown = {f["rule"] for f in run.report["findings"] if f["verdict"] == "unknown"}
+    missed = {f["rule"] for f in there if f["verdict"] == "fail"} - both - set(PREFLIGHT_LESS)
+    return ["preflight alone says " + rule for rule in sorted(here - {f["rule"] for f in there} - unknown)] + [
+        "preflight does not say " + rule for rule in sorted(missed)
+        if not any(fnmatch.fnmatch(rule, pattern) for pattern in omissions())]
 
 
 def perform(case, stage):
@@ -240,7 +270,7 @@ def perform(case, stage):
         wrong.append("no report, or a message: %s" % run.result)
     elif case.status is not None and run.result.status != case.status:
         wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
-    wrong += said_twice(run.report) + contradictions(run.report) + said_alone(run) if run.report else []
+    wrong += said_twice(run.report) + contradictions(run.report) + said_otherwise(run) if run.report else []
     for statement, check in case.expects if run.report else ():
         said = check(run)
         if said:

@@ -277,7 +277,7 @@ static void test_refused(void **state)
 	check_refused("{\"driver\":{\"flavour\":\"shut\"}}", "driver.flavour");
 	check_refused("{\"driver\":{\"params\":{}}}", "driver.params: expected a list");
 	check_refused("{\"driver\":{\"gsp_firmware\":[1]}}", "driver.gsp_firmware");
-	check_refused("{\"os\":{\"id\":\"a\",\"i\\u0064\":\"b\"}}", "os.id: told twice");
+	check_refused("{\"os\":{\"id\":\"a\",\"i\\u0064\":\"b\"}}", "os.id: listed twice");
 	check_refused("{\"tool_version\":1,\n\"tool_version\":1}", "line 2: the same key twice");
 	check_refused("{\"os\":{}} {", "line 1: more text");
 	check_refused("{\"os\":{\"id\":\"a\"", "line 1: the document is cut short");

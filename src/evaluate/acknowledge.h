@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acknowledge.h - which findings an administrator has seen, and until when. */
+#ifndef ACKNOWLEDGE_H
+#define ACKNOWLEDGE_H
+
+#include "evaluate/rule.h"
+
+/* Does it still hold on this node? What says so and was not read ends it. */
+bool acknowledgement_holds(const struct node *node, const struct acknowledgement *a);
+/* The one that is about FINDING and holds, or NULL. */
+const struct acknowledgement *acknowledgement_of(const struct node *node,
+						 const struct finding *finding);
+/* "until the finding says something else or the next boot" */
+const char *acknowledgement_end(struct arena *arena, const struct acknowledgement *a);
+
+#endif

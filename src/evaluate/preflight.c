@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "evaluate/preflight.h"
+
+#include <fnmatch.h>
+#include <stddef.h>
+
+/* Rules of severity err and crit. Help, nvnodecheck-rules(7) and the tests read this table: a case in which doctor
+ * finds such an error and preflight does not needs a row here. */
+const struct preflight_omission preflight_omissions[] = {
+	{ "what the next boot or the next load of the driver will do: modprobe.d, initramfs, boot loader, "
+	  "modules on disk",
+	  { "boot/*", "driver/params-configured-not-live", "driver/registrydwords-*",
+	    "modules/depmod-stale", "modules/modprobe-target-missing", "modules/*-not-built-*",
+	    "modules/peermem-stub", "modules/peermem-unloadable", "modules/peermem-params",
+	    "modules/will-not-load" } },
+	{ "versions of packages and libraries",
+	  { "software/*", "driver/too-old-for-cuda", "driver/compat-libcuda-older",
+	    "driver/geforce-no-gpudirect", "rdma/userspace-provider-missing",
+	    "rdma/device-renamed-not-mlx5", "rdma/gdaki-kernel-floor",
+	    "services/fabricmanager-version-mismatch", "rdma/nic-unsupported-for-ibgda",
+	    "env/cross-nic-with-gin", "env/nccl-features-off", "rdma/mtu-small" } },
+	{ "GIDs of RDMA ports, network interfaces, and what variables select of them",
+	  { "rdma/no-rocev2-gid", "rdma/gid-no-netdev", "rdma/device-missing",
+	    "env/gid-index-wrong", "env/hca-selection", "env/socket-ifname", "env/file-missing" } },
+	{ "adapters of other makers that have no RDMA device", { "rdma/no-devices" } },
+	{ "device nodes of NICs, and the configuration of container engines",
+	  { "dev/infiniband-not-accessible", "dev/cdi-stale", "dev/container-runtime-missing",
+	    "dev/toolkit-path-missing" } },
+	{ "services other than nvidia-fabricmanager, and Slurm's gres.conf",
+	  { "services/daemon-down", "services/gres-conf", "services/imex-*" } },
+	{ "limits of programs that did not start preflight", { "limits/memlock" } },
+	{ "whether GPUs that no driver has are held for virtual machines on purpose",
+	  { "modules/gpu-bound-vfio", "driver/loaded" } },
+	{ NULL, { NULL } },
+};
+
+const char *preflight_omission_of(const char *rule)
+{
+	for (const struct preflight_omission *o = preflight_omissions; o->what; o++)
+		for (size_t i = 0; o->rules[i]; i++)
+			if (fnmatch(o->rules[i], rule, 0) == 0)
+				return o->what;
+	return NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "txn/acknowledge-write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "facts/own-files.h"
+#include "txn/write.h"
+
+static void put_fact(struct json_object *json, const char *key, struct fact_str fact)
+{
+	json_put(json, key, is_known(fact) ? json_text(fact.value, strlen(fact.value)) : NULL);
+}
+
+static struct json_object *one_json(const struct acknowledgement *a)
+{
+	struct json_object *json = json_object_new_object();
+
+	put_fact(json, "rule", a->rule);
+	put_fact(json, "subject", a->subject);
+	put_fact(json, "observed", a->observed);
+	put_fact(json, "reason", a->reason);
+	json_put_number(json, "time_s", a->time_s.value);
+	put_fact(json, "boot_id", a->boot_id);
+	json_put_string(json, "until", acknowledged_until_words[a->until.value]);
+	if (is_known(a->until_s))
+		json_put_number(json, "until_s", a->until_s.value);
+	return json;
+}
+
+static int make_folders(struct writer *w)
+{
+	static const char *const folders[] = { "/var", "/var/lib", OWN_STATE };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < 3; i++)
+		if (!write_folder_exists(w, folders[i]))
+			rc = write_make_folder(w, folders[i], 0755);
+	return rc == -EEXIST ? 0 : rc;
+}
+
+static int put(struct writer *w, const char *text)
+{
+	struct file_seen seen = { 0 };
+	struct write_request request = { .path = OWN_ACKNOWLEDGED,
+					 .bytes = span_of(text),
+					 .from = -1,
+					 .mode = 0644,
+					 .expected = &seen };
+	int rc = make_folders(w);
+
+	if (rc == 0)
+		rc = write_see(w, OWN_ACKNOWLEDGED, &seen);
+	if (rc == 0 && seen.there)
+		request.meta = &seen.meta;
+	return rc ? rc : write_put(w, &request);
+}
+
+int acknowledge_write(const struct root *root, const struct acknowledged_facts *facts,
+		      struct arena *arena, const char **why)
+{
+	_cleanup_json_ struct json_object *json = json_document(OWN_ACKNOWLEDGED_FORMAT);
+	struct json_object *list = json_object_new_array();
+	struct writer w;
+	int rc = writer_open(&w, root, arena);
+
+	for_each(a, &facts->findings)
+		json_object_array_add(list, one_json(a));
+	json_put(json, "findings", list);
+	if (rc == 0)
+		rc = put(&w,
+			 arena_printf(arena, "%s\n", json_written(json, JSON_C_TO_STRING_PRETTY)));
+	if (rc)
+		*why = arena_strdup(arena, *w.why ? w.why : strerror(-rc));
+	writer_close(&w);
+	return rc;
+}
