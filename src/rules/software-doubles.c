@@ -115,7 +115,7 @@ static const struct rule software_doubles_rules[] = {
 		.check = "pip list | grep -E 'nvidia-(nccl|nvshmem)'; strings "
 			 "SITE-PACKAGES/nvidia/nccl/lib/libnccl.so.2 | grep 'NCCL version'",
 		.sources =
-			"PyTorch (00c7a38): .ci/manywheel/build_cuda.sh, CUDA_RPATHS (nvidia/nccl/lib, nvidia/nvshmem/lib)\n"
+			"PyTorch 00c7a38 (main): .ci/manywheel/build_cuda.sh, CUDA_RPATHS (nvidia/nccl/lib, nvidia/nvshmem/lib)\n"
 			"github.com/pytorch/pytorch issue 186591\n"
 			"github.com/rwth-i6/returnn issue 1802",
 	},
