@@ -110,7 +110,7 @@ def check_lines(raw):
         check_json(line)
 
 
-SERIES = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (-?[0-9.e+]+)')
+SERIES = re.compile(r'([a-z_]+)(?:\{((?:[a-zA-Z_]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (-?[0-9.e+]+)')
 
 
 def check_prometheus(raw):
@@ -121,7 +121,7 @@ def check_prometheus(raw):
             continue
         series = SERIES.fullmatch(line)
         assert series and series[1].startswith("nvnodecheck_"), line
-        labels = re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', series[2] or "")
+        labels = re.findall(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"', series[2] or "")
         assert not {name for name, _ in labels} & {"FORGED"}
         assert (series[1], tuple(labels)) not in seen, line
         seen.add((series[1], tuple(labels)))

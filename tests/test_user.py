@@ -126,9 +126,10 @@ def need_root(verb, scratch):
         root = verdicts(verb, scratch.directory, user=False)
         scratch.put(as_modes_are(name))
         user = verdicts(verb, scratch.directory, user=True)
-        assert root.keys() == user.keys()
+        # preflight passes over a rule whose input a copy does not have.
+        assert root.keys() == user.keys() or verb == "preflight" and root.keys() > user.keys()
         found |= {rule for rule in root
-                  if "unknown" in user[rule] and "unknown" not in root[rule]}
+                  if "unknown" in user.get(rule, ("unknown",)) and "unknown" not in root[rule]}
     return found
 
 

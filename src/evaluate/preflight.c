@@ -12,7 +12,7 @@ const struct preflight_omission preflight_omissions[] = {
 	  { "boot/*", "driver/params-configured-not-live", "driver/registrydwords-*",
 	    "modules/depmod-stale", "modules/modprobe-target-missing", "modules/*-not-built-*",
 	    "modules/peermem-stub", "modules/peermem-unloadable", "modules/peermem-params",
-	    "modules/will-not-load" } },
+	    "modules/will-not-load", "modules/nvidia-versions-differ" } },
 	{ "versions of packages and libraries",
 	  { "software/*", "driver/too-old-for-cuda", "driver/compat-libcuda-older",
 	    "driver/geforce-no-gpudirect", "rdma/userspace-provider-missing",

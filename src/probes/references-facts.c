@@ -133,15 +133,15 @@ static void read_environment(struct probe_context *ctx)
 	const struct env_facts *env = &ctx->node->env;
 	/* A path of a process in a container is not one of the node's. */
 	bool elsewhere = ctx->pid && process_is_elsewhere(ctx->host, ctx->pid);
-	struct fact_str environ = fact_str(
+	struct fact_str process_file = fact_str(
 		ctx->arena, ctx->pid ? arena_printf(ctx->arena, "/proc/%d/environ", (int)ctx->pid)
 				     : "/proc/self/environ");
 
 	for_each(v, &env->variables)
 		if (names_file(v->name) && v->value.value[0] == '/') {
-			add_file(ctx, REFERENCE_ENVIRONMENT, environ, !elsewhere);
+			add_file(ctx, REFERENCE_ENVIRONMENT, process_file, !elsewhere);
 			add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE, v->name.value,
-			    v->value.value, environ, FACT_NONE(fact_u64));
+			    v->value.value, process_file, FACT_NONE(fact_u64));
 		}
 	/* What the environment has stands over the files. */
 	for_each(s, &env->nccl_conf)
@@ -152,7 +152,7 @@ static void read_environment(struct probe_context *ctx)
 			    s->value.value, s->file, s->line);
 		}
 	if (elsewhere)
-		host_gap_note(ctx->host, environ.value, -EXDEV, PROCESS_IS_ELSEWHERE);
+		host_gap_note(ctx->host, process_file.value, -EXDEV, PROCESS_IS_ELSEWHERE);
 }
 
 void references_from_facts(struct probe_context *ctx)

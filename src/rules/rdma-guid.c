@@ -22,6 +22,14 @@ static const struct rdma_port *active_port(const struct rdma_device *d)
 	return NULL;
 }
 
+static bool has_unknown_port(const struct rdma_device *d)
+{
+	for_each(p, &d->ports)
+		if (is_unknown(p->state))
+			return true;
+	return false;
+}
+
 static bool is_zero(const char *guid)
 {
 	return strspn(guid, "0:") == strlen(guid);
@@ -88,12 +96,15 @@ static void check_device(struct rule_context *ctx, const struct rdma_device *d,
 static void check_guids(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count, seen = 0;
+	bool unread = false; /* whose it is, or whether it is active */
 
 	if (skip_without_rdma_device(ctx))
 		return;
 	for_each(d, &ctx->node->rdma.devices) {
 		const struct rdma_port *p = counts(d) ? active_port(d) : NULL;
 
+		unread |= !was_read(ctx->node->pci.devices) || is_unknown(d->driver) ||
+			  has_unknown_port(d);
 		if (!p)
 			continue;
 		seen++;
@@ -103,6 +114,8 @@ static void check_guids(struct rule_context *ctx)
 		return;
 	if (seen)
 		PASS(ctx, .evidence = { "rdma.devices" });
+	else if (unread)
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no active ConnectX port",
 			       .evidence = { "rdma.devices" });

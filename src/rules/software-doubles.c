@@ -16,7 +16,9 @@ static const struct shared {
 
 static const char *base_name(const struct software_item *item)
 {
-	return strrchr(item->path.value, '/') + 1;
+	const char *slash = is_known(item->path) ? strrchr(item->path.value, '/') : NULL;
+
+	return slash ? slash + 1 : "";
 }
 
 static const struct shared *shared_of(const struct software_item *item)
@@ -48,6 +50,11 @@ static bool share(const struct software_item *a, const struct software_item *b)
 		strncmp(base_name(a), base_name(b), project_length(a)) != 0);
 }
 
+static const char *version_text(const struct software_item *item)
+{
+	return is_known(item->version) ? item->version.value : "of an unknown version";
+}
+
 static const char *fact_of(struct rule_context *ctx, const struct software_item *item)
 {
 	return fact_path(ctx->arena, "software.items", item->path.value, "version");
@@ -58,8 +65,8 @@ static void fail_pair(struct rule_context *ctx, const struct software_item *a,
 {
 	FAIL(ctx, .subject = a->path.value,
 	     .observed = text_printf(ctx, "%.*s %s and %.*s %s both install %.*s%s",
-				     (int)project_length(a), base_name(a), a->version.value,
-				     (int)project_length(b), base_name(b), b->version.value,
+				     (int)project_length(a), base_name(a), version_text(a),
+				     (int)project_length(b), base_name(b), version_text(b),
 				     (int)folder_length(a), a->path.value, shared_of(a)->folder),
 	     .expected = "one of the two",
 	     .remedy = text_printf(ctx,
