@@ -63,10 +63,28 @@ static bool check_files(struct rule_context *ctx, const char *release)
 	return true;
 }
 
+/* The file of one of them, of a kernel that counts, whose version was not read; or NULL. */
+static const struct module_file *unread_file(const struct node *node)
+{
+	for_each(file, &node->modules.files) {
+		bool ours = str_is(file->name, "nvidia");
+
+		for (size_t i = 0; i < SIBLINGS; i++)
+			ours |= str_is(file->name, siblings[i]);
+		if (ours && is_unknown(file->version) &&
+		    (str_is(file->kernel, node->os.kernel.value) ||
+		     (is_known(node->boot.next_kernel) &&
+		      str_is(file->kernel, node->boot.next_kernel.value))))
+			return file;
+	}
+	return NULL;
+}
+
 static void check_versions(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct fact_str *next = &node->boot.next_kernel;
+	const struct module_file *unread;
 	size_t before = ctx->findings->count;
 	bool seen;
 
@@ -78,7 +96,11 @@ static void check_versions(struct rule_context *ctx)
 		seen |= check_files(ctx, next->value);
 	if (ctx->findings->count > before)
 		return;
-	if (seen)
+	unread = unread_file(node);
+	if (unread)
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "modules.files",
+						     unread->path.value, "version") });
+	else if (seen)
 		PASS(ctx, .evidence = { "modules.files", "modules.loaded" });
 	else if (is_unknown(node->driver.version))
 		UNKNOWN(ctx, .evidence = { "driver.version" });
