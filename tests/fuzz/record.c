@@ -5,6 +5,7 @@
 #include "tree.h"
 
 #include "base/json.h"
+#include "host/root.h"
 #include "txn/txn-private.h"
 
 #define ID "20260101T000000Z-0123456789abcdef"
@@ -32,8 +33,13 @@ static void check_list(struct arena *arena, struct span journal)
 {
 	struct txn_entries entries;
 	const char *commit = span_search(journal, "COMMIT");
+	struct root root;
+	int rc = root_open(&root, tree_folder);
 
-	assert(txn_list(tree_folder, arena, &entries) == 0 && entries.entries.count <= 1);
+	assert(rc == 0);
+	rc = txn_list(&root, arena, &entries);
+	root_close(&root);
+	assert(rc == 0 && entries.entries.count <= 1);
 	for_each(entry, &entries.entries) {
 		assert(entry->status != TXN_IS_APPLIED || commit || span_search(journal, "END"));
 		for_each(file, &entry->files)
