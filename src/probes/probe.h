@@ -18,7 +18,11 @@
 #include "facts/facts.h"
 #include "host/host.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define PROBE_DEADLINE_MS 10000 /* the sanitizers make a probe slower, not stuck */
+#else
 #define PROBE_DEADLINE_MS 2000
+#endif
 #define GAPS_MAX 512 /* more are counted in the last one */
 
 struct probe_context {
