@@ -123,6 +123,14 @@ static void check_mode_param(struct rule_context *ctx)
 		.evidence = { "driver.params[DeviceFileMode].value" });
 }
 
+/* A GPU that fell off the bus needs no device node: a job must not open it (pci/device-off-bus). */
+static bool is_off_bus(const struct node *node, const struct gpu *gpu)
+{
+	const struct pci_device *d = is_known(gpu->bdf) ? node_pci(node, gpu->bdf.value) : NULL;
+
+	return d && known_is(d->answers, false);
+}
+
 static void check_nvidia_nodes(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -138,7 +146,7 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 	if (node_module(node, "nvidia_uvm"))
 		check_nvidia_node(ctx, "/dev/nvidia-uvm", find_major(node, "nvidia-uvm"));
 	for_each(g, &node->gpu.devices)
-		if (is_known(g->minor) && !known_is(g->excluded, true))
+		if (is_known(g->minor) && !known_is(g->excluded, true) && !is_off_bus(node, g))
 			check_nvidia_node(ctx,
 					  text_printf(ctx, "/dev/nvidia%" PRIu64, g->minor.value),
 					  nvidia_major(node));

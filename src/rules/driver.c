@@ -285,6 +285,30 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
 }
 
+static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
+{
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
+	bool cures = !file || !is_known(file->version) ||
+		     str_is(file->version, library->version.value);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
+				     library->version.value, node->driver.version.value),
+	     .expected = "one version of kernel module and libraries",
+	     .remedy =
+		     cures ? NULL
+			   : text_printf(
+				     ctx,
+				     "Install one version of the driver: kernel modules, libraries and "
+				     "firmware. Then reboot. A reboot alone loads module %s from the disk.",
+				     file->version.value),
+	     .action = cures ? ACTION_NONE : ACTION_CONFIGURE,
+	     .evidence = { library_fact(ctx, library), "driver.version" });
+}
+
 static void check_library_mismatch(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -298,12 +322,7 @@ static void check_library_mismatch(struct rule_context *ctx)
 	stubs = stub_folder(ctx);
 	stub = loader_stub(node);
 	if (found.other)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s is %s, the kernel module %s",
-					     found.other->name.value, found.other->version.value,
-					     node->driver.version.value),
-		     .expected = "one version of kernel module and libraries",
-		     .evidence = { library_fact(ctx, found.other), "driver.version" });
+		fail_mismatch(ctx, found.other);
 	else if (stubs)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
 			.observed = text_printf(
@@ -367,7 +386,7 @@ static void check_module_on_disk(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "%s on disk, %s loaded", file->version.value,
 					     node->driver.version.value),
-		     .expected = "the loaded version on disk",
+		     .expected = "one version, loaded and on disk",
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
 		FAIL(ctx,

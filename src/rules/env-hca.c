@@ -644,7 +644,7 @@ static void check_selection(struct rule_context *ctx)
 static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
-		.title = "A job uses the wrong NICs",
+		.title = "Jobs can use the wrong NICs",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
