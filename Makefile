@@ -14,6 +14,7 @@
 #   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
+#   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
@@ -95,7 +96,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
 	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -290,6 +291,10 @@ check-generators: all $(B)/tests/txn-driver
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+
+# MUTANTS='--count 1000 --seed 2 --only src/rules/'
+check-mutants:
+	$(Q)$(PYTHON) tests/mutants/mutants $(MUTANTS)
 
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
 check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
