@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "evaluate/acknowledge.h"
+#include "evaluate/image.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
@@ -204,12 +205,22 @@ static const char *of_process(const struct report *report, const char *source)
 			    (unsigned long long)report->node->env.pid.value, source + strlen(self));
 }
 
+/* An image has no /proc: the fact was concluded from its files. */
+static bool is_of_next_boot(const struct report *report, const struct fact_ref *ref)
+{
+	return is_known(report->node->os.next_boot) && ref->source &&
+	       strncmp(ref->source, "/proc/", strlen("/proc/")) == 0 &&
+	       fact_ref_state(ref) == FACT_KNOWN;
+}
+
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref)
 {
 	int rc = fact_find(&node_desc, report->node, fact, report->arena, ref);
 
 	if (rc == 0)
 		ref->source = of_process(report, ref->source);
+	if (rc == 0 && is_of_next_boot(report, ref))
+		ref->source = NULL;
 	return rc;
 }
 
@@ -464,6 +475,8 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		rules[i]->evaluate(&ctx);
 		if (report->findings.count == from)
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");
+		for (size_t k = from; k < report->findings.count; k++)
+			image_mark(node, &report->findings.items[k]);
 		weigh(report, from);
 		grade(report, settings, from);
 		set_acknowledged(report, from);

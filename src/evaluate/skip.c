@@ -4,6 +4,7 @@
 #include "query/endpoints.h"
 #include "query/guests.h"
 #include "query/kind.h"
+#include "query/module-find.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
 {
@@ -15,6 +16,31 @@ bool skip_without_gpu(struct rule_context *ctx)
 	else
 		return false;
 	return true;
+}
+
+bool skip_unless_for_gpus(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
+	    (module_file_running(node, "nvidia") || is_asked_for(ctx, ~(unsigned)PROFILE_BASE)))
+		return false;
+	return skip_without_gpu(ctx);
+}
+
+bool skip_unless_for_rdma(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (is_known(node->os.next_boot) && !was_read(node->rdma.devices) &&
+	    is_asked_for(ctx, PROFILE_RDMA_ANY))
+		return false;
+	return skip_without_rdma(ctx);
+}
+
+bool skip_unless_modules_count(struct rule_context *ctx)
+{
+	return !is_known(ctx->node->os.next_boot) && skip_without_modules(ctx);
 }
 
 bool skip_unless_kind(struct rule_context *ctx, enum kind kind)

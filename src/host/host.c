@@ -324,6 +324,28 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	return answered(host, path, rc);
 }
 
+/* A capture has -ENODATA where the tree that it was made from had no such folder. */
+bool host_is_image(struct host *host)
+{
+	static const char *const releases[] = { "/etc/os-release", "/usr/lib/os-release" };
+	bool found = false;
+
+	for (size_t i = 0; host->kind != HOST_LIVE && !found && i < 2; i++) {
+		_cleanup_text_ struct text text = { 0 };
+
+		found = host->ops->read(host, releases[i], HOST_FILE_MAX, &text) == 0;
+	}
+	for (size_t i = 0; found && i < 2; i++) {
+		_cleanup_names_ struct names names = { 0 };
+		_cleanup_text_ struct text text = { 0 };
+
+		found = i ? host->ops->list(host, "/sys/bus/pci/devices", &names) == -ENODATA
+			  : host->ops->read(host, "/proc/sys/kernel/osrelease", HOST_FILE_MAX,
+					    &text) == -ENODATA;
+	}
+	return found;
+}
+
 int host_list(struct host *host, struct names *names, const char *format, ...)
 {
 	char path[PATH_MAX];

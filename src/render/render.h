@@ -87,6 +87,8 @@ struct text_lines {
 const char *render_verdict(const struct report *report, const struct problems *problems);
 const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_system(const struct report *report);
+/* What an image alone cannot answer; NULL: nothing. */
+const char *render_not_here(const struct report *report);
 const char *render_gpus(const struct report *report);
 const char *render_nics(const struct report *report);
 const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */

@@ -84,7 +84,7 @@ static void check_not_built(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct module_file *file;
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (known_is(node->driver.loaded, true) || node_module(node, "nvidia")) {
 		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });

@@ -40,7 +40,7 @@ static bool skip_on_gb10(struct rule_context *ctx)
 
 static bool skip_without_peermem(struct rule_context *ctx)
 {
-	return skip_without_rdma(ctx) || skip_on_gb10(ctx);
+	return skip_unless_for_rdma(ctx) || skip_on_gb10(ctx);
 }
 
 /* Before driver 470 nv_peer_mem is the only module for it. */
@@ -247,7 +247,7 @@ static void check_unloadable(struct rule_context *ctx)
 	const struct module_file *file;
 	bool stub;
 
-	if (skip_without_peermem(ctx) || skip_without_modules(ctx) || no_file(ctx, &file))
+	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx) || no_file(ctx, &file))
 		return;
 	if (node_module(ctx->node, "nvidia_peermem"))
 		PASS(ctx, .observed = "nvidia_peermem is loaded",
@@ -404,7 +404,7 @@ static void check_not_persistent(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const char *name = right_module(node), *why;
 
-	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
+	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))
 		NOT_APPLICABLE(
