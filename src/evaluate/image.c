@@ -33,11 +33,15 @@ static const char *const machine_facts[] = {
 	"os.sysctls",
 	"pci",
 	"rdma",
+	"services",
 	"topology",
 };
 
-static bool is_of_machine(const char *fact)
+static bool is_of_machine(const char *fact, const struct gap *gap)
 {
+	if (gap && (str_is(gap->path, "/proc") || str_is(gap->path, "/sys")))
+		return true;
+
 	for (size_t i = 0; i < sizeof(machine_facts) / sizeof(machine_facts[0]); i++)
 		if (strncmp(fact, machine_facts[i], strlen(machine_facts[i])) == 0)
 			return true;
@@ -49,7 +53,7 @@ void image_mark(const struct node *node, struct finding *f)
 	const char *fact = f->answer.evidence[0];
 
 	if (!is_known(node->os.next_boot) || f->answer.verdict != VERDICT_UNKNOWN || !fact ||
-	    !is_of_machine(fact))
+	    !is_of_machine(fact, f->gap))
 		return;
 	f->not_here = true;
 	f->severity = SEVERITY_INFO;

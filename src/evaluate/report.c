@@ -410,8 +410,10 @@ static void count_finding(struct report *report, struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
 
-	if (verdict == VERDICT_UNKNOWN)
+	if (verdict == VERDICT_UNKNOWN) {
 		f->gap = find_gap(report, f);
+		image_mark(report->node, f);
+	}
 	if (f->off) {
 		report->off++;
 		return;
@@ -475,8 +477,6 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		rules[i]->evaluate(&ctx);
 		if (report->findings.count == from)
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");
-		for (size_t k = from; k < report->findings.count; k++)
-			image_mark(node, &report->findings.items[k]);
 		weigh(report, from);
 		grade(report, settings, from);
 		set_acknowledged(report, from);

@@ -324,26 +324,22 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	return answered(host, path, rc);
 }
 
-/* A capture has -ENODATA where the tree that it was made from had no such folder. */
+static int try_read(struct host *host, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+
+	return host->ops->read(host, path, HOST_FILE_MAX, &text);
+}
+
+/* A capture has -ENODATA where the tree that it was made from had no such folder. The files are those that the probe
+ * os reads too, and a capture has them. */
 bool host_is_image(struct host *host)
 {
-	static const char *const releases[] = { "/etc/os-release", "/usr/lib/os-release" };
-	bool found = false;
-
-	for (size_t i = 0; host->kind != HOST_LIVE && !found && i < 2; i++) {
-		_cleanup_text_ struct text text = { 0 };
-
-		found = host->ops->read(host, releases[i], HOST_FILE_MAX, &text) == 0;
-	}
-	for (size_t i = 0; found && i < 2; i++) {
-		_cleanup_names_ struct names names = { 0 };
-		_cleanup_text_ struct text text = { 0 };
-
-		found = i ? host->ops->list(host, "/sys/bus/pci/devices", &names) == -ENODATA
-			  : host->ops->read(host, "/proc/sys/kernel/osrelease", HOST_FILE_MAX,
-					    &text) == -ENODATA;
-	}
-	return found;
+	return host->kind != HOST_LIVE &&
+	       try_read(host, "/proc/sys/kernel/osrelease") == -ENODATA &&
+	       try_read(host, "/sys/class/dmi/id/product_name") == -ENODATA &&
+	       (try_read(host, "/etc/os-release") == 0 ||
+		try_read(host, "/usr/lib/os-release") == 0);
 }
 
 int host_list(struct host *host, struct names *names, const char *format, ...)

@@ -359,7 +359,7 @@ static bool is_left_out(const struct run *run, const struct probe *probe)
 {
 	if (!run->image)
 		return probe->image_only;
-	return probe->image_order || (probe->is_hardware && run->how->hardware);
+	return probe->image_order || probe->is_hardware || probe->is_running;
 }
 
 static void choose_steps(struct run *run)

@@ -43,8 +43,10 @@ struct probe {
 	 * probes read that kernel's files. */
 	unsigned int image_order;
 	bool image_only; /* and only of an image */
-	/* What it reads is the machine, not its files: not asked of an image, see struct observation. */
+	/* What it reads is the machine, or what runs on it, not its files: not asked of an image. A machine's section is
+	 * that of struct observation's hardware. */
 	bool is_hardware;
+	bool is_running;
 	/* Nothing of it is done, and nothing is said of it, unless this is true; asked after the phases before. NULL:
 	 * always. */
 	bool (*is_wanted)(const struct probe_context *ctx);

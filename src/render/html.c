@@ -221,7 +221,7 @@ static void steps(const struct page_view *v)
 		if (step->kind == STEP_FIX)
 			command(v->steps->fix_command);
 		else if (step->kind == STEP_RESTART)
-			command(steps_restart_command(v->steps->restart));
+			command(steps_restart_command(v->steps));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
 		html("</li>\n");

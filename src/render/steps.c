@@ -319,6 +319,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_FIRMWARE:
 		return "In the firmware setup of this machine, during the boot";
 	case STEP_RESTART:
+		if (is_known(steps->report->node->os.next_boot))
+			return "Boot machines from this image";
 		return steps->restart == ACTIVATION_RELOAD
 			       ? "Load the driver again, or reboot: no job may use the GPUs"
 		       : steps->restart == ACTIVATION_POWER_CYCLE
@@ -346,9 +348,11 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
-const char *steps_restart_command(enum activation restart)
+const char *steps_restart_command(const struct steps *steps)
 {
-	switch (restart) {
+	if (is_known(steps->report->node->os.next_boot))
+		return NULL;
+	switch (steps->restart) {
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:

@@ -54,7 +54,7 @@ const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
 /* The lines that carry out STEP_RESTART; NULL: none does. */
-const char *steps_restart_command(enum activation restart);
+const char *steps_restart_command(const struct steps *steps);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */
 const char *effect_text(enum activation activation);
 

@@ -52,7 +52,7 @@ static void problem(struct view *v, const struct problem *p)
 
 static void restart(struct view *v, size_t number, const struct step *step)
 {
-	const char *text = steps_restart_command(v->steps->restart);
+	const char *text = steps_restart_command(v->steps);
 
 	title(v, number, arena_printf(v->report->arena, "%s.", steps_title(v->steps, step)));
 	if (text)
