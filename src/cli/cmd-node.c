@@ -195,7 +195,7 @@ static enum exit_status check_kernel(struct source *source, const char *kernel)
 {
 	struct host_stat stat;
 
-	if (!strchr(kernel, '/') && *kernel != '.' &&
+	if (*kernel && *kernel != '.' && !strchr(kernel, '/') &&
 	    host_stat(source->host, &stat, "/lib/modules/%s", kernel) == 0)
 		return EXIT_WELL;
 	complain("--kernel %s: the image has no /lib/modules/%s", kernel, kernel);

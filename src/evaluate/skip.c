@@ -4,7 +4,6 @@
 #include "query/endpoints.h"
 #include "query/guests.h"
 #include "query/kind.h"
-#include "query/module-find.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
 {
@@ -18,12 +17,20 @@ bool skip_without_gpu(struct rule_context *ctx)
 	return true;
 }
 
+static bool has_driver(const struct node *node)
+{
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia"))
+			return true;
+	return false;
+}
+
 bool skip_unless_for_gpus(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
 	if (is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
-	    (module_file_running(node, "nvidia") || is_asked_for(ctx, ~(unsigned)PROFILE_BASE)))
+	    (has_driver(node) || is_asked_for(ctx, ~(unsigned)PROFILE_BASE)))
 		return false;
 	return skip_without_gpu(ctx);
 }

@@ -15,7 +15,7 @@ static bool are_all_given_away(const struct node *node)
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && !pci_is_for_guest(d))
 			return false;
-	return true;
+	return was_read(node->pci.devices);
 }
 
 /* ---- for the kernel that runs ---- */
