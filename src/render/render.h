@@ -53,6 +53,10 @@ enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
 enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
 				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
+/* The table of doctor over many files; the caller ends the output. */
+struct table;
+void render_table(const struct table *table, const struct fleet *fleet,
+		  const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
