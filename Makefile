@@ -15,6 +15,7 @@
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
+#   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
@@ -97,7 +98,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
-	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
+	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
@@ -318,7 +319,13 @@ check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
-	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
+		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))
+
+# The image is made once, in ten minutes.
+check-image: export NVNODECHECK_IMAGE ?= $(CURDIR)/build/image
+check-image: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_image.py
 
 # The pictures of README.md, made by the program of nodes that are described in tests/nodes. The page needs chromium.
 pictures: all

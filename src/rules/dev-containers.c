@@ -46,7 +46,7 @@ static bool skip_without_engine(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return true;
 	if (is_known(node->os.container))
 		NOT_APPLICABLE(ctx, .observed = "inside a container",

@@ -70,7 +70,7 @@ static void check_engine(struct rule_context *ctx)
 		.impact = engine_impact,
 	};
 
-	if (!skip_without_gpu(ctx))
+	if (!skip_unless_for_gpus(ctx))
 		references_check(ctx, &check);
 }
 
@@ -107,7 +107,7 @@ static void check_toolkit(struct rule_context *ctx)
 		.remedy = toolkit_remedy,
 	};
 
-	if (!skip_without_gpu(ctx))
+	if (!skip_unless_for_gpus(ctx))
 		references_check(ctx, &check);
 }
 
@@ -129,7 +129,7 @@ static void check_default(struct rule_context *ctx)
 	const struct reference *r = NULL;
 	const char *docker = "/etc/docker/daemon.json", *name = "runc";
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (!was_read(node->services.units)) {
 		UNKNOWN(ctx, .evidence = { "services.units" });

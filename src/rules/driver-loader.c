@@ -15,7 +15,7 @@ static void check_libcuda(struct rule_context *ctx)
 	const struct software_facts *software = &ctx->node->software;
 	const char *driver = ctx->node->driver.version.value;
 
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return;
 	if (is_unknown(software->libcuda) || is_unknown(software->libcuda_version))
 		UNKNOWN(ctx, .evidence = { "software.libcuda" });
