@@ -9,7 +9,7 @@ const char *const reference_format_words[] = {
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
-					     "runtime", NULL };
+					     "runtime", "driver",    "value",	  NULL };
 
 static const struct field service_line_fields[] = {
 	F_STR(service_line, text, NULL),
