@@ -20,6 +20,15 @@
 #define TOOLKIT_ANY_LDCONFIG "features.allow-ldconfig-from-container"
 #define LDCONFIG_REAL ".real"
 
+/* Values of the configuration of containerd and Docker. */
+#define ENGINE_VERSION "version"
+#define ENGINE_IMPORTS "imports"
+#define ENGINE_DISABLED "disabled_plugins"
+#define ENGINE_EXEC_OPTS "exec-opts"
+/* A table of NVIDIA's runtime: the plugin whose table it is. */
+#define ENGINE_NVIDIA "plugin of NVIDIA's runtime"
+#define ENGINE_SYSTEMD "SystemdCgroup of "
+
 /* ---- references: names in configuration files, held against the node ---- */
 
 /* What kind of file names it. */

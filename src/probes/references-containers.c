@@ -160,6 +160,36 @@ static bool has_table(const struct engine *e, struct span name)
 	return false;
 }
 
+/* io.containerd.grpc.v1.cri of plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia */
+static struct span plugin_of(struct span table)
+{
+	struct span name = { table.p, 0 };
+
+	return toml_string_next(&table, &name) ? name : (struct span){ table.p, 0 };
+}
+
+static void add_each(struct references *refs, const char *key, const struct unit_assignment *a)
+{
+	struct span value = a->value, string;
+
+	while (toml_string_next(&value, &string))
+		add_value(refs, key, (struct span){ string.p - 1, string.n + 2 }, a->line);
+	if (toml_goes_on(a->value))
+		refs->complete = false;
+}
+
+/* What else of a runtime's table is compared. */
+static void take_table(struct references *refs, const struct unit_assignment *a, struct span name)
+{
+	struct span plugin = plugin_of(a->section);
+
+	if (names_nvidia(name) && plugin.n)
+		add_value(refs, ENGINE_NVIDIA, plugin, a->line);
+	if (span_is(a->key, "SystemdCgroup"))
+		add_value(refs, arena_printf(refs->arena, ENGINE_SYSTEMD "%.*s", SPAN_FMT(name)),
+			  a->value, a->line);
+}
+
 static void take_engine(struct engine *e, const struct unit_assignment *a)
 {
 	struct span value = a->value, string, name;
@@ -167,8 +197,15 @@ static void take_engine(struct engine *e, const struct unit_assignment *a)
 
 	if (runtime && !has_table(e, name) && e->count < sizeof(e->tables) / sizeof(e->tables[0]))
 		e->tables[e->count++] = name;
+	if (runtime)
+		take_table(e->refs, a, name);
+	if (!a->section.n && span_is(a->key, "version"))
+		add_value(e->refs, ENGINE_VERSION, a->value, a->line);
+	if (!a->section.n && span_is(a->key, "disabled_plugins"))
+		add_each(e->refs, ENGINE_DISABLED, a);
 	if (span_is(a->key, "imports")) {
 		e->imports = true;
+		add_each(e->refs, ENGINE_IMPORTS, a);
 		return;
 	}
 	if (!toml_string_next(&value, &string))
@@ -224,6 +261,19 @@ static void add_docker_runtimes(struct references *refs, struct json_object *run
 	}
 }
 
+/* "exec-opts": ["native.cgroupdriver=systemd"] */
+static void add_docker_options(struct references *refs, struct json_object *options)
+{
+	if (!json_object_is_type(options, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(options); i++) {
+		struct json_object *one = json_object_array_get_idx(options, i);
+
+		if (json_object_is_type(one, json_type_string))
+			add_value(refs, ENGINE_EXEC_OPTS, span_of(json_object_get_string(one)), 0);
+	}
+}
+
 static void add_docker_default(struct references *refs, struct json_object *runtimes,
 			       const char *name)
 {
@@ -248,6 +298,7 @@ void reference_read_docker(struct references *refs, struct span text)
 	}
 	runtimes = json_member(document, "runtimes");
 	add_docker_runtimes(refs, runtimes);
+	add_docker_options(refs, json_member(document, "exec-opts"));
 	if (json_string(document, "default-runtime"))
 		add_docker_default(refs, runtimes, json_string(document, "default-runtime"));
 	json_object_put(document);

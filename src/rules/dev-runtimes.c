@@ -12,6 +12,8 @@
 static bool counts_engine(const struct node *node, const struct reference *r)
 {
 	(void)node;
+	if (known_is(r->kind, REFERENCE_VALUE))
+		return false;
 	return strstr(r->name.value, "nvidia") || strstr(r->role.value, "nvidia") ||
 	       known_is(r->kind, REFERENCE_RUNTIME);
 }
