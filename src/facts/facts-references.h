@@ -20,6 +20,9 @@
 #define TOOLKIT_ANY_LDCONFIG "features.allow-ldconfig-from-container"
 #define LDCONFIG_REAL ".real"
 
+/* The devices of a CDI specification: nvidia.com/gpu=0. */
+#define CDI_DEVICES "devices"
+
 /* Values of the configuration of containerd and Docker. */
 #define ENGINE_VERSION "version"
 #define ENGINE_IMPORTS "imports"
