@@ -20,6 +20,12 @@
 #define TOOLKIT_ANY_LDCONFIG "features.allow-ldconfig-from-container"
 #define LDCONFIG_REAL ".real"
 
+/* Keys of slurm.conf and cgroup.conf. */
+#define SLURM_GRES_TYPES "GresTypes"
+#define SLURM_TASK_PLUGIN "TaskPlugin"
+#define SLURM_DEVICES "ConstrainDevices"
+#define SPANK_REQUIRED "required" /* in plugstack.conf */
+
 /* The devices of a CDI specification: nvidia.com/gpu=0. */
 #define CDI_DEVICES "devices"
 
@@ -39,7 +45,7 @@ enum reference_format {
 	REFERENCE_CDI,		/* Container Device Interface */
 	REFERENCE_TOOLKIT,	/* nvidia-container-runtime/config.toml */
 	REFERENCE_ENGINE,	/* Docker, containerd, CRI-O */
-	REFERENCE_GRES,		/* Slurm's gres.conf */
+	REFERENCE_GRES,		/* Slurm's gres.conf, slurm.conf, cgroup.conf */
 	REFERENCE_MODULES_LOAD, /* modules-load.d */
 	REFERENCE_MODPROBE,	/* modprobe.d */
 	REFERENCE_SYSCTL,	/* sysctl.d */
@@ -48,6 +54,7 @@ enum reference_format {
 	REFERENCE_IMEX,		/* nvidia-imex */
 	REFERENCE_FABRIC,	/* fabric manager */
 	REFERENCE_ENVIRONMENT,	/* the job's variables, and NCCL's files */
+	REFERENCE_SPANK,	/* Slurm's plugstack.conf */
 };
 extern const char *const reference_format_words[];
 
