@@ -89,6 +89,12 @@ static void read_imex(struct references *refs, struct span text)
 						{ NULL, 0 } };
 
 	read_keys(refs, text, keys);
+	/* The default, where the file does not name another one. */
+	for_each(r, &refs->facts->items)
+		if (str_is(r->role, keys[0].key))
+			return;
+	reference_add(refs, REFERENCE_FILE, keys[0].key, SPAN("/etc/nvidia-imex/nodes_config.cfg"),
+		      NULL, 0);
 }
 
 static void read_fabric(struct references *refs, struct span text)

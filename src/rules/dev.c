@@ -271,10 +271,38 @@ static void check_channels(struct rule_context *ctx, const char *why)
 		check_node(ctx, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
 }
 
+/* services/daemon-down reports a daemon that failed, or that something keeps from running. */
+static void check_imex_daemon(struct rule_context *ctx)
+{
+	const struct service *s = node_service(ctx->node, "nvidia-imex.service");
+	enum service_condition condition = service_condition(s);
+
+	if (!was_read(ctx->node->services.units) || is_known(ctx->node->os.container))
+		return;
+	if (condition == SERVICE_MISSING)
+		NOTE(ctx, .subject = "nvidia-imex.service",
+		     .observed = "not installed: the GPUs of other trays cannot be reached",
+		     .evidence = { "services.units[nvidia-imex.service].load" });
+	else if (condition == SERVICE_MASKED ||
+		 (condition == SERVICE_STOPPED &&
+		  !service_find_cause(ctx->arena, ctx->node, s).text))
+		FAIL(ctx, .subject = "nvidia-imex.service",
+		     .observed = condition == SERVICE_MASKED ? "masked" : s->active.value,
+		     .expected = "active",
+		     .remedy =
+			     condition == SERVICE_MASKED
+				     ? "Unmask nvidia-imex, and start it on every node of the domain."
+				     : "Start nvidia-imex on every node of the domain.",
+		     .command = condition == SERVICE_MASKED
+					? "sudo systemctl unmask nvidia-imex\n"
+					  "sudo systemctl enable --now nvidia-imex"
+					: "sudo systemctl enable --now nvidia-imex",
+		     .evidence = { "services.units[nvidia-imex.service].active" });
+}
+
 static void check_imex(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const struct service *daemon = node_service(node, "nvidia-imex.service");
 	const char *variable = asks_for_fabric(node);
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
@@ -300,14 +328,8 @@ static void check_imex(struct rule_context *ctx)
 	if (skip_with_compute_domains(ctx))
 		return;
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
-	/* services/daemon-down reports a daemon that failed. */
-	if (node_is(node, KIND_GB200) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
-	    !service_find_cause(ctx->arena, node, daemon).text)
-		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
-		     .expected = "active",
-		     .remedy = "Start nvidia-imex on every node of the domain.",
-		     .command = "sudo systemctl enable --now nvidia-imex",
-		     .evidence = { "services.units[nvidia-imex.service].active" });
+	if (node_is(node, KIND_GB200))
+		check_imex_daemon(ctx);
 }
 
 /* ---- RDMA ---- */
