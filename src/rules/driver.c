@@ -285,6 +285,19 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
 }
 
+/* The toolkit mounts the host's libraries into a container: one of another version came with the image. */
+static const char *library_remedy(struct rule_context *ctx, const struct software_item *library)
+{
+	if (!is_known(ctx->node->os.container))
+		return NULL;
+	return text_printf(
+		ctx,
+		"Remove the driver's packages from the image (the one with %s), and start the "
+		"container again. The host's libraries are mounted when it starts. After an update "
+		"of the host's driver the same is enough.",
+		library->path.value);
+}
+
 static void check_library_mismatch(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -303,6 +316,9 @@ static void check_library_mismatch(struct rule_context *ctx)
 					     found.other->name.value, found.other->version.value,
 					     node->driver.version.value),
 		     .expected = "one version of kernel module and libraries",
+		     .remedy = library_remedy(ctx, found.other),
+		     .activation = is_known(node->os.container) ? ACTIVATION_RECREATE
+								: ctx->rule->activation,
 		     .evidence = { library_fact(ctx, found.other), "driver.version" });
 	else if (stubs)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
