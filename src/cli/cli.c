@@ -150,7 +150,7 @@ const struct option_row option_rows[] = {
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "use colour" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE, "do not use a pager" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
-	  "print nothing; only the exit status counts" },
+	  "print nothing: only the exit status counts" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
 	  "also show full notes, the checks that could not run, passed or do not apply, and the "
 	  "tree of topo" },

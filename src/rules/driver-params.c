@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-params.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
- * for, and whether what is configured is what runs. */
+ * for, and whether the running values are those that are configured. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -28,7 +28,7 @@ static bool has_override(const char *value, const void *user)
 	       entry.number != 0;
 }
 
-/* In RegistryDwordsPerDevice the entries of all devices stand in one string; any is enough here,
+/* In RegistryDwordsPerDevice one string has the entries of all devices; any is enough here,
  * driver/peer-mapping-per-device looks closer. */
 static bool has_override_per_device(const struct node *node)
 {

@@ -507,6 +507,7 @@ static const struct rule driver_rules[] = {
 		.impact =
 			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
 		.remedy = "Reboot.",
+		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The loaded version and the version suffix of libcuda.so and libnvidia-ml.so. A "
@@ -532,6 +533,7 @@ static const struct rule driver_rules[] = {
 			"The next boot or reload changes the driver. The installed libraries may not match "
 			"it.",
 		.remedy = "Reboot in a maintenance window, then run nvnodecheck again.",
+		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Version and srcversion of nvidia.ko on disk for the running kernel, and of the "
