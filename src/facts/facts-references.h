@@ -74,7 +74,7 @@ enum reference_kind {
 	REFERENCE_AMOUNT,    /* how many GPUs, or MiB of memory, there are said to be at least */
 	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
 	REFERENCE_DRIVER,    /* a folder with the driver's libraries */
-	REFERENCE_VALUE,     /* a value that names nothing; its role is the key */
+	REFERENCE_VALUE,     /* a value; its role is the key */
 };
 extern const char *const reference_kind_words[];
 

@@ -89,7 +89,7 @@ static void read_imex(struct references *refs, struct span text)
 						{ NULL, 0 } };
 
 	read_keys(refs, text, keys);
-	/* The default, where the file does not name another one. */
+	/* The default path, if the file has none. */
 	for_each(r, &refs->facts->items)
 		if (str_is(r->role, keys[0].key))
 			return;
