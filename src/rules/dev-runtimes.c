@@ -76,13 +76,23 @@ static void check_engine(struct rule_context *ctx)
 
 /* ---- the toolkit ---- */
 
+/* An engine is set up for NVIDIA's runtime, or that is not known. enroot uses the root alone. */
+static bool is_toolkit_used(const struct node *node)
+{
+	for_each(c, &node->containers.configs)
+		if (!known_is(c->nvidia, false))
+			return true;
+	return !was_read(node->containers.configs);
+}
+
 static enum severity grade_toolkit(const struct rule_context *ctx, const struct reference *r,
 				   enum reference_state state)
 {
-	(void)ctx;
 	(void)state;
+	if (known_is(r->kind, REFERENCE_FILE))
+		return SEVERITY_ERR;
 	/* Old releases of the command-line tool do not need the path. */
-	return known_is(r->kind, REFERENCE_FILE) ? SEVERITY_ERR : SEVERITY_WARN;
+	return is_toolkit_used(ctx->node) ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
 static const char *toolkit_remedy(struct rule_context *ctx, const struct reference *r)
