@@ -26,7 +26,7 @@ const struct preflight_omission preflight_omissions[] = {
 	{ "adapters of other makers that have no RDMA device", { "rdma/no-devices" } },
 	{ "device nodes of NICs, and the configuration of container engines",
 	  { "dev/infiniband-not-accessible", "dev/cdi-stale", "dev/container-runtime-missing",
-	    "dev/toolkit-path-missing" } },
+	    "dev/toolkit-path-missing", "sysctl/user-namespaces-off" } },
 	{ "services other than nvidia-fabricmanager, and Slurm's gres.conf",
 	  { "services/daemon-down", "services/gres-conf", "services/imex-*" } },
 	{ "limits of programs that did not start preflight", { "limits/memlock" } },

@@ -174,9 +174,24 @@ static void read_kernel_config(struct probe_context *ctx)
 	os->kernel_config.state = missing;
 }
 
+/* /etc/apparmor.d/enroot, /etc/apparmor.d/podman: what they allow is not read. */
+static void read_profiles(struct probe_context *ctx)
+{
+	struct os_facts *os = &ctx->node->os;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, "/etc/apparmor.d");
+
+	os->apparmor_profiles.state = probe_state(rc);
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (strstr(names.items[i], "enroot") || strstr(names.items[i], "podman"))
+			*LIST_ADD(ctx->arena, &os->apparmor_profiles) =
+				fact_str(ctx->arena, names.items[i]).value;
+}
+
 static void run(struct probe_context *ctx)
 {
 	read_sysctls(ctx);
+	read_profiles(ctx);
 	read_lockdown(ctx);
 	read_kernel_config(ctx);
 }
