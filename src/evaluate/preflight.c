@@ -29,6 +29,7 @@ const struct preflight_omission preflight_omissions[] = {
 	    "dev/toolkit-path-missing", "sysctl/user-namespaces-off" } },
 	{ "services other than nvidia-fabricmanager, and Slurm's gres.conf",
 	  { "services/daemon-down", "services/gres-conf", "services/imex-*" } },
+	{ "how the kernel was built", { "kernel/lacks-config" } },
 	{ "limits of programs that did not start preflight", { "limits/memlock" } },
 	{ "whether GPUs that no driver has are held for virtual machines on purpose",
 	  { "modules/gpu-bound-vfio", "driver/loaded" } },
