@@ -301,6 +301,8 @@ static void leave_rest(struct run *run, size_t next)
 static int observe_in_children(struct run *run)
 {
 	host_stand_for(run->ctx.host);
+	if (run->ctx.brief)
+		host_share_log(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -321,6 +323,7 @@ static int observe_in_children(struct run *run)
 			return rc;
 		if (c.pid == 0)
 			child(run, &c, next);
+		host_fetch_log(run->ctx.host);
 		next = follow_child(run, &c);
 	}
 	return 0;
