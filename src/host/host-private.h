@@ -64,7 +64,7 @@ int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
-/* host-log.c: memory of parent and child. */
+/* host-log.c: memory of two children. */
 struct shared_log;
 void shared_log_free(struct shared_log *shared);
 /* -EAGAIN: it is not there. */

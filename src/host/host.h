@@ -172,13 +172,14 @@ int host_open_kmsg(struct host *host);
  * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
 /*
- * The kernel takes a millisecond to write out a full log. So the parent of a child that reads the rest of the node does
- * that in the meantime: host_share_log() before the fork makes the memory, host_fetch_log() in the parent fills it, and
- * host_read_kernel_log() in the child finds it there. Nothing in it is looked at by the parent. The call does not wait
- * for anything; where it takes too long all the same, the child reads for itself.
+ * The kernel takes a millisecond to write out a full log. So a process of its own does that while another reads the
+ * rest of the node: host_share_log() before both are made makes the memory, host_fetch_log() fills it and looks at
+ * nothing, and host_read_kernel_log() finds it there. Where that takes too long it reads the log itself.
  */
 void host_share_log(struct host *host);
+bool host_shares_log(const struct host *host);
 void host_fetch_log(struct host *host);
+bool host_has_fetched_log(const struct host *host);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

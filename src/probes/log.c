@@ -446,5 +446,5 @@ const struct probe probe_log = {
 	PROBE_SECTION(log),
 	.run = run,
 	.brief = run_brief,
-	.brief_phase = 5, /* the parent reads the log meanwhile: host_share_log() */
+	.brief_phase = 5, /* the log is fetched meanwhile: host_share_log() */
 };
