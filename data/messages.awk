@@ -105,7 +105,7 @@ $1 !~ /^[a-z0-9]+(-[a-z0-9]+)*$/ || ($1 in seen) { fail("\"" $1 "\" is no id, or
 $2 !~ /^[a-z0-9]+(-[a-z0-9]+)*$/ { fail("\"" $2 "\" is no component") }
 !($3 in kind) { fail("no kind is called \"" $3 "\"") }
 $5 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ || $6 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ { fail("\"" $5 "\" or \"" $6 "\" is no version") }
-$7 !~ /^[A-Za-z].*\.$/ || $9 !~ /^(-|[A-Z].*\.)$/ { fail("meaning and elsewhere are sentences") }
+$7 !~ /^[A-Za-z\/].*\.$/ || $9 !~ /^(-|[A-Za-z\/].*\.)$/ { fail("meaning and elsewhere are sentences") }
 $8 !~ /^(-|[a-z]+\/[a-z0-9*-]+(,[a-z]+\/[a-z0-9*-]+)*)$/ { fail("\"" $8 "\" is no list of rules") }
 $11 == "" { fail("no source") }
 /[^\t -~]/ { fail("a byte that is no printable ASCII") }
