@@ -3,6 +3,7 @@
  * and where else to look. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "render/text.h"
 #include "why/why.h"
@@ -78,7 +79,7 @@ static void show_decisive(struct why_view *w)
 	field(w, "It means", e->message->meaning);
 	if (!is_failure)
 		field(w, "", "It follows from an earlier failure, which the log does not show.");
-	field(w, "It is there", times_text(w, e));
+	field(w, "Seen", times_text(w, e));
 }
 
 static const char *event_text(struct why_view *w, const struct job_event *e)
@@ -152,7 +153,7 @@ static const char *values_text(struct why_view *w, const struct job_fact *fact)
 
 		for (const struct job_fact *f = fact; is_new && f < other; f++)
 			is_new = strcmp(f->name, other->name) != 0 ||
-				 strcmp(f->value, other->value) != 0;
+				 strcasecmp(f->value, other->value) != 0;
 		if (is_new && ++count <= FACTS_MAX)
 			text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "",
 					    other->value);

@@ -87,7 +87,6 @@ static size_t count_host(struct span s)
 	return n <= HOST_MAX ? n : 0;
 }
 
-/* A host and what follows it up to a rank in "pod/NAME/CONTAINER" is its own word. */
 static void set_host(struct line *line, struct span host)
 {
 	if (!line->host.n)
@@ -306,7 +305,8 @@ static bool take_pod(struct line *line, struct span inside)
 	if (!cut_text(&inside, "pod/"))
 		return false;
 	inside.n = span_find(inside, '/');
-	set_host(line, inside);
+	if (!line->pod.n)
+		line->pod = inside;
 	return true;
 }
 
@@ -395,4 +395,5 @@ void line_parse(struct line *line, struct span text)
 		skip_blanks(&text);
 	}
 	line->text = span_trim(text);
+	set_host(line, line->pod);
 }

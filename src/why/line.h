@@ -13,7 +13,8 @@
 
 struct line {
 	struct span text; /* behind all of that */
-	struct span host; /* a pod where only that is known; empty: not said */
+	struct span host; /* its pod where only that is known; empty: not said */
+	struct span pod;  /* as kubectl logs --prefix has it */
 	struct span time; /* as it is written; empty: not said */
 	int64_t rank;	  /* LINE_NONE: not said; the same for the others */
 	int64_t pid;
