@@ -6,19 +6,22 @@
 #include "why/job.h"
 #include "why/scan.h"
 
-/* Names and the numbers that they got, from 0; a full table takes no more. */
-struct name_table {
-	uint32_t *slots; /* number + 1; 0: free */
+/* Keys and the numbers that they got, from 0; a full table takes no more. A key is any bytes. */
+#define KEYS_RECENT 256
+struct key_table {
+	uint32_t recent
+		[KEYS_RECENT]; /* number + 1 of a key that was asked for lately, by a cheap hash */
+	uint32_t *slots;       /* number + 1; 0: free */
+	struct span *keys;
+	uint32_t count, most;
 	size_t mask;
-	uint64_t key[2];
+	uint64_t secret[2];
 };
 
-/* PLACES is a power of two above all numbers. */
-void name_table_init(struct name_table *table, struct arena *arena, size_t places);
-/* The slot of NAME: its own, or a free one. NAME_OF gives the name of a number. */
-typedef const char *name_of(const void *user, uint32_t number);
-uint32_t *name_table_slot(struct name_table *table, const char *name, name_of *of,
-			  const void *user);
+void key_table_init(struct key_table *table, struct arena *arena, uint32_t most);
+/* The number of KEY, which is copied where it is new: then *IS_NEW. JOB_NOBODY: the table is full. */
+uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
+			  bool *is_new);
 
 #define JOB_LINE_MAX 65536 /* a longer line is taken as several */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)
@@ -29,7 +32,7 @@ struct job_reader {
 	struct arena *arena;
 	struct job *job;
 	struct scanner *scanner;
-	struct name_table hosts, ranks, facts;
+	struct key_table hosts, ranks, facts;
 	struct job_event **events; /* by message; NULL: not seen yet */
 	const struct message *messages;
 	enum clean_state clean;

@@ -1,119 +1,135 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* job-who.c - whose line it is, and what the job tells of itself. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/siphash.h"
 #include "why/job-private.h"
 
-#define KEY_MAX 320
-#define FACT_MAX 120 /* bytes of a value */
+#define NAME_MAX_BYTES 255 /* of a host */
+#define FACT_MAX 120	   /* bytes of a value */
 
-/* ---- names ---- */
+/* ---- keys ---- */
 
-void name_table_init(struct name_table *table, struct arena *arena, size_t places)
+void key_table_init(struct key_table *table, struct arena *arena, uint32_t most)
 {
+	size_t places = 2 * (size_t)most; /* a power of two, as MOST is */
+
+	*table = (struct key_table){ .most = most, .mask = places - 1 };
 	table->slots = arena_alloc(arena, places * sizeof(*table->slots));
-	table->mask = places - 1;
+	table->keys = arena_alloc(arena, most * sizeof(*table->keys));
 	/* Without randomness a log could be made to be read slowly. */
-	if (getrandom(table->key, sizeof(table->key), GRND_NONBLOCK) < 0)
-		memset(table->key, 0, sizeof(table->key));
+	if (getrandom(table->secret, sizeof(table->secret), GRND_NONBLOCK) < 0)
+		memset(table->secret, 0, sizeof(table->secret));
 }
 
-uint32_t *name_table_slot(struct name_table *table, const char *name, name_of *of, const void *user)
+static bool is_same(struct span a, struct span b)
 {
-	size_t at = siphash(table->key, name, strlen(name)) & table->mask;
+	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
 
-	while (table->slots[at] && strcmp(of(user, table->slots[at] - 1), name) != 0)
+/* Of the ends of a key, which tell most of them apart. */
+static size_t cheap_hash(struct span key)
+{
+	uint64_t begin = 0, end = 0;
+	size_t n = key.n < sizeof(begin) ? key.n : sizeof(begin);
+
+	memcpy(&begin, key.p, n);
+	memcpy(&end, key.p + key.n - n, n);
+	return (size_t)((begin * 31 + end + key.n) * 0x9e3779b97f4a7c15u >> 56) % KEYS_RECENT;
+}
+
+static uint32_t find_number(struct key_table *table, struct arena *arena, struct span key,
+			    bool *is_new)
+{
+	size_t at = siphash(table->secret, key.p, key.n) & table->mask;
+
+	while (table->slots[at] && !is_same(table->keys[table->slots[at] - 1], key))
 		at = (at + 1) & table->mask;
-	return &table->slots[at];
+	*is_new = !table->slots[at];
+	if (!*is_new)
+		return table->slots[at] - 1;
+	if (table->count == table->most) {
+		*is_new = false;
+		return JOB_NOBODY;
+	}
+	table->keys[table->count] = (struct span){ arena_strndup(arena, key.p, key.n), key.n };
+	table->slots[at] = ++table->count;
+	return table->count - 1;
 }
 
-static const char *host_name(const void *user, uint32_t number)
+uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
+			  bool *is_new)
 {
-	return ((const struct job *)user)->hosts.items[number].name;
+	uint32_t *recent = &table->recent[cheap_hash(key)], number;
+
+	*is_new = false;
+	if (*recent && is_same(table->keys[*recent - 1], key))
+		return *recent - 1;
+	number = find_number(table, arena, key, is_new);
+	if (number != JOB_NOBODY)
+		*recent = number + 1;
+	return number;
 }
 
-static const char *rank_key(const void *user, uint32_t number)
+/* As above; what does not fit is remembered. */
+static uint32_t number_of(struct job_reader *r, struct key_table *table, struct span key,
+			  bool *is_new)
 {
-	return ((const struct job *)user)->ranks.items[number].key;
-}
+	uint32_t number = key_table_number(table, r->arena, key, is_new);
 
-static const char *fact_key(const void *user, uint32_t number)
-{
-	return ((const struct job *)user)->facts.items[number].key;
+	r->job->is_cut |= number == JOB_NOBODY;
+	return number;
 }
 
 /* ---- hosts and ranks ---- */
 
 uint32_t job_host_number(struct job_reader *r, struct span name)
 {
-	struct job *job = r->job;
-	char text[KEY_MAX];
-	uint32_t *slot;
+	uint32_t number;
+	bool is_new;
 
-	if (!name.n || name.n >= sizeof(text))
+	if (!name.n || name.n > NAME_MAX_BYTES)
 		return JOB_NOBODY;
-	memcpy(text, name.p, name.n);
-	text[name.n] = '\0';
-	slot = name_table_slot(&r->hosts, text, host_name, job);
-	if (*slot)
-		return *slot - 1;
-	if (job->hosts.count == JOB_HOSTS_MAX) {
-		job->is_cut = true;
-		return JOB_NOBODY;
-	}
-	LIST_ADD(r->arena, &job->hosts)->name = arena_strdup(r->arena, text);
-	*slot = job->hosts.count;
-	return *slot - 1;
+	number = number_of(r, &r->hosts, name, &is_new);
+	if (is_new)
+		LIST_ADD(r->arena, &r->job->hosts)->name = r->hosts.keys[number].p;
+	return number;
 }
 
-static struct job_rank *find_rank(struct job_reader *r, const char *key)
-{
-	struct job *job = r->job;
-	uint32_t *slot = name_table_slot(&r->ranks, key, rank_key, job);
-	struct job_rank *rank;
+/* A rank by its number, or a process by its host; one that drives several GPUs has a rank for each. */
+struct rank_key {
+	int64_t number, pid, gpu;
+	uint64_t host;
+};
 
-	if (*slot)
-		return &job->ranks.items[*slot - 1];
-	if (job->ranks.count == JOB_RANKS_MAX) {
-		job->is_cut = true;
-		return NULL;
-	}
-	rank = LIST_ADD(r->arena, &job->ranks);
-	*rank = (struct job_rank){ .key = arena_strdup(r->arena, key),
-				   .number = LINE_NONE,
-				   .pid = LINE_NONE,
-				   .host = JOB_NOBODY };
-	*slot = job->ranks.count;
-	return rank;
+static struct job_rank *find_rank(struct job_reader *r, const struct rank_key *key)
+{
+	struct span bytes = { (const char *)key, sizeof(*key) };
+	bool is_new;
+	uint32_t number = number_of(r, &r->ranks, bytes, &is_new);
+
+	if (is_new)
+		*LIST_ADD(r->arena, &r->job->ranks) = (struct job_rank){ .number = key->number,
+									 .pid = key->pid,
+									 .host = JOB_NOBODY };
+	return number == JOB_NOBODY ? NULL : &r->job->ranks.items[number];
 }
 
 static struct job_rank *numbered_rank(struct job_reader *r, int64_t number)
 {
-	char key[KEY_MAX];
-	struct job_rank *rank;
+	const struct rank_key key = { .number = number, .pid = LINE_NONE };
 
-	snprintf(key, sizeof(key), "rank %lld", (long long)number);
-	rank = find_rank(r, key);
-	if (rank)
-		rank->number = number;
-	return rank;
+	return find_rank(r, &key);
 }
 
-/* A process that drives several GPUs has a rank for each. */
 static struct job_rank *process_rank(struct job_reader *r, const struct line *line, uint32_t host)
 {
-	char key[KEY_MAX];
-	struct job_rank *rank;
+	const struct rank_key key = {
+		.number = LINE_NONE, .pid = line->pid, .gpu = line->gpu, .host = host
+	};
 
-	snprintf(key, sizeof(key), "%u:%lld:%lld", host, (long long)line->pid,
-		 (long long)line->gpu);
-	rank = find_rank(r, key);
-	if (rank)
-		rank->pid = line->pid;
-	return rank;
+	return find_rank(r, &key);
 }
 
 uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t host)
@@ -135,34 +151,32 @@ uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t
 
 /* ---- facts ---- */
 
+/* The key is the name, the value and the host, the first two as strings. */
 static void add_fact(struct job_reader *r, struct span name, struct span value, uint32_t host)
 {
+	char key[MESSAGE_FACT_MAX + FACT_MAX + 2 + sizeof(host)];
 	struct job *job = r->job;
-	struct job_fact *fact;
-	char key[KEY_MAX];
-	uint32_t *slot;
+	uint32_t number;
+	bool is_new;
 
-	if (!name.n || !value.n || name.n > FACT_MAX)
+	if (!name.n || !value.n || name.n >= MESSAGE_FACT_MAX)
 		return;
 	value.n = value.n < FACT_MAX ? value.n : FACT_MAX;
-	snprintf(key, sizeof(key), "%.*s\n%.*s\n%u", SPAN_FMT(name), SPAN_FMT(value), host);
-	slot = name_table_slot(&r->facts, key, fact_key, job);
-	if (*slot) {
-		job->facts.items[*slot - 1].count++;
-		return;
-	}
-	if (job->facts.count == JOB_FACTS_MAX) {
-		job->is_cut = true;
-		return;
-	}
-	fact = LIST_ADD(r->arena, &job->facts);
-	*fact = (struct job_fact){ .key = arena_strdup(r->arena, key),
-				   .name = arena_strndup(r->arena, name.p, name.n),
-				   .value = arena_strndup(r->arena, value.p, value.n),
-				   .host = host,
-				   .line = job->lines + 1,
-				   .count = 1 };
-	*slot = job->facts.count;
+	memcpy(key, name.p, name.n);
+	key[name.n] = '\0';
+	memcpy(key + name.n + 1, value.p, value.n);
+	key[name.n + 1 + value.n] = '\0';
+	memcpy(key + name.n + value.n + 2, &host, sizeof(host));
+	number = number_of(r, &r->facts, (struct span){ key, name.n + value.n + 2 + sizeof(host) },
+			   &is_new);
+	if (is_new)
+		*LIST_ADD(r->arena, &job->facts) =
+			(struct job_fact){ .name = r->facts.keys[number].p,
+					   .value = r->facts.keys[number].p + name.n + 1,
+					   .host = host,
+					   .line = job->lines + 1 };
+	if (number != JOB_NOBODY)
+		job->facts.items[number].count++;
 }
 
 /* One word, without the marks that end a clause. */
@@ -198,12 +212,15 @@ static void add_devices(struct job_reader *r, struct span name, struct span valu
 /* "NCCL INFO comm 0x7f rank 3 nranks 16 ...": which rank the process of this line is. */
 static void bind_rank(struct job_reader *r, const struct line *line, uint32_t host)
 {
-	const char *found = span_search(line->text, " rank "), *end = line->text.p + line->text.n;
+	const char *found, *end = line->text.p + line->text.n;
 	struct job_rank *rank;
 	struct span rest, number;
 	uint64_t value;
 
-	if (!found || line->pid == LINE_NONE || line->rank != LINE_NONE)
+	if (line->pid == LINE_NONE || line->rank != LINE_NONE)
+		return;
+	found = span_search(line->text, " rank ");
+	if (!found)
 		return;
 	rest = (struct span){ found + 6, (size_t)(end - found - 6) };
 	if (!span_word(&rest, &number) || span_u64(number, 10, &value) || value > INT32_MAX ||

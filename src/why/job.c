@@ -23,9 +23,9 @@ struct job_reader *job_begin(struct arena *arena)
 	r->events = arena_alloc(arena, count * sizeof(struct job_event *));
 	r->buffer = arena_alloc(arena, JOB_BUFFER + 1);
 	r->decoded = arena_alloc(arena, JOB_LINE_MAX);
-	name_table_init(&r->hosts, arena, 2 * JOB_HOSTS_MAX);
-	name_table_init(&r->ranks, arena, 2 * JOB_RANKS_MAX);
-	name_table_init(&r->facts, arena, 2 * JOB_FACTS_MAX);
+	key_table_init(&r->hosts, arena, JOB_HOSTS_MAX);
+	key_table_init(&r->ranks, arena, JOB_RANKS_MAX);
+	key_table_init(&r->facts, arena, JOB_FACTS_MAX);
 	return r;
 }
 

@@ -46,7 +46,6 @@ struct job_host {
 
 /* A rank, or a process whose rank the log does not say. */
 struct job_rank {
-	const char *key;
 	int64_t number, pid; /* LINE_NONE: not said */
 	uint32_t host;
 	const struct message *failure; /* the first one; NULL: none */
@@ -55,7 +54,6 @@ struct job_rank {
 
 /* What the job chose or printed of itself, as the table's facts name it. */
 struct job_fact {
-	const char *key; /* name, value and host together */
 	const char *name;
 	const char *value;
 	uint32_t host; /* or JOB_NOBODY */
@@ -68,7 +66,7 @@ struct job {
 	uint64_t recognised;		/* lines */
 	uint64_t counts[MESSAGE_KINDS]; /* lines */
 	LIST(struct job_event)
-		events; /* in the order in which each was first seen; no harmless ones and choices */
+	events; /* in the order in which each was first seen; no harmless ones and choices */
 	LIST(struct job_host) hosts;
 	LIST(struct job_rank) ranks;
 	LIST(struct job_fact) facts;

@@ -116,16 +116,17 @@ static void skip_fraction(struct span *s)
 /* What the usual forms begin with, up to the seconds. */
 static size_t time_bytes(struct span s)
 {
+	bool is_number = isdigit((unsigned char)*s.p);
 	static const char *const forms[] = { "0000-00-00T00:00:00", "0000-00-00 00:00:00",
 					     "0000/00/00 00:00:00", "00/00/0000 00:00:00",
 					     "00-00 00:00:00",	    "00:00:00" };
 	static const char *const months = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char month[4] = "";
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+	for (size_t i = 0; is_number && i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (has_form(s, forms[i]))
 			return strlen(forms[i]);
-	if (s.n < 15)
+	if (is_number || s.n < 15)
 		return 0;
 	/* RFC 3164: "Mar  3 22:54:22"; dmesg -T: "Wed Jan 16 14:19:28 2026" */
 	memcpy(month, s.p, 3);
@@ -141,7 +142,7 @@ static size_t time_bytes(struct span s)
 static bool take_time(struct line *line, struct span *s)
 {
 	struct span rest = *s;
-	size_t n = time_bytes(rest);
+	size_t n = rest.n ? time_bytes(rest) : 0;
 
 	if (!n)
 		return false;
@@ -259,6 +260,8 @@ static bool take_host(struct line *line, struct span *s)
 	struct span rest = *s, host = { s->p, count_host(*s) };
 	size_t end;
 
+	if (!line->time.n && !isdigit((unsigned char)*s->p))
+		return false;
 	skip(&rest, host.n);
 	if (is_address(host) && cut_text(&rest, ": ")) {
 		set_host(line, host);
@@ -378,11 +381,20 @@ static bool take_bracket(struct line *line, struct span *s)
 	return true;
 }
 
+/* By what a prefix can begin with. */
 static bool take_prefix(struct line *line, struct span *s, bool first)
 {
-	return (first && take_task(line, s)) || take_bracket(line, s) || take_worker(line, s) ||
-	       take_time(line, s) || take_glog(line, s) || take_cri(s) || take_process(line, s) ||
-	       take_host(line, s);
+	char c = *s->p;
+
+	if (c == '[')
+		return take_bracket(line, s);
+	if (c == '(')
+		return take_worker(line, s);
+	if (isdigit((unsigned char)c) && ((first && take_task(line, s)) || take_time(line, s)))
+		return true;
+	if (isupper((unsigned char)c) && (take_time(line, s) || take_glog(line, s)))
+		return true;
+	return (c == 's' && take_cri(s)) || take_process(line, s) || take_host(line, s);
 }
 
 void line_parse(struct line *line, struct span text)
