@@ -65,7 +65,7 @@ static struct json_object *host_json(const struct why *why, uint32_t number)
 	struct json_object *json = json_object_new_object();
 
 	put_text(json, "name", host->name);
-	json_put(json, "own", json_object_new_boolean(number == why->own_host));
+	json_put(json, "own", json_object_new_boolean(why_is_own(why, number)));
 	json_put_number(json, "lines", host->lines);
 	json_put_number(json, "failures", host->failures);
 	json_put_string(json, "first_failure", host->failure ? host->failure->id : NULL);

@@ -35,7 +35,7 @@ size_t clean_copy(enum clean_state *state, char *to, struct span from)
 	size_t n = 0;
 
 	if (*state == CLEAN_TEXT && !memchr(from.p, ESC, from.n) && !memchr(from.p, '\0', from.n)) {
-		memcpy(to, from.p, from.n);
+		memmove(to, from.p, from.n);
 		return from.n;
 	}
 	for (size_t i = 0; i < from.n; i++) {

@@ -10,12 +10,18 @@
 #include "query/ports.h"
 #include "why/why.h"
 
+static bool has_other_host(const struct why *why)
+{
+	for (uint32_t i = 0; i < why->job->hosts.count; i++)
+		if (!why_is_own(why, i))
+			return true;
+	return false;
+}
+
 /* A line without a host is this node's where no other host is in the log. */
 static bool is_own(const struct why *why, const struct job_fact *fact)
 {
-	size_t others = why->job->hosts.count - (why->own_host != JOB_NOBODY);
-
-	return fact->host == JOB_NOBODY ? others == 0 : fact->host == why->own_host;
+	return fact->host == JOB_NOBODY ? !has_other_host(why) : why_is_own(why, fact->host);
 }
 
 static void add(struct why *why, const struct job_fact *fact, const char *what, const char *node,

@@ -42,7 +42,7 @@ struct job_reader {
 };
 
 /* clean.c: copies FROM without NULs and escape sequences, of which one may begin in one portion and end in another.
- * The bytes written, which are no more than FROM has. */
+ * The bytes written, which are no more than FROM has; TO may be FROM's own place. */
 size_t clean_copy(enum clean_state *state, char *to, struct span from);
 
 /* job-who.c: numbers of a host and a rank; JOB_NOBODY: not known, or too many. */

@@ -144,7 +144,8 @@ static void take_text(struct job_reader *r, struct span whole, struct line *line
 
 static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
 {
-	struct span rest = json->message, text;
+	enum clean_state state = CLEAN_TEXT;
+	struct span rest = { r->decoded, clean_copy(&state, r->decoded, json->message) }, text;
 
 	while (span_cut(&rest, '\n', &text)) {
 		struct line line;

@@ -17,12 +17,18 @@ static bool is_same_host(const char *a, const char *b)
 	return n == m && n && strncasecmp(a, b, n) == 0;
 }
 
-static uint32_t find_own_host(const struct job *job, const struct node *node)
+bool why_is_own(const struct why *why, uint32_t host)
 {
-	if (!is_known(node->os.hostname))
-		return JOB_NOBODY;
-	for (uint32_t i = 0; i < job->hosts.count; i++)
-		if (is_same_host(job->hosts.items[i].name, node->os.hostname.value))
+	const struct node *node = why->report->node;
+
+	return host != JOB_NOBODY && is_known(node->os.hostname) &&
+	       is_same_host(why->job->hosts.items[host].name, node->os.hostname.value);
+}
+
+static uint32_t find_own_host(const struct why *why)
+{
+	for (uint32_t i = 0; i < why->job->hosts.count; i++)
+		if (why_is_own(why, i))
 			return i;
 	return JOB_NOBODY;
 }
@@ -31,7 +37,7 @@ static enum why_whose whose(const struct why *why, uint32_t host)
 {
 	if (host == JOB_NOBODY || !is_known(why->report->node->os.hostname))
 		return WHY_UNKNOWN;
-	return host == why->own_host ? WHY_OWN : WHY_OTHER;
+	return why_is_own(why, host) ? WHY_OWN : WHY_OTHER;
 }
 
 /* ---- events ---- */
@@ -187,7 +193,7 @@ const struct why *why_make(const struct job *job, const struct report *report)
 
 	why->job = job;
 	why->report = report;
-	why->own_host = find_own_host(job, report->node);
+	why->own_host = find_own_host(why);
 	sort_events(why);
 	find_problems(why);
 	find_answers(why);

@@ -58,6 +58,9 @@ const struct why *why_make(const struct job *job, const struct report *report);
 /* EXIT_WELL, EXIT_FINDINGS or EXIT_INCOMPLETE: nvnodecheck(8). */
 enum exit_status why_status(const struct why *why);
 
+/* Is a host of the log, by its number, this node? Programs print its name with a domain or without one. */
+bool why_is_own(const struct why *why, uint32_t host);
+
 /* differences.c */
 void why_find_differences(struct why *why);
 /* odd.c */
