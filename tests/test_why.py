@@ -382,6 +382,13 @@ def test_a_failure_of_another_host_is_said_so(why, facts):
     assert "The log does not name %s. It names gpu78, gpu77." % HOST in out
 
 
+def test_a_capture_has_another_name(why):
+    text = own(GID, "gpu77")
+    assert why(text)["whose"] == "other-host"
+    assert why(text, NODE, "--host", "gpu77")["whose"] == "this-node"
+    assert why(text, NODE, "--host", "gpu7")["whose"] == "other-host"
+
+
 # ---- where log and node contradict each other ----
 
 def texts(found):

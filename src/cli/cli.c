@@ -96,6 +96,8 @@ const struct option_row option_rows[] = {
 	  "configuration suggests" },
 	{ "text", 0, AT(STRING, text), "TEXT", NULL, VERB_WHY,
 	  "one message, or a few lines of a log, instead of FILE" },
+	{ "host", 0, AT(STRING, host), "NAME", NULL, VERB_WHY,
+	  "the name that this node has in the log" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
 	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
 	  JUDGE | VERB_WHY | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,

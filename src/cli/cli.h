@@ -46,6 +46,7 @@ struct options {
 	const char *reason; /* of ack */
 	const char *until;
 	const char *text; /* of why, instead of a log */
+	const char *host; /* this node in the log */
 	bool withdraw;
 	unsigned int profiles;
 	int format; /* enum format */

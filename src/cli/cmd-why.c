@@ -56,7 +56,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	report = report_make(source->node, settings, source->arena);
 	if (options->format != FORMAT_JSON)
 		how.plan = outline_plan(source, settings, report);
-	return print(why_make(job, report), &how, options);
+	return print(why_make(job, report, options->host), &how, options);
 }
 
 enum exit_status cmd_why(const struct options *options)

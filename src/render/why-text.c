@@ -222,9 +222,7 @@ static void show_unknown(struct why_view *w)
 
 static const char *node_name(const struct why_view *w)
 {
-	const struct node *node = w->v.report->node;
-
-	return is_known(node->os.hostname) ? node->os.hostname.value : "this node";
+	return w->why->name ? w->why->name : "this node";
 }
 
 static void show_node(struct why_view *w)

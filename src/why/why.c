@@ -19,10 +19,8 @@ static bool is_same_host(const char *a, const char *b)
 
 bool why_is_own(const struct why *why, uint32_t host)
 {
-	const struct node *node = why->report->node;
-
-	return host != JOB_NOBODY && is_known(node->os.hostname) &&
-	       is_same_host(why->job->hosts.items[host].name, node->os.hostname.value);
+	return host != JOB_NOBODY && why->name &&
+	       is_same_host(why->job->hosts.items[host].name, why->name);
 }
 
 static uint32_t find_own_host(const struct why *why)
@@ -35,7 +33,7 @@ static uint32_t find_own_host(const struct why *why)
 
 static enum why_whose whose(const struct why *why, uint32_t host)
 {
-	if (host == JOB_NOBODY || !is_known(why->report->node->os.hostname))
+	if (host == JOB_NOBODY || !why->name)
 		return WHY_UNKNOWN;
 	return why_is_own(why, host) ? WHY_OWN : WHY_OTHER;
 }
@@ -187,12 +185,18 @@ static void find_answers(struct why *why)
 	}
 }
 
-const struct why *why_make(const struct job *job, const struct report *report)
+static const char *own_name(const struct node *node)
+{
+	return is_known(node->os.hostname) ? node->os.hostname.value : NULL;
+}
+
+const struct why *why_make(const struct job *job, const struct report *report, const char *name)
 {
 	struct why *why = arena_alloc(report->arena, sizeof(*why));
 
 	why->job = job;
 	why->report = report;
+	why->name = name ? name : own_name(report->node);
 	why->own_host = find_own_host(why);
 	sort_events(why);
 	find_problems(why);

@@ -34,6 +34,7 @@ struct why_odd {
 struct why {
 	const struct job *job;
 	const struct report *report;
+	const char *name;     /* of this node; NULL: not known */
 	uint32_t own_host;    /* in job->hosts: this node; JOB_NOBODY: none of them is */
 	enum why_whose whose; /* the decisive message */
 	const struct job_event
@@ -52,8 +53,8 @@ struct why {
 	bool is_explained;
 };
 
-/* In the report's arena. */
-const struct why *why_make(const struct job *job, const struct report *report);
+/* NAME is the node's in the log; NULL: its host name. In the report's arena. */
+const struct why *why_make(const struct job *job, const struct report *report, const char *name);
 
 /* EXIT_WELL, EXIT_FINDINGS or EXIT_INCOMPLETE: nvnodecheck(8). */
 enum exit_status why_status(const struct why *why);
