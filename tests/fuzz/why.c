@@ -3,6 +3,8 @@
  * taken apart, and one of JSON, lie inside the log. */
 #include "fuzz.h"
 
+#include <stdlib.h>
+
 #include "why/job.h"
 
 static void parse_line(struct span text)
