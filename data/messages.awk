@@ -133,6 +133,10 @@ $11 == "" { fail("no source") }
 	}
 	if (!choice[rows])
 		fail("pattern: fewer than " WINDOW " fixed characters in a row")
+	binds = 0
+	for (i = 1; i <= parts; i++)
+		binds += variables[i] == "rank" || variables[i] == "nranks"
+	tail[rows] = ", " (binds == 2 ? "true" : "false") ", " ($10 == "-" || $10 ~ /\{/ ? "false" : "true") " },"
 	head[rows] = "{ " string($1) ", " string($2) ", MESSAGE_" toupper($3) ", " string($4) ", " quoted($5) ", " \
 		     quoted($6) ", " string($7) ", " quoted($8) ", " quoted($9) ", " quoted($10) ", " string($11) \
 		     ", (const struct message_part[]){ " list " }, " parts ", " fixed ", "
@@ -151,6 +155,6 @@ END {
 				least = sum
 			}
 		}
-		print head[row] string(best) " },"
+		print head[row] string(best) tail[row]
 	}
 }

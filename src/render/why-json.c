@@ -121,7 +121,6 @@ static struct json_object *facts_json(const struct job *job)
 		put_text(json, "value", fact->value);
 		put_text(json, "host", host_of(job, fact->host));
 		json_put_number(json, "line", fact->line);
-		json_put_number(json, "count", fact->count);
 		json_object_array_add(array, json);
 	}
 	return array;

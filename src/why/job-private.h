@@ -34,6 +34,8 @@ struct job_reader {
 	struct scanner *scanner;
 	struct key_table hosts, ranks, facts;
 	struct job_event **events; /* by message; NULL: not seen yet */
+	uint8_t **
+		told; /* by message: a bit for each host that it gave its facts of, the last for no host */
 	const struct message *messages;
 	enum clean_state clean;
 	size_t fill;   /* of the buffer */

@@ -155,7 +155,6 @@ uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t
 static void add_fact(struct job_reader *r, struct span name, struct span value, uint32_t host)
 {
 	char key[MESSAGE_FACT_MAX + FACT_MAX + 2 + sizeof(host)];
-	struct job *job = r->job;
 	uint32_t number;
 	bool is_new;
 
@@ -170,13 +169,11 @@ static void add_fact(struct job_reader *r, struct span name, struct span value, 
 	number = number_of(r, &r->facts, (struct span){ key, name.n + value.n + 2 + sizeof(host) },
 			   &is_new);
 	if (is_new)
-		*LIST_ADD(r->arena, &job->facts) =
+		*LIST_ADD(r->arena, &r->job->facts) =
 			(struct job_fact){ .name = r->facts.keys[number].p,
 					   .value = r->facts.keys[number].p + name.n + 1,
 					   .host = host,
-					   .line = job->lines + 1 };
-	if (number != JOB_NOBODY)
-		job->facts.items[number].count++;
+					   .line = r->job->lines + 1 };
 }
 
 /* One word, without the marks that end a clause. */
@@ -209,35 +206,51 @@ static void add_devices(struct job_reader *r, struct span name, struct span valu
 	}
 }
 
-/* "NCCL INFO comm 0x7f rank 3 nranks 16 ...": which rank the process of this line is. */
-static void bind_rank(struct job_reader *r, const struct line *line, uint32_t host)
+/* "comm 0x7f rank 3 nranks 16 ...": which rank the process of this line is. */
+static void bind_rank(struct job_reader *r, const struct message_match *match,
+		      const struct line *line, uint32_t host)
 {
-	const char *found, *end = line->text.p + line->text.n;
 	struct job_rank *rank;
-	struct span rest, number;
-	uint64_t value;
+	struct span text;
+	uint64_t number;
 
-	if (line->pid == LINE_NONE || line->rank != LINE_NONE)
-		return;
-	found = span_search(line->text, " rank ");
-	if (!found)
-		return;
-	rest = (struct span){ found + 6, (size_t)(end - found - 6) };
-	if (!span_word(&rest, &number) || span_u64(number, 10, &value) || value > INT32_MAX ||
-	    !span_word(&rest, &number) || !span_is(number, "nranks"))
+	if (line->pid == LINE_NONE || line->rank != LINE_NONE ||
+	    !message_variable(match, SPAN("rank"), &text) || span_u64(text, 10, &number) ||
+	    number > INT32_MAX)
 		return;
 	rank = process_rank(r, line, host);
 	if (rank)
-		rank->number = (int64_t)value;
+		rank->number = (int64_t)number;
+}
+
+/* Facts without a variable are taken from a host once: most lines of some logs have them. */
+static bool was_told(struct job_reader *r, const struct message *message, uint32_t host)
+{
+	uint8_t **bits = &r->told[message - r->messages], bit;
+	uint32_t place = host == JOB_NOBODY ? JOB_HOSTS_MAX : host;
+	bool told;
+
+	if (!message->same_facts)
+		return false;
+	if (!*bits)
+		*bits = arena_alloc(r->arena, JOB_HOSTS_MAX / 8 + 1);
+	bit = (uint8_t)(1 << place % 8);
+	told = (*bits)[place / 8] & bit;
+	(*bits)[place / 8] |= bit;
+	return told;
 }
 
 void job_take_facts(struct job_reader *r, const struct message_match *match,
 		    const struct line *line, uint32_t host)
 {
-	struct span rest = span_of(match->message->facts ? match->message->facts : "");
+	const struct message *message = match->message;
+	struct span rest = span_of(message->facts ? message->facts : "");
 	struct message_fact fact;
 
-	bind_rank(r, line, host);
+	if (message->binds_rank)
+		bind_rank(r, match, line, host);
+	if (!rest.n || was_told(r, message, host))
+		return;
 	while (message_next_fact(match, &rest, &fact)) {
 		struct span name = span_of(fact.name);
 

@@ -21,6 +21,7 @@ struct job_reader *job_begin(struct arena *arena)
 	r->scanner = scanner_new(arena);
 	r->messages = message_all(&count);
 	r->events = arena_alloc(arena, count * sizeof(struct job_event *));
+	r->told = arena_alloc(arena, count * sizeof(uint8_t *));
 	r->buffer = arena_alloc(arena, JOB_BUFFER + 1);
 	r->decoded = arena_alloc(arena, JOB_LINE_MAX);
 	key_table_init(&r->hosts, arena, JOB_HOSTS_MAX);
@@ -117,11 +118,13 @@ static const struct message *most_special(const struct message_match *matches, s
 	return best;
 }
 
-/* WHOLE is the line with what stands before its message, which is part of some patterns. */
-static void take_text(struct job_reader *r, struct span whole, struct line *line)
+/* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
+ * ANCHOR. */
+static void take_text(struct job_reader *r, struct span whole, const char *anchor,
+		      struct line *line)
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
-	size_t count = scanner_match(r->scanner, whole, matches);
+	size_t count = scanner_match(r->scanner, whole, anchor, matches);
 	struct job_place place = { .line = r->job->lines + 1 };
 	const struct message *message;
 
@@ -157,11 +160,11 @@ static void take_json(struct job_reader *r, const struct line *outer, const stru
 			line.time = json->time.n ? json->time : outer->time;
 		if (line.rank == LINE_NONE)
 			line.rank = json->rank != LINE_NONE ? json->rank : outer->rank;
-		take_text(r, text, &line);
+		take_text(r, text, text.p, &line);
 	}
 }
 
-void job_take_line(struct job_reader *r, struct span text)
+static void take_line(struct job_reader *r, struct span text, const char *anchor)
 {
 	struct line line;
 	struct json_line json;
@@ -170,7 +173,7 @@ void job_take_line(struct job_reader *r, struct span text)
 	if (json_line_parse(&json, line.text, r->decoded))
 		take_json(r, &line, &json);
 	else
-		take_text(r, text, &line);
+		take_text(r, text, anchor, &line);
 }
 
 /* ---- portions ---- */
@@ -215,7 +218,7 @@ static void take_region(struct job_reader *r, struct span region)
 
 		r->job->lines += count_lines(counted, line.p);
 		counted = line.p;
-		job_take_line(r, line);
+		take_line(r, line, at);
 		at = line.p + line.n;
 	}
 	r->job->lines += count_lines(counted, end);

@@ -58,7 +58,6 @@ struct job_fact {
 	const char *value;
 	uint32_t host; /* or JOB_NOBODY */
 	uint64_t line; /* the first one */
-	uint64_t count;
 };
 
 struct job {
@@ -85,8 +84,5 @@ struct job_reader *job_begin(struct arena *arena);
 /* The next bytes of the log, in any portions. */
 void job_feed(struct job_reader *reader, struct span bytes);
 const struct job *job_end(struct job_reader *reader);
-
-/* One line or, of a JSON document, several. */
-void job_take_line(struct job_reader *reader, struct span line);
 
 #endif

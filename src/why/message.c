@@ -43,7 +43,7 @@ bool message_match(const struct message *message, struct span line, struct messa
 	return true;
 }
 
-static bool find_variable(const struct message_match *match, struct span name, struct span *value)
+bool message_variable(const struct message_match *match, struct span name, struct span *value)
 {
 	const struct message *m = match->message;
 
@@ -66,7 +66,7 @@ static bool fill_name(const struct message_match *match, struct span text,
 		struct span inside = { text.p + open + 1, text.n - open - 1 };
 		size_t end = span_find(inside, '}');
 
-		find_variable(match, (struct span){ inside.p, end }, &value);
+		message_variable(match, (struct span){ inside.p, end }, &value);
 		piece[1] = value;
 		if (end < inside.n)
 			piece[2] = (struct span){ inside.p + end + 1, inside.n - end - 1 };
@@ -95,8 +95,8 @@ bool message_next_fact(const struct message_match *match, struct span *rest,
 	fact->value = n < text.n ? (struct span){ text.p + n + 1, text.n - n - 1 }
 				 : (struct span){ 0 };
 	if (fact->value.n > 2 && fact->value.p[0] == '{' &&
-	    !find_variable(match, (struct span){ fact->value.p + 1, fact->value.n - 2 },
-			   &fact->value))
+	    !message_variable(match, (struct span){ fact->value.p + 1, fact->value.n - 2 },
+			      &fact->value))
 		fact->value = (struct span){ 0 };
 	fact->value = span_trim(fact->value);
 	if (!fill_name(match, (struct span){ text.p, n }, fact->name))

@@ -101,13 +101,13 @@ static bool is_new(struct scanner *s, uint16_t number)
 	return is_first;
 }
 
-size_t scanner_match(struct scanner *s, struct span line,
+size_t scanner_match(struct scanner *s, struct span line, const char *from,
 		     struct message_match matches[SCAN_MATCHES_MAX])
 {
 	size_t count = 0;
 
 	s->line++;
-	for (const char *at = line.p; (at = scanner_next(s, line, at)); at++) {
+	for (const char *at = from; (at = scanner_next(s, line, at)); at++) {
 		uint16_t number = s->first[hash(at + MESSAGE_WINDOW - BLOCK)];
 
 		for (number = find_anchor(s, number, at); number != NONE;

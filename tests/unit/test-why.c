@@ -43,7 +43,7 @@ static void check_rows(struct scanner *scanner, const char *value)
 		char line[4096];
 		size_t n = make_line(&all[i], line, value), found;
 
-		found = scanner_match(scanner, (struct span){ line, n }, matches);
+		found = scanner_match(scanner, (struct span){ line, n }, line, matches);
 		if (best_of(matches, found) != &all[i])
 			fail_msg("%s: the line that is made of it is %s: %s", all[i].id,
 				 found ? best_of(matches, found)->id : "none", line);
