@@ -129,6 +129,7 @@ $11 == "" { fail("no source") }
 			own[window] = 1
 			count[window]++
 			choices[rows, ++choice[rows]] = window
+			places[rows, choice[rows]] = i == 1 ? k - 1 : -1
 		}
 	}
 	if (!choice[rows])
@@ -149,12 +150,13 @@ END {
 		best = ""
 		for (i = 1; i <= choice[row]; i++) {
 			window = choices[row, i]
-			sum = cost(window) + 20 * (count[window] - 1)
+			sum = cost(window) + 20 * (count[window] - 1) + (places[row, i] < 0 ? 6 : 0)
 			if (best == "" || sum < least) {
 				best = window
 				least = sum
+				place = places[row, i]
 			}
 		}
-		print head[row] string(best) tail[row]
+		print head[row] string(best) ", " place tail[row]
 	}
 }

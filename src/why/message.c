@@ -24,9 +24,10 @@ static const char *find_part(const struct message_part *part, const char *from, 
 }
 
 /* Each part is taken where it is first found behind the one before: if the pattern fits at all, it fits so. */
-bool message_match(const struct message *message, struct span line, struct message_match *match)
+bool message_match(const struct message *message, struct span line, const char *from,
+		   struct message_match *match)
 {
-	const char *at = line.p, *end = line.p + line.n;
+	const char *at = from, *end = line.p + line.n;
 
 	match->message = message;
 	for (size_t i = 0; i < message->parts_count; i++) {

@@ -48,6 +48,7 @@ struct message {
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
 	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have */
+	int anchor_at;	    /* its place in the first part; -1: it is in another one */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
 	bool same_facts; /* its facts have no variable */
 };
@@ -61,8 +62,10 @@ struct message_match {
 	struct span values[MESSAGE_PARTS_MAX]; /* by part */
 };
 
-/* Is MESSAGE in LINE? The last variable of a pattern that ends with one reaches to the end of the line. */
-bool message_match(const struct message *message, struct span line, struct message_match *match);
+/* Is MESSAGE in LINE, at or behind FROM? The last variable of a pattern that ends with one reaches to the end of the
+ * line. */
+bool message_match(const struct message *message, struct span line, const char *from,
+		   struct message_match *match);
 
 /* What a variable stands for. False: the message has none of that name. */
 bool message_variable(const struct message_match *match, struct span name, struct span *value);

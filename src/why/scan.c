@@ -92,13 +92,28 @@ const char *scanner_next(const struct scanner *s, struct span text, const char *
 	return NULL;
 }
 
-/* Each message is compared with a line once, however often the line has its anchor. */
-static bool is_new(struct scanner *s, uint16_t number)
+/* Does the first part of a message lie where its anchor, which is at AT, says? A message whose anchor is in another
+ * part can begin anywhere. */
+static bool can_be(const struct message *m, struct span line, const char *at)
 {
-	bool is_first = s->tried[number] != s->line;
+	const struct message_part *part = m->parts;
+	const char *begin = at - m->anchor_at;
 
+	return m->anchor_at < 0 ||
+	       (at - line.p >= m->anchor_at && (size_t)(line.p + line.n - begin) >= part->n &&
+		memcmp(begin, part->text, part->n) == 0);
+}
+
+/* Each message is compared with a line once, however often the line has its anchor. */
+static bool try_match(struct scanner *s, uint16_t number, struct span line, const char *at,
+		      struct message_match *match)
+{
+	const struct message *m = &s->messages[number];
+
+	if (s->tried[number] == s->line || !can_be(m, line, at))
+		return false;
 	s->tried[number] = s->line;
-	return is_first;
+	return message_match(m, line, m->anchor_at < 0 ? line.p : at - m->anchor_at, match);
 }
 
 size_t scanner_match(struct scanner *s, struct span line, const char *from,
@@ -114,8 +129,7 @@ size_t scanner_match(struct scanner *s, struct span line, const char *from,
 		     number = find_anchor(s, s->next[number], at)) {
 			if (count == SCAN_MATCHES_MAX)
 				return count;
-			if (is_new(s, number))
-				count += message_match(&s->messages[number], line, &matches[count]);
+			count += try_match(s, number, line, at, &matches[count]);
 		}
 	}
 	return count;
