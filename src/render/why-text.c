@@ -8,10 +8,9 @@
 #include "render/text.h"
 #include "why/why.h"
 
-#define LABEL 15      /* width of "first failure  " */
-#define EVENTS_MAX 5  /* of one kind that are listed */
-#define FACTS_MAX 8   /* of one name */
-#define RULES_MAX 200 /* bytes of a list of rules */
+#define LABEL 15     /* width of "first failure  " */
+#define EVENTS_MAX 5 /* of one kind that are listed */
+#define FACTS_MAX 8  /* of one name */
 
 struct why_view {
 	struct view v;
@@ -208,15 +207,38 @@ static void show_notes(struct why_view *w)
 		field(w, "Note", render_note(w->v.report, *f));
 }
 
-/* What was not checked, each with its reason. */
+static const char *reason_text(struct why_view *w, const struct finding *f)
+{
+	struct unknown u = render_unknown(w->v.report, f);
+
+	return arena_printf(w->arena, "%s%s%s", u.path ? u.path : "", u.path ? ": " : "",
+			    u.why ? u.why : "not known");
+}
+
+/* Each reason once, with the rules that it keeps from an answer. */
 static void show_unknown(struct why_view *w)
 {
-	for_each(f, &w->why->unknown) {
-		struct unknown u = render_unknown(w->v.report, *f);
+	uint32_t count = w->why->unknown.count;
+	const struct finding *const *list = (const struct finding *const *)w->why->unknown.items;
+	const char **reasons = arena_alloc(w->arena, (count + 1) * sizeof(*reasons));
+	const char *label = "Not checked";
 
-		field(w, f == w->why->unknown.items ? "Not checked" : "",
-		      arena_printf(w->arena, "%s: %s%s%s", (*f)->rule->id, u.path ? u.path : "",
-				   u.path ? ": " : "", u.why ? u.why : "not known"));
+	for (uint32_t i = 0; i < count; i++)
+		reasons[i] = reason_text(w, list[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *rules = "", *reason = reasons[i];
+
+		for (uint32_t k = i; reason && k < count; k++) {
+			if (!reasons[k] || strcmp(reasons[k], reason) != 0)
+				continue;
+			rules = arena_printf(w->arena, "%s%s%s", rules, *rules ? ", " : "",
+					     list[k]->rule->id);
+			reasons[k] = NULL;
+		}
+		if (!reason)
+			continue;
+		field(w, label, arena_printf(w->arena, "%s (%s)", reason, rules));
+		label = "";
 	}
 }
 
