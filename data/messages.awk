@@ -52,8 +52,6 @@ function take_apart(pattern,    rest, n, close_at, name)
 		name = substr(rest, 1, close_at - 1)
 		if (name !~ /^[a-z][a-z0-9_-]*$/)
 			fail("pattern: no variable is called \"" name "\"")
-		if (literals[parts] == "" && parts > 1)
-			fail("pattern: two variables without text between them")
 		for (n = 1; n < parts; n++)
 			if (variables[n] == name)
 				fail("pattern: two variables are called \"" name "\"")
@@ -102,10 +100,10 @@ function cost(window,    i, c, sum)
 /^#/ { next }
 NF != 11 { fail("not a row of 11 columns") }
 $1 !~ /^[a-z0-9]+(-[a-z0-9]+)*$/ || ($1 in seen) { fail("\"" $1 "\" is no id, or one that is there already") }
-$2 !~ /^[a-z0-9]+(-[a-z0-9]+)*$/ { fail("\"" $2 "\" is no component") }
+$2 !~ /^[a-z0-9]+([-.][a-z0-9]+)*$/ { fail("\"" $2 "\" is no component") }
 !($3 in kind) { fail("no kind is called \"" $3 "\"") }
 $5 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ || $6 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ { fail("\"" $5 "\" or \"" $6 "\" is no version") }
-$7 !~ /^[A-Za-z\/].*\.$/ || $9 !~ /^(-|[A-Za-z\/].*\.)$/ { fail("meaning and elsewhere are sentences") }
+$7 !~ /^[A-Za-z\/-].+\.$/ || $9 !~ /^(-|[A-Za-z\/-].+\.)$/ { fail("meaning and elsewhere are sentences") }
 $8 !~ /^(-|[a-z]+\/[a-z0-9*-]+(,[a-z]+\/[a-z0-9*-]+)*)$/ { fail("\"" $8 "\" is no list of rules") }
 $11 == "" { fail("no source") }
 /[^\t -~]/ { fail("a byte that is no printable ASCII") }
