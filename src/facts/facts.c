@@ -70,6 +70,7 @@ static const struct field os_facts_fields[] = {
 	F_STR(os_facts, version, "/etc/os-release"),
 	F_STR(os_facts, name, "/etc/os-release"),
 	F_STR(os_facts, kernel, "/proc/sys/kernel/osrelease"),
+	F_STR(os_facts, next_boot, "/lib/modules"),
 	F_STR(os_facts, machine, "/proc/cpuinfo"),
 	F_STR(os_facts, boot_id, "/proc/sys/kernel/random/boot_id"),
 	F_U64(os_facts, boot_time_s, "/proc/stat"),

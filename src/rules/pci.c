@@ -611,7 +611,7 @@ static const struct rule pci_rules[] = {
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.follows = { "pci/bar1-unassigned" },
+		.follows = { "pci/bar1-too-small", "pci/bar1-unassigned" },
 		.reads = "The Resizable BAR capability (0x15) of the GPU.",
 		.why = "The capability lists the sizes that the device supports and the one in use. Drivers from 530.30.02 on "
 		       "resize BAR1 themselves if NVreg_EnableResizableBar is 1. The default is 0.",
