@@ -15,7 +15,7 @@ static void free_arena(struct arena **arena)
 	arena_free(*arena);
 }
 
-/* Which uses the job makes of the node is in its log at best: all rules are asked unless somebody says otherwise. */
+/* Which uses the job makes of the node is in its log at best: without --profile all rules are evaluated. */
 static struct settings *settings_for(const struct settings *read, struct arena *arena)
 {
 	struct settings *settings = arena_alloc(arena, sizeof(*settings));

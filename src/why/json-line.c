@@ -13,7 +13,7 @@ static const char *const time_keys[] = { "time", "timestamp", "@timestamp", "ts"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* Takes VALUE where KEY stands in LIST before all that were taken until now. */
+/* Takes VALUE if LIST has KEY before all keys that were taken until now. */
 static void take(struct span key, struct json_raw value, const char *const *list, size_t count,
 		 size_t *best, struct json_raw *out)
 {

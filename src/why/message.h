@@ -48,7 +48,7 @@ struct message {
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
 	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have */
-	int anchor_at;	    /* its place in the first part; -1: it is in another one */
+	int anchor_at;	    /* its place in the first part; -1: another part has it */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
 	bool same_facts; /* its facts have no variable */
 };
@@ -81,7 +81,7 @@ struct message_fact {
 bool message_next_fact(const struct message_match *match, struct span *rest,
 		       struct message_fact *fact);
 
-/* Does ID stand in the list of rules of MESSAGE? Its place from 0, or -1. */
+/* The place of ID in the list of rules of MESSAGE, from 0; -1: the list does not have it. */
 int message_names_rule(const struct message *message, const char *id);
 
 #endif

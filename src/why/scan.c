@@ -13,7 +13,7 @@
 struct scanner {
 	uint8_t shift[1 << BITS];  /* by the hash of a block; 0: a window may end with it */
 	uint16_t first[1 << BITS]; /* message whose anchor ends with it */
-	uint16_t *next;		   /* by message: another one of the same hash */
+	uint16_t *next;		   /* by message: the next message of the same hash */
 	uint32_t *tried;	   /* by message: the line that it was compared with last */
 	uint32_t line;
 	const struct message *messages;

@@ -2,9 +2,9 @@
 /*
  * scan.h - finds the messages of the table in bytes, all of them in one pass.
  *
- * Every message has an anchor of MESSAGE_WINDOW bytes. A table says of the last bytes of a window how far the
- * next window may lie that could be an anchor (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994), so
- * that most bytes are never looked at. Only lines with an anchor are compared with whole patterns.
+ * Every message has an anchor of MESSAGE_WINDOW bytes. By the last bytes of a window, a table has the distance to the
+ * next window that can be an anchor. So most bytes are never read. Only lines with an anchor are compared with whole
+ * patterns. (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994.)
  */
 #ifndef WHY_SCAN_H
 #define WHY_SCAN_H
