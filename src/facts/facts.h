@@ -592,6 +592,7 @@ struct log_facts {
 #include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-libraries.h"
 #include "facts/facts-loads.h"
 #include "facts/facts-nvml.h"
 #include "facts/facts-references.h"
@@ -645,6 +646,7 @@ struct node {
 	struct repairs_facts repairs;
 	struct references_facts references;
 	struct acknowledged_facts acknowledged;
+	struct libraries_facts libraries;
 	struct loads_facts loads;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
@@ -672,6 +674,7 @@ extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
+extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;

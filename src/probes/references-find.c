@@ -66,6 +66,15 @@ static void find_file(struct probe_context *ctx, struct reference *r)
 	set(ctx, r, rc, rc ? NULL : kind_word(stat.mode));
 }
 
+/* Every distribution has env there (hier(7), "#!/usr/bin/env"): a copy without it has some programs only. */
+static bool has_all_programs(struct probe_context *ctx)
+{
+	struct host_stat stat;
+
+	return host_kind(ctx->host) != HOST_TREE ||
+	       host_stat(ctx->host, &stat, "/usr/bin/env") == 0;
+}
+
 /* A name without a slash is looked for where services look (systemd.exec(5), ExecSearchPath=). */
 static void find_program(struct probe_context *ctx, struct reference *r)
 {
@@ -91,7 +100,7 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 		if (one != -ENODATA && (rc == -ENODATA || rc == -ENOENT))
 			rc = one;
 	}
-	set(ctx, r, rc, NULL);
+	set(ctx, r, rc == -ENOENT && !has_all_programs(ctx) ? -ENODATA : rc, NULL);
 }
 
 /* ---- the driver's libraries ---- */

@@ -141,20 +141,29 @@ static bool is_imported(const struct node *node, const char *file)
 	return false;
 }
 
-/* Without config.toml containerd reads the folder from 2.2 on (cmd/containerd/command/config.go). */
-static void check_import(struct rule_context *ctx, const struct reference_file *file)
+static bool is_lone_drop_in(const struct node *node, const char *path)
 {
-	const char *path = file->path.value;
+	return strncmp(path, DROP_INS, strlen(DROP_INS)) == 0 &&
+	       value_in(node, path, ENGINE_NVIDIA) && !is_imported(node, path);
+}
+
+/* A part of config.toml that was not understood can import it. */
+static bool may_be_imported(const struct node *node)
+{
+	for_each(f, &node->references.files)
+		if (str_is(f->path, CONTAINERD_CONFIG) && !known_is(f->complete, true))
+			return true;
+	return false;
+}
+
+/* Without config.toml containerd reads the folder from 2.2 on (cmd/containerd/command/config.go). */
+static void check_import(struct rule_context *ctx, const char *path)
+{
 	const struct reference *r = value_in(ctx->node, path, ENGINE_NVIDIA);
 	bool main_file = has_file(ctx->node, CONTAINERD_CONFIG);
 
-	if (!r || strncmp(path, DROP_INS, strlen(DROP_INS)) != 0 || is_imported(ctx->node, path))
+	if (!is_lone_drop_in(ctx->node, path) || may_be_imported(ctx->node))
 		return;
-	if (main_file && !known_is(ctx->node->references.complete, true))
-		return;
-	for_each(f, &ctx->node->references.files)
-		if (str_is(f->path, CONTAINERD_CONFIG) && !known_is(f->complete, true))
-			return;
 	if (main_file || is_containerd_older(ctx->node, path, "2.2"))
 		fail_at(ctx, SEVERITY_ERR, r,
 			main_file ? "has NVIDIA's runtime, and " CONTAINERD_CONFIG
@@ -285,15 +294,35 @@ static bool check_generated(struct rule_context *ctx, const struct engine_config
 
 /* ---- all of it ---- */
 
+/* Which fact decides about the file, and was not read; or NULL. */
+static const char *find_unread(struct rule_context *ctx, const char *path)
+{
+	const struct node *node = ctx->node;
+	const struct software_item *containerd = node_software(node, "containerd");
+	const struct reference *plugin = value_in(node, path, ENGINE_NVIDIA);
+	bool lone = is_lone_drop_in(node, path);
+	bool by_version = version_of(node, path) >= 3 ||
+			  (plugin && str_is(plugin->name, PLUGIN_NEW)) ||
+			  (lone && !has_file(node, CONTAINERD_CONFIG));
+
+	if (lone && may_be_imported(node))
+		return fact_path(ctx->arena, "references.files", CONTAINERD_CONFIG, "complete");
+	if (by_version && strncmp(path, RANCHER, strlen(RANCHER)) != 0 &&
+	    !(containerd && is_known(containerd->version)))
+		return "software.items";
+	return NULL;
+}
+
 static void check_file(struct rule_context *ctx, const struct reference_file *file)
 {
 	const char *path = file->path.value;
 	const char *fact = fact_path(ctx->arena, "references.files", path, "complete");
+	const char *unread = find_unread(ctx, path);
 	size_t before = ctx->findings->count;
 
 	check_version(ctx, path);
 	check_plugin(ctx, path);
-	check_import(ctx, file);
+	check_import(ctx, path);
 	check_disabled(ctx, path);
 	check_cgroups(ctx, path);
 	for_each(c, &ctx->node->containers.configs)
@@ -301,7 +330,13 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 			check_generated(ctx, c);
 	if (ctx->findings->count > before)
 		return;
-	if (known_is(file->complete, true) && was_read(ctx->node->references.items))
+	if (unread)
+		UNKNOWN(ctx, .subject = path,
+			.observed = strcmp(unread, "software.items") == 0
+					    ? "the version of containerd was not read"
+					    : NULL,
+			.evidence = { unread });
+	else if (known_is(file->complete, true) && was_read(ctx->node->references.items))
 		PASS(ctx, .subject = path, .evidence = { fact });
 	else
 		UNKNOWN(ctx, .subject = path,

@@ -79,13 +79,23 @@ static void check_engine(struct rule_context *ctx)
 
 /* ---- the toolkit ---- */
 
+/* An engine is set up for NVIDIA's runtime, or that is not known. enroot uses the root alone. */
+static bool is_toolkit_used(const struct node *node)
+{
+	for_each(c, &node->containers.configs)
+		if (!known_is(c->nvidia, false))
+			return true;
+	return !was_read(node->containers.configs);
+}
+
 static enum severity grade_toolkit(const struct rule_context *ctx, const struct reference *r,
 				   enum reference_state state)
 {
-	(void)ctx;
 	(void)state;
 	/* Old releases of the command-line tool do not need the path. */
-	return known_is(r->kind, REFERENCE_DRIVER) ? SEVERITY_ERR : SEVERITY_WARN;
+	return known_is(r->kind, REFERENCE_DRIVER) ? SEVERITY_ERR
+	       : is_toolkit_used(ctx->node)	   ? SEVERITY_WARN
+						   : SEVERITY_INFO;
 }
 
 static bool is_ldconfig_real(const struct reference *r)

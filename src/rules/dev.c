@@ -53,9 +53,6 @@ static const struct {
 	  "On the host run nvidia-modprobe -c 0 -u, generate the CDI specification again if there is "
 	  "one, and start the container again, with the capability compute "
 	  "(NVIDIA_DRIVER_CAPABILITIES)." },
-	{ "/dev/gdrdrv",
-	  "Start the container with --device=/dev/gdrdrv, or with NVIDIA_GDRCOPY=enabled. In Kubernetes "
-	  "mount it as a hostPath of type CharDevice in a privileged pod." },
 	{ "/dev/infiniband/",
 	  "Start the container with --device=/dev/infiniband and --ulimit memlock=-1. In Kubernetes "
 	  "request the resource of the RDMA device plugin, and add the capability IPC_LOCK." },
@@ -88,16 +85,17 @@ static bool is_container(const struct node *node)
 	return is_known(node->os.container);
 }
 
-static void check_node(struct rule_context *ctx, const char *path, const struct device_major *major)
+static void check_node_as(struct rule_context *ctx, enum severity severity, const char *path,
+			  const struct device_major *major)
 {
 	const struct device_node *n = find_node(ctx->node, path);
 	const char *fact = fact_path(ctx->arena, "dev.nodes", path, "major");
 
 	if (!n && is_container(ctx->node))
-		fail_not_given(ctx, ctx->rule->severity, path);
+		fail_not_given(ctx, severity, path);
 	else if (!n)
-		FAIL(ctx, .subject = path, .observed = "missing", .expected = "a character device",
-		     .evidence = { "dev.nodes" });
+		FAIL_AS(ctx, severity, .subject = path, .observed = "missing",
+			.expected = "a character device", .evidence = { "dev.nodes" });
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -106,19 +104,24 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (!known_is(n->kind, NODE_CHARACTER))
-		FAIL(ctx, .subject = path, .observed = "not a character device",
-		     .expected = "a character device",
-		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
+		FAIL_AS(ctx, severity, .subject = path, .observed = "not a character device",
+			.expected = "a character device",
+			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (major && is_known(n->major) && n->major.value != major->major.value)
-		FAIL(ctx, .subject = path,
-		     .observed = text_printf(
-			     ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
-			     n->major.value, major->major.value),
-		     .expected = "the driver's major number",
-		     .evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
-						   "major") });
+		FAIL_AS(ctx, severity, .subject = path,
+			.observed = text_printf(
+				ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
+				n->major.value, major->major.value),
+			.expected = "the driver's major number",
+			.evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
+						      "major") });
 	else
 		PASS(ctx, .subject = path, .evidence = { fact });
+}
+
+static void check_node(struct rule_context *ctx, const char *path, const struct device_major *major)
+{
+	check_node_as(ctx, ctx->rule->severity, path, major);
 }
 
 /* Only root or a group may open it. A group is a decision of the administrator (NVreg_DeviceFileGID): a note. */
@@ -228,6 +231,12 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 
 /* ---- gdrdrv ---- */
 
+/* NVSHMEM's CPU-assisted mode needs it. UCX and NCCL use it for small messages. */
+static enum severity gdrdrv_severity(const struct rule_context *ctx)
+{
+	return is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_WARN;
+}
+
 /* GDRCopy's scripts create it with mode 0666. A copy has its own permissions. */
 static void check_gdrdrv_node(struct rule_context *ctx)
 {
@@ -245,7 +254,8 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 			.command = "sudo chmod 0666 /dev/gdrdrv",
 			.evidence = { "dev.nodes[/dev/gdrdrv].mode" });
 	else
-		check_node(ctx, "/dev/gdrdrv", find_major(ctx->node, "gdrdrv"));
+		check_node_as(ctx, gdrdrv_severity(ctx), "/dev/gdrdrv",
+			      find_major(ctx->node, "gdrdrv"));
 }
 
 /* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
@@ -255,6 +265,43 @@ static bool can_open_gdrdrv(const struct node *node)
 
 	return n && find_major(node, "gdrdrv") &&
 	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
+}
+
+/* A library here that opens /dev/gdrdrv. */
+static const char *find_gdrapi(const struct node *node)
+{
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so"))
+			return item->path.value;
+	return NULL;
+}
+
+/* A container shows its host's modules, and the devices that it was given. */
+static void check_gdrdrv_in_container(struct rule_context *ctx)
+{
+	const char *handler = node_env(ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
+	const char *library = find_gdrapi(ctx->node);
+	bool asked = handler && strcmp(handler, "cpu") == 0;
+
+	if (!library && !asked && skip_unless_software_whole(ctx))
+		return;
+	if (!library && !asked)
+		NOT_APPLICABLE(ctx, .subject = "/dev/gdrdrv",
+			       .observed = "no libgdrapi in this container",
+			       .evidence = { "software.items", "os.container" });
+	else
+		FAIL_AS(ctx, asked ? SEVERITY_ERR : SEVERITY_WARN, .subject = "/dev/gdrdrv",
+			.observed = text_printf(
+				ctx,
+				"missing in this container; the host has gdrdrv, and %s needs it",
+				asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu" : library),
+			.expected = "the host's /dev/gdrdrv",
+			.remedy =
+				"Start the container with --device=/dev/gdrdrv, or with NVIDIA_GDRCOPY=enabled. In Kubernetes "
+				"mount it as a hostPath of type CharDevice in a privileged pod.",
+			.activation = ACTIVATION_RECREATE, .has_mender = true,
+			.mender = MENDER_HOST, .has_fix = true,
+			.evidence = { "dev.nodes", "software.items" });
 }
 
 static void check_gdrdrv(struct rule_context *ctx)
@@ -278,12 +325,14 @@ static void check_gdrdrv(struct rule_context *ctx)
 		NOTE(ctx, .subject = "/dev/gdrdrv",
 		     .observed = "jobs cannot open it; this GDRCopy falls back to DMA-BUF",
 		     .evidence = { "dev.nodes", "software.items", "driver.version" });
+	else if (is_known(node->os.container) && !find_node(node, "/dev/gdrdrv"))
+		check_gdrdrv_in_container(ctx);
 	else if (!find_major(node, "gdrdrv"))
-		FAIL(ctx, .subject = "/dev/gdrdrv",
-		     .observed = "gdrdrv is loaded, but /proc/devices does not list it",
-		     .expected = "a major number for gdrdrv",
-		     .remedy = "Unload gdrdrv and load it again, then create the node again.",
-		     .evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
+		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
+			.observed = "gdrdrv is loaded, but /proc/devices does not list it",
+			.expected = "a major number for gdrdrv",
+			.remedy = "Unload gdrdrv and load it again, then create the node again.",
+			.evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
 		check_gdrdrv_node(ctx);
 }
@@ -533,12 +582,12 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/gdrdrv-node-missing",
 		.title = "GDRCopy fails: /dev/gdrdrv is missing, stale or restricted",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdrdrv,
 		.impact =
 			"gdr_open() fails: \"Is gdrdrv driver installed and loaded?\". NVSHMEM loses its "
-			"CPU-assisted mode.",
+			"CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
 			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
 		.command =
@@ -546,10 +595,12 @@ static const struct rule dev_rules[] = {
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/modules, /dev/gdrdrv with its mode, and the major numbers in /proc/devices.",
+			"/proc/modules, /dev/gdrdrv with its mode, the major numbers in /proc/devices, and libgdrapi in the usual "
+			"folders.",
 		.why = "modprobe creates no node. GDRCopy's init script or a udev rule does, with the number"
 		       " of that load. Another driver can have taken the number since. GDRCopy 2.6 with CUDA"
-		       " driver 13.3 falls back to DMA-BUF without gdrdrv.",
+		       " driver 13.3 falls back to DMA-BUF without gdrdrv. Outside the profile deepep this is a "
+		       "warning. In a container it counts only if libgdrapi or the CPU handler needs it.",
 		.check = "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices",
 		.sources =
 			"github.com/NVIDIA/gdrcopy v2.6: insmod.sh, README.md (DMA-BUF mmap backend), "
