@@ -14,6 +14,8 @@
 #   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
+#   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
+#   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
@@ -95,8 +97,8 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-reboot check-cycle check-power check-units \
-	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
+.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
+	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
@@ -291,6 +293,10 @@ check-generators: all $(B)/tests/txn-driver
 check-vm: $(B)/nvnodecheck
 	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
 
+# MUTANTS='--count 1000 --seed 2 --only src/rules/'
+check-mutants:
+	$(Q)$(PYTHON) tests/mutants/mutants $(MUTANTS)
+
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
 check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
 	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
@@ -313,7 +319,13 @@ check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
-	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
+		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))
+
+# The image is made once, in ten minutes.
+check-image: export NVNODECHECK_IMAGE ?= $(CURDIR)/build/image
+check-image: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_image.py
 
 # The pictures of README.md, made by the program of nodes that are described in tests/nodes. The page needs chromium.
 pictures: all

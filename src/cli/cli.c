@@ -68,6 +68,7 @@ const struct verb verbs[] = {
 
 #define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
 #define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
+#define IMAGE (VERB_DOCTOR | VERB_FACTS | VERB_EXPECT | VERB_FIX)
 #define TEXT                                                                            \
 	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | \
 	 VERB_UNDO | VERB_PROVE)
@@ -84,6 +85,10 @@ const struct option_row option_rows[] = {
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
 	  "read a capture or facts file instead of this machine; - is standard input. doctor also "
 	  "takes a folder of them, and several FILEs" },
+	{ "kernel", 0, AT(STRING, kernel), "RELEASE", NULL, IMAGE,
+	  "with the --root of an image: the kernel that it is to boot, in place of the boot loader's choice" },
+	{ "hardware", 0, AT(STRING, hardware), "FILE", NULL, IMAGE,
+	  "with the --root of an image: a facts file or capture of a machine that it is for" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
 	  "also list what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
@@ -150,7 +155,7 @@ const struct option_row option_rows[] = {
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "use colour" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE, "do not use a pager" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
-	  "print nothing; only the exit status counts" },
+	  "print nothing: only the exit status counts" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
 	  "also show full notes, the checks that could not run, passed or do not apply, and the "
 	  "tree of topo" },
@@ -469,6 +474,9 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from cannot be used together");
+	if ((o->kernel || o->hardware) && !o->root)
+		return usage_error(o->verb, "--%s needs the --root of an image",
+				   o->kernel ? "kernel" : "hardware");
 	if (o->nvml && (o->root || o->from || (o->verb->bit == VERB_DOCTOR && o->args_count)))
 		return usage_error(o->verb,
 				   "--nvml asks the driver of this machine; it cannot be used "

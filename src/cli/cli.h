@@ -42,6 +42,8 @@ struct options {
 	const char *output;
 	const char *since;
 	const char *with;
+	const char *kernel;
+	const char *hardware;
 	const char *reason; /* of ack */
 	const char *until;
 	bool withdraw;

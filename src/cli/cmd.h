@@ -31,8 +31,10 @@ struct source {
 	struct root own_root;
 	struct host *host; /* NULL: facts were given */
 	struct node *node;
-	struct text file;	  /* of --from */
-	struct fact_series facts; /* one document, or many in turn */
+	struct source *machine;	     /* of --hardware; NULL: none, or another source's */
+	const struct node *hardware; /* its node */
+	struct text file;	     /* of --from */
+	struct fact_series facts;    /* one document, or many in turn */
 };
 
 /* EXIT_WELL, or another status after saying why on standard error. */

@@ -68,9 +68,13 @@ static void collect(struct problems *problems, const struct report *report)
 	}
 }
 
+/* Of one severity first what nothing on this node can change: it can make the rest pointless. */
 static int rank(const struct problem *p)
 {
-	return (p->waits ? 0 : SEVERITY_CRIT + 1) + (int)p->severity;
+	bool final = finding_mender(p->first) == MENDER_HARDWARE &&
+		     finding_action(p->first) == ACTION_NONE;
+
+	return 2 * ((p->waits ? 0 : SEVERITY_CRIT + 1) + (int)p->severity) + final;
 }
 
 /* Few, and those of equal rank stay in their order. */
@@ -100,16 +104,27 @@ const struct problems *problems_find(const struct report *report)
 	return problems;
 }
 
-size_t problems_unknown(const struct report *report)
+static size_t count_unknown(const struct report *report, bool not_here)
 {
 	const struct rule *last = NULL;
 	size_t count = 0;
 
 	for_each(f, &report->findings) {
-		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || f->rule == last)
+		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || f->rule == last ||
+		    f->not_here != not_here)
 			continue;
 		last = f->rule;
 		count++;
 	}
 	return count;
+}
+
+size_t problems_unknown(const struct report *report)
+{
+	return count_unknown(report, false);
+}
+
+size_t problems_not_here(const struct report *report)
+{
+	return count_unknown(report, true);
 }

@@ -324,6 +324,24 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	return answered(host, path, rc);
 }
 
+static int try_read(struct host *host, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+
+	return host->ops->read(host, path, HOST_FILE_MAX, &text);
+}
+
+/* A capture has -ENODATA where the tree that it was made from had no such folder. The files are those that the probe
+ * os reads too, and a capture has them. */
+bool host_is_image(struct host *host)
+{
+	return host->kind != HOST_LIVE &&
+	       try_read(host, "/proc/sys/kernel/osrelease") == -ENODATA &&
+	       try_read(host, "/sys/class/dmi/id/product_name") == -ENODATA &&
+	       (try_read(host, "/etc/os-release") == 0 ||
+		try_read(host, "/usr/lib/os-release") == 0);
+}
+
 int host_list(struct host *host, struct names *names, const char *format, ...)
 {
 	char path[PATH_MAX];

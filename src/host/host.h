@@ -66,10 +66,9 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
  * process can name it when this one hangs. */
 void host_leave_trace(struct host *host, char *where);
 
-/* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment: a
+/* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
  * link in the last place of a path that belongs to neither root nor the caller is not followed
- * (-ELOOP), and what the kernel makes up (procfs and its like) is not opened (-ENXIO), as reading
- * it can act. */
+ * (-ELOOP). Files of procfs and its like are not opened (-ENXIO), because reading one can act. */
 void host_distrust_names(struct host *host, bool distrust);
 
 /*
@@ -162,6 +161,9 @@ bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
+/* Are these files of a system that does not run: neither /proc nor /sys, and an os-release? Asks without telling the
+ * gap function or a recorder: probes ask the same again. */
+bool host_is_image(struct host *host);
 /* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);

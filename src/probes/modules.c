@@ -197,7 +197,7 @@ static void read_load_argument(struct probe_context *ctx)
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, word, name;
 
-	if (host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline"))
+	if (probe_read_cmdline(ctx, &text))
 		return;
 	rest = text_span(&text);
 	while (span_word(&rest, &word)) {

@@ -27,6 +27,7 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
+#define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
 /* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
@@ -50,6 +51,7 @@ struct run {
 	size_t count;
 	size_t last;	 /* where the child that runs is to end: another goes on from there */
 	uint64_t end_us; /* of all; 0: no such limit */
+	bool image;	 /* host_is_image() */
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -156,7 +158,7 @@ static bool is_wanted(const struct run *run, size_t step)
 	return !probe->is_wanted || probe->is_wanted(&run->ctx);
 }
 
-/* The steps from FIRST that need the same rights. One that may not be wanted begins anew. */
+/* The steps from FIRST that need the same rights. One that may not be needed begins a new series. */
 static size_t end_of_steps(const struct run *run, size_t first)
 {
 	size_t i = first + 1;
@@ -202,9 +204,8 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended. False when the step that it is at did not get from one file to the next
- * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
- * is that one. On a busy host a probe that gets on is not stuck. */
+/* True when the child has ended. False when its current step STEP did not get from one file to the next
+ * within its deadline. False too when it is not done after so many deadlines, or when the time for all is over. On a busy host a probe that gets on is not stuck. */
 static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -344,6 +345,22 @@ static int phase_of(const struct run *run, const struct probe *probe)
 	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
 }
 
+/* Of an image: those that say what boots next. */
+static void choose_image_steps(struct run *run)
+{
+	for (unsigned int order = 1; order <= IMAGE_STEPS; order++)
+		for (size_t i = 0; i < probes_count; i++)
+			if (probes[i]->image_order == order)
+				run->steps[run->count++] = probes[i];
+}
+
+static bool is_left_out(const struct run *run, const struct probe *probe)
+{
+	if (!run->image)
+		return probe->image_only;
+	return probe->image_order || probe->is_hardware || probe->is_running;
+}
+
 static void choose_steps(struct run *run)
 {
 	size_t count;
@@ -351,9 +368,11 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
+	if (run->image)
+		choose_image_steps(run);
 	for (int phase = 0; phase <= PHASE_LAST; phase++)
 		for (size_t i = 0; i < count; i++)
-			if (phase_of(run, probes[i]) == phase)
+			if (phase_of(run, probes[i]) == phase && !is_left_out(run, probes[i]))
 				run->steps[run->count++] = probes[i];
 }
 
@@ -371,6 +390,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 		.how = how,
 		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
+		.image = !how->brief && host_is_image(host),
 		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
 	int rc = 0;

@@ -274,6 +274,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_verbs = {
 	.name = "verbs",
 	.phase = 2,
+	.is_hardware = true,
 	.connects = true,
 	.run = run,
 };

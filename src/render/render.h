@@ -53,6 +53,10 @@ enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
 enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
 				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
+/* The table of doctor over many files; the caller ends the output. */
+struct table;
+void render_table(const struct table *table, const struct fleet *fleet,
+		  const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
@@ -87,6 +91,8 @@ struct text_lines {
 const char *render_verdict(const struct report *report, const struct problems *problems);
 const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_system(const struct report *report);
+/* What an image alone cannot answer; NULL: nothing. */
+const char *render_not_here(const struct report *report);
 const char *render_gpus(const struct report *report);
 const char *render_nics(const struct report *report);
 const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */

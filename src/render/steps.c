@@ -84,11 +84,18 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
+	const struct plan_repair *r = steps_repair(steps, p->first);
 	const char *remedy = finding_remedy(p->first);
 
 	if (is_done_already(steps, p))
 		return "takes effect then.";
-	return remedy && *remedy ? remedy : p->first->rule->title;
+	if (!remedy || !*remedy)
+		return p->first->rule->title;
+	return r && r->refused && finding_fix(p->first)
+		       ? arena_printf(steps->report->arena,
+				      "%s nvnodecheck fix cannot do it here: %s.", remedy,
+				      r->refused)
+		       : remedy;
 }
 
 /* ---- when ---- */
@@ -138,7 +145,7 @@ const char *effect_text(enum activation activation)
 	case ACTIVATION_RELOAD:
 		return "when the module is loaded again, which needs all GPU jobs to end";
 	case ACTIVATION_REBOOT:
-		return "at the next boot; running jobs go on until then";
+		return "at the next boot";
 	case ACTIVATION_POWER_CYCLE:
 		return "after a power cycle, which ends all jobs";
 	case ACTIVATION_NONE:
@@ -214,17 +221,19 @@ static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 static void name_command(struct steps *steps, const struct render_options *options)
 {
 	struct arena *arena = steps->report->arena;
-	const char *command = "sudo nvnodecheck fix --apply";
+	const char *words = "";
 
 	if (needs_all(steps))
-		command = arena_printf(arena, "%s --all", command);
+		words = " --all";
 	if (options->profiles)
-		command = arena_printf(arena, "%s --profile %s", command,
-				       profile_words_of(options->profiles, arena));
+		words = arena_printf(arena, "%s --profile %s", words,
+				     profile_words_of(options->profiles, arena));
 	if (options->root)
-		command = arena_printf(arena, "%s --root %s", command,
-				       shell_word(arena, options->root));
-	steps->fix_command = command;
+		words = arena_printf(arena, "%s --root %s", words,
+				     shell_word(arena, options->root));
+	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
+	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
+	steps->elsewhere = options->root || options->from;
 	steps->where = options->from ? "On the node: " : "";
 }
 
@@ -319,6 +328,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_FIRMWARE:
 		return "In the firmware setup of this machine, during the boot";
 	case STEP_RESTART:
+		if (is_known(steps->report->node->os.next_boot))
+			return "Boot machines from this image";
 		return steps->restart == ACTIVATION_RELOAD
 			       ? "Load the driver again, or reboot: no job may use the GPUs"
 		       : steps->restart == ACTIVATION_POWER_CYCLE
@@ -346,9 +357,11 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
-const char *steps_restart_command(enum activation restart)
+const char *steps_restart_command(const struct steps *steps)
 {
-	switch (restart) {
+	if (steps->elsewhere)
+		return NULL;
+	switch (steps->restart) {
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:

@@ -52,7 +52,7 @@ static void problem(struct view *v, const struct problem *p)
 
 static void restart(struct view *v, size_t number, const struct step *step)
 {
-	const char *text = steps_restart_command(v->steps->restart);
+	const char *text = steps_restart_command(v->steps);
 
 	title(v, number, arena_printf(v->report->arena, "%s.", steps_title(v->steps, step)));
 	if (text)
@@ -105,7 +105,6 @@ void text_steps(struct view *v)
 	fputc('\n', v->page.out);
 	sentence(v, 0, "Why, and how to check by hand: nvnodecheck explain RULE");
 	if (needs_others(v))
-		sentence(
-			v, 0,
-			"A text to send to the administrator or the provider: nvnodecheck doctor --for provider");
+		fputs("To send to an administrator: nvnodecheck doctor --for provider\n",
+		      v->page.out);
 }

@@ -51,7 +51,7 @@ static void check_next_kernel(struct rule_context *ctx)
 	const struct fact_str *next = &node->boot.next_kernel;
 	const char *missing;
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (is_absent(node->boot.loader)) {
 		NOT_APPLICABLE(ctx, .observed = "no boot loader on this node",

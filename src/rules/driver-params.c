@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-params.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
- * for, and whether what is configured is what runs. */
+ * for, and whether the running values are those that are configured. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -28,7 +28,7 @@ static bool has_override(const char *value, const void *user)
 	       entry.number != 0;
 }
 
-/* In RegistryDwordsPerDevice the entries of all devices stand in one string; any is enough here,
+/* In RegistryDwordsPerDevice one string has the entries of all devices; any is enough here,
  * driver/peer-mapping-per-device looks closer. */
 static bool has_override_per_device(const struct node *node)
 {
@@ -45,7 +45,7 @@ static const char *step_found(const struct setting_outcome *o)
 		       : o->boot_right
 			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
-			       : " It is not configured.";
+			       : " No file of modprobe.d sets it.";
 	case STEP_REBUILD:
 		return " It is configured, but the initramfs that loads the driver lacks it.";
 	case STEP_RESTART:
@@ -67,8 +67,13 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      : NULL;
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
-		.observed = text_printf(ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
-					s->running.value ? s->running.value : "", step_found(o)),
+		.observed =
+			s->running.value && *s->running.value
+				? text_printf(
+					  ctx,
+					  "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
+					  s->running.value, step_found(o))
+				: text_printf(ctx, "RegistryDwords is empty.%s", step_found(o)),
 		.expected = "PeerMappingOverride=1 in RegistryDwords",
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};

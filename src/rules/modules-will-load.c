@@ -11,8 +11,7 @@ static bool is_loaded(const struct node *node, const char *name)
 	return node_module(node, name) != NULL;
 }
 
-/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built
- * anew, it can still have other symbol versions. */
+/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built again, it can still have other symbol versions. */
 static bool is_what_runs(const struct node *node, const char *name)
 {
 	const struct module *loaded = node_module(node, name);
@@ -56,11 +55,18 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 		.evidence = { verdict.fact, "modules.loaded" });
 }
 
+/* Which devices an image will meet is not known: those that its modules are for. */
+static bool is_for_image(const struct node *node, const char *name)
+{
+	return is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
+	       module_file_running(node, name);
+}
+
 /* Loaded, named for the boot, or needed by the devices that are there. */
 static bool counts(const struct node *node, const char *name)
 {
-	return module_is_ours(name) &&
-	       (is_loaded(node, name) || is_at_boot(node, name) || module_is_needed(node, name));
+	return module_is_ours(name) && (is_loaded(node, name) || is_at_boot(node, name) ||
+					module_is_needed(node, name) || is_for_image(node, name));
 }
 
 static const char *const needed[] = { "nvidia",	 "nvidia_uvm", "mlx5_core",
@@ -96,7 +102,7 @@ static void check_will_load(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "loads.modules" });
 		return;
 	}
-	if (skip_without_modules(ctx) || skip_unless_modprobe_whole(ctx))
+	if (skip_unless_modules_count(ctx) || skip_unless_modprobe_whole(ctx))
 		return;
 	if (!was_read(node->modules.at_boot)) {
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
@@ -130,9 +136,9 @@ static const struct rule modules_will_load_rules[] = {
 		.reads =
 			"modules.dep, modules.builtin and the module files below /lib/modules; Module.symvers of the "
 			"kernel's headers; aliases and install lines of modprobe.d; Secure Boot and lockdown.",
-		.why = "modprobe follows aliases and install lines, and the kernel refuses a module for its version "
-		       "magic, for a symbol that is missing, has another version, another namespace or is GPL-only, "
-		       "and for its signature. All of that stands in files, so it is known before the boot. Debian's "
+		.why = "modprobe follows aliases and install lines. The kernel refuses a module for its version magic or "
+		       "its signature. It also refuses one for a symbol that is missing, has another version or "
+		       "namespace, or is GPL-only. All of that is in files, so it is known before the boot. Debian's "
 		       "alternatives can lead to nvidia-current, which the open kernel modules do not install. "
 		       "Without Module.symvers symbols are compared with what the kernel's own modules need.",
 		.check = "modprobe -n -v --ignore-install nvidia; modprobe --show-depends nvidia",
