@@ -124,7 +124,8 @@ def test_renew_reports_what_the_source_lost_and_gained(tmp_path):
         subprocess.run(git + ["tag", tag], check=True)
 
     subprocess.run(git + ["init", "-q"], check=True)
-    release("v1.0.0", 'WARN("stays for %s in "\n     "all releases", x); WARN("goes away soon %d", y);')
+    release("v1.0.0", 'WARN("stays for %s in "\n     "all releases", x); WARN("goes away soon %d", y);\n'
+            'WARN("moves to another file");')
     release("v1.1.0", 'WARN("stays for %s in all releases", x); WARN("comes with \\"quotes\\" late");')
     release("v1.2.0", 'WARN("moves to another file");', source.with_name("other.cc"))
 
