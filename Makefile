@@ -92,7 +92,7 @@ OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/nvreg.inc \
 	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
-	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -189,6 +189,10 @@ $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
 
+$(B)/messages.inc: data/messages.tsv data/messages.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/messages.awk data/messages.tsv > $@.new && mv $@.new $@
+
 $(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -225,6 +229,7 @@ $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
+$(B)/why/message.o: $(B)/messages.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
