@@ -2,6 +2,7 @@
 /* boot-next-kernel.c - whether the kernel that boots next has the modules that are in use now. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
 #include "query/module-find.h"
@@ -36,14 +37,13 @@ static const char *missing_for(struct rule_context *ctx, const char *release)
 static void fail_missing(struct rule_context *ctx, const char *release, const char *missing)
 {
 	const char *headers = command_install_headers(ctx->arena, ctx->node, release);
+	const char *build = command_printf(ctx->arena, "sudo dkms autoinstall -k %s", release);
 	bool dkms = node_software(ctx->node, "dkms");
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release, missing),
 	     .expected = text_printf(ctx, "the modules in use now, built for %s", release),
-	     .command = dkms && headers ? text_printf(ctx, "%s\nsudo dkms autoinstall -k %s",
-						      headers, command_word(ctx->arena, release))
-					: NULL,
+	     .command = dkms && build ? command_join(ctx->arena, headers, build) : NULL,
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
