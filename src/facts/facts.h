@@ -75,6 +75,8 @@ struct os_facts {
 	struct fact_str lockdown;     /* none, integrity, confidentiality; absent: no such LSM */
 	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	struct fact_str image_based;
+	/* Files of /etc/apparmor.d for container engines that ordinary users start; absent: no such folder */
+	LIST(const char *) apparmor_profiles;
 	LIST(struct kernel_option) kernel_config; /* of the kernel that runs */
 	LIST(struct sysctl) sysctls;	  /* kernel settings, of those that are asked for by name */
 	LIST(struct hugepages) hugepages; /* absent: a kernel without them */

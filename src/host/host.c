@@ -18,6 +18,7 @@ void host_close(struct host *host)
 		return;
 	if (host->recorder)
 		recorder_free(host->recorder);
+	shared_log_free(host->log);
 	host->ops->close(host);
 	free(host);
 }
@@ -468,8 +469,13 @@ int host_open_kmsg(struct host *host)
 
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
+	int rc;
+
 	trace(host, "/dev/kmsg");
-	return host->kind == HOST_LIVE ? files_read_kernel_log(text, whole_bytes) : -ENODATA;
+	if (host->kind != HOST_LIVE)
+		return -ENODATA;
+	rc = host->log ? shared_log_take(host->log, text, whole_bytes) : -EAGAIN;
+	return rc == -EAGAIN ? files_read_kernel_log(text, whole_bytes) : rc;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

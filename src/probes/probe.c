@@ -297,9 +297,26 @@ static void leave_rest(struct run *run, size_t next)
 	}
 }
 
-static int observe_in_children(struct run *run)
+/* A child of its own: the parent waits for nothing that the kernel does. */
+static void start_fetching(struct run *run, struct child *fetcher)
 {
-	host_stand_for(run->ctx.host);
+	if (fetcher->pid || !host_shares_log(run->ctx.host) || child_fork(fetcher))
+		return;
+	if (fetcher->pid)
+		return;
+	child_begin(run->parent);
+	host_fetch_log(run->ctx.host);
+	_exit(EXIT_SUCCESS);
+}
+
+static void end_fetching(struct run *run, struct child *fetcher)
+{
+	if (fetcher->pid > 0)
+		child_end(fetcher, host_has_fetched_log(run->ctx.host));
+}
+
+static int observe_steps(struct run *run, struct child *fetcher)
+{
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -320,9 +337,23 @@ static int observe_in_children(struct run *run)
 			return rc;
 		if (c.pid == 0)
 			child(run, &c, next);
+		start_fetching(run, fetcher);
 		next = follow_child(run, &c);
 	}
 	return 0;
+}
+
+static int observe_in_children(struct run *run)
+{
+	struct child fetcher = { 0 };
+	int rc;
+
+	host_stand_for(run->ctx.host);
+	if (run->ctx.brief)
+		host_share_log(run->ctx.host);
+	rc = observe_steps(run, &fetcher);
+	end_fetching(run, &fetcher);
+	return rc;
 }
 
 static void observe_here(struct run *run)

@@ -123,6 +123,9 @@ void probe_set_cmdline(struct probe_context *ctx, struct span text);
 /* driver.gsp_firmware, once driver.version is known. */
 void probe_find_gsp_firmware(struct probe_context *ctx);
 
+/* The parameters of a module that is in modules.loaded. */
+void probe_read_params(struct probe_context *ctx, const char *name);
+
 /* Is a fact to be read that no rule of preflight needs? */
 bool probe_wants(const struct probe_context *ctx, const char *fact);
 

@@ -157,9 +157,8 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 					       r->name.value, s->unit.value)
 				: arena_printf(
 					  arena,
-					  "Install the package that has %s, or correct the line, "
-					  "then "
-					  "systemctl daemon-reload and start %s.",
+					  "Install the package that has %s, or correct the line. "
+					  "Then run systemctl daemon-reload and start the unit %s.",
 					  r->name.value, s->unit.value);
 		cause->fact = reference_fact(arena, node, r, "found");
 		return true;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/command.h"
+
 /* ---- who ---- */
 
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding)
@@ -177,20 +179,6 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 		find_step(steps, kind);
 }
 
-const char *shell_word(struct arena *arena, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=:,./@%";
-	const char *word = "'";
-
-	if (*text && strspn(text, plain) == strlen(text))
-		return text;
-	for (const char *p = text; *p; p++)
-		word = *p == '\'' ? arena_printf(arena, "%s'\\''", word)
-				  : arena_printf(arena, "%s%c", word, *p);
-	return arena_printf(arena, "%s'", word);
-}
-
 /* fix repairs errors only, unless options add more. */
 static bool needs_all(const struct steps *steps)
 {
@@ -230,7 +218,7 @@ static void name_command(struct steps *steps, const struct render_options *optio
 				     profile_words_of(options->profiles, arena));
 	if (options->root)
 		words = arena_printf(arena, "%s --root %s", words,
-				     shell_word(arena, options->root));
+				     command_quote(arena, options->root));
 	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
 	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
 	steps->elsewhere = options->root || options->from;

@@ -60,7 +60,4 @@ const char *steps_restart_command(const struct steps *steps);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */
 const char *effect_text(enum activation activation);
 
-/* TEXT as one word of a shell's command line. */
-const char *shell_word(struct arena *arena, const char *text);
-
 #endif

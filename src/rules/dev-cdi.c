@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 
@@ -53,7 +54,7 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
 		return "Generate it again: sudo systemctl restart nvidia-cdi-refresh.service";
 	return text_printf(ctx, "Generate it again: sudo nvidia-ctk cdi generate --output=%s",
-			   r->file.value);
+			   command_name(r->file.value, "FILE"));
 }
 
 static void check_specification(struct rule_context *ctx)

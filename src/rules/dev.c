@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -136,7 +137,7 @@ static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 		.remedy =
 			"Set mode 0666 now. Then remove NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
 			"NVreg_DeviceFileGID from modprobe.d, and the udev rule that sets the mode.",
-		.command = text_printf(ctx, "sudo chmod 0666 %s", command_word(ctx->arena, path)),
+		.command = command_printf(ctx->arena, "sudo chmod 0666 %s", path),
 		.evidence = { fact_path(ctx->arena, "dev.nodes", path, "mode"),
 			      "driver.params[DeviceFileMode].value" });
 }

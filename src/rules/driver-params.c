@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "facts/own-files.h"
 #include "parse/nvidia.h"
@@ -84,15 +85,18 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 	} else if (o->step == STEP_RESTART) {
 		answer.remedy = "Reboot.";
 	} else {
-		const char *line = setting_registry_line(ctx->arena, node, "PeerMappingOverride",
+		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
 							 "1");
 
 		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
-		if (command_can_quote(line))
-			answer.command = text_printf(
-				ctx,
-				"echo '%s' | sudo tee /etc/modprobe.d/zz-peer-mapping.conf%s%s",
-				line, rebuild ? "\n" : "", rebuild ? rebuild : "");
+		if (command_can_quote(keys))
+			answer.command = command_join(
+				ctx->arena,
+				text_printf(ctx,
+					    "echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
+					    "sudo tee /etc/modprobe.d/zz-peer-mapping.conf",
+					    keys),
+				rebuild);
 	}
 	rule_answer(ctx, &answer);
 }

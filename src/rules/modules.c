@@ -2,6 +2,7 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -13,7 +14,7 @@
 #include "query/refusal.h"
 
 /* LINES for a file in modprobe.d, and the initramfs that takes it over: otherwise the driver in the image is
- * loaded before the root file system is there. */
+ * loaded before the root file system is there. printf(1) makes lines of the two characters \n. */
 static const char *command_block(struct rule_context *ctx, const char *file, const char *lines)
 {
 	const struct node *node = ctx->node;
@@ -22,8 +23,10 @@ static const char *command_block(struct rule_context *ctx, const char *file, con
 								  node->os.kernel.value)
 				      : NULL;
 
-	return text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s%s%s", lines, file,
-			   rebuild ? "\n" : "", rebuild ? rebuild : "");
+	return command_join(
+		ctx->arena,
+		text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s", lines, file),
+		rebuild);
 }
 
 static void check_nouveau(struct rule_context *ctx)
@@ -76,14 +79,15 @@ static bool is_wrong_driver(const char *driver)
 static void fail_other_driver(struct rule_context *ctx, const struct pci_device *d,
 			      const char *fact)
 {
-	const char *lines = text_printf(ctx, "blacklist %s\\n", d->driver.value);
+	const char *lines = command_printf(ctx->arena, "blacklist %s\\n", d->driver.value);
 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
 	     .remedy = text_printf(ctx, "Blacklist %s, rebuild the initramfs, then reboot.",
 				   d->driver.value),
-	     .command = command_block(ctx, "blacklist-gpu.conf", lines), .evidence = { fact });
+	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
+	     .evidence = { fact });
 }
 
 /* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or the GPU was unbound by hand. */
@@ -100,10 +104,11 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
 	     .remedy = reason ? refusal.remedy : "Bind the GPU to nvidia.",
-	     .command = reason ? NULL
-			       : text_printf(ctx,
+	     .command =
+		     reason ? NULL
+			    : command_printf(ctx->arena,
 					     "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
-					     command_word(ctx->arena, d->bdf.value)),
+					     d->bdf.value),
 	     .activation = reason ? ACTIVATION_NONE : ACTIVATION_NOW,
 	     .evidence = { fact, refusal.fact });
 }
@@ -304,8 +309,8 @@ static void fail_uvm(struct rule_context *ctx)
 				     load.why_not ? load.why_not : ""),
 	     .expected = "nvidia_uvm loaded", .remedy = load.remedy,
 	     .command = load.no_file ? load.command
-				     : text_printf(ctx, "%s\nsudo nvidia-modprobe -u -c 0",
-						   load.command),
+				     : command_join(ctx->arena, load.command,
+						    "sudo nvidia-modprobe -u -c 0"),
 	     .has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
 }
 
