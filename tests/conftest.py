@@ -20,6 +20,8 @@ pytest_plugins = ["lib.limit"]
 # Whoever started this may have it ignored, as a shell does for what it runs in the background, and programs
 # that a test ends by it would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
 
 
 def pytest_report_header(config):

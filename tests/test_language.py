@@ -14,7 +14,7 @@ from lib import program
 
 TOP = program.TOP
 
-HELD = ("documents",)	# of texts, source_texts, documents, comments
+HELD = ("texts", "source_texts", "documents", "comments")
 NOT_YET = ()	# documents that are not held
 
 # (pattern, what to write instead)
@@ -42,7 +42,7 @@ PHRASES = [
     (r"\bmade of without\b|\bdoes without\b|\bdo without\b", "does not need"),
     (r"\bnothing; ", "a note has no expectation"),
     (r"\b1 (\w+ )?(more )?(entries|GPUs|ports|files|modules|lines|devices|problems|warnings|errors)\b", "singular"),
-    (r"\(s\)", "singular or plural, chosen by the number"),
+    (r"(?<=[a-z]{3})\(s\)", "singular or plural, chosen by the number"),
     (r"\butili[sz]e\b|\bin order to\b|\bplease\b|\bsimply\b|\bjust\b", "drop it"),
     (r"\bwhat (loads|runs|asks|asked|counts|it is about|is there|there is)\b", "name the subject"),
     (r"\bof (its|their) own kind\b|\bis due\b|\bsees to\b", "plain words"),
@@ -67,15 +67,29 @@ def texts():
                 yield "%s .%s" % (rule["id"], key), rule[key]
 
 
+def sources(*extensions):
+    """(path, code of C)"""
+    for extension in extensions:
+        for path in sorted(glob.glob(os.path.join(TOP, "src", "**", "*" + extension), recursive=True)):
+            with open(path, encoding="utf-8") as file:
+                yield os.path.relpath(path, TOP), file.read()
+
+
+# A literal, or a comment. What looks like one within the other is none.
+TOKEN = re.compile(r'"(?P<literal>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])*\'|/\*(?P<comment>.*?)\*/', re.S)
+# Of a page, a drawing, or a manual's source: not sentences.
+MARKUP = re.compile(r"<[a-z/!]|[;}]\\n|^\.[A-Z]|;base-uri")
+
+
 def source_texts():
     """Literal sentences of the C sources: messages, observed, expected."""
-    for path in sorted(glob.glob(os.path.join(TOP, "src", "**", "*.c"), recursive=True)):
-        with open(path, encoding="utf-8") as file:
-            code = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    for path, code in sources(".c"):
+        code = TOKEN.sub(lambda m: " " if m["comment"] is not None else m[0], code)
         code = re.sub(r'"\s*\n\s*"', "", code)
-        for match in re.finditer(r'"((?:\\.|[^"\\])*)"', code):
-            if match.group(1).count(" ") >= 2:
-                yield os.path.relpath(path, TOP), match.group(1).replace('\\"', '"')
+        for match in TOKEN.finditer(code):
+            text = match["literal"] or ""
+            if text.count(" ") >= 2 and not MARKUP.search(text):
+                yield path, text.replace('\\"', '"')
 
 
 # ---- documents, as their readers see them ----
@@ -149,13 +163,20 @@ def documents():
                     yield name, text
 
 
+def paragraphs(comment):
+    """Rows of tables and lists stand for themselves."""
+    lines = [re.sub(r"^[ \t]*\*? ?", "", line) for line in comment.split("\n")]
+    yield from re.split(r"\n\n", "\n".join(
+        "\n" + line.strip() + "\n" if re.search(r"^\s+\S|\S {2,}\S|\S\t|^\* |^----", line) else line for line in lines))
+
+
 def comments():
-    for path in sorted(glob.glob(os.path.join(TOP, "src", "**", "*.[ch]"), recursive=True)):
-        with open(path, encoding="utf-8") as file:
-            for match in re.finditer(r"/\*(.*?)\*/", file.read(), re.S):
-                text = re.sub(r"\s*\n\s*\*?\s*", " ", match.group(1)).strip()
+    for path, code in sources(".c", ".h"):
+        for match in TOKEN.finditer(code):
+            for text in paragraphs(match["comment"] or ""):
+                text = " ".join(text.split())
                 if text.count(" ") >= 2:
-                    yield os.path.relpath(path, TOP), text
+                    yield path, text
 
 
 # ---- the tests ----

@@ -143,7 +143,7 @@ def test_a_consequence_is_folded_under_its_cause(node_tree):
     directory = node_tree("workstation-nouveau")
     text = text_of(directory)
     assert text.startswith("1 problem (1 critical) on this node.")
-    assert re.search(r"^ {5}causes +.*(?:\n {19}.*)*\(driver/loaded\)$", text, re.M) and text.count("driver/loaded") == 1
+    assert re.search(r"^ {5}leads to +.*(?:\n {19}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
     answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
     assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
 
@@ -177,7 +177,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
     """With what would tell; -v lists all of it."""
     directory = node_tree("h200-x8")
     brief, verbose = text_of(directory), text_of(directory, "-v")
-    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"To check \d+: ", brief)
+    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"For \d+ of them: ", brief)
     report = program.report(directory)
     rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
     assert "Not checked: %d checks" % len(rules) in unwrapped(brief)
@@ -189,7 +189,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
 def test_run_as_root_is_said_to_a_user(scratch):
     directory = put(scratch, "hgx-h100-ib", "unreadable /proc/driver/nvidia/params")
     text = text_of(directory, user=True)
-    assert re.search(r"To check \d+: run as root\.", unwrapped(text)), text
+    assert re.search(r"For \d+ of them: run as root\.", unwrapped(text)), text
 
 
 def test_notes_are_one_line_each(node_tree):
@@ -232,7 +232,8 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
         "Repair ", "By hand", "In the", "In the", "Drain the", "By hardware"]
     assert "environment of the job" in said[2] and "firmware setup" in said[3]
     assert "By hardware service" in said[5]
-    assert len(re.findall(r"systemctl (?:reboot|poweroff)", text)) == 1
+    # The node is below --root: rebooting this machine would be wrong.
+    assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
     assert "without --apply it only shows the changes" in unwrapped(text)
 
 
@@ -250,8 +251,8 @@ def test_the_command_repairs_what_it_says(node_tree):
     command.remove("--apply")
     plan = run(*command, "--json").json()
     repaired = {r["rule"] for r in plan["repairs"] if r["what"]}
-    assert repaired == {"iommu/translation-enabled", "pci/bar1-too-small", "pci/rebar-supported-not-used"}
-    assert "Repair 3 of the 4 problems" in text
+    assert repaired == {"iommu/translation-enabled", "pci/bar1-too-small"}
+    assert "Repair 2 of the 3 problems" in text
 
 
 def test_a_container_is_repaired_on_its_host(scratch):
@@ -263,7 +264,7 @@ def test_facts_alone_are_repaired_on_the_node(node_facts, tmp_path):
     file = tmp_path / "facts"
     file.write_text(node_facts("rtx4090-stock-smallbar"))
     text = text_of(file, "--profile", "p2p", option="--from")
-    assert re.search(r"^Next: On the node: sudo nvnodecheck fix --apply", text, re.M)
+    assert re.search(r"^Next: On the node: sudo nvnodecheck fix (?!--apply).*\(shows the changes\)$", text, re.M)
 
 
 def test_the_jobs_own_settings_are_not_roots(node_tree):
@@ -278,8 +279,8 @@ def test_the_jobs_own_settings_are_not_roots(node_tree):
 def test_text_for_the_provider(node_tree):
     result = run("doctor", "--for", "provider", "--profile", "p2p", "--root", node_tree("rtx4090-stock-smallbar"))
     assert result.status == 1
-    assert result.out.startswith("# Request for changes on stock4090\n\n4 problems on this node need a change")
-    assert re.findall(r"^## (\d+)\. ", result.out, re.M) == ["1", "2", "3", "4"]
+    assert result.out.startswith("# Request for changes on stock4090\n\n3 problems on this node need a change")
+    assert re.findall(r"^## (\d+)\. ", result.out, re.M) == ["1", "2", "3"]
     for label in ("Where", "Effect", "Evidence", "Expected", "Requested change", "Takes effect", "Risk", "Background"):
         assert "**%s:**" % label in result.out, label
     assert run("doctor", "--for", "provider", "--root", node_tree("laptop")).out.endswith(

@@ -242,8 +242,8 @@ static void begin(struct filter *f)
 
 /* ---- calls that are allowed or refused whatever they are given ---- */
 
-/* The kernel asks the filter about each call there is when it is installed, so that a search in half as many again
- * and again takes it a tenth of the time of a list (seccomp_cache_prepare() in kernel/seccomp.c, since 5.11). */
+/* When the filter is installed, the kernel asks it about each call (seccomp_cache_prepare() in kernel/seccomp.c,
+ * since 5.11). A binary search takes a tenth of the time of a list. */
 #define CALLS_MAX 512
 #define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
 _Static_assert(HARMLESS <= 120, "a jump of the filter may be too far");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* library.h - libraries that are opened when there is something to ask them, so that a run without
- * such a question does not pay for them, and a node without them still gets its other answers. */
+/* library.h - libraries that are opened only when they are needed. A run that does not need one does
+ * not pay for it, and a node without it still gets its other answers. */
 #ifndef LIBRARY_H
 #define LIBRARY_H
 

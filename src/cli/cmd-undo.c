@@ -75,7 +75,7 @@ static enum exit_status undo(const struct options *options, const struct root *r
 	const char *id = options->args_count ? options->args[0] : NULL;
 	const struct chosen chosen = choose(options, root, arena);
 	struct txn_outcome result;
-	const struct outcome outcome = { .txn = &result };
+	const struct outcome outcome = { .arena = arena, .txn = &result };
 	enum exit_status status;
 
 	if (*chosen.names && !fix_agreed(options, arena_printf(arena, "Undo %s?", chosen.names)))

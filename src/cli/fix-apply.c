@@ -285,7 +285,9 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 	struct txn_options txn = fix_txn_options(c->options, source->root);
 	struct txn_outcome result;
 	enum exit_status status;
-	struct outcome outcome = { .plan = c->plan, .txn = &result, .results = c->results };
+	struct outcome outcome = {
+		.arena = source->arena, .plan = c->plan, .txn = &result, .results = c->results
+	};
 
 	txn.verify = check;
 	txn.user = c;

@@ -68,9 +68,13 @@ static void collect(struct problems *problems, const struct report *report)
 	}
 }
 
+/* Of one severity first what nothing on this node can change: it can make the rest pointless. */
 static int rank(const struct problem *p)
 {
-	return (p->waits ? 0 : SEVERITY_CRIT + 1) + (int)p->severity;
+	bool final = finding_mender(p->first) == MENDER_HARDWARE &&
+		     finding_action(p->first) == ACTION_NONE;
+
+	return 2 * ((p->waits ? 0 : SEVERITY_CRIT + 1) + (int)p->severity) + final;
 }
 
 /* Few, and those of equal rank stay in their order. */

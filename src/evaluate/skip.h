@@ -24,7 +24,7 @@ bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
 bool skip_without_own_gpu(struct rule_context *ctx);
 bool skip_without_driver(
 	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
-/* The driver was not asked by NVML, or did not answer. Where nobody wanted that, the unknown is of severity info. */
+/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity info. */
 bool skip_without_nvml(struct rule_context *ctx);
 bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */
 /* No RDMA device. Where ib_core is not loaded there is no folder of devices either: absent counts as none. */

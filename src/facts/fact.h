@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fact.h - what one observed value is, and the descriptions that let one piece of code write every
- * struct of facts as JSON, read it back, compare two of them and find a value by its path.
+ * fact.h - what one observed value is, and the descriptions of the structs of facts. With them one piece of
+ * code writes every struct as JSON, reads it back, compares two, and finds a value by its path.
  *
  * A fact is known, absent or unknown. Unknown is zero, so whatever no probe filled is unknown.
  * In JSON an unknown is left out, an absent is null and a known is its value.
@@ -114,8 +114,8 @@ void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, c
 	((const typeof((list)->items[0]) *)fact_list_find((list), sizeof((list)->items[0]), (key)))
 const void *fact_list_find(const void *list, size_t item_size, const char *key);
 
-/* When all facts are there: strings that are not known read as "" from now on, so that a sentence
- * made of one without asking has a hole and not a crash, and lists that are not known have no items. */
+/* When all facts are there: strings that are not known read as "" after this, and lists have no items.
+ * A sentence made of one without asking has a hole and does not crash. */
 struct desc;
 struct field;
 void fact_close_holes(const struct desc *desc, void *facts);

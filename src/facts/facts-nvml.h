@@ -57,7 +57,7 @@ extern const char *const nvml_recovery_words[];
 struct nvml_memory {
 	struct fact_u64 total_bytes;	  /* of the GPU's memory */
 	struct fact_u64 used_bytes;	  /* allocated, without what the driver reserves */
-	struct fact_u64 reserved_bytes;	  /* by driver and firmware; absent: not told apart */
+	struct fact_u64 reserved_bytes;	  /* by driver and firmware; absent: not reported apart */
 	struct fact_u64 bar1_total_bytes; /* size of BAR1 */
 	struct fact_u64 bar1_used_bytes;  /* mapped through it */
 };
@@ -126,7 +126,7 @@ struct nvml_pcie {
 	struct fact_u64 width_max;	/* that GPU and slot can do */
 };
 
-/* What one GPU can do with another one's memory. */
+/* What one GPU can do with another GPU's memory. */
 struct nvml_peer {
 	struct fact_str bdf;	  /* of the other GPU */
 	struct fact_enum read;	  /* enum nvml_p2p */

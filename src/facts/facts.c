@@ -37,12 +37,15 @@ static const struct field sysctl_fields[] = {
 };
 static const struct desc sysctl_desc = DESC(sysctl);
 
-const char *const sysctl_names[] = { "kernel.numa_balancing",
+const char *const sysctl_names[] = { "kernel.apparmor_restrict_unprivileged_userns",
+				     "kernel.numa_balancing",
+				     "kernel.unprivileged_userns_clone",
 				     "kernel.yama.ptrace_scope",
 				     "net.core.rmem_max",
 				     "net.core.wmem_max",
 				     "net.ipv4.conf.all.arp_announce",
 				     "net.ipv4.conf.all.arp_ignore",
+				     "user.max_user_namespaces",
 				     "vm.max_map_count",
 				     "vm.nr_hugepages",
 				     "vm.overcommit_memory",
@@ -91,6 +94,7 @@ static const struct field os_facts_fields[] = {
 	       "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"),
 	F_STR(os_facts, lockdown, "/sys/kernel/security/lockdown"),
 	F_STR(os_facts, image_based, "/run/ostree-booted"),
+	F_STRS(os_facts, apparmor_profiles, "/etc/apparmor.d"),
 	F_LIST(os_facts, kernel_config, kernel_option_desc, "/boot"),
 	F_LIST(os_facts, sysctls, sysctl_desc, "/proc/sys"),
 	F_LIST(os_facts, hugepages, hugepages_desc, "/sys/kernel/mm/hugepages"),
@@ -871,6 +875,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, repairs, repairs_facts_desc, NULL),
 	F_STRUCT(node, references, references_facts_desc, NULL),
 	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
+	F_STRUCT(node, libraries, libraries_facts_desc, NULL),
 	F_STRUCT(node, loads, loads_facts_desc, NULL),
 	F_STRUCT(node, nvml, nvml_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),

@@ -75,6 +75,8 @@ struct os_facts {
 	struct fact_str lockdown;     /* none, integrity, confidentiality; absent: no such LSM */
 	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	struct fact_str image_based;
+	/* Files of /etc/apparmor.d for container engines that ordinary users start; absent: no such folder */
+	LIST(const char *) apparmor_profiles;
 	LIST(struct kernel_option) kernel_config; /* of the kernel that runs */
 	LIST(struct sysctl) sysctls;	  /* kernel settings, of those that are asked for by name */
 	LIST(struct hugepages) hugepages; /* absent: a kernel without them */
@@ -592,6 +594,7 @@ struct log_facts {
 #include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-libraries.h"
 #include "facts/facts-loads.h"
 #include "facts/facts-nvml.h"
 #include "facts/facts-references.h"
@@ -645,6 +648,7 @@ struct node {
 	struct repairs_facts repairs;
 	struct references_facts references;
 	struct acknowledged_facts acknowledged;
+	struct libraries_facts libraries;
 	struct loads_facts loads;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
@@ -672,6 +676,7 @@ extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
+extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;

@@ -7,11 +7,11 @@
 
 #include "fixes/fix.h"
 #include "parse/nvidia.h"
+#include "query/guests.h"
 #include "query/kind.h"
 #include "query/topology.h"
 
-/* Commit 47c8846a49ba ("PCI: Extend ACS "
-	"configurability") brought config_acs, and broke both arguments
+/* Commit 47c8846a49ba (PCI: Extend ACS configurability) brought config_acs, and broke both arguments
  * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of
  * 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched on instead of off. */
 #define KERNEL_ACS_BROKEN "6.11"
@@ -20,14 +20,6 @@
 /* ReqRedir, CmpltRedir, UpstreamFwd and EgressCtrl off, SrcValid and TransBlk as they are; the
  * lowest bit is the last: Documentation/admin-guide/kernel-parameters.txt, pci=config_acs. */
 #define ACS_OFF "0000xx"
-
-static bool is_passed_on(const struct fixing *f)
-{
-	for_each(d, &f->node->pci.devices)
-		if (str_is(d->driver, "vfio-pci") || str_is(d->driver, "vfio_pci"))
-			return true;
-	return false;
-}
 
 static bool is_since(const struct fixing *f, const char *version)
 {
@@ -43,7 +35,7 @@ static bool check_platform(struct fixing *f)
 			f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
 			   " misread the argument unless they have commit 9cf8a952d57b, and "
 			   "switch ACS on instead; use another kernel, or the firmware setup");
-	if (is_passed_on(f))
+	if (node_has_vfio(f->node))
 		return fix_refuse(
 			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
 			   "is what keeps them apart");

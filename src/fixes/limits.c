@@ -3,6 +3,7 @@
  * limits.conf, logins do, so both are written. */
 #include <string.h>
 
+#include "base/command.h"
 #include "fixes/fix.h"
 #include "probes/limit-launchers.h"
 
@@ -91,7 +92,8 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	fix_does(f, ACTIVATION_RESTART, "set %s=%s for %s", limit->key, limit->unit_value, unit);
-	fix_costs(f, "Restart %s for it to take effect: systemctl restart %s.", unit, unit);
+	fix_costs(f, "Restart %s for it to take effect: systemctl restart %s.", unit,
+		  command_name(unit, "UNIT"));
 	return true;
 }
 

@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "base/command.h"
 #include "fixes/cmdline-edit.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
@@ -244,7 +245,8 @@ static bool edit_entry(struct fixing *f, const struct boot_entry *entry, struct 
 			f,
 			"the arguments of %s are in GRUB's environment block; add them with: "
 			"grubby --update-kernel=ALL %s=%s",
-			draft->path, e.new ? "--args" : "--remove-args", e.new ? e.new : e.old);
+			draft->path, e.new ? "--args" : "--remove-args",
+			command_name(e.new ? e.new : e.old, "ARGUMENT"));
 	edit_line(f, draft, number, e, CMDLINE_ENTRY, done);
 	return true;
 }

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/command.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
 #include "query/module-find.h"
@@ -96,7 +97,7 @@ static bool check_install(struct fixing *f, const char *name)
 				"%s:%llu loads %s with an install command, which this program "
 				"does not run; run modprobe %s",
 				c->file.value, (unsigned long long)c->line.value, name,
-				written(f, name));
+				command_name(written(f, name), "NAME"));
 	return true;
 }
 

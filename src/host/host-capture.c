@@ -248,7 +248,7 @@ static int query_record(struct host *host, const char *key, const struct desc *d
 
 bool host_has_recorded(struct host *host, const char *key)
 {
-	return host->kind == HOST_CAPTURE && find(host, "query", key);
+	return host->capture && find(host, "query", key);
 }
 
 static void close_capture(struct host *host)

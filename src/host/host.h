@@ -66,10 +66,9 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
  * process can name it when this one hangs. */
 void host_leave_trace(struct host *host, char *where);
 
-/* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment: a
+/* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
  * link in the last place of a path that belongs to neither root nor the caller is not followed
- * (-ELOOP), and what the kernel makes up (procfs and its like) is not opened (-ENXIO), as reading
- * it can act. */
+ * (-ELOOP). Files of procfs and its like are not opened (-ENXIO), because reading one can act. */
 void host_distrust_names(struct host *host, bool distrust);
 
 /*

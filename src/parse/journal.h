@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * journal.h - the journal of a transaction as a text: a line for each event, "EVENT CHECK". CHECK
- * is the beginning of a SHA-256 over the check before it (the first time the transaction's id) and
- * the event, so that a line that was lost, changed, exchanged, or comes from another journal shows.
+ * is the beginning of a SHA-256 over the event and the check before it (the first time the transaction's
+ * id). A line that was lost, changed, exchanged, or comes from a different journal is found by it.
  */
 #ifndef PARSE_JOURNAL_H
 #define PARSE_JOURNAL_H

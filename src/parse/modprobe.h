@@ -46,8 +46,8 @@ struct modprobe_input {
 	size_t rank;
 };
 
-/* Puts INPUTS, which come folder by folder in the order above, into the order in which modprobe
- * reads them, and sets masked_by where a file of the same name in a higher folder counts instead.
+/* Sorts INPUTS, which come folder by folder in the order above, as modprobe reads them. Sets
+ * masked_by where a file of the same name in a higher folder counts instead.
  */
 void modprobe_select(struct modprobe_input *inputs, size_t count);
 

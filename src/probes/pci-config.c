@@ -354,8 +354,8 @@ static void set_conventional(struct pci_device *d, bool bridge)
 	d->relaxed_ordering.state = FACT_ABSENT;
 }
 
-/* Several devices lock up when a register that they do not have is read, so the first capability,
- * which every reader of the header is sent to, is what tells how far this caller may read. */
+/* Several devices lock up when a register that they do not have is read. Every reader of the header
+ * may read the first capability: whether that can be read shows how far this caller may read. */
 static void read_capabilities(struct reading *r, uint32_t status, uint64_t size, bool bridge)
 {
 	struct pci_device *d = r->d;

@@ -163,7 +163,7 @@ static bool is_wanted(const struct run *run, size_t step)
 	return !probe->is_wanted || probe->is_wanted(&run->ctx);
 }
 
-/* The steps from FIRST that need the same rights. One that may not be wanted begins anew. */
+/* The steps from FIRST that need the same rights. One that may not be needed begins a new series. */
 static size_t end_of_steps(const struct run *run, size_t first)
 {
 	size_t i = first + 1;
@@ -209,9 +209,8 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended. False when the step that it is at did not get from one file to the next
- * within its deadline, or is not done after so many of them, or when the time for all is over: STEP
- * is that one. On a busy host a probe that gets on is not stuck. */
+/* True when the child has ended. False when its current step STEP did not get from one file to the next
+ * within its deadline. False too when it is not done after so many deadlines, or when the time for all is over. On a busy host a probe that gets on is not stuck. */
 static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };

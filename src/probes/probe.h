@@ -18,7 +18,11 @@
 #include "facts/facts.h"
 #include "host/host.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define PROBE_DEADLINE_MS 10000 /* the sanitizers make a probe slower, not stuck */
+#else
 #define PROBE_DEADLINE_MS 2000
+#endif
 #define GAPS_MAX 512 /* more are counted in the last one */
 
 struct probe_context {
@@ -34,7 +38,7 @@ struct probe_context {
 struct probe {
 	const char *name;
 	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
-	 * those, 3 what builds on phase 2, 4 what follows from all, 5 what asks the driver. */
+	 * those, 3 what builds on phase 2, 4 what follows from all, 5 queries of the driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	bool connects;		  /* RUN asks systemd or an RDMA device: see host_confine() */

@@ -17,8 +17,8 @@
 #define RDMA_PORTS_MAX 16
 /* Entries read of one port's GID or P_Key table: mlx5 has 256 GIDs, rxe 1024, and every entry is a
  * file. The kernel gives a new GID the first free entry (core/cache.c, find_gid) and subnet
- * managers do the same with P_Keys, so used entries stand at the front and what follows a run of
- * empty ones is not read. verbs.c adds the GIDs behind such a run. */
+ * managers do the same with P_Keys. Used entries are therefore at the front, and the entries after a
+ * run of empty ones are not read. verbs.c adds the GIDs behind such a run. */
 #define RDMA_ENTRIES_MAX 1024
 #define RDMA_EMPTY_RUN 16
 

@@ -47,6 +47,8 @@ void reference_forget(struct references *refs, const char *role)
 	struct references_facts *facts = refs->facts;
 	uint32_t kept = 0;
 
+	if (!facts->items.count)
+		return;
 	for (uint32_t i = 0; i < facts->items.count; i++)
 		if (!str_is(facts->items.items[i].role, role))
 			facts->items.items[kept++] = facts->items.items[i];

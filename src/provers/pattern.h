@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pattern.h - data that tells where it comes from. Word i (of 64 bits) is SEED + i * an odd number, so
- * that no two words of a buffer are alike, and a word that stands at the wrong place says which it is.
+ * pattern.h - data that tells where it comes from. Word i (of 64 bits) is SEED + i * an odd number:
+ * no two words of a buffer are alike, and a word at the wrong place shows which one it is.
  */
 #ifndef PATTERN_H
 #define PATTERN_H

@@ -3,9 +3,8 @@
  * peer.c - copies from every GPU to every other one, read back through the host and compared, whether
  * the driver says that they reach each other's memory or not; and how fast they are.
  *
- * Every copy starts from the source's own pattern and goes onto memory that was filled with
- * something else, so that what arrives as zeros, not at all or at the wrong place is
- * distinguished.
+ * Every copy starts from the source's own pattern. Its destination was filled with something else,
+ * so zeros, a copy that did not happen and data at the wrong place are distinguished.
  */
 #include <string.h>
 

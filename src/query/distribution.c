@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/distribution.h"
 
+#include "base/command.h"
 #include "base/span.h"
 
 static const struct {
@@ -58,38 +59,6 @@ static const char *run(struct arena *arena, const char *command, const char *pac
 	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
 }
 
-static bool is_printable(char c)
-{
-	return c >= ' ' && c < 0x7f;
-}
-
-bool command_can_quote(const char *text)
-{
-	for (; *text; text++)
-		if (!is_printable(*text) || *text == '\'')
-			return false;
-	return true;
-}
-
-const char *command_word(struct arena *arena, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_@%+=:,./-";
-	char *quoted, *p;
-
-	if (*text && strspn(text, plain) == strlen(text))
-		return text;
-	p = quoted = arena_alloc(arena, 4 * strlen(text) + 3);
-	*p++ = '\'';
-	for (; *text; text++)
-		if (*text == '\'')
-			p = stpcpy(p, "'\\''");
-		else
-			*p++ = is_printable(*text) ? *text : '?';
-	*p++ = '\'';
-	return quoted;
-}
-
 const char *command_install(struct arena *arena, const struct node *node,
 			    const struct package_names *names)
 {
@@ -130,8 +99,8 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 				    const char *release)
 {
 	const struct package_names names = {
-		.debian = command_word(arena, arena_printf(arena, "linux-headers-%s", release)),
-		.rhel = command_word(arena, arena_printf(arena, "kernel-devel-%s", release)),
+		.debian = command_printf(arena, "linux-headers-%s", release),
+		.rhel = command_printf(arena, "kernel-devel-%s", release),
 		.suse = "kernel-default-devel",
 		.arch = "linux-headers",
 	};
@@ -153,32 +122,30 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 	const char *generator = generator_of(node, release);
 
 	if (same_text(generator, "initramfs-tools"))
-		return arena_printf(arena, "sudo update-initramfs -u -k %s",
-				    command_word(arena, release));
+		return command_printf(arena, "sudo update-initramfs -u -k %s", release);
 	if (same_text(generator, "dracut"))
-		return arena_printf(arena, "sudo dracut --force --kver %s",
-				    command_word(arena, release));
+		return command_printf(arena, "sudo dracut --force --kver %s", release);
 	if (same_text(generator, "mkinitcpio"))
 		return "sudo mkinitcpio -P";
 	return NULL;
 }
 
-/* Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
+/* A plain word only: it stands in a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
+ * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
 const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {
 	bool grub = known_is(node->boot.loader, BOOT_GRUB);
 
-	if (!command_can_quote(argument))
-		return NULL;
 	if (distribution_of(node) == DISTRIBUTION_RHEL &&
 	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
-		return arena_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'", argument);
+		return command_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'",
+				      argument);
 	if (!grub || distribution_of(node) != DISTRIBUTION_DEBIAN)
 		return NULL;
-	return arena_printf(arena,
-			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
-			    "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
-			    argument);
+	return command_printf(arena,
+			      "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
+			      "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+			      argument);
 }
 
 const char *command_write_entries(const struct node *node)
@@ -203,12 +170,12 @@ const char *command_owner(struct arena *arena, const struct node *node, const ch
 {
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
-		return arena_printf(arena, "dpkg -S %s", command_word(arena, path));
+		return command_printf(arena, "dpkg -S %s", path);
 	case DISTRIBUTION_RHEL:
 	case DISTRIBUTION_SUSE:
-		return arena_printf(arena, "rpm -qf %s", command_word(arena, path));
+		return command_printf(arena, "rpm -qf %s", path);
 	case DISTRIBUTION_ARCH:
-		return arena_printf(arena, "pacman -Qo %s", command_word(arena, path));
+		return command_printf(arena, "pacman -Qo %s", path);
 	case DISTRIBUTION_UNKNOWN:
 		break;
 	}

@@ -2,7 +2,7 @@
 /*
  * distribution.h - how things are done on this node's distribution: one command, ready to paste, instead
  * of a list of the commands of all. Each function answers NULL where the distribution is not known, or does
- * it in no way that is known here.
+ * it in no way that is known here, or where a word of the node must not stand in a command (base/command.h).
  */
 #ifndef DISTRIBUTION_H
 #define DISTRIBUTION_H
@@ -22,12 +22,6 @@ enum distribution distribution_of(const struct node *node);
 
 /* The generator of initramfs images that the distribution uses: initramfs-tools, dracut, mkinitcpio. */
 const char *distribution_generator(const struct node *node);
-
-/* Commands are for pasting into a root shell: TEXT of the node as one word, in quotes where it needs them. What is
- * not printable is '?'. */
-const char *command_word(struct arena *arena, const char *text);
-/* Can TEXT stand between two single quotes of a command line? */
-bool command_can_quote(const char *text);
 
 /* Installs a package that has these names; a NULL name: the family has no such package. */
 struct package_names {

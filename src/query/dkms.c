@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/dkms.h"
+#include "base/command.h"
 #include "query/distribution.h"
 
 #include <string.h>
@@ -31,8 +32,7 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	dash = strrchr(folder, '-');
 	if (!dash)
 		return NULL;
-	name = command_word(arena, arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1),
-						folder + 1, dash + 1));
-	return arena_printf(arena, "sudo dkms build --force %s\nsudo dkms install --force %s", name,
-			    name);
+	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
+	return command_printf(arena, "sudo dkms build --force %s\nsudo dkms install --force %s",
+			      name, name);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/command.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
 #include "query/module-block.h"
@@ -53,7 +54,7 @@ static const char *command_build(struct arena *arena, const struct node *node, c
 	const char *build = sources ? command_dkms_rebuild(arena, node, sources) : NULL;
 	const char *headers = command_install_headers(arena, node, node->os.kernel.value);
 
-	return build && headers ? arena_printf(arena, "%s\n%s", headers, build) : build;
+	return build && headers ? command_join(arena, headers, build) : build;
 }
 
 static void answer_no_file(struct module_load *load, const struct node *node, const char *name,
@@ -97,9 +98,9 @@ struct module_load module_load_of(const struct node *node, const char *name, str
 	load.remedy = load.why_not ? arena_printf(arena, "Remove \"%s\", then load %s.",
 						  load.why_not, written)
 				   : arena_printf(arena, "Load %s, now and at boot.", written);
-	load.command = arena_printf(arena,
-				    "sudo modprobe %s\n"
-				    "echo %s | sudo tee /etc/modules-load.d/%s.conf",
-				    written, written, written);
+	load.command = command_printf(arena,
+				      "sudo modprobe %s\n"
+				      "echo %s | sudo tee /etc/modules-load.d/%s.conf",
+				      written, written, written);
 	return load;
 }

@@ -348,7 +348,7 @@ static bool is_key(const struct registry_entry *entry, const char *key)
 	return entry->key.n == strlen(key) && strncasecmp(entry->key.p, key, entry->key.n) == 0;
 }
 
-const char *setting_registry_line(struct arena *arena, const struct node *node, const char *key,
+const char *setting_registry_keys(struct arena *arena, const struct node *node, const char *key,
 				  const char *value)
 {
 	const struct modprobe_assignment *a = setting_nvidia_assignment(node, &node->modprobe,
@@ -361,6 +361,5 @@ const char *setting_registry_line(struct arena *arena, const struct node *node, 
 		if (!entry.problem && !entry.skipped && !is_key(&entry, key))
 			keys = arena_printf(arena, "%s%.*s=%.*s;", keys, SPAN_FMT(entry.key),
 					    SPAN_FMT(entry.value));
-	return arena_printf(arena, "options nvidia NVreg_RegistryDwords=\"%s%s=%s;\"", keys, key,
-			    value);
+	return arena_printf(arena, "%s%s=%s;", keys, key, value);
 }

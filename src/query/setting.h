@@ -79,8 +79,8 @@ const char *setting_param_name(const char *option);
 
 /* "/etc/modprobe.d/nvidia.conf:1" */
 const char *assignment_place(struct arena *arena, const struct modprobe_assignment *a);
-/* The complete options line that sets KEY=VALUE in RegistryDwords and keeps every other configured key. */
-const char *setting_registry_line(struct arena *arena, const struct node *node, const char *key,
+/* The value of NVreg_RegistryDwords that sets KEY=VALUE and keeps every other configured key. */
+const char *setting_registry_keys(struct arena *arena, const struct node *node, const char *key,
 				  const char *value);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "parse/module.h"
 #include "query/module-find.h"
 #include "query/signature.h"
@@ -222,7 +223,8 @@ static struct load_verdict check_file(const struct search *s, const struct load_
 		return no(s, m, "there",
 			  arena_printf(s->arena, "modules.dep names %s, and there is no such file",
 				       m->path.value),
-			  arena_printf(s->arena, "Run depmod -a %s.", s->node->loads.kernel.value));
+			  arena_printf(s->arena, "Run depmod -a %s.",
+				       command_name(s->node->loads.kernel.value, "RELEASE")));
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		struct load_verdict verdict = checks[i](s, m);
 
@@ -409,7 +411,7 @@ static const char *cure_of_absence(const struct search *s, const char *name)
 
 	if (file && known_is(file->indexed, false))
 		return arena_printf(s->arena, "Run depmod -a %s: modules.dep does not list %s.",
-				    release, file->path.value);
+				    command_name(release, "RELEASE"), file->path.value);
 	if (strncmp(name, "nvidia", strlen("nvidia")) == 0)
 		return arena_printf(
 			s->arena,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/command.h"
 #include "render/render.h"
 #include "txn/outcome.h"
 
@@ -131,7 +132,8 @@ enum exit_status render_outcome_text(const struct outcome *o, const struct rende
 		text_wrap(page.out, *note, 2, 0, page.width);
 	if (o->txn->result == TXN_APPLIED)
 		page_printf(&page, "To undo it, run: nvnodecheck undo %s%s%s\n", o->txn->id,
-			    options->root ? " --root " : "", options->root ? options->root : "");
+			    options->root ? " --root " : "",
+			    options->root ? command_quote(o->arena, options->root) : "");
 	return page_end(&page, status);
 }
 

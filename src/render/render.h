@@ -18,6 +18,7 @@ struct diff;
 struct fleet;
 struct outcome;
 struct txn_entries;
+struct why;
 
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
@@ -53,6 +54,9 @@ enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
 enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
 				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
+enum exit_status render_why_text(const struct why *why, const struct render_options *options,
+				 enum exit_status status);
+enum exit_status render_why_json(const struct why *why, enum exit_status status);
 /* The table of doctor over many files; the caller ends the output. */
 struct table;
 void render_table(const struct table *table, const struct fleet *fleet,
@@ -75,6 +79,7 @@ enum exit_status render_entries_json(const struct txn_entries *entries);
 /* New objects: a plan as a document; what each document says of its node; words by their bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
+struct json_object *render_finding(const struct report *report, const struct finding *finding);
 struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/command.h"
+
 /* ---- who ---- */
 
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding)
@@ -84,11 +86,18 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
+	const struct plan_repair *r = steps_repair(steps, p->first);
 	const char *remedy = finding_remedy(p->first);
 
 	if (is_done_already(steps, p))
 		return "takes effect then.";
-	return remedy && *remedy ? remedy : p->first->rule->title;
+	if (!remedy || !*remedy)
+		return p->first->rule->title;
+	return r && r->refused && finding_fix(p->first)
+		       ? arena_printf(steps->report->arena,
+				      "%s nvnodecheck fix cannot do it here: %s.", remedy,
+				      r->refused)
+		       : remedy;
 }
 
 /* ---- when ---- */
@@ -138,7 +147,7 @@ const char *effect_text(enum activation activation)
 	case ACTIVATION_RELOAD:
 		return "when the module is loaded again, which needs all GPU jobs to end";
 	case ACTIVATION_REBOOT:
-		return "at the next boot; running jobs go on until then";
+		return "at the next boot";
 	case ACTIVATION_POWER_CYCLE:
 		return "after a power cycle, which ends all jobs";
 	case ACTIVATION_NONE:
@@ -168,20 +177,6 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
 	if (kind == STEP_RESTART && steps->restart)
 		find_step(steps, kind);
-}
-
-const char *shell_word(struct arena *arena, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=:,./@%";
-	const char *word = "'";
-
-	if (*text && strspn(text, plain) == strlen(text))
-		return text;
-	for (const char *p = text; *p; p++)
-		word = *p == '\'' ? arena_printf(arena, "%s'\\''", word)
-				  : arena_printf(arena, "%s%c", word, *p);
-	return arena_printf(arena, "%s'", word);
 }
 
 /* fix repairs errors only, unless options add more. */
@@ -214,17 +209,19 @@ static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 static void name_command(struct steps *steps, const struct render_options *options)
 {
 	struct arena *arena = steps->report->arena;
-	const char *command = "sudo nvnodecheck fix --apply";
+	const char *words = "";
 
 	if (needs_all(steps))
-		command = arena_printf(arena, "%s --all", command);
+		words = " --all";
 	if (options->profiles)
-		command = arena_printf(arena, "%s --profile %s", command,
-				       profile_words_of(options->profiles, arena));
+		words = arena_printf(arena, "%s --profile %s", words,
+				     profile_words_of(options->profiles, arena));
 	if (options->root)
-		command = arena_printf(arena, "%s --root %s", command,
-				       shell_word(arena, options->root));
-	steps->fix_command = command;
+		words = arena_printf(arena, "%s --root %s", words,
+				     command_quote(arena, options->root));
+	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
+	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
+	steps->elsewhere = options->root || options->from;
 	steps->where = options->from ? "On the node: " : "";
 }
 
@@ -350,7 +347,7 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 
 const char *steps_restart_command(const struct steps *steps)
 {
-	if (is_known(steps->report->node->os.next_boot))
+	if (steps->elsewhere)
 		return NULL;
 	switch (steps->restart) {
 	case ACTIVATION_REBOOT:

@@ -29,11 +29,13 @@ struct step {
 struct steps {
 	const struct report *report;
 	const struct problems *problems;
-	const struct plan *plan; /* NULL: none could be made */
-	LIST(struct step) items; /* by kind; none is empty but STEP_RESTART */
-	enum activation restart; /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
-	const char *fix_command; /* to paste */
-	const char *where;	 /* "On the node: ", or "" */
+	const struct plan *plan;  /* NULL: none could be made */
+	LIST(struct step) items;  /* by kind; none is empty but STEP_RESTART */
+	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
+	const char *fix_command;  /* to paste */
+	const char *show_command; /* the same without --apply: it only shows the changes */
+	bool elsewhere;		  /* the node is not this machine: a copy, or below --root */
+	const char *where;	  /* "On the node: ", or "" */
 };
 
 /* PLAN is one that repairs all of them, or NULL: where there are only facts. In the report's arena. */
@@ -53,12 +55,9 @@ const char *steps_next(const struct steps *steps, const struct problem *problem)
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
-/* The lines that carry out STEP_RESTART; NULL: none does. */
+/* The lines that carry out STEP_RESTART on this machine; NULL: none does. */
 const char *steps_restart_command(const struct steps *steps);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */
 const char *effect_text(enum activation activation);
-
-/* TEXT as one word of a shell's command line. */
-const char *shell_word(struct arena *arena, const char *text);
 
 #endif

@@ -200,14 +200,19 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* What follows from it, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "causes";
+	const char *label = "leads to";
 
 	for_each(f, &p->follows) {
+		const char *subject = (*f)->answer.subject;
+
 		if (is_seen_before(p, *f))
 			continue;
+		if (subject)
+			subject = subject_label(v->report->node, subject, v->report->arena);
 		text_field(v, label,
-			   arena_printf(v->report->arena, "%s (%s)", (*f)->rule->title,
-					(*f)->rule->id));
+			   arena_printf(v->report->arena, "%s (%s%s%s)", (*f)->rule->title,
+					(*f)->rule->id, subject ? ", " : "",
+					subject ? subject : ""));
 		label = "";
 	}
 }
@@ -223,7 +228,7 @@ static void show(struct view *v, const struct problem *p)
 	fields(v, "found", &found);
 	text_field(v, "proved", render_proof(v->report, f));
 	text_field(v, "expected", render_expected(p));
-	text_field(v, "source", render_places(v->report, f));
+	text_field(v, "seen in", render_places(v->report, f));
 	text_field(v, "impact", finding_impact(f));
 	fields(v, "fix", &fixes);
 	text_field(v, "", render_refused(v->steps, p));

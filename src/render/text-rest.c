@@ -69,7 +69,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "about", f->rule->title);
 	text_field(v, "proved", render_proof(r, f));
 	text_field(v, "expected", f->answer.expected);
-	text_field(v, "source", render_places(r, f));
+	text_field(v, "seen in", render_places(r, f));
 	text_field(v, "impact", finding_impact(f));
 	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);

@@ -105,7 +105,6 @@ void text_steps(struct view *v)
 	fputc('\n', v->page.out);
 	sentence(v, 0, "Why, and how to check by hand: nvnodecheck explain RULE");
 	if (needs_others(v))
-		sentence(
-			v, 0,
-			"A text to send to the administrator or the provider: nvnodecheck doctor --for provider");
+		fputs("To send to an administrator: nvnodecheck doctor --for provider\n",
+		      v->page.out);
 }

@@ -176,7 +176,8 @@ static const char *next_text(struct view *v, const struct step *step)
 	const char *how;
 
 	if (step->kind == STEP_FIX)
-		return arena_printf(arena, "%s%s", v->steps->where, v->steps->fix_command);
+		return arena_printf(arena, "%s%s (shows the changes)", v->steps->where,
+				    v->steps->show_command);
 	if (step->kind == STEP_RESTART)
 		return steps_title(v->steps, step);
 	f = step->problems.items[0]->first;

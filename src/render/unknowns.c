@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unknowns.c - what was not checked: by what would make it known, and then by reason, since one reason often leaves
  * many rules open, and one remedy answers many reasons. */
+#include <ctype.h>
 #include <string.h>
 
 #include "render/render.h"
@@ -112,6 +113,15 @@ static const struct unknown *main_one(const struct unknowns *unknowns)
 	return best;
 }
 
+/* A sentence as a part of one. */
+static const char *as_part(const struct report *r, const char *text)
+{
+	size_t n = strlen(text);
+
+	return arena_printf(r->arena, "%c%.*s", tolower((unsigned char)*text),
+			    (int)(n && text[n - 1] == '.' ? n - 2 : n - 1), text + 1);
+}
+
 /* Of a sentence or of a part of one. */
 static const char *without_stop(const struct report *r, const char *text)
 {
@@ -139,10 +149,11 @@ const char *render_unknown_line(const struct report *r, int width)
 		return NULL;
 	own = answered(&unknowns, u);
 	head = arena_printf(r->arena, "%zu check%s", all, all == 1 ? "" : "s");
-	how = u->to_check ? without_stop(r, u->to_check) : NULL;
+	how = u->to_check && *u->to_check ? as_part(r, u->to_check) : NULL;
 	if (how)
-		tail = own < all ? arena_printf(r->arena, " To check %zu: %s.", own, how)
-				 : arena_printf(r->arena, " To check: %s.", how);
+		tail = own < all ? arena_printf(r->arena, " For %zu of them: %s.", own, how)
+				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
+						how);
 	room = width - text_columns(head) - text_columns(tail) - 3;
 	if (room < REASON_MIN && *tail)
 		return arena_printf(r->arena, "%s.%s", head, tail);

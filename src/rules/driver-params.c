@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-params.c - the driver's parameters (rules driver/...): the ones that DeepEP and NVSHMEM IBGDA ask
- * for, and whether what is configured is what runs. */
+ * for, and whether the running values are those that are configured. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "facts/own-files.h"
 #include "parse/nvidia.h"
@@ -28,7 +29,7 @@ static bool has_override(const char *value, const void *user)
 	       entry.number != 0;
 }
 
-/* In RegistryDwordsPerDevice the entries of all devices stand in one string; any is enough here,
+/* In RegistryDwordsPerDevice one string has the entries of all devices; any is enough here,
  * driver/peer-mapping-per-device looks closer. */
 static bool has_override_per_device(const struct node *node)
 {
@@ -45,7 +46,7 @@ static const char *step_found(const struct setting_outcome *o)
 		       : o->boot_right
 			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
-			       : " It is not configured.";
+			       : " No file of modprobe.d sets it.";
 	case STEP_REBUILD:
 		return " It is configured, but the initramfs that loads the driver lacks it.";
 	case STEP_RESTART:
@@ -67,8 +68,13 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      : NULL;
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
-		.observed = text_printf(ctx, "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
-					s->running.value ? s->running.value : "", step_found(o)),
+		.observed =
+			s->running.value && *s->running.value
+				? text_printf(
+					  ctx,
+					  "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
+					  s->running.value, step_found(o))
+				: text_printf(ctx, "RegistryDwords is empty.%s", step_found(o)),
 		.expected = "PeerMappingOverride=1 in RegistryDwords",
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};
@@ -79,15 +85,18 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 	} else if (o->step == STEP_RESTART) {
 		answer.remedy = "Reboot.";
 	} else {
-		const char *line = setting_registry_line(ctx->arena, node, "PeerMappingOverride",
+		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
 							 "1");
 
 		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
-		if (command_can_quote(line))
-			answer.command = text_printf(
-				ctx,
-				"echo '%s' | sudo tee /etc/modprobe.d/zz-peer-mapping.conf%s%s",
-				line, rebuild ? "\n" : "", rebuild ? rebuild : "");
+		if (command_can_quote(keys))
+			answer.command = command_join(
+				ctx->arena,
+				text_printf(ctx,
+					    "echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
+					    "sudo tee /etc/modprobe.d/zz-peer-mapping.conf",
+					    keys),
+				rebuild);
 	}
 	rule_answer(ctx, &answer);
 }

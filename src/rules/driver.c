@@ -285,6 +285,47 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
 }
 
+/* The toolkit mounts the host's libraries into a container: one of another version came with the image. */
+static void fail_in_container(struct rule_context *ctx, const struct software_item *library)
+{
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
+				     library->version.value, ctx->node->driver.version.value),
+	     .expected = "one version of kernel module and libraries",
+	     .remedy = text_printf(
+		     ctx,
+		     "Remove the driver's packages from the image (the one with %s), and start the "
+		     "container again. The host's libraries are mounted when it starts. After an update "
+		     "of the host's driver the same is enough.",
+		     library->path.value),
+	     .action = ACTION_CONFIGURE, .activation = ACTIVATION_RECREATE,
+	     .evidence = { library_fact(ctx, library), "driver.version" });
+}
+
+static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
+{
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
+	bool cures = !file || !is_known(file->version) ||
+		     str_is(file->version, library->version.value);
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
+				     library->version.value, node->driver.version.value),
+	     .expected = "one version of kernel module and libraries",
+	     .remedy =
+		     cures ? NULL
+			   : text_printf(
+				     ctx,
+				     "Install one version of the driver: kernel modules, libraries and "
+				     "firmware. Then reboot. A reboot alone loads module %s from the disk.",
+				     file->version.value),
+	     .action = cures ? ACTION_NONE : ACTION_CONFIGURE,
+	     .evidence = { library_fact(ctx, library), "driver.version" });
+}
+
 static void check_library_mismatch(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -297,13 +338,10 @@ static void check_library_mismatch(struct rule_context *ctx)
 	found = driver_libraries(node);
 	stubs = stub_folder(ctx);
 	stub = loader_stub(node);
-	if (found.other)
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "%s is %s, the kernel module %s",
-					     found.other->name.value, found.other->version.value,
-					     node->driver.version.value),
-		     .expected = "one version of kernel module and libraries",
-		     .evidence = { library_fact(ctx, found.other), "driver.version" });
+	if (found.other && is_known(node->os.container))
+		fail_in_container(ctx, found.other);
+	else if (found.other)
+		fail_mismatch(ctx, found.other);
 	else if (stubs)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",
 			.observed = text_printf(
@@ -367,7 +405,7 @@ static void check_module_on_disk(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "%s on disk, %s loaded", file->version.value,
 					     node->driver.version.value),
-		     .expected = "the loaded version on disk",
+		     .expected = "one version, loaded and on disk",
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
 		FAIL(ctx,
@@ -491,6 +529,7 @@ static const struct rule driver_rules[] = {
 		.impact =
 			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
 		.remedy = "Reboot.",
+		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The loaded version and the version suffix of libcuda.so and libnvidia-ml.so. A "
@@ -516,6 +555,7 @@ static const struct rule driver_rules[] = {
 			"The next boot or reload changes the driver. The installed libraries may not match "
 			"it.",
 		.remedy = "Reboot in a maintenance window, then run nvnodecheck again.",
+		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Version and srcversion of nvidia.ko on disk for the running kernel, and of the "

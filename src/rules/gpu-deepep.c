@@ -138,13 +138,13 @@ static const struct rule gpu_deepep_rules[] = {
 	},
 	{
 		.id = "gpu/arch-below-sm90",
-		.title = "DeepEP does not run on this GPU: it is older than Hopper",
+		.title = "DeepEP cannot run on this GPU: it is older than Hopper",
 		.profiles = PROFILE_DEEPEP,
-		.severity = SEVERITY_WARN,
+		.severity = SEVERITY_ERR,
 		.evaluate = check_architecture,
 		.impact = "DeepEP 2 does not run. DeepEP 1 supports Ampere with "
 			  "DISABLE_SM90_FEATURES=1 only, and no other older GPU.",
-		.remedy = "Use Hopper or Blackwell GPUs.",
+		.remedy = "Use Hopper or Blackwell GPUs. No setting of this node makes DeepEP run.",
 		.mender = MENDER_HARDWARE,
 		.action = ACTION_NONE,
 		.reads =

@@ -6,7 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 
-/* What a rule says of one GPU: it is well, the fact is not known, the GPU has nothing of it, or the rule has
+/* What a rule says of one GPU: it is healthy, the fact is not known, the GPU has nothing of it, or the rule has
  * answered. */
 enum told { TOLD_WELL, TOLD_UNKNOWN, TOLD_NOT_THERE, TOLD_ANSWERED };
 typedef enum told tell_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu);

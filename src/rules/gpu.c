@@ -240,7 +240,7 @@ static struct links count_links(const struct nvml_gpu *gpu)
 	return links;
 }
 
-/* Boards of the PCIe form have links that no bridge need be on: there a GPU is wrong if another one has more. */
+/* Boards of the PCIe form have links that no bridge need be on: there a GPU is wrong if a different GPU has more. */
 static size_t most_active(const struct node *node)
 {
 	size_t most = 0;
@@ -519,7 +519,7 @@ static const struct rule gpu_rules[] = {
 		.why = "The state of the links is visible only through NVML, which opens the device. Links "
 		       "that never came up leave no line. So a log without a line is unknown without --nvml. "
 		       "On boards without NVSwitches a bridge need not be there: a GPU without any active "
-		       "link is then wrong only if another one has some.",
+		       "link is then wrong only if a different GPU has some.",
 		.check =
 			"nvnodecheck doctor --nvml; nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
 		.sources =

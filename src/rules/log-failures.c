@@ -7,7 +7,7 @@
 #include "query/module-find.h"
 #include "query/topology.h"
 
-/* A failure that this rule is about, with its text and severity; false: another rule's, or nobody's. */
+/* A failure that this rule is about, with its text and severity; false: another rule's, or no rule's. */
 typedef bool failure_counts(const struct node *node, const struct log_failure *failure,
 			    enum severity *severity);
 

@@ -179,7 +179,7 @@ static const char *fact_of(struct rule_context *ctx, const struct seen *seen, co
 		    : fact_path(ctx->arena, "log.lines", seen->line->pattern.value, member);
 }
 
-/* What asks for a reset or a boot is over when there was one. What asks for the vendor stays. */
+/* An event that needs a reset or a boot is over when there was one. One that needs the vendor stays. */
 static bool read_seen(struct rule_context *ctx, const struct log_line *line, const char *bdf,
 		      struct seen *seen)
 {
@@ -266,9 +266,9 @@ static const struct rule log_xid_rules[] = {
 			"requests.",
 		.why = "The severity follows the immediate action of NVIDIA's catalog. Reset and reboot are "
 		       "errors. Errors to watch are warnings. Faults of a program (13, 31, 43) are notes. An "
-		       "Xid that asks for a reset or a reboot is over if the log says later that the driver "
-		       "was loaded again, or that the GPU was reset or found on the bus again. A number that "
-		       "is not in the table is a warning.",
+		       "Xid that asks for a reset or a reboot is over if the driver was loaded again later. It is "
+		       "also over if the GPU was reset or found on the bus again. A number that is not in the "
+		       "table is a warning.",
 		.check = "dmesg | grep Xid",
 		.sources =
 			"NVIDIA Xid Errors: Analyzing Xid Errors with the Xid Catalog (October 2025), column "

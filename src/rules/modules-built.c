@@ -2,6 +2,7 @@
 /* modules-built.c - NVIDIA's modules on disk: one for the running kernel, known to modprobe, and only one. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -161,8 +162,8 @@ static void check_depmod(struct rule_context *ctx)
 				     ctx, "modules.dep does not list %s%s", module_file_place(f),
 				     count > 1 ? text_printf(ctx, " and %zu more", count - 1) : ""),
 			     .expected = "every module in modules.dep",
-			     .command = text_printf(ctx, "sudo depmod -a %s",
-						    command_word(ctx->arena, k->release.value)),
+			     .command = command_printf(ctx->arena, "sudo depmod -a %s",
+						       k->release.value),
 			     .evidence = { fact_path(ctx->arena, "modules.files", f->path.value,
 						     "indexed"),
 					   fact_path(ctx->arena, "modules.kernels",

@@ -3,6 +3,7 @@
  * driver's version, with parameters for this RDMA stack, and seen by the libraries. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/distribution.h"
@@ -243,11 +244,11 @@ static void fail_peerdirect(struct rule_context *ctx, const struct module_param 
 				     : NULL,
 	     .remedy = text_printf(ctx, "Set peerdirect_support=%s, then reload nvidia-peermem.",
 				   right),
-	     .command =
-		     text_printf(ctx,
-				 "echo 'options nvidia-peermem peerdirect_support=%s' | sudo tee "
-				 "/etc/modprobe.d/zz-peermem.conf",
-				 right),
+	     .command = command_printf(
+		     ctx->arena,
+		     "echo 'options nvidia-peermem peerdirect_support=%s' | sudo tee "
+		     "/etc/modprobe.d/zz-peermem.conf",
+		     right),
 	     .has_fix = true,
 	     .fix = { "set-option", { "nvidia_peermem", "peerdirect_support", right } },
 	     .evidence = { param_fact(ctx, p->name.value),

@@ -3,6 +3,7 @@
  * loaded again after the next boot. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
@@ -393,8 +394,8 @@ static void fail_not_persistent(struct rule_context *ctx, const char *name)
 								  : "installed and not loaded"),
 	     .expected = "a modules-load.d entry or an enabled unit",
 	     .remedy = text_printf(ctx, "Name %s in /etc/modules-load.d.", written),
-	     .command = text_printf(ctx, "echo %s | sudo tee /etc/modules-load.d/%s.conf", written,
-				    written),
+	     .command = command_printf(ctx->arena, "echo %s | sudo tee /etc/modules-load.d/%s.conf",
+				       written, written),
 	     .has_fix = true, .fix = { "load-module", { name, "boot" } },
 	     .evidence = { "modules.at_boot", "services.units" });
 }

@@ -11,8 +11,7 @@ static bool is_loaded(const struct node *node, const char *name)
 	return node_module(node, name) != NULL;
 }
 
-/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built
- * anew, it can still have other symbol versions. */
+/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built again, it can still have other symbol versions. */
 static bool is_what_runs(const struct node *node, const char *name)
 {
 	const struct module *loaded = node_module(node, name);
@@ -137,9 +136,9 @@ static const struct rule modules_will_load_rules[] = {
 		.reads =
 			"modules.dep, modules.builtin and the module files below /lib/modules; Module.symvers of the "
 			"kernel's headers; aliases and install lines of modprobe.d; Secure Boot and lockdown.",
-		.why = "modprobe follows aliases and install lines, and the kernel refuses a module for its version "
-		       "magic, for a symbol that is missing, has another version, another namespace or is GPL-only, "
-		       "and for its signature. All of that stands in files, so it is known before the boot. Debian's "
+		.why = "modprobe follows aliases and install lines. The kernel refuses a module for its version magic or "
+		       "its signature. It also refuses one for a symbol that is missing, has another version or "
+		       "namespace, or is GPL-only. All of that is in files, so it is known before the boot. Debian's "
 		       "alternatives can lead to nvidia-current, which the open kernel modules do not install. "
 		       "Without Module.symvers symbols are compared with what the kernel's own modules need.",
 		.check = "modprobe -n -v --ignore-install nvidia; modprobe --show-depends nvidia",

@@ -2,17 +2,19 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/guests.h"
+#include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
 
 /* LINES for a file in modprobe.d, and the initramfs that takes it over: otherwise the driver in the image is
- * loaded before the root file system is there. */
+ * loaded before the root file system is there. printf(1) makes lines of the two characters \n. */
 static const char *command_block(struct rule_context *ctx, const char *file, const char *lines)
 {
 	const struct node *node = ctx->node;
@@ -21,8 +23,10 @@ static const char *command_block(struct rule_context *ctx, const char *file, con
 								  node->os.kernel.value)
 				      : NULL;
 
-	return text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s%s%s", lines, file,
-			   rebuild ? "\n" : "", rebuild ? rebuild : "");
+	return command_join(
+		ctx->arena,
+		text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s", lines, file),
+		rebuild);
 }
 
 static void check_nouveau(struct rule_context *ctx)
@@ -75,14 +79,15 @@ static bool is_wrong_driver(const char *driver)
 static void fail_other_driver(struct rule_context *ctx, const struct pci_device *d,
 			      const char *fact)
 {
-	const char *lines = text_printf(ctx, "blacklist %s\\n", d->driver.value);
+	const char *lines = command_printf(ctx->arena, "blacklist %s\\n", d->driver.value);
 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
 	     .remedy = text_printf(ctx, "Blacklist %s, rebuild the initramfs, then reboot.",
 				   d->driver.value),
-	     .command = command_block(ctx, "blacklist-gpu.conf", lines), .evidence = { fact });
+	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
+	     .evidence = { fact });
 }
 
 /* The NVIDIA driver is loaded and has not taken this GPU: its probe failed, or the GPU was unbound by hand. */
@@ -99,10 +104,11 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
 	     .remedy = reason ? refusal.remedy : "Bind the GPU to nvidia.",
-	     .command = reason ? NULL
-			       : text_printf(ctx,
+	     .command =
+		     reason ? NULL
+			    : command_printf(ctx->arena,
 					     "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
-					     command_word(ctx->arena, d->bdf.value)),
+					     d->bdf.value),
 	     .activation = reason ? ACTIVATION_NONE : ACTIVATION_NOW,
 	     .evidence = { fact, refusal.fact });
 }
@@ -303,8 +309,8 @@ static void fail_uvm(struct rule_context *ctx)
 				     load.why_not ? load.why_not : ""),
 	     .expected = "nvidia_uvm loaded", .remedy = load.remedy,
 	     .command = load.no_file ? load.command
-				     : text_printf(ctx, "%s\nsudo nvidia-modprobe -u -c 0",
-						   load.command),
+				     : command_join(ctx->arena, load.command,
+						    "sudo nvidia-modprobe -u -c 0"),
 	     .has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
 }
 
@@ -338,7 +344,7 @@ static const char *needs_gdrdrv(struct rule_context *ctx)
 
 	if (handler && strcmp(handler, "cpu") == 0)
 		return "NVSHMEM_IBGDA_NIC_HANDLER=cpu needs it";
-	if (nvshmem && is_known(nvshmem->version) &&
+	if (nvshmem && is_known(nvshmem->version) && is_asked_for(ctx, PROFILE_DEEPEP) &&
 	    version_compare(nvshmem->version.value, "3.2.5") <= 0)
 		return text_printf(ctx, "NVSHMEM %s needs it", nvshmem->version.value);
 	return NULL;
@@ -384,8 +390,16 @@ static void check_gdrdrv(struct rule_context *ctx)
 			.evidence = { "driver.version", "software.items" });
 	else if (why)
 		fail_gdrdrv(ctx, why);
+	else if (!was_read(node->modules.files))
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	else if (module_file_running(node, "gdrdrv"))
+		fail_gdrdrv(ctx, text_printf(ctx, "%s is installed for this kernel",
+					     module_file_running(node, "gdrdrv")->path.value));
 	else if (!was_read(node->software.items))
 		UNKNOWN(ctx, .evidence = { "software.items" });
+	else if (!is_asked_for(ctx, PROFILE_DEEPEP))
+		NOT_APPLICABLE(ctx, .observed = "gdrdrv is not installed for this kernel",
+			       .evidence = { "modules.files" });
 	else {
 		cause = known_cause(ctx, "gdrdrv is not loaded; no software found here needs it");
 		NOTE(ctx, .observed = cause.observed, .remedy = cause.remedy,
@@ -497,22 +511,25 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/gdrdrv-not-loaded",
 		.title = "gdrdrv (GDRCopy) is not loaded",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
-		.impact = "NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
+		.impact =
+			"GDRCopy does not work. NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The loaded modules, NVSHMEM and GDRCopy on disk, and NVSHMEM_IBGDA_NIC_HANDLER of the process that "
+			"The loaded modules, gdrdrv.ko, NVSHMEM and GDRCopy on disk, and NVSHMEM_IBGDA_NIC_HANDLER of the process that "
 			"was asked about.",
-		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. Where no software needs gdrdrv this "
-		       "is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
+		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. A module that is "
+		       "installed for this kernel and not loaded at boot is a warning too. Where it is not installed and no "
+		       "software needs it, this is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
 		.sources =
 			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+			"github.com/siderolabs/docs issue 566\n"
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},
 };

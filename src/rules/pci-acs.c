@@ -3,6 +3,7 @@
 
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/guests.h"
 #include "query/kind.h"
 
 #define PORTS_MAX 256
@@ -114,6 +115,10 @@ static const char *redirect_remedy(struct rule_context *ctx, const struct ports 
 	const char *text = "";
 	size_t count = 0;
 
+	if (node_has_vfio(ctx->node))
+		return "Keep ACS as it is while devices of this host are bound to vfio-pci: it isolates "
+		       "virtual machines from the host. If no virtual machine uses them, give them back to "
+		       "their drivers and check again.";
 	for (size_t i = 0; i < ports->count; i++) {
 		if (!redirects(ports->list[i].device))
 			continue;

@@ -321,6 +321,7 @@ static const struct rule pci_link_rules[] = {
 		.impact =
 			"The device cannot write to memory or raise interrupts. Its driver hangs or fails.",
 		.remedy = "Reboot.",
+		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The command register of every GPU and NIC that nvidia or mlx5_core drives.",

@@ -3,6 +3,7 @@
  * interface still has it. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/ports.h"
@@ -87,7 +88,7 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 			ctx,
 			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
 			"true with devlink dev param set pci/%s.",
-			is_known(d->bdf) ? d->bdf.value : "BDF");
+			command_name(is_known(d->bdf) ? d->bdf.value : NULL, "BDF"));
 	for_each(g, &p->gids)
 		if (is_known(g->netdev))
 			return text_printf(
@@ -95,7 +96,8 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 				"Give %s an IPv4 address (ip address add ADDRESS/BITS dev %s), "
 				"and configure it for the next boot. If no job uses %s, leave it out of "
 				"NCCL_IB_HCA.",
-				g->netdev.value, g->netdev.value, d->name.value);
+				g->netdev.value, command_name(g->netdev.value, "INTERFACE"),
+				d->name.value);
 	return NULL;
 }
 

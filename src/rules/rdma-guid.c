@@ -13,7 +13,7 @@ static bool counts(const struct rdma_device *d)
 	return str_is(d->driver, "mlx5_core") || str_is(d->driver, "mlx4_core");
 }
 
-/* An idle virtual function has no identity until it is given to somebody. */
+/* An idle virtual function has no identity until it is given to a guest. */
 static const struct rdma_port *active_port(const struct rdma_device *d)
 {
 	for_each(p, &d->ports)

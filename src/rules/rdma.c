@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
@@ -77,8 +78,8 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 				     : text_printf(ctx, "Load %s, and have it loaded at boot.",
 						   module),
 		     .command = node_module(ctx->node, module)
-					? text_printf(ctx, "dmesg | grep %s", module)
-					: text_printf(ctx, "modprobe %s", module),
+					? command_printf(ctx->arena, "dmesg | grep %s", module)
+					: command_printf(ctx->arena, "modprobe %s", module),
 		     .evidence = { "rdma.devices",
 				   fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver"),
 				   "modules.loaded" });

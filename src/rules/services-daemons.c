@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/kind.h"
 #include "query/service-cause.h"
@@ -94,7 +95,7 @@ static const char *default_remedy(struct rule_context *ctx, const struct service
 {
 	return text_printf(
 		ctx, "Read journalctl -b -u %s and correct the cause before you start it again.",
-		s->unit.value);
+		command_name(s->unit.value, "UNIT"));
 }
 
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
@@ -227,7 +228,8 @@ static const struct rule services_daemons_rules[] = {
 		.sources =
 			"systemd.exec(5) of systemd 252: Process Exit Codes\nsystemd.service(5); ld.so(8)\n"
 			"org.freedesktop.systemd1(5)\n"
-			"github.com/siderolabs/extensions issue 1073",
+			"github.com/siderolabs/extensions issue 1073\n"
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): Getting Started",
 	},
 };
 

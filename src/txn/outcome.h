@@ -18,6 +18,7 @@ enum repair_result {
 extern const char *const repair_result_words[];
 
 struct outcome {
+	struct arena *arena;	 /* of the run */
 	const struct plan *plan; /* NULL: an undo */
 	const struct txn_outcome *txn;
 	enum repair_result *results; /* of each repair of the plan */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-initramfs.c - the image of one kernel. The generator is called itself, with a side file to
- * write to, and not update-initramfs, which does nothing and ends well when its configuration says
- * no, when /boot is read-only and inside a package's maintainer script (initramfs-tools 0.142,
- * update-initramfs), and not with dracut's default output, which it overwrites in place and deletes
- * when there is no room (dracut 059, dracut.sh, "Creation of $outfile failed").
+ * txn-initramfs.c - the image of one kernel. The generator is called directly, with a side file as
+ * its output. update-initramfs does nothing and exits 0 when its configuration says no, when /boot is
+ * read-only, and inside a package's maintainer script (initramfs-tools 0.142, update-initramfs). dracut
+ * overwrites its default output in place, and deletes it when there is no room (dracut 059, dracut.sh,
+ * "Creation of $outfile failed").
  *
  * The old image is kept whole for an undo, not only its hash: a rebuilt one is never the same byte
  * by byte, and a node whose packages changed since might not even give one that boots.

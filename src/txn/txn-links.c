@@ -5,6 +5,7 @@
  * administrator made, and enable makes again only those that the unit's [Install] section names; so
  * the links are made and removed here, and put back one by one (systemd.unit(5), systemctl(1)).
  */
+#include "base/command.h"
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@
 static int by_hand(struct txn *t, const struct txn_step *step, const char *why)
 {
 	return txn_fail(t, -EPERM, "%s: %s; run systemctl %s %s by hand", step->subject, why,
-			step->kind == PLAN_UNIT_ENABLE ? "enable" : "disable", step->subject);
+			step->kind == PLAN_UNIT_ENABLE ? "enable" : "disable",
+			command_name(step->subject, "UNIT"));
 }
 
 /* ---- the unit's file ---- */
@@ -59,7 +61,7 @@ static int read_unit_file(struct txn *t, const struct txn_step *step, const char
 		return strcmp(target, "/dev/null") == 0
 			       ? txn_fail(t, -EPERM,
 					  "%s is masked; if it should run: systemctl unmask %s",
-					  step->subject, step->subject)
+					  step->subject, command_name(step->subject, "UNIT"))
 			       : by_hand(t, step, "its unit file is a symbolic link");
 	rc = host_read(t->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc)

@@ -2,9 +2,8 @@
 /*
  * txn-private.h - between the parts of a transaction; for these files only.
  *
- * Everything that taking back needs is found out and written down before the first change, so that
- * struct txn is the same whether it was made from a plan a moment ago or read from the state folder
- * of a process that is no more.
+ * Everything that undo needs is determined and written before the first change. So struct txn is the
+ * same, whether it was made from a plan or read from the state folder of a process that ended.
  */
 #ifndef TXN_PRIVATE_H
 #define TXN_PRIVATE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-steps.c - which step is done how, and what all of them share. */
+#include "base/command.h"
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -74,31 +75,39 @@ int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 	return 0;
 }
 
-/* What a person would run. */
-static const char *by_hand(struct txn *t, const struct txn_step *step)
+static const char *command_of(struct txn *t, const struct txn_step *step)
 {
 	const char *subject = step->subject;
 
 	switch (step->kind) {
 	case PLAN_INITRAMFS:
 		if (strcmp(step->tool, "initramfs-tools") == 0)
-			return arena_printf(t->arena, "update-initramfs -u -k %s", subject);
+			return command_printf(t->arena, "update-initramfs -u -k %s", subject);
 		if (strcmp(step->tool, "dracut") == 0)
-			return arena_printf(t->arena, "dracut --force %s %s", step->path, subject);
-		return arena_printf(t->arena, "mkinitcpio -k %s -g %s", subject, step->path);
+			return command_printf(t->arena, "dracut --force %s %s", step->path,
+					      subject);
+		return command_printf(t->arena, "mkinitcpio -k %s -g %s", subject, step->path);
 	case PLAN_BOOT_LOADER:
-		return arena_printf(t->arena, "%s -o %s", step->tool, step->path);
+		return command_printf(t->arena, "%s -o %s", step->tool, step->path);
 	case PLAN_DAEMON_RELOAD:
 		return "systemctl daemon-reload";
 	case PLAN_UNIT_START:
-		return arena_printf(t->arena, "systemctl start %s", subject);
+		return command_printf(t->arena, "systemctl start %s", subject);
 	case PLAN_UNIT_STOP:
-		return arena_printf(t->arena, "systemctl stop %s", subject);
+		return command_printf(t->arena, "systemctl stop %s", subject);
 	case PLAN_DEPMOD:
-		return arena_printf(t->arena, "depmod -a %s", subject);
+		return command_printf(t->arena, "depmod -a %s", subject);
 	default:
-		return step_title(t->arena, step);
+		return NULL;
 	}
+}
+
+/* What a person would run. */
+static const char *by_hand(struct txn *t, const struct txn_step *step)
+{
+	const char *command = command_of(t, step);
+
+	return command ? command : step_title(t->arena, step);
 }
 
 /* Why a step is not done although nothing is wrong with it. */

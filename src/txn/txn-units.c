@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-units.c - systemd's units: enabled and disabled by links, which are files of the transaction;
  * all else asks the running manager through systemctl(1). */
+#include "base/command.h"
 #include "txn/txn-private.h"
 
 #include <errno.h>
@@ -143,7 +144,7 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 			arena_printf(t->arena,
 				     "left running, because jobs can be using it; to stop it: "
 				     "systemctl stop %s",
-				     step->subject));
+				     command_name(step->subject, "UNIT")));
 }
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)

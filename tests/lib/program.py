@@ -45,7 +45,7 @@ def binary():
 def environment(**more):
     """Nothing of the caller's: what the program prints must not depend on it."""
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
-    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE"):
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "NVNODECHECK_COVERAGE"):
         if name in os.environ:
             env[name] = os.environ[name]
     env.update(more)

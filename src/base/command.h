@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * command.h - commands that people paste into a root shell. A word of a node, a file or a caller may
+ * hold anything: it becomes part of a command here, and nowhere else.
+ */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+/* Does every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, wherever it stands? Letters, digits and
+ * _+=:,./@- only, and no dash in front, which would make it an option. */
+bool command_is_plain(const char *text);
+
+/* A command of which FORMAT is ours and each %s, the only conversion, is a word of somebody else. NULL where one of them
+ * is NULL or not plain: no command is better than a wrong one. */
+const char *command_printf(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Two commands, one after the other. NULL without FIRST; THEN may be NULL. */
+const char *command_join(struct arena *arena, const char *first, const char *then);
+
+/* For a command within a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or not plain. */
+const char *command_name(const char *text, const char *placeholder);
+
+/* Can TEXT stand between single quotes of a shell, and there between double quotes of a file that a shell or
+ * modprobe reads? */
+bool command_can_quote(const char *text);
+
+/* Any TEXT as one word of a shell, in single quotes where it needs them: for the arguments of this program, which takes
+ * what follows an option as its value. */
+const char *command_quote(struct arena *arena, const char *text);
+
+#endif
