@@ -12,6 +12,7 @@ from lib.tree import Stage
 NODES = ("hgx-h100-ib", "hgx-h200-roce", "h20-roce-deepep", "debian-nvidia-current",
          "rhel9-proprietary-dracut", "old-nv-peer-mem")
 MACHINE = ("/proc", "/sys", "/dev", "/run")
+MACHINE_FILE = os.path.join(program.TOP, "nodes", "h200-x8.capture")
 PEER = "driver/peer-mapping-override"
 OPTION = """file /etc/modprobe.d/zz-gpu.conf
 	options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"
@@ -180,7 +181,7 @@ def test_hardware_that_is_none(image, tmp_path, text, why):
     assert result.status in (2, 4) and why in result.err
 
 
-@pytest.mark.parametrize("option", [("--kernel", "6.1"), ("--hardware", "x.json")])
+@pytest.mark.parametrize("option", [("--kernel", "6.1"), ("--hardware", MACHINE_FILE)])
 def test_options_that_need_an_image(option, node_tree):
     result = program.run("doctor", *option)
     assert result.status == 2 and "needs the --root of an image" in result.err

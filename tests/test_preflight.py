@@ -6,7 +6,6 @@ import os
 import re
 import resource
 import shutil
-import shutil
 import signal
 import struct
 import subprocess
@@ -402,6 +401,11 @@ def with_log(inject, *more, user=False):
     return result, time.monotonic() - started
 
 
+def timed_out(result):
+    return [f["subject"] for f in result.json()["findings"]
+            if f["rule"] == "node/probe-timed-out" and f["verdict"] == "fail"]
+
+
 @pytest.mark.parametrize("user", (False, True), ids=("root", "user"))
 def test_log_that_may_not_be_read(user):
     """dmesg_restrict, without CAP_SYSLOG: check_syslog_permissions() of the kernel says EPERM."""
@@ -413,22 +417,21 @@ def test_log_that_may_not_be_read(user):
 
 @pytest.mark.parametrize("user", (False, True), ids=("root", "user"))
 def test_log_that_does_not_come(user):
-    """It costs its own deadline, and no other fact."""
-    result, spent = with_log("delay_enter=%d" % (10 * 10 ** 6), user=user)
+    """It is given up, and costs no other fact. strace ends with the last of its processes."""
+    result, spent = with_log("delay_enter=%d" % (4 * 10 ** 6), user=user)
     assert result.status in (0, 1, 3), str(result)
     assert LOG_DEADLINE_S <= spent < 3 * LOG_DEADLINE_S, spent
-    timed_out = [f for f in result.json()["findings"] if f["rule"] == "node/probe-timed-out"]
-    assert [f["subject"] for f in timed_out] == ["log"], str(result)
+    assert timed_out(result) == ["log"], str(result)
 
 
 def test_log_that_comes_late():
     """Later than the one that waits for it has patience, which then reads for itself."""
     result, spent = with_log("delay_enter=%d" % (3 * 10 ** 5))
     assert spent < LOG_DEADLINE_S
-    assert "node/probe-timed-out" not in result.out
+    assert not timed_out(result)
 
 
 def test_without_rights():
     result = program.run("preflight", "--json", user=True)
     assert result.status in (0, 1, 3), str(result)
-    assert "node/probe-timed-out" not in result.out
+    assert not timed_out(result)

@@ -12,7 +12,7 @@
 #include "cli/cmd.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
-#include "fleet/table.h"
+#include "render/fleet-table.h"
 #include "render/render.h"
 
 struct task {

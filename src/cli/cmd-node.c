@@ -191,17 +191,6 @@ static enum exit_status open_host(struct source *source)
 
 /* ---- images ---- */
 
-static enum exit_status check_kernel(struct source *source, const char *kernel)
-{
-	struct host_stat stat;
-
-	if (*kernel && *kernel != '.' && !strchr(kernel, '/') &&
-	    host_stat(source->host, &stat, "/lib/modules/%s", kernel) == 0)
-		return EXIT_WELL;
-	complain("--kernel %s: the image has no /lib/modules/%s", kernel, kernel);
-	return EXIT_USAGE;
-}
-
 static enum exit_status read_hardware(struct source *source, const struct options *options)
 {
 	struct options one = *options;
@@ -219,21 +208,23 @@ static enum exit_status read_hardware(struct source *source, const struct option
 	return EXIT_USAGE;
 }
 
-static enum exit_status open_image(struct source *source, const struct options *options)
+/* After it was observed: reading a tree is the child's. */
+static enum exit_status check_image(const struct source *source, const char *kernel)
 {
-	enum exit_status status = EXIT_WELL;
+	const struct os_facts *os = &source->node->os;
 
-	if (!options->kernel && !options->hardware)
+	if (!kernel && !source->hardware)
 		return EXIT_WELL;
-	if (!host_is_image(source->host)) {
-		complain("--%s is for images: %s has a running system's /proc or /sys, or no "
+	if (!is_known(os->next_boot)) {
+		complain("--%s is for images: the root has a running system's /proc or /sys, or no "
 			 "/etc/os-release",
-			 options->kernel ? "kernel" : "hardware", options->root);
+			 kernel ? "kernel" : "hardware");
 		return EXIT_USAGE;
 	}
-	if (options->kernel)
-		status = check_kernel(source, options->kernel);
-	return status || !options->hardware ? status : read_hardware(source, options);
+	if (!kernel || str_is(os->kernel, kernel))
+		return EXIT_WELL;
+	complain("--kernel %s: the image has no /lib/modules/%s", kernel, kernel);
+	return EXIT_USAGE;
 }
 
 enum exit_status source_open(struct source *source, const struct options *options)
@@ -246,7 +237,7 @@ enum exit_status source_open(struct source *source, const struct options *option
 		status = open_root(options, &source->own_root, &source->root);
 	if (!status)
 		status = open_host(source);
-	return status ? status : open_image(source, options);
+	return status || !options->hardware ? status : read_hardware(source, options);
 }
 
 enum exit_status source_reopen(struct source *source, const struct source *again)
@@ -272,7 +263,7 @@ static enum exit_status observe(struct source *source, const struct observation 
 	rc = node_observe(source->host, source->arena, source->node, how);
 	fact_close_holes(&node_desc, source->node);
 	if (rc == 0)
-		return EXIT_WELL;
+		return check_image(source, how->kernel);
 	complain("cannot start a process for the probes: %s", strerror(-rc));
 	return EXIT_CANNOT;
 }

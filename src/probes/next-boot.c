@@ -52,6 +52,10 @@ static void choose_kernel(struct probe_context *ctx)
 	const struct fact_str *next = &ctx->node->boot.next_kernel;
 	const char *kernel = ctx->how->kernel, *from = "option";
 
+	/* One that is not there is refused by who asked. */
+	if (kernel &&
+	    (!*kernel || *kernel == '.' || strchr(kernel, '/') || !is_kernel(ctx, kernel)))
+		kernel = NULL;
 	if (!kernel && is_known(*next)) {
 		from = "boot-loader";
 	} else if (!kernel) {

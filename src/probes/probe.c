@@ -37,10 +37,14 @@ struct watch {
 	const char *probe;
 	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
 	_Atomic uint64_t started_us; /* that step */
+	bool image;		     /* host_is_image() */
 };
 
 /* The step that struct observation adds; it fills no section. */
 static const struct probe configuration = { .name = "configuration" };
+
+/* Whether it is an image decides what else is to be done. A tree may hang at this too. */
+static const struct probe kind_of_tree = { .name = "image" };
 
 struct run {
 	struct probe_context ctx;
@@ -51,7 +55,6 @@ struct run {
 	size_t count;
 	size_t last;	 /* where the child that runs is to end: another goes on from there */
 	uint64_t end_us; /* of all; 0: no such limit */
-	bool image;	 /* host_is_image() */
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -134,6 +137,8 @@ static void run_probe(struct run *run, const struct probe *probe)
 	run->watch->trace[0] = '\0';
 	if (probe == &configuration)
 		run->how->first(run->how->user);
+	else if (probe == &kind_of_tree)
+		run->watch->image = host_is_image(run->ctx.host);
 	else if (run->ctx.brief)
 		probe->brief(&run->ctx);
 	else
@@ -182,7 +187,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 		watch->started_us = start;
 		watch->current = i;
 		run_probe(run, run->steps[i]);
-		if (run->steps[i] != &configuration)
+		if (run->steps[i] != &configuration && run->steps[i] != &kind_of_tree)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 		watch->current = i + 1;
 	}
@@ -387,7 +392,7 @@ static void choose_image_steps(struct run *run)
 
 static bool is_left_out(const struct run *run, const struct probe *probe)
 {
-	if (!run->image)
+	if (!run->watch->image)
 		return probe->image_only;
 	return probe->image_order || probe->is_hardware || probe->is_running;
 }
@@ -399,12 +404,26 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
-	if (run->image)
+	if (run->watch->image)
 		choose_image_steps(run);
 	for (int phase = 0; phase <= PHASE_LAST; phase++)
 		for (size_t i = 0; i < count; i++)
 			if (phase_of(run, probes[i]) == phase && !is_left_out(run, probes[i]))
 				run->steps[run->count++] = probes[i];
+}
+
+static int find_kind(struct run *run)
+{
+	int rc = 0;
+
+	if (host_kind(run->ctx.host) == HOST_CAPTURE)
+		run->watch->image = host_is_image(run->ctx.host);
+	if (host_kind(run->ctx.host) != HOST_TREE)
+		return 0;
+	run->steps[run->count++] = &kind_of_tree;
+	rc = observe_in_children(run);
+	run->count = 0;
+	return rc;
 }
 
 int node_observe(struct host *host, struct arena *arena, struct node *node,
@@ -421,20 +440,21 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 		.how = how,
 		.parent = getpid(),
 		.watch = arena_alloc(arena, sizeof(struct watch)),
-		.image = !how->brief && host_is_image(host),
 		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
 	int rc = 0;
 
-	choose_steps(&run);
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
 	host_leave_trace(host, run.watch->trace);
+	if (!how->brief)
+		rc = find_kind(&run);
+	choose_steps(&run);
 	/* A capture is one file that has been read: nothing in it can hang. */
-	if (host_kind(host) != HOST_CAPTURE)
-		rc = observe_in_children(&run);
-	else
+	if (host_kind(host) == HOST_CAPTURE)
 		observe_here(&run);
+	else if (rc == 0)
+		rc = observe_in_children(&run);
 	host_on_gap(host, NULL, NULL);
 	host_leave_trace(host, NULL);
 	return rc;

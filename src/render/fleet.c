@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "fleet/node-names.h"
-#include "fleet/table.h"
+#include "render/fleet-table.h"
 #include "render/render.h"
 #include "render/table-page.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table.h - the problems of many nodes: for each rule and severity the nodes that have it. */
+/* fleet-table.h - the problems of many nodes: for each rule and severity the nodes that have it. */
 #ifndef FLEET_TABLE_H
 #define FLEET_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "fleet/table.h"
+#include "render/fleet-table.h"
 
 #include <stdlib.h>
 #include <string.h>
