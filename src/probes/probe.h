@@ -47,7 +47,7 @@ struct probe {
 	 * probes read that kernel's files. */
 	unsigned int image_order;
 	bool image_only; /* and only of an image */
-	/* What it reads is the machine, or what runs on it, not its files: not asked of an image. A machine's section is
+	/* What it reads is the machine, or its processes, not its files: not asked of an image. A machine's section is
 	 * that of struct observation's hardware. */
 	bool is_hardware;
 	bool is_running;

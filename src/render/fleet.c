@@ -34,7 +34,7 @@ static void put_heading(const struct table *t)
 
 /* ---- text ---- */
 
-/* A file's name is its sender's. Ranges stand in one line, for clush -w and scontrol. */
+/* A file's name is its sender's. Ranges take one line, for clush -w and scontrol. */
 #define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
 
 static void put_set(const char *mark, const char *text, const struct node_set *nodes,

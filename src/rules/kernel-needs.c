@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel-needs.c - whether the running kernel was built for what is there (rule kernel/lacks-config). */
+/* kernel-needs.c - whether the running kernel was built for the devices and programs of the node (rule kernel/lacks-config). */
 #include <string.h>
 
 #include "evaluate/skip.h"
