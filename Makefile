@@ -15,6 +15,7 @@
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
+#   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the verbs that look
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
@@ -88,16 +89,16 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/nvreg.inc \
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/nvreg.inc \
 	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
-	 $(B)/known-bad.inc $(B)/known-bad-summary.inc
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
 .PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
-	check-integration check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
+	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
@@ -173,6 +174,10 @@ $(B)/cuda.inc: data/cuda.tsv data/cuda.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/cuda.awk data/cuda.tsv > $@
 
+$(B)/kernel-needs.inc: data/kernel-needs.tsv data/kernel-needs.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/kernel-needs.awk data/kernel-needs.tsv > $@
+
 $(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
@@ -183,6 +188,10 @@ $(B)/known-bad.inc: data/known-bad.tsv data/known-bad.awk
 $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+
+$(B)/messages.inc: data/messages.tsv data/messages.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/messages.awk data/messages.tsv > $@.new && mv $@.new $@
 
 $(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
@@ -215,10 +224,12 @@ $(B)/fixes/plan.o: $(B)/fixes.inc
 $(B)/provers/prove.o: $(B)/provers.inc
 $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
+$(B)/query/kernel-needs.o: $(B)/kernel-needs.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
+$(B)/why/message.o: $(B)/messages.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
@@ -318,7 +329,13 @@ check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
 check-integration: all
-	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_*.py
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
+		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))
+
+# The image is made once, in ten minutes.
+check-image: export NVNODECHECK_IMAGE ?= $(CURDIR)/build/image
+check-image: all
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs tests/integration/check_image.py
 
 # The pictures of README.md, made by the program of nodes that are described in tests/nodes. The page needs chromium.
 pictures: all

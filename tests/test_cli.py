@@ -462,19 +462,19 @@ def test_compressed_files(program_of, ending, healthy, tmp_path):
     """As people send them; two streams behind each other are one text."""
     file = tmp_path / "node.capture"
     assert run("capture", "--no-redact", "--root", healthy, "-o", file).status == 0
-    wanted = run("doctor", file)
+    wanted = run("doctor", "-v", file)
     assert wanted.status == 0
     half = file.stat().st_size // 2
     for name, parts in (("whole", [file.read_bytes()]), ("two", [file.read_bytes()[:half], file.read_bytes()[half:]])):
         packed = tmp_path / (name + ".capture" + ending)
         packed.write_bytes(b"".join(subprocess.run([program_of, "-c"], input=part, stdout=subprocess.PIPE,
                                                    check=True).stdout for part in parts))
-        assert run("doctor", packed).out == wanted.out
+        assert run("doctor", "-v", packed).out == wanted.out
         assert run("topo", "--from", packed).out == run("topo", "--from", file).out
     fleet = tmp_path / "fleet"
     fleet.mkdir()
     packed.rename(fleet / ("node-7.capture" + ending))
-    assert run("doctor", fleet).out.startswith("node-7: ")
+    assert run("doctor", "-v", fleet).out.startswith("node-7: ")
 
 
 @pytest.mark.parametrize("program_of", ["gzip", "xz", "zstd"])

@@ -66,6 +66,12 @@ class Node:
         for name in (NODE, "hgx-h100-ib"):
             with open(os.path.join(folder, "facts", name + ".json"), "w", encoding="utf-8") as file:
                 file.write(node_facts(name))
+        self.image = os.path.join(folder, "image")
+        image = node.copy_of(node.tree_of(NODE))
+        for name in ("/proc", "/sys", "/dev", "/run"):
+            if image.has(name):
+                image.remove(name)
+        tree.Stage(self.image).put(image)
         self.script("sudo", 'exec "$@"')
         takes_root = [v for v in cli.verbs() if any(o.name == "root" for o in cli.options(v))]
         self.script("nvnodecheck", '''more=
@@ -86,7 +92,7 @@ exec %s "$@" $more''' % (self.tree, " ".join(takes_root), self.tree, program.bin
         for name in WRITTEN:
             command = command.replace(name, self.tree + name)
         command = command.replace("--root /host", "--root " + self.tree)
-        command = command.replace("--root /mnt/image", "--root " + self.tree)
+        command = command.replace("--root /mnt/image", "--root " + self.image)
         command = command.replace("build/nvnodecheck", "nvnodecheck").replace("FILE", "node.capture")
         env = program.environment(PATH=os.path.join(self.folder, "bin") + ":" + os.environ["PATH"])
         process = subprocess.run(["sh", "-c", command], cwd=self.folder, env=env, timeout=120,

@@ -385,6 +385,8 @@ def test_nouveau(make):
     assert plan.lines(OWN) == ["blacklist nouveau", "install nouveau /bin/false",
                                'options nouveau modeset="0"']
     assert plan.step("initramfs")["must_hold"] == ["nouveau modeset=0", "blacklist nouveau"]
+    # The plan blocks nouveau: that it does not load is meant.
+    assert "will fail" not in plan.repair("modules/nouveau-loaded")["cost"]
     assert "repair that first" in plan.refused("driver/loaded")
     plan = make("workstation-nouveau", "driver none\npci rtx3070 driver=nouveau\n")
     assert plan.empty() and "no NVIDIA driver is installed" in plan.refused("modules/nouveau-loaded")

@@ -4,7 +4,9 @@ import json
 import os
 import re
 import resource
+import shutil
 import stat
+import subprocess
 
 import pytest
 
@@ -138,8 +140,112 @@ def test_doctor_over_many(fleet):
     assert lines[-1]["nodes"] == 20 and lines[-1]["fail"] >= 1
     one = program.run("doctor", "--json", "--from", folder / "node07.json").json()
     assert lines[7] == one
-    text = program.run("doctor", "--from", folder)
+    text = program.run("doctor", "--from", folder, "-v")
     assert "node07: fail: driver/loaded" in text.out, str(text)
+
+
+# ---- the table ----
+
+def names_fleet(tmp_path, node_tree, names, broken):
+    """Files of these NAMES, all alike but that of BROKEN no driver is loaded."""
+    well = program.run("facts", "--root", node_tree("hgx-h100-ib")).out
+    ill = json.loads(well)
+    ill["driver"].update(loaded=False, version=None, banner=None)
+    for name in names:
+        (tmp_path / (name + ".json")).write_text(json.dumps(ill) if name in broken else well)
+    return tmp_path
+
+
+def row(document, rule):
+    (found,) = [p for p in document["problems"] if p["rule"] == rule]
+    return found
+
+
+def test_the_table_is_worst_first_and_names_ranges(tmp_path, node_tree):
+    names = ["gpu%03d" % i for i in range(1, 21)]
+    broken = names[2:9] + ["gpu015"]
+    folder = names_fleet(tmp_path, node_tree, names, broken)
+    lines = program.run("doctor", "--json", "--from", folder).out.splitlines()
+    document = json.loads(lines[-1])
+    check("summary", document)
+    assert row(document, "driver/loaded")["nodes"] == "gpu[003-009,015]"
+    assert row(document, "driver/loaded")["count"] == 8
+    order = ["info", "warn", "err", "crit"]
+    ranks = [(p["pending"], -order.index(p["severity"]), -p["count"]) for p in document["problems"]]
+    assert ranks == sorted(ranks)
+    text = program.run("doctor", "--from", folder).out
+    assert text.splitlines()[0] == "%d of 20 nodes have problems" % max(
+        p["count"] for p in document["problems"])
+    for problem in document["problems"]:
+        assert "%6d  %s: %s\n             %s\n" % (problem["count"], problem["rule"], problem["title"],
+                                                  problem["nodes"]) in text
+    page = program.run("doctor", "--format", "html", "--from", folder).out
+    for problem in document["problems"]:
+        assert '<td class="v">%s</td>' % problem["nodes"] in page
+    assert not re.search(r"(src|href)=|https?:", page)
+
+
+# Names, and how they are written. Each is read back by real programs below.
+RANGES = [
+    (["gpu1", "gpu2", "gpu3"], "gpu[1-3]"),
+    (["gpu9", "gpu10", "gpu11"], "gpu[9-11]"),
+    (["gpu008", "gpu009", "gpu010", "gpu070"], "gpu[008-010,070]"),
+    (["gpu1", "gpu01", "gpu2", "gpu02"], "gpu[1,01,2,02]"),
+    (["gpu098", "gpu099", "gpu100", "gpu101"], "gpu[098-101]"),
+    (["gpu999", "gpu1000"], "gpu[999-1000]"),
+    (["gpu07"], "gpu07"),
+    (["login", "gpu1", "gpu2", "cpu7", "cpu8", "cpu10"], "cpu[7-8,10],gpu[1-2],login"),
+    (["r1n1", "r1n2", "r2n1", "r2n3"], "r1n[1-2],r2n[1,3]"),
+    (["gpu1-ib", "gpu2-ib"], "gpu[1-2]-ib"),
+    (["n%d" % (10 ** 20 + 1), "n%d" % (10 ** 20 + 2)], "n%d,n%d" % (10 ** 20 + 1, 10 ** 20 + 2)),
+]
+
+
+@pytest.fixture(params=RANGES, ids=lambda r: r[1])
+def folded(request, tmp_path):
+    names, written = request.param
+    for name in names:
+        (tmp_path / (name + ".json")).write_text("{")
+    document = json.loads(program.run("doctor", "--json", "--from", tmp_path).out.splitlines()[-1])
+    assert document["unreadable"] == len(names)
+    return names, written, document["unreadable_nodes"]
+
+
+def test_ranges(folded):
+    names, written, found = folded
+    assert found == written
+
+
+@pytest.mark.parametrize("command", [["scontrol", "show", "hostnames"], ["nodeset", "-e", "-S", "\n"]],
+                         ids=["slurm", "clustershell"])
+def test_ranges_are_read_back(folded, command, tmp_path):
+    if not shutil.which(command[0]):
+        pytest.skip("no " + command[0])
+    names, _, found = folded
+    if command[0] == "scontrol" and re.search(r"\]-|\d{20}", found):
+        pytest.skip("Slurm reads neither a suffix nor a number of more than 64 bits")
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("ClusterName=c\nSlurmctldHost=localhost\n")
+    read = subprocess.run(command + [found], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env=dict(os.environ, SLURM_CONF=str(conf)))
+    assert sorted(read.stdout.decode().split()) == sorted(names), read
+
+
+def test_a_name_is_its_senders(tmp_path):
+    (tmp_path / "\x1b[31mred.json").write_text("{")
+    (tmp_path / "<b>.json").write_text("{")
+    text = program.run("doctor", "--from", tmp_path)
+    assert "\x1b" not in text.out + text.err
+    page = program.run("doctor", "--format", "html", "--from", tmp_path).out
+    assert "<b>" not in page and "&lt;b&gt;" in page
+
+
+def test_one_name_twice(tmp_path, node_tree):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "gpu1.json").write_text("{")
+    document = json.loads(program.run("doctor", "--json", "--from", tmp_path / "a", tmp_path / "b").out)
+    assert (document["unreadable"], document["unreadable_nodes"]) == (2, "gpu1")
 
 
 def test_file_that_cannot_be_read_is_counted(fleet, tmp_path):
@@ -363,10 +469,11 @@ def test_facts_go_into_a_file(node_tree, tmp_path):
 
 def test_a_line_a_node_gives_the_reason_of_its_verdict(tmp_path):
     """Of a virtual machine that is for information, and of what could not be read, the second counts."""
-    result = program.run("doctor", "--from", os.path.join(program.TOP, "nodes", "h200-x8.capture"),
+    result = program.run("doctor", "-v", "--from", os.path.join(program.TOP, "nodes", "h200-x8.capture"),
                          tmp_path / "none.json", "--profile", "base")
     assert re.match("h200-x8: unknown: /boot: ", result.out), str(result)
-    assert "\n1 node: 0 pass, 0 fail, 0 pending, 1 unknown; 1 file could not be read" in result.out
+    assert "\n0 of 1 node has problems; 1 file could not be read\n" in result.out
+    assert "could not run\n             h200-x8\n" in result.out
 
 
 def test_formats_of_reports_are_not_of_other_verbs():

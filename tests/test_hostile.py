@@ -222,6 +222,12 @@ def check_expect(raw):
     assert not [k for k in config["expect"] if k.startswith("forged")]
 
 
+# Whose messages name many rules.
+LOG = """NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory
+NCCL INFO NET/IB : No device found.
+NCCL WARN NET/IB : Got completion from peer 192.0.2.1<1> with status=12 opcode=0 len=0 vendor err 129 (Send)
+NCCL INFO NET/IB : Using [0]mlx5_77:1/IB [RO]; OOB eth0:192.0.2.1<0>
+NCCL version 2.7.8+cuda10.2"""
 FORMATS = {
     "doctor": (["doctor"], check_text),
     "colour": (["doctor", "--verbose", "--color", "always"], check_text),
@@ -240,6 +246,8 @@ FORMATS = {
     "expect": (["expect"], check_expect),
     "expect-json": (["expect", "--json"], check_json),
     "facts": (["facts"], check_json),
+    "why": (["why", "--color", "always", "--text", LOG], check_text),
+    "why-json": (["why", "--json", "--text", LOG], check_json),
     "fix": (["fix", "--all", "--color", "always"], check_text),
     "fix-json": (["fix", "--all", "--json"], check_json),
 }

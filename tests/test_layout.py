@@ -17,13 +17,14 @@ MAY_INCLUDE = {
     "host": "base facts parse query",
     "evaluate": "base facts parse query",
     "rules": "base facts parse query evaluate",
+    "why": "base facts query evaluate",
     "probes": "base facts parse query host",
     "txn": "base facts parse host probes evaluate",
     "fixes": "base facts parse query host probes evaluate txn",
     "provers": "base facts query probes",
     "fleet": "base facts",
-    "render": "base facts query evaluate fleet fixes txn",
-    "cli": "base facts query host evaluate probes fixes txn provers fleet render",
+    "render": "base facts query evaluate why fleet fixes txn",
+    "cli": "base facts query host evaluate why probes fixes txn provers fleet render",
     "main.c": "base cli render",
 }
 

@@ -16,6 +16,7 @@ MACHINE = os.uname().machine
 LOADER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}.get(MACHINE)
 UNIT = "nvidia-persistenced.service"
 PROGRAM = "/opt/daemon/bin/daemon"
+PLUGIN = "/usr/lib/libnccl-net.so"
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("gcc") or not LOADER or not os.path.exists(LOADER),
@@ -46,14 +47,14 @@ class Root:
         with open(self.of(path), "w", encoding="ascii") as file:
             file.write(text)
 
-    def build(self, path, *needs, options=()):
+    def build(self, path, *needs, options=(), code="int x;"):
         """A program, or where the path says so a library, that needs those: (path of the library when it is linked)."""
         library = ".so" in os.path.basename(path)
         os.makedirs(os.path.dirname(self.of(path)), exist_ok=True)
         kind = ["-shared", "-fPIC", "-Wl,-soname," + os.path.basename(path)] if library else []
         subprocess.run(["gcc", "-x", "c", "-", "-o", self.of(path), "-Wl,--no-as-needed",
                         "-Wl,--allow-shlib-undefined", *kind, *options, "-x", "none", *map(self.of, needs)],
-                       input=b"int x;" if library else b"int main(void) { return 0; }", check=True)
+                       input=code.encode() if library else b"int main(void) { return 0; }", check=True)
 
     def remove(self, path):
         os.unlink(self.of(path))
@@ -61,6 +62,17 @@ class Root:
     def move(self, path, to):
         os.makedirs(os.path.dirname(self.of(to)), exist_ok=True)
         os.rename(self.of(path), self.of(to))
+
+    def versions(self):
+        """What the dynamic loader says of a version that is missing."""
+        done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": "1"},
+                              capture_output=True, text=True, preexec_fn=lambda: os.chroot(self.path))
+        return sorted(set(re.findall(r"(\S+): version `(\S+)' not found \(required by (\S+)\)", done.stdout + done.stderr)))
+
+    def our_versions(self):
+        result = program.run("facts", "libraries.opened[%s].missing_versions" % PLUGIN, "--root", self.path)
+        assert result.status == 0, str(result)
+        return sorted((v["library"], v["version"], v["needed_by"]) for v in json.loads(result.out))
 
     def real(self):
         done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
@@ -178,3 +190,71 @@ def test_the_oracle_tells_them_apart(tmp_path):
             lacking.add(make.__name__)
     assert lacking == {"nowhere", "of_a_library", "runpath_is_for_its_own_object", "rpath_stops_at_runpath",
                        "not_in_the_cache_yet", "gone_since_the_cache"}
+
+
+# ---- symbol versions, of a library that programs open ----
+
+def library(root, path, *versions):
+    """A library that defines them, each with a function of its name."""
+    script = root.of("/versions.map")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("".join("%s { global: f_%s; };\n" % (v, v) for v in versions))
+    root.build(path, options=("-Wl,--version-script," + script,),
+               code="".join("int f_%s(void) { return 0; }\n" % v for v in versions))
+
+
+def plugin(root, needs, code, options=()):
+    root.build(PLUGIN, needs, code=code, options=options)
+    root.build(PROGRAM, PLUGIN)
+
+
+def same_versions(root):
+    library(root, "/usr/lib/libone.so.1", "ONE_1", "ONE_2")
+    plugin(root, "/usr/lib/libone.so.1", "int f_ONE_2(void); int g(void) { return f_ONE_2(); }")
+
+
+def older_library(root):
+    same_versions(root)
+    library(root, "/usr/lib/libone.so.1", "ONE_1")
+
+
+def weak_version(root):
+    """A reference to a weak symbol does not need its version."""
+    library(root, "/usr/lib/libone.so.1", "ONE_1", "ONE_2")
+    plugin(root, "/usr/lib/libone.so.1",
+           "int f_ONE_2(void) __attribute__((weak)); int g(void) { return f_ONE_2 ? f_ONE_2() : 0; }")
+    library(root, "/usr/lib/libone.so.1", "ONE_1")
+
+
+def library_without_versions(root):
+    same_versions(root)
+    root.build("/usr/lib/libone.so.1", code="int f_ONE_2(void) { return 0; }")
+
+
+def older_first(root):
+    """The folder of ld.so.conf comes before the loader's own."""
+    same_versions(root)
+    library(root, "/srv/lib/libone.so.1", "ONE_1")
+    root.write("/etc/ld.so.conf", "/srv/lib\n")
+    subprocess.run(["ldconfig", "-r", root.path], check=True)
+
+
+VERSIONS = (same_versions, older_library, weak_version, library_without_versions, older_first)
+
+
+@pytest.mark.parametrize("make", VERSIONS, ids=lambda make: make.__name__)
+def test_missing_versions(make, tmp_path):
+    root = Root(tmp_path / "root")
+    make(root)
+    assert [v[1:] for v in root.our_versions()] == [v[1:] for v in root.versions()]
+
+
+def test_the_oracle_tells_versions_apart(tmp_path):
+    lacking = set()
+    for make in VERSIONS:
+        root = Root(tmp_path / make.__name__)
+        make(root)
+        if root.versions():
+            lacking.add(make.__name__)
+    assert {"older_library", "older_first"} <= lacking
+    assert not {"same_versions", "library_without_versions"} & lacking

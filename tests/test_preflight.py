@@ -381,3 +381,57 @@ def test_instructions_do_not_creep(node_tree):
                          wrap=["valgrind", "--tool=lackey", "--basic-counts=yes", "--fnname=none"])
     counts = [int(n.replace(",", "")) for n in re.findall(r"guest instrs: +([0-9,]+)", result.err)]
     assert len(counts) == 2 and sum(counts) < INSTRUCTIONS_MAX, str(result)
+
+
+# ---- the kernel's log ----
+
+# preflight looks at this machine: what the system call says is what strace makes of it.
+LOG_DEADLINE_S = 2
+
+
+def with_log(inject, *more, user=False):
+    if not shutil.which("strace"):
+        pytest.skip("no strace")
+    started = time.monotonic()
+    result = program.run("preflight", "--json", *more, user=user,
+                         wrap=["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=syslog",
+                               "-e", "inject=syslog:" + inject])
+    if "ptrace" in result.err or "PTRACE" in result.err:
+        pytest.skip(result.err)
+    return result, time.monotonic() - started
+
+
+def timed_out(result):
+    return [f["subject"] for f in result.json()["findings"]
+            if f["rule"] == "node/probe-timed-out" and f["verdict"] == "fail"]
+
+
+@pytest.mark.parametrize("user", (False, True), ids=("root", "user"))
+def test_log_that_may_not_be_read(user):
+    """dmesg_restrict, without CAP_SYSLOG: check_syslog_permissions() of the kernel says EPERM."""
+    result, spent = with_log("error=EPERM", user=user)
+    assert result.status in (0, 1, 3), str(result)
+    assert spent < LOG_DEADLINE_S
+    result.json()
+
+
+@pytest.mark.parametrize("user", (False, True), ids=("root", "user"))
+def test_log_that_does_not_come(user):
+    """It is given up, and costs no other fact. strace ends with the last of its processes."""
+    result, spent = with_log("delay_enter=%d" % (4 * 10 ** 6), user=user)
+    assert result.status in (0, 1, 3), str(result)
+    assert LOG_DEADLINE_S <= spent < 3 * LOG_DEADLINE_S, spent
+    assert timed_out(result) == ["log"], str(result)
+
+
+def test_log_that_comes_late():
+    """Later than the one that waits for it has patience, which then reads for itself."""
+    result, spent = with_log("delay_enter=%d" % (3 * 10 ** 5))
+    assert spent < LOG_DEADLINE_S
+    assert not timed_out(result)
+
+
+def test_without_rights():
+    result = program.run("preflight", "--json", user=True)
+    assert result.status in (0, 1, 3), str(result)
+    assert not timed_out(result)

@@ -43,7 +43,7 @@ def specification(seed):
 
 def expected(spec):
     """{(kind, name, claim)}"""
-    found = set()
+    found = {("value", "%s=%s" % (spec["kind"], d["name"]), None) for d in spec["devices"]}
     for edits in [spec["containerEdits"]] + [d["containerEdits"] for d in spec["devices"]]:
         for node in edits["deviceNodes"]:
             claim = "%d:%d" % (node["major"], node["minor"]) if "major" in node else None
@@ -78,7 +78,8 @@ def test_cdi_in_every_form(seed, tmp_path):
         assert seen(facts) == expected(spec), name
         assert facts["files"] == [{"path": "/etc/cdi/nvidia.yaml", "format": "cdi", "complete": True}]
         for item in facts["items"]:
-            assert item["name"] in text.splitlines()[item["line"] - 1] or name == "narrow"
+            name_there = item["name"].split("=")[-1] if item["kind"] == "value" else item["name"]
+            assert name_there in text.splitlines()[item["line"] - 1] or name == "narrow"
 
 
 @pytest.mark.parametrize("text", ["kind: nvidia.com/gpu\na: &x {}\nb: *x\n", "kind: [nvidia.com/gpu", "\t- x: y\n- z",

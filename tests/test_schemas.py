@@ -33,7 +33,7 @@ def test_schema_says_what_the_source_says(name, made):
 
 
 @pytest.mark.parametrize("name", ["facts", "report", "rules", "capture", "topo", "expect", "diff",
-                                  "summary", "plan", "undo", "proof"])
+                                  "summary", "plan", "undo", "proof", "why"])
 def test_schema_is_one(name):
     jsonschema.Draft202012Validator.check_schema(schema.load(name))
 

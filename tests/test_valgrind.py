@@ -15,7 +15,8 @@ pytestmark = [
 ]
 NODES = ("rtx4090-stock-smallbar", "hgx-h200-roce", "broken-everything")
 VERBS = (["doctor"], ["doctor", "--json"], ["facts"], ["capture", "-o", "-"], ["fix", "--all"], ["topo"],
-         ["topo", "--format", "svg"], ["expect"], ["preflight"])
+         ["topo", "--format", "svg"], ["expect"], ["preflight"],
+         ["why", "--text", "NCCL INFO Using network Socket"])
 
 
 def memcheck(folder, *args):

@@ -14,7 +14,7 @@
  * _+=:,./@- only, and no dash in front, which would make it an option. */
 bool command_is_plain(const char *text);
 
-/* A command of which FORMAT is ours and each %s, the only conversion, is a word of somebody else. NULL where one of them
+/* A command of which FORMAT is ours and each %s, the only conversion, is a word from outside. NULL where one of them
  * is NULL or not plain: no command is better than a wrong one. */
 const char *command_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -29,6 +29,10 @@
 const struct verb verbs[] = {
 	{ "doctor", VERB_DOCTOR, "[FILE...]", SIZE_MAX, DOCTOR_FORMATS,
 	  "what is wrong with this node, why, and what to do (the default)", cmd_doctor },
+	{ "why", VERB_WHY, "[FILE]", 1, "text, json",
+	  "what a job's log says, and what on this node explains it; FILE may be compressed, - is "
+	  "standard input",
+	  cmd_why },
 	{ "preflight", VERB_PREFLIGHT, "", 0, REPORT_FORMATS,
 	  "the fast check for job prologs: prints nothing when jobs can run", cmd_preflight },
 	{ "fix", VERB_FIX, "[RULE...]", LIST_OPTION_MAX, "text, json",
@@ -67,13 +71,15 @@ const struct verb verbs[] = {
 };
 
 #define JUDGE (VERB_DOCTOR | VERB_PREFLIGHT)
-#define NODE (JUDGE | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
+#define NODE (JUDGE | VERB_WHY | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT | VERB_FIX)
+#define IMAGE (VERB_DOCTOR | VERB_FACTS | VERB_EXPECT | VERB_FIX)
 #define TEXT                                                                            \
 	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_EXPECT | VERB_FIX | \
-	 VERB_UNDO | VERB_PROVE)
-#define NVML (VERB_DOCTOR | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
-#define PAGE \
-	(VERB_DOCTOR | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO | VERB_PROVE)
+	 VERB_UNDO | VERB_PROVE | VERB_WHY)
+#define NVML (VERB_DOCTOR | VERB_WHY | VERB_FACTS | VERB_CAPTURE | VERB_TOPO | VERB_EXPECT)
+#define PAGE                                                                                     \
+	(VERB_DOCTOR | VERB_WHY | VERB_RULES | VERB_EXPLAIN | VERB_TOPO | VERB_FIX | VERB_UNDO | \
+	 VERB_PROVE)
 
 #define AT(kind, member) OPTION_##kind, offsetof(struct options, member)
 
@@ -84,21 +90,30 @@ const struct option_row option_rows[] = {
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
 	  "read a capture or facts file instead of this machine; - is standard input. doctor also "
 	  "takes a folder of them, and several FILEs" },
+	{ "kernel", 0, AT(STRING, kernel), "RELEASE", NULL, IMAGE,
+	  "with the --root of an image: the kernel that it is to boot, in place of the boot loader's choice" },
+	{ "hardware", 0, AT(STRING, hardware), "FILE", NULL, IMAGE,
+	  "with the --root of an image: a facts file or capture of a machine that it is for" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, VERB_DOCTOR,
 	  "also list what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, VERB_DOCTOR,
 	  "also use the results in FILE, written by prove --json; they outrank what the "
 	  "configuration suggests" },
+	{ "text", 0, AT(STRING, text), "TEXT", NULL, VERB_WHY,
+	  "one message, or a few lines of a log, instead of FILE" },
+	{ "host", 0, AT(STRING, host), "NAME", NULL, VERB_WHY,
+	  "the name that this node has in the log" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
 	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
-	  JUDGE | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
+	  JUDGE | VERB_WHY | VERB_RULES | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
 	  TEXT | VERB_PREFLIGHT | VERB_DIFF, "the output format" },
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | VERB_PREFLIGHT | VERB_DIFF,
 	  "the same as --format json" },
-	{ "config", 0, AT(STRING, config), "FILE", NULL, JUDGE | VERB_FIX | VERB_PROVE | VERB_ACK,
+	{ "config", 0, AT(STRING, config), "FILE", NULL,
+	  JUDGE | VERB_WHY | VERB_FIX | VERB_PROVE | VERB_ACK,
 	  "read this file instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
 	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
 	  "run only these rules, separated by commas; shell patterns such as 'pci/*'" },
@@ -151,7 +166,7 @@ const struct option_row option_rows[] = {
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE, "do not use a pager" },
 	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
 	  "print nothing: only the exit status counts" },
-	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR,
+	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, VERB_DOCTOR | VERB_WHY,
 	  "also show full notes, the checks that could not run, passed or do not apply, and the "
 	  "tree of topo" },
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, VERB_DOCTOR,
@@ -469,6 +484,9 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb, "%s needs a %s", o->verb->name, o->verb->args);
 	if (o->root && o->from)
 		return usage_error(o->verb, "--root and --from cannot be used together");
+	if ((o->kernel || o->hardware) && !o->root)
+		return usage_error(o->verb, "--%s needs the --root of an image",
+				   o->kernel ? "kernel" : "hardware");
 	if (o->nvml && (o->root || o->from || (o->verb->bit == VERB_DOCTOR && o->args_count)))
 		return usage_error(o->verb,
 				   "--nvml asks the driver of this machine; it cannot be used "
@@ -486,6 +504,12 @@ static int check_use(const struct options *o)
 			o->verb,
 			"--show-redactions prints its list on standard output; write the capture "
 			"with -o FILE");
+	if (o->verb->bit == VERB_WHY && !o->args_count == !o->text)
+		return usage_error(o->verb, o->text ? "--text and FILE cannot be used together"
+						    : "why needs a FILE or --text");
+	if (o->verb->bit == VERB_WHY && o->args_count && o->from && strcmp(o->args[0], "-") == 0 &&
+	    strcmp(o->from, "-") == 0)
+		return usage_error(o->verb, "FILE and --from cannot both be standard input");
 	if (o->list && o->args_count)
 		return usage_error(o->verb, "--list takes no ID");
 	return 0;

@@ -29,6 +29,7 @@ enum verb_bit {
 	VERB_UNDO = 1 << 8,
 	VERB_PROVE = 1 << 9,
 	VERB_ACK = 1 << 10,
+	VERB_WHY = 1 << 11,
 	VERB_ANY = -1,
 };
 
@@ -42,8 +43,12 @@ struct options {
 	const char *output;
 	const char *since;
 	const char *with;
+	const char *kernel;
+	const char *hardware;
 	const char *reason; /* of ack */
 	const char *until;
+	const char *text; /* of why, instead of a log */
+	const char *host; /* this node in the log */
 	bool withdraw;
 	unsigned int profiles;
 	int format; /* enum format */

@@ -17,9 +17,8 @@ static bool is_folder(const char *path)
 	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* What 'fix' would do about it, where there are files to read. */
-static const struct plan *make_plan(const struct source *source, const struct settings *settings,
-				    const struct report *report)
+const struct plan *outline_plan(const struct source *source, const struct settings *settings,
+				const struct report *report)
 {
 	static const char *every[] = { "*", NULL };
 	struct settings whole = *settings;
@@ -80,6 +79,6 @@ enum exit_status cmd_doctor(const struct options *options)
 	}
 	status = report_status(report, settings->strict);
 	if (is_for_people(options) && !options->quiet)
-		how.plan = make_plan(&source, settings, report);
+		how.plan = outline_plan(&source, settings, report);
 	return render_report(report, &how, status, false);
 }

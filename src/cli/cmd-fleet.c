@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-fleet.c - doctor over many nodes' files: a report a line in the order of the files, then a summary.
+/* cmd-fleet.c - doctor over many nodes' files: a table of their problems. JSON has a report a line before it, in the
+ * order of the files, and -v a line for each node.
  * A worker is at most one pipe ahead, so that memory does not grow with the number of files. */
 #include <errno.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "cli/cmd.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
+#include "render/fleet-table.h"
 #include "render/render.h"
 
 struct task {
@@ -19,7 +21,7 @@ struct task {
 
 /* What comes before each line that a worker writes. */
 struct head {
-	uint32_t bytes;
+	uint32_t bytes, items; /* of text, and of struct table_item before it */
 	enum exit_status status;
 	enum verdict verdict;
 };
@@ -54,9 +56,14 @@ static void put_name(const char *name, const struct report *r)
 	putchar('\n');
 }
 
-/* Standard output is the record while this runs. */
+static bool is_table(const struct options *options)
+{
+	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML;
+}
+
+/* Standard output is the record while this runs; ITEMS are the source's. */
 static struct head evaluate_node(struct source *source, const char *file, const char *name,
-				 const struct options *options)
+				 const struct options *options, struct table_item **items)
 {
 	struct head head = { 0 };
 	struct settings settings;
@@ -69,14 +76,15 @@ static struct head evaluate_node(struct source *source, const char *file, const 
 		head.status = source_settings(source, &one, &settings);
 	if (head.status)
 		return head;
-	settings.only_wrong = options->format == FORMAT_TEXT;
+	settings.only_wrong = is_table(options);
 	report = report_make(source->node, &settings, source->arena);
 	head.status = report_status(report, settings.strict);
 	head.verdict = report->verdict;
-	if (options->format == FORMAT_TEXT)
-		put_name(name, report);
-	else
+	*items = table_items(report, &head.items);
+	if (!is_table(options))
 		render_report_jsonl(report, head.status);
+	else if (options->verbose)
+		put_name(name, report);
 	return head;
 }
 
@@ -91,17 +99,20 @@ static void evaluate_share(const struct fleet *fleet, size_t worker, size_t work
 		char *text = NULL;
 		size_t size = 0;
 		struct head head = { .status = EXIT_CANNOT };
+		struct table_item *items = NULL;
 
 		if (!workers_begin_file(fleet, worker % workers, i)) {
 			fwrite(&head, sizeof(head), 1, out);
 			continue;
 		}
 		stdout = memory_need(open_memstream(&text, &size));
-		head = evaluate_node(&source, fleet->files[i], fleet->names[i], task->options);
+		head = evaluate_node(&source, fleet->files[i], fleet->names[i], task->options,
+				     &items);
 		fclose(stdout);
 		stdout = standard;
 		head.bytes = (uint32_t)size;
 		fwrite(&head, sizeof(head), 1, out);
+		fwrite(items, sizeof(*items), head.items, out);
 		fwrite(text, 1, size, out);
 		/* Lines go out in blocks; for the end of a long report the other workers would wait. */
 		if (size > BUFSIZ)
@@ -111,34 +122,48 @@ static void evaluate_share(const struct fleet *fleet, size_t worker, size_t work
 }
 
 struct totals {
-	size_t verdicts[VERDICT_NOT_APPLICABLE + 1];
-	size_t judged;
+	struct table table;
 	size_t findings;
 	size_t incomplete;
-	size_t unreadable;
 };
 
-/* Whole or not at all: of a record whose worker was ended nothing is shown. */
-static int take_record(FILE *in, struct totals *totals, bool quiet)
+static void count_node(struct totals *totals, size_t node, const struct head *head,
+		       const struct table_item *items)
 {
+	struct table *table = &totals->table;
+	struct node_run run = { (uint32_t)node, (uint32_t)node + 1 };
+
+	totals->findings += head->status == EXIT_FINDINGS;
+	totals->incomplete += head->status == EXIT_INCOMPLETE;
+	if (head->status != EXIT_WELL && head->status != EXIT_FINDINGS &&
+	    head->status != EXIT_INCOMPLETE) {
+		node_set_add(&table->unreadable, run);
+		return;
+	}
+	table->nodes++;
+	table->verdicts[head->verdict]++;
+	table_add(table, node, items, head->items);
+	if (head->verdict == VERDICT_UNKNOWN)
+		node_set_add(&table->incomplete, run);
+}
+
+/* Whole or not at all: of a record whose worker was ended nothing is shown. */
+static int take_record(FILE *in, struct totals *totals, size_t node, bool quiet)
+{
+	_cleanup_free_ struct table_item *items = NULL;
 	_cleanup_free_ char *text = NULL;
 	struct head head;
 
 	if (fread(&head, sizeof(head), 1, in) != 1)
 		return -EPIPE;
+	items = malloc(((size_t)head.items + 1) * sizeof(*items));
 	text = malloc((size_t)head.bytes + 1);
-	if (!text)
+	if (!text || !items)
 		return -ENOMEM;
-	if (fread(text, 1, head.bytes, in) != head.bytes)
+	if (fread(items, sizeof(*items), head.items, in) != head.items ||
+	    fread(text, 1, head.bytes, in) != head.bytes)
 		return -EPIPE;
-	if (head.status == EXIT_WELL || head.status == EXIT_FINDINGS ||
-	    head.status == EXIT_INCOMPLETE) {
-		totals->judged++;
-		totals->verdicts[head.verdict]++;
-	}
-	totals->findings += head.status == EXIT_FINDINGS;
-	totals->incomplete += head.status == EXIT_INCOMPLETE;
-	totals->unreadable += head.status == EXIT_CANNOT || head.status == EXIT_USAGE;
+	count_node(totals, node, &head, items);
 	return quiet || fwrite(text, 1, head.bytes, stdout) == head.bytes ? 0 : -errno;
 }
 
@@ -149,43 +174,20 @@ static int take_file(struct workers *workers, size_t i, struct totals *totals, b
 	int rc;
 
 	do
-		rc = take_record(workers->streams[worker], totals, quiet);
+		rc = take_record(workers->streams[worker], totals, i, quiet);
 	while (rc == -EPIPE && !ferror(stdout) && (rc = workers_again(workers, worker, i)) == 0);
 	return rc;
 }
 
-static void put_summary(const struct totals *t, const struct options *options)
-{
-	_cleanup_json_ struct json_object *json = NULL;
-
-	if (options->quiet)
-		return;
-	if (options->format == FORMAT_TEXT) {
-		printf("%zu node%s: %zu pass, %zu fail, %zu pending, %zu unknown", t->judged,
-		       t->judged == 1 ? "" : "s", t->verdicts[VERDICT_PASS],
-		       t->verdicts[VERDICT_FAIL], t->verdicts[VERDICT_PENDING],
-		       t->verdicts[VERDICT_UNKNOWN]);
-		line(t->unreadable ? "; %zu file%s could not be read\n" : "\n", t->unreadable,
-		     t->unreadable == 1 ? "" : "s");
-		return;
-	}
-	json = json_document("nvnodecheck-summary");
-	json_put_number(json, "nodes", t->judged);
-	for (int v = VERDICT_PASS; v <= VERDICT_UNKNOWN; v++)
-		json_put_number(json, verdict_words[v], t->verdicts[v]);
-	json_put_number(json, "unreadable", t->unreadable);
-	json_print(stdout, json, JSON_C_TO_STRING_PLAIN);
-}
-
-static enum exit_status evaluate_all(const struct fleet *fleet, const struct options *options)
+static enum exit_status evaluate_all(const struct fleet *fleet, const struct options *options,
+				     struct totals *totals)
 {
 	struct task task = { options };
-	struct totals totals = { 0 };
 	struct workers workers;
 	int rc = workers_start(&workers, fleet, evaluate_share, &task);
 
 	for (size_t i = 0; rc == 0 && i < fleet->count; i++)
-		rc = take_file(&workers, i, &totals, options->quiet);
+		rc = take_file(&workers, i, totals, options->quiet);
 	if (!workers_end(&workers) && rc == 0)
 		rc = -EIO;
 	if (rc && ferror(stdout)) {
@@ -196,11 +198,13 @@ static enum exit_status evaluate_all(const struct fleet *fleet, const struct opt
 		complain("a process that checks nodes failed: %s", strerror(-rc));
 		return EXIT_CANNOT;
 	}
-	put_summary(&totals, options);
-	return finish_output(totals.unreadable	 ? EXIT_CANNOT
-			     : totals.findings	 ? EXIT_FINDINGS
-			     : totals.incomplete ? EXIT_INCOMPLETE
-						 : EXIT_WELL);
+	table_sort(&totals->table);
+	if (!options->quiet)
+		render_table(&totals->table, fleet, &options->render);
+	return finish_output(totals->table.unreadable.nodes ? EXIT_CANNOT
+			     : totals->findings		    ? EXIT_FINDINGS
+			     : totals->incomplete	    ? EXIT_INCOMPLETE
+							    : EXIT_WELL);
 }
 
 /* What says something of one node alone, and was asked for; or NULL. */
@@ -219,8 +223,6 @@ static const char *for_one_node(const struct options *options)
 		return "--format prometheus";
 	case FORMAT_NAGIOS:
 		return "--format nagios";
-	case FORMAT_HTML:
-		return "--format html";
 	case FORMAT_NPD:
 		return "--format npd";
 	default:
@@ -232,6 +234,7 @@ enum exit_status cmd_fleet(const struct options *options)
 {
 	_cleanup_fleet_ struct fleet fleet = { 0 };
 	const char *single = for_one_node(options);
+	struct totals totals = { 0 };
 	struct output output;
 	enum exit_status status;
 
@@ -244,6 +247,7 @@ enum exit_status cmd_fleet(const struct options *options)
 		return status;
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = evaluate_all(&fleet, options);
+	status = evaluate_all(&fleet, options, &totals);
+	table_free(&totals.table);
 	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/open-file.h"
 #include "cli/cmd.h"
 #include "cli/unpack.h"
@@ -188,6 +189,44 @@ static enum exit_status open_host(struct source *source)
 	return EXIT_CANNOT;
 }
 
+/* ---- images ---- */
+
+static enum exit_status read_hardware(struct source *source, const struct options *options)
+{
+	struct options one = *options;
+	enum exit_status status;
+
+	one.kernel = one.hardware = NULL;
+	source->machine = memory_need(calloc(1, sizeof(*source->machine)));
+	status = source_read(source->machine, &one, options->hardware);
+	if (status)
+		return status;
+	source->hardware = source->machine->node;
+	if (was_read(source->hardware->pci.devices))
+		return EXIT_WELL;
+	complain("--hardware %s: it has no PCI devices", options->hardware);
+	return EXIT_USAGE;
+}
+
+/* After it was observed: reading a tree is the child's. */
+static enum exit_status check_image(const struct source *source, const char *kernel)
+{
+	const struct os_facts *os = &source->node->os;
+
+	if (!kernel && !source->hardware)
+		return EXIT_WELL;
+	if (!is_known(os->next_boot)) {
+		complain("--%s is for images: the root has a running system's /proc or /sys, or no "
+			 "/etc/os-release",
+			 kernel ? "kernel" : "hardware");
+		return EXIT_USAGE;
+	}
+	if (!kernel || str_is(os->kernel, kernel))
+		return EXIT_WELL;
+	complain("--kernel %s: the image has no /lib/modules/%s", kernel, kernel);
+	return EXIT_USAGE;
+}
+
 enum exit_status source_open(struct source *source, const struct options *options)
 {
 	enum exit_status status = make_node(source);
@@ -196,7 +235,9 @@ enum exit_status source_open(struct source *source, const struct options *option
 		return open_from(source, options->from);
 	if (!status)
 		status = open_root(options, &source->own_root, &source->root);
-	return status ? status : open_host(source);
+	if (!status)
+		status = open_host(source);
+	return status || !options->hardware ? status : read_hardware(source, options);
 }
 
 enum exit_status source_reopen(struct source *source, const struct source *again)
@@ -204,6 +245,7 @@ enum exit_status source_reopen(struct source *source, const struct source *again
 	enum exit_status status = make_node(source);
 
 	source->root = again->root;
+	source->hardware = again->hardware;
 	return status ? status : open_host(source);
 }
 
@@ -221,7 +263,7 @@ static enum exit_status observe(struct source *source, const struct observation 
 	rc = node_observe(source->host, source->arena, source->node, how);
 	fact_close_holes(&node_desc, source->node);
 	if (rc == 0)
-		return EXIT_WELL;
+		return check_image(source, how->kernel);
 	complain("cannot start a process for the probes: %s", strerror(-rc));
 	return EXIT_CANNOT;
 }
@@ -236,6 +278,8 @@ static enum probe_nvml nvml_of_options(const void *user)
 enum exit_status source_observe(struct source *source, const struct options *options)
 {
 	const struct observation how = { .pid = options->pid,
+					 .kernel = options->kernel,
+					 .hardware = source->hardware,
 					 .timeout_ms = options->timeout_ms,
 					 .nvml = nvml_of_options,
 					 .user = (void *)options };
@@ -336,6 +380,8 @@ enum exit_status source_look(struct source *source, const struct options *option
 {
 	struct reading *r = arena_alloc(source->arena, sizeof(*r));
 	struct observation how = { .pid = options->pid,
+				   .kernel = options->kernel,
+				   .hardware = source->hardware,
 				   .timeout_ms = options->timeout_ms,
 				   .brief = brief,
 				   .first = read_configuration,
@@ -419,6 +465,9 @@ enum exit_status source_read(struct source *source, const struct options *option
 
 void source_close(struct source *source)
 {
+	if (source->machine)
+		source_close(source->machine);
+	free(source->machine);
 	host_close(source->host);
 	close_own_root(source);
 	text_free(&source->file);

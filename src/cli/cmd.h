@@ -23,6 +23,10 @@ enum exit_status cmd_fix(const struct options *options);
 enum exit_status cmd_prove(const struct options *options);
 enum exit_status cmd_undo(const struct options *options);
 enum exit_status cmd_ack(const struct options *options);
+enum exit_status cmd_why(const struct options *options);
+
+struct report;
+struct plan;
 
 /* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
 struct source {
@@ -31,8 +35,10 @@ struct source {
 	struct root own_root;
 	struct host *host; /* NULL: facts were given */
 	struct node *node;
-	struct text file;	  /* of --from */
-	struct fact_series facts; /* one document, or many in turn */
+	struct source *machine;	     /* of --hardware; NULL: none, or another source's */
+	const struct node *hardware; /* its node */
+	struct text file;	     /* of --from */
+	struct fact_series facts;    /* one document, or many in turn */
 };
 
 /* EXIT_WELL, or another status after saying why on standard error. */
@@ -67,6 +73,10 @@ enum exit_status open_root(const struct options *options, struct root *root,
 /* A pattern of --only or --skip that selects nothing is a slip of the pen, not a node without
  * findings. */
 enum exit_status check_patterns(const struct options *options);
+
+/* What 'fix' would do about a report's problems, where there are files to read; NULL: nothing, or there are none. */
+const struct plan *outline_plan(const struct source *source, const struct settings *settings,
+				const struct report *report);
 
 /* Says that no rule is called ID, and which one may be meant. */
 enum exit_status refuse_rule(const char *id);

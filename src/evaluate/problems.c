@@ -104,16 +104,27 @@ const struct problems *problems_find(const struct report *report)
 	return problems;
 }
 
-size_t problems_unknown(const struct report *report)
+static size_t count_unknown(const struct report *report, bool not_here)
 {
 	const struct rule *last = NULL;
 	size_t count = 0;
 
 	for_each(f, &report->findings) {
-		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || f->rule == last)
+		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || f->rule == last ||
+		    f->not_here != not_here)
 			continue;
 		last = f->rule;
 		count++;
 	}
 	return count;
+}
+
+size_t problems_unknown(const struct report *report)
+{
+	return count_unknown(report, false);
+}
+
+size_t problems_not_here(const struct report *report)
+{
+	return count_unknown(report, true);
 }

@@ -26,5 +26,7 @@ struct problems {
 const struct problems *problems_find(const struct report *report);
 /* The rules that could not be evaluated, for one subject at least. */
 size_t problems_unknown(const struct report *report);
+/* The same of an image, where the machine that they need is not here: not counted above. */
+size_t problems_not_here(const struct report *report);
 
 #endif

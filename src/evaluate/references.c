@@ -23,6 +23,9 @@ static const char *changed(struct rule_context *ctx, const struct reference *r)
 	case REFERENCE_PROCESSOR:
 		return text_printf(ctx, "%s=%s; this node has %s processors", r->role.value,
 				   r->name.value, r->found.value);
+	case REFERENCE_DRIVER:
+		return text_printf(ctx, "%s names %s, which has no library of the driver",
+				   r->role.value, r->name.value);
 	default:
 		return text_printf(ctx, "names %s; there is %s", r->name.value, r->found.value);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "evaluate/acknowledge.h"
+#include "evaluate/image.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
@@ -204,12 +205,22 @@ static const char *of_process(const struct report *report, const char *source)
 			    (unsigned long long)report->node->env.pid.value, source + strlen(self));
 }
 
+/* An image has no /proc: the fact was concluded from its files. */
+static bool is_of_next_boot(const struct report *report, const struct fact_ref *ref)
+{
+	return is_known(report->node->os.next_boot) && ref->source &&
+	       strncmp(ref->source, "/proc/", strlen("/proc/")) == 0 &&
+	       fact_ref_state(ref) == FACT_KNOWN;
+}
+
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref)
 {
 	int rc = fact_find(&node_desc, report->node, fact, report->arena, ref);
 
 	if (rc == 0)
 		ref->source = of_process(report, ref->source);
+	if (rc == 0 && is_of_next_boot(report, ref))
+		ref->source = NULL;
 	return rc;
 }
 
@@ -399,8 +410,10 @@ static void count_finding(struct report *report, struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
 
-	if (verdict == VERDICT_UNKNOWN)
+	if (verdict == VERDICT_UNKNOWN) {
 		f->gap = find_gap(report, f);
+		image_mark(report->node, f);
+	}
 	if (f->off) {
 		report->off++;
 		return;

@@ -181,6 +181,7 @@ struct finding {
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
 	const struct acknowledgement *acknowledged; /* the latter; else NULL */
+	bool not_here;				    /* unknown of an image: see image.h */
 	/* What a trial on the hardware showed of it (proof.h); NULL: nothing. The verdict is the trial's
 	 * then, and CONFIGURED what the facts alone would have said. */
 	const char *proved;

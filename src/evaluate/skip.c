@@ -17,6 +17,39 @@ bool skip_without_gpu(struct rule_context *ctx)
 	return true;
 }
 
+static bool has_driver(const struct node *node)
+{
+	for_each(f, &node->modules.files)
+		if (str_is(f->name, "nvidia"))
+			return true;
+	return false;
+}
+
+bool skip_unless_for_gpus(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
+	    (has_driver(node) || is_asked_for(ctx, ~(unsigned)PROFILE_BASE)))
+		return false;
+	return skip_without_gpu(ctx);
+}
+
+bool skip_unless_for_rdma(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (is_known(node->os.next_boot) && !was_read(node->rdma.devices) &&
+	    is_asked_for(ctx, PROFILE_RDMA_ANY))
+		return false;
+	return skip_without_rdma(ctx);
+}
+
+bool skip_unless_modules_count(struct rule_context *ctx)
+{
+	return !is_known(ctx->node->os.next_boot) && skip_without_modules(ctx);
+}
+
 bool skip_unless_kind(struct rule_context *ctx, enum kind kind)
 {
 	struct kind_answer answer = kind_of(ctx->node, kind, ctx->arena);

@@ -11,6 +11,13 @@
 #include "query/kind.h"
 
 bool skip_without_gpu(struct rule_context *ctx); /* no NVIDIA GPU on the PCI bus */
+/* The same for what files alone decide: an image whose hardware is not here is judged for nodes with GPUs, if the
+ * driver is in it or a profile says so. */
+bool skip_unless_for_gpus(struct rule_context *ctx);
+/* Likewise without RDMA devices, where a profile needs them; and without the list of loaded modules, of which an image
+ * has none: for rules that say what its files give. */
+bool skip_unless_for_rdma(struct rule_context *ctx);
+bool skip_unless_modules_count(struct rule_context *ctx);
 /* It is no node of that kind, and why; or that is not known. */
 bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
 /* Every GPU is given to virtual machines: what jobs of this host itself need is not asked. */

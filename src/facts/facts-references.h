@@ -9,6 +9,35 @@
 /* The role of the socket through which nvidia-imex takes commands, if one is configured. */
 #define IMEX_SOCKET_KEY "IMEX_CMD_UNIX_DOMAIN_PATH"
 
+/* Keys of the container toolkit's config.toml (NVIDIA Container Toolkit 1.20: api/config/v1). */
+#define TOOLKIT_ROOT "nvidia-container-cli.root"
+#define TOOLKIT_LDCONFIG "nvidia-container-cli.ldconfig"
+#define TOOLKIT_MODE "nvidia-container-runtime.mode"
+#define TOOLKIT_SKIP_MODE "nvidia-container-runtime-hook.skip-mode-detection"
+#define TOOLKIT_CAPABILITIES "supported-driver-capabilities"
+#define TOOLKIT_ENVIRONMENT "accept-nvidia-visible-devices-envvar-when-unprivileged"
+#define TOOLKIT_MOUNTS "accept-nvidia-visible-devices-as-volume-mounts"
+#define TOOLKIT_ANY_LDCONFIG "features.allow-ldconfig-from-container"
+#define LDCONFIG_REAL ".real"
+
+/* Keys of slurm.conf and cgroup.conf. */
+#define SLURM_GRES_TYPES "GresTypes"
+#define SLURM_TASK_PLUGIN "TaskPlugin"
+#define SLURM_DEVICES "ConstrainDevices"
+#define SPANK_REQUIRED "required" /* in plugstack.conf */
+
+/* The devices of a CDI specification: nvidia.com/gpu=0. */
+#define CDI_DEVICES "devices"
+
+/* Values of the configuration of containerd and Docker. */
+#define ENGINE_VERSION "version"
+#define ENGINE_IMPORTS "imports"
+#define ENGINE_DISABLED "disabled_plugins"
+#define ENGINE_EXEC_OPTS "exec-opts"
+/* A table of NVIDIA's runtime: the plugin whose table it is. */
+#define ENGINE_NVIDIA "plugin of NVIDIA's runtime"
+#define ENGINE_SYSTEMD "SystemdCgroup of "
+
 /* ---- references: names in configuration files, held against the node ---- */
 
 /* What kind of file names it. */
@@ -16,7 +45,7 @@ enum reference_format {
 	REFERENCE_CDI,		/* Container Device Interface */
 	REFERENCE_TOOLKIT,	/* nvidia-container-runtime/config.toml */
 	REFERENCE_ENGINE,	/* Docker, containerd, CRI-O */
-	REFERENCE_GRES,		/* Slurm's gres.conf */
+	REFERENCE_GRES,		/* Slurm's gres.conf, slurm.conf, cgroup.conf */
 	REFERENCE_MODULES_LOAD, /* modules-load.d */
 	REFERENCE_MODPROBE,	/* modprobe.d */
 	REFERENCE_SYSCTL,	/* sysctl.d */
@@ -25,6 +54,7 @@ enum reference_format {
 	REFERENCE_IMEX,		/* nvidia-imex */
 	REFERENCE_FABRIC,	/* fabric manager */
 	REFERENCE_ENVIRONMENT,	/* the job's variables, and NCCL's files */
+	REFERENCE_SPANK,	/* Slurm's plugstack.conf */
 };
 extern const char *const reference_format_words[];
 
@@ -43,6 +73,8 @@ enum reference_kind {
 	REFERENCE_PROCESSOR, /* a list of processors or cores */
 	REFERENCE_AMOUNT,    /* how many GPUs, or MiB of memory, there are said to be at least */
 	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
+	REFERENCE_DRIVER,    /* a folder with the driver's libraries */
+	REFERENCE_VALUE,     /* a value; its role is the key */
 };
 extern const char *const reference_kind_words[];
 
@@ -56,7 +88,8 @@ struct reference {
 	 * a PCI function's device; absent: nothing. */
 	struct fact_str claim;
 	/* What the node has: "509:0" of a device, the path of a module, program or library, the
-	 * value of a sysctl; absent: it does not exist. */
+	 * value of a sysctl, a library in a driver's folder or "folder" where it has none; absent: it
+	 * does not exist. */
 	struct fact_str found;
 	struct fact_str file; /* that names it */
 	struct fact_u64 line; /* in that file; absent: it has no lines */

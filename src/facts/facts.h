@@ -44,20 +44,23 @@ struct mount_point {
 };
 
 struct os_facts {
-	struct fact_str hostname;	 /* its own name, as the kernel has it */
-	struct fact_str id;		 /* os-release ID: debian, ubuntu, rhel, ... */
-	struct fact_str like;		 /* os-release ID_LIKE, separated by blanks; absent: none */
-	struct fact_str version;	 /* os-release VERSION_ID */
-	struct fact_str name;		 /* os-release PRETTY_NAME */
-	struct fact_str kernel;		 /* release of the kernel that runs (uname -r) */
-	struct fact_str machine;	 /* x86_64, aarch64 */
-	struct fact_str boot_id;	 /* changes at every boot */
-	struct fact_u64 boot_time_s;	 /* Unix time of the boot, from /proc/stat */
-	struct fact_u64 observed_time_s; /* Unix time at which these facts were read */
-	struct fact_u64 observed_uid;	 /* effective user who read them */
-	struct fact_str cpu_vendor;	 /* GenuineIntel, AuthenticAMD, ARM */
-	struct fact_str cpu_model;	 /* the processor's name */
-	struct fact_u64 cpu_family;	 /* x86 only, as is the next */
+	struct fact_str hostname; /* its own name, as the kernel has it */
+	struct fact_str id;	  /* os-release ID: debian, ubuntu, rhel, ... */
+	struct fact_str like;	  /* os-release ID_LIKE, separated by blanks; absent: none */
+	struct fact_str version;  /* os-release VERSION_ID */
+	struct fact_str name;	  /* os-release PRETTY_NAME */
+	struct fact_str kernel;	  /* release of the kernel that runs (uname -r), or see next_boot */
+	/* Absent: a kernel runs. Else these are the files of an image, and os.kernel, cmdline.running and driver are
+	 * what its next boot has. Where its kernel is from: option, boot-loader, newest, none */
+	struct fact_str next_boot;
+	struct fact_str machine;	  /* x86_64, aarch64 */
+	struct fact_str boot_id;	  /* changes at every boot */
+	struct fact_u64 boot_time_s;	  /* Unix time of the boot, from /proc/stat */
+	struct fact_u64 observed_time_s;  /* Unix time at which these facts were read */
+	struct fact_u64 observed_uid;	  /* effective user who read them */
+	struct fact_str cpu_vendor;	  /* GenuineIntel, AuthenticAMD, ARM */
+	struct fact_str cpu_model;	  /* the processor's name */
+	struct fact_u64 cpu_family;	  /* x86 only, as is the next */
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
 	struct fact_bool cpu_ibt;     /* indirect branch tracking; absent: not an x86 processor */
@@ -72,6 +75,8 @@ struct os_facts {
 	struct fact_str lockdown;     /* none, integrity, confidentiality; absent: no such LSM */
 	/* ostree, nixos, live, ...: files are not for editing; or absent */
 	struct fact_str image_based;
+	/* Files of /etc/apparmor.d for container engines that ordinary users start; absent: no such folder */
+	LIST(const char *) apparmor_profiles;
 	LIST(struct kernel_option) kernel_config; /* of the kernel that runs */
 	LIST(struct sysctl) sysctls;	  /* kernel settings, of those that are asked for by name */
 	LIST(struct hugepages) hugepages; /* absent: a kernel without them */
@@ -589,6 +594,7 @@ struct log_facts {
 #include "facts/facts-acknowledged.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
+#include "facts/facts-libraries.h"
 #include "facts/facts-loads.h"
 #include "facts/facts-nvml.h"
 #include "facts/facts-references.h"
@@ -642,6 +648,7 @@ struct node {
 	struct repairs_facts repairs;
 	struct references_facts references;
 	struct acknowledged_facts acknowledged;
+	struct libraries_facts libraries;
 	struct loads_facts loads;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
@@ -669,6 +676,7 @@ extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;
 extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
+extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;

@@ -2,14 +2,14 @@
 /* services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = {
-	"cdi",	"toolkit", "engine", "gres",   "modules-load", "modprobe", "sysctl",
-	"udev", "unit",	   "imex",   "fabric", "environment",  NULL
-};
+const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
+					       "modules-load", "modprobe", "sysctl", "udev",
+					       "unit",	       "imex",	   "fabric", "environment",
+					       "spank",	       NULL };
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
-					     "runtime", NULL };
+					     "runtime", "driver",    "value",	  NULL };
 
 static const struct field service_line_fields[] = {
 	F_STR(service_line, text, NULL),

@@ -217,13 +217,22 @@ static bool prove(struct fixing *f, const char *module, const char *param, const
 			  is_known(a->value) ? a->value.value : "");
 }
 
+/* The plan itself keeps the module from loading: fix_block_module(). */
+static bool is_blocked_by_plan(struct fixing *f, const char *module)
+{
+	for_each(line, &fix_modprobe(f)->install)
+		if (str_is(line->file, OWN_MODPROBE) && str_is(line->module, module))
+			return true;
+	return false;
+}
+
 /* The option is right, and has no effect until the module loads again. */
 static void warn_of_load(struct fixing *f, const char *module)
 {
 	struct load_verdict verdict = will_load(f->arena, f->node, module);
 	const char *text;
 
-	if (verdict.answer != LOAD_NO)
+	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module))
 		return;
 	text = arena_printf(
 		f->arena,

@@ -18,6 +18,7 @@ void host_close(struct host *host)
 		return;
 	if (host->recorder)
 		recorder_free(host->recorder);
+	shared_log_free(host->log);
 	host->ops->close(host);
 	free(host);
 }
@@ -324,6 +325,24 @@ int host_read_head(struct host *host, struct text *text, size_t n, const char *f
 	return answered(host, path, rc);
 }
 
+static int try_read(struct host *host, const char *path)
+{
+	_cleanup_text_ struct text text = { 0 };
+
+	return host->ops->read(host, path, HOST_FILE_MAX, &text);
+}
+
+/* A capture has -ENODATA where the tree that it was made from had no such folder. The files are those that the probe
+ * os reads too, and a capture has them. */
+bool host_is_image(struct host *host)
+{
+	return host->kind != HOST_LIVE &&
+	       try_read(host, "/proc/sys/kernel/osrelease") == -ENODATA &&
+	       try_read(host, "/sys/class/dmi/id/product_name") == -ENODATA &&
+	       (try_read(host, "/etc/os-release") == 0 ||
+		try_read(host, "/usr/lib/os-release") == 0);
+}
+
 int host_list(struct host *host, struct names *names, const char *format, ...)
 {
 	char path[PATH_MAX];
@@ -450,8 +469,13 @@ int host_open_kmsg(struct host *host)
 
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
+	int rc;
+
 	trace(host, "/dev/kmsg");
-	return host->kind == HOST_LIVE ? files_read_kernel_log(text, whole_bytes) : -ENODATA;
+	if (host->kind != HOST_LIVE)
+		return -ENODATA;
+	rc = host->log ? shared_log_take(host->log, text, whole_bytes) : -EAGAIN;
+	return rc == -EAGAIN ? files_read_kernel_log(text, whole_bytes) : rc;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

@@ -162,12 +162,24 @@ bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
+/* Are these files of a system that does not run: neither /proc nor /sys, and an os-release? Asks without telling the
+ * gap function or a recorder: probes ask the same again. */
+bool host_is_image(struct host *host);
 /* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
 /* The same log as one text, by one call: "<6>[   12.345678] MESSAGE" a line, from the last dmesg --clear on.
  * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
+/*
+ * The kernel takes a millisecond to write out a full log. So a process of its own does that while another reads the
+ * rest of the node: host_share_log() before both are made makes the memory, host_fetch_log() fills it and looks at
+ * nothing, and host_read_kernel_log() finds it there. Where that takes too long it reads the log itself.
+ */
+void host_share_log(struct host *host);
+bool host_shares_log(const struct host *host);
+void host_fetch_log(struct host *host);
+bool host_has_fetched_log(const struct host *host);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

@@ -137,6 +137,20 @@ static void take_value(struct walk *w, const char *key, struct span value, size_
 		w->item.minor = 0;
 }
 
+/* devices: [{name: "0"}] */
+static bool names_device(const struct walk *w)
+{
+	return w->depth == 3 && !w->item_depth && !w->levels[1].mapping &&
+	       strcmp(w->levels[1].key, "devices") == 0 && strcmp(w->levels[2].key, "name") == 0;
+}
+
+static void take_device(struct walk *w, struct span name, size_t line)
+{
+	struct cdi_item device = { .what = CDI_DEVICE, .name = name, .line = line };
+
+	w->stopped = !w->found(w->user, span_of(w->kind), &device);
+}
+
 static void take_scalar(struct walk *w, struct span value, size_t line)
 {
 	struct level *level = w->depth ? &w->levels[w->depth - 1] : NULL;
@@ -152,6 +166,8 @@ static void take_scalar(struct walk *w, struct span value, size_t line)
 	if (w->depth == 1 && strcmp(level->key, "kind") == 0) {
 		copy(w->kind, sizeof(w->kind), value);
 		w->stopped = !w->found(w->user, span_of(w->kind), NULL);
+	} else if (names_device(w)) {
+		take_device(w, value, line);
 	} else if (w->item_depth == w->depth) {
 		take_value(w, level->key, value, line);
 	}

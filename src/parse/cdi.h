@@ -11,12 +11,13 @@
 
 #include "base/span.h"
 
-enum cdi_what { CDI_DEVICE_NODE, CDI_MOUNT, CDI_HOOK, CDI_NET_DEVICE };
+enum cdi_what { CDI_DEVICE_NODE, CDI_MOUNT, CDI_HOOK, CDI_NET_DEVICE, CDI_DEVICE };
 
 struct cdi_item {
 	enum cdi_what what;
 	struct span
-		name;  /* on the host: a path, of a net device its name; "" where it is not said */
+		name; /* on the host: a path, of a net device its name; "" where it is not said. Of a device
+			* that containers ask for: "0", "all" */
 	size_t line;   /* from 1, of that name */
 	bool typed;    /* of a device node: its type is given */
 	bool numbered; /* and its major number, which is not 0 */

@@ -101,15 +101,94 @@ static int take_entry(struct file *f, const Elf64_Dyn *entry, uint64_t strings,
 	return 0;
 }
 
+/* ---- symbol versions ---- */
+
+/* Where the table lies that the entry TAG of the section points to. False: there is none. */
+static bool find_table(const struct file *f, const Elf64_Dyn *entries, size_t count,
+		       Elf64_Sxword tag, uint64_t *offset)
+{
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].d_tag == tag)
+			return find_offset(f, entries[i].d_un.d_ptr, offset);
+	return false;
+}
+
+static int take_version(struct file *f, uint64_t offset, uint64_t strings, const char *file,
+			struct elf_dynamic *out, uint64_t *next)
+{
+	struct elf_version *version = &out->versions[out->version_count];
+	Elf64_Vernaux aux;
+
+	if (out->version_count == ELF_VERSIONS_MAX || !read_whole(f, offset, &aux, sizeof(aux)))
+		return -EBADMSG;
+	version->file = file;
+	version->name = read_name(f, strings + aux.vna_name);
+	version->weak = aux.vna_flags & VER_FLG_WEAK;
+	if (!version->name)
+		return -EBADMSG;
+	out->version_count++;
+	*next = aux.vna_next;
+	return 0;
+}
+
+/* A chain of libraries, and from each a chain of versions; an offset of 0 ends a chain. */
+static int read_versions(struct file *f, uint64_t offset, uint64_t strings, struct elf_dynamic *out)
+{
+	Elf64_Verneed need = { .vn_next = 1 };
+	int rc = 0;
+
+	out->versions = arena_alloc(f->arena, ELF_VERSIONS_MAX * sizeof(*out->versions));
+	for (size_t i = 0; rc == 0 && need.vn_next; i++, offset += need.vn_next) {
+		const char *file;
+		uint64_t at, step = 1;
+
+		if (i == ELF_NEEDED_MAX || !read_whole(f, offset, &need, sizeof(need)))
+			return -EBADMSG;
+		file = read_name(f, strings + need.vn_file);
+		if (!file)
+			return -EBADMSG;
+		at = offset + need.vn_aux;
+		for (size_t k = 0; rc == 0 && k < need.vn_cnt && step; k++, at += step)
+			rc = take_version(f, at, strings, file, out, &step);
+	}
+	return rc;
+}
+
+/* The first name of an entry is the version's own, the others are those that it succeeds. */
+static int read_defined(struct file *f, uint64_t offset, uint64_t strings, struct elf_dynamic *out)
+{
+	Elf64_Verdef def = { .vd_next = 1 };
+	Elf64_Verdaux aux;
+
+	out->defined = arena_alloc(f->arena, ELF_VERSIONS_MAX * sizeof(*out->defined));
+	for (; def.vd_next; offset += def.vd_next) {
+		const char *name;
+
+		if (out->defined_count == ELF_VERSIONS_MAX ||
+		    !read_whole(f, offset, &def, sizeof(def)) ||
+		    !read_whole(f, offset + def.vd_aux, &aux, sizeof(aux)))
+			return -EBADMSG;
+		name = read_name(f, strings + aux.vda_name);
+		if (!name)
+			return -EBADMSG;
+		out->defined[out->defined_count++] = name;
+	}
+	return 0;
+}
+
 static int read_dynamic(struct file *f, const Elf64_Phdr *dynamic, struct elf_dynamic *out)
 {
 	Elf64_Dyn *entries = arena_alloc(f->arena, ENTRIES_MAX * sizeof(*entries));
-	uint64_t strings = 0;
-	size_t count;
+	uint64_t strings = 0, table;
+	size_t count = 0;
 	int rc = read_entries(f, dynamic, entries, &count, &strings);
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = take_entry(f, &entries[i], strings, out);
+	if (rc == 0 && find_table(f, entries, count, DT_VERNEED, &table))
+		rc = read_versions(f, table, strings, out);
+	if (rc == 0 && find_table(f, entries, count, DT_VERDEF, &table))
+		rc = read_defined(f, table, strings, out);
 	return rc;
 }
 

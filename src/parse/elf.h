@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elf.h - what a program or shared library asks of the dynamic loader: the section .dynamic of a 64-bit
- * little-endian ELF file (System V ABI, chapter 5), found by its program headers, as the loader finds it.
+ * elf.h - what a program or shared library asks of the dynamic loader, and the symbol versions that it needs and
+ * defines: the section .dynamic of a 64-bit little-endian ELF file (System V ABI, chapter 5; Linux Standard Base
+ * Core 5.0, "Symbol Versioning"), found by its program headers, as the loader finds it.
  */
 #ifndef PARSE_ELF_H
 #define PARSE_ELF_H
@@ -13,17 +14,29 @@
 #include "base/span.h"
 
 #define ELF_NEEDED_MAX 128
+#define ELF_VERSIONS_MAX 512 /* libstdc++ and libc define about fifty */
 
 /* Reads N bytes at OFFSET of the file: how many there were, or negative errno. */
 typedef ssize_t elf_read(void *user, uint64_t offset, void *to, size_t n);
+
+/* A version that the library with the SONAME FILE has to define. A weak one may be missing. */
+struct elf_version {
+	const char *file, *name;
+	bool weak;
+};
 
 struct elf_dynamic {
 	unsigned int machine;		    /* e_machine: 62 is x86-64, 183 AArch64 */
 	bool interpreted;		    /* it names a dynamic loader: a program */
 	const char *needed[ELF_NEEDED_MAX]; /* in the arena, as are the next two */
 	size_t needed_count;
-	const char *rpath;   /* NULL: none */
-	const char *runpath; /* NULL: none; then RPATH counts */
+	const char *rpath;	      /* NULL: none */
+	const char *runpath;	      /* NULL: none; then RPATH counts */
+	struct elf_version *versions; /* that it needs */
+	size_t version_count;
+	const char *
+		*defined; /* versions that it defines; NULL: it has none, and none is asked of it */
+	size_t defined_count;
 };
 
 /*

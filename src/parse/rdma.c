@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <string.h>
 
 int rdma_word_parse(struct span text, uint64_t *number, struct span *word)
 {
@@ -89,25 +90,24 @@ bool verbs_driver_next(struct span *rest, struct span *name)
 	return false;
 }
 
-static bool cut_prefix(struct span *s, struct span prefix)
+bool verbs_library_parse(struct span file, struct span *provider, uint64_t *number)
 {
-	if (s->n < prefix.n)
+	const char *mark = span_search(file, "-rdmav");
+	struct span digits;
+
+	if (!mark || !span_starts(file, "lib") || !span_ends(file, ".so") || mark - file.p <= 3)
 		return false;
-	for (size_t i = 0; i < prefix.n; i++)
-		if (s->p[i] != prefix.p[i])
-			return false;
-	*s = (struct span){ s->p + prefix.n, s->n - prefix.n };
-	return true;
+	*provider = (struct span){ file.p + 3, (size_t)(mark - file.p) - 3 };
+	mark += strlen("-rdmav");
+	digits = (struct span){ mark, (size_t)(file.p + file.n - strlen(".so") - mark) };
+	return isdigit((unsigned char)*mark) && span_u64(digits, 10, number) == 0;
 }
 
 bool verbs_is_library(struct span file, struct span provider)
 {
-	size_t digits = 0;
+	struct span name;
+	uint64_t number;
 
-	if (!provider.n || !cut_prefix(&file, SPAN("lib")) || !cut_prefix(&file, provider) ||
-	    !cut_prefix(&file, SPAN("-rdmav")))
-		return false;
-	while (digits < file.n && isdigit((unsigned char)file.p[digits]))
-		digits++;
-	return digits > 0 && span_is((struct span){ file.p + digits, file.n - digits }, ".so");
+	return verbs_library_parse(file, &name, &number) && name.n == provider.n &&
+	       memcmp(name.p, provider.p, name.n) == 0;
 }

@@ -290,5 +290,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_addresses = {
 	.name = "addresses",
 	.phase = 2,
+	.is_hardware = true,
 	.run = run,
 };

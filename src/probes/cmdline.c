@@ -20,25 +20,45 @@ struct sources {
 };
 
 /* What stands after "--" is for init. */
-static void read_running(struct probe_context *ctx)
+void probe_set_cmdline(struct probe_context *ctx, struct span text)
 {
 	struct cmdline_facts *facts = &ctx->node->cmdline;
-	_cleanup_text_ struct text text = { 0 };
-	struct kparam_iter iter;
+	struct kparam_iter iter = { .text = text };
 	struct kparam param;
-	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline");
 
-	facts->running.state = facts->args.state = probe_state(rc);
-	if (rc)
-		return;
-	facts->running = probe_span(ctx, span_trim(text_span(&text)));
-	iter = (struct kparam_iter){ .text = text_span(&text) };
+	facts->running = probe_span(ctx, span_trim(text));
+	facts->args.state = FACT_KNOWN;
 	while (kparam_next(&iter, &param) && !kparam_is_end(&param)) {
 		struct cmdline_arg *arg = LIST_ADD(ctx->arena, &facts->args);
 
 		arg->key = probe_span(ctx, param.name);
 		arg->value = param.has_value ? probe_span(ctx, param.value) : FACT_NONE(fact_str);
 	}
+}
+
+static void read_running(struct probe_context *ctx)
+{
+	struct cmdline_facts *facts = &ctx->node->cmdline;
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline");
+
+	facts->running.state = facts->args.state = probe_state(rc);
+	if (rc == 0)
+		probe_set_cmdline(ctx, text_span(&text));
+}
+
+int probe_read_cmdline(struct probe_context *ctx, struct text *text)
+{
+	const struct fact_str *next = &ctx->node->cmdline.running;
+
+	*text = (struct text){ 0 };
+	if (!is_known(ctx->node->os.next_boot))
+		return host_read(ctx->host, text, HOST_FILE_MAX, "/proc/cmdline");
+	if (!is_known(*next))
+		return -ENODATA;
+	text->data = strdup(next->value);
+	text->size = text->data ? strlen(text->data) : 0;
+	return text->data ? 0 : -ENOMEM;
 }
 
 static struct cmdline_text *add_source(struct sources *s, const char *text)
@@ -171,6 +191,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_cmdline = {
 	.name = "cmdline",
 	.phase = 1,
+	.image_order = 3,
 	PROBE_SECTION(cmdline),
 	.run = run,
 	.brief = read_running,

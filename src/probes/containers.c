@@ -281,6 +281,11 @@ static void run(struct probe_context *ctx)
 		"/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json",
 		"/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
 		"/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+		/* k3s and RKE2 make config.toml from these at each start. */
+		"/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl",
+		"/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.tmpl",
+		"/var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl",
+		"/var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.tmpl",
 	};
 	static const char *const folders[] = { "/etc/containerd/conf.d", "/etc/crio/crio.conf.d" };
 	struct containers_facts *containers = &ctx->node->containers;

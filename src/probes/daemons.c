@@ -56,7 +56,7 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 /* What is missing of PROGRAM's libraries: false where it is no program of the dynamic loader's. */
 static bool take_libraries(struct loader *loader, const char *program, struct service *answer)
 {
-	struct missing_libraries missing;
+	struct loader_missing missing;
 	int rc = loader_missing(loader, program, &missing);
 
 	if (rc)

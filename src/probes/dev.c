@@ -255,6 +255,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_dev = {
 	.name = "dev",
 	.phase = 1,
+	.is_running = true,
 	PROBE_SECTION(dev),
 	.run = run,
 	.brief = run_brief,

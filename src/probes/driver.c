@@ -65,7 +65,7 @@ static void read_params(struct probe_context *ctx)
 }
 
 /* Firmware that the GPU System Processor is started with (osinit.c asks for nvidia/VERSION/gsp_*). */
-static void find_gsp_firmware(struct probe_context *ctx)
+void probe_find_gsp_firmware(struct probe_context *ctx)
 {
 	struct driver_facts *driver = &ctx->node->driver;
 	_cleanup_names_ struct names names = { 0 };
@@ -121,7 +121,7 @@ static void run(struct probe_context *ctx)
 {
 	read_version(ctx);
 	read_params(ctx);
-	find_gsp_firmware(ctx);
+	probe_find_gsp_firmware(ctx);
 	find_loaded(ctx);
 }
 

@@ -193,5 +193,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_flow_control = {
 	.name = "flow-control",
 	.phase = 2,
+	.is_hardware = true,
 	.run = run,
 };

@@ -173,6 +173,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_gpu = {
 	.name = "gpu",
 	.phase = 2,
+	.is_hardware = true,
 	PROBE_SECTION(gpu),
 	.run = run,
 	.brief = run,

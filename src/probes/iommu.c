@@ -154,6 +154,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_iommu = {
 	.name = "iommu",
 	.phase = 1,
+	.is_hardware = true,
 	PROBE_SECTION(iommu),
 	.run = run,
 	.brief = run_brief,

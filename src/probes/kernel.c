@@ -58,16 +58,23 @@ static void read_lockdown(struct probe_context *ctx)
 static const char *const kernel_options[] = {
 	"CONFIG_ARCH_HAS_CC_PLATFORM",
 	"CONFIG_ARM64_64K_PAGES",
+	"CONFIG_ARM_SMMU_V3_SVA",
 	"CONFIG_DEVICE_PRIVATE",
 	"CONFIG_DMABUF_MOVE_NOTIFY",
 	"CONFIG_DMA_SHARED_BUFFER",
 	"CONFIG_HMM_MIRROR",
+	"CONFIG_INFINIBAND_EFA",
 	"CONFIG_INFINIBAND_USER_ACCESS",
 	"CONFIG_INTEL_IOMMU_DEFAULT_ON",
 	"CONFIG_IOMMU_DEFAULT_PASSTHROUGH",
+	"CONFIG_MLX5_CORE",
+	"CONFIG_MLX5_INFINIBAND",
 	"CONFIG_MODULE_ALLOW_MISSING_NAMESPACE_IMPORTS",
 	"CONFIG_MODULE_SIG_FORCE",
+	"CONFIG_NAMESPACES",
 	"CONFIG_PCI_P2PDMA",
+	"CONFIG_SECCOMP_FILTER",
+	"CONFIG_USER_NS",
 	"CONFIG_X86_KERNEL_IBT",
 	"CONFIG_ZONE_DEVICE",
 };
@@ -174,9 +181,24 @@ static void read_kernel_config(struct probe_context *ctx)
 	os->kernel_config.state = missing;
 }
 
+/* /etc/apparmor.d/enroot, /etc/apparmor.d/podman: what they allow is not read. */
+static void read_profiles(struct probe_context *ctx)
+{
+	struct os_facts *os = &ctx->node->os;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, "/etc/apparmor.d");
+
+	os->apparmor_profiles.state = probe_state(rc);
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (strstr(names.items[i], "enroot") || strstr(names.items[i], "podman"))
+			*LIST_ADD(ctx->arena, &os->apparmor_profiles) =
+				fact_str(ctx->arena, names.items[i]).value;
+}
+
 static void run(struct probe_context *ctx)
 {
 	read_sysctls(ctx);
+	read_profiles(ctx);
 	read_lockdown(ctx);
 	read_kernel_config(ctx);
 }

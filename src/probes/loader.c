@@ -112,31 +112,49 @@ static ssize_t elf_bytes(void *user, uint64_t offset, void *to, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-/* What PATH needs. -ENOEXEC where it is no ELF file. */
-static int read_object(struct loader *l, const char *path, struct elf_dynamic *out)
+static int read_file(struct loader *l, const char *path, struct elf_dynamic *out)
 {
 	_cleanup_close_ int fd = host_open(l->host, path);
 
 	return fd < 0 ? fd : elf_dynamic(elf_bytes, &fd, l->arena, out);
 }
 
+int loader_read(struct loader *l, const char *path, const struct elf_dynamic **out)
+{
+	struct loader_file *file = NULL;
+
+	for (size_t i = 0; !file && i < l->file_count; i++)
+		if (strcmp(l->files[i]->path, path) == 0)
+			file = l->files[i];
+	if (!file) {
+		file = arena_alloc(l->arena, sizeof(*file));
+		file->path = path;
+		file->error = read_file(l, path, &file->elf);
+		if (l->file_count < LOADER_FILES_MAX)
+			l->files[l->file_count++] = file;
+	}
+	*out = &file->elf;
+	return file->error;
+}
+
 /* Whose libraries are looked for, and what it needed: the loader also asks the DT_RPATH of those that needed it. */
 struct object {
+	const char *name; /* by which it was looked for */
 	const char *path;
-	struct elf_dynamic elf;
+	const struct elf_dynamic *elf;
 	const struct object *needed_by;
 };
 
 /* Is PATH there, and built for MACHINE? What is no ELF file, as in a copy without contents, counts as one. */
 static int try_path(struct loader *l, const char *path, unsigned int machine, const char **found)
 {
-	struct elf_dynamic elf;
+	const struct elf_dynamic *elf;
 	struct host_stat stat;
 	int rc = host_stat(l->host, &stat, "%s", path);
 
 	if (rc)
 		return rc == -ENOTDIR ? -ENOENT : rc;
-	if (machine && read_object(l, path, &elf) == 0 && elf.machine != machine)
+	if (machine && loader_read(l, path, &elf) == 0 && elf->machine != machine)
 		return -ENOENT;
 	*found = path;
 	return 0;
@@ -230,18 +248,18 @@ static int try_usual(struct loader *l, const char *name, unsigned int machine, c
 static int find_for(struct loader *l, const struct object *object, const char *name,
 		    const char **found)
 {
-	unsigned int machine = object->elf.machine;
+	unsigned int machine = object->elf->machine;
 	int rc = -ENOENT;
 
 	if (strchr(name, '/'))
 		return try_path(l, name, machine, found);
-	for (const struct object *o = object; rc && !object->elf.runpath && o; o = o->needed_by)
-		if (!o->elf.runpath)
-			rc = try_list(l, o->elf.rpath, o->path, name, machine, found);
+	for (const struct object *o = object; rc && !object->elf->runpath && o; o = o->needed_by)
+		if (!o->elf->runpath)
+			rc = try_list(l, o->elf->rpath, o->path, name, machine, found);
 	if (rc)
 		rc = try_list(l, l->variable, object->path, name, machine, found);
 	if (rc)
-		rc = try_list(l, object->elf.runpath, object->path, name, machine, found);
+		rc = try_list(l, object->elf->runpath, object->path, name, machine, found);
 	return rc ? try_usual(l, name, machine, found) : 0;
 }
 
@@ -250,6 +268,51 @@ int loader_find(struct loader *l, const char *name, const char **path)
 	int rc = try_list(l, l->variable, "/", name, 0, path);
 
 	return rc ? try_usual(l, name, 0, path) : 0;
+}
+
+static size_t add_path(const char **paths, size_t count, size_t n, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(paths[i], path) == 0)
+			return count;
+	if (count < n)
+		paths[count++] = path;
+	return count;
+}
+
+static size_t find_in_variable(struct loader *l, const char *name, const char **paths, size_t n)
+{
+	struct span rest = span_of(l->variable ? l->variable : ""), folder;
+	const char *found;
+	size_t count = 0;
+
+	while (span_cut(&rest, ':', &folder))
+		if (folder.n && !memchr(folder.p, '$', folder.n) &&
+		    try_folder(l, folder, name, 0, &found) == 0)
+			count = add_path(paths, count, n, found);
+	return count;
+}
+
+/* The loader's own folders are in the cache. Without a cache they are asked last. */
+size_t loader_find_all(struct loader *l, const char *name, const char **paths, size_t n)
+{
+	size_t count = find_in_variable(l, name, paths, n);
+	struct ldso_cache cache;
+	struct ldso_entry entry;
+	const char *found;
+
+	if (l->cached && ldso_cache_begin(&cache, text_span(&l->cache))) {
+		while (ldso_cache_next(&cache, &entry))
+			if (span_is(entry.name, name) &&
+			    try_path(l, arena_strndup(l->arena, entry.path.p, entry.path.n), 0,
+				     &found) == 0)
+				count = add_path(paths, count, n, found);
+		return count;
+	}
+	for (size_t i = 0; i < l->count; i++)
+		if (try_folder(l, span_of(l->folders[i]), name, 0, &found) == 0)
+			count = add_path(paths, count, n, found);
+	return count;
 }
 
 /* ---- all that a program needs ---- */
@@ -273,7 +336,7 @@ static bool is_seen(struct queue *q, const char *name)
 }
 
 static int find_library(struct loader *l, struct queue *q, const struct object *object,
-			const char *name, struct missing_libraries *missing)
+			const char *name, struct loader_missing *missing)
 {
 	struct object *next = &q->objects[q->count];
 	int rc;
@@ -289,27 +352,59 @@ static int find_library(struct loader *l, struct queue *q, const struct object *
 	}
 	if (rc)
 		return rc;
+	next->name = name;
 	next->needed_by = object;
-	if (q->count + 1 < OBJECTS_MAX && read_object(l, next->path, &next->elf) == 0)
+	if (q->count + 1 < OBJECTS_MAX && loader_read(l, next->path, &next->elf) == 0)
 		q->count++;
+	else
+		missing->unread = true;
 	return 0;
 }
 
-int loader_missing(struct loader *l, const char *program, struct missing_libraries *missing)
+/* ---- symbol versions ---- */
+
+/* A library without versions is not asked for any (glibc: elf/dl-version.c, match_symbol()). */
+static bool defines(const struct elf_dynamic *elf, const char *version)
+{
+	for (size_t i = 0; i < elf->defined_count; i++)
+		if (strcmp(elf->defined[i], version) == 0)
+			return true;
+	return !elf->defined;
+}
+
+static void check_versions(const struct queue *q, const struct object *object,
+			   struct loader_missing *missing)
+{
+	for (size_t i = 0; i < object->elf->version_count; i++) {
+		const struct elf_version *v = &object->elf->versions[i];
+
+		for (size_t k = 1; k < q->count && !v->weak; k++)
+			if (strcmp(q->objects[k].name, v->file) == 0 &&
+			    !defines(q->objects[k].elf, v->name) &&
+			    missing->version_count < LOADER_MISSING_MAX)
+				missing->versions[missing->version_count++] =
+					(struct loader_version){ v->name, q->objects[k].path,
+								 object->path };
+	}
+}
+
+int loader_missing(struct loader *l, const char *program, struct loader_missing *missing)
 {
 	struct queue *q = arena_alloc(l->arena, sizeof(*q));
 	int rc;
 
-	missing->count = 0;
+	*missing = (struct loader_missing){ 0 };
 	q->objects[0].path = program;
-	rc = read_object(l, program, &q->objects[0].elf);
+	rc = loader_read(l, program, &q->objects[0].elf);
 	if (rc)
 		return rc;
 	for (q->count = 1; q->done < q->count; q->done++) {
 		const struct object *object = &q->objects[q->done];
 
-		for (size_t i = 0; rc == 0 && i < object->elf.needed_count; i++)
-			rc = find_library(l, q, object, object->elf.needed[i], missing);
+		for (size_t i = 0; rc == 0 && i < object->elf->needed_count; i++)
+			rc = find_library(l, q, object, object->elf->needed[i], missing);
 	}
+	for (size_t i = 0; i < q->count; i++)
+		check_versions(q, &q->objects[i], missing);
 	return rc;
 }

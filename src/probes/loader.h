@@ -10,8 +10,17 @@
 
 #include "facts/facts.h"
 #include "host/host.h"
+#include "parse/elf.h"
 
 #define LOADER_FOLDERS_MAX 128
+#define LOADER_FILES_MAX 512 /* that are kept; others are read again */
+
+/* A program or library that was read. */
+struct loader_file {
+	const char *path;
+	int error; /* -ENOEXEC: no ELF file, as in a copy without contents */
+	struct elf_dynamic elf;
+};
 
 struct loader {
 	struct host *host;
@@ -22,6 +31,8 @@ struct loader {
 	const char *folders[LOADER_FOLDERS_MAX]; /* of ld.so.conf, then its own */
 	size_t count;
 	int error; /* the first that leaves it open what lies where */
+	struct loader_file *files[LOADER_FILES_MAX];
+	size_t file_count;
 };
 
 /* VARIABLE: as in struct loader. */
@@ -34,15 +45,31 @@ void loader_close(struct loader *loader);
  * or another error that leaves it open. */
 int loader_find(struct loader *loader, const char *name, const char **path);
 
-/*
- * The SONAMEs that PROGRAM, or a library that it needs, needs and the loader does not find. 0; -ENOEXEC when it is
- * no program of the loader's, such as a script; another error that leaves it open.
- */
-#define LOADER_MISSING_MAX 16
-struct missing_libraries {
-	const char *names[LOADER_MISSING_MAX];
-	size_t count;
+/* Every such path in the loader's order, of which the first counts, at most N: how many there are. */
+size_t loader_find_all(struct loader *loader, const char *name, const char **paths, size_t n);
+
+/* What PATH asks and defines: 0, -ENOEXEC, or another error. OUT is the loader's. */
+int loader_read(struct loader *loader, const char *path, const struct elf_dynamic **out);
+
+/* A symbol version that NEEDED_BY needs, and LIBRARY, which it would get, does not define. */
+struct loader_version {
+	const char *version, *library, *needed_by;
 };
-int loader_missing(struct loader *loader, const char *program, struct missing_libraries *missing);
+
+/* What the loader would end with. */
+#define LOADER_MISSING_MAX 16
+struct loader_missing {
+	const char *names[LOADER_MISSING_MAX]; /* SONAMEs that are needed and not found */
+	size_t count;
+	struct loader_version versions[LOADER_MISSING_MAX];
+	size_t version_count;
+	bool unread; /* a library has no contents here: what it needs and defines is open */
+};
+
+/*
+ * What PROGRAM, or a library that it needs, lacks. PROGRAM may be a library that a program without paths of its own
+ * opens. 0; -ENOEXEC when it is none of the loader's, such as a script; another error that leaves it open.
+ */
+int loader_missing(struct loader *loader, const char *program, struct loader_missing *missing);
 
 #endif

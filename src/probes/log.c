@@ -15,6 +15,7 @@
 #include "probes/log-lines.h"
 #include "probes/log-scan.h"
 #include "probes/probe.h"
+#include "query/node-find.h"
 
 #define KMSG_DEVICE "/dev/kmsg"
 /* kernel/printk/internal.h: PRINTKRB_RECORD_MAX is 1024, and a record can grow fourfold by its
@@ -437,12 +438,17 @@ static void run_brief(struct probe_context *ctx)
 	else
 		host_gap_note(ctx->host, KMSG_DEVICE, rc,
 			      rc == -EPERM || rc == -EACCES ? "may not be read" : "not there");
+	/* A line of it asks whether HMM is off by now. */
+	if (node_log(ctx->node, "uvm-hmm-failed"))
+		probe_read_params(ctx, "nvidia_uvm");
 }
 
 const struct probe probe_log = {
 	.name = "log",
 	.phase = 1,
+	.is_running = true,
 	PROBE_SECTION(log),
 	.run = run,
 	.brief = run_brief,
+	.brief_phase = 5, /* the log is fetched meanwhile: host_share_log() */
 };

@@ -181,7 +181,7 @@ static void run(struct probe_context *ctx)
 	texts = arena_alloc(ctx->arena, r.inputs.count * sizeof(*texts));
 	read_texts(&r, texts, false, &total);
 	read_texts(&r, texts, true, &total);
-	host_read(ctx->host, &cmdline, HOST_FILE_MAX, "/proc/cmdline");
+	probe_read_cmdline(ctx, &cmdline);
 	modprobe_parse(&ctx->node->modprobe, ctx->arena, r.inputs.items, r.inputs.count,
 		       text_span(&cmdline));
 	note_left_out(&r);

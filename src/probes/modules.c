@@ -127,15 +127,18 @@ static void read_details(struct probe_context *ctx, struct module *module)
 	/* Of the others the driver's own files say it. */
 	if (!ctx->brief || strstr(name, "peer"))
 		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
-	/* The log, which was read before, asks whether HMM is off by now. */
-	if (ctx->brief && str_is(module->name, "nvidia_uvm") &&
-	    node_log(ctx->node, "uvm-hmm-failed"))
-		read_params(ctx, module);
 	if (ctx->brief)
 		return;
 	probe_str(ctx, &module->srcversion, SYS_MODULE "/%s/srcversion", name);
 	probe_str(ctx, &module->taint, SYS_MODULE "/%s/taint", name);
 	read_params(ctx, module);
+}
+
+void probe_read_params(struct probe_context *ctx, const char *name)
+{
+	for_each_mut(module, &ctx->node->modules.loaded)
+		if (str_is(module->name, name))
+			read_params(ctx, module);
 }
 
 static void read_modules(struct probe_context *ctx)
@@ -197,7 +200,7 @@ static void read_load_argument(struct probe_context *ctx)
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, word, name;
 
-	if (host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline"))
+	if (probe_read_cmdline(ctx, &text))
 		return;
 	rest = text_span(&text);
 	while (span_word(&rest, &word)) {

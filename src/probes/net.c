@@ -304,6 +304,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_net = {
 	.name = "net",
 	.phase = 1,
+	.is_hardware = true,
 	PROBE_SECTION(net),
 	.run = run,
 };

@@ -99,6 +99,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_numa = {
 	.name = "numa",
 	.phase = 1,
+	.is_hardware = true,
 	PROBE_SECTION(numa),
 	.run = run,
 	.brief = run_brief,

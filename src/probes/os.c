@@ -292,6 +292,7 @@ static void run(struct probe_context *ctx)
 
 	probe_str(ctx, &os->hostname, "/proc/sys/kernel/hostname");
 	probe_str(ctx, &os->kernel, "/proc/sys/kernel/osrelease");
+	os->next_boot.state = FACT_ABSENT;
 	probe_str(ctx, &os->boot_id, "/proc/sys/kernel/random/boot_id");
 	read_release(ctx);
 	read_boot_time(ctx);
@@ -312,6 +313,7 @@ static void run_brief(struct probe_context *ctx)
 
 	probe_str(ctx, &os->hostname, "/proc/sys/kernel/hostname");
 	probe_str(ctx, &os->kernel, "/proc/sys/kernel/osrelease");
+	os->next_boot.state = FACT_ABSENT;
 	read_machine(ctx);
 	if (!is_known(os->machine))
 		read_cpu(ctx);
@@ -325,6 +327,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_os = {
 	.name = "os",
 	.phase = 0,
+	.image_order = 1,
 	PROBE_SECTION(os),
 	.run = run,
 	.brief = run_brief,

@@ -27,6 +27,7 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
+#define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
 /* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
@@ -36,10 +37,14 @@ struct watch {
 	const char *probe;
 	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
 	_Atomic uint64_t started_us; /* that step */
+	bool image;		     /* host_is_image() */
 };
 
 /* The step that struct observation adds; it fills no section. */
 static const struct probe configuration = { .name = "configuration" };
+
+/* Whether it is an image decides what else is to be done. A tree may hang at this too. */
+static const struct probe kind_of_tree = { .name = "image" };
 
 struct run {
 	struct probe_context ctx;
@@ -132,6 +137,8 @@ static void run_probe(struct run *run, const struct probe *probe)
 	run->watch->trace[0] = '\0';
 	if (probe == &configuration)
 		run->how->first(run->how->user);
+	else if (probe == &kind_of_tree)
+		run->watch->image = host_is_image(run->ctx.host);
 	else if (run->ctx.brief)
 		probe->brief(&run->ctx);
 	else
@@ -178,7 +185,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 		watch->started_us = start;
 		watch->current = i;
 		run_probe(run, run->steps[i]);
-		if (run->steps[i] != &configuration)
+		if (run->steps[i] != &configuration && run->steps[i] != &kind_of_tree)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 		watch->current = i + 1;
 	}
@@ -293,9 +300,26 @@ static void leave_rest(struct run *run, size_t next)
 	}
 }
 
-static int observe_in_children(struct run *run)
+/* A child of its own: the parent waits for nothing that the kernel does. */
+static void start_fetching(struct run *run, struct child *fetcher)
 {
-	host_stand_for(run->ctx.host);
+	if (fetcher->pid || !host_shares_log(run->ctx.host) || child_fork(fetcher))
+		return;
+	if (fetcher->pid)
+		return;
+	child_begin(run->parent);
+	host_fetch_log(run->ctx.host);
+	_exit(EXIT_SUCCESS);
+}
+
+static void end_fetching(struct run *run, struct child *fetcher)
+{
+	if (fetcher->pid > 0)
+		child_end(fetcher, host_has_fetched_log(run->ctx.host));
+}
+
+static int observe_steps(struct run *run, struct child *fetcher)
+{
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -316,9 +340,23 @@ static int observe_in_children(struct run *run)
 			return rc;
 		if (c.pid == 0)
 			child(run, &c, next);
+		start_fetching(run, fetcher);
 		next = follow_child(run, &c);
 	}
 	return 0;
+}
+
+static int observe_in_children(struct run *run)
+{
+	struct child fetcher = { 0 };
+	int rc;
+
+	host_stand_for(run->ctx.host);
+	if (run->ctx.brief)
+		host_share_log(run->ctx.host);
+	rc = observe_steps(run, &fetcher);
+	end_fetching(run, &fetcher);
+	return rc;
 }
 
 static void observe_here(struct run *run)
@@ -341,6 +379,22 @@ static int phase_of(const struct run *run, const struct probe *probe)
 	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
 }
 
+/* Of an image: those that say what boots next. */
+static void choose_image_steps(struct run *run)
+{
+	for (unsigned int order = 1; order <= IMAGE_STEPS; order++)
+		for (size_t i = 0; i < probes_count; i++)
+			if (probes[i]->image_order == order)
+				run->steps[run->count++] = probes[i];
+}
+
+static bool is_left_out(const struct run *run, const struct probe *probe)
+{
+	if (!run->watch->image)
+		return probe->image_only;
+	return probe->image_order || probe->is_hardware || probe->is_running;
+}
+
 static void choose_steps(struct run *run)
 {
 	size_t count;
@@ -348,10 +402,26 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
+	if (run->watch->image)
+		choose_image_steps(run);
 	for (int phase = 0; phase <= PHASE_LAST; phase++)
 		for (size_t i = 0; i < count; i++)
-			if (phase_of(run, probes[i]) == phase)
+			if (phase_of(run, probes[i]) == phase && !is_left_out(run, probes[i]))
 				run->steps[run->count++] = probes[i];
+}
+
+static int find_kind(struct run *run)
+{
+	int rc = 0;
+
+	if (host_kind(run->ctx.host) == HOST_CAPTURE)
+		run->watch->image = host_is_image(run->ctx.host);
+	if (host_kind(run->ctx.host) != HOST_TREE)
+		return 0;
+	run->steps[run->count++] = &kind_of_tree;
+	rc = observe_in_children(run);
+	run->count = 0;
+	return rc;
 }
 
 int node_observe(struct host *host, struct arena *arena, struct node *node,
@@ -372,15 +442,17 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 	};
 	int rc = 0;
 
-	choose_steps(&run);
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
 	host_leave_trace(host, run.watch->trace);
+	if (!how->brief)
+		rc = find_kind(&run);
+	choose_steps(&run);
 	/* A capture is one file that has been read: nothing in it can hang. */
-	if (host_kind(host) != HOST_CAPTURE)
-		rc = observe_in_children(&run);
-	else
+	if (host_kind(host) == HOST_CAPTURE)
 		observe_here(&run);
+	else if (rc == 0)
+		rc = observe_in_children(&run);
 	host_on_gap(host, NULL, NULL);
 	host_leave_trace(host, NULL);
 	return rc;

@@ -42,6 +42,14 @@ struct probe {
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
+	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
+	 * probes read that kernel's files. */
+	unsigned int image_order;
+	bool image_only; /* and only of an image */
+	/* What it reads is the machine, or its processes, not its files: not asked of an image. A machine's section is
+	 * that of struct observation's hardware. */
+	bool is_hardware;
+	bool is_running;
 	/* Nothing of it is done, and nothing is said of it, unless this is true; asked after the phases before. NULL:
 	 * always. */
 	bool (*is_wanted)(const struct probe_context *ctx);
@@ -77,6 +85,10 @@ struct observation {
 	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
 	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
+	/* Of an image: the kernel that is to boot, NULL: as its boot loader says; and a node of the machines that it is
+	 * for, whose hardware the image then has. NULL: none is here. */
+	const char *kernel;
+	const struct node *hardware;
 	void *user;
 };
 
@@ -101,6 +113,17 @@ void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *fo
 bool probe_hides_host(struct probe_context *ctx, const char *path);
 
 enum probe_nvml probe_asks_nvml(const struct probe_context *ctx);
+
+/* The command line that the kernel has, or that an image's next boot has; 0 or negative errno, -ENODATA: not known. */
+int probe_read_cmdline(struct probe_context *ctx, struct text *text);
+/* cmdline.running and its words. */
+void probe_set_cmdline(struct probe_context *ctx, struct span text);
+
+/* driver.gsp_firmware, once driver.version is known. */
+void probe_find_gsp_firmware(struct probe_context *ctx);
+
+/* The parameters of a module that is in modules.loaded. */
+void probe_read_params(struct probe_context *ctx, const char *name);
 
 /* Is a fact to be read that no rule of preflight needs? */
 bool probe_wants(const struct probe_context *ctx, const char *fact);

@@ -513,6 +513,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_rdma = {
 	.name = "rdma",
 	.phase = 1,
+	.is_hardware = true,
 	PROBE_SECTION(rdma),
 	.run = run,
 	.brief = run_brief,

@@ -11,6 +11,7 @@
 struct reading {
 	struct references *refs;
 	bool is_ours;
+	const char *kind;
 };
 
 /* Of the GPU's and the RDMA NIC's makers; other vendors' devices are not this program's. */
@@ -34,6 +35,8 @@ static bool found(void *user, struct span kind, const struct cdi_item *item)
 	struct reading *r = user;
 
 	r->is_ours |= is_our_kind(kind);
+	if (!item)
+		r->kind = arena_strndup(r->refs->arena, kind.p, kind.n);
 	if (!item || !item->name.n)
 		return true;
 	switch (item->what) {
@@ -49,6 +52,9 @@ static bool found(void *user, struct span kind, const struct cdi_item *item)
 	case CDI_NET_DEVICE:
 		reference_add(r->refs, REFERENCE_INTERFACE, "netDevices", item->name, NULL,
 			      item->line);
+		break;
+	case CDI_DEVICE:
+		reference_add(r->refs, REFERENCE_VALUE, CDI_DEVICES, item->name, NULL, item->line);
 	}
 	return true;
 }
@@ -60,6 +66,17 @@ static bool names_our_device(const struct references_facts *facts)
 		    str_starts(r->name, "/dev/gdrdrv"))
 			return true;
 	return false;
+}
+
+/* "nvidia.com/gpu=0", by which containers ask for it. */
+static void qualify_devices(struct references *refs, const char *kind)
+{
+	for_each_mut(r, &refs->facts->items)
+		if (str_is(r->role, CDI_DEVICES)) {
+			r->name = fact_str(refs->arena,
+					   arena_printf(refs->arena, "%s=%s", kind, r->name.value));
+			r->found = r->name;
+		}
 }
 
 void reference_read_cdi(struct references *refs, struct span text)
@@ -77,5 +94,10 @@ void reference_read_cdi(struct references *refs, struct span text)
 		reference_forget(refs, "mounts");
 		reference_forget(refs, "hooks");
 		reference_forget(refs, "netDevices");
+		reference_forget(refs, CDI_DEVICES);
 	}
+	if (reading.kind)
+		qualify_devices(refs, reading.kind);
+	else
+		reference_forget(refs, CDI_DEVICES);
 }

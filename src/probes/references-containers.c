@@ -23,16 +23,20 @@ static void add_path(struct references *refs, enum reference_kind kind, const ch
 		reference_add(refs, kind, role, path, NULL, line);
 }
 
-/* "@/sbin/ldconfig.real": @ is the host's. Debian's ldconfig is a script, and .real the program; the toolkit takes
- * whichever is there (api/config/v1/cli.go of 1.18). Without @ it is the container's. */
+/*
+ * "@/sbin/ldconfig.real": @ is the host's. Debian's ldconfig is a script, and .real the program. From 1.15 on the
+ * toolkit takes whichever is there (api/config/v1/cli.go, CHANGELOG.md); older releases take the path as it is.
+ */
 static void add_ldconfig(struct references *refs, struct span path, size_t line)
 {
 	if (!span_starts(path, "@"))
 		return;
 	path = (struct span){ path.p + 1, path.n - 1 };
-	if (span_ends(path, ".real"))
-		path.n -= strlen(".real");
-	add_path(refs, REFERENCE_PROGRAM, "nvidia-container-cli.ldconfig", path, line);
+	if (span_ends(path, LDCONFIG_REAL)) {
+		add_path(refs, REFERENCE_PROGRAM, TOOLKIT_LDCONFIG, path, line);
+		path.n -= strlen(LDCONFIG_REAL);
+	}
+	add_path(refs, REFERENCE_PROGRAM, TOOLKIT_LDCONFIG, path, line);
 }
 
 /* The low-level runtimes are tried in turn, and one is enough. */
@@ -47,10 +51,48 @@ static void add_runtimes(struct references *refs, struct span value, size_t line
 		add_path(refs, REFERENCE_PROGRAM, "nvidia-container-runtime.runtimes", only, line);
 }
 
+/* A later line of a key would be an error of TOML. */
+static void add_value(struct references *refs, const char *key, struct span value, size_t line)
+{
+	struct span string = value, word = value;
+	struct reference *item;
+
+	word.n = span_find(word, '#');
+	word = span_trim(word);
+	item = reference_add(refs, REFERENCE_VALUE, key,
+			     toml_string_next(&value, &string) ? string : word, NULL, line);
+	if (item)
+		item->found = item->name;
+}
+
+static void add_root(struct references *refs, struct span path, size_t line)
+{
+	/* driver/... rules check the host's own driver. */
+	if (!span_is(path, "/"))
+		add_path(refs, REFERENCE_DRIVER, TOOLKIT_ROOT, path, line);
+}
+
+static const struct {
+	const char *key;
+	enum reference_kind kind;
+} toolkit_keys[] = {
+	{ "nvidia-container-cli.ldcache", REFERENCE_FILE },
+	{ "nvidia-container-cli.path", REFERENCE_PROGRAM },
+	{ "nvidia-container-runtime-hook.path", REFERENCE_PROGRAM },
+	{ "nvidia-ctk.path", REFERENCE_PROGRAM },
+	{ TOOLKIT_LDCONFIG, REFERENCE_VALUE },
+	{ TOOLKIT_MODE, REFERENCE_VALUE },
+	{ TOOLKIT_CAPABILITIES, REFERENCE_VALUE },
+	{ TOOLKIT_ENVIRONMENT, REFERENCE_VALUE },
+	{ TOOLKIT_MOUNTS, REFERENCE_VALUE },
+	{ TOOLKIT_SKIP_MODE, REFERENCE_VALUE },
+	{ TOOLKIT_ANY_LDCONFIG, REFERENCE_VALUE },
+};
+
 static void take_toolkit(struct references *refs, const struct unit_assignment *a)
 {
 	const char *key = full_key(refs, a);
-	struct span value = a->value, string;
+	struct span value = a->value, string = { NULL, 0 };
 
 	if (toml_goes_on(a->value)) {
 		refs->complete = false;
@@ -58,16 +100,18 @@ static void take_toolkit(struct references *refs, const struct unit_assignment *
 	}
 	if (strcmp(key, "nvidia-container-runtime.runtimes") == 0)
 		add_runtimes(refs, value, a->line);
-	if (!toml_string_next(&value, &string))
-		return;
-	if (strcmp(key, "nvidia-container-cli.root") == 0)
-		add_path(refs, REFERENCE_FILE, key, string, a->line);
-	else if (strcmp(key, "nvidia-container-cli.path") == 0 ||
-		 strcmp(key, "nvidia-container-runtime-hook.path") == 0 ||
-		 strcmp(key, "nvidia-ctk.path") == 0)
-		add_path(refs, REFERENCE_PROGRAM, key, string, a->line);
-	else if (strcmp(key, "nvidia-container-cli.ldconfig") == 0)
+	toml_string_next(&value, &string);
+	if (strcmp(key, TOOLKIT_ROOT) == 0)
+		add_root(refs, string, a->line);
+	if (strcmp(key, TOOLKIT_LDCONFIG) == 0)
 		add_ldconfig(refs, string, a->line);
+	for (size_t i = 0; i < sizeof(toolkit_keys) / sizeof(toolkit_keys[0]); i++)
+		if (strcmp(key, toolkit_keys[i].key) != 0)
+			continue;
+		else if (toolkit_keys[i].kind == REFERENCE_VALUE)
+			add_value(refs, key, a->value, a->line);
+		else
+			add_path(refs, toolkit_keys[i].kind, key, string, a->line);
 }
 
 void reference_read_toolkit(struct references *refs, struct span text)
@@ -116,6 +160,36 @@ static bool has_table(const struct engine *e, struct span name)
 	return false;
 }
 
+/* io.containerd.grpc.v1.cri of plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia */
+static struct span plugin_of(struct span table)
+{
+	struct span name = { table.p, 0 };
+
+	return toml_string_next(&table, &name) ? name : (struct span){ table.p, 0 };
+}
+
+static void add_each(struct references *refs, const char *key, const struct unit_assignment *a)
+{
+	struct span value = a->value, string;
+
+	while (toml_string_next(&value, &string))
+		add_value(refs, key, (struct span){ string.p - 1, string.n + 2 }, a->line);
+	if (toml_goes_on(a->value))
+		refs->complete = false;
+}
+
+/* What else of a runtime's table is compared. */
+static void take_table(struct references *refs, const struct unit_assignment *a, struct span name)
+{
+	struct span plugin = plugin_of(a->section);
+
+	if (names_nvidia(name) && plugin.n)
+		add_value(refs, ENGINE_NVIDIA, plugin, a->line);
+	if (span_is(a->key, "SystemdCgroup"))
+		add_value(refs, arena_printf(refs->arena, ENGINE_SYSTEMD "%.*s", SPAN_FMT(name)),
+			  a->value, a->line);
+}
+
 static void take_engine(struct engine *e, const struct unit_assignment *a)
 {
 	struct span value = a->value, string, name;
@@ -123,8 +197,15 @@ static void take_engine(struct engine *e, const struct unit_assignment *a)
 
 	if (runtime && !has_table(e, name) && e->count < sizeof(e->tables) / sizeof(e->tables[0]))
 		e->tables[e->count++] = name;
+	if (runtime)
+		take_table(e->refs, a, name);
+	if (!a->section.n && span_is(a->key, "version"))
+		add_value(e->refs, ENGINE_VERSION, a->value, a->line);
+	if (!a->section.n && span_is(a->key, "disabled_plugins"))
+		add_each(e->refs, ENGINE_DISABLED, a);
 	if (span_is(a->key, "imports")) {
 		e->imports = true;
+		add_each(e->refs, ENGINE_IMPORTS, a);
 		return;
 	}
 	if (!toml_string_next(&value, &string))
@@ -180,6 +261,19 @@ static void add_docker_runtimes(struct references *refs, struct json_object *run
 	}
 }
 
+/* "exec-opts": ["native.cgroupdriver=systemd"] */
+static void add_docker_options(struct references *refs, struct json_object *options)
+{
+	if (!json_object_is_type(options, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(options); i++) {
+		struct json_object *one = json_object_array_get_idx(options, i);
+
+		if (json_object_is_type(one, json_type_string))
+			add_value(refs, ENGINE_EXEC_OPTS, span_of(json_object_get_string(one)), 0);
+	}
+}
+
 static void add_docker_default(struct references *refs, struct json_object *runtimes,
 			       const char *name)
 {
@@ -204,6 +298,7 @@ void reference_read_docker(struct references *refs, struct span text)
 	}
 	runtimes = json_member(document, "runtimes");
 	add_docker_runtimes(refs, runtimes);
+	add_docker_options(refs, json_member(document, "exec-opts"));
 	if (json_string(document, "default-runtime"))
 		add_docker_default(refs, runtimes, json_string(document, "default-runtime"));
 	json_object_put(document);

@@ -66,6 +66,15 @@ static void find_file(struct probe_context *ctx, struct reference *r)
 	set(ctx, r, rc, rc ? NULL : kind_word(stat.mode));
 }
 
+/* Every distribution has env there (hier(7), "#!/usr/bin/env"): a copy without it has some programs only. */
+static bool has_all_programs(struct probe_context *ctx)
+{
+	struct host_stat stat;
+
+	return host_kind(ctx->host) != HOST_TREE ||
+	       host_stat(ctx->host, &stat, "/usr/bin/env") == 0;
+}
+
 /* A name without a slash is looked for where services look (systemd.exec(5), ExecSearchPath=). */
 static void find_program(struct probe_context *ctx, struct reference *r)
 {
@@ -91,7 +100,48 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 		if (one != -ENODATA && (rc == -ENODATA || rc == -ENOENT))
 			rc = one;
 	}
-	set(ctx, r, rc, NULL);
+	set(ctx, r, rc == -ENOENT && !has_all_programs(ctx) ? -ENODATA : rc, NULL);
+}
+
+/* ---- the driver's libraries ---- */
+
+/* Where the toolkit looks for them below the root (pkg/lookup of 1.20), as far as distributions have them. */
+static const char *const library_folders[] = {
+	"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+	"/usr/lib",   "/lib/x86_64-linux-gnu",	   "/lib/aarch64-linux-gnu",
+	"/lib64",     "/run/opengl-driver/lib",
+};
+
+/* libcuda.so.580.65.06 and libnvidia-ml.so.580.65.06 say which driver it is. */
+static bool is_driver_library(const char *name)
+{
+	return fnmatch("libcuda.so.*.*", name, 0) == 0 ||
+	       fnmatch("libnvidia-ml.so.*.*", name, 0) == 0;
+}
+
+static void find_driver(struct probe_context *ctx, struct reference *r)
+{
+	struct host_stat stat;
+	int rc = r->name.value[0] == '/' ? stat_name(ctx, r->name.value, &stat) : -EINVAL;
+	bool unread = false;
+
+	set(ctx, r, rc, "folder");
+	for (size_t i = 0; !rc && i < sizeof(library_folders) / sizeof(library_folders[0]); i++) {
+		_cleanup_names_ struct names names = { 0 };
+		const char *folder = arena_printf(ctx->arena, "%s%s", r->name.value,
+						  library_folders[i]);
+		int error = host_list(ctx->host, &names, "%s", folder);
+
+		unread |= error && error != -ENOENT && error != -ENOTDIR;
+		for (size_t k = 0; k < names.count; k++)
+			if (is_driver_library(names.items[k])) {
+				set(ctx, r, 0,
+				    arena_printf(ctx->arena, "%s/%s", folder, names.items[k]));
+				return;
+			}
+	}
+	if (unread)
+		r->found = (struct fact_str){ 0 };
 }
 
 /* ---- device nodes ---- */
@@ -491,12 +541,20 @@ static void find_amount(struct probe_context *ctx, struct reference *r)
 static void find_one(struct probe_context *ctx, struct reference *r)
 {
 	static void (*const finders[])(struct probe_context *, struct reference *) = {
-		[REFERENCE_DEVICE] = find_device,	[REFERENCE_FILE] = find_file,
-		[REFERENCE_PROGRAM] = find_program,	[REFERENCE_LIBRARY] = find_library,
-		[REFERENCE_INTERFACE] = find_interface, [REFERENCE_FUNCTION] = find_function,
-		[REFERENCE_ADDRESS] = find_address,	[REFERENCE_SETTING] = find_setting,
-		[REFERENCE_USER] = find_user,		[REFERENCE_PROCESSOR] = find_processors,
-		[REFERENCE_AMOUNT] = find_amount,	[REFERENCE_RUNTIME] = NULL,
+		[REFERENCE_DEVICE] = find_device,
+		[REFERENCE_FILE] = find_file,
+		[REFERENCE_PROGRAM] = find_program,
+		[REFERENCE_LIBRARY] = find_library,
+		[REFERENCE_INTERFACE] = find_interface,
+		[REFERENCE_FUNCTION] = find_function,
+		[REFERENCE_ADDRESS] = find_address,
+		[REFERENCE_SETTING] = find_setting,
+		[REFERENCE_USER] = find_user,
+		[REFERENCE_PROCESSOR] = find_processors,
+		[REFERENCE_AMOUNT] = find_amount,
+		[REFERENCE_DRIVER] = find_driver,
+		[REFERENCE_RUNTIME] = NULL,
+		[REFERENCE_VALUE] = NULL,
 	};
 
 	if (finders[r->kind.value])

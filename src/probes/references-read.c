@@ -89,6 +89,12 @@ static void read_imex(struct references *refs, struct span text)
 						{ NULL, 0 } };
 
 	read_keys(refs, text, keys);
+	/* The default path, if the file has none. */
+	for_each(r, &refs->facts->items)
+		if (str_is(r->role, keys[0].key))
+			return;
+	reference_add(refs, REFERENCE_FILE, keys[0].key, SPAN("/etc/nvidia-imex/nodes_config.cfg"),
+		      NULL, 0);
 }
 
 static void read_fabric(struct references *refs, struct span text)
@@ -157,6 +163,15 @@ static const char *const gres_files[] = { "/etc/slurm/gres.conf", "/etc/slurm-ll
 static const char *const slurm_files[] = { "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
 					   "/run/slurm/conf/slurm.conf",
 					   "/var/spool/slurmd/conf-cache/slurm.conf", NULL };
+static const char *const cgroup_files[] = { "/etc/slurm/cgroup.conf", "/etc/slurm-llnl/cgroup.conf",
+					    "/run/slurm/conf/cgroup.conf",
+					    "/var/spool/slurmd/conf-cache/cgroup.conf", NULL };
+static const char *const spank_files[] = { "/etc/slurm/plugstack.conf",
+					   "/etc/slurm-llnl/plugstack.conf",
+					   "/run/slurm/conf/plugstack.conf",
+					   "/var/spool/slurmd/conf-cache/plugstack.conf", NULL };
+static const char *const spank_folders[] = { "/etc/slurm/plugstack.conf.d",
+					     "/etc/slurm-llnl/plugstack.conf.d", NULL };
 static const char *const sysctl_files[] = { "/etc/sysctl.conf", NULL };
 static const char *const imex_files[] = { "/etc/nvidia-imex/config.cfg", NULL };
 static const char *const imex_nodes[] = { "/etc/nvidia-imex/nodes_config.cfg", NULL };
@@ -173,6 +188,9 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_ENGINE, containerd_folders, ".conf", reference_read_containerd, NULL, NULL },
 	{ REFERENCE_GRES, gres_files, NULL, reference_read_gres, NULL, NULL },
 	{ REFERENCE_GRES, slurm_files, NULL, reference_read_slurm, NULL, NULL },
+	{ REFERENCE_GRES, cgroup_files, NULL, reference_read_slurm_settings, NULL, NULL },
+	{ REFERENCE_SPANK, spank_files, NULL, reference_read_spank, NULL, NULL },
+	{ REFERENCE_SPANK, spank_folders, ".conf", reference_read_spank, NULL, NULL },
 	{ REFERENCE_SYSCTL, NULL, ".conf", read_sysctl, "", "sysctl.d" },
 	{ REFERENCE_SYSCTL, sysctl_files, NULL, read_sysctl, NULL, NULL },
 	{ REFERENCE_UDEV, NULL, ".rules", reference_read_udev, "udev/", "rules.d" },

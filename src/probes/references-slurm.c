@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "parse/gres.h"
+#include "parse/unit.h"
 #include "probes/references.h"
 
 #define FILES_MAX 256
@@ -82,6 +83,54 @@ static void take_line(struct references *refs, const struct gres_line *line, str
 		reference_add(refs, REFERENCE_PROCESSOR, "Cores", line->cores, NULL, line->line);
 }
 
+/* ---- settings of slurm.conf and cgroup.conf ---- */
+
+static void take_setting(struct references *refs, const struct unit_assignment *a)
+{
+	static const char *const keys[] = { SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES };
+	struct span value = a->value;
+
+	value.n = span_find(value, '#');
+	value = span_trim(value);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct reference *item;
+
+		if (!value_is(a->key, keys[i]) || !value.n)
+			continue;
+		item = reference_add(refs, REFERENCE_VALUE, keys[i], value, NULL, a->line);
+		if (item)
+			item->found = item->name;
+	}
+}
+
+void reference_read_slurm_settings(struct references *refs, struct span text)
+{
+	struct unit_reader reader = { .rest = text };
+	struct unit_assignment a;
+
+	while (unit_next(&reader, &a))
+		take_setting(refs, &a);
+}
+
+/* ---- plugstack.conf: "required /usr/lib/slurm/spank_pyxis.so KEY=VALUE" (Slurm 26.05: src/common/spank.c) ---- */
+
+void reference_read_spank(struct references *refs, struct span text)
+{
+	struct span line, type, path;
+
+	for (size_t number = 1; span_cut(&text, '\n', &line); number++) {
+		line.n = span_find(line, '#');
+		if (!span_word(&line, &type) || !span_word(&line, &path))
+			continue;
+		/* Without a slash it is looked for in PluginDir. */
+		if ((span_is(type, SPANK_REQUIRED) || span_is(type, "optional")) &&
+		    path.p[0] == '/')
+			reference_add(refs, REFERENCE_FILE,
+				      arena_strndup(refs->arena, type.p, type.n), path, NULL,
+				      number);
+	}
+}
+
 /* The lines of slurm.conf that are about this node: what it is said to have at least. */
 void reference_read_slurm(struct references *refs, struct span text)
 {
@@ -89,6 +138,7 @@ void reference_read_slurm(struct references *refs, struct span text)
 	struct gres_line line;
 	uint64_t count;
 
+	reference_read_slurm_settings(refs, text);
 	while (gres_next(&reader, &line)) {
 		int ours = line.nodes.n && !span_is(line.nodes, "DEFAULT")
 				   ? is_for_us(refs, line.nodes)

@@ -12,6 +12,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_topology = {
 	.name = "topology",
 	.phase = 3,
+	.is_hardware = true,
 	PROBE_SECTION(topology),
 	.run = run,
 };

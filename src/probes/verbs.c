@@ -289,5 +289,6 @@ const struct probe probe_verbs = {
 	.name = "verbs",
 	.phase = 2,
 	.reach = HOST_ASKS_RDMA,
+	.is_hardware = true,
 	.run = run,
 };

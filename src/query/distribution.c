@@ -130,7 +130,7 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 	return NULL;
 }
 
-/* A plain word only: it stands in a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
+/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
  * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
 const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {

@@ -57,6 +57,10 @@ static void is_image(struct question *q)
 	const struct node *node = q->node;
 	bool missing = false;
 
+	if (is_known(node->os.next_boot)) {
+		yes(q, "os.next_boot", "a root file system without /proc and /sys");
+		return;
+	}
 	if (was_read(node->cmdline.running) || was_read(node->pci.devices) ||
 	    was_read(node->os.boot_id)) {
 		no(q, "cmdline.running", "a kernel runs");

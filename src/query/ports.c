@@ -208,6 +208,27 @@ bool is_same_slot(const char *bdf, const char *other)
 	return strlen(other) == n + 1 && strncmp(bdf, other, n) == 0;
 }
 
+/* rdma-core 64: providers */
+const char *verbs_provider_of(const char *driver)
+{
+	static const struct {
+		const char *driver, *provider;
+	} table[] = {
+		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
+		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
+		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
+		{ "irdma", "irdma" },	  { "ice", "irdma" },
+		{ "efa", "efa" },	  { "erdma", "erdma" },
+		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
+		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (strcmp(table[i].driver, driver) == 0)
+			return table[i].provider;
+	return NULL;
+}
+
 enum fact_state container_runtime(const struct node *node, const char **name)
 {
 	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
@@ -219,4 +240,9 @@ enum fact_state container_runtime(const struct node *node, const char **name)
 				return FACT_KNOWN;
 			}
 	return was_read(node->limits.launchers) ? FACT_ABSENT : FACT_UNKNOWN;
+}
+
+bool node_runs_containers(const struct node *node, const char **runtime)
+{
+	return !is_known(node->os.container) && container_runtime(node, runtime) == FACT_KNOWN;
 }

@@ -58,7 +58,13 @@ const struct net_interface *port_leg_down(const struct node *node, const struct 
 /* Functions of one NIC: they differ in the last digit. */
 bool is_same_slot(const char *bdf, const char *other);
 
+/* The user-space driver of a kernel driver, as files in libibverbs.d name it: mlx5 of mlx5_core. NULL for one that is
+ * not in the list. */
+const char *verbs_provider_of(const char *driver);
+
 /* Something that starts containers runs here; unknown where the processes are not known. */
 enum fact_state container_runtime(const struct node *node, const char **name);
+/* A host on which jobs can run in containers, whose images have libraries of their own. */
+bool node_runs_containers(const struct node *node, const char **runtime);
 
 #endif

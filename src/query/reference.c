@@ -72,6 +72,8 @@ enum reference_state reference_state(const struct reference *r)
 		return !is_known(r->claim) || same_words(r->claim.value, r->found.value)
 			       ? REFERENCE_EXISTS
 			       : REFERENCE_CHANGED;
+	case REFERENCE_DRIVER:
+		return r->found.value[0] == '/' ? REFERENCE_EXISTS : REFERENCE_CHANGED;
 	default:
 		return REFERENCE_EXISTS;
 	}

@@ -12,6 +12,7 @@
 #include "query/reference.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
+#define IMEX "nvidia-imex.service"
 
 /* ---- does it run? ---- */
 
@@ -197,22 +198,37 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 	return false;
 }
 
+/* Both compare their version with the loaded driver's when they start, and end if it does not suit. */
+static const struct versioned_daemon {
+	const char *unit, *program, *remedy;
+} versioned_daemons[] = {
+	{ FABRIC_MANAGER, "fabricmanager",
+	  "Install nvidia-fabricmanager in exactly the version of the loaded driver; where "
+	  "the driver was updated and the old module is still loaded, reboot." },
+	{ IMEX, "imex",
+	  "Install nvidia-imex in the version of the loaded driver; where the driver was updated "
+	  "and the old module is still loaded, reboot." },
+};
+
 static bool find_other_version(struct arena *arena, const struct node *node,
 			       const struct service *s, struct service_cause *cause)
 {
-	const struct software_item *item = node_software(node, "fabricmanager");
+	for (size_t i = 0; i < sizeof(versioned_daemons) / sizeof(versioned_daemons[0]); i++) {
+		const struct versioned_daemon *daemon = &versioned_daemons[i];
+		const struct software_item *item = node_software(node, daemon->program);
 
-	if (!str_is(s->unit, FABRIC_MANAGER) || !item || !is_known(item->version) ||
-	    !is_known(node->driver.version) ||
-	    version_compare(item->version.value, node->driver.version.value) == 0)
-		return false;
-	cause->text = arena_printf(arena, "it is of version %s, and the loaded driver of %s",
-				   item->version.value, node->driver.version.value);
-	cause->remedy =
-		"Install nvidia-fabricmanager in exactly the version of the loaded driver; where "
-		"the driver was updated and the old module is still loaded, reboot.";
-	cause->fact = fact_path(arena, "software.items", item->path.value, "version");
-	return true;
+		if (!str_is(s->unit, daemon->unit) || !item || !is_known(item->version) ||
+		    !is_known(node->driver.version) ||
+		    version_compare(item->version.value, node->driver.version.value) == 0)
+			continue;
+		cause->text = arena_printf(arena,
+					   "it is of version %s, and the loaded driver of %s",
+					   item->version.value, node->driver.version.value);
+		cause->remedy = daemon->remedy;
+		cause->fact = fact_path(arena, "software.items", item->path.value, "version");
+		return true;
+	}
+	return false;
 }
 
 /* Fabric manager of the fourth generation of NVSwitches on starts nvlsm before itself. */

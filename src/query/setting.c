@@ -188,12 +188,13 @@ static struct setting_value next_argument(const struct node *node, const char *o
 					  struct arena *arena)
 {
 	struct setting_value v = { .state = FACT_ABSENT };
-	struct kparam_iter iter = { .text = span_of(node->cmdline.staged.text.value) };
+	struct kparam_iter iter;
 	struct kparam param;
 	const char *wanted;
 
 	if (!is_known(node->cmdline.staged.text))
 		return (struct setting_value){ 0 };
+	iter = (struct kparam_iter){ .text = span_of(node->cmdline.staged.text.value) };
 	if (!strstr(node->cmdline.staged.text.value, "nvidia."))
 		return v;
 	wanted = arena_printf(arena, "nvidia.%s", option);

@@ -9,7 +9,9 @@
 #include "base/output.h"
 #include "base/utf8.h"
 #include "fleet/diff.h"
+#include "fleet/node-names.h"
 #include "render/render.h"
+#include "render/table-page.h"
 
 #define LISTED 8 /* names in a line */
 #define ODD_LISTED 20
@@ -101,17 +103,14 @@ static const char *row_name(const struct row *row)
 /* A value, or the name of a file, is its sender's. */
 #define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
 
-static void list_nodes(const struct fleet *fleet, const struct node_set *nodes)
+static void put_nodes(enum sink sink, const struct node_names *names, const struct node_set *nodes)
 {
-	size_t n = 0;
+	_cleanup_free_ char *text = node_names_fold(names, nodes);
 
-	for_each_node(node, nodes) if (n++ < LISTED)
-		line("%s%s", n > 1 ? ", " : "", fleet->names[node]);
-	if (n > LISTED)
-		line(" and %zu more", n - LISTED);
+	escape_printf(stdout, sink, "%s", text);
 }
 
-static void put_row(const struct fleet *fleet, const struct row *row)
+static void put_row(const struct node_names *names, const struct row *row)
 {
 	const struct diff_value *most = diff_majority(row->key);
 
@@ -128,7 +127,7 @@ static void put_row(const struct fleet *fleet, const struct row *row)
 		if (value == most && value->nodes.nodes > 1)
 			fputs("most", stdout);
 		else
-			list_nodes(fleet, &value->nodes);
+			put_nodes(SINK_TERMINAL, names, &value->nodes);
 		putchar('\n');
 	}
 }
@@ -179,13 +178,15 @@ static void put_odd(const struct diff *diff, const struct fleet *fleet)
 
 static void put_text(const struct diff *diff, const struct fleet *fleet)
 {
+	_cleanup_node_names_ struct node_names names;
 	size_t count;
 	struct row *rows = make_rows(diff, &count);
 
 	put_heading(diff);
 	putchar('\n');
+	node_names_init(&names, fleet);
 	for (size_t i = 0; i < count; i++)
-		put_row(fleet, &rows[i]);
+		put_row(&names, &rows[i]);
 	put_odd(diff, fleet);
 	free(rows);
 }
@@ -247,62 +248,16 @@ static struct json_object *diff_json(const struct diff *diff, const struct fleet
 
 /* ---- HTML ---- */
 
-static const char page_head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-	"<title>nvnodecheck diff</title>\n<style>\n"
-	":root{color-scheme:light dark}\n"
-	"body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}\n"
-	"h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}\n"
-	"input{font:inherit;padding:.4rem .6rem;width:100%;max-width:30rem;box-sizing:border-box}\n"
-	"table{border-collapse:collapse;width:100%;margin-top:1rem}\n"
-	"th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid #8884}\n"
-	"th button{font:inherit;font-weight:600;background:none;border:0;padding:0;cursor:pointer;"
-	"color:inherit}\n"
-	"th[aria-sort=ascending] button::after{content:' \\25B2'}\n"
-	"th[aria-sort=descending] button::after{content:' \\25BC'}\n"
-	"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
-	"td.f,td.v{font-family:ui-monospace,monospace;overflow-wrap:anywhere}\n"
-	"tr.most td{opacity:.65}\n</style></head><body>\n";
-
-static const char page_script[] =
-	"<script>\n"
-	"document.querySelectorAll('table').forEach(table=>{\n"
-	" const body=table.tBodies[0];\n"
-	" table.querySelectorAll('th').forEach((th,i)=>th.firstChild.onclick=()=>{\n"
-	"  const up=th.getAttribute('aria-sort')!=='ascending';\n"
-	"  table.querySelectorAll('th').forEach(o=>o.removeAttribute('aria-sort'));\n"
-	"  th.setAttribute('aria-sort',up?'ascending':'descending');\n"
-	"  const key=r=>r.cells[i].textContent,number=th.className==='n';\n"
-	"  [...body.rows].sort((a,b)=>(up?1:-1)*(number?key(a)-key(b):"
-	"key(a).localeCompare(key(b),undefined,{numeric:true})))\n"
-	"   .forEach(r=>body.append(r));\n"
-	" });\n"
-	"});\n"
-	"document.getElementById('filter').oninput=e=>{\n"
-	" const words=e.target.value.toLowerCase().split(/\\s+/);\n"
-	" let shown=0;\n"
-	" for(const r of document.querySelector('#facts').tBodies[0].rows){\n"
-	"  const text=r.textContent.toLowerCase();\n"
-	"  r.hidden=!words.every(w=>text.includes(w));\n"
-	"  shown+=!r.hidden;\n"
-	" }\n"
-	" document.getElementById('shown').textContent=shown+(shown==1?' row':' rows');\n"
-	"};\n"
-	"</script>\n</body></html>\n";
-
 #define html(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
 
-static void html_rows(const struct diff *diff, const struct fleet *fleet, const struct row *row)
+static void html_rows(const struct diff *diff, const struct node_names *names,
+		      const struct row *row)
 {
 	const struct diff_value *most = diff_majority(row->key);
 
 	for (size_t i = 0; i < row->key->count; i++) {
 		const struct diff_value *value = &row->key->values[i];
 		bool is_most = value == most && diff->nodes > LISTED;
-		const char *comma = "";
 
 		html(value == most ? "<tr class=\"most\">" : "<tr>");
 		html("<td class=\"f\">%s</td><td class=\"n\">%zu</td><td class=\"v\">%s</td>"
@@ -310,11 +265,8 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 		     row_name(row), row->items, value->text, value->nodes.nodes);
 		if (is_most)
 			fputs("most", stdout);
-		for_each_node(node, is_most ? &none : &value->nodes)
-		{
-			html("%s%s", comma, fleet->names[node]);
-			comma = ", ";
-		}
+		else
+			put_nodes(SINK_XML, names, &value->nodes);
 		puts("</td></tr>");
 	}
 	if (!row->key->various)
@@ -326,22 +278,21 @@ static void html_rows(const struct diff *diff, const struct fleet *fleet, const 
 
 static void put_page(const struct diff *diff, const struct fleet *fleet)
 {
+	_cleanup_node_names_ struct node_names names;
 	size_t count, odd_count;
 	struct row *rows = make_rows(diff, &count);
 	struct odd_node *odd = sort_odd(diff, &odd_count);
 
-	fputs(page_head, stdout);
-	fputs("<h1>", stdout);
+	node_names_init(&names, fleet);
+	table_page_begin("diff");
 	put_heading(diff);
-	puts("</h1>\n<label for=\"filter\">Filter: words that a row must have</label><br>\n"
-	     "<input id=\"filter\" type=\"search\" placeholder=\"driver, mtu, node017\"> "
-	     "<span id=\"shown\" aria-live=\"polite\"></span>\n"
-	     "<table id=\"facts\"><thead><tr><th><button>Fact</button></th>"
+	table_page_filter("driver, mtu, node017");
+	puts("<table id=\"facts\"><thead><tr><th><button>Fact</button></th>"
 	     "<th class=\"n\"><button>Items</button></th><th><button>Value</button></th>"
 	     "<th class=\"n\"><button>Nodes</button></th><th><button>Which</button></th>"
 	     "</tr></thead><tbody>");
 	for (size_t i = 0; i < count; i++)
-		html_rows(diff, fleet, &rows[i]);
+		html_rows(diff, &names, &rows[i]);
 	puts("</tbody></table>\n<h2>Odd ones out</h2>\n<table id=\"odd\"><thead><tr>"
 	     "<th><button>Node</button></th><th class=\"n\"><button>Facts unlike most</button></th>"
 	     "</tr></thead><tbody>");
@@ -350,7 +301,7 @@ static void put_page(const struct diff *diff, const struct fleet *fleet)
 		     odd[i].facts);
 	}
 	puts("</tbody></table>");
-	fputs(page_script, stdout);
+	table_page_end();
 	free(rows);
 	free(odd);
 }

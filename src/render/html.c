@@ -94,7 +94,7 @@ static void verdict(const struct page_view *v)
 	     : problems->items.count ? "warn"
 				     : "ok",
 	     render_verdict(v->report, problems));
-	if (v->report->count[VERDICT_UNKNOWN])
+	if (problems_unknown(v->report))
 		html("<p>Not checked: %s</p>\n", render_unknown_line(v->report, 200));
 	for_each(hint, &hints)
 		html("<p>Not judged: %s</p>\n", *hint);
@@ -111,6 +111,7 @@ static void node(const struct page_view *v)
 	row("NICs", render_nics(r));
 	row("Profiles", arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
 				     r->profiles_reason));
+	row("Not here", render_not_here(r));
 	row("Read", render_taken(r));
 	html("</dl>\n</section>\n");
 }

@@ -232,7 +232,7 @@ static struct json_object *acknowledged_json(const struct acknowledgement *a)
 	return json;
 }
 
-static struct json_object *finding_json(const struct report *report, const struct finding *f)
+struct json_object *render_finding(const struct report *report, const struct finding *f)
 {
 	const struct answer *a = &f->answer;
 	struct json_object *json = json_object_new_object();
@@ -324,7 +324,7 @@ static struct json_object *report_json(const struct report *report)
 	struct json_object *probes = json_object_new_array();
 
 	for_each(f, &report->findings)
-		json_object_array_add(findings, finding_json(report, f));
+		json_object_array_add(findings, render_finding(report, f));
 	for_each(p, &report->node->probes)
 		json_object_array_add(probes, probe_json(report->node, p));
 	json_put(json, "taken", taken_json(report));

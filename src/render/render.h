@@ -18,6 +18,7 @@ struct diff;
 struct fleet;
 struct outcome;
 struct txn_entries;
+struct why;
 
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
@@ -53,6 +54,13 @@ enum exit_status render_rules_man(const struct rule *const *rules, size_t count)
 enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
 				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
+enum exit_status render_why_text(const struct why *why, const struct render_options *options,
+				 enum exit_status status);
+enum exit_status render_why_json(const struct why *why, enum exit_status status);
+/* The table of doctor over many files; the caller ends the output. */
+struct table;
+void render_table(const struct table *table, const struct fleet *fleet,
+		  const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
@@ -71,6 +79,7 @@ enum exit_status render_entries_json(const struct txn_entries *entries);
 /* New objects: a plan as a document; what each document says of its node; words by their bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
+struct json_object *render_finding(const struct report *report, const struct finding *finding);
 struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Any document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
@@ -87,6 +96,8 @@ struct text_lines {
 const char *render_verdict(const struct report *report, const struct problems *problems);
 const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_system(const struct report *report);
+/* What an image alone cannot answer; NULL: nothing. */
+const char *render_not_here(const struct report *report);
 const char *render_gpus(const struct report *report);
 const char *render_nics(const struct report *report);
 const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */

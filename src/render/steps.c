@@ -316,6 +316,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_FIRMWARE:
 		return "In the firmware setup of this machine, during the boot";
 	case STEP_RESTART:
+		if (is_known(steps->report->node->os.next_boot))
+			return "Boot machines from this image";
 		return steps->restart == ACTIVATION_RELOAD
 			       ? "Load the driver again, or reboot: no job may use the GPUs"
 		       : steps->restart == ACTIVATION_POWER_CYCLE

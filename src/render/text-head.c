@@ -170,6 +170,40 @@ const char *render_nics(const struct report *r)
 			    active, ports, ports == 1 ? "" : "s");
 }
 
+static const char *kernel_of_image(const struct fact_str *from)
+{
+	return str_is(*from, "option")	      ? "chosen with --kernel"
+	       : str_is(*from, "boot-loader") ? "chosen by its boot loader"
+	       : str_is(*from, "newest")      ? "the newest in it"
+					      : NULL;
+}
+
+static const char *image_text(const struct report *r)
+{
+	const struct os_facts *os = &r->node->os;
+	const char *from = kernel_of_image(&os->next_boot);
+
+	if (!from)
+		return arena_printf(r->arena, "an image, %s, without a kernel",
+				    or_unknown(os->name));
+	return arena_printf(r->arena, "an image, %s; its next boot is judged: Linux %s, %s",
+			    or_unknown(os->name), os->kernel.value, from);
+}
+
+const char *render_not_here(const struct report *r)
+{
+	size_t count = problems_not_here(r);
+
+	return count ? arena_printf(r->arena,
+				    "%zu check%s need%s the machine, or a running kernel. %s",
+				    count, count == 1 ? "" : "s", count == 1 ? "s" : "",
+				    was_read(r->node->pci.devices)
+					    ? "Check again after the boot."
+					    : "Give a machine with --hardware FILE; check the "
+					      "rest after the boot.")
+		     : NULL;
+}
+
 const char *render_system(const struct report *r)
 {
 	const struct os_facts *os = &r->node->os;
@@ -177,6 +211,8 @@ const char *render_system(const struct report *r)
 					or_unknown(os->name), or_unknown(os->kernel),
 					or_unknown(os->machine));
 
+	if (is_known(os->next_boot))
+		text = image_text(r);
 	if (is_known(os->hypervisor))
 		text = arena_printf(r->arena, "%s, virtual machine (%s)", text,
 				    os->hypervisor.value);
@@ -245,6 +281,7 @@ int text_head(struct view *v)
 			      arena_printf(r->arena, "%s (%s)",
 					   profiles_text(r->arena, r->profiles),
 					   r->profiles_reason));
+	lines += line(v, "Not here", render_not_here(r));
 	lines += line(v, "Read", render_taken(r));
 	return lines + line(v, "Repairs", repairs_text(r));
 }

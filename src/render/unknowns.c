@@ -65,7 +65,7 @@ struct unknowns render_unknowns(const struct report *report)
 	for_each(f, &report->findings) {
 		struct unknown like, *u;
 
-		if (f->off || f->answer.verdict != VERDICT_UNKNOWN)
+		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || f->not_here)
 			continue;
 		like = render_unknown(report, f);
 		u = find_unknown(&unknowns, &like, f->rule);

@@ -29,7 +29,7 @@ static void check_acs_override(struct rule_context *ctx)
 	bool now = running && bootargs_find(running, "pcie_acs_override", NULL);
 	bool next = staged && bootargs_find(staged, "pcie_acs_override", NULL);
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (now || next)
 		FAIL(ctx,

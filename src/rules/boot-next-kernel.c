@@ -18,7 +18,9 @@ static bool is_in_use(const struct node *node, const char *name)
 static const char *missing_for(struct rule_context *ctx, const char *release)
 {
 	static const char *const names[] = { "nvidia",	    "nvidia_uvm", "nvidia_peermem",
-					     "nv_peer_mem", "gdrdrv",	  "nvidia_fs" };
+					     "nv_peer_mem", "gdrdrv",	  "nvidia_fs",
+					     "mlx5_core",   "mlx5_ib",	  "ib_uverbs",
+					     "efa" };
 	const char *missing = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -45,13 +47,43 @@ static void fail_missing(struct rule_context *ctx, const char *release, const ch
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
+/* Nothing of it is installed: neither the driver nor the kernel's own modules. */
+static bool has_no_modules(const struct node *node, const char *release)
+{
+	return is_known(node->modules.kernels) && !LIST_FIND(&node->modules.kernels, release);
+}
+
+static void fail_no_modules(struct rule_context *ctx, const char *release)
+{
+	FAIL_AS(ctx, SEVERITY_ERR,
+		.observed = text_printf(ctx,
+					"kernel %s boots next, and /lib/modules/%s does not exist",
+					release, release),
+		.expected = text_printf(ctx, "the modules of kernel %s", release),
+		.impact =
+			"After the next boot GPUs, NICs and file systems whose drivers are modules are missing.",
+		.remedy = text_printf(
+			ctx,
+			"Install the package with the modules of kernel %s, or choose another "
+			"entry of the boot loader.",
+			release),
+		.evidence = { "boot.next_kernel", "modules.kernels" });
+}
+
+/* True where there is neither a GPU nor an RDMA device. */
+static bool skip_without_devices(struct rule_context *ctx)
+{
+	return !(was_read(ctx->node->rdma.devices) && ctx->node->rdma.devices.count) &&
+	       skip_unless_for_gpus(ctx);
+}
+
 static void check_next_kernel(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct fact_str *next = &node->boot.next_kernel;
 	const char *missing;
 
-	if (skip_without_gpu(ctx))
+	if (skip_without_devices(ctx))
 		return;
 	if (is_absent(node->boot.loader)) {
 		NOT_APPLICABLE(ctx, .observed = "no boot loader on this node",
@@ -76,26 +108,109 @@ static void check_next_kernel(struct rule_context *ctx)
 		return;
 	}
 	missing = missing_for(ctx, next->value);
-	if (missing)
+	if (has_no_modules(node, next->value))
+		fail_no_modules(ctx, next->value);
+	else if (missing)
 		fail_missing(ctx, next->value, missing);
 	else
 		PASS(ctx, .evidence = { "boot.next_kernel", "modules.files" });
 }
 
+/* ---- its initramfs ---- */
+
+static bool has_image(const struct node *node, const char *path)
+{
+	for_each(image, &node->initramfs.images)
+		if (str_is(image->path, path))
+			return true;
+	return false;
+}
+
+/* An entry that has one, as the next one has none: then this system boots by an initramfs. */
+static const struct boot_entry *entry_with_image(const struct node *node)
+{
+	for_each(e, &node->boot.entries)
+		if (is_known(e->initrd))
+			return e;
+	return NULL;
+}
+
+static void check_next_image(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const struct fact_str *next = &node->boot.next_initrd;
+	const struct boot_entry *other = entry_with_image(node);
+	const char *release = is_known(node->boot.next_kernel) ? node->boot.next_kernel.value
+							       : NULL;
+
+	if (is_absent(node->boot.loader))
+		NOT_APPLICABLE(ctx, .observed = "no boot loader on this node",
+			       .evidence = { "boot.loader" });
+	else if (is_unknown(*next))
+		UNKNOWN(ctx, .evidence = { "boot.next_initrd" });
+	else if (is_absent(*next) && !other)
+		PASS(ctx, .observed = "this system boots without an initramfs",
+		     .evidence = { "boot.next_initrd", "boot.entries" });
+	else if (is_absent(*next))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "the entry that boots next has no initramfs; %s has one",
+			     other->title.value),
+		     .expected = "an initramfs for the kernel that boots next",
+		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
+					: NULL,
+		     .evidence = { "boot.next_initrd", "boot.next_entry" });
+	else if (has_image(node, next->value))
+		PASS(ctx, .observed = next->value, .evidence = { "boot.next_initrd" });
+	else if (!is_known(node->initramfs.images))
+		UNKNOWN(ctx, .evidence = { "initramfs.images", "boot.next_initrd" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "%s does not exist; the entry that boots next names it",
+			     next->value),
+		     .expected = next->value,
+		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
+					: NULL,
+		     .evidence = { "boot.next_initrd", "initramfs.images" });
+}
+
 static const struct rule boot_next_kernel_rules[] = {
+	{
+		.id = "boot/initramfs-next-missing",
+		.title = "The next boot fails: its kernel has no initramfs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_next_image,
+		.impact =
+			"The kernel stops with \"VFS: Unable to mount root fs\", and the node does not come back.",
+		.remedy =
+			"Before the next boot, build the initramfs of that kernel and write the boot loader's "
+			"configuration again.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"The boot loader's entries and default, and the image that the default names.",
+		.why = "A kernel update that runs out of space in /boot, or whose hooks fail, leaves an entry without an "
+		       "image. A system on which no entry has an initramfs does not need one.",
+		.check = "ls -l /boot; df /boot",
+		.sources = "Linux 6.1.192: Documentation/admin-guide/initrd.rst, init/do_mounts.c\n"
+			   "systemd 252: kernel-install(8)",
+	},
 	{
 		.id = "boot/kernel-next-lacks-modules",
 		.title =
-			"GPUs fail after the next boot: its kernel lacks modules that are in use now",
+			"GPUs or NICs fail after the next boot: its kernel lacks modules that are in use now",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
 		.evaluate = check_next_kernel,
 		.impact = "After the next boot the GPU driver, peer memory or GDRCopy is missing.",
 		.remedy = "Before the next boot, build the modules for that kernel.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"The kernel of the boot loader's default entry, and the modules on disk for it.",
-		.why = "Unattended upgrades install kernels without building modules for them. An enabled dkms.service tries "
+		.why = "Unattended upgrades install kernels without building modules for them. A kernel without any modules on "
+		       "disk is an error. An enabled dkms.service tries "
 		       "once more at boot. Whether that succeeds is not checked.",
 		.check = "ls /lib/modules; dkms status",
 		.sources = "dkms 3.2 (793fdab): dkms(8)\ngithub.com/NVIDIA/nvidia-docker issue 804",

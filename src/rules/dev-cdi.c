@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dev-cdi.c - do specifications of the Container Device Interface match the node (rules dev/...)? */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/command.h"
@@ -76,7 +77,200 @@ static void check_specification(struct rule_context *ctx)
 		references_check(ctx, &check);
 }
 
+/* ---- the devices of the specifications ---- */
+
+static const struct reference *device_in(const struct node *node, const char *file,
+					 const char *name)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_CDI, file, r)))
+		if (str_is(r->role, CDI_DEVICES) && str_is(r->name, name))
+			return r;
+	return NULL;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+	size_t n = strlen("/etc/cdi/"); /* as long as /run/cdi/ */
+
+	return strncmp(a, b, n) == 0;
+}
+
+/* Another file of the same folder with a device of that name: then neither has it (pkg/cdi/cache.go, refresh()). */
+static const struct reference *rival_of(const struct node *node, const struct reference *r)
+{
+	for_each(file, &node->references.files) {
+		const struct reference *other;
+
+		if (!known_is(file->format, REFERENCE_CDI) || str_is(file->path, r->file.value) ||
+		    !same_folder(file->path.value, r->file.value))
+			continue;
+		other = device_in(node, file->path.value, r->name.value);
+		if (other)
+			return other;
+	}
+	return NULL;
+}
+
+/* The file that comes first reports it. */
+static bool check_conflict(struct rule_context *ctx, const char *file)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(ctx->node, REFERENCE_CDI, file, r))) {
+		const struct reference *rival = str_is(r->role, CDI_DEVICES)
+							? rival_of(ctx->node, r)
+							: NULL;
+
+		if (!rival)
+			continue;
+		if (strcmp(rival->file.value, file) < 0)
+			return true;
+		FAIL(ctx, .subject = file,
+		     .observed = text_printf(ctx, "%s has %s, and so does %s",
+					     reference_place(ctx->arena, r), r->name.value,
+					     reference_place(ctx->arena, rival)),
+		     .expected = "one specification for each device",
+		     .impact =
+			     "Containers do not start: \"unresolvable CDI devices\". A device that two files of a "
+			     "folder have is taken from neither.",
+		     .remedy = text_printf(ctx, "Remove the older one of %s and %s.", file,
+					   rival->file.value),
+		     .evidence = { reference_fact(ctx->arena, ctx->node, r, "name"),
+				   reference_fact(ctx->arena, ctx->node, rival, "name") });
+		return true;
+	}
+	return false;
+}
+
+/* nvidia.com/gpu=all and the like: this specification is meant to have all GPUs. */
+static const struct reference *device_of_all(const struct node *node, const char *file)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_CDI, file, r)))
+		if (str_is(r->role, CDI_DEVICES) && strstr(r->name.value, "nvidia.com/gpu=all"))
+			return r;
+	return NULL;
+}
+
+/* The specification of /run/cdi has priority. */
+static bool is_replaced(const struct node *node, const struct reference *all)
+{
+	if (!str_starts(all->file, "/etc/cdi/"))
+		return false;
+	for_each(file, &node->references.files)
+		if (known_is(file->format, REFERENCE_CDI) && str_starts(file->path, "/run/cdi/") &&
+		    device_in(node, file->path.value, all->name.value))
+			return true;
+	return false;
+}
+
+static bool names_node(const struct node *node, const char *file, const char *path)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_CDI, file, r)))
+		if (known_is(r->kind, REFERENCE_DEVICE) && str_is(r->name, path))
+			return true;
+	return false;
+}
+
+static bool check_all(struct rule_context *ctx, const char *file)
+{
+	const struct node *node = ctx->node;
+	const struct reference *all = device_of_all(node, file);
+	const char *first = NULL;
+	size_t missing = 0;
+
+	if (!all || is_replaced(node, all))
+		return false;
+	for_each(g, &node->gpu.devices) {
+		const char *path = text_printf(ctx, "/dev/nvidia%" PRIu64, g->minor.value);
+
+		if (!is_known(g->minor) || known_is(g->excluded, true) ||
+		    names_node(node, file, path))
+			continue;
+		first = first ? first : path;
+		missing++;
+	}
+	if (!missing)
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = file,
+		.observed = text_printf(ctx, "%s lacks %zu of %u GPUs: %s%s", all->name.value,
+					missing, node->gpu.devices.count, first,
+					missing > 1 ? " and others" : ""),
+		.expected = "all GPUs of this node", .remedy = remedy(ctx, all),
+		.evidence = { reference_fact(ctx->arena, node, all, "name"), "gpu.devices" });
+	return true;
+}
+
+static void check_devices_of(struct rule_context *ctx, const struct reference_file *file)
+{
+	const char *path = file->path.value;
+	const char *fact = fact_path(ctx->arena, "references.files", path, "complete");
+
+	if (check_conflict(ctx, path) || check_all(ctx, path))
+		return;
+	if (!known_is(file->complete, true))
+		UNKNOWN(ctx, .subject = path, .evidence = { fact });
+	else if (!was_read(ctx->node->references.items) || !was_read(ctx->node->gpu.devices))
+		UNKNOWN(ctx, .subject = path,
+			.evidence = { was_read(ctx->node->gpu.devices) ? "references.items"
+								       : "gpu.devices" });
+	else
+		PASS(ctx, .subject = path, .evidence = { fact });
+}
+
+static void check_devices(struct rule_context *ctx)
+{
+	const struct references_facts *all = &ctx->node->references;
+	size_t before = ctx->findings->count;
+
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+		return;
+	if (is_known(ctx->node->os.container)) {
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+		return;
+	}
+	for_each(file, &all->files)
+		if (known_is(file->format, REFERENCE_CDI))
+			check_devices_of(ctx, file);
+	if (ctx->findings->count > before)
+		return;
+	if (known_is(all->complete, true) && was_read(all->files))
+		NOT_APPLICABLE(ctx, .observed = "no specification in /etc/cdi or /run/cdi",
+			       .evidence = { "references.files" });
+	else
+		UNKNOWN(ctx, .evidence = { "references.complete" });
+}
+
 static const struct rule dev_cdi_rules[] = {
+	{
+		.id = "dev/cdi-devices",
+		.title = "Containers lack GPUs: CDI specifications conflict, or leave GPUs out",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_devices,
+		.impact =
+			"A container that asks for all GPUs gets only those of the specification.",
+		.remedy = "Generate the specification again, and keep one file for each device.",
+		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+		.activation = ACTIVATION_RECREATE,
+		.follows = { "pci/device-off-bus" },
+		.reads =
+			"The devices and device nodes of the YAML and JSON files in /etc/cdi and /run/cdi, and the "
+			"minor numbers of the GPUs.",
+		.why = "A specification has the GPUs that worked when it was made. If two files of one folder "
+		       "have the same device, engines take it from neither. A file in /run/cdi has priority over "
+		       "one in /etc/cdi.",
+		.check = "nvidia-ctk cdi list; grep -n 'name:' /etc/cdi/*.yaml /run/cdi/*.yaml",
+		.sources = "container-device-interface v1.1.0: pkg/cdi/cache.go (refresh)\n"
+			   "NVIDIA Container Toolkit 1.20.0: pkg/nvcdi",
+	},
+
 	{
 		.id = "dev/cdi-stale",
 		.title = "Containers get no GPU: their CDI specification does not match the node",

@@ -6,6 +6,7 @@
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/reference.h"
 
 /* ---- engines ---- */
 
@@ -46,7 +47,7 @@ static bool skip_without_engine(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return true;
 	if (is_known(node->os.container))
 		NOT_APPLICABLE(ctx, .observed = "inside a container",
@@ -68,7 +69,7 @@ static bool skip_without_engine(struct rule_context *ctx)
 static const struct engine_config *wired(const struct node *node)
 {
 	for_each(c, &node->containers.configs)
-		if (known_is(c->nvidia, true))
+		if (known_is(c->nvidia, true) && !span_ends(span_of(c->path.value), ".tmpl"))
 			return c;
 	return NULL;
 }
@@ -240,6 +241,24 @@ static void need_link(struct rule_context *ctx, struct missing_links *missing, u
 		missing->first = name;
 }
 
+/* Docker alone, and systemd does not manage its cgroups. */
+static bool skip_with_cgroupfs(struct rule_context *ctx)
+{
+	const struct reference *r = NULL;
+
+	if (!str_is(engine(ctx->node)->unit, "docker.service"))
+		return false;
+	while ((r = reference_next(ctx->node, REFERENCE_ENGINE, NULL, r)))
+		if (str_is(r->role, ENGINE_EXEC_OPTS) &&
+		    str_is(r->name, "native.cgroupdriver=cgroupfs")) {
+			NOT_APPLICABLE(
+				ctx, .observed = "Docker manages cgroups itself (cgroupfs)",
+				.evidence = { reference_fact(ctx->arena, ctx->node, r, "name") });
+			return true;
+		}
+	return false;
+}
+
 static void check_char_links(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -247,7 +266,7 @@ static void check_char_links(struct rule_context *ctx)
 	struct known_cause cause;
 	uint64_t nvidia, uvm;
 
-	if (skip_without_engine(ctx))
+	if (skip_without_engine(ctx) || skip_with_cgroupfs(ctx))
 		return;
 	if (!was_read(node->dev.char_links) || !was_read(node->dev.majors)) {
 		UNKNOWN(ctx, .evidence = { was_read(node->dev.majors) ? "dev.char_links"
@@ -322,17 +341,18 @@ static const struct rule dev_containers_rules[] = {
 		.command = "sudo nvidia-ctk system create-dev-char-symlinks --create-all",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The links in /dev/char, the major numbers in /proc/devices, and the container "
-			"engines that run or are enabled.",
+			"The links in /dev/char, the major numbers in /proc/devices, the container engines "
+			"that run or are enabled, and exec-opts in /etc/docker/daemon.json.",
 		.why = "systemd looks devices up through /dev/char when it applies cgroup rules again. The "
 		       "NVIDIA driver's nodes are not created through udev. Engines with the cgroupfs driver"
-		       " are not affected, nor are devices of CDI or --device. Which of them an engine uses "
-		       "was not read.",
+		       " are not affected, nor are devices of CDI or --device. Of engines other than Docker the "
+		       "cgroup driver was not read.",
 		.check = "ls -l /dev/char | grep nvidia",
 		.sources =
 			"NVIDIA Container Toolkit 1.20.0: cmd/nvidia-ctk/system/create-dev-char-symlinks\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issue 48\n"
-			"github.com/NVIDIA/nvidia-docker issue 1730",
+			"github.com/NVIDIA/nvidia-docker issue 1730\n"
+			"dockerd(8) of Docker 28: native.cgroupdriver",
 	},
 };
 

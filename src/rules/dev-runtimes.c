@@ -4,6 +4,7 @@
 
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
 
 /* ---- programs ---- */
 
@@ -11,6 +12,8 @@
 static bool counts_engine(const struct node *node, const struct reference *r)
 {
 	(void)node;
+	if (known_is(r->kind, REFERENCE_VALUE))
+		return false;
 	return strstr(r->name.value, "nvidia") || strstr(r->role.value, "nvidia") ||
 	       known_is(r->kind, REFERENCE_RUNTIME);
 }
@@ -70,24 +73,52 @@ static void check_engine(struct rule_context *ctx)
 		.impact = engine_impact,
 	};
 
-	if (!skip_without_gpu(ctx))
+	if (!skip_unless_for_gpus(ctx))
 		references_check(ctx, &check);
 }
 
 /* ---- the toolkit ---- */
 
+/* An engine is set up for NVIDIA's runtime, or that is not known. enroot uses the root alone. */
+static bool is_toolkit_used(const struct node *node)
+{
+	for_each(c, &node->containers.configs)
+		if (!known_is(c->nvidia, false))
+			return true;
+	return !was_read(node->containers.configs);
+}
+
 static enum severity grade_toolkit(const struct rule_context *ctx, const struct reference *r,
 				   enum reference_state state)
 {
-	(void)ctx;
 	(void)state;
 	/* Old releases of the command-line tool do not need the path. */
-	return known_is(r->kind, REFERENCE_FILE) ? SEVERITY_ERR : SEVERITY_WARN;
+	return known_is(r->kind, REFERENCE_DRIVER) ? SEVERITY_ERR
+	       : is_toolkit_used(ctx->node)	   ? SEVERITY_WARN
+						   : SEVERITY_INFO;
+}
+
+static bool is_ldconfig_real(const struct reference *r)
+{
+	return str_is(r->role, TOOLKIT_LDCONFIG) &&
+	       span_ends(span_of(r->name.value), LDCONFIG_REAL);
+}
+
+/* From 1.15 on the toolkit takes ldconfig where there is no ldconfig.real. */
+static bool counts_toolkit(const struct node *node, const struct reference *r)
+{
+	const struct software_item *toolkit = node_software(node, "container-toolkit");
+
+	return !known_is(r->kind, REFERENCE_VALUE) &&
+	       (!is_ldconfig_real(r) || (toolkit && is_known(toolkit->version) &&
+					 version_compare(toolkit->version.value, "1.15") < 0));
 }
 
 static const char *toolkit_remedy(struct rule_context *ctx, const struct reference *r)
 {
-	if (known_is(r->kind, REFERENCE_FILE))
+	if (is_ldconfig_real(r))
+		return "Run nvidia-ctk config --set nvidia-container-cli.ldconfig=@/sbin/ldconfig --in-place.";
+	if (known_is(r->kind, REFERENCE_DRIVER))
 		return text_printf(
 			ctx,
 			"The driver is not in %s. If the GPU operator's driver container was removed, run "
@@ -103,11 +134,12 @@ static void check_toolkit(struct rule_context *ctx)
 		.format = REFERENCE_TOOLKIT,
 		.none = "the NVIDIA Container Toolkit has no configuration file",
 		.expected = "programs and folders that exist",
+		.counts = counts_toolkit,
 		.grade = grade_toolkit,
 		.remedy = toolkit_remedy,
 	};
 
-	if (!skip_without_gpu(ctx))
+	if (!skip_unless_for_gpus(ctx))
 		references_check(ctx, &check);
 }
 
@@ -129,7 +161,7 @@ static void check_default(struct rule_context *ctx)
 	const struct reference *r = NULL;
 	const char *docker = "/etc/docker/daemon.json", *name = "runc";
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (!was_read(node->services.units)) {
 		UNKNOWN(ctx, .evidence = { "services.units" });
@@ -196,13 +228,17 @@ static const struct rule dev_runtimes_rules[] = {
 		.remedy = "Correct the path in /etc/nvidia-container-runtime/config.toml.",
 		.activation = ACTIVATION_RECREATE,
 		.reads =
-			"The paths in the toolkit's config.toml (nvidia-container-cli.root, path and "
-			"ldconfig, the hook, nvidia-ctk, the low-level runtimes) and the named files.",
+			"The paths in the toolkit's config.toml (nvidia-container-cli.root, path, ldcache and "
+			"ldconfig, the hook, nvidia-ctk, the low-level runtimes) and the named files; libcuda and "
+			"libnvidia-ml below root; the version of the toolkit.",
 		.why = "The toolkit takes the driver's libraries from nvidia-container-cli.root. "
-		       "/run/nvidia/driver belongs to the GPU operator's driver container and disappears "
-		       "with it. Of several low-level runtimes one is enough.",
+		       "/run/nvidia/driver belongs to the GPU operator's driver container. Without it the "
+		       "folder is missing or empty. Of several low-level runtimes one is enough. Before 1.15 "
+		       "the toolkit does not look for ldconfig where ldconfig.real is missing.",
 		.check = "nvidia-ctk config",
-		.sources = "NVIDIA Container Toolkit 1.20.0: api/config/v1",
+		.sources =
+			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/lookup/root, CHANGELOG.md "
+			"(1.15.0-rc.1)",
 	},
 	{
 		.id = "dev/docker-default-runtime",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dev.c - device nodes (rules dev/...). */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,14 +41,62 @@ static const struct device_major *nvidia_major(const struct node *node)
 	return major ? major : find_major(node, "nvidia-frontend");
 }
 
-static void check_node(struct rule_context *ctx, const char *path, const struct device_major *major)
+/* ---- in a container ---- */
+
+/* What has to be given to a container, by path. */
+static const struct {
+	const char *path, *remedy;
+} given[] = {
+	{ "/dev/nvidia-caps-imex-channels/",
+	  "Start the container with --device=/dev/nvidia-caps-imex-channels/channel0 or "
+	  "NVIDIA_IMEX_CHANNELS=0, in Kubernetes with a claim of a compute domain." },
+	{ "/dev/nvidia",
+	  "On the host run nvidia-modprobe -c 0 -u, generate the CDI specification again if there is "
+	  "one, and start the container again, with the capability compute "
+	  "(NVIDIA_DRIVER_CAPABILITIES)." },
+	{ "/dev/infiniband/",
+	  "Start the container with --device=/dev/infiniband and --ulimit memlock=-1. In Kubernetes "
+	  "request the resource of the RDMA device plugin, and add the capability IPC_LOCK." },
+};
+
+/* A container lacks the node: nothing inside it can change that. */
+static void fail_not_given(struct rule_context *ctx, enum severity severity, const char *path)
+{
+	const char *remedy = NULL;
+
+	for (size_t i = 0; !remedy && i < sizeof(given) / sizeof(given[0]); i++)
+		if (strncmp(path, given[i].path, strlen(given[i].path)) == 0)
+			remedy = given[i].remedy;
+	FAIL_AS(ctx, severity, .subject = path, .observed = "missing in this container",
+		.expected = "a character device", .remedy = remedy,
+		.activation = ACTIVATION_RECREATE, .has_fix = true,
+		.evidence = { "dev.nodes", "os.container" });
+}
+
+/* A container that has one of several devices may have been given that one: PATH is another. */
+static void note_not_given(struct rule_context *ctx, const char *path)
+{
+	NOTE(ctx, .subject = path,
+	     .observed = "missing: not given to this container, which has others",
+	     .evidence = { "dev.nodes", "os.container" });
+}
+
+static bool is_container(const struct node *node)
+{
+	return is_known(node->os.container);
+}
+
+static void check_node_as(struct rule_context *ctx, enum severity severity, const char *path,
+			  const struct device_major *major)
 {
 	const struct device_node *n = find_node(ctx->node, path);
 	const char *fact = fact_path(ctx->arena, "dev.nodes", path, "major");
 
-	if (!n)
-		FAIL(ctx, .subject = path, .observed = "missing", .expected = "a character device",
-		     .evidence = { "dev.nodes" });
+	if (!n && is_container(ctx->node))
+		fail_not_given(ctx, severity, path);
+	else if (!n)
+		FAIL_AS(ctx, severity, .subject = path, .observed = "missing",
+			.expected = "a character device", .evidence = { "dev.nodes" });
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -56,19 +105,24 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (!known_is(n->kind, NODE_CHARACTER))
-		FAIL(ctx, .subject = path, .observed = "not a character device",
-		     .expected = "a character device",
-		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
+		FAIL_AS(ctx, severity, .subject = path, .observed = "not a character device",
+			.expected = "a character device",
+			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	else if (major && is_known(n->major) && n->major.value != major->major.value)
-		FAIL(ctx, .subject = path,
-		     .observed = text_printf(
-			     ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
-			     n->major.value, major->major.value),
-		     .expected = "the driver's major number",
-		     .evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
-						   "major") });
+		FAIL_AS(ctx, severity, .subject = path,
+			.observed = text_printf(
+				ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
+				n->major.value, major->major.value),
+			.expected = "the driver's major number",
+			.evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
+						      "major") });
 	else
 		PASS(ctx, .subject = path, .evidence = { fact });
+}
+
+static void check_node(struct rule_context *ctx, const char *path, const struct device_major *major)
+{
+	check_node_as(ctx, ctx->rule->severity, path, major);
 }
 
 /* Only root or a group may open it. A group is a decision of the administrator (NVreg_DeviceFileGID): a note. */
@@ -132,6 +186,24 @@ static bool is_off_bus(const struct node *node, const struct gpu *gpu)
 	return d && known_is(d->answers, false);
 }
 
+static const char *gpu_path(struct rule_context *ctx, const struct gpu *g)
+{
+	return text_printf(ctx, "/dev/nvidia%" PRIu64, g->minor.value);
+}
+
+static bool is_usable(const struct node *node, const struct gpu *g)
+{
+	return is_known(g->minor) && !known_is(g->excluded, true) && !is_off_bus(node, g);
+}
+
+static bool has_gpu_node(struct rule_context *ctx)
+{
+	for_each(g, &ctx->node->gpu.devices)
+		if (is_usable(ctx->node, g) && find_node(ctx->node, gpu_path(ctx, g)))
+			return true;
+	return false;
+}
+
 static void check_nvidia_nodes(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -146,14 +218,25 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 	check_nvidia_node(ctx, "/dev/nvidiactl", nvidia_major(node));
 	if (node_module(node, "nvidia_uvm"))
 		check_nvidia_node(ctx, "/dev/nvidia-uvm", find_major(node, "nvidia-uvm"));
-	for_each(g, &node->gpu.devices)
-		if (is_known(g->minor) && !known_is(g->excluded, true) && !is_off_bus(node, g))
-			check_nvidia_node(ctx,
-					  text_printf(ctx, "/dev/nvidia%" PRIu64, g->minor.value),
-					  nvidia_major(node));
+	for_each(g, &node->gpu.devices) {
+		const char *path = gpu_path(ctx, g);
+
+		if (!is_usable(node, g))
+			continue;
+		if (is_container(node) && !find_node(node, path) && has_gpu_node(ctx))
+			note_not_given(ctx, path);
+		else
+			check_nvidia_node(ctx, path, nvidia_major(node));
+	}
 }
 
 /* ---- gdrdrv ---- */
+
+/* NVSHMEM's CPU-assisted mode needs it. UCX and NCCL use it for small messages. */
+static enum severity gdrdrv_severity(const struct rule_context *ctx)
+{
+	return is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_WARN;
+}
 
 /* GDRCopy's scripts create it with mode 0666. A copy has its own permissions. */
 static void check_gdrdrv_node(struct rule_context *ctx)
@@ -172,7 +255,8 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 			.command = "sudo chmod 0666 /dev/gdrdrv",
 			.evidence = { "dev.nodes[/dev/gdrdrv].mode" });
 	else
-		check_node(ctx, "/dev/gdrdrv", find_major(ctx->node, "gdrdrv"));
+		check_node_as(ctx, gdrdrv_severity(ctx), "/dev/gdrdrv",
+			      find_major(ctx->node, "gdrdrv"));
 }
 
 /* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
@@ -182,6 +266,43 @@ static bool can_open_gdrdrv(const struct node *node)
 
 	return n && find_major(node, "gdrdrv") &&
 	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
+}
+
+/* A library here that opens /dev/gdrdrv. */
+static const char *find_gdrapi(const struct node *node)
+{
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so"))
+			return item->path.value;
+	return NULL;
+}
+
+/* A container shows its host's modules, and the devices that it was given. */
+static void check_gdrdrv_in_container(struct rule_context *ctx)
+{
+	const char *handler = node_env(ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
+	const char *library = find_gdrapi(ctx->node);
+	bool asked = handler && strcmp(handler, "cpu") == 0;
+
+	if (!library && !asked && skip_unless_software_whole(ctx))
+		return;
+	if (!library && !asked)
+		NOT_APPLICABLE(ctx, .subject = "/dev/gdrdrv",
+			       .observed = "no libgdrapi in this container",
+			       .evidence = { "software.items", "os.container" });
+	else
+		FAIL_AS(ctx, asked ? SEVERITY_ERR : SEVERITY_WARN, .subject = "/dev/gdrdrv",
+			.observed = text_printf(
+				ctx,
+				"missing in this container; the host has gdrdrv, and %s needs it",
+				asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu" : library),
+			.expected = "the host's /dev/gdrdrv",
+			.remedy =
+				"Start the container with --device=/dev/gdrdrv, or with NVIDIA_GDRCOPY=enabled. In Kubernetes "
+				"mount it as a hostPath of type CharDevice in a privileged pod.",
+			.activation = ACTIVATION_RECREATE, .has_mender = true,
+			.mender = MENDER_HOST, .has_fix = true,
+			.evidence = { "dev.nodes", "software.items" });
 }
 
 static void check_gdrdrv(struct rule_context *ctx)
@@ -205,12 +326,14 @@ static void check_gdrdrv(struct rule_context *ctx)
 		NOTE(ctx, .subject = "/dev/gdrdrv",
 		     .observed = "jobs cannot open it; this GDRCopy falls back to DMA-BUF",
 		     .evidence = { "dev.nodes", "software.items", "driver.version" });
+	else if (is_known(node->os.container) && !find_node(node, "/dev/gdrdrv"))
+		check_gdrdrv_in_container(ctx);
 	else if (!find_major(node, "gdrdrv"))
-		FAIL(ctx, .subject = "/dev/gdrdrv",
-		     .observed = "gdrdrv is loaded, but /proc/devices does not list it",
-		     .expected = "a major number for gdrdrv",
-		     .remedy = "Unload gdrdrv and load it again, then create the node again.",
-		     .evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
+		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
+			.observed = "gdrdrv is loaded, but /proc/devices does not list it",
+			.expected = "a major number for gdrdrv",
+			.remedy = "Unload gdrdrv and load it again, then create the node again.",
+			.evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
 		check_gdrdrv_node(ctx);
 }
@@ -280,10 +403,38 @@ static void check_channels(struct rule_context *ctx, const char *why)
 		check_node(ctx, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
 }
 
+/* services/daemon-down reports a daemon that failed, or that something keeps from running. */
+static void check_imex_daemon(struct rule_context *ctx)
+{
+	const struct service *s = node_service(ctx->node, "nvidia-imex.service");
+	enum service_condition condition = service_condition(s);
+
+	if (!was_read(ctx->node->services.units) || is_known(ctx->node->os.container))
+		return;
+	if (condition == SERVICE_MISSING)
+		NOTE(ctx, .subject = "nvidia-imex.service",
+		     .observed = "not installed: the GPUs of other trays cannot be reached",
+		     .evidence = { "services.units[nvidia-imex.service].load" });
+	else if (condition == SERVICE_MASKED ||
+		 (condition == SERVICE_STOPPED &&
+		  !service_find_cause(ctx->arena, ctx->node, s).text))
+		FAIL(ctx, .subject = "nvidia-imex.service",
+		     .observed = condition == SERVICE_MASKED ? "masked" : s->active.value,
+		     .expected = "active",
+		     .remedy =
+			     condition == SERVICE_MASKED
+				     ? "Unmask nvidia-imex, and start it on every node of the domain."
+				     : "Start nvidia-imex on every node of the domain.",
+		     .command = condition == SERVICE_MASKED
+					? "sudo systemctl unmask nvidia-imex\n"
+					  "sudo systemctl enable --now nvidia-imex"
+					: "sudo systemctl enable --now nvidia-imex",
+		     .evidence = { "services.units[nvidia-imex.service].active" });
+}
+
 static void check_imex(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const struct service *daemon = node_service(node, "nvidia-imex.service");
 	const char *variable = asks_for_fabric(node);
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
@@ -309,24 +460,49 @@ static void check_imex(struct rule_context *ctx)
 	if (skip_with_compute_domains(ctx))
 		return;
 	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
-	/* services/daemon-down reports a daemon that failed. */
-	if (node_is(node, KIND_GB200) && daemon && service_condition(daemon) == SERVICE_STOPPED &&
-	    !service_find_cause(ctx->arena, node, daemon).text)
-		FAIL(ctx, .subject = "nvidia-imex.service", .observed = daemon->active.value,
-		     .expected = "active",
-		     .remedy = "Start nvidia-imex on every node of the domain.",
-		     .command = "sudo systemctl enable --now nvidia-imex",
-		     .evidence = { "services.units[nvidia-imex.service].active" });
+	if (node_is(node, KIND_GB200))
+		check_imex_daemon(ctx);
 }
 
 /* ---- RDMA ---- */
+
+static bool has_verbs_node(const struct node *node)
+{
+	for_each(n, &node->dev.nodes)
+		if (str_starts(n->path, "/dev/infiniband/uverbs"))
+			return true;
+	return false;
+}
+
+/* A variable of the job names the device: NCCL_IB_HCA, NVSHMEM_HCA_LIST, UCX_NET_DEVICES. */
+static bool is_named_by_job(const struct node *node, const char *device)
+{
+	for_each(v, &node->env.variables) {
+		const char *at = is_known(v->value) ? v->value.value : "";
+
+		while ((at = strstr(at, device))) {
+			at += strlen(device);
+			if (!isdigit((unsigned char)*at))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_anothers(const struct node *node, const struct rdma_device *d, const char *path)
+{
+	return is_container(node) && !find_node(node, path) && has_verbs_node(node) &&
+	       !is_named_by_job(node, d->name.value);
+}
 
 /* Jobs cannot open a node of root or a group. A copy has its own permissions. */
 static void check_verbs_node(struct rule_context *ctx, const char *path, enum severity missing)
 {
 	const struct device_node *n = find_node(ctx->node, path);
 
-	if (!n)
+	if (!n && is_container(ctx->node))
+		fail_not_given(ctx, missing, path);
+	else if (!n)
 		FAIL_AS(ctx, missing, .subject = path, .observed = "missing",
 			.expected = "a character device, mode 0666", .evidence = { "dev.nodes" });
 	else if (known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
@@ -351,13 +527,19 @@ static void check_infiniband(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });
 		return;
 	}
-	for_each(d, &node->rdma.devices)
+	for_each(d, &node->rdma.devices) {
+		const char *path;
+
 		if (is_unknown(d->uverbs))
 			unread = fact_path(ctx->arena, "rdma.devices", d->name.value, "uverbs");
-		else if (is_known(d->uverbs))
-			check_verbs_node(ctx,
-					 text_printf(ctx, "/dev/infiniband/%s", d->uverbs.value),
-					 SEVERITY_ERR);
+		if (!is_known(d->uverbs))
+			continue;
+		path = text_printf(ctx, "/dev/infiniband/%s", d->uverbs.value);
+		if (is_anothers(node, d, path))
+			note_not_given(ctx, path);
+		else
+			check_verbs_node(ctx, path, SEVERITY_ERR);
+	}
 	if (node_module(node, "rdma_ucm"))
 		check_verbs_node(ctx, "/dev/infiniband/rdma_cm", SEVERITY_WARN);
 	if (ctx->findings->count == before && unread)
@@ -387,7 +569,8 @@ static const struct rule dev_rules[] = {
 		.reads =
 			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU, their modes, and the "
 			"major numbers in /proc/devices.",
-		.why = "The driver does not create its nodes through devtmpfs. A setuid helper or udev does."
+		.why = "In a container that has other GPUs a missing /dev/nvidiaN is a note: it was not given. "
+		       "The driver does not create its nodes through devtmpfs. A setuid helper or udev does."
 		       " A node from before a driver change can have an old major number. Nodes for a group "
 		       "are a note: an administrator can restrict them with NVreg_DeviceFileMode and "
 		       "NVreg_DeviceFileGID.",
@@ -400,12 +583,12 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/gdrdrv-node-missing",
 		.title = "GDRCopy fails: /dev/gdrdrv is missing, stale or restricted",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdrdrv,
 		.impact =
 			"gdr_open() fails: \"Is gdrdrv driver installed and loaded?\". NVSHMEM loses its "
-			"CPU-assisted mode.",
+			"CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
 			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
 		.command =
@@ -413,10 +596,12 @@ static const struct rule dev_rules[] = {
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/modules, /dev/gdrdrv with its mode, and the major numbers in /proc/devices.",
+			"/proc/modules, /dev/gdrdrv with its mode, the major numbers in /proc/devices, and libgdrapi in the usual "
+			"folders.",
 		.why = "modprobe creates no node. GDRCopy's init script or a udev rule does, with the number"
 		       " of that load. Another driver can have taken the number since. GDRCopy 2.6 with CUDA"
-		       " driver 13.3 falls back to DMA-BUF without gdrdrv.",
+		       " driver 13.3 falls back to DMA-BUF without gdrdrv. Outside the profile deepep this is a "
+		       "warning. In a container it counts only if libgdrapi or the CPU handler needs it.",
 		.check = "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices",
 		.sources =
 			"github.com/NVIDIA/gdrcopy v2.6: insmod.sh, README.md (DMA-BUF mmap backend), "
@@ -470,7 +655,8 @@ static const struct rule dev_rules[] = {
 		.reads =
 			"/dev/infiniband/uverbs* for every RDMA device under /sys/class/infiniband_verbs, "
 			"rdma_cm, and their modes.",
-		.why = "A container sees the devices in /sys even without their nodes. It needs "
+		.why = "A container sees the devices in /sys even without their nodes. If it has others, and no "
+		       "variable of the job names the device, that is a note. It needs "
 		       "--device=/dev/infiniband, or a device plugin's resource in Kubernetes. A device "
 		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",

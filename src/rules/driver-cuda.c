@@ -122,7 +122,7 @@ static void check_too_old(struct rule_context *ctx)
 	const struct software_item *compat = newest_compat(node);
 	struct newest n;
 
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return;
 	if (!was_read(node->software.items)) {
 		UNKNOWN(ctx, .evidence = { "software.items" });

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
+#include "query/nvreg.h"
 #include "query/option-value.h"
 #include "query/setting.h"
 
@@ -23,6 +25,25 @@ static bool is_parameter(const struct node *node, const struct module_file *file
 		if (strcmp(file->parameters.items[i], option) == 0)
 			return true;
 	return !file && name && node_param(node, name);
+}
+
+/* The release of data/nvreg.tsv. */
+#define TABLE_RELEASE "595.45.04"
+
+/* A parameter that a later driver has, and that GPU and RDMA work does not depend on: distributions and images
+ * configure for several releases. One that a later driver has no more is a setting that got lost. */
+static bool is_harmless(const struct node *node, const struct module_file *file, const char *option)
+{
+	const struct fact_str *version = file && is_known(file->version) ? &file->version
+									 : &node->driver.version;
+	const char *name = setting_param_name(option);
+
+	if (!name || !is_known(*version) || version_compare(version->value, TABLE_RELEASE) >= 0)
+		return false;
+	for (const struct nvreg_param *p = nvreg_params; p->name; p++)
+		if (strcmp(p->name, name) == 0)
+			return !p->watched;
+	return false;
 }
 
 /* "nvidia: unknown parameter 'NVreg_X' ignored": given to the running driver, in whichever way. */
@@ -46,12 +67,16 @@ static void check_ignored(struct rule_context *ctx)
 	const char *text = NULL, *name = ignored_parameter(ctx, &text);
 
 	if (name && !rule_has_answered(ctx, name))
-		FAIL(ctx, .subject = name, .observed = text,
-		     .expected = "a parameter that 'modinfo -p nvidia' lists",
-		     .remedy =
-			     "Search for the option in the initramfs, in the options of a driver container and in "
-			     "scripts that load the driver: modprobe.d does not have it now. Remove it there.",
-		     .evidence = { "log.lines[unknown-parameter].modules[nvidia].last" });
+		FAIL_AS(ctx,
+			is_harmless(ctx->node, file_with_parameters(ctx->node), name)
+				? SEVERITY_INFO
+				: SEVERITY_WARN,
+			.subject = name, .observed = text,
+			.expected = "a parameter that 'modinfo -p nvidia' lists",
+			.remedy =
+				"Search for the option in the initramfs, in the options of a driver container and in "
+				"scripts that load the driver: modprobe.d does not have it now. Remove it there.",
+			.evidence = { "log.lines[unknown-parameter].modules[nvidia].last" });
 }
 
 static void check_unknown_parameter(struct rule_context *ctx)
@@ -72,10 +97,13 @@ static void check_unknown_parameter(struct rule_context *ctx)
 		if (!file && !is_known(node->driver.params))
 			UNKNOWN(ctx, .subject = a->param.value, .evidence = { "modules.files" });
 		else if (!is_parameter(node, file, a->param.value))
-			FAIL(ctx, .subject = a->param.value,
-			     .observed = "the installed driver has no such parameter",
-			     .expected = "a parameter that 'modinfo -p nvidia' lists",
-			     .evidence = { fact });
+			FAIL_AS(ctx,
+				is_harmless(node, file, a->param.value) ? SEVERITY_INFO
+									: SEVERITY_WARN,
+				.subject = a->param.value,
+				.observed = "the installed driver has no such parameter",
+				.expected = "a parameter that 'modinfo -p nvidia' lists",
+				.evidence = { fact });
 	}
 	check_ignored(ctx);
 	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
@@ -103,7 +131,7 @@ static const struct rule driver_unknown_parameter_rules[] = {
 			"parameter\" of nvidia in the kernel log.",
 		.why = "The kernel loads the module and logs \"unknown parameter ... ignored\". Parameters "
 		       "disappear: NVreg_UsePageAttributeTable exists in 595.45.04, and 610.43.03 ignores "
-		       "it.",
+		       "it. A parameter that a later driver has, and that peer-to-peer and RDMA do not depend on, is a note.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
 		.sources = "Linux 6.12: kernel/module/main.c (unknown_module_param_cb)\n"
 			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"

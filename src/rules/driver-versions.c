@@ -118,7 +118,7 @@ static void check_gsp_firmware(struct rule_context *ctx)
 	const struct log_line *line = node_log(node, "gsp-firmware-missing");
 	const struct gpu *running = gpu_with_firmware(node);
 
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
 		NOT_APPLICABLE(

@@ -285,6 +285,23 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
 }
 
+/* The toolkit mounts the host's libraries into a container: one of another version came with the image. */
+static void fail_in_container(struct rule_context *ctx, const struct software_item *library)
+{
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
+				     library->version.value, ctx->node->driver.version.value),
+	     .expected = "one version of kernel module and libraries",
+	     .remedy = text_printf(
+		     ctx,
+		     "Remove the driver's packages from the image (the one with %s), and start the "
+		     "container again. The host's libraries are mounted when it starts. After an update "
+		     "of the host's driver the same is enough.",
+		     library->path.value),
+	     .action = ACTION_CONFIGURE, .activation = ACTIVATION_RECREATE,
+	     .evidence = { library_fact(ctx, library), "driver.version" });
+}
+
 static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
 {
 	const struct node *node = ctx->node;
@@ -321,7 +338,9 @@ static void check_library_mismatch(struct rule_context *ctx)
 	found = driver_libraries(node);
 	stubs = stub_folder(ctx);
 	stub = loader_stub(node);
-	if (found.other)
+	if (found.other && is_known(node->os.container))
+		fail_in_container(ctx, found.other);
+	else if (found.other)
 		fail_mismatch(ctx, found.other);
 	else if (stubs)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "LD_LIBRARY_PATH",

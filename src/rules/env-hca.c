@@ -498,6 +498,42 @@ static void check_nvshmem(struct rule_context *ctx)
 
 /* ---- nothing is set ---- */
 
+/* The NICs of one rate and link layer, for a list. The port is added where a device has several. */
+static const char *names_like(struct rule_context *ctx, const struct rdma_port *like)
+{
+	const char *text = "";
+
+	for_each_port(d, p, ctx->node) {
+		if (port_usable(ctx->node, d, p) != USABLE_YES ||
+		    is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d) ||
+		    port_is_ethernet(p) != port_is_ethernet(like) || !is_known(p->rate_mbps) ||
+		    !is_known(like->rate_mbps) || p->rate_mbps.value != like->rate_mbps.value)
+			continue;
+		text = text_printf(ctx, "%s%s%s", text, *text ? "," : "", d->name.value);
+		if (d->ports.count > 1)
+			text = text_printf(ctx, "%s:%" PRIu64, text, p->port.value);
+	}
+	return text;
+}
+
+/* "mlx5_0,mlx5_1 (InfiniBand, 400 Gb/s); mlx5_2 (Ethernet, 100 Gb/s)" */
+static const char *groups_text(struct rule_context *ctx)
+{
+	const char *text = "";
+
+	for_each_port(d, p, ctx->node) {
+		const char *names = names_like(ctx, p);
+		size_t n = strcspn(names, ",:");
+
+		if (!*names || strlen(d->name.value) != n || strncmp(names, d->name.value, n) != 0)
+			continue;
+		text = text_printf(ctx, "%s%s%s (%s, %" PRIu64 " Gb/s)", text, *text ? "; " : "",
+				   names, port_is_ethernet(p) ? "Ethernet" : "InfiniBand",
+				   p->rate_mbps.value / 1000);
+	}
+	return text;
+}
+
 static void check_all(struct rule_context *ctx)
 {
 	struct choice c = { 0 };
@@ -513,10 +549,15 @@ static void check_all(struct rule_context *ctx)
 	}
 	if (is_mixed(&c))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
-			.observed = text_printf(ctx, "not set, and there are active %s",
-						mix_text(ctx, &c)),
+			.observed = text_printf(
+				ctx, "not set in this environment, and the active NICs differ: %s",
+				groups_text(ctx)),
 			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
 				    "jobs' fabric",
+			.remedy =
+				"Set NCCL_IB_HCA in the jobs, or for all jobs in /etc/nccl.conf, to one of "
+				"these groups: \"=\" and its names, for example NCCL_IB_HCA==mlx5_0,mlx5_1. Set "
+				"NVSHMEM_HCA_LIST and UCX_NET_DEVICES alike, with ports (mlx5_0:1).",
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(ctx, .observed = "not set; the state of a port is not known",

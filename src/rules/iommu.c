@@ -115,7 +115,7 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 		     .evidence = { type_fact });
 }
 
-/* What is right on this node: a GPU that walks the processor's page tables needs translation. */
+/* What is right on this node: a GPU that walks the processor's page tables works with translation. */
 enum translation { TRANSLATION_WRONG, TRANSLATION_GRACE, TRANSLATION_GB10 };
 
 static enum translation find_translation(const struct node *node)
@@ -162,12 +162,6 @@ static void check_group(struct rule_context *ctx, const struct pci_device *d,
 		check_gb10(ctx, d, i, fact);
 	else if (right == TRANSLATION_GRACE && translates(i))
 		check_ats(ctx, d, fact);
-	else if (right == TRANSLATION_GRACE && str_is(i->type, "identity"))
-		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
-			.observed = "identity, on Grace", .expected = "translation: DMA or DMA-FQ",
-			.remedy =
-				"Remove iommu.passthrough=1 or iommu=pt from the kernel command line.",
-			.evidence = { fact });
 	else if (translates(i))
 		check_translating(ctx, d, i->type.value, fact);
 	else
@@ -374,7 +368,8 @@ static const struct rule iommu_rules[] = {
 			"The type of the IOMMU group of every GPU and NIC; on Grace also whether ATS of the GPUs is on.",
 		.why = "DMA and DMA-FQ mean translation, identity means passthrough. A device without a group has no IOMMU. "
 		       "iommu=pt keeps the IOMMU on, which more than 255 CPUs need. NVIDIA does not support peer copies over "
-		       "PCIe with translation on bare metal. Grace and GB10 need translation. A host that gives GPUs to "
+		       "PCIe with translation on bare metal. On Grace both are right from Linux 6.11 on; platform/grace-passthrough "
+		       "reports an older kernel. GB10 is sold with translation. A host that gives GPUs to "
 		       "virtual machines keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",

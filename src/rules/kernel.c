@@ -15,7 +15,7 @@ static const struct kernel_option *option(const struct node *node, const char *n
 /* True when the rule has answered: no GPU, no RDMA device, no configuration to read. */
 static bool skip_without_config(struct rule_context *ctx)
 {
-	if (skip_without_gpu(ctx) || skip_without_rdma(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_unless_for_rdma(ctx))
 		return true;
 	if (is_known(ctx->node->os.kernel_config))
 		return false;

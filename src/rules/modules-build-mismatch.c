@@ -78,12 +78,12 @@ static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct module_file *file = module_file_running(ctx->node, "gdrdrv");
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (!file && !node_module(ctx->node, "gdrdrv")) {
-		if (!was_read(ctx->node->modules.files) || !was_read(ctx->node->modules.loaded))
+		if (!was_read(ctx->node->modules.files))
 			UNKNOWN(ctx, .evidence = { "modules.files" });
-		else
+		else if (!skip_unless_modules_count(ctx))
 			NOT_APPLICABLE(ctx, .observed = "gdrdrv is not installed for this kernel",
 				       .evidence = { "modules.files", "modules.loaded" });
 		return;

@@ -16,7 +16,7 @@ static bool are_all_given_away(const struct node *node)
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && !pci_is_for_guest(d))
 			return false;
-	return true;
+	return was_read(node->pci.devices);
 }
 
 /* ---- for the kernel that runs ---- */
@@ -85,7 +85,7 @@ static void check_not_built(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const struct module_file *file;
 
-	if (skip_without_gpu(ctx))
+	if (skip_unless_for_gpus(ctx))
 		return;
 	if (known_is(node->driver.loaded, true) || node_module(node, "nvidia")) {
 		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });

@@ -88,7 +88,8 @@ static void check_versions(struct rule_context *ctx)
 	size_t before = ctx->findings->count;
 	bool seen;
 
-	if (skip_without_gpu(ctx) || skip_without_modules(ctx) || skip_without_module_files(ctx))
+	if (skip_unless_for_gpus(ctx) || skip_unless_modules_count(ctx) ||
+	    skip_without_module_files(ctx))
 		return;
 	seen = check_loaded(ctx);
 	seen |= check_files(ctx, node->os.kernel.value);

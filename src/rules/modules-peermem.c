@@ -41,7 +41,7 @@ static bool skip_on_gb10(struct rule_context *ctx)
 
 static bool skip_without_peermem(struct rule_context *ctx)
 {
-	return skip_without_rdma(ctx) || skip_on_gb10(ctx);
+	return skip_unless_for_rdma(ctx) || skip_on_gb10(ctx);
 }
 
 /* Before driver 470 nv_peer_mem is the only module for it. */
@@ -248,7 +248,7 @@ static void check_unloadable(struct rule_context *ctx)
 	const struct module_file *file;
 	bool stub;
 
-	if (skip_without_peermem(ctx) || skip_without_modules(ctx) || no_file(ctx, &file))
+	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx) || no_file(ctx, &file))
 		return;
 	if (node_module(ctx->node, "nvidia_peermem"))
 		PASS(ctx, .observed = "nvidia_peermem is loaded",
@@ -400,12 +400,29 @@ static void fail_not_persistent(struct rule_context *ctx, const char *name)
 	     .evidence = { "modules.at_boot", "services.units" });
 }
 
+/* In an image nothing is loaded: what its files load at boot passes, and what was not read is not "not needed". */
+static bool answer_for_image(struct rule_context *ctx, const char *name)
+{
+	const char *why;
+
+	if (!is_known(ctx->node->os.next_boot))
+		return false;
+	if (loaded_at_boot(ctx->node, name))
+		PASS(ctx, .evidence = { "modules.at_boot" });
+	else if (dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_UNKNOWN)
+		UNKNOWN(ctx, .observed = why, .evidence = { "driver.flavour" });
+	else
+		return skip_without_module_files(ctx);
+	return true;
+}
+
 static void check_not_persistent(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *name = right_module(node), *why;
 
-	if (skip_without_peermem(ctx) || skip_without_modules(ctx))
+	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx) ||
+	    answer_for_image(ctx, name))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))
 		NOT_APPLICABLE(

@@ -166,6 +166,7 @@ static const struct rule modules_rdma_rules[] = {
 		.remedy = "Load mlx5_ib.",
 		.fix = { "load-module", { "" } },
 		.activation = ACTIVATION_NOW,
+		.follows = { "kernel/lacks-config" },
 		.reads =
 			"The loaded modules, and NVIDIA NICs from ConnectX-4 on. For modules that are built into the kernel: "
 			"the bound driver and the RDMA device that they make.",
@@ -187,7 +188,7 @@ static const struct rule modules_rdma_rules[] = {
 		.remedy = "Load the module, now and at boot.",
 		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "modules/mlx5-not-loaded" },
+		.follows = { "modules/mlx5-not-loaded", "kernel/lacks-config" },
 		.reads =
 			"The loaded modules where an NVIDIA NIC exists. For modules that are built into the kernel: the device "
 			"nodes that they make.",

@@ -55,11 +55,18 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 		.evidence = { verdict.fact, "modules.loaded" });
 }
 
+/* Which devices an image will meet is not known: those that its modules are for. */
+static bool is_for_image(const struct node *node, const char *name)
+{
+	return is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
+	       module_file_running(node, name);
+}
+
 /* Loaded, named for the boot, or needed by the devices that are there. */
 static bool counts(const struct node *node, const char *name)
 {
-	return module_is_ours(name) &&
-	       (is_loaded(node, name) || is_at_boot(node, name) || module_is_needed(node, name));
+	return module_is_ours(name) && (is_loaded(node, name) || is_at_boot(node, name) ||
+					module_is_needed(node, name) || is_for_image(node, name));
 }
 
 static const char *const needed[] = { "nvidia",	 "nvidia_uvm", "mlx5_core",
@@ -95,7 +102,7 @@ static void check_will_load(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "loads.modules" });
 		return;
 	}
-	if (skip_without_modules(ctx) || skip_unless_modprobe_whole(ctx))
+	if (skip_unless_modules_count(ctx) || skip_unless_modprobe_whole(ctx))
 		return;
 	if (!was_read(node->modules.at_boot)) {
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });

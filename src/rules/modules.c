@@ -9,6 +9,7 @@
 #include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/guests.h"
+#include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
 
@@ -343,7 +344,7 @@ static const char *needs_gdrdrv(struct rule_context *ctx)
 
 	if (handler && strcmp(handler, "cpu") == 0)
 		return "NVSHMEM_IBGDA_NIC_HANDLER=cpu needs it";
-	if (nvshmem && is_known(nvshmem->version) &&
+	if (nvshmem && is_known(nvshmem->version) && is_asked_for(ctx, PROFILE_DEEPEP) &&
 	    version_compare(nvshmem->version.value, "3.2.5") <= 0)
 		return text_printf(ctx, "NVSHMEM %s needs it", nvshmem->version.value);
 	return NULL;
@@ -389,8 +390,16 @@ static void check_gdrdrv(struct rule_context *ctx)
 			.evidence = { "driver.version", "software.items" });
 	else if (why)
 		fail_gdrdrv(ctx, why);
+	else if (!was_read(node->modules.files))
+		UNKNOWN(ctx, .evidence = { "modules.files" });
+	else if (module_file_running(node, "gdrdrv"))
+		fail_gdrdrv(ctx, text_printf(ctx, "%s is installed for this kernel",
+					     module_file_running(node, "gdrdrv")->path.value));
 	else if (!was_read(node->software.items))
 		UNKNOWN(ctx, .evidence = { "software.items" });
+	else if (!is_asked_for(ctx, PROFILE_DEEPEP))
+		NOT_APPLICABLE(ctx, .observed = "gdrdrv is not installed for this kernel",
+			       .evidence = { "modules.files" });
 	else {
 		cause = known_cause(ctx, "gdrdrv is not loaded; no software found here needs it");
 		NOTE(ctx, .observed = cause.observed, .remedy = cause.remedy,
@@ -502,22 +511,25 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/gdrdrv-not-loaded",
 		.title = "gdrdrv (GDRCopy) is not loaded",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
-		.impact = "NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
+		.impact =
+			"GDRCopy does not work. NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"The loaded modules, NVSHMEM and GDRCopy on disk, and NVSHMEM_IBGDA_NIC_HANDLER of the process that "
+			"The loaded modules, gdrdrv.ko, NVSHMEM and GDRCopy on disk, and NVSHMEM_IBGDA_NIC_HANDLER of the process that "
 			"was asked about.",
-		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. Where no software needs gdrdrv this "
-		       "is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
+		.why = "DeepEP's guide offers GDRCopy as the way without the registry key. A module that is "
+		       "installed for this kernel and not loaded at boot is a warning too. Where it is not installed and no "
+		       "software needs it, this is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
 		.sources =
 			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+			"github.com/siderolabs/docs issue 566\n"
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},
 };

@@ -101,20 +101,28 @@ static const char *card_remedy(const struct gpu_model *model)
 			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
+/* Can it be the size that the card was built with? A data-centre card of 256 MiB is in a display mode. */
+static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
+{
+	return model->bar1 == GPU_BAR1_UNKNOWN ||
+	       (model->bar1 == GPU_BAR1_LARGE && model->kind == GPU_DATA_CENTRE &&
+		size > BAR1_SMALL_BYTES);
+}
+
 static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
 			    const struct gpu_model *model, uint64_t size)
 {
 	struct fact_bool largest = is_largest(gpu, size);
-	bool by_design = model->bar1 == GPU_BAR1_SMALL ||
-			 (model->bar1 == GPU_BAR1_UNKNOWN && known_is(largest, true));
+	bool open = may_be_by_design(model, size);
+	bool by_design = model->bar1 == GPU_BAR1_SMALL || (open && known_is(largest, true));
 	const char *text = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
 				       format_bytes(ctx->arena, size), model->memory_gib,
-				       by_design ? "; this model has no larger one" : "");
+				       by_design ? "; this card has no larger one" : "");
 
 	if (by_design)
 		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
 		     .evidence = { bar1_fact(ctx, gpu) });
-	else if (model->bar1 == GPU_BAR1_UNKNOWN && is_unknown(largest))
+	else if (open && is_unknown(largest))
 		UNKNOWN(ctx, .subject = gpu->bdf.value,
 			.observed = text_printf(
 				ctx, "%s; whether the GPU offers a larger one was not read", text),
@@ -566,8 +574,8 @@ static const struct rule pci_rules[] = {
 			"The size of NVIDIA's BAR1 (the second memory BAR), the GPU's Resizable BAR capability, and the memory "
 			"size by its PCI id.",
 		.why = "Patched drivers, and the driver's own BAR1 peer-to-peer, map the whole memory through BAR1. GPUDirect "
-		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A model "
-		       "that has no large BAR1 is a note. A board with another memory size than the model's is compared with "
+		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A card "
+		       "that was built without a larger BAR1 is a note. A board with another memory size than the model's is compared with "
 		       "the model's.",
 		.check =
 			"lspci -vv -d 10de: | grep -E 'Region|3D|VGA|Resizable'; nvidia-smi -q -d MEMORY",

@@ -4,6 +4,8 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/bootargs.h"
+#include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/kind.h"
 #include "query/topology.h"
@@ -176,6 +178,75 @@ static void check_data_direct(struct rule_context *ctx)
 	}
 }
 
+/* ---- Grace with passthrough ---- */
+
+/* Linux 6.11: drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c can bind a process to a device in an identity domain
+ * (STRTAB_STE_1_S1DSS_BYPASS). */
+#define PASID_IDENTITY_KERNEL "6.11"
+
+/* Kernels of these makers can have the change in an older release: NVIDIA's 6.8 has it since August 2024. */
+static bool may_have_backport(const char *kernel)
+{
+	return strstr(kernel, "nvidia") || strstr(kernel, ".el");
+}
+
+static bool is_translation_staged(const struct node *node)
+{
+	const char *staged = bootargs_staged(node);
+
+	return staged && is_known(node->cmdline.running) &&
+	       bootargs_find(staged, "iommu.passthrough", "0") &&
+	       !bootargs_find(node->cmdline.running.value, "iommu.passthrough", "0");
+}
+
+static void fail_identity(struct rule_context *ctx, const struct pci_device *d, const char *fact)
+{
+	static const char argument[] = "iommu.passthrough=0";
+	const char *kernel = ctx->node->os.kernel.value;
+
+	if (is_translation_staged(ctx->node))
+		PENDING(ctx, .subject = d->bdf.value,
+			.observed = text_printf(
+				ctx, "identity on Linux %s; the next boot asks for translation",
+				kernel),
+			.expected = "translation: DMA or DMA-FQ", .remedy = "Reboot.",
+			.evidence = { fact, "cmdline.staged.text" });
+	else
+		FAIL_AS(ctx, may_have_backport(kernel) ? SEVERITY_WARN : SEVERITY_ERR,
+			.subject = d->bdf.value,
+			.observed = text_printf(ctx, "identity (passthrough) on Linux %s", kernel),
+			.expected = "translation, or Linux " PASID_IDENTITY_KERNEL " or later",
+			.command = command_add_argument(ctx->arena, ctx->node, argument),
+			.evidence = { fact, "os.kernel" });
+}
+
+static void check_passthrough(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (skip_without_gpu(ctx) || skip_unless_kind(ctx, KIND_GRACE) || skip_without_own_gpu(ctx))
+		return;
+	if (!was_read(node->iommu.devices) || !is_known(node->os.kernel)) {
+		UNKNOWN(ctx,
+			.evidence = { is_known(node->os.kernel) ? "iommu.devices" : "os.kernel" });
+		return;
+	}
+	for_each(d, &node->pci.devices) {
+		const struct iommu_device *i = pci_is_gpu(d) ? topology_iommu(node, d) : NULL;
+		const char *fact = fact_path(ctx->arena, "iommu.devices", d->bdf.value, "type");
+
+		if (!pci_is_gpu(d) || pci_is_for_guest(d))
+			continue;
+		if (i && !is_known(i->type))
+			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else if (i && str_is(i->type, "identity") &&
+			 version_compare(node->os.kernel.value, PASID_IDENTITY_KERNEL) < 0)
+			fail_identity(ctx, d, fact);
+		else
+			PASS(ctx, .subject = d->bdf.value, .evidence = { fact, "os.kernel" });
+	}
+}
+
 static const struct rule platform_rules[] = {
 	{
 		.id = "platform/gpudirect-unsupported",
@@ -223,6 +294,34 @@ static const struct rule platform_rules[] = {
 		.sources = "Linux 6.12: drivers/infiniband/hw/mlx5/data_direct.c\n"
 			   "rdma-core 61: kernel-boot/rdma_topo\n"
 			   "NVIDIA GB200 NVL Multi-Node Tuning Guide (2025): kernel",
+	},
+	{
+		.id = "platform/grace-passthrough",
+		.title =
+			"CUDA does not start on Grace: the IOMMU is in passthrough on a kernel before 6.11",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_passthrough,
+		.impact =
+			"No CUDA context can be created. cudaMalloc reports that the GPU is busy.",
+		.remedy =
+			"Remove iommu.passthrough=1 from the kernel command line and add iommu.passthrough=0, then "
+			"reboot. Or boot Linux 6.11 or later.",
+		.activation = ACTIVATION_REBOOT,
+		.reads = "The type of the IOMMU group of each GPU, and the kernel's release.",
+		.why = "nvidia_uvm binds each process to the GPU by a PASID. Before 6.11 the SMMU driver cannot do so for a "
+		       "device in passthrough: arm_smmu_write_ctx_desc warns, and the bind fails with E2BIG. The "
+		       "argument is needed: passthrough can also be the default of the kernel's configuration. NVIDIA's "
+		       "and Red Hat's kernels can have the change earlier, and this is a warning there. From 6.11 on "
+		       "passthrough and translation both work; NVIDIA's kernels then use passthrough.",
+		.check =
+			"uname -r; cat /sys/bus/pci/devices/*/iommu_group/type | sort | uniq -c; dmesg | grep arm_smmu",
+		.cost = "With translation the transfers of NICs and disks cost some processor time.",
+		.sources =
+			"github.com/NVIDIA/nodewright-packages pull 122 (August 2026): Threshold\n"
+			"github.com/NVIDIA/NV-Kernels pull 22 (August 2024): 6.8.0-1010-nvidia-64k\n"
+			"github.com/NVIDIA/NV-Kernels pull 226 (October 2025): CONFIG_IOMMU_DEFAULT_PASSTHROUGH\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_ats_sva.c",
 	},
 };
 

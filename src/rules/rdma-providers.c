@@ -13,28 +13,6 @@
 #define CORE_GIN 44
 #define NCCL_GIN "2.28.7"
 
-/* The user-space driver of a kernel driver, as files in libibverbs.d name it (rdma-core:
- * providers); NULL for one that is not in this list. */
-static const char *provider_of(const char *driver)
-{
-	static const struct {
-		const char *driver, *provider;
-	} table[] = {
-		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
-		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
-		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
-		{ "irdma", "irdma" },	  { "ice", "irdma" },
-		{ "efa", "efa" },	  { "erdma", "erdma" },
-		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
-		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (strcmp(table[i].driver, driver) == 0)
-			return table[i].provider;
-	return NULL;
-}
-
 static bool has_provider(const struct node *node, const char *name)
 {
 	for (uint32_t i = 0; i < node->rdma.providers.count; i++)
@@ -108,8 +86,7 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 	static const struct package_names package = { "ibverbs-providers", "libibverbs",
 						      "rdma-core", "rdma-core" };
 	const char *runtime = NULL;
-	bool containers = container_runtime(ctx->node, &runtime) == FACT_KNOWN &&
-			  !is_known(ctx->node->os.container);
+	bool containers = node_runs_containers(ctx->node, &runtime);
 
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
 		.observed =
@@ -162,7 +139,8 @@ static void check_provider(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(d, &ctx->node->rdma.devices) {
-		const char *provider = is_known(d->driver) ? provider_of(d->driver.value) : NULL;
+		const char *provider = is_known(d->driver) ? verbs_provider_of(d->driver.value)
+							   : NULL;
 
 		if (!provider)
 			unknown++;
@@ -180,7 +158,99 @@ static void check_provider(struct rule_context *ctx)
 		check_version(ctx);
 }
 
+static const struct verbs_provider_file *find_file(const struct node *node, const char *name,
+						   uint64_t abi)
+{
+	const struct verbs_provider_file *other = NULL;
+
+	for_each(f, &node->libraries.verbs_providers)
+		if (str_is(f->name, name)) {
+			other = f;
+			if (known_is(f->abi, abi))
+				break;
+		}
+	return other;
+}
+
+static void check_abi(struct rule_context *ctx, const struct rdma_device *device, const char *name)
+{
+	const struct libraries_facts *libraries = &ctx->node->libraries;
+	uint64_t abi = libraries->verbs_abi.value;
+	const struct verbs_provider_file *file = find_file(ctx->node, name, abi);
+	const char *runtime;
+
+	if (!file || known_is(file->abi, abi))
+		return;
+	FAIL_AS(ctx, node_runs_containers(ctx->node, &runtime) ? SEVERITY_WARN : SEVERITY_ERR,
+		.subject = device->name.value,
+		.observed =
+			text_printf(ctx,
+				    "%s is for the private interface %llu of libibverbs; programs "
+				    "get %s, which has %llu",
+				    file->path.value, (unsigned long long)file->abi.value,
+				    libraries->verbs.value, (unsigned long long)abi),
+		.expected = text_printf(ctx, "lib%s-rdmav%llu.so", name, (unsigned long long)abi),
+		.evidence = { "libraries.verbs_abi",
+			      fact_path(ctx->arena, "libraries.verbs_providers", file->path.value,
+					"abi") });
+}
+
+static void check_release(struct rule_context *ctx)
+{
+	const struct libraries_facts *libraries = &ctx->node->libraries;
+	size_t before = ctx->findings->count;
+
+	if (skip_without_rdma_device(ctx))
+		return;
+	if (is_absent(libraries->verbs))
+		NOT_APPLICABLE(ctx, .observed = "programs get no libibverbs.so.1 on this node",
+			       .evidence = { "libraries.verbs" });
+	else if (!is_known(libraries->verbs_abi))
+		UNKNOWN(ctx,
+			.observed =
+				is_absent(libraries->verbs_abi)
+					? "libibverbs does not say which private interface it has"
+					: NULL,
+			.evidence = { is_known(libraries->verbs) ? "libraries.verbs_abi"
+								 : "libraries.verbs" });
+	else if (is_unknown(libraries->verbs_providers))
+		UNKNOWN(ctx, .evidence = { "libraries.verbs_providers" });
+	else {
+		for_each(d, &ctx->node->rdma.devices)
+			if (is_known(d->driver) && verbs_provider_of(d->driver.value))
+				check_abi(ctx, d, verbs_provider_of(d->driver.value));
+		if (ctx->findings->count == before)
+			PASS(ctx,
+			     .evidence = { "libraries.verbs_abi", "libraries.verbs_providers" });
+	}
+}
+
 static const struct rule rdma_providers_rules[] = {
+	{
+		.id = "rdma/provider-other-release",
+		.title =
+			"Programs find no RDMA device: libibverbs and its driver are of two releases",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_release,
+		.impact =
+			"libibverbs does not open the driver. NCCL, UCX and NVSHMEM find no RDMA device.",
+		.remedy =
+			"Install libibverbs and its providers from one release of rdma-core or of OFED. Remove the "
+			"other copy of libibverbs from the library path, then run ldconfig.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"The libibverbs.so.1 that programs get, its symbol version IBVERBS_PRIVATE_<number>, and the names "
+			"lib<provider>-rdmav<number>.so in the folder libibverbs beside it.",
+		.why = "libibverbs opens only providers with the number of its own private interface: 34 in rdma-core 34 to "
+		       "56, 57 in 57 and 58, 59 in 59 to 63, 64 in 64. A partial upgrade, OFED over the "
+		       "distribution's packages or a build in /usr/local mixes two releases.",
+		.check =
+			"ibv_devices; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs; ldconfig -p | grep libibverbs",
+		.sources =
+			"rdma-core 64: CMakeLists.txt (IBVERBS_PABI_VERSION), libibverbs/dynamic_driver.c "
+			"(load_driver), debian/libibverbs1.symbols",
+	},
 	{
 		.id = "rdma/userspace-provider-missing",
 		.title = "Programs find no RDMA device: libibverbs lacks a driver or is too old",
@@ -193,6 +263,7 @@ static const struct rule rdma_providers_rules[] = {
 		.remedy =
 			"Install the user-space RDMA drivers where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NOW,
+		.follows = { "rdma/provider-other-release" },
 		.reads =
 			"/etc/libibverbs.d and the libraries that it names; on a live host the devices that "
 			"libibverbs offers; its version; NCCL on disk.",

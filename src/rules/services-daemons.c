@@ -228,7 +228,8 @@ static const struct rule services_daemons_rules[] = {
 		.sources =
 			"systemd.exec(5) of systemd 252: Process Exit Codes\nsystemd.service(5); ld.so(8)\n"
 			"org.freedesktop.systemd1(5)\n"
-			"github.com/siderolabs/extensions issue 1073",
+			"github.com/siderolabs/extensions issue 1073\n"
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): Getting Started",
 	},
 };
 

@@ -123,7 +123,7 @@ static const struct rule services_imex_rules[] = {
 			"IMEX_NODE_CONFIG_FILE, BIND_INTERFACE_IP and NETWORK_INTERFACE in "
 			"/etc/nvidia-imex/config.cfg, the addresses in nodes_config.cfg, and those of this node.",
 		.why = "The daemon finds out which node it is by one of its own addresses in the list. It finds none if "
-		       "the list is empty or from another domain, or if the interface has a new address. If the service is "
+		       "the list is missing or empty or from another domain, or if the interface has a new address. If the service is "
 		       "neither enabled nor running, this is a note.",
 		.check = "cat /etc/nvidia-imex/nodes_config.cfg; ip -br address",
 		.sources =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services-slurm.c - gres.conf and slurm.conf against the node (rule services/gres-conf). */
+/* services-slurm.c - the files of Slurm against the node (rules services/...). */
 #include <string.h>
+#include <strings.h>
 
 #include "evaluate/references.h"
 
@@ -92,7 +93,180 @@ static void check_gres(struct rule_context *ctx)
 	references_check(ctx, &check);
 }
 
+/* ---- plugins of srun and of job steps ---- */
+
+static enum severity grade_plugin(const struct rule_context *ctx, const struct reference *r,
+				  enum reference_state state)
+{
+	(void)ctx;
+	(void)state;
+	return str_is(r->role, SPANK_REQUIRED) ? SEVERITY_ERR : SEVERITY_INFO;
+}
+
+static const char *plugin_remedy(struct rule_context *ctx, const struct reference *r)
+{
+	return text_printf(ctx, "Install %s, built for this version of Slurm, or remove the line.",
+			   r->name.value);
+}
+
+static void check_plugins(struct rule_context *ctx)
+{
+	static const struct reference_check check = {
+		.format = REFERENCE_SPANK,
+		.none = "Slurm has no plugstack.conf",
+		.expected = "plugins that exist",
+		.grade = grade_plugin,
+		.remedy = plugin_remedy,
+	};
+
+	references_check(ctx, &check);
+}
+
+/* ---- settings that need each other ---- */
+
+static bool has_word(const char *list, const char *word)
+{
+	struct span rest = span_of(list), one;
+
+	while (span_cut(&rest, ',', &one))
+		if (span_is(span_trim(one), word))
+			return true;
+	return false;
+}
+
+/* slurm.conf gives this node GPUs. */
+static const struct reference *node_gres(const struct node *node)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_GRES, NULL, r)))
+		if (known_is(r->kind, REFERENCE_AMOUNT) && str_is(r->role, "Gres"))
+			return r;
+	return NULL;
+}
+
+static void check_types(struct rule_context *ctx, const struct reference *gres)
+{
+	const struct reference *types = reference_of_role(ctx->node, REFERENCE_GRES,
+							  SLURM_GRES_TYPES);
+
+	if (types && has_word(types->name.value, "gpu"))
+		return;
+	FAIL_AS(ctx, SEVERITY_ERR, .subject = SLURM_GRES_TYPES,
+		.observed = text_printf(ctx, "%s has Gres=%s, and GresTypes %s",
+					reference_place(ctx->arena, gres), gres->name.value,
+					types ? text_printf(ctx, "is %s", types->name.value)
+					      : "is not set"),
+		.expected = "GresTypes=gpu",
+		.impact =
+			"Slurm drops the GPUs: \"Invalid GRES configured on node\". Jobs with --gres=gpu "
+			"are refused.",
+		.remedy =
+			"Set GresTypes=gpu in slurm.conf on all nodes. Then restart slurmctld and slurmd.",
+		.evidence = { reference_fact(ctx->arena, ctx->node, gres, "name"),
+			      types ? reference_fact(ctx->arena, ctx->node, types, "name")
+				    : "references.items" });
+}
+
+static void check_confinement(struct rule_context *ctx, const struct reference *gres)
+{
+	const struct node *node = ctx->node;
+	const struct reference *devices = reference_of_role(node, REFERENCE_GRES, SLURM_DEVICES);
+	const struct reference *task = reference_of_role(node, REFERENCE_GRES, SLURM_TASK_PLUGIN);
+	bool constrain = devices && strcasecmp(devices->name.value, "yes") == 0;
+
+	if (constrain && !(task && has_word(task->name.value, "task/cgroup")))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = SLURM_DEVICES,
+			.observed = text_printf(ctx, "%s sets it, and TaskPlugin %s",
+						reference_place(ctx->arena, devices),
+						task ? text_printf(ctx, "is %s", task->name.value)
+						     : "is not set"),
+			.expected = "TaskPlugin=task/cgroup,task/affinity",
+			.remedy =
+				"Add task/cgroup to TaskPlugin in slurm.conf on all nodes. Then restart "
+				"slurmctld and slurmd.",
+			.evidence = { reference_fact(ctx->arena, node, devices, "name") });
+	else if (!constrain)
+		NOTE(ctx, .subject = SLURM_DEVICES,
+		     .observed = "not set: jobs can open the GPUs of other jobs",
+		     .evidence = { reference_fact(ctx->arena, node, gres, "name") });
+}
+
+/* Include, and files that were not understood, can set the rest. */
+static const char *unread_file(const struct node *node)
+{
+	for_each(file, &node->references.files)
+		if (known_is(file->format, REFERENCE_GRES) && !known_is(file->complete, true))
+			return file->path.value;
+	return NULL;
+}
+
+static void check_settings(struct rule_context *ctx)
+{
+	const struct references_facts *all = &ctx->node->references;
+	const struct reference *gres = node_gres(ctx->node);
+	const char *unread = unread_file(ctx->node);
+	size_t before = ctx->findings->count;
+
+	if (!known_is(all->complete, true) || !was_read(all->items) || !was_read(all->files))
+		UNKNOWN(ctx, .evidence = { was_read(all->items) ? "references.complete"
+								: "references.items" });
+	else if (unread)
+		UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "references.files", unread,
+						     "complete") });
+	else if (!gres)
+		NOT_APPLICABLE(ctx, .observed = "no slurm.conf gives this node GPUs",
+			       .evidence = { "references.items" });
+	else {
+		check_types(ctx, gres);
+		check_confinement(ctx, gres);
+		if (ctx->findings->count == before)
+			PASS(ctx, .evidence = { "references.items" });
+	}
+}
+
 static const struct rule services_slurm_rules[] = {
+	{
+		.id = "services/slurm-plugins",
+		.title = "srun fails: plugstack.conf requires a plugin that does not exist",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_plugins,
+		.impact = "srun and job steps on this node fail: \"Failed to load plugin\".",
+		.remedy = "Install the plugin, or remove its line from plugstack.conf.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"The plugins with a path in plugstack.conf and plugstack.conf.d (/etc/slurm, "
+			"/etc/slurm-llnl, the cache of a configless slurmd), and those files.",
+		.why = "pyxis, which starts containers by enroot, is such a plugin. An optional plugin that is "
+		       "missing is a note. Names without a path are looked for in PluginDir, which is not "
+		       "read here.",
+		.check = "grep -rn '^[ro]' /etc/slurm/plugstack.conf*; srun hostname",
+		.sources = "Slurm 26.05: src/common/spank.c\n"
+			   "github.com/NVIDIA/pyxis: README.md (Installation)",
+	},
+	{
+		.id = "services/slurm-settings",
+		.title = "Slurm jobs get no GPU, or the GPUs of others: settings contradict",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_settings,
+		.impact = "Jobs are not confined to their GPUs: two jobs can use one GPU.",
+		.remedy =
+			"Correct slurm.conf and cgroup.conf on all nodes, then restart slurmctld and slurmd.",
+		.activation = ACTIVATION_RESTART,
+		.reads =
+			"GresTypes, TaskPlugin and Gres= of this node in slurm.conf; ConstrainDevices in "
+			"cgroup.conf.",
+		.why = "Slurm drops each Gres= whose name is not in GresTypes. ConstrainDevices is carried out by "
+		       "the plugin task/cgroup alone. Without it CUDA_VISIBLE_DEVICES is the only limit, which a "
+		       "program can change: a note.",
+		.check = "scontrol show config | grep -E 'GresTypes|TaskPlugin|ConstrainDevices'",
+		.sources = "Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
+			   "src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c",
+	},
+
 	{
 		.id = "services/gres-conf",
 		.title = "Slurm drains the node or does not start: its files name what is not here",

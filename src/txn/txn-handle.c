@@ -72,11 +72,21 @@ struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step)
 	return &t->outcome->items.items[t->files.count + (uint32_t)(step - t->steps.items)];
 }
 
+/* TEXT without "SUBJECT: " before it: an item is always named with its text. */
+static const char *without_subject(const struct txn_item *item, const char *text)
+{
+	size_t n = item->subject ? strlen(item->subject) : 0;
+
+	return n && strncmp(text, item->subject, n) == 0 && strncmp(text + n, ": ", 2) == 0
+		       ? text + n + 2
+		       : text;
+}
+
 void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
 {
 	item->state = state;
 	if (text)
-		item->text = text;
+		item->text = without_subject(item, text);
 }
 
 void txn_taken_back(struct txn *t, struct txn_item *item, int rc)

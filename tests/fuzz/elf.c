@@ -27,5 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(out.needed_count <= ELF_NEEDED_MAX);
 	for (size_t i = 0; i < out.needed_count; i++)
 		assert(strlen(out.needed[i]) < size);
+	assert(out.version_count <= ELF_VERSIONS_MAX && out.defined_count <= ELF_VERSIONS_MAX);
+	for (size_t i = 0; i < out.version_count; i++)
+		assert(strlen(out.versions[i].file) + strlen(out.versions[i].name) < 2 * size);
+	for (size_t i = 0; i < out.defined_count; i++)
+		assert(strlen(out.defined[i]) < size);
 	return 0;
 }

@@ -113,16 +113,61 @@ DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15
 PHDR = 56
 
 
-def program(machine, needed=(), rpath=None, runpath=None, soname=None):
+# Linux Standard Base Core 5.0, "Symbol Versioning"
+DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6ffffffc, 0x6ffffffd, 0x6ffffffe, 0x6fffffff
+VER_FLG_WEAK = 2
+VERDEF, VERDAUX, VERNEED, VERNAUX = 20, 8, 16, 16
+
+
+def _hash(name):
+    h = 0
+    for byte in name.encode():
+        h = (h << 4) + byte
+        h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff
+    return h
+
+
+def _verdef(names, offsets):
+    """The versions that a library defines, without the first that names the library itself."""
+    table = b""
+    for i, name in enumerate(names):
+        last = i == len(names) - 1
+        table += struct.pack("<HHHHIII", 1, 0, i + 2, 1, _hash(name), VERDEF, 0 if last else VERDEF + VERDAUX)
+        table += struct.pack("<II", offsets[name], 0)
+    return table
+
+
+def _verneed(wants, offsets):
+    """WANTS: library to its versions, of which "?" at the end says weak."""
+    table = b""
+    for i, (file, versions) in enumerate(wants.items()):
+        last = i == len(wants) - 1
+        table += struct.pack("<HHIII", 1, len(versions), offsets[file], VERNEED,
+                             0 if last else VERNEED + VERNAUX * len(versions))
+        for k, version in enumerate(versions):
+            name = version.rstrip("?")
+            table += struct.pack("<IHHII", _hash(name), VER_FLG_WEAK if name != version else 0, k + 2, offsets[name],
+                                 0 if k == len(versions) - 1 else VERNAUX)
+    return table
+
+
+def program(machine, needed=(), rpath=None, runpath=None, soname=None, wants=None, defines=()):
     """The bytes of an ELF file with a section .dynamic and no code: a program, or with SONAME a library."""
-    strings, offsets = _string_table([*needed, *filter(None, (rpath, runpath, soname))])
+    wants = wants or {}
+    versions = [v.rstrip("?") for of in wants.values() for v in of]
+    strings, offsets = _string_table([*needed, *wants, *versions, *defines, *filter(None, (rpath, runpath, soname))])
     entries = [(DT_NEEDED, offsets[name]) for name in needed]
     entries += [(tag, offsets[text]) for tag, text in
                 ((DT_SONAME, soname), (DT_RPATH, rpath), (DT_RUNPATH, runpath)) if text]
     start = EHDR + 3 * PHDR
     interpreter = b"/lib64/ld-linux-x86-64.so.2\0"
     at_dynamic = (start + len(interpreter) + 7) // 8 * 8
-    at_strings = at_dynamic + 16 * (len(entries) + 2)
+    verdef, verneed = _verdef(defines, offsets), _verneed(wants, offsets)
+    at_verdef = at_dynamic + 16 * (len(entries) + 2 + 2 * bool(defines) + 2 * bool(wants))
+    at_verneed = at_verdef + len(verdef)
+    at_strings = at_verneed + len(verneed)
+    entries += [(DT_VERDEF, at_verdef), (DT_VERDEFNUM, len(defines))] if defines else []
+    entries += [(DT_VERNEED, at_verneed), (DT_VERNEEDNUM, len(wants))] if wants else []
     entries += [(DT_STRTAB, at_strings), (DT_NULL, 0)]
     dynamic = b"".join(struct.pack("<QQ", *entry) for entry in entries)
     size = at_strings + len(strings)
@@ -134,4 +179,4 @@ def program(machine, needed=(), rpath=None, runpath=None, soname=None):
     segments += struct.pack("<IIQQQQQQ", PT_INTERP, 4, start, start, start, len(interpreter),
                             len(interpreter), 1)
     body = header + segments + interpreter
-    return body + bytes(at_dynamic - len(body)) + dynamic + strings
+    return body + bytes(at_dynamic - len(body)) + dynamic + verdef + verneed + strings

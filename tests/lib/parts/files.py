@@ -41,11 +41,14 @@ def put_file(node, tree, statement):
 
 
 def put_elf(node, tree, statement):
-    """elf PATH [needs=A,B] [rpath=] [runpath=] [soname=] [machine=]: a program, or with soname a library"""
-    (path,), named = statement.take("needs", "rpath", "runpath", "soname", "machine", least=1)
-    needs = [name for name in named.get("needs", "").split(",") if name]
-    tree.file(node.expand(path), elf.program(named.get("machine", node.machine), needs, named.get("rpath"),
-                                             named.get("runpath"), named.get("soname")), 0o755)
+    """elf PATH [needs=A,B:V1:V2] [defines=V1,V2] [rpath=] [runpath=] [soname=] [machine=]: a program, or with soname a
+    library. After a needed library the versions that it has to define; a weak one ends with ?"""
+    (path,), named = statement.take("needs", "defines", "rpath", "runpath", "soname", "machine", least=1)
+    needs = [name.split(":") for name in named.get("needs", "").split(",") if name]
+    tree.file(node.expand(path), elf.program(
+        named.get("machine", node.machine), [name for name, *_ in needs], named.get("rpath"), named.get("runpath"),
+        named.get("soname"), {name: versions for name, *versions in needs if versions},
+        [name for name in named.get("defines", "").split(",") if name]), 0o755)
 
 
 def append(node, tree, statement):

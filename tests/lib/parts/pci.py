@@ -82,7 +82,7 @@ def new_device(statement, bdf, name, parent):
         rom=model.get("rom", 0), port=model.get("port", "endpoint"),
         link=link, link_max=link, driver=model["driver"], numa=parent["numa"] if parent else -1,
         mps=256 if model.get("mps_max", 128) >= 256 else 128, mps_max=model.get("mps_max", 128),
-        mrrs=model.get("mrrs", 512), ro=model.get("ro", False), memory=True, master=True,
+        mrrs=model.get("mrrs", 512), ro=model.get("ro", False), ro_set=False, memory=True, master=True,
         acs_cap=model.get("acs_cap", 0), acs=0, ats=False if model.get("ats") else None,
         sriov=list(model["sriov"]) if "sriov" in model else None, physfn=None, config=None,
         window=None, boot_vga=model.get("boot_vga", False), runtime="active",
@@ -167,7 +167,7 @@ EDITS = {
     "acs-cap": lambda s, d, w: d.update(acs_cap=parse_acs(s, w)),
     "mps": lambda s, d, w: d.update(mps=int(w)),
     "mrrs": lambda s, d, w: d.update(mrrs=int(w)),
-    "ro": lambda s, d, w: d.update(ro=_switch(s, w)),
+    "ro": lambda s, d, w: d.update(ro=_switch(s, w), ro_set=True),
     "ats": lambda s, d, w: d.update(ats=None if w == "none" else _switch(s, w)),
     "memory": lambda s, d, w: d.update(memory=_switch(s, w)),
     "master": lambda s, d, w: d.update(master=_switch(s, w)),
@@ -488,7 +488,22 @@ def _render_groups(node, tree):
         tree.folder("/sys/devices/virtual/iommu/%s/devices" % unit)
 
 
+def _clear_ordering(node):
+    """As the kernel does from 4.14 on below root ports that it does not trust: drivers/pci/probe.c,
+    pci_configure_relaxed_ordering(), and drivers/pci/quirks.c. "ro=" of the node overrides it."""
+    old = tuple(int(part) for part in re.findall(r"\d+", node.kernel)[:2]) < (4, 14)
+    for dev in node.pci.values():
+        root = dev
+        while root["parent"]:
+            root = node.pci[root["parent"]]
+        broken = root["vendor"] == 0x8086 and (0x2f01 <= root["device"] <= 0x2f0e or
+                                               0x6f01 <= root["device"] <= 0x6f0e)
+        if broken and not old and not dev["ro_set"] and root is not dev:
+            dev["ro"] = False
+
+
 def render(node, tree):
+    _clear_ordering(node)
     found = addresses(node)
     tree.folder("/sys/bus/pci/devices")
     tree.folder("/sys/bus/pci/slots")

@@ -5,6 +5,7 @@ import re
 import struct
 
 from . import pci, software
+from .. import elf
 from .system import made_up
 
 STATES = {"NOP": 0, "DOWN": 1, "INIT": 2, "ARMED": 3, "ACTIVE": 4, "ACTIVE_DEFER": 5}
@@ -29,6 +30,7 @@ def init(node):
     node.routes = []
     node.netns_mode = "Y"
     node.providers = ["mlx5"]
+    node.providers_abi = None	# that of libibverbs
     node.memory_peers = None
 
 
@@ -129,7 +131,10 @@ def do_route(node, statement):
 
 
 def do_providers(node, statement):
-    node.providers = [] if statement.words == ["none"] else statement.words
+    """rdma-providers NAME... [abi=57]; rdma-providers none"""
+    words, named = statement.take("abi", least=1, most=99)
+    node.providers = [] if words == ["none"] else words
+    node.providers_abi = named.get("abi")
 
 
 def do_netns(node, statement):
@@ -353,7 +358,10 @@ def _render_userspace(node, tree):
     for provider in node.providers:
         tree.file("/etc/libibverbs.d/%s.driver" % provider, "driver %s\n" % provider)
         folder = software.library_dir(node) + "/libibverbs"
-        tree.link("%s/lib%s-rdmav34.so" % (folder, provider), "../lib%s.so.1" % provider)
+        abi = node.providers_abi or software.private_abi(node)
+        tree.file("%s/lib%s-rdmav%s.so" % (folder, provider, abi), elf.program(
+            node.machine, ["libibverbs.so.1"], soname="lib%s.so.1" % provider,
+            wants={"libibverbs.so.1": ["IBVERBS_1.1", "IBVERBS_PRIVATE_%s" % abi]}))
     if node.memory_peers is not None:
         tree.folder("/sys/kernel/mm/memory_peers")
         for client in node.memory_peers:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """User space that the kernel side has to fit: libraries, Python packages, the package database."""
+from .. import elf
 
 
 def init(node):
@@ -65,16 +66,25 @@ WHEEL_FILES = {
 }
 
 
+def private_abi(node):
+    """The number of libibverbs's private interface. rdma-core: git log -G IBVERBS_PABI_VERSION CMakeLists.txt"""
+    version = node.libraries.get(("libibverbs", None), "1.14.34.0")
+    release = int(version.split(".")[2])
+    return max(n for n in (25, 33, 34, 57, 59, 64, 65) if n <= release)
+
+
 def _render_library(node, tree, name, folder, version):
     folder = folder or library_dir(node)
     number = SONAME.get(name, "1")
-    tree.file("%s/%s.so.%s" % (folder, name, version))
+    defines = ["IBVERBS_1.1", "IBVERBS_PRIVATE_%d" % private_abi(node)] if name == "libibverbs" else []
+    tree.file("%s/%s.so.%s" % (folder, name, version),
+              elf.program(node.machine, soname="%s.so.%s" % (name, number), defines=defines))
     if version != number:
         tree.link("%s/%s.so.%s" % (folder, name, number), "%s.so.%s" % (name, version))
     tree.link("%s/%s.so" % (folder, name), "%s.so.%s" % (name, number))
 
 
-def _render_wheel(tree, name, place, version):
+def _render_wheel(tree, machine, name, place, version):
     base = "%s/%s-%s.dist-info" % (place, name.replace("-", "_"), version)
     tree.file(base + "/METADATA", "Metadata-Version: 2.1\nName: %s\nVersion: %s\n"
               "Summary: made for a test\n\nName: not this one\n" % (name, version))
@@ -82,7 +92,7 @@ def _render_wheel(tree, name, place, version):
     for start, files in WHEEL_FILES.items():
         if name.startswith(start):
             for file in files:
-                tree.file("%s/%s" % (place, file))
+                tree.file("%s/%s" % (place, file), elf.program(machine, soname=file.rpartition("/")[2]))
 
 
 # Programs that packages bring, by how the package's name begins.
@@ -113,6 +123,6 @@ def render(node, tree):
     for (name, folder), version in node.libraries.items():
         _render_library(node, tree, name, folder, version)
     for (name, place), version in node.wheels.items():
-        _render_wheel(tree, name, place, version)
+        _render_wheel(tree, node.machine, name, place, version)
     if node.os["id"] in ("ubuntu", "debian"):
         _render_dpkg(node, tree)

@@ -41,7 +41,8 @@ def init(node):
                    "CONFIG_INFINIBAND_USER_ACCESS": "m", "CONFIG_INFINIBAND_USER_MEM": "y",
                    "CONFIG_MLX5_CORE": "m", "CONFIG_MLX5_INFINIBAND": "m",
                    "CONFIG_IOMMU_DEFAULT_PASSTHROUGH": "n", "CONFIG_IOMMU_DEFAULT_DMA_LAZY": "y",
-                   "CONFIG_MODVERSIONS": "y"}
+                   "CONFIG_MODVERSIONS": "y", "CONFIG_NAMESPACES": "y", "CONFIG_SECCOMP_FILTER": "y",
+                   "CONFIG_USER_NS": "y"}
     node.secure_boot = False
     node.lockdown = "none"
     node.log_lines = []

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/log-read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/cleanup.h"
+#include "base/confine.h"
+#include "base/message.h"
+#include "base/open-file.h"
+#include "cli/unpack.h"
+#include "probes/initramfs-decompress.h"
+
+#define BLOCK (256u << 10)
+
+/* The file in blocks; BACK is what was read and is to be read again. */
+struct input {
+	int fd;
+	char *room; /* of BLOCK bytes */
+	struct span back;
+	uint64_t given;	   /* bytes */
+	struct span block; /* the last one */
+};
+
+static int read_block(struct input *in, struct span *block)
+{
+	ssize_t n;
+
+	if (in->back.n) {
+		*block = in->back;
+		in->back.n = 0;
+		return 1;
+	}
+	do {
+		n = read(in->fd, in->room, BLOCK);
+	} while (n < 0 && errno == EINTR);
+	*block = (struct span){ in->room, n > 0 ? (size_t)n : 0 };
+	return n < 0 ? -errno : n > 0;
+}
+
+/* decompress_read */
+static int give_block(void *user, struct span *block)
+{
+	struct input *in = user;
+	int rc = read_block(in, block);
+
+	if (rc > 0) {
+		in->given += block->n;
+		in->block = *block;
+	}
+	return rc;
+}
+
+/* Enough of the beginning to tell a format, also from a pipe that gives it byte by byte. */
+#define MAGIC_MAX 6
+
+static int read_beginning(struct input *in, char room[BLOCK], struct span *begin)
+{
+	size_t n = 0;
+	int rc = 1;
+
+	while (n < MAGIC_MAX && rc > 0) {
+		struct span block;
+
+		rc = read_block(in, &block);
+		if (rc > 0) {
+			memcpy(room + n, block.p, block.n < BLOCK - n ? block.n : BLOCK - n);
+			n += block.n < BLOCK - n ? block.n : BLOCK - n;
+		}
+	}
+	*begin = (struct span){ room, n };
+	return rc < 0 ? rc : 0;
+}
+
+static int feed_plain(struct input *in, struct job_reader *reader)
+{
+	struct span block;
+	int rc;
+
+	while ((rc = read_block(in, &block)) > 0)
+		job_feed(reader, block);
+	return rc;
+}
+
+/* One compressed stream; what follows it is in in->back. */
+static int feed_stream(struct input *in, const char *format, struct job_reader *reader)
+{
+	struct decompress *d = NULL;
+	struct span block;
+	int rc;
+
+	in->given = 0;
+	in->block = (struct span){ 0 };
+	rc = decompress_open(&d, format, give_block, in);
+	if (rc)
+		return rc;
+	while ((rc = decompress_next(d, &block)) > 0)
+		job_feed(reader, block);
+	if (rc == 0) {
+		uint64_t used = decompress_used(d), rest = used < in->given ? in->given - used : 0;
+
+		/* Less than a block is left: no more is asked for before it is used up. */
+		if (rest && rest <= in->block.n && !in->back.n)
+			in->back = (struct span){ in->block.p + in->block.n - rest, rest };
+	}
+	decompress_close(d);
+	return rc;
+}
+
+/* Files that were put behind each other unpack to their texts behind each other. */
+static int feed_file(int fd, struct arena *arena, struct job_reader *reader)
+{
+	struct input in = { .fd = fd, .room = arena_alloc(arena, BLOCK) };
+	char *begin = arena_alloc(arena, BLOCK);
+	const char *format = NULL;
+
+	for (bool first = true;; first = false) {
+		struct span head;
+		int rc = read_beginning(&in, begin, &head);
+
+		if (rc || (!head.n && !first))
+			return rc;
+		format = first ? unpack_format(head) : format;
+		in.back = head;
+		if (!format)
+			return feed_plain(&in, reader);
+		if (unpack_format(head) != format)
+			return -EBADMSG;
+		rc = feed_stream(&in, format, reader);
+		if (rc)
+			return rc;
+	}
+}
+
+/* Lies in the arena: the child fills it. */
+struct result {
+	const struct job *job;
+	bool done;
+	int rc;
+};
+
+static _Noreturn void read_in_child(const struct child *c, pid_t parent, int fd, const char *text,
+				    struct arena *arena, struct result *result)
+{
+	/* The descriptor of the log, which is no folder, opens no other file: libraries alone are left. */
+	const struct confine how = { .tree = fd };
+	struct job_reader *reader;
+
+	child_begin(parent);
+	confine_calls(&how, confine(&how));
+	reader = job_begin(arena);
+	if (text)
+		job_feed(reader, span_of(text));
+	else
+		result->rc = feed_file(fd, arena, reader);
+	result->job = job_end(reader);
+	result->done = true;
+	close(c->fd);
+	_exit(EXIT_SUCCESS);
+}
+
+static const struct job *say_why(const char *file, const struct result *result)
+{
+	int rc = result->rc;
+
+	if (result->done && rc == 0)
+		return result->job;
+	if (!result->done)
+		complain("%s: the process that reads the log failed", file);
+	else
+		complain("%s: %s", file,
+			 rc == -ELIBACC	  ? "it is compressed, and libarchive is not installed"
+			 : rc == -EBADMSG ? "damaged or cut off"
+					  : strerror(-rc));
+	return NULL;
+}
+
+static const struct job *read_watched(int fd, const char *file, const char *text,
+				      struct arena *arena)
+{
+	struct result *result = arena_alloc(arena, sizeof(*result));
+	pid_t parent = getpid();
+	struct child c;
+	struct pollfd p;
+	int rc = child_fork(&c);
+
+	if (rc) {
+		complain("cannot start a process for the log: %s", strerror(-rc));
+		return NULL;
+	}
+	if (c.pid == 0)
+		read_in_child(&c, parent, fd, text, arena, result);
+	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	child_end(&c, true);
+	return say_why(file, result);
+}
+
+const struct job *log_read(const char *file, const char *text, struct arena *arena)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (text)
+		return read_watched(-1, "--text", text, arena);
+	/* Not standard input itself, which a child does not have. */
+	fd = strcmp(file, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+				    : open_for_reading(file);
+	if (strcmp(file, "-") == 0 && fd < 0)
+		fd = -errno;
+	if (fd >= 0)
+		return read_watched(fd, file, NULL, arena);
+	complain("%s: %s", file,
+		 fd == -EBADF && strcmp(file, "-") != 0
+			 ? "neither a regular file nor a pipe that you own"
+			 : strerror(-fd));
+	return NULL;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts-libraries.h - the libraries that jobs open by a name. Part of facts.h, which includes it. */
+#ifndef FACTS_LIBRARIES_H
+#define FACTS_LIBRARIES_H
+
+#include "facts/fact.h"
+
+/* ---- libraries: what the dynamic loader would give a program, and what would keep it from loading ---- */
+
+/* A symbol version that a library needs and another lacks. */
+struct missing_version {
+	struct fact_str version;   /* GLIBC_2.34 */
+	struct fact_str library;   /* path of the library that should define it */
+	struct fact_str needed_by; /* path of the library that needs it */
+};
+
+/* A library that programs link, or open at run time. */
+struct opened_library {
+	struct fact_str path;
+	/* What it is for: verbs, verbs-provider, gdrcopy, nccl, nccl-net, nccl-tuner, nvshmem, nvshmem-ibgda,
+	 * nvshmem-transport, nvshmem-bootstrap, libfabric, ucx, ucx-cuda, ucx-gdrcopy, ucx-verbs. */
+	struct fact_str use;
+	/* The variable that names it, such as NCCL_NET_PLUGIN; absent: it is opened by default. */
+	struct fact_str variable;
+	/* SONAMEs that it, or a library that it needs, needs and the dynamic loader does not find. Unknown: a
+	 * library could not be read. */
+	LIST(const char *) missing_libraries;
+	LIST(struct missing_version) missing_versions; /* ORDERED */
+};
+
+struct library_copy {
+	struct fact_str path;
+	struct fact_str version; /* absent: the name of its file does not tell */
+};
+
+/* A SONAME of which the dynamic loader has several files. */
+struct library_copies {
+	struct fact_str name;		  /* libibverbs.so.1 */
+	LIST(struct library_copy) copies; /* ORDERED: the first one counts */
+};
+
+/* A word of /etc/ld.so.preload. */
+struct preloaded_library {
+	struct fact_str name;  /* a path, or a name that the loader looks for */
+	struct fact_bool here; /* the loader finds it */
+	struct fact_str file;  /* that names it */
+	struct fact_u64 line;  /* in that file */
+};
+
+/* The file of a provider of libibverbs: libmlx5-rdmav57.so. */
+struct verbs_provider_file {
+	struct fact_str path;
+	struct fact_str name; /* mlx5 */
+	struct fact_u64 abi;  /* 57 */
+};
+
+struct libraries_facts {
+	LIST(struct opened_library) opened;	 /* that are there */
+	LIST(struct library_copies) copies;	 /* of those with several files */
+	LIST(struct preloaded_library) preloads; /* absent: no /etc/ld.so.preload */
+	/* Of the libibverbs that programs get; absent: they get none. */
+	struct fact_str verbs;
+	/* Number of its private interface, which its providers must have too: 57 */
+	struct fact_u64 verbs_abi;
+	/* In the folder that this libibverbs looks into; absent: there is none */
+	LIST(struct verbs_provider_file) verbs_providers;
+};
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fleet.c - the problems of many nodes, the worst first: as text, as a document, as a page that needs nothing else. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/output.h"
+#include "fleet/node-names.h"
+#include "render/fleet-table.h"
+#include "render/render.h"
+#include "render/table-page.h"
+
+static const char *const tags[] = { "INFO", "WARN", "ERR", "CRIT" };
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static const char *tag(const struct table_row *row)
+{
+	return row->key.waits ? "WAIT" : tags[row->key.severity];
+}
+
+static void put_heading(const struct table *t)
+{
+	printf("%zu of %zu node%s %s problems", t->troubled.nodes, t->nodes, plural(t->nodes),
+	       t->troubled.nodes == 1 || t->nodes == 1 ? "has" : "have");
+	if (t->unreadable.nodes)
+		printf("; %zu file%s could not be read", t->unreadable.nodes,
+		       plural(t->unreadable.nodes));
+}
+
+/* ---- text ---- */
+
+/* A file's name is its sender's. Ranges take one line, for clush -w and scontrol. */
+#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
+
+static void put_set(const char *mark, const char *text, const struct node_set *nodes,
+		    const struct node_names *names)
+{
+	_cleanup_free_ char *range = node_names_fold(names, nodes);
+
+	if (nodes->nodes)
+		line("%-4s %6zu  %s\n             %s\n", mark, nodes->nodes, text, range);
+}
+
+static void put_text(const struct table *t, const struct node_names *names)
+{
+	put_heading(t);
+	putchar('\n');
+	for (size_t i = 0; i < t->count; i++) {
+		const struct table_row *row = &t->rows[i];
+		_cleanup_free_ char *range = node_names_fold(names, &row->nodes);
+
+		line("%-4s %6zu  %s: %s\n             %s\n", tag(row), row->nodes.nodes,
+		     row->rule->id, row->rule->title, range);
+	}
+	put_set("?", "no problem found, and important checks could not run", &t->incomplete, names);
+	put_set("-", "could not be read", &t->unreadable, names);
+}
+
+/* ---- JSON ---- */
+
+static void put_range(struct json_object *json, const char *key, const struct node_set *nodes,
+		      const struct node_names *names)
+{
+	_cleanup_free_ char *range = node_names_fold(names, nodes);
+
+	json_put(json, key, json_text(range, strlen(range)));
+}
+
+static struct json_object *row_json(const struct table_row *row, const struct node_names *names)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "severity", severity_words[row->key.severity]);
+	json_put(json, "pending", json_object_new_boolean(row->key.waits));
+	json_put_string(json, "rule", row->rule->id);
+	json_put_string(json, "title", row->rule->title);
+	json_put_number(json, "count", row->nodes.nodes);
+	put_range(json, "nodes", &row->nodes, names);
+	return json;
+}
+
+static void put_json(const struct table *t, const struct node_names *names)
+{
+	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-summary");
+	struct json_object *problems = json_object_new_array();
+
+	json_put_number(json, "nodes", t->nodes);
+	for (int v = VERDICT_PASS; v <= VERDICT_UNKNOWN; v++)
+		json_put_number(json, verdict_words[v], t->verdicts[v]);
+	json_put_number(json, "unreadable", t->unreadable.nodes);
+	for (size_t i = 0; i < t->count; i++)
+		json_object_array_add(problems, row_json(&t->rows[i], names));
+	json_put(json, "problems", problems);
+	put_range(json, "incomplete_nodes", &t->incomplete, names);
+	put_range(json, "unreadable_nodes", &t->unreadable, names);
+	json_print(stdout, json, JSON_C_TO_STRING_PLAIN);
+}
+
+/* ---- HTML ---- */
+
+#define html(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
+
+/* RANK puts the worst first where the column is sorted. */
+static void html_row(size_t rank, const char *mark, const char *rule, const char *title,
+		     const struct node_set *nodes, const struct node_names *names)
+{
+	_cleanup_free_ char *range = node_names_fold(names, nodes);
+
+	if (nodes->nodes)
+		html("<tr><td class=\"n\">%zu</td><td>%s</td><td class=\"n\">%zu</td>"
+		     "<td class=\"f\">%s</td><td>%s</td><td class=\"v\">%s</td></tr>\n",
+		     rank, mark, nodes->nodes, rule, title, range);
+}
+
+static void put_page(const struct table *t, const struct node_names *names)
+{
+	table_page_begin("doctor");
+	put_heading(t);
+	table_page_filter("crit, driver, gpu017");
+	puts("<table id=\"facts\"><thead><tr><th class=\"n\"><button>Rank</button></th>"
+	     "<th><button>Severity</button></th><th class=\"n\"><button>Count</button></th>"
+	     "<th><button>Rule</button></th><th><button>Problem</button></th>"
+	     "<th><button>Nodes</button></th></tr></thead><tbody>");
+	for (size_t i = 0; i < t->count; i++)
+		html_row(i + 1, tag(&t->rows[i]), t->rows[i].rule->id, t->rows[i].rule->title,
+			 &t->rows[i].nodes, names);
+	html_row(t->count + 1, "?", "", "no problem found, and important checks could not run",
+		 &t->incomplete, names);
+	html_row(t->count + 2, "-", "", "could not be read", &t->unreadable, names);
+	puts("</tbody></table>");
+	table_page_end();
+}
+
+void render_table(const struct table *table, const struct fleet *fleet,
+		  const struct render_options *options)
+{
+	_cleanup_node_names_ struct node_names names;
+
+	node_names_init(&names, fleet);
+	if (options->format == FORMAT_TEXT)
+		put_text(table, &names);
+	else if (options->format == FORMAT_HTML)
+		put_page(table, &names);
+	else
+		put_json(table, &names);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* table-page.h - a page that needs nothing else, of tables that sort by a click; the one with the id "facts" has a
+ * filter. */
+#ifndef TABLE_PAGE_H
+#define TABLE_PAGE_H
+
+/* To the inside of <h1>. VERB is no user's. */
+void table_page_begin(const char *verb);
+void table_page_filter(const char *examples);
+void table_page_end(void);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* why-text.c - a log and this node for people: the first failure, what it means, what explains it here, what does not,
+ * and where else to look. */
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "render/text.h"
+#include "why/why.h"
+
+#define LABEL 15     /* width of "first failure  " */
+#define EVENTS_MAX 5 /* of one kind that are listed */
+#define FACTS_MAX 8  /* of one name */
+
+struct why_view {
+	struct view v;
+	const struct why *why;
+	struct arena *arena;
+};
+
+static void field(struct why_view *w, const char *name, const char *text)
+{
+	page_label(&w->v.page, 0, LABEL, name, text);
+}
+
+/* "1 line", "2 lines" */
+static const char *counted(struct arena *arena, uint64_t count, const char *noun)
+{
+	return arena_printf(arena, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+/* ---- the log ---- */
+
+static const char *rank_text(struct why_view *w, uint32_t number)
+{
+	const struct job_rank *rank = &w->why->job->ranks.items[number];
+
+	if (rank->number != LINE_NONE)
+		return arena_printf(w->arena, ", rank %" PRId64, rank->number);
+	return arena_printf(w->arena, ", process %" PRId64, rank->pid);
+}
+
+/* "line 57, rank 3 on gpu01, 2025-01-31T23:59:59Z" */
+static const char *place_text(struct why_view *w, const struct job_place *place)
+{
+	const struct job *job = w->why->job;
+	const char *rank = place->rank == JOB_NOBODY ? "" : rank_text(w, place->rank);
+	const char *on = place->host == JOB_NOBODY ? NULL : job->hosts.items[place->host].name;
+
+	return arena_printf(w->arena, "line %" PRIu64 "%s%s%s%s%s", place->line, rank,
+			    on ? " on " : "", on ? on : "", place->time ? ", " : "",
+			    place->time ? place->time : "");
+}
+
+/* "60 times, on 8 of 8 hosts, by 60 ranks"; NULL: once */
+static const char *times_text(struct why_view *w, const struct job_event *e)
+{
+	const struct job *job = w->why->job;
+	const char *hosts = "", *ranks = "";
+
+	if (e->count == 1)
+		return NULL;
+	if (e->hosts && job->hosts.count > 1)
+		hosts = arena_printf(w->arena, ", on %u of %s", e->hosts,
+				     counted(w->arena, job->hosts.count, "host"));
+	if (e->ranks > 1)
+		ranks = arena_printf(w->arena, ", by %u processes", e->ranks);
+	return arena_printf(w->arena, "%" PRIu64 " times%s%s", e->count, hosts, ranks);
+}
+
+static void show_decisive(struct why_view *w)
+{
+	const struct job_event *e = w->why->decisive;
+	bool is_failure = e->message->kind == MESSAGE_FAILURE;
+
+	field(w, is_failure ? "First failure" : "First sign", place_text(w, &e->first));
+	field(w, "", e->first.text ? e->first.text : e->message->pattern);
+	field(w, "It means", e->message->meaning);
+	if (!is_failure)
+		field(w, "", "It follows from an earlier failure, which the log does not show.");
+	field(w, "Seen", times_text(w, e));
+}
+
+static const char *event_text(struct why_view *w, const struct job_event *e)
+{
+	return arena_printf(w->arena, "%s: %s", place_text(w, &e->first),
+			    e->first.text ? e->first.text : e->message->pattern);
+}
+
+static void show_fallback(struct why_view *w, const struct job_event *e)
+{
+	field(w, "Slower path", event_text(w, e));
+	field(w, "", e->message->meaning);
+}
+
+/* What follows from the first failure is counted, not shown. */
+static void show_consequences(struct why_view *w)
+{
+	uint64_t count = 0;
+
+	for_each(e, &w->why->consequences)
+		count += (*e)->count;
+	if (!count)
+		return;
+	field(w, "Then",
+	      arena_printf(w->arena, "%s that follow%s from a failure, from line %" PRIu64 " on",
+			   counted(w->arena, count, "line"), count == 1 ? "s" : "",
+			   w->why->consequences.items[0]->first.line));
+}
+
+static void show_events(struct why_view *w)
+{
+	const struct why *why = w->why;
+	uint32_t shown = 0;
+
+	for_each(e, &why->failures) {
+		if (shown++ < EVENTS_MAX || w->v.options->verbose)
+			field(w, shown == 1 ? "Also" : "", event_text(w, *e));
+	}
+	if (shown > EVENTS_MAX && !w->v.options->verbose)
+		field(w, "",
+		      arena_printf(w->arena, "and %s of other kinds: -v shows them",
+				   counted(w->arena, shown - EVENTS_MAX, "failure")));
+	show_consequences(w);
+	for_each(e, &why->fallbacks)
+		show_fallback(w, *e);
+	for_each(odd, &why->odd)
+		field(w, "Odd one out", arena_printf(w->arena, "%s: %s", odd->host, odd->text));
+}
+
+/* ---- what the job is ---- */
+
+static bool is_shown_before(const struct job *job, const struct job_fact *fact)
+{
+	for_each(other, &job->facts) {
+		if (other == fact)
+			return false;
+		if (strcmp(other->name, fact->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The values of one name, each once. */
+static const char *values_text(struct why_view *w, const struct job_fact *fact)
+{
+	const char *text = "";
+	size_t count = 0;
+
+	for_each(other, &w->why->job->facts) {
+		bool is_new = strcmp(other->name, fact->name) == 0;
+
+		for (const struct job_fact *f = fact; is_new && f < other; f++)
+			is_new = strcmp(f->name, other->name) != 0 ||
+				 strcasecmp(f->value, other->value) != 0;
+		if (is_new && ++count <= FACTS_MAX)
+			text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "",
+					    other->value);
+	}
+	return count > FACTS_MAX
+		       ? arena_printf(w->arena, "%s and %zu more", text, count - FACTS_MAX)
+		       : text;
+}
+
+static void show_job(struct why_view *w)
+{
+	const struct job *job = w->why->job;
+	const char *text = "";
+
+	field(w, "Log",
+	      arena_printf(
+		      w->arena, "%s, %s recognised%s%s%s%s%s",
+		      counted(w->arena, job->lines, "line"),
+		      counted(w->arena, job->recognised, "message"), job->hosts.count ? "; " : "",
+		      job->hosts.count ? counted(w->arena, job->hosts.count, "host") : "",
+		      job->ranks.count ? "; " : "",
+		      job->ranks.count ? arena_printf(w->arena, "%u process%s", job->ranks.count,
+						      job->ranks.count == 1 ? "" : "es")
+				       : "",
+		      job->is_cut ? "; more hosts or processes than are counted" : ""));
+	for_each(fact, &job->facts)
+		if (!is_shown_before(job, fact))
+			text = arena_printf(w->arena, "%s%s%s: %s", text, *text ? "; " : "",
+					    strncmp(fact->name, "env:", 4) == 0 ? fact->name + 4
+										: fact->name,
+					    values_text(w, fact));
+	field(w, "The job had", *text ? text : NULL);
+	for_each(d, &w->why->differences)
+		field(w, d == w->why->differences.items ? "Contradiction" : "",
+		      arena_printf(w->arena, "%s (line %" PRIu64 ")", d->text, d->line));
+}
+
+/* ---- this node ---- */
+
+static const char *rules_text(struct why_view *w, const struct finding *const *list, uint32_t count)
+{
+	const char *text = "";
+
+	for (uint32_t i = 0; i < count; i++)
+		text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "", list[i]->rule->id);
+	return *text ? text : NULL;
+}
+
+static void show_notes(struct why_view *w)
+{
+	for_each(f, &w->why->notes)
+		field(w, "Note", render_note(w->v.report, *f));
+}
+
+static const char *reason_text(struct why_view *w, const struct finding *f)
+{
+	struct unknown u = render_unknown(w->v.report, f);
+
+	return arena_printf(w->arena, "%s%s%s", u.path ? u.path : "", u.path ? ": " : "",
+			    u.why ? u.why : "not known");
+}
+
+/* Each reason once, with the rules that it keeps from an answer. */
+static void show_unknown(struct why_view *w)
+{
+	uint32_t count = w->why->unknown.count;
+	const struct finding *const *list = (const struct finding *const *)w->why->unknown.items;
+	const char **reasons = arena_alloc(w->arena, (count + 1) * sizeof(*reasons));
+	const char *label = "Not checked";
+
+	for (uint32_t i = 0; i < count; i++)
+		reasons[i] = reason_text(w, list[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *rules = "", *reason = reasons[i];
+
+		for (uint32_t k = i; reason && k < count; k++) {
+			if (!reasons[k] || strcmp(reasons[k], reason) != 0)
+				continue;
+			rules = arena_printf(w->arena, "%s%s%s", rules, *rules ? ", " : "",
+					     list[k]->rule->id);
+			reasons[k] = NULL;
+		}
+		if (!reason)
+			continue;
+		field(w, label, arena_printf(w->arena, "%s (%s)", reason, rules));
+		label = "";
+	}
+}
+
+static const char *node_name(const struct why_view *w)
+{
+	return w->why->name ? w->why->name : "this node";
+}
+
+static void show_node(struct why_view *w)
+{
+	const struct why *why = w->why;
+
+	text_heading(&w->v, arena_printf(w->arena, "On %s", node_name(w)));
+	text_problems(&w->v);
+	if (why->problems.items.count)
+		page_printf(&w->v.page, "\n");
+	show_notes(w);
+	field(w, "Ruled out", rules_text(w, why->passed.items, why->passed.count));
+	show_unknown(w);
+}
+
+/* ---- elsewhere ---- */
+
+static const char *first_hosts(struct why_view *w)
+{
+	const struct job *job = w->why->job;
+	const char *text = "";
+	uint32_t shown = 0;
+
+	for_each(host, &job->hosts)
+		if (shown++ < 3)
+			text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "",
+					    host->name);
+	return shown > 3 ? arena_printf(w->arena, "%s and %u more", text, shown - 3) : text;
+}
+
+static void show_whose(struct why_view *w)
+{
+	const struct why *why = w->why;
+
+	if (why->own_host == JOB_NOBODY && why->job->hosts.count)
+		field(w, "Other host",
+		      arena_printf(w->arena, "The log does not name %s. It names %s.", node_name(w),
+				   first_hosts(w)));
+	else if (why->decisive && why->whose == WHY_OTHER)
+		field(w, "Other host",
+		      arena_printf(
+			      w->arena,
+			      "The first failure is on %s, not on this node. Run the same command there.",
+			      why->job->hosts.items[why->decisive->first.host].name));
+}
+
+static void show_elsewhere(struct why_view *w)
+{
+	const struct why *why = w->why;
+	const char *label = "Look elsewhere";
+
+	if (why->decisive && !why->is_explained)
+		field(w, "Not this node",
+		      why->unknown.count
+			      ? "No configuration of this node that was checked explains the failure."
+			      : "This node's configuration does not explain the failure.");
+	if (why->decisive && why->decisive->message->elsewhere)
+		field(w, label, why->decisive->message->elsewhere);
+	for_each(e, &why->fallbacks)
+		if (!why->decisive && (*e)->message->elsewhere)
+			field(w, label, (*e)->message->elsewhere);
+}
+
+/* ---- the whole ---- */
+
+static const char *verdict(struct why_view *w)
+{
+	const struct why *why = w->why;
+	uint32_t n = why->problems.items.count;
+
+	if (why->decisive && why->is_explained)
+		return arena_printf(w->arena, "%s on this node can explain the failure.",
+				    counted(w->arena, n, "problem"));
+	if (why->decisive)
+		return "Nothing on this node is known to explain the failure.";
+	if (why->fallbacks.count)
+		return arena_printf(w->arena,
+				    "No failure was recognised, but the job used a slower path.%s",
+				    n ? arena_printf(w->arena, " %s on this node can explain it.",
+						     counted(w->arena, n, "problem"))
+				      : "");
+	return "No failure was recognised in the log.";
+}
+
+enum exit_status render_why_text(const struct why *why, const struct render_options *options,
+				 enum exit_status status)
+{
+	struct why_view w = {
+		.v = { .report = why->report,
+		       .problems = &why->problems,
+		       .steps = steps_find(why->report, options->plan, options),
+		       .options = options },
+		.why = why,
+		.arena = why->report->arena,
+	};
+
+	page_begin(&w.v.page, options->color, options->pager);
+	page_printf(&w.v.page, "%s%s%s\n\n", page_style(&w.v.page, STYLE_BOLD), verdict(&w),
+		    page_style(&w.v.page, STYLE_PLAIN));
+	if (why->decisive)
+		show_decisive(&w);
+	show_events(&w);
+	show_job(&w);
+	if (why->decisive || why->fallbacks.count)
+		show_node(&w);
+	show_whose(&w);
+	show_elsewhere(&w);
+	return page_end(&w.v.page, status);
+}

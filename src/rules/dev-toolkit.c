@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dev-toolkit.c - values in the NVIDIA Container Toolkit's config.toml, and whether there is a CDI specification
+ * where something uses one (rules dev/...). */
+#include <string.h>
+
+#include "evaluate/references.h"
+#include "evaluate/skip.h"
+#include "parse/nvidia.h"
+
+#define DOCKER_CONFIG "/etc/docker/daemon.json"
+
+static bool runs_or_will(const struct node *node, const char *unit)
+{
+	const struct service *s = node_service(node, unit);
+
+	return s && (str_is(s->active, "active") ||
+		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
+}
+
+/* The toolkit is known to be older than VERSION. */
+static bool is_older(const struct node *node, const char *version)
+{
+	const struct software_item *toolkit = node_software(node, "container-toolkit");
+
+	return toolkit && is_known(toolkit->version) &&
+	       version_compare(toolkit->version.value, version) < 0;
+}
+
+static const struct reference *value_in(const struct node *node, const char *file, const char *key)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_TOOLKIT, file, r)))
+		if (known_is(r->kind, REFERENCE_VALUE) && str_is(r->role, key))
+			return r;
+	return NULL;
+}
+
+static bool is_on(const struct reference *r)
+{
+	return r && str_is(r->name, "true");
+}
+
+static void fail_value(struct rule_context *ctx, enum severity severity, const struct reference *r,
+		       const char *expected, const char *impact, const char *remedy)
+{
+	FAIL_AS(ctx, severity, .subject = r->role.value,
+		.observed = text_printf(ctx, "%s: %s", reference_place(ctx->arena, r),
+					r->name.value),
+		.expected = expected, .impact = impact, .remedy = remedy,
+		.evidence = { reference_fact(ctx->arena, ctx->node, r, "name") });
+}
+
+/* ---- mode ---- */
+
+/* internal/info/auto.go; jit-cdi is new in 1.18. */
+static bool is_mode(const struct node *node, const struct reference *mode)
+{
+	static const char *const modes[] = { "auto", "cdi", "csv", "legacy" };
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (str_is(mode->name, modes[i]))
+			return true;
+	return str_is(mode->name, "jit-cdi") && !is_older(node, "1.18");
+}
+
+static bool docker_defaults_to_nvidia(const struct node *node)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_ENGINE, DOCKER_CONFIG, r)))
+		if (known_is(r->kind, REFERENCE_RUNTIME) && strstr(r->name.value, "nvidia"))
+			return true;
+	return false;
+}
+
+/* cmd/nvidia-container-runtime-hook/hook_config.go, assertModeIsLegacy() */
+static void check_hook(struct rule_context *ctx, const struct reference *mode)
+{
+	const struct node *node = ctx->node;
+
+	if (str_is(mode->name, "auto") || str_is(mode->name, "legacy") ||
+	    is_on(value_in(node, mode->file.value, TOOLKIT_SKIP_MODE)) ||
+	    !runs_or_will(node, "docker.service") || docker_defaults_to_nvidia(node))
+		return;
+	fail_value(
+		ctx, SEVERITY_WARN, mode, "auto",
+		"docker run --gpus fails: \"invoking the NVIDIA Container Runtime Hook directly ... is "
+		"not supported\". Containers with --runtime=nvidia or a CDI device start.",
+		"Run nvidia-ctk config --set nvidia-container-runtime.mode=auto --in-place. Or start "
+		"containers with --runtime=nvidia or --device nvidia.com/gpu=all.");
+}
+
+static void check_mode(struct rule_context *ctx, const struct reference *mode)
+{
+	if (!is_mode(ctx->node, mode))
+		fail_value(
+			ctx, SEVERITY_ERR, mode, "auto, cdi, csv or legacy",
+			"Containers of NVIDIA's runtime do not start: \"invalid runtime mode\".",
+			"Run nvidia-ctk config --set nvidia-container-runtime.mode=auto --in-place.");
+	else
+		check_hook(ctx, mode);
+}
+
+/* ---- the other values ---- */
+
+/* internal/config/image/capabilities.go */
+static bool is_capability(struct span word)
+{
+	static const char *const all[] = { "all",     "compute", "compat32", "graphics",
+					   "utility", "video",	 "display",  "ngx" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (span_is(word, all[i]))
+			return true;
+	return false;
+}
+
+static void check_capabilities(struct rule_context *ctx, const struct reference *r)
+{
+	struct span rest = span_of(r->name.value), word;
+	bool compute = false, utility = false;
+
+	while (span_cut(&rest, ',', &word)) {
+		word = span_trim(word);
+		if (word.n && !is_capability(word)) {
+			fail_value(ctx, SEVERITY_ERR, r, "capabilities that the toolkit knows",
+				   "The toolkit's hook ends: \"Invalid value for config option\".",
+				   "Remove the line, which allows all capabilities.");
+			return;
+		}
+		compute |= span_is(word, "compute") || span_is(word, "all");
+		utility |= span_is(word, "utility") || span_is(word, "all");
+	}
+	if (!compute || !utility)
+		fail_value(ctx, SEVERITY_WARN, r, "compute and utility among them",
+			   compute ? "Containers have no nvidia-smi and no libnvidia-ml."
+				   : "Containers have no libcuda: CUDA does not start.",
+			   "Remove the line, which allows all capabilities.");
+}
+
+static void check_environment(struct rule_context *ctx, const struct reference *r)
+{
+	const struct node *node = ctx->node;
+
+	if (!str_is(r->name, "false"))
+		return;
+	/* Kubernetes can then pass the devices as mounts. */
+	fail_value(
+		ctx,
+		is_on(value_in(node, r->file.value, TOOLKIT_MOUNTS)) ? SEVERITY_INFO
+								     : SEVERITY_WARN,
+		r, "true, or devices passed as mounts",
+		"NVIDIA_VISIBLE_DEVICES has no effect in containers without --privileged: they "
+		"start without a GPU.",
+		"Set accept-nvidia-visible-devices-as-volume-mounts=true and "
+		"deviceListStrategy=volume-mounts of the device plugin. Or set the value to true.");
+}
+
+/* api/config/v1/cli.go, assertValid(): new in 1.18.0-rc.1. */
+static void check_ldconfig(struct rule_context *ctx, const struct reference *r)
+{
+	if (str_starts(r->name, "@") || is_older(ctx->node, "1.18") ||
+	    is_on(value_in(ctx->node, r->file.value, TOOLKIT_ANY_LDCONFIG)))
+		return;
+	fail_value(
+		ctx, node_software(ctx->node, "container-toolkit") ? SEVERITY_ERR : SEVERITY_WARN,
+		r, "@/sbin/ldconfig",
+		"Containers with GPUs do not start: the value \"is not host-relative (does not start "
+		"with a '@')\".",
+		"Run nvidia-ctk config --set nvidia-container-cli.ldconfig=@/sbin/ldconfig --in-place.");
+}
+
+static const struct {
+	const char *key;
+	void (*check)(struct rule_context *ctx, const struct reference *r);
+} values[] = {
+	{ TOOLKIT_MODE, check_mode },
+	{ TOOLKIT_CAPABILITIES, check_capabilities },
+	{ TOOLKIT_ENVIRONMENT, check_environment },
+	{ TOOLKIT_LDCONFIG, check_ldconfig },
+};
+
+static void check_file(struct rule_context *ctx, const struct reference_file *file)
+{
+	const char *path = file->path.value;
+	size_t before = ctx->findings->count;
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const struct reference *r = value_in(ctx->node, path, values[i].key);
+
+		if (r && is_known(r->name))
+			values[i].check(ctx, r);
+	}
+	if (ctx->findings->count > before)
+		return;
+	if (known_is(file->complete, true) && was_read(ctx->node->references.items))
+		PASS(ctx, .subject = path,
+		     .evidence = { fact_path(ctx->arena, "references.files", path, "complete") });
+	else
+		UNKNOWN(ctx, .subject = path,
+			.evidence = { was_read(ctx->node->references.items)
+					      ? fact_path(ctx->arena, "references.files", path,
+							  "complete")
+					      : "references.items" });
+}
+
+static void check_values(struct rule_context *ctx)
+{
+	const struct references_facts *all = &ctx->node->references;
+	size_t before = ctx->findings->count;
+
+	if (skip_without_gpu(ctx))
+		return;
+	if (is_known(ctx->node->os.container)) {
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+		return;
+	}
+	for_each(file, &all->files)
+		if (known_is(file->format, REFERENCE_TOOLKIT))
+			check_file(ctx, file);
+	if (ctx->findings->count > before)
+		return;
+	if (known_is(all->complete, true) && was_read(all->files))
+		NOT_APPLICABLE(ctx,
+			       .observed = "the NVIDIA Container Toolkit has no configuration file",
+			       .evidence = { "references.files" });
+	else
+		UNKNOWN(ctx, .evidence = { "references.complete" });
+}
+
+/* ---- a specification for those who use one ---- */
+
+/* What uses specifications, or writes them at each boot; NULL: nothing that was read. */
+static const char *uses_cdi(struct rule_context *ctx, const char **fact, enum severity *severity)
+{
+	const struct node *node = ctx->node;
+	const struct reference *mode = NULL;
+
+	*severity = SEVERITY_ERR;
+	while ((mode = reference_next(node, REFERENCE_TOOLKIT, NULL, mode)))
+		if (str_is(mode->role, TOOLKIT_MODE) && str_is(mode->name, "cdi")) {
+			*fact = reference_fact(ctx->arena, node, mode, "name");
+			return text_printf(ctx, "%s sets mode = \"cdi\"",
+					   reference_place(ctx->arena, mode));
+		}
+	*severity = SEVERITY_WARN;
+	*fact = "services.units[nvidia-cdi-refresh.service].enabled";
+	if (runs_or_will(node, "nvidia-cdi-refresh.service"))
+		return "nvidia-cdi-refresh.service is enabled";
+	return NULL;
+}
+
+static void check_missing(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *fact, *use;
+	enum severity severity;
+
+	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
+		return;
+	use = uses_cdi(ctx, &fact, &severity);
+	if (is_known(node->os.container))
+		NOT_APPLICABLE(ctx, .observed = "inside a container",
+			       .evidence = { "os.container" });
+	else if (node->containers.cdi.count)
+		PASS(ctx, .observed = node->containers.cdi.items[0].path.value,
+		     .evidence = { "containers.cdi" });
+	else if (!was_read(node->containers.cdi))
+		UNKNOWN(ctx, .evidence = { "containers.cdi" });
+	else if (use)
+		FAIL_AS(ctx, severity,
+			.observed = text_printf(
+				ctx, "%s, and neither /etc/cdi nor /run/cdi has a specification",
+				use),
+			.expected = "a specification of the kind nvidia.com/gpu",
+			.evidence = { fact, "containers.cdi" });
+	else if (!known_is(node->references.complete, true) || !was_read(node->services.units))
+		UNKNOWN(ctx, .evidence = { was_read(node->services.units) ? "references.complete"
+									  : "services.units" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "nothing here uses CDI specifications",
+			       .evidence = { "references.files", "services.units" });
+}
+
+static const struct rule dev_toolkit_rules[] = {
+	{
+		.id = "dev/toolkit-setting",
+		.title = "Containers with GPUs fail: the container toolkit has a wrong setting",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_values,
+		.impact = "Containers with GPUs do not start, or start without them.",
+		.remedy = "Correct the value in the toolkit's config.toml.",
+		.activation = ACTIVATION_RECREATE,
+		.reads =
+			"mode, skip-mode-detection, supported-driver-capabilities, ldconfig and the "
+			"accept-nvidia-visible-devices-... keys of the toolkit's config.toml; Docker's default "
+			"runtime; the version of the toolkit.",
+		.why = "The toolkit ends at a mode or a capability that it does not know. docker run --gpus "
+		       "starts the toolkit's hook, which refuses every mode but auto and legacy. From 1.18 "
+		       "on ldconfig must be the host's.",
+		.check = "nvidia-ctk config",
+		.sources =
+			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/info/auto.go, "
+			"cmd/nvidia-container-runtime-hook/hook_config.go, internal/config/image, "
+			"CHANGELOG.md (1.18.0-rc.1)",
+	},
+	{
+		.id = "dev/cdi-missing",
+		.title = "Containers get no GPU: CDI is configured, and there is no specification",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
+		.evaluate = check_missing,
+		.impact =
+			"Containers do not start: \"unresolvable CDI devices nvidia.com/gpu=all\".",
+		.remedy =
+			"Generate the specification. If nvidia-cdi-refresh.service is installed, restart it "
+			"instead and read its journal.",
+		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+		.activation = ACTIVATION_NOW,
+		.follows = { "driver/loaded", "services/daemon-down", "dev/toolkit-path-missing" },
+		.reads = "/etc/cdi and /run/cdi, mode in the toolkit's config.toml, and "
+			 "nvidia-cdi-refresh.service.",
+		.why = "In the mode cdi NVIDIA's runtime only reads specifications. In the modes auto and "
+		       "jit-cdi it makes its own. nvidia-cdi-refresh.service writes /run/cdi/nvidia.yaml at "
+		       "each boot, if the driver works then.",
+		.check = "nvidia-ctk cdi list; systemctl status nvidia-cdi-refresh",
+		.sources = "NVIDIA Container Toolkit 1.20.0: internal/modifier/cdi.go, "
+			   "deployments/systemd/nvidia-cdi-refresh.service\n"
+			   "container-device-interface v1.1.0: pkg/cdi/cache.go",
+	},
+};
+
+RULE_TABLE(dev_toolkit);

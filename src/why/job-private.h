@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job-private.h - what the files that read a log share. */
+#ifndef WHY_JOB_PRIVATE_H
+#define WHY_JOB_PRIVATE_H
+
+#include "why/job.h"
+#include "why/scan.h"
+
+/* Keys and the numbers that they got, from 0; a full table takes no more. A key is any bytes. */
+#define KEYS_RECENT 256
+struct key_table {
+	uint32_t recent
+		[KEYS_RECENT]; /* number + 1 of a key that was asked for lately, by a cheap hash */
+	uint32_t *slots;       /* number + 1; 0: free */
+	struct span *keys;
+	uint32_t count, most;
+	size_t mask;
+	uint64_t secret[2];
+};
+
+void key_table_init(struct key_table *table, struct arena *arena, uint32_t most);
+/* The number of KEY, which is copied where it is new: then *IS_NEW. JOB_NOBODY: the table is full. */
+uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
+			  bool *is_new);
+
+#define JOB_LINE_MAX 65536 /* a longer line is taken as several */
+#define JOB_BUFFER (4 * JOB_LINE_MAX)
+
+enum clean_state { CLEAN_TEXT, CLEAN_ESCAPE, CLEAN_SEQUENCE, CLEAN_STRING, CLEAN_STRING_END };
+
+struct job_reader {
+	struct arena *arena;
+	struct job *job;
+	struct scanner *scanner;
+	struct key_table hosts, ranks, facts;
+	struct job_event **events; /* by message; NULL: not seen yet */
+	uint8_t **
+		told; /* by message: a bit for each host that it gave its facts of, the last for no host */
+	const struct message *messages;
+	enum clean_state clean;
+	size_t fill;   /* of the buffer */
+	char *buffer;  /* JOB_BUFFER bytes and one more */
+	char *decoded; /* of one JSON line */
+};
+
+/* clean.c: copies FROM without NULs and escape sequences, of which one may begin in one portion and end in another.
+ * The bytes written, which are no more than FROM has; TO may be FROM's own place. */
+size_t clean_copy(enum clean_state *state, char *to, struct span from);
+
+/* job-who.c: numbers of a host and a rank; JOB_NOBODY: not known, or too many. */
+uint32_t job_host_number(struct job_reader *r, struct span name);
+uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t host);
+/* Takes what a message tells: choices, versions, which rank a process has. */
+void job_take_facts(struct job_reader *r, const struct message_match *match,
+		    const struct line *line, uint32_t host);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job.c - a log in portions, to lines, to the messages in them. */
+#include "why/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/job-private.h"
+
+/* Of a long line, what is compared with messages before and behind the place of an anchor. */
+#define LINE_BEFORE 8192
+#define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
+
+struct job_reader *job_begin(struct arena *arena)
+{
+	struct job_reader *r = arena_alloc(arena, sizeof(*r));
+	size_t count;
+
+	r->arena = arena;
+	r->job = arena_alloc(arena, sizeof(*r->job));
+	r->scanner = scanner_new(arena);
+	r->messages = message_all(&count);
+	r->events = arena_alloc(arena, count * sizeof(struct job_event *));
+	r->told = arena_alloc(arena, count * sizeof(uint8_t *));
+	r->buffer = arena_alloc(arena, JOB_BUFFER + 1);
+	r->decoded = arena_alloc(arena, JOB_LINE_MAX);
+	key_table_init(&r->hosts, arena, JOB_HOSTS_MAX);
+	key_table_init(&r->ranks, arena, JOB_RANKS_MAX);
+	key_table_init(&r->facts, arena, JOB_FACTS_MAX);
+	return r;
+}
+
+/* ---- events ---- */
+
+static const char *keep(struct job_reader *r, struct span text)
+{
+	if (!text.n)
+		return NULL;
+	return arena_strndup(r->arena, text.p, text.n < JOB_TEXT_MAX ? text.n : JOB_TEXT_MAX);
+}
+
+/* One more host or rank that has it. */
+static void count_bit(struct job_reader *r, uint8_t **bits, uint32_t *count, uint32_t number,
+		      size_t most)
+{
+	if (number == JOB_NOBODY)
+		return;
+	if (!*bits)
+		*bits = arena_alloc(r->arena, most / 8);
+	if ((*bits)[number / 8] & 1 << number % 8)
+		return;
+	(*bits)[number / 8] |= (uint8_t)(1 << number % 8);
+	++*count;
+}
+
+/* The list of events moves when it grows: events are found again by their message's place. */
+static struct job_event *event_of(struct job_reader *r, const struct message *message)
+{
+	struct job_event **event = &r->events[message - r->messages];
+
+	if (!*event)
+		*event = arena_alloc(r->arena, sizeof(**event));
+	return *event;
+}
+
+static void begin_event(struct job_reader *r, struct job_event *event,
+			const struct message *message, const struct line *line,
+			const struct job_place *place)
+{
+	event->message = message;
+	event->first = *place;
+	event->first.time = keep(r, line->time);
+	event->first.text = keep(r, line->text);
+}
+
+static void blame(struct job_reader *r, const struct message *message,
+		  const struct job_place *place)
+{
+	struct job_host *host = place->host == JOB_NOBODY ? NULL
+							  : &r->job->hosts.items[place->host];
+	struct job_rank *rank = place->rank == JOB_NOBODY ? NULL
+							  : &r->job->ranks.items[place->rank];
+
+	if (message->kind != MESSAGE_FAILURE)
+		return;
+	if (host && !host->failures++) {
+		host->failure = message;
+		host->failure_line = place->line;
+	}
+	if (rank && !rank->failure) {
+		rank->failure = message;
+		rank->failure_line = place->line;
+	}
+}
+
+static void take_event(struct job_reader *r, const struct message *message, const struct line *line,
+		       const struct job_place *place)
+{
+	struct job_event *event = event_of(r, message);
+
+	if (!event->count++)
+		begin_event(r, event, message, line, place);
+	event->last_line = place->line;
+	count_bit(r, &event->host_bits, &event->hosts, place->host, JOB_HOSTS_MAX);
+	count_bit(r, &event->rank_bits, &event->ranks, place->rank, JOB_RANKS_MAX);
+	blame(r, message, place);
+}
+
+/* ---- lines ---- */
+
+static const struct message *most_special(const struct message_match *matches, size_t count)
+{
+	const struct message *best = matches[0].message;
+
+	for (size_t i = 1; i < count; i++)
+		if (matches[i].message->fixed > best->fixed)
+			best = matches[i].message;
+	return best;
+}
+
+/* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
+ * ANCHOR. */
+static void take_text(struct job_reader *r, struct span whole, const char *anchor,
+		      struct line *line)
+{
+	struct message_match matches[SCAN_MATCHES_MAX];
+	size_t count = scanner_match(r->scanner, whole, anchor, matches);
+	struct job_place place = { .line = r->job->lines + 1 };
+	const struct message *message;
+
+	if (!count)
+		return;
+	message = most_special(matches, count);
+	place.host = job_host_number(r, line->host);
+	place.rank = job_rank_number(r, line, place.host);
+	if (place.host == JOB_NOBODY && place.rank != JOB_NOBODY)
+		place.host = r->job->ranks.items[place.rank].host;
+	if (place.host != JOB_NOBODY)
+		r->job->hosts.items[place.host].lines++;
+	r->job->recognised++;
+	r->job->counts[message->kind]++;
+	for (size_t i = 0; i < count; i++)
+		job_take_facts(r, &matches[i], line, place.host);
+	if (message->kind <= MESSAGE_FALLBACK)
+		take_event(r, message, line, &place);
+}
+
+static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
+{
+	enum clean_state state = CLEAN_TEXT;
+	struct span rest = { r->decoded, clean_copy(&state, r->decoded, json->message) }, text;
+
+	while (span_cut(&rest, '\n', &text)) {
+		struct line line;
+
+		line_parse(&line, text);
+		if (!line.host.n)
+			line.host = json->host.n ? json->host : outer->host;
+		if (!line.time.n)
+			line.time = json->time.n ? json->time : outer->time;
+		if (line.rank == LINE_NONE)
+			line.rank = json->rank != LINE_NONE ? json->rank : outer->rank;
+		take_text(r, text, text.p, &line);
+	}
+}
+
+static void take_line(struct job_reader *r, struct span text, const char *anchor)
+{
+	struct line line;
+	struct json_line json;
+
+	line_parse(&line, text);
+	if (json_line_parse(&json, line.text, r->decoded))
+		take_json(r, &line, &json);
+	else
+		take_text(r, text, anchor, &line);
+}
+
+/* ---- portions ---- */
+
+static uint64_t count_lines(const char *from, const char *to)
+{
+	uint64_t n = 0;
+
+	while ((from = memchr(from, '\n', (size_t)(to - from)))) {
+		n++;
+		from++;
+	}
+	return n;
+}
+
+/* The line around AT, as far as it is compared: a carriage return, with which progress bars write a line again,
+ * ends one too. */
+static struct span line_around(struct span region, const char *at)
+{
+	const char *begin = at - region.p > LINE_BEFORE ? at - LINE_BEFORE : region.p;
+	size_t left = (size_t)(region.p + region.n - at);
+	const char *end = at + (left < LINE_BEHIND ? left : LINE_BEHIND), *mark;
+
+	mark = memrchr(begin, '\n', (size_t)(at - begin));
+	begin = mark ? mark + 1 : begin;
+	mark = memrchr(begin, '\r', (size_t)(at - begin));
+	begin = mark ? mark + 1 : begin;
+	mark = memchr(at, '\n', (size_t)(end - at));
+	end = mark ? mark : end;
+	mark = memchr(at, '\r', (size_t)(end - at));
+	end = mark ? mark : end;
+	return (struct span){ begin, (size_t)(end - begin) };
+}
+
+/* Whole lines, but for one that is longer than the buffer. */
+static void take_region(struct job_reader *r, struct span region)
+{
+	const char *counted = region.p, *at = region.p, *end = region.p + region.n;
+
+	while ((at = scanner_next(r->scanner, region, at))) {
+		struct span line = line_around(region, at);
+
+		r->job->lines += count_lines(counted, line.p);
+		counted = line.p;
+		take_line(r, line, at);
+		at = line.p + line.n;
+	}
+	r->job->lines += count_lines(counted, end);
+}
+
+static void empty_buffer(struct job_reader *r, bool is_end)
+{
+	const char *mark = memrchr(r->buffer, '\n', r->fill);
+	size_t n = is_end || !mark ? r->fill : (size_t)(mark + 1 - r->buffer);
+
+	take_region(r, (struct span){ r->buffer, n });
+	memmove(r->buffer, r->buffer + n, r->fill - n);
+	r->fill -= n;
+}
+
+void job_feed(struct job_reader *r, struct span bytes)
+{
+	r->job->bytes += bytes.n;
+	while (bytes.n) {
+		size_t room = JOB_BUFFER - r->fill, n = bytes.n < room ? bytes.n : room;
+
+		r->fill += clean_copy(&r->clean, r->buffer + r->fill, (struct span){ bytes.p, n });
+		bytes.p += n;
+		bytes.n -= n;
+		if (r->fill == JOB_BUFFER)
+			empty_buffer(r, false);
+	}
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct job_event *x = a, *y = b;
+
+	return x->first.line < y->first.line ? -1 : x->first.line > y->first.line;
+}
+
+const struct job *job_end(struct job_reader *r)
+{
+	bool is_open = r->fill && r->buffer[r->fill - 1] != '\n';
+	size_t count;
+
+	empty_buffer(r, true);
+	r->job->lines += is_open;
+	message_all(&count);
+	for (size_t i = 0; i < count; i++)
+		if (r->events[i])
+			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
+	if (r->job->events.count)
+		qsort(r->job->events.items, r->job->events.count, sizeof(struct job_event),
+		      compare_events);
+	return r->job;
+}
+
+const struct job_event *job_decisive(const struct job *job)
+{
+	for_each(e, &job->events)
+		if (e->message->kind == MESSAGE_FAILURE)
+			return e;
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job.h - what a log says of a job: the messages of the table that it has, by host and rank; which failure was first,
+ * and what the job chose. A log is of any size and of anybody's making: everything here is bounded, and what is kept
+ * of it are bytes that only the sinks of escape.h may print.
+ */
+#ifndef WHY_JOB_H
+#define WHY_JOB_H
+
+#include "facts/fact.h"
+#include "why/line.h"
+#include "why/message.h"
+
+#define JOB_HOSTS_MAX 4096
+#define JOB_RANKS_MAX 16384
+#define JOB_FACTS_MAX 4096
+#define JOB_TEXT_MAX 400 /* bytes of a line that are kept */
+#define JOB_NOBODY UINT32_MAX
+
+/* Where something was read. */
+struct job_place {
+	uint64_t line;	  /* from 1 */
+	uint32_t host;	  /* in hosts, or JOB_NOBODY */
+	uint32_t rank;	  /* in ranks, or JOB_NOBODY */
+	const char *time; /* NULL: not said */
+	const char *text; /* behind time, host and rank */
+};
+
+/* A message of the table that the log has. */
+struct job_event {
+	const struct message *message;
+	uint64_t count;
+	struct job_place first;
+	uint64_t last_line;
+	uint32_t hosts, ranks; /* that have it, of those that are known by name */
+	uint8_t *host_bits, *rank_bits;
+};
+
+struct job_host {
+	const char *name;
+	uint64_t lines;		       /* that were recognised */
+	uint64_t failures;	       /* lines */
+	const struct message *failure; /* the first one; NULL: none */
+	uint64_t failure_line;
+};
+
+/* A rank, or a process whose rank the log does not say. */
+struct job_rank {
+	int64_t number, pid; /* LINE_NONE: not said */
+	uint32_t host;
+	const struct message *failure; /* the first one; NULL: none */
+	uint64_t failure_line;
+};
+
+/* What the job chose or printed of itself, as the table's facts name it. */
+struct job_fact {
+	const char *name;
+	const char *value;
+	uint32_t host; /* or JOB_NOBODY */
+	uint64_t line; /* the first one */
+};
+
+struct job {
+	uint64_t lines, bytes;
+	uint64_t recognised;		/* lines */
+	uint64_t counts[MESSAGE_KINDS]; /* lines */
+	LIST(struct job_event)
+	events; /* in the order in which each was first seen; no harmless ones and choices */
+	LIST(struct job_host) hosts;
+	LIST(struct job_rank) ranks;
+	LIST(struct job_fact) facts;
+	bool is_cut; /* more hosts, ranks or facts than are kept */
+};
+
+/* The first failure; NULL: none was recognised. */
+const struct job_event *job_decisive(const struct job *job);
+
+/* ---- reading ---- */
+
+struct job_reader;
+
+/* The job lies in ARENA, and so does all that it is made with. */
+struct job_reader *job_begin(struct arena *arena);
+/* The next bytes of the log, in any portions. */
+void job_feed(struct job_reader *reader, struct span bytes);
+const struct job *job_end(struct job_reader *reader);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * line.h - what stands before a message in a log: its time, host, rank and process, as launchers, containers, loggers
+ * and the programs themselves write them.
+ */
+#ifndef WHY_LINE_H
+#define WHY_LINE_H
+
+#include "base/arena.h"
+#include "base/span.h"
+
+#define LINE_NONE (-1)
+
+struct line {
+	struct span text; /* behind all of that */
+	struct span host; /* its pod where only that is known; empty: not said */
+	struct span pod;  /* as kubectl logs --prefix has it */
+	struct span time; /* as it is written; empty: not said */
+	int64_t rank;	  /* LINE_NONE: not said; the same for the others */
+	int64_t pid;
+	int64_t gpu; /* as the process counts them */
+};
+
+/* TEXT is one line. Its spans point into it. */
+void line_parse(struct line *line, struct span text);
+
+/* json-line.c: a line that is a JSON object, as container runtimes and log collectors write them. */
+struct json_line {
+	struct span message; /* decoded; it may have several lines */
+	struct span host;
+	struct span time;
+	int64_t rank;
+};
+
+/* Decodes into ROOM, of at least line.n bytes. False: LINE is no such object, or has no message. */
+bool json_line_parse(struct json_line *out, struct span line, char *room);
+
+#endif

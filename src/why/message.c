@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "why/message.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+static const struct message messages[] = {
+#include "messages.inc"
+};
+
+const char *const message_kind_words[] = { "failure", "consequence", "fallback",
+					   "choice",  "harmless",    NULL };
+
+const struct message *message_all(size_t *count)
+{
+	*count = sizeof(messages) / sizeof(messages[0]);
+	return messages;
+}
+
+/* The next place of PART at or behind FROM; NULL: there is none. */
+static const char *find_part(const struct message_part *part, const char *from, const char *end)
+{
+	return part->n ? memmem(from, (size_t)(end - from), part->text, part->n) : from;
+}
+
+/* Each part is taken where it is first found behind the one before: if the pattern fits at all, it fits so. */
+bool message_match(const struct message *message, struct span line, const char *from,
+		   struct message_match *match)
+{
+	const char *at = from, *end = line.p + line.n;
+
+	match->message = message;
+	for (size_t i = 0; i < message->parts_count; i++) {
+		const struct message_part *part = &message->parts[i];
+		const char *found = find_part(part, at, end);
+
+		if (!found)
+			return false;
+		if (i)
+			match->values[i - 1] = (struct span){ at, (size_t)(found - at) };
+		at = found + part->n;
+		match->values[i] = (struct span){ at, (size_t)(end - at) };
+	}
+	return true;
+}
+
+bool message_variable(const struct message_match *match, struct span name, struct span *value)
+{
+	const struct message *m = match->message;
+
+	for (size_t i = 0; i < m->parts_count; i++)
+		if (m->parts[i].variable && span_is(name, m->parts[i].variable)) {
+			*value = match->values[i];
+			return true;
+		}
+	return false;
+}
+
+/* TEXT with a variable in it to NAME; false where it is too long. */
+static bool fill_name(const struct message_match *match, struct span text,
+		      char name[MESSAGE_FACT_MAX])
+{
+	size_t open = span_find(text, '{'), n = 0;
+	struct span value = { 0 }, piece[3] = { { text.p, open } };
+
+	if (open < text.n) {
+		struct span inside = { text.p + open + 1, text.n - open - 1 };
+		size_t end = span_find(inside, '}');
+
+		message_variable(match, (struct span){ inside.p, end }, &value);
+		piece[1] = value;
+		if (end < inside.n)
+			piece[2] = (struct span){ inside.p + end + 1, inside.n - end - 1 };
+	}
+	for (int i = 0; i < 3; i++) {
+		if (piece[i].n >= MESSAGE_FACT_MAX - n)
+			return false;
+		if (piece[i].n)
+			memcpy(name + n, piece[i].p, piece[i].n);
+		n += piece[i].n;
+	}
+	name[n] = '\0';
+	return true;
+}
+
+bool message_next_fact(const struct message_match *match, struct span *rest,
+		       struct message_fact *fact)
+{
+	struct span text;
+	size_t n;
+
+	*fact = (struct message_fact){ 0 };
+	if (!span_cut(rest, ';', &text))
+		return false;
+	n = span_find(text, '=');
+	fact->value = n < text.n ? (struct span){ text.p + n + 1, text.n - n - 1 }
+				 : (struct span){ 0 };
+	if (fact->value.n > 2 && fact->value.p[0] == '{' &&
+	    !message_variable(match, (struct span){ fact->value.p + 1, fact->value.n - 2 },
+			      &fact->value))
+		fact->value = (struct span){ 0 };
+	fact->value = span_trim(fact->value);
+	if (!fill_name(match, (struct span){ text.p, n }, fact->name))
+		*fact->name = '\0';
+	return true;
+}
+
+int message_names_rule(const struct message *message, const char *id)
+{
+	struct span rest = span_of(message->rules ? message->rules : ""), one;
+	char pattern[128];
+
+	for (int place = 0; span_cut(&rest, ',', &one); place++) {
+		if (one.n >= sizeof(pattern))
+			continue;
+		memcpy(pattern, one.p, one.n);
+		pattern[one.n] = '\0';
+		if (fnmatch(pattern, id, 0) == 0)
+			return place;
+	}
+	return -1;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * message.h - messages of the programs that a job runs, and what each one means: the table data/messages.tsv.
+ *
+ * A pattern is literal text with variables between. A variable is any run of characters, the shortest one. A
+ * pattern is found anywhere in a line.
+ */
+#ifndef WHY_MESSAGE_H
+#define WHY_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+enum message_kind {
+	MESSAGE_FAILURE,     /* the root message of a failure */
+	MESSAGE_CONSEQUENCE, /* follows from an earlier one */
+	MESSAGE_FALLBACK,    /* it goes on, over a slower path */
+	MESSAGE_CHOICE,	     /* tells what the job chose */
+	MESSAGE_HARMLESS,    /* looks bad, and is not */
+	MESSAGE_KINDS
+};
+extern const char *const message_kind_words[];
+
+/* Literal text, then a variable. */
+struct message_part {
+	const char *text; /* "": the pattern begins with a variable */
+	size_t n;
+	const char *variable; /* NULL: the pattern ends here */
+};
+
+#define MESSAGE_WINDOW 8 /* fixed bytes in a row that every pattern has */
+#define MESSAGE_PARTS_MAX 16
+
+struct message {
+	const char *id;
+	const char *component;
+	enum message_kind kind;
+	const char *pattern; /* as the table has it */
+	const char *since;   /* the first version that has it; NULL: not known */
+	const char *until;   /* the first version that no longer has it; NULL: none */
+	const char *meaning;
+	const char *rules;     /* ids and PREFIX/ASTERISK, joined by commas; NULL: none */
+	const char *elsewhere; /* where else to look; NULL: nothing to say */
+	const char *facts;     /* NAME=VALUE joined by ";", either with a {variable}; NULL: none */
+	const char *source;
+	const struct message_part *parts;
+	size_t parts_count;
+	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
+	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have */
+	int anchor_at;	    /* its place in the first part; -1: another part has it */
+	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
+	bool same_facts; /* its facts have no variable */
+};
+
+/* All of them, in the order of the table. */
+const struct message *message_all(size_t *count);
+
+/* What the variables of a message stand for in one line. */
+struct message_match {
+	const struct message *message;
+	struct span values[MESSAGE_PARTS_MAX]; /* by part */
+};
+
+/* Is MESSAGE in LINE, at or behind FROM? The last variable of a pattern that ends with one reaches to the end of the
+ * line. */
+bool message_match(const struct message *message, struct span line, const char *from,
+		   struct message_match *match);
+
+/* What a variable stands for. False: the message has none of that name. */
+bool message_variable(const struct message_match *match, struct span name, struct span *value);
+
+#define MESSAGE_FACT_MAX 64
+
+struct message_fact {
+	char name[MESSAGE_FACT_MAX]; /* "": longer, or with no value in this line */
+	struct span value;
+};
+
+/* The next of a message's facts. REST begins as the message's facts. False at the end. */
+bool message_next_fact(const struct message_match *match, struct span *rest,
+		       struct message_fact *fact);
+
+/* The place of ID in the list of rules of MESSAGE, from 0; -1: the list does not have it. */
+int message_names_rule(const struct message *message, const char *id);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "why/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NO_PLACE (-1)
+
+/* ---- whose it is ---- */
+
+/* "gpu01" and "gpu01.example.com" are one host: programs print either. */
+static bool is_same_host(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "."), m = strcspn(b, ".");
+
+	return n == m && n && strncasecmp(a, b, n) == 0;
+}
+
+bool why_is_own(const struct why *why, uint32_t host)
+{
+	return host != JOB_NOBODY && why->name &&
+	       is_same_host(why->job->hosts.items[host].name, why->name);
+}
+
+static uint32_t find_own_host(const struct why *why)
+{
+	for (uint32_t i = 0; i < why->job->hosts.count; i++)
+		if (why_is_own(why, i))
+			return i;
+	return JOB_NOBODY;
+}
+
+static enum why_whose whose(const struct why *why, uint32_t host)
+{
+	if (host == JOB_NOBODY || !why->name)
+		return WHY_UNKNOWN;
+	return why_is_own(why, host) ? WHY_OWN : WHY_OTHER;
+}
+
+/* ---- events ---- */
+
+static void sort_events(struct why *why)
+{
+	struct arena *arena = why->report->arena;
+
+	why->decisive = job_decisive(why->job);
+	for_each(e, &why->job->events) {
+		if (e->message->kind == MESSAGE_CONSEQUENCE && !why->decisive)
+			why->decisive = e;
+		else if (e->message->kind == MESSAGE_CONSEQUENCE)
+			*LIST_ADD(arena, &why->consequences) = e;
+		else if (e->message->kind == MESSAGE_FALLBACK)
+			*LIST_ADD(arena, &why->fallbacks) = e;
+		else if (e != why->decisive)
+			*LIST_ADD(arena, &why->failures) = e;
+	}
+	if (why->decisive)
+		why->whose = whose(why, why->decisive->first.host);
+}
+
+/* ---- rules ---- */
+
+/* A rule that several messages name has the place that it has in the first of them. */
+#define PLACES 64
+
+static int place_in(const struct job_event *event, const char *id, int before)
+{
+	int place = message_names_rule(event->message, id);
+
+	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
+}
+
+/* How likely the rule explains the log, 0 first; NO_PLACE: no message of it names the rule. */
+static int place_of(const struct why *why, const char *id)
+{
+	int place = why->decisive ? place_in(why->decisive, id, 0) : NO_PLACE, before = PLACES;
+
+	for_each(e, &why->failures) {
+		if (place == NO_PLACE)
+			place = place_in(*e, id, before);
+		before += PLACES;
+	}
+	for_each(e, &why->fallbacks) {
+		if (place == NO_PLACE)
+			place = place_in(*e, id, before);
+		before += PLACES;
+	}
+	return place;
+}
+
+/* A problem is named by its own rule or by one that follows from it: then the problem is the cause. */
+static int place_of_problem(const struct why *why, const struct problem *problem)
+{
+	int place = place_of(why, problem->first->rule->id);
+
+	for_each(f, &problem->follows) {
+		int other = place_of(why, (*f)->rule->id);
+
+		if (other != NO_PLACE && (place == NO_PLACE || other < place))
+			place = other;
+	}
+	return place;
+}
+
+/* The likeliest first; few. */
+static void add_problem(struct why *why, const struct problem *problem, int place, int *places)
+{
+	uint32_t i = why->problems.items.count;
+
+	*LIST_ADD(why->report->arena, &why->problems.items) = *problem;
+	for (; i > 0 && places[i - 1] > place; i--) {
+		why->problems.items.items[i] = why->problems.items.items[i - 1];
+		places[i] = places[i - 1];
+	}
+	why->problems.items.items[i] = *problem;
+	places[i] = place;
+	why->problems.count[problem->severity] += !problem->waits;
+	why->problems.waiting += problem->waits;
+}
+
+/* What explains a slower path does not explain a failure. */
+static void find_problems(struct why *why)
+{
+	const struct problems *all = problems_find(why->report);
+	int *places = arena_alloc(why->report->arena, (all->items.count + 1) * sizeof(*places));
+	int failures = why->decisive ? PLACES * (1 + (int)why->failures.count) : INT32_MAX;
+
+	for_each(p, &all->items) {
+		int place = place_of_problem(why, p);
+
+		if (place == NO_PLACE)
+			continue;
+		add_problem(why, p, place, places);
+		why->is_explained |= place < failures;
+	}
+}
+
+/* The answers of one rule, from FIRST on, which are in a row. */
+struct answers {
+	const struct finding *by[VERDICT_NOT_APPLICABLE + 1]; /* the first of each verdict */
+};
+
+static const struct finding *take_answers(const struct report *report, const struct finding *first,
+					  struct answers *answers)
+{
+	const struct finding *end = report->findings.items + report->findings.count, *f;
+
+	for (f = first; f < end && f->rule == first->rule; f++)
+		if (!f->off && !answers->by[f->answer.verdict])
+			answers->by[f->answer.verdict] = f;
+	return f;
+}
+
+/* A rule that failed for one device is not ruled out by the others, and one that could not be evaluated for one of
+ * them neither. */
+static void sort_answers(struct why *why, const struct answers *a)
+{
+	struct arena *arena = why->report->arena;
+
+	if (a->by[VERDICT_NOTE])
+		*LIST_ADD(arena, &why->notes) = a->by[VERDICT_NOTE];
+	if (a->by[VERDICT_FAIL] || a->by[VERDICT_PENDING])
+		return;
+	if (a->by[VERDICT_UNKNOWN])
+		*LIST_ADD(arena, &why->unknown) = a->by[VERDICT_UNKNOWN];
+	else if (a->by[VERDICT_PASS])
+		*LIST_ADD(arena, &why->passed) = a->by[VERDICT_PASS];
+	else if (a->by[VERDICT_NOT_APPLICABLE])
+		why->inapplicable++;
+}
+
+static void find_answers(struct why *why)
+{
+	const struct report *report = why->report;
+	const struct finding *f = report->findings.items, *end = f + report->findings.count;
+
+	while (f < end) {
+		struct answers answers = { 0 };
+		bool is_named = place_of(why, f->rule->id) != NO_PLACE;
+
+		f = take_answers(report, f, &answers);
+		if (is_named)
+			sort_answers(why, &answers);
+	}
+}
+
+static const char *own_name(const struct node *node)
+{
+	return is_known(node->os.hostname) ? node->os.hostname.value : NULL;
+}
+
+const struct why *why_make(const struct job *job, const struct report *report, const char *name)
+{
+	struct why *why = arena_alloc(report->arena, sizeof(*why));
+
+	why->job = job;
+	why->report = report;
+	why->name = name ? name : own_name(report->node);
+	why->own_host = find_own_host(why);
+	sort_events(why);
+	find_problems(why);
+	find_answers(why);
+	why_find_differences(why);
+	why_find_odd(why);
+	return why;
+}
+
+enum exit_status why_status(const struct why *why)
+{
+	if (why->is_explained)
+		return EXIT_FINDINGS;
+	return why->decisive ? EXIT_INCOMPLETE : EXIT_WELL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * why.h - a log and a node held together: which rules could explain what the log has, what they answer here, and where
+ * the two contradict each other. Pure.
+ */
+#ifndef WHY_H
+#define WHY_H
+
+#include "evaluate/problems.h"
+#include "why/job.h"
+
+/* Whose a line is. */
+enum why_whose {
+	WHY_UNKNOWN, /* the log names no host, or the node has no name */
+	WHY_OWN,     /* this node's */
+	WHY_OTHER,   /* another host's */
+};
+
+/* The log and the node say different things. In the arena. */
+struct why_difference {
+	const char *what; /* "NCCL version" */
+	const char *job;
+	const char *node;
+	const char *text; /* the sentence */
+	uint64_t line;
+};
+
+/* A host that is unlike the others. */
+struct why_odd {
+	const char *host;
+	const char *text;
+};
+
+struct why {
+	const struct job *job;
+	const struct report *report;
+	const char *name;     /* of this node; NULL: not known */
+	uint32_t own_host;    /* in job->hosts: this node; JOB_NOBODY: none of them is */
+	enum why_whose whose; /* the decisive message */
+	const struct job_event
+		*decisive; /* first failure; without one, the first consequence; or NULL */
+	LIST(const struct job_event *) failures; /* all others */
+	LIST(const struct job_event *) consequences;
+	LIST(const struct job_event *) fallbacks;
+	struct problems
+		problems; /* of the report: those that could explain it, the likeliest first */
+	LIST(const struct finding *) notes;
+	LIST(const struct finding *) passed;  /* one for each rule: all its answers are good */
+	LIST(const struct finding *) unknown; /* one for each rule */
+	size_t inapplicable;		      /* rules */
+	LIST(struct why_difference) differences;
+	LIST(struct why_odd) odd;
+	bool is_explained;
+};
+
+/* NAME is the node's in the log; NULL: its host name. In the report's arena. */
+const struct why *why_make(const struct job *job, const struct report *report, const char *name);
+
+/* EXIT_WELL, EXIT_FINDINGS or EXIT_INCOMPLETE: nvnodecheck(8). */
+enum exit_status why_status(const struct why *why);
+
+/* Is a host of the log, by its number, this node? Programs print its name with a domain or without one. */
+bool why_is_own(const struct why *why, uint32_t host);
+
+/* differences.c */
+void why_find_differences(struct why *why);
+/* odd.c */
+void why_find_odd(struct why *why);
+
+#endif

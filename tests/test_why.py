@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""why: what a job's log says, and what on this node explains it. The logs in tests/logs are the programs' own
+messages in their order, with invented hosts, addresses, times and values."""
+import functools
+import gzip
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from lib import program, schema
+from lib.program import run
+
+LOGS = os.path.join(program.TOP, "tests", "logs")
+TABLE = os.path.join(program.TOP, "data", "messages.tsv")
+NODE, HOST = "hgx-h100-ib", "hgx-ib-21"
+BROKEN = "broken-everything"
+SHM = "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-a1 (size 4194304)"
+GID = "NCCL WARN NET/IB : Got completion from peer 192.0.2.12<4915> with status=12 opcode=0 len=0 vendor err 129 (Send)"
+WATCHDOG = "unhandled system error (run with NCCL_DEBUG=INFO for details)"
+
+
+@pytest.fixture(scope="module")
+def facts(node_facts, tmp_path_factory):
+    """facts(NAME): the facts file of a node."""
+    folder = tmp_path_factory.mktemp("facts")
+
+    @functools.lru_cache(maxsize=None)
+    def file(name):
+        path = folder / (name + ".json")
+        path.write_text(node_facts(name))
+        return str(path)
+    return file
+
+
+@pytest.fixture
+def why(facts):
+    """why(LOG): the document about a log, of a node that is healthy."""
+    def ask(log, node=NODE, *args):
+        data = log if isinstance(log, bytes) else log.encode()
+        result = run("why", "-", "--json", "--from", facts(node), *args, input=data)
+        assert result.status in (0, 1, 3), str(result)
+        return result.json()
+    return ask
+
+
+def rows():
+    """[(id, kind, pattern)]"""
+    with open(TABLE, encoding="ascii") as file:
+        cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
+    return [(c[0], c[2], c[3]) for c in cells]
+
+
+def example(pattern):
+    text = pattern.replace("{{", "\0")
+    return re.sub(r"\{[a-z][a-z0-9_-]*\}", "7", text).replace("\0", "{")
+
+
+def ids(events):
+    return [event["message"] for event in events]
+
+
+# ---- the table ----
+
+def test_each_row_is_recognised_in_its_place(why):
+    """All messages in one log: each is the event of its own line."""
+    table = rows()
+    found = why("".join("%s\n" % example(pattern) for _, _, pattern in table))
+    events = {e["message"]: e["line"] for kind in ("failures", "consequences", "fallbacks") for e in found[kind]}
+    events[found["decisive"]["message"]] = found["decisive"]["line"]
+    wanted = {name: line for line, (name, kind, _) in enumerate(table, 1)
+              if kind in ("failure", "consequence", "fallback")}
+    assert events == wanted
+    assert found["log"]["recognised"] == found["log"]["lines"] == len(table)
+
+
+@pytest.mark.parametrize("row, said", [
+    ("a-b\tnccl\tfailure\tshort {x}\t-\t-\tIt is.\t-\t-\t-\tS", "fewer than 8"),
+    ("a-b\tnccl\tbad\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-\tS", "no kind"),
+    ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\tpci\t-\t-\tS", "no list of rules"),
+    ("a-b\tnccl\tchoice\tlong enough {x}\t-\t-\tIt is.\t-\t-\ta={y}\tS", "no variable"),
+    ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-", "11 columns"),
+])
+def test_a_wrong_row_stops_the_build(row, said, tmp_path):
+    (tmp_path / "t.tsv").write_text("# a table\n" + row + "\n")
+    process = subprocess.run(["awk", "-f", os.path.join(program.TOP, "data", "messages.awk"), tmp_path / "t.tsv"],
+                             capture_output=True, text=True, check=False, timeout=60)
+    assert process.returncode != 0 and said in process.stderr and "t.tsv:2: " in process.stderr
+
+
+# ---- exit status and usage ----
+
+@pytest.mark.parametrize("text, node, status", [
+    ("all is well", NODE, 0),
+    ("all is well", BROKEN, 0),
+    (GID, NODE, 3),
+    ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", BROKEN, 1),
+    ("NCCL INFO Using network Socket", NODE, 0),
+])
+def test_exit_status(text, node, status, facts):
+    for more in ((), ("--json",)):
+        result = run("why", "--text", text, "--from", facts(node), *more)
+        assert result.status == status, str(result)
+
+
+@pytest.mark.parametrize("args, said", [
+    ([], "why needs a FILE or --text"),
+    (["a", "--text", "b"], "--text and FILE cannot be used together"),
+    (["a", "b"], "unexpected 'b'"),
+    (["-", "--from", "-"], "FILE and --from cannot both be standard input"),
+    (["a", "--quiet"], "--quiet is not an option of why"),
+    (["a", "--format", "svg"], "unknown --format 'svg'; choose text or json"),
+])
+def test_wrong_usage(args, said):
+    result = run("why", *args)
+    assert result.status == 2 and said in result.err and not result.out
+
+
+def test_files_that_cannot_be_read(facts, tmp_path):
+    for name, said in (("none", "No such file"), (".", "Is a directory")):
+        result = run("why", tmp_path / name, "--from", facts(NODE))
+        assert result.status == 4 and said in result.err and not result.out, str(result)
+
+
+# ---- what is first ----
+
+def test_the_avalanche_is_folded(facts):
+    result = run("why", os.path.join(LOGS, "gid-unreachable.log"), "--from", facts(NODE), "--json")
+    found = result.json()
+    first = found["decisive"]
+    assert (first["line"], first["rank"], first["host"], first["count"], first["hosts"]) == (12, 0, "gpu-a01", 2, 2)
+    assert found["result"] == "failure" and not found["failures"]
+    assert [(e["line"], e["count"]) for e in found["consequences"]] == [(17, 2)]
+    assert {h["name"]: h["first_failure_line"] for h in found["log"]["hosts"]} == {"gpu-a01": 12, "gpu-a02": 15}
+    assert [(r["rank"], r["host"]) for r in found["log"]["failed"]] == [(0, "gpu-a01"), (4, "gpu-a02")]
+    text = run("why", os.path.join(LOGS, "gid-unreachable.log"), "--from", facts(NODE)).out
+    assert text.index("status=12") < text.index("lines that follow from a failure") < text.index("On " + HOST)
+    assert "2 times, on 2 of 2 hosts" in text
+
+
+def test_a_consequence_alone_is_a_sign(why):
+    found = why(WATCHDOG + "\n")
+    assert found["result"] == "consequence" and found["decisive"]["kind"] == "consequence"
+
+
+def test_a_failure_counts_before_an_earlier_consequence(why):
+    found = why("%s\n%s\n" % (WATCHDOG, GID))
+    assert found["result"] == "failure" and found["decisive"]["line"] == 2
+
+
+def test_a_healthy_log(facts):
+    result = run("why", os.path.join(LOGS, "healthy.log"), "--from", facts(NODE))
+    assert result.status == 0 and "No failure was recognised" in result.out
+
+
+def test_a_slower_path_is_found_where_nothing_failed(facts):
+    result = run("why", os.path.join(LOGS, "sockets.log"), "--from", facts(BROKEN), "--json")
+    found = result.json()
+    assert found["result"] == "fallback" and not found["decisive"] and len(found["fallbacks"]) >= 2
+    assert result.status == (1 if found["answers"]["problems"] else 0)
+
+
+def test_a_problem_of_a_slower_path_explains_no_failure(why):
+    """The failure's rules pass here; the fallback's do not."""
+    text = "NCCL INFO NET/IB : No device found.\n"
+    alone, both = why(text, BROKEN), why(text + "NCCL WARN Duplicate GPU detected : rank 0 and rank 1\n", BROKEN)
+    if both["decisive"]:
+        assert both["answers"]["problems"] == alone["answers"]["problems"]
+
+
+# ---- who wrote a line ----
+
+@pytest.mark.parametrize("prefix, host, rank", [
+    ("", None, None),
+    ("3: ", None, 3),
+    (" 12: gpu01:10:11 [2] ", "gpu01", 12),
+    ("[rank5]: ", None, 5),
+    ("[default7]:", None, 7),
+    ("[1,9]<stderr>:", None, 9),
+    ("[Rank 4] ", None, 4),
+    ("gpu01:10:11 [2] ", "gpu01", None),
+    ("gpu01.example.com:10:11 [2] ", "gpu01.example.com", None),
+    ("[gpu01:00200] ", "gpu01", None),
+    ("[1668693130.449250] [gpu01:814716:0] ", "gpu01", None),
+    ("[pod/train-0/main] ", "train-0", None),
+    ("[pod/train-0/main] gpu01:10:11 [0] ", "gpu01", None),
+    ("(RayWorker pid=4650, ip=192.0.2.9) ", "192.0.2.9", None),
+    ("192.0.2.9: ", "192.0.2.9", None),
+    ("Mar  3 22:54:22 gpu01 kernel: ", "gpu01", None),
+    ("2025-01-01T10:00:00.123Z stderr F gpu01:10:11 [0] ", "gpu01", None),
+    ("2025-01-01T10:00:00+02:00 [rank1]: ", None, 1),
+    ("[2025-01-01 10:00:00,123] ", None, None),
+    ("\x1b[31m[rank2]:\x1b[0m ", None, 2),
+])
+def test_prefixes(prefix, host, rank, why):
+    first = why("before\n%s%s\n" % (prefix, GID))["decisive"]
+    assert (first["host"], first["rank"], first["line"]) == (host, rank, 2)
+    assert first["text"] == GID
+
+
+@pytest.mark.parametrize("prefix, time", [
+    ("2025-01-01T10:00:00.123Z ", "2025-01-01T10:00:00.123Z"),
+    ("[2025-01-01 10:00:00,123] ", "2025-01-01 10:00:00,123"),
+    ("Mar  3 22:54:22 gpu01 kernel: ", "Mar  3 22:54:22"),
+    ("[Wed Jan 16 14:19:28 2026] ", "Wed Jan 16 14:19:28 2026"),
+    ("[ 1157.489763] ", "1157.489763"),
+    ("[E1201 08:00:00.100 a.cpp:616] ", "1201 08:00:00.100"),
+    ("10:00:00 ", "10:00:00"),
+    ("", None),
+])
+def test_times(prefix, time, why):
+    assert why(prefix + GID + "\n")["decisive"]["time"] == time
+
+
+def test_a_process_gets_its_rank_from_its_communicator(why):
+    line = "gpu01:10:12 [1] NCCL INFO comm 0x5 rank 6 nranks 8 cudaDev 1 busId 2000 - Init COMPLETE\n"
+    first = why(line + "gpu01:10:13 [1] " + GID + "\n")["decisive"]
+    assert (first["rank"], first["host"]) == (6, "gpu01")
+
+
+def test_a_rank_gets_its_host_from_an_earlier_line(why):
+    first = why("3: gpu01:10:12 [1] NCCL INFO Using network IB\n3: " + GID + "\n")["decisive"]
+    assert (first["rank"], first["host"]) == (3, "gpu01")
+
+
+# ---- forms of a log ----
+
+def test_json_lines(why):
+    text = json.dumps({"log": "\x1b[31mgpu01:1:2 [0] " + GID + "\n", "stream": "stderr",
+                       "time": "2025-01-01T00:00:00Z"}) + "\n"
+    first = why("{}\n" + text)["decisive"]
+    assert (first["line"], first["host"], first["time"]) == (2, "gpu01", "2025-01-01T00:00:00Z")
+    first = why(json.dumps({"hostname": "gpu09", "rank": 5, "message": "say \"x\"\n" + GID}) + "\n")["decisive"]
+    assert (first["line"], first["host"], first["rank"], first["text"]) == (1, "gpu09", 5, GID)
+
+
+@pytest.mark.parametrize("log", [
+    GID.encode("utf-16"), GID.encode("utf-16-le"), GID.encode("utf-16-be"),
+    b"\xff\xfe\x80" + GID.encode() + b"\xff", GID.encode().replace(b"NET", b"NET\0"),
+    b"10%\r20%\r30%\r" + GID.encode() + b"\r\n", GID.encode() + b"\r\n",
+    GID.encode().replace(b"completion", b"comp\x1b[1;31mletion\x1b[0m"),
+    b"\x1b]0;title\x07" + GID.encode(), b"\x1b]8;;unended\n" + GID.encode(),
+    b"x" * 300000 + b" " + GID.encode(), GID.encode() + b" " + b"x" * 300000,
+])
+def test_any_encoding(log, why):
+    assert why(log)["decisive"]["kind"] == "failure"
+
+
+def test_a_message_at_every_place_of_a_buffer(why):
+    """Lines that end where a block ends, begin there or lie across it."""
+    for room in range(262144 - len(GID) - 2, 262144 + 2, 17):
+        found = why("a" * 79 + "\n" + "b" * (room - 81) + "\n" + GID + "\nend\n")
+        assert found["decisive"]["line"] == 3, room
+        assert found["log"]["lines"] == 4
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress,
+                                  lambda data: gzip.compress(data[:40]) + gzip.compress(data[40:])])
+def test_compressed(pack, facts, tmp_path):
+    plain = ("noise\n" * 100000 + GID + "\n").encode()
+    (tmp_path / "log").write_bytes(pack(plain))
+    result = run("why", tmp_path / "log", "--from", facts(NODE), "--json")
+    assert result.status == 3, str(result)
+    assert result.json()["decisive"]["line"] == 100001 and result.json()["log"]["bytes"] == len(plain)
+    piped = run("why", "-", "--from", facts(NODE), "--json", input=pack(plain))
+    assert piped.out == result.out
+
+
+@pytest.mark.skipif(not shutil.which("zstd"), reason="needs zstd")
+def test_zstd_in_several_frames(facts, tmp_path):
+    part = subprocess.run(["zstd", "-c"], input=b"noise\n" * 50000, capture_output=True, check=True, timeout=60).stdout
+    last = subprocess.run(["zstd", "-c"], input=GID.encode(), capture_output=True, check=True, timeout=60).stdout
+    (tmp_path / "log.zst").write_bytes(part + part + last)
+    found = run("why", tmp_path / "log.zst", "--from", facts(NODE), "--json").json()
+    assert found["decisive"]["line"] == 100001
+
+
+def test_damaged(facts, tmp_path):
+    whole = gzip.compress(os.urandom(100000))
+    (tmp_path / "log.gz").write_bytes(whole[:50000])
+    result = run("why", tmp_path / "log.gz", "--from", facts(NODE))
+    assert result.status == 4 and "damaged or cut off" in result.err and not result.out
+
+
+def test_empty(why):
+    for log in (b"", b"\n", b"\0\0\0", b"\x1b"):
+        assert why(log)["result"] == "nothing"
+
+
+# ---- hostile logs ----
+
+def test_nothing_of_a_log_reaches_the_terminal(facts):
+    evil = "gpu\x1b[2J:1:2 [0] " + GID + " \x1b]0;owned\x07 \u202egnp\u202c \x9b31m"
+    for more in ((), ("--json",)):
+        out = run("why", "-", "--from", facts(NODE), *more, input=evil.encode()).raw
+        assert b"\x1b" not in out and b"\x07" not in out and b"\xe2\x80\xae" not in out and b"\x9b" not in out
+
+
+def test_a_log_of_many_hosts_is_bounded(facts):
+    text = "".join("h%d:%d:1 [0] %s\n" % (i, i, GID) for i in range(30000)).encode()
+    found = run("why", "-", "--from", facts(NODE), "--json", input=text).json()
+    assert found["log"]["cut"] and found["decisive"]["count"] == 30000
+    assert found["log"]["hosts_count"] <= 4096 and len(found["log"]["hosts"]) == 256
+
+
+def test_no_path_of_a_log_is_opened(facts, tmp_path):
+    trap = tmp_path / "trap"
+    os.mkfifo(trap)
+    result = run("why", "--text", "%s %s" % (trap, GID), "--from", facts(NODE))
+    assert result.status == 3
+
+
+def peak_kib(args, block, times):
+    """The most memory of the process that reads the log, while it waits for more."""
+    with subprocess.Popen([program.binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          env=program.environment()) as process:
+        for _ in range(times):
+            process.stdin.write(block)
+        process.stdin.flush()
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as file:
+            reader = file.read().split()[0]
+        with open("/proc/%s/status" % reader, encoding="ascii") as file:
+            peak = int(re.search(r"^VmHWM:\s*(\d+) kB", file.read(), re.M).group(1))
+        process.stdin.close()
+        assert process.wait(program.TIMEOUT_S) == 3
+    return peak
+
+
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer needs memory of its own")
+def test_memory_does_not_grow_with_the_log(facts):
+    args = ["why", "-", "--from", facts(NODE)]
+    block = ("gpu01:1:2 [0] NCCL INFO Using network IB\n" + "step 1 loss 2.0\n" * 60000 + GID + "\n").encode()
+    peaks = [peak_kib(args, block, times) for times in (1, 100)]
+    assert max(peaks) < 10240 and abs(peaks[1] - peaks[0]) < 2048, peaks
+
+
+# ---- this node ----
+
+def test_what_explains_it_is_shown_as_doctor_has_it(why, facts):
+    found = why("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n", BROKEN)
+    rules = [p["rule"] for p in found["answers"]["problems"]]
+    assert "limits/memlock" in rules and found["explained"]
+    doctor = run("doctor", "--json", "--from", facts(BROKEN)).json()
+    wanted = [f for f in doctor["findings"] if f["rule"] == "limits/memlock" and f["verdict"] == "fail"]
+    shown = next(p for p in found["answers"]["problems"] if p["rule"] == "limits/memlock")["findings"]
+    assert shown == wanted
+    text = run("why", "--text", "NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
+               "--from", facts(BROKEN)).out
+    assert "ERR  limits/memlock" in text and "LimitMEMLOCK=infinity" in text
+
+
+def test_a_rule_is_in_one_list_only(why):
+    for node in (NODE, BROKEN):
+        answers = why("".join("%s\n" % example(p) for _, _, p in rows()), node)["answers"]
+        lists = [{p["rule"] for p in answers["problems"]}, {f["rule"] for f in answers["ruled_out"]},
+                 {f["rule"] for f in answers["not_checked"]}]
+        assert all(not a & b for i, a in enumerate(lists) for b in lists[i + 1:])
+        assert all(f["verdict"] == "pass" for f in answers["ruled_out"])
+        assert all(f["verdict"] == "unknown" for f in answers["not_checked"])
+
+
+def test_a_profile_limits_the_rules(why):
+    text = "NCCL INFO NET/IB : No device found.\n"
+    def count(*args):
+        answers = why(text, NODE, *args)["answers"]
+        return len(answers["ruled_out"]) + len(answers["not_checked"])
+    assert count("--profile", "base") < count()
+
+
+def test_a_failure_of_another_host_is_said_so(why, facts):
+    text = "%s:1:2 [0] NCCL INFO Using network IB\ngpu77:1:2 [0] %s\n" % (HOST, GID)
+    assert why(text)["whose"] == "other-host"
+    assert why(text.replace("gpu77", HOST + ".example.com"))["whose"] == "this-node"
+    out = run("why", "-", "--from", facts(NODE), input=text.encode()).out
+    assert "The first failure is on gpu77, not on this node." in out
+    out = run("why", "-", "--from", facts(NODE), input=text.replace(HOST, "gpu78").encode()).out
+    assert "The log does not name %s. It names gpu78, gpu77." % HOST in out
+
+
+def test_a_capture_has_another_name(why):
+    text = own(GID, "gpu77")
+    assert why(text)["whose"] == "other-host"
+    assert why(text, NODE, "--host", "gpu77")["whose"] == "this-node"
+    assert why(text, NODE, "--host", "gpu7")["whose"] == "other-host"
+
+
+# ---- where log and node contradict each other ----
+
+def texts(found):
+    return [d["text"] for d in found["differences"]]
+
+
+def own(text, host=HOST):
+    return "".join("%s:1:2 [0] %s\n" % (host, line) for line in text.splitlines())
+
+
+def test_a_device_that_the_node_lacks(why):
+    line = "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_77:1/IB [RO]; OOB eth0:192.0.2.1<0>"
+    assert texts(why(own(line))) == [
+        "The job chose the RDMA device mlx5_77; this node has no device of that name."]
+    assert not texts(why(own(line, "gpu77") + own("NCCL INFO Using network IB")))
+
+
+def test_a_version_that_the_node_lacks(why, node_facts, tmp_path):
+    document = json.loads(node_facts(NODE))
+    versions = [i["version"] for i in document["software"]["items"] if i["name"] == "nccl"]
+    assert versions
+    line = "NCCL version %s+cuda12.2\n"
+    assert not texts(why(line % versions[0]))
+    assert [t for t in texts(why(line % "2.7.8")) if "The job ran NCCL 2.7.8; this node has " + versions[0] in t]
+    # Without a host it is this node's only where the log has no other host.
+    assert not texts(why(line % "2.7.8" + own("NCCL INFO Using network IB", "gpu77")))
+
+
+def test_gpudirect_off_although_the_node_can(why):
+    row = next((p for name, kind, p in rows() if name == "nccl-gdr-disabled" or "GPU Direct RDMA Disabled" in p), None)
+    if row is None:
+        pytest.skip("no such row")
+    found = why(own(example(row)))
+    if any(f["name"] == "gdr" and f["value"] == "off" for f in found["log"]["facts"]):
+        assert any("ran without GPUDirect RDMA; this node could" in t for t in texts(found))
+
+
+# ---- the odd one out ----
+
+def test_the_host_that_lacks_a_message_is_named(why):
+    hosts = ["gpu%02d" % i for i in range(5)]
+    text = "".join(own("NCCL INFO Using network IB", h) for h in hosts)
+    text += "".join(own(WATCHDOG, h) for h in hosts if h != "gpu03")
+    assert [o["host"] for o in why(text)["odd"]] == ["gpu03"]
+    text += own(GID, "gpu02")
+    assert "gpu02" in [o["host"] for o in why(text)["odd"]]
+
+
+def test_the_host_with_another_value_is_named(why):
+    hosts = ["gpu%02d" % i for i in range(5)]
+    text = "".join(own("NCCL INFO NCCL_IB_TIMEOUT set by environment to %d." % (20 if h == "gpu04" else 22), h)
+                   for h in hosts)
+    odd = why(text)["odd"]
+    assert [o["host"] for o in odd] == ["gpu04"]
+    assert odd[0]["text"] == "NCCL_IB_TIMEOUT is 20 here and 22 on the 4 others"
+
+
+# ---- documents ----
+
+def test_documents_are_as_their_schema(why):
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(schema.strict(schema.load("why")))
+    logs = ["", GID, WATCHDOG, "".join("h%d:1:2 [0] %s\n" % (n, example(p)) for n, (_, _, p) in enumerate(rows()))]
+    for name in sorted(os.listdir(LOGS)):
+        with open(os.path.join(LOGS, name), encoding="utf-8") as file:
+            logs.append(file.read())
+    for log in logs:
+        for node in (NODE, BROKEN):
+            errors = ["/".join(map(str, e.absolute_path)) + ": " + e.message
+                      for e in validator.iter_errors(why(log, node))]
+            assert not errors, errors[:5]
+
+
+def test_a_tree_and_a_capture_answer_as_well(node_tree, tmp_path):
+    directory = node_tree(BROKEN)
+    text = "NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory"
+    assert run("why", "--text", text, "--root", directory).status == 1
+    assert run("capture", "--root", directory, "-o", tmp_path / "c").status == 0
+    assert run("why", "--text", text, "--from", tmp_path / "c").status == 1
