@@ -415,16 +415,11 @@ static void run(struct probe_context *ctx)
 }
 
 /* In brief: no journal, whose library takes longer to open than all else takes. */
-static void run_brief(struct probe_context *ctx)
+static void read_ring_in_brief(struct probe_context *ctx)
 {
-	struct log_facts *log = &ctx->node->log;
 	struct log_scan scan;
 	int rc;
 
-	if (host_kind(ctx->host) == HOST_TREE) {
-		read_files(ctx);
-		return;
-	}
 	log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
 	scan.brief = true;
 	rc = read_at_once(ctx->host, &scan);
@@ -434,10 +429,18 @@ static void run_brief(struct probe_context *ctx)
 		rc = read_ring(ctx->host, &scan);
 	}
 	if (rc == 0)
-		*log = scan.facts;
+		ctx->node->log = scan.facts;
 	else
 		host_gap_note(ctx->host, KMSG_DEVICE, rc,
 			      rc == -EPERM || rc == -EACCES ? "may not be read" : "not there");
+}
+
+static void run_brief(struct probe_context *ctx)
+{
+	if (host_kind(ctx->host) == HOST_TREE)
+		read_files(ctx);
+	else
+		read_ring_in_brief(ctx);
 	/* A line of it asks whether HMM is off by now. */
 	if (node_log(ctx->node, "uvm-hmm-failed"))
 		probe_read_params(ctx, "nvidia_uvm");
