@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 	enum exit_status status;
 
 	open_standard_files();
+	child_note_inherited();
 	/* write() says so then: a limit on the size of files (setrlimit(2)) is reported like a full
 	 * disk. */
 	signal(SIGPIPE, SIG_IGN);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hostile-library.c - a library that, when the program opens it, tries what an attacker would who got code to run
- * in the process that looks, and says on descriptor $SAY how each try ended. $AT is a file of the caller's, $SOCKET
+ * in the process that looks, and says on descriptor SAID (say-library.c) how each try ended. $SAY is a descriptor of the caller. $AT is a file of the caller's, $SOCKET
  * a listening Unix socket, $VICTIM a process. Without a filter of system calls it tries nothing: it would succeed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,10 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SAID 200
+
 static void say(const char *what, long result)
 {
-	dprintf(atoi(getenv("SAY")), "%s %s\n", what,
-		result >= 0 ? "done" : strerrorname_np(errno));
+	dprintf(SAID, "%s %s\n", what, result >= 0 ? "done" : strerrorname_np(errno));
 }
 
 static int connect_to(const char *path)
@@ -57,7 +59,7 @@ static long capabilities(void)
 	struct __user_cap_data_struct data[2] = { 0 };
 
 	syscall(SYS_capget, &header, data);
-	dprintf(atoi(getenv("SAY")), "capabilities %llx\n",
+	dprintf(SAID, "capabilities %llx\n",
 		(unsigned long long)data[1].permitted << 32 | data[0].permitted);
 	data[0].permitted = data[0].effective = data[1].permitted = data[1].effective = ~0u;
 	return syscall(SYS_capset, &header, data);
@@ -121,7 +123,14 @@ __attribute__((constructor)) static void attack(void)
 	say("inet6", socket(AF_INET6, SOCK_DGRAM, 0));
 	say("packet", socket(AF_PACKET, SOCK_RAW, 0));
 	say("vsock", socket(AF_VSOCK, SOCK_STREAM, 0));
-	say("netlink", socket(AF_NETLINK, SOCK_RAW, 0));
+	say("netlink", socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+	say("netlink-rdma", socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA));
+	say("uevent", socket(AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT));
+	say("generic", socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC));
+	say("iscsi", socket(AF_NETLINK, SOCK_DGRAM, NETLINK_ISCSI));
+	say("scsi", socket(AF_NETLINK, SOCK_DGRAM, NETLINK_SCSITRANSPORT));
+	say("datagram", socket(AF_UNIX, SOCK_DGRAM, 0));
+	say("inherited", fcntl(atoi(getenv("SAY")), F_GETFD));
 	say("connect", connect_to(path));
 	say("module", syscall(SYS_finit_module, held, "", 0));
 	say("bpf", syscall(SYS_bpf, 0, NULL, 0));

@@ -28,7 +28,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="owners and capabiliti
 REFUSED = ("execve execveat fork clone open-write open-both open-append open-truncate open-create open-unnamed unlink "
            "rename link symlink mkdir mknod truncate chmod fchmod chown utimes setxattr flags mount unshare setns "
            "chroot kill tgkill pidfd own ptrace peek limits priority inet inet6 packet vsock module bpf perf uring "
-           "keys hostname clock reboot log setuid gain").split()
+           "keys hostname clock reboot log setuid gain uevent generic iscsi scsi").split()
 # What stands here is refused with another word where the kernel would have a newer way.
 NEW = {"pidfd": "ENOSYS", "uring": "ENOSYS"}
 CAPABILITIES = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21, "CAP_SYSLOG": 34}
@@ -68,9 +68,12 @@ def targets(place):
     victim = subprocess.Popen(["sleep", "60"])
     read, write = os.pipe()
     said = []
+    preload = Path(place) / "say-library.so"
+    if not preload.exists():
+        subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", preload, HERE / "say-library.c"], check=True)
     try:
         yield {"AT": str(file), "SOCKET": str(folder / "socket"), "VICTIM": str(victim.pid),
-               "OUTSIDE": str(outside), "SAY": str(write)}, write, said
+               "OUTSIDE": str(outside), "SAY": str(write), "LD_PRELOAD": str(preload)}, write, said
         os.close(write)
         with os.fdopen(read) as pipe:
             said.extend(pipe.read().splitlines())
@@ -85,15 +88,18 @@ def targets(place):
 
 
 def answers(said):
+    """Of the first process that opened the library."""
     assert said and said[-1] == "end done", said
-    return dict(line.split(" ", 1) for line in said)
+    return dict(line.split(" ", 1) for line in said[:said.index("end done") + 1])
 
 
-def check_refused(said, but=()):
+def check_refused(said, but=(), netlink="done"):
     found = answers(said)
     assert {what: found[what] for what in REFUSED if what not in but
             and found[what] not in ("EPERM", NEW.get(what))} == {}
-    assert found["map-write"] in ("EACCES", "EBADF") and found["netlink"] == "done"
+    assert found["map-write"] in ("EACCES", "EBADF") and found["netlink"] == netlink
+    assert found["inherited"] == "EBADF"
+    assert found["datagram"] == found["connect"] != netlink
     return found
 
 
@@ -107,7 +113,7 @@ def test_live(build, verbs_root, place):  # noqa: F811
         done = live(verbs_root, build("libpci.so.3"), "facts", env=env, pass_fds=[write])
     assert done.returncode == 0, done.stderr
     found = check_refused(said)
-    assert found["connect"] == "EPERM" and found["outside"] == "done"
+    assert found["connect"] == found["netlink-rdma"] == "EPERM" and found["outside"] == "done"
     assert found["openat2-write"] == "ENOSYS" and found["openat2-create"] == "ENOSYS"
     check_capabilities(found, CAPABILITIES)
 
@@ -138,15 +144,31 @@ def test_tree(build, scratch, place, user):
 
 
 def test_what_asks_devices(build, verbs_root, place):  # noqa: F811
-    """It may open RDMA devices for writing and connect to systemd, and no more than that."""
+    """It may open RDMA devices for writing, and no more than that: no socket of another program."""
     library = build("libibverbs.so.1")
     with targets(place) as (env, write, said):
         done = live(verbs_root, library, "facts", env=env, pass_fds=[write])
     assert done.returncode == 0
     but = ["open-write", "open-both", "open-append"]
     found = check_refused(said, but)
-    assert found["connect"] == "done"
+    assert found["connect"] == "EPERM" and found["netlink-rdma"] in ("done", "EPROTONOSUPPORT")
     assert {found[what] for what in but} == ({"EACCES"} if has_landlock() else {"done"})
+
+
+def test_what_asks_systemd(build, verbs_root, place):  # noqa: F811
+    """It may connect, and opens nothing for writing, no device and no other socket."""
+    (verbs_root / "run/systemd/system").mkdir(parents=True)
+    with targets(place) as (env, write, said):
+        done = live(verbs_root, build("libsystemd.so.0"), "facts", env=env, pass_fds=[write])
+    assert done.returncode == 0
+    connecting = []
+    while said:
+        end = said.index("end done") + 1
+        connecting += [said[:end]] if "connect done" in said[:end] else []
+        said[:end] = []
+    assert connecting
+    for one in connecting:
+        assert check_refused(one, netlink="EPERM")["netlink-rdma"] == "EPERM"
 
 
 # ---- what it keeps is needed ----

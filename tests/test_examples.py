@@ -66,6 +66,9 @@ class Node:
         for name in (NODE, "hgx-h100-ib"):
             with open(os.path.join(folder, "facts", name + ".json"), "w", encoding="utf-8") as file:
                 file.write(node_facts(name))
+        for name in ("job.log", "slurm-4711.out"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("gpu01:10:12 [0] NCCL INFO NCCL version 2.27.4+cuda12.9\n")
         self.image = os.path.join(folder, "image")
         image = node.copy_of(node.tree_of(NODE))
         for name in ("/proc", "/sys", "/dev", "/run"):

@@ -316,6 +316,23 @@ def test_every_fact(plain, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("text", ["", "x", "/", "-", "="])
+def test_strings_without_separators(text, plain, tmp_path):
+    """Where a path, an option or an address is expected: each rule and each repair ends by itself."""
+    _, facts = plain
+
+    def one(hole):
+        file = tmp_path / ("%s.%s.json" % hole)
+        file.write_text(json.dumps(poisoned(facts, lambda name, key, old: text if (name, key) == hole else old)))
+        ended = [run(*args, "--profile", "deepep,nccl-gin,p2p", "--from", file).status
+                 for args in (["doctor"], ["fix", "--all"])]
+        os.unlink(file)
+        return None if set(ended) <= {0, 1, 2} else "%s.%s: %s" % (*hole, ended)
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        wrong = [said for said in pool.map(one, strings()) if said]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_a_probe_cannot_forge_a_finding(plain, tmp_path):
     """Nor be there twice, which would make node exporter refuse the whole file."""
     facts = json.loads(plain[1])

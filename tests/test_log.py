@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from lib import node
 from userland import BINARY, by, document, gaps, make, observe, run
 
 BANNER = "[    0.000000] Linux version 6.8.0-test (gcc) #1 SMP\n"
@@ -244,7 +245,8 @@ def test_file_of_each_distribution(tmp_path, name):
     other = "Nov 21 05:00:03 node7 systemd[1]: kernel: NVRM: Xid (PCI:0000:9a:00): 79, no\n"
     files = {"/var/log/" + name: syslog([BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 48, x"]) + other}
     log, lines = log_of(make(tmp_path / "t", files))
-    assert log["source"] == "/var/log/" + name and log["complete"] is True
+    # Any user writes to the others, as the kernel too: logger -t kernel.
+    assert log["source"] == "/var/log/" + name and log["complete"] is (name == "kern.log")
     assert list(lines) == ["xid-48"] and "first_us" not in lines["xid-48"]
 
 
@@ -361,7 +363,9 @@ def test_journal_without_the_boots_beginning(tmp_path):
 def test_a_file_reaches_back_further_than_the_journal(tmp_path):
     journal(tmp_path / "t", ENTRIES[3:])
     log, _ = log_of(make(tmp_path / "t", {"/var/log/messages": syslog([BANNER.strip()])}))
-    assert log["source"] == "/var/log/messages" and log["complete"] is True
+    assert log["source"] == "journal" and log["complete"] is False	# any user writes to messages
+    log, _ = log_of(make(tmp_path / "t", {"/var/log/kern.log": syslog([BANNER.strip()])}))
+    assert log["source"] == "/var/log/kern.log" and log["complete"] is True
 
 
 @needs_remote
@@ -425,3 +429,16 @@ def test_ring_buffer():
     lines = by(log["lines"], "pattern")
     assert lines.get("iommu-default-domain", {"count": 0})["count"] == count
     assert log["complete"] is ("Linux version" in done.stdout)
+
+
+@pytest.mark.parametrize("name", ["syslog", "messages"])
+def test_a_users_line_does_not_drain_the_node(name, scratch):
+    """logger -t kernel: files that every user writes to are not complete, and nothing for preflight."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    for path in ("/var/log/dmesg", "/var/log/kern.log"):
+        tree.entries.pop(path, None)
+    tree.file("/var/log/" + name, b"Nov 22 10:00:00 n kernel: Linux version 5.15.0 (a user)\n"
+              b"Nov 22 10:00:01 n kernel: NVRM: Xid (PCI:0000:19:00): 79, pid=1, GPU has fallen off the bus.\n")
+    scratch.put(tree)
+    assert run("preflight", "--root", scratch.directory).returncode == 0
+    assert document("log", "--root", scratch.directory)["complete"] is False

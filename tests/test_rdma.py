@@ -295,6 +295,7 @@ def live(root, library, *args, env={}, **more):
         pytest.skip("no mount namespaces here")
     (root / "sys/kernel").mkdir(exist_ok=True)	# without it, nobody mounted sysfs there
     script = ('mount --bind "$1/sys" /sys; if [ -d "$1/dev" ]; then mount --bind "$1/dev" /dev; fi; '
+              'if [ -d "$1/run" ]; then mount --bind "$1/run" /run; fi; '
               'shift; exec "$@"')
     command = ["unshare", "-rm", "sh", "-ec", script, "sh", root, PROGRAM, *args]
     return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library), **env),

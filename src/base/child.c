@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,6 +39,36 @@ int child_fork(struct child *c)
 	return -error;
 }
 
+#define DESCRIPTORS_MAX 65536
+static unsigned char inherited[DESCRIPTORS_MAX / 8];
+
+void child_note_inherited(void)
+{
+	struct rlimit limit;
+	struct pollfd *fds;
+	nfds_t n;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	n = limit.rlim_cur < DESCRIPTORS_MAX ? limit.rlim_cur : DESCRIPTORS_MAX;
+	fds = calloc(n, sizeof(*fds));
+	for (nfds_t i = 0; fds && i < n; i++)
+		fds[i].fd = (int)i;
+	/* POLLNVAL: not open. */
+	if (fds && poll(fds, n, 0) >= 0)
+		for (nfds_t i = STDERR_FILENO + 1; i < n; i++)
+			if (!(fds[i].revents & POLLNVAL))
+				inherited[i / 8] |= (unsigned char)(1 << i % 8);
+	free(fds);
+}
+
+static void leave_inherited(void)
+{
+	for (int i = 0; i < DESCRIPTORS_MAX; i++)
+		if (inherited[i / 8] & 1 << i % 8)
+			close(i);
+}
+
 static void leave_output(void)
 {
 	int fd = open("/dev/null", O_RDWR);
@@ -54,6 +85,7 @@ void child_begin(pid_t parent)
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
 	leave_output();
+	leave_inherited();
 }
 
 /* Waits for the end itself, without looking again and again; where the kernel is older than 5.3, by

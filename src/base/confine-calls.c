@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
@@ -230,6 +231,24 @@ static void allow_masked(struct filter *f, uint32_t call, unsigned int argument,
 	allow_values(f, call, argument, (const uint32_t[]){ __VA_ARGS__ }, \
 		     sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
+/* A socket of netlink with one of these protocols. Others take forged events of the kernel's devices from a process
+ * with CAP_SYS_ADMIN (NETLINK_KOBJECT_UEVENT), or commands to storage. */
+static void allow_netlink(struct filter *f, const uint32_t *protocols, size_t n)
+{
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, n + 5);
+	emit_load(f, 0);
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, n + 1);
+	emit_load(f, 2);
+	for (size_t i = 0; i < n; i++)
+		emit(f, BPF_JMP | BPF_JEQ | BPF_K, protocols[i], n - i, 0);
+	emit_refusal(f, EPERM);
+	emit_return(f, SECCOMP_RET_ALLOW);
+}
+
+#define ALLOW_NETLINK(f, ...)                               \
+	allow_netlink(f, (const uint32_t[]){ __VA_ARGS__ }, \
+		      sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
 static void begin(struct filter *f)
 {
 	emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
@@ -298,7 +317,8 @@ static void emit_search(struct filter *f, const uint16_t *edges, size_t first, s
 
 static void allow_open(struct filter *f, const struct confine *how)
 {
-	uint32_t mask = CREATES | (how->connects || how->gpus ? 0 : O_ACCMODE);
+	uint32_t mask = CREATES |
+			(how->asks == ASKS_RDMA || how->asks == ASKS_GPUS ? 0 : O_ACCMODE);
 
 	allow_without(f, SYS_openat, 2, mask);
 #if defined(__x86_64__)
@@ -310,17 +330,24 @@ static void allow_some(struct filter *f, const struct confine *how)
 {
 	uint32_t own = (uint32_t)getpid();
 
-	if (how->gpus) {
+	switch (how->asks) {
+	case ASKS_GPUS:
 		allow_masked(f, SYS_ioctl, 1, IOCTL_TYPE, NVIDIA_IOCTL);
 		/* Threads of its own; clone3() answers -ENOSYS, and the C library tries this one. */
 		allow_masked(f, SYS_clone, 0, CLONE_THREAD, CLONE_THREAD);
-	} else if (how->connects) {
-		ALLOW_VALUES(f, SYS_socket, 0, AF_NETLINK, AF_UNIX);
-		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCGIFNAME, SIOCGIFINDEX,
-			     VERBS_IOCTL);
-	} else {
-		ALLOW_VALUES(f, SYS_socket, 0, AF_NETLINK);
+		break;
+	case ASKS_SYSTEMD:
+		ALLOW_VALUES(f, SYS_socket, 0, AF_UNIX);
+		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD);
+		break;
+	case ASKS_RDMA:
+		ALLOW_NETLINK(f, NETLINK_ROUTE, NETLINK_RDMA);
+		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCGIFNAME, VERBS_IOCTL);
+		break;
+	case ASKS_NOBODY:
+		ALLOW_NETLINK(f, NETLINK_ROUTE);
 		ALLOW_VALUES(f, SYS_ioctl, 1, TCGETS, FIONREAD, SIOCETHTOOL);
+		break;
 	}
 	ALLOW_VALUES(f, SYS_fcntl, 1, F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
 		     F_GETLK, F_OFD_GETLK, F_ADD_SEALS, F_GET_SEALS);

@@ -147,7 +147,7 @@ static bool confine_files(const struct confine *how)
 	struct landlock_ruleset_attr attr = { .handled_access_fs = accesses };
 	_cleanup_close_ int rules = -1;
 
-	if (!accesses || (how->tree < 0 && !how->connects && !how->gpus))
+	if (!accesses || (how->tree < 0 && !how->asks))
 		return false;
 	if (how->tree < 0)
 		attr.handled_access_fs &= ~READS;
@@ -157,9 +157,9 @@ static bool confine_files(const struct confine *how)
 	if (how->tree >= 0) {
 		allow(rules, how->tree, READS);
 		allow_libraries(rules);
-	} else if (how->gpus) {
+	} else if (how->asks == ASKS_GPUS) {
 		allow_gpus(rules, (WRITES | IOCTLS) & accesses);
-	} else {
+	} else if (how->asks == ASKS_RDMA) {
 		allow_path(rules, "/dev/infiniband", (WRITES | IOCTLS) & accesses);
 	}
 	return syscall(SYS_landlock_restrict_self, rules, 0) == 0;

@@ -15,12 +15,19 @@
 /* Private memory of one process that looks: several times what the largest module of a driver unpacks to. */
 #define CONFINE_MEMORY (256u << 20)
 
+/* Whom this process asks, besides the kernel's files. One alone: what a library of one does must not reach the others. */
+enum confine_asks {
+	ASKS_NOBODY,
+	ASKS_SYSTEMD, /* over its socket */
+	ASKS_RDMA,    /* devices, which are opened for writing */
+	ASKS_GPUS,    /* NVIDIA's driver through its device files, which are opened for writing */
+};
+
 struct confine {
 	/* the only folder, besides those of libraries, whose files can be read; -1: all */
 	int tree;
-	bool kernel;   /* asks the running kernel: its log, configuration space, other processes */
-	bool connects; /* asks systemd, and RDMA devices, which are opened for writing */
-	bool gpus; /* asks NVIDIA's driver through its device files, which are opened for writing */
+	bool kernel; /* asks the running kernel: its log, configuration space, other processes */
+	enum confine_asks asks;
 };
 
 /* In a process without threads. True: files may be opened by openat2(2), whose flags a filter cannot see. */

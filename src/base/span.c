@@ -142,3 +142,10 @@ int span_u64(struct span s, int base, uint64_t *value)
 	*value = sum;
 	return 0;
 }
+
+const char *span_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

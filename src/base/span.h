@@ -17,6 +17,8 @@ struct span {
 #define SPAN_FMT(s) (int)(s).n, (s).p /* for "%.*s" */
 
 struct span span_of(const char *string);
+/* What stands behind the last "/" of PATH: all of it where there is none. */
+const char *span_base_name(const char *path);
 bool span_is(struct span s, const char *string);
 bool span_starts(struct span s, const char *prefix);
 bool span_ends(struct span s, const char *suffix);

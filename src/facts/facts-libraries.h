@@ -16,7 +16,7 @@ struct missing_version {
 
 /* A library that programs link, or open at run time. */
 struct opened_library {
-	struct fact_str path;
+	struct fact_str path; /* as the dynamic loader finds it */
 	/* What it is for: verbs, verbs-provider, gdrcopy, nccl, nccl-net, nccl-tuner, nvshmem, nvshmem-ibgda,
 	 * nvshmem-transport, nvshmem-bootstrap, libfabric, ucx, ucx-cuda, ucx-gdrcopy, ucx-verbs. */
 	struct fact_str use;
@@ -29,7 +29,7 @@ struct opened_library {
 };
 
 struct library_copy {
-	struct fact_str path;
+	struct fact_str path;	 /* as the dynamic loader finds it */
 	struct fact_str version; /* absent: the name of its file does not tell */
 };
 
@@ -49,7 +49,7 @@ struct preloaded_library {
 
 /* The file of a provider of libibverbs: libmlx5-rdmav57.so. */
 struct verbs_provider_file {
-	struct fact_str path;
+	struct fact_str path; /* of the library */
 	struct fact_str name; /* mlx5 */
 	struct fact_u64 abi;  /* 57 */
 };

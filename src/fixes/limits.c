@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "base/span.h"
 #include "fixes/fix.h"
 #include "probes/limit-launchers.h"
 
@@ -52,13 +53,6 @@ static bool is_system_unit(const char *unit)
 	       strncmp(unit, "user@", strlen("user@")) != 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A drop-in whose name sorts behind ours would win. */
 static bool check_later(struct fixing *f, const struct limit *limit, const char *scope,
 			const char *folder)
@@ -66,7 +60,7 @@ static bool check_later(struct fixing *f, const struct limit *limit, const char 
 	for_each(s, &f->node->limits.settings)
 		if (str_is(s->item, limit->item) && str_is(s->scope, scope) &&
 		    strstr(s->file.value, folder) &&
-		    strcmp(base_name(s->file.value), base_name(OWN_LIMITS)) > 0)
+		    strcmp(span_base_name(s->file.value), span_base_name(OWN_LIMITS)) > 0)
 			return fix_refuse(
 				f,
 				"%s:%llu is read after zz-nvnodecheck.conf and sets it to %s, "

@@ -154,10 +154,16 @@ static const char *good_value(const struct fixing *f, const struct module_file *
  * value is written again. */
 static void take_out_refused(struct fixing *f)
 {
-	const char *subject = fix_subject(f), *param = strchr(subject, '.') + 1;
-	const char *module = arena_strndup(f->arena, subject, (size_t)(param - 1 - subject));
-	const char *value = good_value(f, option_file(f->node, module), param);
+	const char *subject = fix_subject(f), *dot = strchr(subject, '.');
+	const char *module, *param, *value;
 
+	if (!dot) {
+		fix_refuse(f, "%s names no module and parameter", subject);
+		return;
+	}
+	param = dot + 1;
+	module = arena_strndup(f->arena, subject, (size_t)(dot - subject));
+	value = good_value(f, option_file(f->node, module), param);
 	if (!fix_option_remove(f, module, param, NULL) ||
 	    (value && !fix_option(f, module, param, value)))
 		return;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "base/span.h"
 #include "fixes/cmdline-edit.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
@@ -144,11 +145,11 @@ static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bo
 static bool check_later(struct fixing *f)
 {
 	for_each(s, &f->node->cmdline.sources) {
-		const char *name = strrchr(s->file.value, '/');
+		const char *name = span_base_name(s->file.value);
 
 		if (str_is(s->variable, "GRUB_CMDLINE_LINUX") &&
 		    str_starts(s->file, "/etc/default/grub.d/") &&
-		    strcmp(name, strrchr(OWN_GRUB, '/')) > 0)
+		    strcmp(name, span_base_name(OWN_GRUB)) > 0)
 			return fix_refuse(f,
 					  "%s:%llu is read after " OWN_GRUB " and sets "
 					  "GRUB_CMDLINE_LINUX, which would override this "

@@ -79,7 +79,8 @@ void host_distrust_names(struct host *host, bool distrust);
  */
 enum host_reach {
 	HOST_READS,
-	HOST_CONNECTS,	/* it asks systemd or RDMA devices */
+	HOST_ASKS_SYSTEMD,
+	HOST_ASKS_RDMA, /* it asks RDMA devices */
 	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
 };
 void host_stand_for(struct host *host);

@@ -249,6 +249,9 @@ static int read_tree_journal(struct host *host, struct log_scan *scan)
 struct log_file {
 	const char *path;
 	bool syslog;
+	/* Any user writes lines of the kernel there (logger -t kernel): it does not count as complete, nor for preflight, which
+	 * drains nodes. Into kern.log the daemon puts what has the kernel's facility, which it gives to no user. */
+	bool shared;
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 	off_t max;	  /* bytes that are read, from its end */
 	bool brief;	  /* as in struct log_scan */
@@ -305,7 +308,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	else
 		lseek(fd, 0, SEEK_SET);
 	rc = lines_read(fd, file_line, &f);
-	log_scan_end(&f.scan, file->path, f.complete);
+	log_scan_end(&f.scan, file->path, f.complete && !file->shared);
 	if (rc == 0)
 		*(struct log_facts *)facts = f.scan.facts;
 	return rc;
@@ -314,8 +317,8 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 /* The first of them go on to be written; the output of dmesg is from whenever it was saved. */
 static const struct log_file files[] = {
 	{ "/var/log/kern.log", .syslog = true },
-	{ "/var/log/messages", .syslog = true }, /* RHEL, SUSE */
-	{ "/var/log/syslog", .syslog = true },
+	{ "/var/log/messages", .syslog = true, .shared = true }, /* RHEL, SUSE */
+	{ "/var/log/syslog", .syslog = true, .shared = true },
 	{ "/var/log/dmesg" },
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -340,7 +343,8 @@ static void read_whole_file(struct host *host, struct log_facts *answer, struct 
 		struct log_file file = file_of(ctx, i);
 		struct log_facts found = { 0 };
 
-		if (ask_file(host, &found, arena, &file) == 0 && known_is(found.complete, true))
+		if (!file.shared && ask_file(host, &found, arena, &file) == 0 &&
+		    known_is(found.complete, true))
 			*answer = found;
 	}
 }
@@ -384,8 +388,8 @@ static void read_files(struct probe_context *ctx)
 		struct log_facts answer = { 0 };
 		struct log_file file = file_of(ctx, i);
 
-		if (host_query(ctx->host, file.path, &log_facts_desc, &answer, ctx->arena, ask_file,
-			       &file))
+		if ((file.shared && ctx->brief) || host_query(ctx->host, file.path, &log_facts_desc,
+							      &answer, ctx->arena, ask_file, &file))
 			continue;
 		if (is_unknown(log->source) || known_is(answer.complete, true))
 			*log = answer;

@@ -186,7 +186,7 @@ const struct probe probe_nvml = {
 	.name = "nvml",
 	.phase = 5,
 	.deadline_ms = DEADLINE_MS,
-	.asks_gpus = true,
+	.reach = HOST_ASKS_GPUS,
 	.is_wanted = is_wanted,
 	PROBE_SECTION(nvml),
 	.run = run,

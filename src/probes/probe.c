@@ -151,9 +151,7 @@ static enum host_reach reach_of(const struct run *run, size_t step)
 
 	if (host_kind(run->ctx.host) != HOST_LIVE)
 		return HOST_READS;
-	if (probe->asks_gpus)
-		return HOST_ASKS_GPUS;
-	return probe->connects && !run->ctx.brief ? HOST_CONNECTS : HOST_READS;
+	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS : probe->reach;
 }
 
 static bool is_wanted(const struct run *run, size_t step)

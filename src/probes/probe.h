@@ -41,8 +41,7 @@ struct probe {
 	 * those, 3 what builds on phase 2, 4 what follows from all, 5 queries of the driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
-	bool connects;		  /* RUN asks systemd or an RDMA device: see host_confine() */
-	bool asks_gpus;		  /* RUN opens the GPUs */
+	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
 	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
 	 * probes read that kernel's files. */
 	unsigned int image_order;

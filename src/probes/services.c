@@ -275,7 +275,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_services = {
 	.name = "services",
 	.phase = 1,
-	.connects = true,
+	.reach = HOST_ASKS_SYSTEMD,
 	PROBE_SECTION(services),
 	.run = run,
 	.brief = run_brief,

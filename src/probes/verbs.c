@@ -9,9 +9,13 @@
  * path, which is also where the facts say that they come from.
  */
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "probes/probe.h"
 #include "probes/verbs-library.h"
@@ -71,10 +75,20 @@ static int ask_dmabuf(const struct verbs *v, struct ibv_context *context, struct
 	return 0;
 }
 
+/* if_indextoname(3) by a socket of netlink: its own could reach every Unix socket of the host. */
+static bool find_interface(unsigned int index, struct ifreq *found)
+{
+	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	*found = (struct ifreq){ .ifr_ifindex = (int)index };
+	return fd >= 0 && ioctl(fd, SIOCGIFNAME, found) == 0;
+}
+
 static void add_gid(struct rdma_port *port, struct arena *arena, const struct ibv_gid_entry *entry)
 {
 	struct rdma_gid *gid = LIST_ADD(arena, &port->gids);
-	char text[8 * 5 + 1], name[IF_NAMESIZE];
+	char text[8 * 5 + 1];
+	struct ifreq interface;
 
 	for (size_t i = 0; i < 8; i++)
 		snprintf(text + 5 * i, 6, "%02x%02x:", entry->gid.raw[2 * i],
@@ -84,8 +98,8 @@ static void add_gid(struct rdma_port *port, struct arena *arena, const struct ib
 	/* The words of the kernel (core/cache.c, gid_type_str). */
 	gid->type = fact_str(arena,
 			     entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
-	gid->netdev = entry->ndev_ifindex && if_indextoname(entry->ndev_ifindex, name)
-			      ? fact_str(arena, name)
+	gid->netdev = entry->ndev_ifindex && find_interface(entry->ndev_ifindex, &interface)
+			      ? fact_str(arena, interface.ifr_name)
 			      : FACT_NONE(fact_str);
 }
 
@@ -275,6 +289,6 @@ const struct probe probe_verbs = {
 	.name = "verbs",
 	.phase = 2,
 	.is_hardware = true,
-	.connects = true,
+	.reach = HOST_ASKS_RDMA,
 	.run = run,
 };

@@ -222,8 +222,8 @@ static bool has_libcuda(const struct node *node, struct span folder)
 		if (str_is(item->name, "libcuda") && !is_stub(item) &&
 		    strlen(item->path.value) > folder.n &&
 		    strncmp(item->path.value, folder.p, folder.n) == 0 &&
-		    strchr(item->path.value + folder.n + 1, '/') == NULL &&
-		    item->path.value[folder.n] == '/')
+		    item->path.value[folder.n] == '/' &&
+		    strchr(item->path.value + folder.n + 1, '/') == NULL)
 			return true;
 	return false;
 }

@@ -41,8 +41,14 @@ static struct fact_bool applies(const struct node *node, const struct kernel_nee
 		.is;
 }
 
+/* An RDMA device with the driver of that module, which can be built in, is proof enough. */
 static bool has_module(const struct node *node, const char *name)
 {
+	const char *driver = name && strcmp(name, "mlx5_ib") == 0 ? "mlx5_core" : name;
+
+	for_each(d, &node->rdma.devices)
+		if (name && str_is(d->driver, driver))
+			return true;
 	return name && (node_module(node, name) || module_file_running(node, name));
 }
 

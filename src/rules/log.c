@@ -265,8 +265,8 @@ static const struct modprobe_assignment *hmm_off_next(const struct node *node)
 {
 	for_each(a, &node->modprobe.assignments)
 		if (str_is(a->module, "nvidia_uvm") && str_is(a->param, "uvm_disable_hmm") &&
-		    known_is(a->effective, true) && is_known(a->value) &&
-		    strchr("1yY", a->value.value[0]))
+		    known_is(a->effective, true) && is_known(a->value) && *a->value.value &&
+		    strchr("1yY", *a->value.value))
 			return a;
 	return NULL;
 }

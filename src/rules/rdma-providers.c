@@ -181,6 +181,12 @@ static void check_abi(struct rule_context *ctx, const struct rdma_device *device
 
 	if (!file || known_is(file->abi, abi))
 		return;
+	if (!is_known(file->abi)) {
+		UNKNOWN(ctx, .subject = device->name.value,
+			.evidence = { fact_path(ctx->arena, "libraries.verbs_providers",
+						file->path.value, "abi") });
+		return;
+	}
 	FAIL_AS(ctx, node_runs_containers(ctx->node, &runtime) ? SEVERITY_WARN : SEVERITY_ERR,
 		.subject = device->name.value,
 		.observed =

@@ -2,6 +2,7 @@
 /* software-doubles.c - two packages that own one library file (rule software/wheels-share-files). */
 #include <string.h>
 
+#include "base/span.h"
 #include "evaluate/skip.h"
 
 /* NVIDIA's wheels that have the CUDA release in the project's name and not in the folder of their library, so that
@@ -16,9 +17,7 @@ static const struct shared {
 
 static const char *base_name(const struct software_item *item)
 {
-	const char *slash = is_known(item->path) ? strrchr(item->path.value, '/') : NULL;
-
-	return slash ? slash + 1 : "";
+	return is_known(item->path) ? span_base_name(item->path.value) : "";
 }
 
 static const struct shared *shared_of(const struct software_item *item)

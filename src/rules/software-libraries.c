@@ -143,7 +143,9 @@ static enum severity severity_of(struct rule_context *ctx, const struct opened_l
 
 	if (asks_for(ctx, o) && use->asked > severity)
 		severity = use->asked;
-	if (severity > SEVERITY_INFO && node_runs_containers(ctx->node, &runtime))
+	/* A host whose jobs run in containers need not have what their images have. */
+	if (severity > SEVERITY_INFO && !is_known(ctx->node->os.container) &&
+	    container_runtime(ctx->node, &runtime) != FACT_ABSENT)
 		severity--;
 	return severity;
 }
@@ -274,6 +276,14 @@ static const struct library_copy *find_newer(const struct library_copies *c)
 	return newest;
 }
 
+static bool has_unread_copy(const struct library_copies *c)
+{
+	for_each(copy, &c->copies)
+		if (is_unknown(copy->version))
+			return true;
+	return !was_read(c->copies);
+}
+
 /* PyTorch has an NCCL of its own: which of two others is first matters to few. */
 static void check_copies(struct rule_context *ctx)
 {
@@ -284,6 +294,10 @@ static void check_copies(struct rule_context *ctx)
 	for_each(c, &ctx->node->libraries.copies) {
 		const struct library_copy *newer = find_newer(c), *first = c->copies.items;
 
+		if (!newer && has_unread_copy(c))
+			UNKNOWN(ctx, .subject = c->name.value,
+				.evidence = { fact_path(ctx->arena, "libraries.copies",
+							c->name.value, "copies") });
 		if (newer)
 			FAIL_AS(ctx,
 				str_is(c->name, "libnccl.so.2") ? SEVERITY_INFO : SEVERITY_WARN,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/span.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 
@@ -183,8 +184,11 @@ static bool differs(const struct software_item *a, const struct software_item *b
 static bool is_forced(const struct node *node, const struct software_item *item)
 {
 	static const char *const names[] = { "LD_LIBRARY_PATH", "LD_PRELOAD" };
-	size_t folder = (size_t)(strrchr(item->path.value, '/') - item->path.value);
+	size_t folder = (size_t)(span_base_name(item->path.value) - item->path.value);
 
+	if (folder < 2)
+		return false;
+	folder--;
 	for (size_t i = 0; i < 2; i++) {
 		const char *value = node_env(node, names[i]);
 
@@ -327,7 +331,7 @@ static void check_gdrapi(struct rule_context *ctx)
 static const char *find_program(const struct node *node, const char *name)
 {
 	for_each(path, &node->software.programs)
-		if (span_is(span_of(strrchr(*path, '/') + 1), name))
+		if (span_is(span_of(span_base_name(*path)), name))
 			return *path;
 	return NULL;
 }
