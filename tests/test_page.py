@@ -96,9 +96,8 @@ def test_a_healthy_node(node_tree):
     assert "No problems found for base, gpudirect-rdma." in said and "What to do" not in said
 
 
-@pytest.mark.parametrize("args", [["--from", "FACTS", "OTHER"]])
-def test_it_is_for_one_node(args, node_facts, tmp_path):
-    for name in ("FACTS", "OTHER"):
-        (tmp_path / name).write_text(node_facts("laptop"))
-    result = run("doctor", "--format", "html", *[tmp_path / a if a.isupper() else a for a in args])
-    assert result.status == 2 and "--format html is for one node" in result.err
+def test_of_many_nodes_it_is_a_table(node_facts, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(node_facts("broken-everything"))
+    result = run("doctor", "--format", "html", "--from", tmp_path / "one", tmp_path / "two")
+    assert result.status == 1 and "<table" in result.out and "<title>nvnodecheck doctor" in result.out

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/escape.h"
+
 static const char page_title[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -55,17 +57,19 @@ static const char page_script[] =
 void table_page_begin(const char *verb)
 {
 	fputs(page_title, stdout);
-	fputs(verb, stdout);
+	escape_text(stdout, SINK_XML, verb);
 	fputs(page_style, stdout);
 	fputs("<h1>", stdout);
 }
 
 void table_page_filter(const char *examples)
 {
-	printf("</h1>\n<label for=\"filter\">Filter: words that a row must have</label><br>\n"
-	       "<input id=\"filter\" type=\"search\" placeholder=\"%s\"> "
-	       "<span id=\"shown\" aria-live=\"polite\"></span>\n",
-	       examples);
+	escape_printf(
+		stdout, SINK_XML,
+		"</h1>\n<label for=\"filter\">Filter: words that a row must have</label><br>\n"
+		"<input id=\"filter\" type=\"search\" placeholder=\"%s\"> "
+		"<span id=\"shown\" aria-live=\"polite\"></span>\n",
+		examples);
 }
 
 void table_page_end(void)

@@ -164,6 +164,13 @@ static void check_next_image(struct rule_context *ctx)
 		PASS(ctx, .observed = next->value, .evidence = { "boot.next_initrd" });
 	else if (!is_known(node->initramfs.images))
 		UNKNOWN(ctx, .evidence = { "initramfs.images", "boot.next_initrd" });
+	else if (!node->initramfs.images.count)
+		UNKNOWN(ctx,
+			.observed = text_printf(
+				ctx,
+				"%s is not here, nor any other initramfs: a copy may lack them",
+				next->value),
+			.evidence = { "initramfs.images", "boot.next_initrd" });
 	else
 		FAIL(ctx,
 		     .observed = text_printf(
