@@ -115,20 +115,21 @@ static bool is_folder(struct host *host, const char *path)
 static bool tree_has_area(struct host *host, const char *path)
 {
 	struct span section = host_section(path);
-	struct area area;
+	char name[PATH_MAX];
+	bool has;
 
 	for (size_t i = 0; i < host->areas_count; i++)
 		if (span_is(section, host->areas[i].name))
 			return host->areas[i].has;
-	area.name = strndup(section.p, section.n);
-	if (!area.name)
-		return false;
-	area.has = is_mount(section) ? has_entries(host, area.name) : is_folder(host, area.name);
-	if (host->areas_count < AREAS_MAX)
-		host->areas[host->areas_count++] = area;
-	else
-		free(area.name);
-	return area.has;
+	snprintf(name, sizeof(name), "%.*s", SPAN_FMT(section));
+	has = is_mount(section) ? has_entries(host, name) : is_folder(host, name);
+	if (host->areas_count < AREAS_MAX && section.n < sizeof(host->areas[0].name)) {
+		struct area *area = &host->areas[host->areas_count++];
+
+		memcpy(area->name, name, section.n + 1);
+		area->has = has;
+	}
+	return has;
 }
 
 /* Asked until it is there. */
@@ -487,8 +488,6 @@ static int query(struct host *host, const char *key, const struct desc *desc, vo
 
 static void close_files(struct host *host)
 {
-	for (size_t i = 0; i < host->areas_count; i++)
-		free(host->areas[i].name);
 	if (host->root >= 0)
 		close(host->root);
 	close_own_descriptors(host);

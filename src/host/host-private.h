@@ -26,7 +26,7 @@ struct capture;
 struct span host_section(const char *path);
 
 struct area {
-	char *name;
+	char name[48]; /* longer ones are looked at each time */
 	bool has;
 };
 #define AREAS_MAX 64
