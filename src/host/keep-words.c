@@ -387,7 +387,8 @@ static void put_option(struct keeping *k, struct span word)
 		keep_instead(k, word);
 		return;
 	}
-	fprintf(k->out, "%.*s=", SPAN_FMT(name));
+	keep_free_text(k, name);
+	putc('=', k->out);
 	if (value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"') {
 		putc('"', k->out);
 		keep_assigned(k, name, (struct span){ value.p + 1, value.n - 2 });

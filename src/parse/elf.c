@@ -138,6 +138,7 @@ static int read_versions(struct file *f, uint64_t offset, uint64_t strings, stru
 	int rc = 0;
 
 	out->versions = arena_alloc(f->arena, ELF_VERSIONS_MAX * sizeof(*out->versions));
+	out->version_count = 0;
 	for (size_t i = 0; rc == 0 && need.vn_next; i++, offset += need.vn_next) {
 		const char *file;
 		uint64_t at, step = 1;
@@ -161,6 +162,7 @@ static int read_defined(struct file *f, uint64_t offset, uint64_t strings, struc
 	Elf64_Verdaux aux;
 
 	out->defined = arena_alloc(f->arena, ELF_VERSIONS_MAX * sizeof(*out->defined));
+	out->defined_count = 0;
 	for (; def.vd_next; offset += def.vd_next) {
 		const char *name;
 
