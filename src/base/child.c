@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,34 +40,58 @@ int child_fork(struct child *c)
 	return -error;
 }
 
-#define DESCRIPTORS_MAX 65536
-static unsigned char inherited[DESCRIPTORS_MAX / 8];
+#define BLIND_MAX 1024 /* descriptors that are tried where /proc is not mounted */
+
+static int *inherited;
+static size_t inherited_count;
+
+static void note_inherited(int fd)
+{
+	int *more;
+
+	if (fd <= STDERR_FILENO)
+		return;
+	more = reallocarray(inherited, inherited_count + 1, sizeof(*inherited));
+	if (!more)
+		return;
+	inherited = more;
+	inherited[inherited_count++] = fd;
+}
+
+static void note_listed(int listing)
+{
+	alignas(struct dirent64) char entries[1024];
+	ssize_t n;
+
+	while ((n = getdents64(listing, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+			int fd = atoi(entry->d_name); /* of "." and "..": 0 */
+
+			if (fd != listing)
+				note_inherited(fd);
+			at += entry->d_reclen;
+		}
+}
 
 void child_note_inherited(void)
 {
-	struct rlimit limit;
-	struct pollfd *fds;
-	nfds_t n;
+	int listing = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+	if (listing >= 0) {
+		note_listed(listing);
+		close(listing);
 		return;
-	n = limit.rlim_cur < DESCRIPTORS_MAX ? limit.rlim_cur : DESCRIPTORS_MAX;
-	fds = calloc(n, sizeof(*fds));
-	for (nfds_t i = 0; fds && i < n; i++)
-		fds[i].fd = (int)i;
-	/* POLLNVAL: not open. */
-	if (fds && poll(fds, n, 0) >= 0)
-		for (nfds_t i = STDERR_FILENO + 1; i < n; i++)
-			if (!(fds[i].revents & POLLNVAL))
-				inherited[i / 8] |= (unsigned char)(1 << i % 8);
-	free(fds);
+	}
+	for (int fd = 0; fd < BLIND_MAX; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			note_inherited(fd);
 }
 
 static void leave_inherited(void)
 {
-	for (int i = 0; i < DESCRIPTORS_MAX; i++)
-		if (inherited[i / 8] & 1 << i % 8)
-			close(i);
+	for (size_t i = 0; i < inherited_count; i++)
+		close(inherited[i]);
 }
 
 static void leave_output(void)
