@@ -1,4 +1,5 @@
-# messages.tsv to rows of struct message (src/why/message.h).
+# messages.tsv to the rows and texts of src/why/message.c. The texts are one array without pointers: every run of the
+# program would relocate those, also one that reads no log.
 function fail(why)
 {
 	print FILENAME ":" FNR ": " why > "/dev/stderr"
@@ -20,17 +21,16 @@ BEGIN {
 	PARTS = 16
 }
 
-function quoted(text)
-{
-	if (text == "-")
-		return "NULL"
-	return string(text)
-}
-
 function string(text)
 {
 	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\""
+	return "\"" text "\\0\"\n"
+}
+
+# "" is NULL.
+function optional(text)
+{
+	return string(text == "-" ? "" : text)
 }
 
 # The pattern to literals[] and variables[]; "{{" is a brace.
@@ -111,15 +111,12 @@ $11 == "" { fail("no source") }
 	seen[$1] = 1
 	take_apart($4)
 	check_facts($10)
-	fixed = 0
 	list = ""
 	windows = ""
 	rows++
 	delete own
 	for (i = 1; i <= parts; i++) {
-		fixed += length(literals[i])
-		list = list (i > 1 ? ", " : "") "{ " string(literals[i]) ", " length(literals[i]) ", " \
-		       (variables[i] == "" ? "NULL" : "\"" variables[i] "\"") " }"
+		list = list string(literals[i]) string(variables[i])
 		for (k = 1; k + WINDOW - 1 <= length(literals[i]); k++) {
 			window = substr(literals[i], k, WINDOW)
 			if (window in own)
@@ -135,10 +132,11 @@ $11 == "" { fail("no source") }
 	binds = 0
 	for (i = 1; i <= parts; i++)
 		binds += variables[i] == "rank" || variables[i] == "nranks"
-	tail[rows] = ", " (binds == 2 ? "true" : "false") ", " ($10 == "-" || $10 ~ /\{/ ? "false" : "true") " },"
-	head[rows] = "{ " string($1) ", " string($2) ", MESSAGE_" toupper($3) ", " string($4) ", " quoted($5) ", " \
-		     quoted($6) ", " string($7) ", " quoted($8) ", " quoted($9) ", " quoted($10) ", " string($11) \
-		     ", (const struct message_part[]){ " list " }, " parts ", " fixed ", "
+	all_parts += parts
+	head[rows] = "{ MESSAGE_" toupper($3) ", " parts ", " (binds == 2 ? "true" : "false") ", " \
+		     ($10 == "-" || $10 ~ /\{/ ? "false" : "true") ", "
+	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional($8) optional($9) \
+		     optional($10) string($11) list
 }
 
 END {
@@ -155,6 +153,16 @@ END {
 				place = places[row, i]
 			}
 		}
-		print head[row] string(best) ", " place tail[row]
+		head[row] = head[row] place " },"
+		text[row] = text[row] string(best)
 	}
+	print "#define MESSAGES " rows
+	print "#define MESSAGE_PARTS " all_parts
+	print "static const struct row rows[MESSAGES] = {"
+	for (row = 1; row <= rows; row++)
+		print head[row]
+	print "};\nstatic const char texts[] ="
+	for (row = 1; row <= rows; row++)
+		printf "%s", text[row]
+	print ";"
 }

@@ -186,7 +186,12 @@ static const struct job *read_watched(int fd, const char *file, const char *text
 	pid_t parent = getpid();
 	struct child c;
 	struct pollfd p;
-	int rc = child_fork(&c);
+	size_t messages;
+	int rc;
+
+	/* Made before the fork: what the child finds points into it. */
+	message_all(&messages);
+	rc = child_fork(&c);
 
 	if (rc) {
 		complain("cannot start a process for the log: %s", strerror(-rc));

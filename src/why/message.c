@@ -2,18 +2,80 @@
 #include "why/message.h"
 
 #include <fnmatch.h>
+#include <stdint.h>
 #include <string.h>
 
-static const struct message messages[] = {
-#include "messages.inc"
+/* A row of the table, but for its texts. */
+struct row {
+	uint8_t kind, parts;
+	bool binds_rank, same_facts;
+	int16_t anchor_at;
 };
+#include "messages.inc"
+
+static struct message messages[MESSAGES];
+static struct message_part parts[MESSAGE_PARTS];
 
 const char *const message_kind_words[] = { "failure", "consequence", "fallback",
 					   "choice",  "harmless",    NULL };
 
+static const char *take(const char **at)
+{
+	const char *text = *at;
+
+	*at += strlen(text) + 1;
+	return text;
+}
+
+static const char *take_optional(const char **at)
+{
+	const char *text = take(at);
+
+	return *text ? text : NULL;
+}
+
+/* In the order in which data/messages.awk writes them. */
+static void take_texts(struct message *m, struct message_part *own, const char **at)
+{
+	m->id = take(at);
+	m->component = take(at);
+	m->pattern = take(at);
+	m->since = take_optional(at);
+	m->until = take_optional(at);
+	m->meaning = take(at);
+	m->rules = take_optional(at);
+	m->elsewhere = take_optional(at);
+	m->facts = take_optional(at);
+	m->source = take(at);
+	m->parts = own;
+	for (size_t i = 0; i < m->parts_count; i++) {
+		own[i].text = take(at);
+		own[i].n = strlen(own[i].text);
+		own[i].variable = take_optional(at);
+		m->fixed += own[i].n;
+	}
+	m->anchor = take(at);
+}
+
 const struct message *message_all(size_t *count)
 {
-	*count = sizeof(messages) / sizeof(messages[0]);
+	struct message_part *own = parts;
+	const char *at = texts;
+
+	*count = MESSAGES;
+	if (messages[0].id)
+		return messages;
+	for (size_t i = 0; i < MESSAGES; i++) {
+		const struct row *row = &rows[i];
+
+		messages[i] = (struct message){ .kind = row->kind,
+						.parts_count = row->parts,
+						.anchor_at = row->anchor_at,
+						.binds_rank = row->binds_rank,
+						.same_facts = row->same_facts };
+		take_texts(&messages[i], own, &at);
+		own += row->parts;
+	}
 	return messages;
 }
 

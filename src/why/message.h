@@ -53,7 +53,7 @@ struct message {
 	bool same_facts; /* its facts have no variable */
 };
 
-/* All of them, in the order of the table. */
+/* All of them, in the order of the table. The first call makes the table; it stays at its place. */
 const struct message *message_all(size_t *count);
 
 /* What the variables of a message stand for in one line. */
