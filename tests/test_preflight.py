@@ -369,7 +369,7 @@ def test_looks_further_where_something_is_missing(edit, reason, stages):
     assert result.status == 1 and reason in result.out, str(result)
 
 
-INSTRUCTIONS_MAX = 6600000
+INSTRUCTIONS_MAX = 4900000
 
 
 def test_instructions_do_not_creep(node_tree):

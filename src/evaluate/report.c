@@ -340,14 +340,18 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 static bool was_tried(const struct report *report, const struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
-	bool asked = false;
+	size_t n;
 
 	if (f->answer.observed || !fact)
 		return false;
-	for_each(p, &report->node->probes)
-		asked |= strncmp(fact, p->name.value, strcspn(fact, ".[")) == 0 &&
-			 p->name.value[strcspn(fact, ".[")] == '\0';
-	return asked && near_gap(report, f);
+	n = strcspn(fact, ".[");
+	for_each(p, &report->node->probes) {
+		const char *name = p->name.value;
+
+		if (*name == *fact && strncmp(fact, name, n) == 0 && !name[n])
+			return near_gap(report, f);
+	}
+	return false;
 }
 
 static bool is_kept(const struct report *report, const struct settings *settings, bool only_wrong,

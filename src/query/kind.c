@@ -376,15 +376,13 @@ static struct gpu_counts count_gpus(const struct node *node, const char *name)
 
 	for_each(d, &node->pci.devices) {
 		const struct gpu_model *model;
-		const char *own;
 
 		if (!pci_is_gpu(d))
 			continue;
 		model = gpu_model(d);
-		own = gpu_name(node, d);
 		n.all++;
-		n.unnamed += !model && strcmp(own, "NVIDIA GPU") == 0;
-		n.named += name && (strstr(own, name) || (model && strstr(model->name, name)));
+		n.unnamed += !model && strcmp(gpu_name(node, d), "NVIDIA GPU") == 0;
+		n.named += name && strstr(model ? model->name : gpu_name(node, d), name);
 		n.data_centre += gpu_is_data_centre(d);
 		n.cards += model && (model->kind == GPU_GEFORCE || model->kind == GPU_WORKSTATION);
 	}
