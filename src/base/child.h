@@ -15,8 +15,8 @@ struct child {
 int child_fork(struct child *child);
 /* Before anything is opened: what is open now is the caller's, and children do not hold it. */
 void child_note_inherited(void);
-/* In the child: it ends with PARENT, and holds none of the caller's descriptors, and so none of the pipes that its parent's caller reads to their
- * end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
+/* In the child: it ends with PARENT and holds none of the caller's descriptors, so no pipe that the caller reads to
+ * its end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
 void child_begin(pid_t parent);
 /* Collects a child that ENDED, or ends it. One that is stuck in the kernel cannot be waited for: it is
  * left to init. The wait status, or 0. */

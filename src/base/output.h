@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - standard output: all of it written, or said why not. A file is written whole
- * under another name and then renamed: its readers see the old or the new one, never a part. A device that has that name is written to, and a pipe that is the caller's
- * own; a link and a pipe of another user are refused. */
+/* output.h - standard output: all of it written, or said why not. A file is written whole under another name and
+ * then renamed: its readers see the old or the new one, never a part. A device that has that name is written to,
+ * and a pipe that is the caller's own; a link and a pipe of another user are refused. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 

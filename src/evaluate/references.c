@@ -116,9 +116,10 @@ static void fail(struct rule_context *ctx, const struct reference_check *check,
 			      reference_fact(ctx->arena, ctx->node, r, "name") });
 }
 
-static void check_file(struct rule_context *ctx, const struct reference_check *check,
-		       const struct reference_file *file)
+static void check_file(struct rule_context *ctx, const struct reference_file *file,
+		       const void *user)
 {
+	const struct reference_check *check = user;
 	const char *fact = fact_path(ctx->arena, "references.files", file->path.value, "complete");
 	const struct reference *r = NULL;
 	struct tally t = { 0 };
@@ -146,18 +147,36 @@ static void check_file(struct rule_context *ctx, const struct reference_check *c
 		PASS(ctx, .subject = file->path.value, .evidence = { fact });
 }
 
-void references_check(struct rule_context *ctx, const struct reference_check *check)
+void references_pass(struct rule_context *ctx, const struct reference_file *file)
+{
+	const char *fact = fact_path(ctx->arena, "references.files", file->path.value, "complete");
+
+	if (!was_read(ctx->node->references.items))
+		UNKNOWN(ctx, .subject = file->path.value, .evidence = { "references.items" });
+	else if (!known_is(file->complete, true))
+		UNKNOWN(ctx, .subject = file->path.value, .evidence = { fact });
+	else
+		PASS(ctx, .subject = file->path.value, .evidence = { fact });
+}
+
+void references_each(struct rule_context *ctx, enum reference_format format,
+		     reference_file_check *check, const void *user, const char *none)
 {
 	const struct references_facts *all = &ctx->node->references;
 	size_t before = ctx->findings->count;
 
 	for_each(file, &all->files)
-		if (known_is(file->format, (int)check->format))
-			check_file(ctx, check, file);
+		if (known_is(file->format, (int)format))
+			check(ctx, file, user);
 	if (ctx->findings->count > before)
 		return;
 	if (!known_is(all->complete, true) || !was_read(all->files))
 		UNKNOWN(ctx, .evidence = { "references.complete" });
 	else
-		NOT_APPLICABLE(ctx, .observed = check->none, .evidence = { "references.files" });
+		NOT_APPLICABLE(ctx, .observed = none, .evidence = { "references.files" });
+}
+
+void references_check(struct rule_context *ctx, const struct reference_check *check)
+{
+	references_each(ctx, check->format, check_file, check, check->none);
 }

@@ -23,6 +23,16 @@ struct reference_check {
 	const char *(*impact)(struct rule_context *ctx, const struct reference *r);
 };
 
+/* Answers for FILE. USER is that of references_each(). */
+typedef void reference_file_check(struct rule_context *ctx, const struct reference_file *file,
+				  const void *user);
+/* CHECK answers for each file of FORMAT. Where none was answered, the node gets one: NONE says that no such file is
+ * there. */
+void references_each(struct rule_context *ctx, enum reference_format format,
+		     reference_file_check *check, const void *user, const char *none);
+/* FILE has nothing wrong: passes it, or says what of it was not read. */
+void references_pass(struct rule_context *ctx, const struct reference_file *file);
+
 /* Answers for each file; where there is none, for the node. */
 void references_check(struct rule_context *ctx, const struct reference_check *check);
 

@@ -189,6 +189,14 @@ bool skip_without_whole_log(struct rule_context *ctx)
 	return true;
 }
 
+bool skip_in_container(struct rule_context *ctx)
+{
+	if (!is_known(ctx->node->os.container))
+		return false;
+	NOT_APPLICABLE(ctx, .observed = "inside a container", .evidence = { "os.container" });
+	return true;
+}
+
 bool skip_in_vm(struct rule_context *ctx, const char *what)
 {
 	if (is_absent(ctx->node->os.hypervisor))

@@ -35,7 +35,7 @@ static bool check_platform(struct fixing *f)
 			f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
 			   " misread the argument unless they have commit 9cf8a952d57b, and "
 			   "switch ACS on instead; use another kernel, or the firmware setup");
-	if (node_has_vfio(f->node))
+	if (node_may_have_vfio(f->node))
 		return fix_refuse(
 			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
 			   "is what keeps them apart");

@@ -207,8 +207,9 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended. False when its current step STEP did not get from one file to the next
- * within its deadline. False too when it is not done after so many deadlines, or when the time for all is over. On a busy host a probe that gets on is not stuck. */
+/* True when the child has ended. False when its current step STEP did not get from one file to the next within its
+ * deadline. False too when it is not done after so many deadlines, or when the time for all is over. On a busy host
+ * a probe that gets on is not stuck. */
 static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };

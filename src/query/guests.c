@@ -140,10 +140,11 @@ bool guests_have_all_gpus(const struct node *node)
 	return found.gpus && found.given == found.gpus;
 }
 
-bool node_has_vfio(const struct node *node)
+bool node_may_have_vfio(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (str_is(d->driver, "vfio-pci") || str_is(d->driver, "vfio_pci"))
+		if (is_unknown(d->driver) || str_is(d->driver, "vfio-pci") ||
+		    str_is(d->driver, "vfio_pci"))
 			return true;
 	return false;
 }

@@ -28,8 +28,8 @@ struct guest_gpus {
 };
 struct guest_gpus guest_gpus(const struct node *node);
 
-/* Any function is bound to VFIO's driver, on purpose or not: a virtual machine can be given it. */
-bool node_has_vfio(const struct node *node);
+/* Any function is bound to VFIO's driver, on purpose or not, or its driver was not read: a virtual machine can have it. */
+bool node_may_have_vfio(const struct node *node);
 
 /* All GPUs are given to virtual machines on purpose: no job runs on this host itself. */
 bool guests_have_all_gpus(const struct node *node);

@@ -70,10 +70,7 @@ static void check_specification(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	if (is_known(ctx->node->os.container))
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-	else
+	if (!skip_in_container(ctx))
 		references_check(ctx, &check);
 }
 
@@ -206,45 +203,25 @@ static bool check_all(struct rule_context *ctx, const char *file)
 	return true;
 }
 
-static void check_devices_of(struct rule_context *ctx, const struct reference_file *file)
+static void check_devices_of(struct rule_context *ctx, const struct reference_file *file,
+			     const void *user)
 {
 	const char *path = file->path.value;
-	const char *fact = fact_path(ctx->arena, "references.files", path, "complete");
 
+	(void)user;
 	if (check_conflict(ctx, path) || check_all(ctx, path))
 		return;
-	if (!known_is(file->complete, true))
-		UNKNOWN(ctx, .subject = path, .evidence = { fact });
-	else if (!was_read(ctx->node->references.items) || !was_read(ctx->node->gpu.devices))
-		UNKNOWN(ctx, .subject = path,
-			.evidence = { was_read(ctx->node->gpu.devices) ? "references.items"
-								       : "gpu.devices" });
+	if (!was_read(ctx->node->gpu.devices))
+		UNKNOWN(ctx, .subject = path, .evidence = { "gpu.devices" });
 	else
-		PASS(ctx, .subject = path, .evidence = { fact });
+		references_pass(ctx, file);
 }
 
 static void check_devices(struct rule_context *ctx)
 {
-	const struct references_facts *all = &ctx->node->references;
-	size_t before = ctx->findings->count;
-
-	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
-		return;
-	if (is_known(ctx->node->os.container)) {
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-		return;
-	}
-	for_each(file, &all->files)
-		if (known_is(file->format, REFERENCE_CDI))
-			check_devices_of(ctx, file);
-	if (ctx->findings->count > before)
-		return;
-	if (known_is(all->complete, true) && was_read(all->files))
-		NOT_APPLICABLE(ctx, .observed = "no specification in /etc/cdi or /run/cdi",
-			       .evidence = { "references.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "references.complete" });
+	if (!skip_without_gpu(ctx) && !skip_without_driver(ctx) && !skip_in_container(ctx))
+		references_each(ctx, REFERENCE_CDI, check_devices_of, NULL,
+				"no specification in /etc/cdi or /run/cdi");
 }
 
 static const struct rule dev_cdi_rules[] = {

@@ -313,13 +313,16 @@ static const char *find_unread(struct rule_context *ctx, const char *path)
 	return NULL;
 }
 
-static void check_file(struct rule_context *ctx, const struct reference_file *file)
+static void check_file(struct rule_context *ctx, const struct reference_file *file,
+		       const void *user)
 {
 	const char *path = file->path.value;
-	const char *fact = fact_path(ctx->arena, "references.files", path, "complete");
-	const char *unread = find_unread(ctx, path);
+	const char *unread;
 	size_t before = ctx->findings->count;
 
+	(void)user;
+	if (!is_containerd(file))
+		return;
 	check_version(ctx, path);
 	check_plugin(ctx, path);
 	check_import(ctx, path);
@@ -330,42 +333,22 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 			check_generated(ctx, c);
 	if (ctx->findings->count > before)
 		return;
+	unread = find_unread(ctx, path);
 	if (unread)
 		UNKNOWN(ctx, .subject = path,
 			.observed = strcmp(unread, "software.items") == 0
 					    ? "the version of containerd was not read"
 					    : NULL,
 			.evidence = { unread });
-	else if (known_is(file->complete, true) && was_read(ctx->node->references.items))
-		PASS(ctx, .subject = path, .evidence = { fact });
 	else
-		UNKNOWN(ctx, .subject = path,
-			.evidence = { was_read(ctx->node->references.items) ? fact
-									    : "references.items" });
+		references_pass(ctx, file);
 }
 
 static void check_engines(struct rule_context *ctx)
 {
-	const struct references_facts *all = &ctx->node->references;
-	size_t before = ctx->findings->count;
-
-	if (skip_without_gpu(ctx))
-		return;
-	if (is_known(ctx->node->os.container)) {
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-		return;
-	}
-	for_each(file, &all->files)
-		if (is_containerd(file))
-			check_file(ctx, file);
-	if (ctx->findings->count > before)
-		return;
-	if (known_is(all->complete, true) && was_read(all->files))
-		NOT_APPLICABLE(ctx, .observed = "containerd has no configuration file",
-			       .evidence = { "references.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "references.complete" });
+	if (!skip_without_gpu(ctx) && !skip_in_container(ctx))
+		references_each(ctx, REFERENCE_ENGINE, check_file, NULL,
+				"containerd has no configuration file");
 }
 
 static const struct rule dev_engines_rules[] = {

@@ -181,53 +181,27 @@ static const struct {
 	{ TOOLKIT_LDCONFIG, check_ldconfig },
 };
 
-static void check_file(struct rule_context *ctx, const struct reference_file *file)
+static void check_file(struct rule_context *ctx, const struct reference_file *file,
+		       const void *user)
 {
-	const char *path = file->path.value;
 	size_t before = ctx->findings->count;
 
+	(void)user;
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		const struct reference *r = value_in(ctx->node, path, values[i].key);
+		const struct reference *r = value_in(ctx->node, file->path.value, values[i].key);
 
 		if (r && is_known(r->name))
 			values[i].check(ctx, r);
 	}
-	if (ctx->findings->count > before)
-		return;
-	if (known_is(file->complete, true) && was_read(ctx->node->references.items))
-		PASS(ctx, .subject = path,
-		     .evidence = { fact_path(ctx->arena, "references.files", path, "complete") });
-	else
-		UNKNOWN(ctx, .subject = path,
-			.evidence = { was_read(ctx->node->references.items)
-					      ? fact_path(ctx->arena, "references.files", path,
-							  "complete")
-					      : "references.items" });
+	if (ctx->findings->count == before)
+		references_pass(ctx, file);
 }
 
 static void check_values(struct rule_context *ctx)
 {
-	const struct references_facts *all = &ctx->node->references;
-	size_t before = ctx->findings->count;
-
-	if (skip_without_gpu(ctx))
-		return;
-	if (is_known(ctx->node->os.container)) {
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-		return;
-	}
-	for_each(file, &all->files)
-		if (known_is(file->format, REFERENCE_TOOLKIT))
-			check_file(ctx, file);
-	if (ctx->findings->count > before)
-		return;
-	if (known_is(all->complete, true) && was_read(all->files))
-		NOT_APPLICABLE(ctx,
-			       .observed = "the NVIDIA Container Toolkit has no configuration file",
-			       .evidence = { "references.files" });
-	else
-		UNKNOWN(ctx, .evidence = { "references.complete" });
+	if (!skip_without_gpu(ctx) && !skip_in_container(ctx))
+		references_each(ctx, REFERENCE_TOOLKIT, check_file, NULL,
+				"the NVIDIA Container Toolkit has no configuration file");
 }
 
 /* ---- a specification for those who use one ---- */

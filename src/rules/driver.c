@@ -308,21 +308,23 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	const struct module_file *file = is_known(node->os.kernel)
 						 ? driver_file(node, node->os.kernel.value)
 						 : NULL;
-	bool cures = !file || !is_known(file->version) ||
-		     str_is(file->version, library->version.value);
+	bool read = file && is_known(file->version);
+	bool stays = read && !str_is(file->version, library->version.value);
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
 				     library->version.value, node->driver.version.value),
 	     .expected = "one version of kernel module and libraries",
 	     .remedy =
-		     cures ? NULL
-			   : text_printf(
+		     stays ? text_printf(
 				     ctx,
 				     "Install one version of the driver: kernel modules, libraries and "
 				     "firmware. Then reboot. A reboot alone loads module %s from the disk.",
-				     file->version.value),
-	     .action = cures ? ACTION_NONE : ACTION_CONFIGURE,
+				     file->version.value)
+		     : read ? NULL
+			    : "Reboot. If the versions still differ, install kernel modules and "
+			      "libraries of one version.",
+	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 

@@ -43,10 +43,7 @@ static void check_load(struct rule_context *ctx)
 		.remedy = load_remedy,
 	};
 
-	if (is_known(ctx->node->os.container))
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-	else
+	if (!skip_in_container(ctx))
 		references_check(ctx, &check);
 }
 

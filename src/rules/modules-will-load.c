@@ -11,7 +11,8 @@ static bool is_loaded(const struct node *node, const char *name)
 	return node_module(node, name) != NULL;
 }
 
-/* What would be loaded has the sources of what is loaded, so the kernel took one such file and its signature. Built again, it can still have other symbol versions. */
+/* The file has the sources of the loaded module, so the kernel took one such file and its signature. Built again, it
+ * can still have other symbol versions. */
 static bool is_what_runs(const struct node *node, const char *name)
 {
 	const struct module *loaded = node_module(node, name);
@@ -93,11 +94,8 @@ static void check_will_load(struct rule_context *ctx)
 	const char *unknown = NULL, *fact = NULL;
 	size_t before = ctx->findings->count;
 
-	if (is_known(node->os.container)) {
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
+	if (skip_in_container(ctx))
 		return;
-	}
 	if (!was_read(node->loads.modules)) {
 		UNKNOWN(ctx, .evidence = { "loads.modules" });
 		return;

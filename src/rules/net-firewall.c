@@ -79,11 +79,8 @@ static void check_firewall(struct rule_context *ctx)
 
 	if (skip_without_sockets(ctx))
 		return;
-	if (is_known(node->os.container)) {
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
+	if (skip_in_container(ctx))
 		return;
-	}
 	any = note_units(ctx, &unknown);
 	if (known_is(node->net.ufw, true))
 		NOTE(ctx, .subject = "ufw",

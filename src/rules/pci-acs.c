@@ -115,8 +115,8 @@ static const char *redirect_remedy(struct rule_context *ctx, const struct ports 
 	const char *text = "";
 	size_t count = 0;
 
-	if (node_has_vfio(ctx->node))
-		return "Keep ACS as it is while devices of this host are bound to vfio-pci: it isolates "
+	if (node_may_have_vfio(ctx->node))
+		return "Keep ACS as it is while devices of this host are, or can be, bound to vfio-pci: it isolates "
 		       "virtual machines from the host. If no virtual machine uses them, give them back to "
 		       "their drivers and check again.";
 	for (size_t i = 0; i < ports->count; i++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "evaluate/references.h"
+#include "evaluate/skip.h"
 
 /* The last of several lines about one setting decides; /etc/sysctl.conf is read last. */
 static bool counts(const struct node *node, const struct reference *r)
@@ -62,10 +63,7 @@ static void check_settings(struct rule_context *ctx)
 		.impact = effect,
 	};
 
-	if (is_known(ctx->node->os.container))
-		NOT_APPLICABLE(ctx, .observed = "inside a container",
-			       .evidence = { "os.container" });
-	else
+	if (!skip_in_container(ctx))
 		references_check(ctx, &check);
 }
 
