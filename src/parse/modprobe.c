@@ -39,17 +39,10 @@ bool modprobe_is_set_aside(struct span name)
 
 /* ---- files ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int compare_inputs(const void *a, const void *b)
 {
 	const struct modprobe_input *x = a, *y = b;
-	int order = strcmp(base_name(x->path), base_name(y->path));
+	int order = strcmp(span_base_name(x->path), span_base_name(y->path));
 
 	return order ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
 }
@@ -71,7 +64,8 @@ void modprobe_select(struct modprobe_input *inputs, size_t count)
 		inputs[i].masked_by = NULL;
 		if (!counts(&inputs[i]))
 			continue;
-		if (first && strcmp(base_name(first->path), base_name(inputs[i].path)) == 0)
+		if (first &&
+		    strcmp(span_base_name(first->path), span_base_name(inputs[i].path)) == 0)
 			inputs[i].masked_by = first;
 		else
 			first = &inputs[i];

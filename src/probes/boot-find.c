@@ -50,7 +50,7 @@ static const char *release_in_name(const char *path)
 {
 	static const char *const prefixes[] = { "vmlinuz-", "vmlinux-", "kernel-",
 						"linux-",   "Image-",	"bzImage-" };
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = span_base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t n = strlen(prefixes[i]);

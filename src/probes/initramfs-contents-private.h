@@ -30,7 +30,6 @@ struct contents_item {
 /* The item of PATH as it is spelt in the archive, whatever has become of it; or NULL. */
 struct contents_item *contents_find(struct contents *c, const char *path);
 
-const char *contents_base_name(const char *path);
 /* As the kernel knows a module: its file's name without suffixes, with underscores. */
 void contents_module_name(const char *base, char name[NAME_MAX + 1]);
 

@@ -103,13 +103,6 @@ static struct contents_item *put_item(struct contents *c, const char *path,
 
 /* ---- what an entry is ---- */
 
-const char *contents_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The compressor of a module's file: "none" for .ko; NULL when it is no module's. */
 static const char *module_compressor(const char *name)
 {
@@ -138,7 +131,7 @@ void contents_module_name(const char *base, char name[NAME_MAX + 1])
 
 static bool is_wanted_module(const char *path)
 {
-	return module_compressor(path) && modname_is_ours(span_of(contents_base_name(path)));
+	return module_compressor(path) && modname_is_ours(span_of(span_base_name(path)));
 }
 
 /* Files that identify the generator, and images that hold the rest inside another image. */
@@ -153,7 +146,7 @@ static void note_marker(struct contents *c, const char *path)
 	};
 	static const char *const hidden[] = { "squashfs-root.img", "squash-root.img",
 					      "erofs-root.img" };
-	const char *name = contents_base_name(path);
+	const char *name = span_base_name(path);
 
 	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
 		if (strcmp(path, markers[i][0]) == 0)
@@ -250,7 +243,7 @@ static void read_version(struct contents *c, struct newc *newc, struct contents_
 static bool is_config(const char *path)
 {
 	return span_ends(span_of(path), ".conf") ||
-	       strcmp(contents_base_name(path), "modules.softdep") == 0;
+	       strcmp(span_base_name(path), "modules.softdep") == 0;
 }
 
 /* A file with several names whose body may belong to one that is kept. */

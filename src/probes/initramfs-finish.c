@@ -25,7 +25,7 @@ static int link_in_image(void *user, const char *path, char target[PATH_MAX])
 /* The path without links in its folders; with LAST, also without one at its end. */
 static bool resolve(struct contents *c, const char *path, char real[PATH_MAX], bool last)
 {
-	const char *name = contents_base_name(path);
+	const char *name = span_base_name(path);
 	char folder[PATH_MAX];
 
 	if (last)
@@ -56,7 +56,7 @@ static const struct contents_item *find_real(struct contents *c, const char *rea
 	found = NULL;
 	for_each(item, &c->items)
 		if (item->kind != ITEM_GONE &&
-		    strcmp(contents_base_name(item->path), contents_base_name(real)) == 0 &&
+		    strcmp(span_base_name(item->path), span_base_name(real)) == 0 &&
 		    resolve(c, item->path, other, false) && strcmp(other, real) == 0)
 			found = item;
 	return found;
@@ -95,7 +95,7 @@ static void list_modules(struct contents *c, struct initramfs_image *image, stru
 		}
 		if (!module)
 			module = LIST_ADD(arena, &image->modules);
-		contents_module_name(contents_base_name(real), name);
+		contents_module_name(span_base_name(real), name);
 		module->path = fact_str(arena, real);
 		module->name = fact_str(arena, name);
 		module->version = (struct fact_str){ 0 };
@@ -153,7 +153,7 @@ static void read_folder(struct reading *r, const char *folder)
 	char real[PATH_MAX];
 
 	for_each(item, &r->c->items) {
-		const char *base = contents_base_name(item->path);
+		const char *base = span_base_name(item->path);
 
 		if (item->kind != ITEM_FILE && item->kind != ITEM_LINK)
 			continue;
@@ -187,7 +187,7 @@ static void read_softdeps(struct reading *r)
 {
 	for_each(item, &r->c->items)
 		if (item->kind == ITEM_FILE &&
-		    strcmp(contents_base_name(item->path), "modules.softdep") == 0)
+		    strcmp(span_base_name(item->path), "modules.softdep") == 0)
 			read_config(r, item, item->path);
 }
 

@@ -150,13 +150,6 @@ static enum severity severity_of(struct rule_context *ctx, const struct opened_l
 	return severity;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static const char *missing_names(struct rule_context *ctx, const struct opened_library *o)
 {
 	const char *all = NULL;
@@ -174,11 +167,11 @@ static const char *version_remedy(struct rule_context *ctx, const struct opened_
 			ctx,
 			"Install a build of %s for this distribution. It was built for a "
 			"newer C library.",
-			base_name(o->path.value));
+			span_base_name(o->path.value));
 	return text_printf(ctx,
 			   "Install %s and %s from one release: upgrade the older one, or remove a "
 			   "copy from the library path.",
-			   base_name(v->needed_by.value), base_name(v->library.value));
+			   span_base_name(v->needed_by.value), span_base_name(v->library.value));
 }
 
 static void fail_one(struct rule_context *ctx, const struct opened_library *o,
@@ -208,7 +201,7 @@ static void fail_one(struct rule_context *ctx, const struct opened_library *o,
 						own ? "" : v->needed_by.value,
 						own ? "" : ", which it loads,", v->version.value,
 						v->library.value),
-			.expected = text_printf(ctx, "%s with %s", base_name(v->library.value),
+			.expected = text_printf(ctx, "%s with %s", span_base_name(v->library.value),
 						v->version.value),
 			.remedy = version_remedy(ctx, o, v), .evidence = { fact });
 }

@@ -79,7 +79,7 @@ struct module_names {
 static void note_module(void *user, const char *path)
 {
 	struct module_names *all = user;
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = span_base_name(path);
 	const char *end = strstr(base, ".ko");
 	char *name;
 
