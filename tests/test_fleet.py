@@ -480,3 +480,15 @@ def test_formats_of_reports_are_not_of_other_verbs():
     assert program.run("rules", "--format", "prometheus").status == 2
     assert program.run("preflight", "--format", "html", "--root", "/").status == 2
     assert program.run("preflight", "--format", "jsonl", "--root", "/nonexistent").status == 4
+
+
+@pytest.mark.parametrize("verb", [["doctor", "--from"], ["diff"]], ids=lambda v: v[0])
+def test_the_same_damage_in_many_files(verb, tmp_path):
+    """A section that is written as in the file before is taken over from there: not a damaged one."""
+    for i in range(8):
+        (tmp_path / ("node%d.json" % i)).write_text(
+            '{"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "1.0.0", '
+            '"pci": {"devices": [{"bdf": "0000:1b:00.0"}}}')
+    result = program.run(*verb, tmp_path)
+    assert result.status == 4, str(result)
+    assert [i for i in range(8) if "node%d.json:" % i in result.err] == list(range(8)), result.err

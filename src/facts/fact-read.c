@@ -307,8 +307,8 @@ static int read_section(struct reader *r, const struct place *place, const struc
 		return 0;
 	}
 	rc = read_field(r, place, f, value);
-	/* One that is mostly blanks is not worth the room. */
-	if (rc == 0 && has_room(r, (size_t)(r->scan.at - start))) {
+	/* Where the text went wrong, what was read is no section. One that is mostly blanks is not worth the room. */
+	if (rc == 0 && !r->scan.wrong && has_room(r, (size_t)(r->scan.at - start))) {
 		size_t n = (size_t)(r->scan.at - start);
 
 		before->text = (struct span){ arena_strndup(r->arena, start, n), n };

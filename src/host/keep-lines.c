@@ -616,7 +616,7 @@ static void put_setting(struct keeping *k, struct span line, void *user)
 		return;
 	}
 	if (equals == text.n) {
-		(keep_has(sections, text) ? keep_as_it_is : keep_instead)(k, text);
+		(keep_has(sections, text) ? keep_free_text : keep_instead)(k, text);
 		return;
 	}
 	value = span_trim((struct span){ text.p + equals + 1, text.n - equals - 1 });
