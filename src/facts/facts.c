@@ -7,9 +7,6 @@
 #define PCI "/sys/bus/pci/devices/{0}/"
 #define IB "/sys/class/infiniband/{0}/"
 
-const char *const pci_port_words[] = {
-	"endpoint", "root-port", "upstream-port", "downstream-port", "bridge", "root-complex", NULL
-};
 const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
 const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
 const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
@@ -114,84 +111,6 @@ static const struct field numa_facts_fields[] = {
 	F_LIST(numa_facts, nodes, numa_node_desc, "/sys/devices/system/node"),
 };
 static const struct desc numa_facts_desc = DESC(numa_facts);
-
-/* ---- pci ---- */
-
-static const struct field pci_bar_fields[] = {
-	F_U64(pci_bar, index, NULL),	  F_HEX(pci_bar, start, NULL),
-	F_U64(pci_bar, size_bytes, NULL), F_BOOL(pci_bar, prefetchable, NULL),
-	F_BOOL(pci_bar, wide, NULL),	  F_BOOL(pci_bar, io, NULL),
-};
-static const struct desc pci_bar_desc = DESC(pci_bar);
-
-static const struct field pci_rebar_fields[] = {
-	F_U64(pci_rebar, index, NULL),
-	F_U64(pci_rebar, size_bytes, NULL),
-	F_U64(pci_rebar, size_max_bytes, NULL),
-};
-static const struct desc pci_rebar_desc = DESC(pci_rebar);
-
-static const struct field pci_link_fields[] = {
-	F_U64(pci_link, speed_mts, NULL),
-	F_U64(pci_link, speed_max_mts, NULL),
-	F_U64(pci_link, width, NULL),
-	F_U64(pci_link, width_max, NULL),
-};
-static const struct desc pci_link_desc = DESC(pci_link, .optional = true);
-
-static const struct field pci_acs_fields[] = {
-	F_HEX(pci_acs, capability, NULL),
-	F_HEX(pci_acs, control, NULL),
-};
-static const struct desc pci_acs_desc = DESC(pci_acs, .optional = true);
-
-static const struct field pci_window_fields[] = {
-	F_HEX(pci_window, start, NULL),
-	F_U64(pci_window, size_bytes, NULL),
-};
-static const struct desc pci_window_desc = DESC(pci_window, .optional = true);
-
-static const struct field pci_device_fields[] = {
-	F_STR(pci_device, bdf, NULL),
-	F_HEX(pci_device, vendor_id, PCI "vendor"),
-	F_HEX(pci_device, device_id, PCI "device"),
-	F_HEX(pci_device, subsystem_vendor_id, PCI "subsystem_vendor"),
-	F_HEX(pci_device, subsystem_device_id, PCI "subsystem_device"),
-	F_HEX(pci_device, class_id, PCI "class"),
-	F_HEX(pci_device, revision, PCI "revision"),
-	F_STR(pci_device, driver, PCI "driver"),
-	F_STR(pci_device, driver_override, PCI "driver_override"),
-	F_STR(pci_device, parent, PCI),
-	F_STR(pci_device, root, PCI),
-	F_ENUM(pci_device, port, pci_port_words, PCI "config"),
-	F_U64(pci_device, numa_node, PCI "numa_node"),
-	F_U64(pci_device, config_bytes, PCI "config"),
-	F_BOOL(pci_device, answers, PCI "config"),
-	F_BOOL(pci_device, memory_enabled, PCI "config"),
-	F_BOOL(pci_device, bus_master, PCI "config"),
-	F_LIST(pci_device, bars, pci_bar_desc, PCI "resource"),
-	F_LIST(pci_device, rebar, pci_rebar_desc, PCI "config"),
-	F_STRUCT(pci_device, link, pci_link_desc, PCI "config"),
-	F_U64(pci_device, mps_bytes, PCI "config"),
-	F_U64(pci_device, mps_max_bytes, PCI "config"),
-	F_U64(pci_device, mrrs_bytes, PCI "config"),
-	F_BOOL(pci_device, relaxed_ordering, PCI "config"),
-	F_STRUCT(pci_device, acs, pci_acs_desc, PCI "config"),
-	F_BOOL(pci_device, ats_enabled, PCI "config"),
-	F_STRUCT(pci_device, window, pci_window_desc, PCI "config"),
-	F_STR(pci_device, physical_function, PCI "physfn"),
-	F_U64(pci_device, virtual_functions, PCI "sriov_numvfs"),
-	F_BOOL(pci_device, boot_vga, PCI "boot_vga"),
-	F_STR(pci_device, sub_model, PCI "vpd"),
-	F_STR(pci_device, power_state, PCI "power_state"),
-	F_STR(pci_device, runtime_status, PCI "power/runtime_status"),
-};
-static const struct desc pci_device_desc = DESC(pci_device);
-
-static const struct field pci_facts_fields[] = {
-	F_LIST(pci_facts, devices, pci_device_desc, "/sys/bus/pci/devices"),
-};
-const struct desc pci_facts_desc = DESC(pci_facts);
 
 /* ---- topology, gpu ---- */
 
@@ -649,7 +568,7 @@ static const struct field software_facts_fields[] = {
 };
 const struct desc software_facts_desc = DESC(software_facts);
 
-/* ---- log, env, the node ---- */
+/* ---- log ---- */
 
 static const struct field log_subject_fields[] = {
 	F_STR(log_subject, name, NULL),	    F_U64(log_subject, count, NULL),
@@ -715,38 +634,7 @@ static const struct field log_facts_fields[] = {
 };
 const struct desc log_facts_desc = DESC(log_facts);
 
-/* ---- loads ---- */
-
-static const struct field load_obstacle_fields[] = {
-	F_STR(load_obstacle, symbol, NULL),
-	F_ENUM(load_obstacle, kind, failure_kind_words, NULL),
-	F_STR(load_obstacle, from, NULL),
-};
-static const struct desc load_obstacle_desc = DESC(load_obstacle, .ordered = true);
-
-static const struct field load_module_fields[] = {
-	F_STR(load_module, name, NULL),
-	F_STR(load_module, path, NULL),
-	F_BOOL(load_module, there, "/lib/modules"),
-	F_STRS(load_module, needs, "/lib/modules"),
-	F_STRS(load_module, missing, "/lib/modules"),
-	F_STR(load_module, vermagic, "/lib/modules"),
-	F_BOOL(load_module, versioned, "/lib/modules"),
-	F_STR(load_module, license, "/lib/modules"),
-	F_STR(load_module, signer, "/lib/modules"),
-	F_LIST(load_module, obstacles, load_obstacle_desc, "/lib/modules"),
-	F_U64(load_module, unchecked, "/lib/modules"),
-};
-static const struct desc load_module_desc = DESC(load_module);
-
-static const struct field loads_facts_fields[] = {
-	F_STR(loads_facts, kernel, "/lib/modules"),
-	F_STR(loads_facts, vermagic, "/lib/modules"),
-	F_STR(loads_facts, signer, "/lib/modules"),
-	F_STR(loads_facts, symbols, "/lib/modules"),
-	F_LIST(loads_facts, modules, load_module_desc, "/lib/modules"),
-};
-const struct desc loads_facts_desc = DESC(loads_facts);
+/* ---- env, repairs, the node ---- */
 
 static const struct field env_variable_fields[] = {
 	F_STR(env_variable, name, NULL),
