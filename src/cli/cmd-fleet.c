@@ -112,7 +112,8 @@ static void evaluate_share(const struct fleet *fleet, size_t worker, size_t work
 		stdout = standard;
 		head.bytes = (uint32_t)size;
 		fwrite(&head, sizeof(head), 1, out);
-		fwrite(items, sizeof(*items), head.items, out);
+		if (items)
+			fwrite(items, sizeof(*items), head.items, out);
 		fwrite(text, 1, size, out);
 		/* Lines go out in blocks; for the end of a long report the other workers would wait. */
 		if (size > BUFSIZ)
