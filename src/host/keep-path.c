@@ -110,7 +110,8 @@ bool keep_has(const char *const *list, struct span word)
 {
 	char text[256];
 
-	if (word.n >= sizeof(text))
+	/* A NUL would end the text that is compared, and hide what follows it. */
+	if (word.n >= sizeof(text) || span_find(word, '\0') < word.n)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(word));
 	for (; *list; list++)
