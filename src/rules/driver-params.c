@@ -636,7 +636,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/stream-memops",
-		.title = "EnableStreamMemOPs is off",
+		.title = "Old CUDA programs get error 801: EnableStreamMemOPs is off",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_stream_memops,

@@ -685,7 +685,8 @@ static void check_selection(struct rule_context *ctx)
 static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
-		.title = "Jobs can use the wrong NICs",
+		.title =
+			"Jobs can use the wrong NICs: a variable names NICs that are missing or down",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
