@@ -96,22 +96,61 @@ static void show_changes(struct view *v, const struct step *step)
 	}
 }
 
-/* Its title where there are several, then what is to be done about it, and the commands for that. */
-static void problem(struct view *v, const struct problem *p)
+static bool is_one_sentence(const char *text)
+{
+	return !text[text_sentence(text)];
+}
+
+static bool is_same_advice(const struct view *v, const struct problem *a, const struct problem *b)
+{
+	return same_text(steps_what(v->steps, a), steps_what(v->steps, b)) &&
+	       same_text(finding_command(a->first), finding_command(b->first)) &&
+	       same_text(steps_effect(v->steps, a), steps_effect(v->steps, b));
+}
+
+static bool is_advised_before(const struct view *v, const struct step *step,
+			      const struct problem *problem)
+{
+	for_each(p, &step->problems) {
+		if (*p == problem)
+			return false;
+		if (is_same_advice(v, *p, problem))
+			return true;
+	}
+	return false;
+}
+
+/* The problems that one instruction is for, where there are several in the report. Where it begins. */
+static int titles(struct view *v, const struct step *step, const struct problem *problem)
+{
+	int at = NUMBER;
+
+	for_each(p, &step->problems) {
+		const char *number = list_number(v, "", *p);
+
+		if (!*number || !is_same_advice(v, *p, problem))
+			continue;
+		at = numbers(v, number);
+		page_printf(&v->page, "%s\n", text_title(v, *p, v->page.width - at));
+	}
+	return at;
+}
+
+/* What is to be done about it, and the commands for that. */
+static void advice(struct view *v, const struct step *step, const struct problem *p)
 {
 	const char *effect = steps_effect(v->steps, p), *text = finding_command(p->first);
-	const char *what = steps_what(v->steps, p), *number = list_number(v, "", p);
-	int at = numbers(v, number);
+	const char *what = steps_what(v->steps, p);
+	int at = titles(v, step, p);
 
+	/* Of what only waits for the restart there is no more to say. */
+	if (step->kind == STEP_RESTART && is_one_sentence(what) && !text)
+		return;
 	if (effect)
 		what = arena_printf(v->report->arena, "%s Takes effect %s.", what, effect);
-	if (*number) {
-		page_printf(&v->page, "%s\n", text_title(v, p, v->page.width - at));
-		at = page_printf(&v->page, "%*s", at, "");
-	}
-	sentence(v, at, at, what);
+	sentence(v, at, 0, what);
 	if (text)
-		command(v, *number ? 3 * NUMBER : 2 * NUMBER, text);
+		command(v, at > NUMBER ? 3 * NUMBER : 2 * NUMBER, text);
 }
 
 static void refused(struct view *v)
@@ -150,7 +189,8 @@ static void step_text(struct view *v, size_t number, const struct step *step)
 		return;
 	}
 	for_each(p, &step->problems)
-		problem(v, *p);
+		if (!is_advised_before(v, step, *p))
+			advice(v, step, *p);
 }
 
 void text_steps(struct view *v)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* text-table.c - one line for each problem: how grave, what breaks, where, who acts, and what is next. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -14,6 +15,7 @@
 #define WHO "Who"
 #define NEXT "Next"
 #define MARK_NEXT "Next: "
+#define MARKS_MAX 10 /* columns of "Next: 12. " */
 
 /* ---- columns ---- */
 
@@ -60,6 +62,14 @@ static size_t line_end(const char *text, int width)
 	while (end && text[end] != ' ')
 		end--;
 	return end ? end : n;
+}
+
+size_t text_sentence(const char *text)
+{
+	for (const char *p = text; (p = strstr(p, ". ")); p++)
+		if (isupper((unsigned char)p[2]))
+			return (size_t)(p + 1 - text);
+	return strlen(text);
 }
 
 struct text_lines text_split(struct arena *arena, const char *text, int width)
@@ -223,8 +233,12 @@ static const char *next_text(struct view *v, const struct step *step)
 		return arena_printf(arena, "%s.", steps_title(v->steps, step));
 	p = step->problems.items[0];
 	how = finding_command(p->first);
-	if (!how || strchr(how, '\n'))
-		how = steps_what(v->steps, p);
+	if (!how || strchr(how, '\n') || text_columns(how) > v->page.width - MARKS_MAX) {
+		how = finding_remedy(p->first);
+		if (!how || !*how)
+			how = steps_what(v->steps, p);
+		how = arena_strndup(arena, how, text_sentence(how));
+	}
 	return arena_printf(arena, "%s%s", text_number(v, p), how);
 }
 

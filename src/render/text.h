@@ -46,6 +46,8 @@ const char *text_title(const struct view *v, const struct problem *problem, int 
 struct text_lines text_split(struct arena *arena, const char *text, int width);
 /* TEXT in WIDTH columns: its beginning, or the end of a path, with "..." for what is left out. */
 const char *text_cut(struct arena *arena, const char *text, int width);
+/* Bytes of its first sentence. */
+size_t text_sentence(const char *text);
 /* Columns that TEXT takes on a terminal. */
 int text_columns(const char *text);
 

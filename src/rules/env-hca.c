@@ -481,7 +481,9 @@ static void check_nvshmem(struct rule_context *ctx)
 	if (mapping.value && list.value)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = mapping.name,
 			.observed = "set together with NVSHMEM_HCA_LIST: NVSHMEM ignores it",
-			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
+			.expected = "one of the two",
+			.remedy = "Unset NVSHMEM_HCA_LIST or NVSHMEM_HCA_PE_MAPPING.",
+			.evidence = { mapping.fact, list.fact });
 	else if (mapping.value)
 		check_list(ctx, &mapping, taken);
 	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry.
@@ -493,6 +495,9 @@ static void check_nvshmem(struct rule_context *ctx)
 				"%s: with DeepEP 1's normal kernels all ranks use the first NIC",
 				job_value_text(ctx->arena, ctx->node, &by_pe)),
 			.expected = "not set, or one NIC for each rank",
+			.remedy =
+				"Unset NVSHMEM_ENABLE_NIC_PE_MAPPING. Or give the environment of each rank a list with "
+				"only its own NIC.",
 			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
 }
 
@@ -686,7 +691,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs: a variable names NICs that are missing or down",
+			"Jobs can use the wrong NICs, or too few: check the variable that selects them",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

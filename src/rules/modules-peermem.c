@@ -543,6 +543,7 @@ static const struct rule modules_peermem_rules[] = {
 		.impact = "NICs cannot register GPU memory through peer memory.",
 		.remedy = "Rebuild the NVIDIA kernel modules against the installed RDMA stack.",
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable" },
 		.reads =
 			"Lines of nvidia_peermem and nv_peer_mem in the kernel log: \"disagrees about version of symbol\" "
 			"and \"Unknown symbol\".",
