@@ -205,6 +205,8 @@ static void step_problems(const struct page_view *v, const struct step *step)
 
 		html("<li><strong>%s%s%s%s</strong><br>%s\n", f->rule->title, *where ? " (" : "",
 		     where, *where ? ")" : "", steps_what(v->steps, *p));
+		if (render_refused(v->steps, *p))
+			html("%s\n", render_refused(v->steps, *p));
 		command(finding_command(f));
 		html("</li>\n");
 	}

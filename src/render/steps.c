@@ -5,6 +5,7 @@
 
 #include "base/command.h"
 #include "query/kind.h"
+#include "render/render.h"
 
 /* ---- who ---- */
 
@@ -87,18 +88,11 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
-	const struct plan_repair *r = steps_repair(steps, p->first);
 	const char *remedy = finding_remedy(p->first);
 
 	if (is_done_already(steps, p))
 		return "This takes effect then.";
-	if (!remedy || !*remedy)
-		return p->first->rule->title;
-	return r && r->refused && finding_fix(p->first)
-		       ? arena_printf(steps->report->arena,
-				      "%s nvnodecheck fix cannot do it here: %s.", remedy,
-				      r->refused)
-		       : remedy;
+	return remedy && *remedy ? remedy : p->first->rule->title;
 }
 
 /* ---- when ---- */
@@ -181,8 +175,12 @@ static struct step *find_step(struct steps *steps, enum step_kind kind)
 	return step;
 }
 
+/* Once. */
 static void add_kind(struct steps *steps, enum step_kind kind)
 {
+	for_each(step, &steps->items)
+		if (step->kind == kind)
+			return;
 	for_each(p, &steps->problems->items)
 		if (steps_kind(steps, p) == kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
@@ -205,10 +203,21 @@ static bool needs_drain(const struct steps *steps)
 	return needed && !is_known(steps->report->node->os.next_boot);
 }
 
+/* What keeps the program from a repair is changed first. */
+static bool is_hand_first(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_HAND && render_refused(steps, p))
+			return true;
+	return false;
+}
+
 static void add_steps(struct steps *steps)
 {
 	if (needs_drain(steps))
 		find_step(steps, STEP_DRAIN);
+	if (is_hand_first(steps))
+		add_kind(steps, STEP_HAND);
 	for (enum step_kind kind = STEP_FIX; kind <= STEP_PROVIDER; kind++) {
 		add_kind(steps, kind);
 		if (kind == STEP_RESTART && steps->restart)

@@ -158,11 +158,13 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
+	const char *remedy = finding_remedy(p->first);
 
-	return r && r->refused && finding_fix(p->first) && !r->activation
-		       ? arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s",
-				      r->refused)
-		       : NULL;
+	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
+	    (remedy && strstr(r->refused, remedy)))
+		return NULL;
+	return arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s.",
+			    r->refused);
 }
 
 /* ---- the page ---- */

@@ -47,6 +47,7 @@ static const char *list_number(struct view *v, const char *list, const struct pr
 /* One thing that the program changes, and the problems that this repairs. */
 struct change {
 	const char *what, *numbers;
+	const char *effect; /* NULL: a step of its own says it */
 	const struct problem *last;
 };
 
@@ -75,7 +76,9 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 		change = find_change(list, r->what);
 		if (!change) {
 			change = LIST_ADD(v->report->arena, list);
-			*change = (struct change){ .what = r->what, .numbers = "" };
+			*change = (struct change){ .what = r->what,
+						   .numbers = "",
+						   .effect = steps_effect(v->steps, p) };
 		}
 		if (change->last != p)
 			change->numbers = list_number(v, change->numbers, p);
@@ -92,7 +95,10 @@ static void show_changes(struct view *v, const struct step *step)
 	for_each(change, &list) {
 		int at = numbers(v, change->numbers);
 
-		sentence(v, at, at, change->what);
+		sentence(v, at, at,
+			 change->effect ? arena_printf(v->report->arena, "%s (takes effect %s)",
+						       change->what, change->effect)
+					: change->what);
 	}
 }
 
@@ -120,6 +126,19 @@ static bool is_advised_before(const struct view *v, const struct step *step,
 	return false;
 }
 
+/* The reason was given already. */
+static bool is_refused_before(const struct view *v, const struct step *step,
+			      const struct problem *problem)
+{
+	for_each(p, &step->problems) {
+		if (*p == problem)
+			return false;
+		if (same_text(render_refused(v->steps, *p), render_refused(v->steps, problem)))
+			return true;
+	}
+	return false;
+}
+
 /* The problems that one instruction is for, where there are several in the report. Where it begins. */
 static int titles(struct view *v, const struct step *step, const struct problem *problem)
 {
@@ -139,6 +158,7 @@ static int titles(struct view *v, const struct step *step, const struct problem 
 /* What is to be done about it, and the commands for that. */
 static void advice(struct view *v, const struct step *step, const struct problem *p)
 {
+	const char *refused = render_refused(v->steps, p);
 	const char *effect = steps_effect(v->steps, p), *text = finding_command(p->first);
 	const char *what = steps_what(v->steps, p);
 	int at = titles(v, step, p);
@@ -149,6 +169,8 @@ static void advice(struct view *v, const struct step *step, const struct problem
 	if (effect)
 		what = arena_printf(v->report->arena, "%s Takes effect %s.", what, effect);
 	sentence(v, at, 0, what);
+	if (refused && !is_refused_before(v, step, p))
+		sentence(v, at, 0, refused);
 	if (text)
 		command(v, at > NUMBER ? 3 * NUMBER : 2 * NUMBER, text);
 }

@@ -157,21 +157,20 @@ const char *text_title(const struct view *v, const struct problem *p, int width)
 	return with_where(arena, text_cut(arena, title, room), where);
 }
 
-/* As many lines as each needs, if all of the table fits then; else one line each. */
+/* One line each, and more for the first ones while there is room. */
 static void fill_rows(struct table *t, int lines)
 {
 	struct arena *arena = t->v->report->arena;
-	int needed = 0;
+	int extra = lines - (int)t->rows.count;
 
 	for_each_mut(row, &t->rows) {
 		const char *title = row->problem->first->rule->title;
 
 		row->lines = text_split(arena, with_where(arena, title, row->where), t->title);
-		needed += (int)row->lines.count;
-	}
-	for_each_mut(row, &t->rows) {
-		if (needed <= lines || row->lines.count < 2)
+		extra -= (int)row->lines.count - 1;
+		if (extra >= 0)
 			continue;
+		extra += (int)row->lines.count - 1;
 		row->lines.count = 1;
 		row->lines.items[0] = text_title(t->v, row->problem, t->title);
 	}

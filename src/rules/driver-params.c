@@ -84,6 +84,10 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		answer.command = rebuild;
 	} else if (o->step == STEP_RESTART) {
 		answer.remedy = "Reboot.";
+	}
+	if (o->step == STEP_REBUILD || o->step == STEP_RESTART) {
+		answer.follows = "driver/params-configured-not-live";
+		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
 		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
 							 "1");
