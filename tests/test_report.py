@@ -260,7 +260,7 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)
     assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == [
-        "Drain the", "Repair ", "By hand", "In the", "In the", "Switch the", "In the", "Check the"]
+        "Drain the", "By hand", "Repair ", "In the", "In the", "Switch the", "In the", "Check the"]
     assert "environment of the job" in said[3] and "firmware setup" in said[4] and "hardware" in said[6]
     # The node is below --root: rebooting this machine would be wrong.
     assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
