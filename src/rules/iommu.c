@@ -362,6 +362,7 @@ static const struct rule iommu_rules[] = {
 			"GPUDirect RDMA is slow or fails.",
 		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
+		.follows = { "driver/geforce-no-gpudirect" },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_PEER_COPIES,
 		.reads =
