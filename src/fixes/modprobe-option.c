@@ -183,10 +183,11 @@ static bool refuse_nvlink_off(struct fixing *f)
 
 	if (!m.nvlink_off || !live || registry_nvlink_off(live->value.value, &entry))
 		return false;
-	fix_refuse(f,
-		   "%s would switch NVLink off, and the running driver does not have it: that is to "
-		   "be decided first",
-		   m.nvlink_off);
+	fix_refuse(
+		f,
+		"%s would switch NVLink off, and the running driver does not have it: that is to "
+		"be decided first",
+		m.nvlink_off);
 	return true;
 }
 

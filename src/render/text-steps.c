@@ -163,6 +163,9 @@ static void advice(struct view *v, const struct step *step, const struct problem
 	const char *what = steps_what(v->steps, p);
 	int at = titles(v, step, p);
 
+	if (steps_is_blind(v->steps, p))
+		text = NULL;
+
 	/* Of what only waits for the restart there is no more to say. */
 	if (step->kind == STEP_RESTART && is_one_sentence(what) && !text)
 		return;

@@ -7,7 +7,7 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define WHERE_MAX 24
+#define WHERE_MAX 30
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
@@ -15,7 +15,6 @@
 #define WHO "Who"
 #define NEXT "Next"
 #define MARK_NEXT "Next: "
-#define MARKS_MAX 10 /* columns of "Next: 12. " */
 
 /* ---- columns ---- */
 
@@ -106,13 +105,16 @@ struct table {
 static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = render_where(v->report, p, 2);
+	const char *text = render_where(v->report, p, 2), *name = strrchr(text, '/');
+
+	if (*text == '/' && p->members.count == 1 && text_columns(text) > WHERE_MAX && name)
+		text = name + 1;
 
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = render_where(v->report, p, 1);
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = arena_printf(arena, "%u places", p->members.count);
-	return text_cut(arena, text, WHERE_MAX);
+	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
 /* The title, and where it is. */
@@ -146,15 +148,22 @@ static void add_rows(struct table *t)
 	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
+/* What breaks, without the reason behind the colon, where there is no room for all. */
 const char *text_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
 	const char *where = where_text(v, p), *title = p->first->rule->title;
-	int room = width - (*where ? text_columns(where) + 3 : 0);
+	const char *colon = strstr(title, ": ");
 
-	if (text_columns(where) > WHERE_SHORT && text_columns(title) > room)
-		return text_cut(arena, title, width);
-	return with_where(arena, text_cut(arena, title, room), where);
+	if (text_columns(with_where(arena, title, where)) <= width)
+		return with_where(arena, title, where);
+	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
+		return title;
+	if (colon)
+		title = arena_strndup(arena, title, (size_t)(colon - title));
+	return text_columns(with_where(arena, title, where)) <= width
+		       ? with_where(arena, title, where)
+		       : title;
 }
 
 /* One line each, and more for the first ones while there is room. */
@@ -171,8 +180,8 @@ static void fill_rows(struct table *t, int lines)
 		if (extra >= 0)
 			continue;
 		extra += (int)row->lines.count - 1;
-		row->lines.count = 1;
-		row->lines.items[0] = text_title(t->v, row->problem, t->title);
+		row->lines = text_split(arena, text_title(t->v, row->problem, t->title), t->title);
+		extra -= (int)row->lines.count - 1;
 	}
 }
 
@@ -219,6 +228,7 @@ static void print_head(const struct table *t, uint32_t shown)
 
 /* ---- what is next ---- */
 
+/* The first step of the plan, in a sentence. */
 static const char *next_text(struct view *v, const struct step *step)
 {
 	struct arena *arena = v->report->arena;
@@ -228,40 +238,31 @@ static const char *next_text(struct view *v, const struct step *step)
 	if (step->kind == STEP_FIX)
 		return arena_printf(arena, "%s%s (shows the changes)", v->steps->where,
 				    v->steps->show_command);
-	if (step->kind == STEP_RESTART)
+	if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
 		return arena_printf(arena, "%s.", steps_title(v->steps, step));
+	if (step->kind == STEP_LOOK)
+		return v->steps->check_command;
 	p = step->problems.items[0];
-	how = finding_command(p->first);
-	if (!how || strchr(how, '\n') || text_columns(how) > v->page.width - MARKS_MAX) {
-		how = finding_remedy(p->first);
-		if (!how || !*how)
-			how = steps_what(v->steps, p);
-		how = arena_strndup(arena, how, text_sentence(how));
-	}
-	return arena_printf(arena, "%s%s", text_number(v, p), how);
+	how = finding_remedy(p->first);
+	if (!how || !*how)
+		how = steps_what(v->steps, p);
+	return arena_strndup(arena, how, text_sentence(how));
 }
 
-/* The first thing to do: in full where LINES have room for it, else its beginning. */
-static void print_next(struct view *v, int lines)
+static void print_next(struct view *v)
 {
 	const struct step *first = steps_first(v->steps);
-	int room = v->page.width - text_columns(MARK_NEXT);
-	struct text_lines text = { 0 };
-	const char *whole;
+	const char *text;
 
 	if (!first)
 		return;
-	whole = next_text(v, first);
-	if (first->kind != STEP_FIX)
-		text = text_split(v->report->arena, whole, room);
+	text = next_text(v, first);
 	page_printf(&v->page, "%s%s%s", page_style(&v->page, STYLE_BOLD), MARK_NEXT,
 		    page_style(&v->page, STYLE_PLAIN));
-	if ((int)text.count > lines)
-		page_printf(&v->page, "%s\n", text_cut(v->report->arena, whole, room));
-	else if (first->kind == STEP_FIX)
-		page_printf(&v->page, "%s\n", whole);
+	if (first->kind == STEP_FIX || first->kind == STEP_LOOK)
+		page_printf(&v->page, "%s\n", text);
 	else
-		text_wrap(v->page.out, whole, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
+		text_wrap(v->page.out, text, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
 			  v->page.width);
 }
 
@@ -281,5 +282,5 @@ void text_table(struct view *v, int lines)
 		print_row(&t, row);
 		lines -= (int)row->lines.count;
 	}
-	print_next(v, lines + 1);
+	print_next(v);
 }

@@ -412,27 +412,27 @@ static const char *merge_remedy(struct rule_context *ctx, const struct registry_
 		"Set it in %s only, with this line: options nvidia NVreg_RegistryDwords=\"%s\" Then "
 		"%s%s%sreboot.",
 		m->last->file.value, m->keys, rebuild ? "run \"" : "", rebuild ? rebuild : "",
-		rebuild ? "\" and " : early ? "rebuild the initramfs and " : "");
+		rebuild ? "\" and "
+		: early ? "rebuild the initramfs and "
+			: "");
 
 	if (!m->nvlink_off)
 		return *m->keys ? line : NULL;
-	return text_printf(ctx,
-			   "Decide first about %s: it switches NVLink off%s. %s", m->nvlink_off,
-			   *m->keys ? ", and the line below leaves it out" : "",
+	return text_printf(ctx, "Decide first about %s: it switches NVLink off%s. %s",
+			   m->nvlink_off, *m->keys ? ", and the line below leaves it out" : "",
 			   *m->keys ? line : "Remove it unless that is intended.");
 }
 
 static void fail_duplicated(struct rule_context *ctx, const struct registry_merge *m)
 {
 	FAIL_AS(ctx, m->missing ? SEVERITY_ERR : SEVERITY_WARN,
-		.observed = m->missing
-				    ? text_printf(ctx,
-						  "assigned %zu times; the last one (%s) lacks %s",
-						  m->count, assignment_place(ctx->arena, m->last),
-						  m->missing)
-				    : text_printf(ctx,
-						  "assigned %zu times; the last one has every key",
-						  m->count),
+		.observed =
+			m->missing
+				? text_printf(ctx, "assigned %zu times; the last one (%s) lacks %s",
+					      m->count, assignment_place(ctx->arena, m->last),
+					      m->missing)
+				: text_printf(ctx, "assigned %zu times; the last one has every key",
+					      m->count),
 		.expected = "one assignment with all keys", .remedy = merge_remedy(ctx, m),
 		.evidence = { assignment_fact(ctx, m->last), assignment_fact(ctx, m->other) });
 }
