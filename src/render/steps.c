@@ -408,6 +408,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	enum step_kind kind = steps_kind(steps, p);
 	const char *restart = restart_word(restart_of(steps, p, kind));
 
+	if (steps_is_blind(steps, p))
+		return "run as root";
 	switch (kind) {
 	case STEP_FIX:
 		return restart ? arena_printf(steps->report->arena, "fix, %s", restart) : "fix";
@@ -515,7 +517,9 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 
 	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes):",
 			    *steps->where ? "On the node, repair" : "Repair",
-			    own == all ? (all == 1 ? "it" : "all of them")
+			    own == all ? (all == 1   ? "it"
+					  : all == 2 ? "both problems"
+						     : arena_printf(arena, "all %u problems", all))
 				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 

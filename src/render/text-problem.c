@@ -248,14 +248,21 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	return left ? arena_printf(arena, "%s, ...", text) : text;
 }
 
+/* No full stop in it or behind it. */
+static bool is_part(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] != '.' && text_sentence(text) == n;
+}
+
 /* Found and expected in one field, where the former is one sentence. */
 static void show_found(struct view *v, const struct problem *p)
 {
 	struct text_lines found = render_found(v->report, p);
 	const char *expected = render_expected(p);
 
-	if (found.count == 1 && expected &&
-	    text_sentence(found.items[0]) == strlen(found.items[0])) {
+	if (found.count == 1 && expected && is_part(found.items[0])) {
 		found.items[0] = arena_printf(v->report->arena, "%s (expected: %s)", found.items[0],
 					      expected);
 		expected = NULL;

@@ -297,7 +297,7 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 			     o.step == STEP_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
-		     .expected = "the configured value in effect", .follows = masked_by(ctx, &s),
+		     .follows = masked_by(ctx, &s),
 		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
 	}
 }
@@ -409,12 +409,12 @@ static const char *merge_remedy(struct rule_context *ctx, const struct registry_
 				      : NULL;
 	const char *line = text_printf(
 		ctx,
-		"Set it in %s only, with this line: options nvidia NVreg_RegistryDwords=\"%s\" Then "
-		"%s%s%sreboot.",
-		m->last->file.value, m->keys, rebuild ? "run \"" : "", rebuild ? rebuild : "",
-		rebuild ? "\" and "
-		: early ? "rebuild the initramfs and "
-			: "");
+		"Set it in %s only, with this line: options nvidia NVreg_RegistryDwords=\"%s\"%s%s",
+		m->last->file.value, m->keys,
+		rebuild ? " Then run: "
+		: early ? " Then rebuild the initramfs."
+			: "",
+		rebuild ? rebuild : "");
 
 	if (!m->nvlink_off)
 		return *m->keys ? line : NULL;
@@ -433,7 +433,7 @@ static void fail_duplicated(struct rule_context *ctx, const struct registry_merg
 					      m->missing)
 				: text_printf(ctx, "assigned %zu times; the last one has every key",
 					      m->count),
-		.expected = "one assignment with all keys", .remedy = merge_remedy(ctx, m),
+		.remedy = merge_remedy(ctx, m),
 		.evidence = { assignment_fact(ctx, m->last), assignment_fact(ctx, m->other) });
 }
 
@@ -669,11 +669,11 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-configured-not-live",
-		.title = "The running driver lacks a configured parameter",
+		.title = "A driver parameter is configured, and the running driver lacks it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configured_not_live,
-		.impact = "The driver runs with another value than the one in modprobe.d.",
+		.impact = "The driver does not use the value that is set in modprobe.d.",
 		.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
 		.fix = { "activate-option" },
 		.activation = ACTIVATION_REBOOT,

@@ -352,8 +352,7 @@ static void check_inert(struct rule_context *ctx)
 static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/translation-enabled",
-		.title =
-			"Peer copies fail or are slow: the IOMMU translates addresses of GPUs or NICs",
+		.title = "Peer copies fail or are slow: the IOMMU translates GPU or NIC addresses",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
@@ -374,7 +373,7 @@ static const struct rule iommu_rules[] = {
 		       "virtual machines keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
-		.cost = "With passthrough a faulty device can write anywhere in memory.",
+		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
 		.sources =
 			"docs.nvidia.com/nim/maxine: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
