@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* registry-keys.h - keys of NVreg_RegistryDwords: which of them switch NVLink off, and what several assignments of it
- * come to. The kernel keeps the last assignment only. */
+ * set together. The kernel keeps the last assignment only. */
 #ifndef REGISTRY_KEYS_H
 #define REGISTRY_KEYS_H
 

@@ -73,27 +73,38 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing: what has no room in these lines is only counted. */
+/* Notes ask for nothing: with more than these lines of them, some are only counted. */
 #define NOTE_LINES 3
+
+static size_t note_lines(const struct view *v, const char *text)
+{
+	return text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
+}
 
 static void show_notes(struct view *v)
 {
-	size_t left = 0, lines = 0;
+	size_t left = 0, lines = 0, most = NOTE_LINES;
 
+	for_each(f, &v->report->findings) {
+		const char *text = render_note(v->report, f);
+
+		lines += text ? note_lines(v, text) : 0;
+	}
+	most = v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
+	lines = 0;
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
 
 		if (!text)
 			continue;
-		lines += text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
-		if (v->options->verbose || lines <= NOTE_LINES)
+		lines += note_lines(v, text);
+		if (lines <= most)
 			show_note(v, f, text);
 		else
 			left++;
 	}
 	if (left)
-		page_printf(&v->page, "%*s%zu %snote%s: -v shows %s\n", TEXT_TAG, "", left,
-			    v->report->count[VERDICT_NOTE] > left ? "more " : "",
+		page_printf(&v->page, "%*s%zu more note%s: -v shows %s\n", TEXT_TAG, "", left,
 			    left == 1 ? "" : "s", left == 1 ? "it" : "them");
 }
 

@@ -236,7 +236,7 @@ void text_steps(struct view *v)
 		step_text(v, ++number, step);
 	fputc('\n', v->page.out);
 	if (needs_others(v))
-		fputs("No root? Send your administrator the output of: nvnodecheck doctor --for provider\n",
+		fputs("No root? Send your administrator the output of nvnodecheck doctor --for provider\n",
 		      v->page.out);
 	fputs("Why, and how to check by hand: nvnodecheck explain RULE\n", v->page.out);
 }

@@ -11,6 +11,7 @@
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
+#define SHORT_TABLE 5 /* problems */
 #define PROBLEM "Problem"
 #define WHO "Who"
 #define NEXT "Next"
@@ -228,8 +229,7 @@ static void print_head(const struct table *t, uint32_t shown)
 
 /* ---- what is next ---- */
 
-/* The first step of the plan, in a sentence. */
-static const char *next_text(struct view *v, const struct step *step)
+static const char *step_sentence(struct view *v, const struct step *step)
 {
 	struct arena *arena = v->report->arena;
 	const struct problem *p;
@@ -249,17 +249,34 @@ static const char *next_text(struct view *v, const struct step *step)
 	return arena_strndup(arena, how, text_sentence(how));
 }
 
-static void print_next(struct view *v)
+/* The first step of the plan; the second one too, if there is room for both. */
+static const char *next_text(struct view *v, const struct step *first)
 {
-	const struct step *first = steps_first(v->steps);
-	const char *text;
+	struct arena *arena = v->report->arena;
+	int room = v->page.width - (int)strlen(MARK_NEXT);
+	const char *text = step_sentence(v, first), *both;
+	int verb = (int)strcspn(text, ":");
 
-	if (!first)
-		return;
-	text = next_text(v, first);
+	if (first->kind != STEP_DRAIN || v->steps->items.count < 2)
+		return text;
+	both = arena_printf(arena, "%.*s. Then: %s", verb, text, step_sentence(v, &first[1]));
+	/* A second line only where the table is short. */
+	if (text_columns(both) <= (v->problems->items.count > SHORT_TABLE ? room : 2 * room))
+		return both;
+	return arena_printf(arena, "%.*s%s.", verb, text,
+			    v->options->brief ? "" : ", then follow the steps at the end");
+}
+
+static bool is_pasted(const struct step *step)
+{
+	return step->kind == STEP_FIX || step->kind == STEP_LOOK;
+}
+
+static void print_next(struct view *v, const struct step *first, const char *text)
+{
 	page_printf(&v->page, "%s%s%s", page_style(&v->page, STYLE_BOLD), MARK_NEXT,
 		    page_style(&v->page, STYLE_PLAIN));
-	if (first->kind == STEP_FIX || first->kind == STEP_LOOK)
+	if (is_pasted(first))
 		page_printf(&v->page, "%s\n", text);
 	else
 		text_wrap(v->page.out, text, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
@@ -269,10 +286,14 @@ static void print_next(struct view *v)
 void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
+	const struct step *first = steps_first(v->steps);
+	const char *next = first ? next_text(v, first) : "";
 	uint32_t shown, printed = 0;
 
 	add_rows(&t);
-	lines -= 3; /* an empty line, the heads of the columns, and what is next */
+	lines -= 2; /* an empty line, and the heads of the columns */
+	lines -= (int)text_split(v->report->arena, next, v->page.width - (int)strlen(MARK_NEXT))
+			 .count;
 	fill_rows(&t, lines);
 	shown = v->options->brief ? t.rows.count : rows_that_fit(&t, lines);
 	print_head(&t, shown);
@@ -280,7 +301,7 @@ void text_table(struct view *v, int lines)
 		if (printed++ == shown)
 			break;
 		print_row(&t, row);
-		lines -= (int)row->lines.count;
 	}
-	print_next(v);
+	if (first)
+		print_next(v, first, next);
 }

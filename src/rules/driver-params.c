@@ -669,7 +669,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-configured-not-live",
-		.title = "A driver parameter is configured, and the running driver lacks it",
+		.title = "The running driver lacks a configured option",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configured_not_live,
