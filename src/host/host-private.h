@@ -83,7 +83,7 @@ void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY])
 int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
-struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared);
+struct recorder *recorder_new(int fd, bool redact, int told);
 /* The names that are to be replaced in what is recorded; before any child is made. Of a hosts(5) file those of this
  * host, of a resolv.conf(5) the domains. */
 void recorder_learn_host(struct recorder *r, struct span name);

@@ -60,9 +60,9 @@ static int learn_names(struct host *host)
 	return 0;
 }
 
-int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared)
+int host_record(struct host *host, int fd, bool redact, int told)
 {
-	host->recorder = recorder_new(fd, redact, told, shared);
+	host->recorder = recorder_new(fd, redact, told);
 	if (!host->recorder)
 		return errno ? -errno : -ENOMEM;
 	return redact ? learn_names(host) : 0;

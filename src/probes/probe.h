@@ -3,7 +3,7 @@
  * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
  * through the host handle and judges nothing.
  *
- * On a live host or a tree the probes run in a child that shares the arena. A probe that stays at one
+ * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
  * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
  *
@@ -77,9 +77,11 @@ struct observation {
 	pid_t pid;		 /* as in struct probe_context */
 	bool brief;		 /* only what probes have for preflight */
 	unsigned int timeout_ms; /* for all probes together; 0: each has its own deadline */
-	/* Reads what else is to be read from the host (the configuration), watched like a probe and
-	 * before any: what it fills must lie in the arena. NULL: nothing. */
-	void (*first)(void *user);
+	/* Reads what else is to be read from the host (the configuration), watched like a probe and before any. Its
+	 * answer lies in ARENA. NULL: nothing. */
+	const void *(*first)(void *user, struct arena *arena);
+	/* In the parent: copies that answer, which is somewhere in the window or is none. */
+	void (*take)(void *user, const void *answer, const struct window *window);
 	/* For preflight: does the configuration expect something of the fact at that path, as a row
 	 * of expect.h names it? Then it is read although no rule of preflight needs it. Called
 	 * after FIRST. NULL: no. */

@@ -34,7 +34,7 @@ static const struct prover *provers[] = {
 	3 /* of a child whose CUDA contexts are of no more use; its step is written down */
 #define FAILED_STEPS_MAX 3 /* steps of one prover that may fail before the rest of it is left */
 
-/* What both processes see; it lies in the arena. */
+/* What both processes see; it lies in the window. */
 struct watch {
 	_Atomic size_t prover; /* PROVERS: CUDA is being started */
 	_Atomic size_t step;
@@ -236,10 +236,9 @@ static int try_group(struct run *run, enum prove_group group)
 	return 0;
 }
 
-static void put_head(struct run *run, const struct prove_options *options, uint64_t begun_us)
+static void put_head(struct node *node, const struct prove_options *options, uint64_t begun_us)
 {
-	const struct node *node = run->p->node;
-	struct proof_facts *proof = run->p->proof;
+	struct proof_facts *proof = &node->proof;
 
 	proof->state = FACT_KNOWN;
 	proof->boot_id = node->os.boot_id;
@@ -260,19 +259,22 @@ static void put_head(struct run *run, const struct prove_options *options, uint6
 int prove_run(struct node *node, struct arena *arena, const struct prove_options *options,
 	      struct proving **proving)
 {
-	struct run run = { .p = arena_alloc(arena, sizeof(*run.p)),
-			   .watch = arena_alloc(arena, sizeof(*run.watch)),
-			   .parent = getpid() };
+	struct run run = { .parent = getpid() };
+	struct window window;
 	unsigned int timeout = options->timeout_ms ? options->timeout_ms
 			       : options->quick	   ? TIMEOUT_QUICK_MS
 						   : TIMEOUT_MS;
 	uint64_t begun_us = clock_us();
-	int rc;
+	int rc = window_open(&window, ARENA_BYTES);
 
-	*proving = run.p;
-	*run.p = (struct proving){
-		.node = node, .arena = arena, .proof = &node->proof, .quick = options->quick
-	};
+	if (rc)
+		return rc;
+	run.watch = arena_alloc(window.arena, sizeof(*run.watch));
+	*proving = run.p = arena_alloc(window.arena, sizeof(*run.p));
+	*run.p = (struct proving){ .node = node,
+				   .arena = window.arena,
+				   .proof = arena_alloc(window.arena, sizeof(*run.p->proof)),
+				   .quick = options->quick };
 	run.end_us = begun_us + (uint64_t)timeout * 1000;
 	if (!is_known(node->driver.version))
 		return -ENODEV;
@@ -281,12 +283,13 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 	if (!rc && !options->in_use && (!run.p->users_known || run.p->users.count))
 		return -EBUSY;
 	/* What looking could not do does not stop the trials. */
-	node->proof.stopped = (struct fact_str){ 0 };
+	run.p->proof->stopped = (struct fact_str){ 0 };
 	if (!rc)
 		rc = try_group(&run, PROVE_CALLER);
-	if (!rc && !is_known(node->proof.stopped))
+	if (!rc && !is_known(run.p->proof->stopped))
 		rc = try_group(&run, PROVE_JOB);
-	put_head(&run, options, begun_us);
+	fact_copy(&proof_facts_desc, &node->proof, arena, run.p->proof, &window);
+	put_head(node, options, begun_us);
 	return rc;
 }
 
