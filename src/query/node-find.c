@@ -34,6 +34,11 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 	return NULL;
 }
 
+bool log_is_of_users(const char *path)
+{
+	return strcmp(path, "/var/log/messages") == 0 || strcmp(path, "/var/log/syslog") == 0;
+}
+
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf)
 {
 	return line ? LIST_FIND(&line->devices, bdf) : NULL;
