@@ -43,14 +43,19 @@ static void limit_memory(void)
 /* Files of mode 0600 of other users. Containers often have the one that also lets write, and not this one. */
 #define FOR_FILES BIT(CAP_DAC_READ_SEARCH)
 #define FOR_FILES_ELSE BIT(CAP_DAC_OVERRIDE)
-/* Configuration space past its first 64 bytes; environment and links of other users' processes; /dev/kmsg. */
-#define FOR_KERNEL (BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_SYSLOG))
 
-static void drop_capabilities(bool kernel)
+static uint64_t capabilities_for(unsigned int needs)
+{
+	return FOR_FILES | (needs & NEEDS_CONFIG ? BIT(CAP_SYS_ADMIN) : 0) |
+	       (needs & NEEDS_PROCESSES ? BIT(CAP_SYS_PTRACE) : 0) |
+	       (needs & NEEDS_LOG ? BIT(CAP_SYSLOG) : 0);
+}
+
+void confine_keep(unsigned int needs)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3];
-	uint64_t kept = FOR_FILES | (kernel ? FOR_KERNEL : 0);
+	uint64_t kept = capabilities_for(needs);
 
 	if (syscall(SYS_capget, &header, has) < 0)
 		return;
@@ -170,7 +175,7 @@ bool confine(const struct confine *how)
 	bool files;
 
 	limit_memory();
-	drop_capabilities(how->kernel);
+	confine_keep(how->needs);
 	/* Without it the kernel takes neither rules nor a filter from an ordinary user. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;

@@ -267,6 +267,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_env = {
 	.name = "env",
 	.phase = 1,
+	.needs = NEEDS_PROCESSES,
 	.is_running = true,
 	PROBE_SECTION(env),
 	.run = run,

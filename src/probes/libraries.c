@@ -439,6 +439,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_libraries = {
 	.name = "libraries",
 	.phase = 3,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(libraries),
 	.run = run,
 };

@@ -286,6 +286,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_limits = {
 	.name = "limits",
 	.phase = 1,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(limits),
 	.run = run,
 	.brief = run_brief,

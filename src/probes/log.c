@@ -448,6 +448,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_log = {
 	.name = "log",
 	.phase = 1,
+	.needs = NEEDS_LOG,
 	.is_running = true,
 	PROBE_SECTION(log),
 	.run = run,

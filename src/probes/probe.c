@@ -177,23 +177,38 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	return i;
 }
 
+/* What the steps from FIRST on need. */
+static unsigned int needs_of(const struct run *run, size_t first)
+{
+	unsigned int needs = 0;
+
+	for (size_t i = first; i < run->last; i++)
+		needs |= run->steps[i]->needs;
+	return needs;
+}
+
 /* The child works on a copy of the node, where its parent takes it from. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
 	struct watch *watch = run->watch;
+	unsigned int needs = needs_of(run, first);
 
 	child_begin(run->parent);
 	fact_copy(&node_desc, &watch->node, run->window.arena, run->ctx.node, NULL);
 	run->ctx.node = &watch->node;
 	run->ctx.arena = run->window.arena;
 	host_leave_trace(run->ctx.host, watch->trace);
-	host_confine(run->ctx.host, reach_of(run, first));
+	host_confine(run->ctx.host, reach_of(run, first), needs);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
 		watch->started_us = start;
 		watch->current = i;
 		watch->trace[0] = '\0';
+		if (needs != needs_of(run, i)) {
+			needs = needs_of(run, i);
+			host_keep(run->ctx.host, needs);
+		}
 		run_probe(run, run->steps[i]);
 		if (run->steps[i] != &configuration && run->steps[i] != &kind_of_tree)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);

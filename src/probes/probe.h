@@ -15,6 +15,7 @@
 
 #include <errno.h>
 
+#include "base/confine.h"
 #include "facts/facts.h"
 #include "host/host.h"
 
@@ -42,6 +43,7 @@ struct probe {
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
+	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
 	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
 	 * probes read that kernel's files. */
 	unsigned int image_order;

@@ -194,6 +194,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_references = {
 	.name = "references",
 	.phase = 3,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(references),
 	.run = run,
 };
