@@ -41,7 +41,7 @@ enum prove_group {
 	PROVE_GROUPS,
 };
 
-/* What the provers share. It lies in the arena, so that the parent sees it too. */
+/* What the provers share. Each child has its own; of it the parent takes the proof, and the users from the first. */
 struct proving {
 	const struct node *node;
 	struct arena *arena;
