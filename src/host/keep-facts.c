@@ -33,6 +33,17 @@ static void keep_path_or_word(struct keeping *k, struct span text)
 		keep_as_it_is(k, text);
 }
 
+/* ld.so.preload may have anything between blanks; what no library is called is somebody's. */
+static void keep_library(struct keeping *k, struct span text)
+{
+	if (text.n && text.p[0] == '/')
+		keep_path(k, text);
+	else if (memmem(text.p, text.n, ".so", strlen(".so")))
+		keep_as_it_is(k, text);
+	else
+		keep_instead(k, text);
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -174,7 +185,7 @@ static const struct {
 	{ "pci_device", "runtime_status", keep_word },
 	{ "pci_device", "sub_model", keep_word },
 	{ "preloaded_library", "file", keep_path },
-	{ "preloaded_library", "name", keep_path_or_word },
+	{ "preloaded_library", "name", keep_library },
 	{ "process_limits", "name", keep_command_name },
 	{ "process_limits", "unit", keep_unit_name },
 	{ "rdma_device", "name", keep_word },
