@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window.h - memory in which a child leaves what it found, for a parent that does not trust it. The child may be in
- * the hands of whoever wrote what it reads (confine.h). It can write anything there, at any time until it has ended:
- * pointers to the parent's own memory too, since both have the same addresses. So the parent reads each value once,
- * follows no pointer out of the window, and goes on with a copy.
+ * window.h - memory in which a child leaves what it found, for a parent that does not trust it. An attacker who wrote
+ * the files that a child reads may have got hold of it (confine.h). It can write anything there, at any time until it
+ * has ended: pointers to the parent's own memory too, since both have the same addresses. So the parent reads each
+ * value once, follows no pointer out of the window, and goes on with a copy.
  */
 #ifndef WINDOW_H
 #define WINDOW_H

@@ -84,7 +84,7 @@ enum host_reach {
 	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
 };
 void host_stand_for(struct host *host);
-/* NEEDS: enum confine_needs, of what runs there. */
+/* NEEDS: enum confine_needs of all its probes. */
 void host_confine(struct host *host, enum host_reach reach, unsigned int needs);
 /* No more than these from now on. */
 void host_keep(const struct host *host, unsigned int needs);

@@ -33,7 +33,7 @@ static void keep_path_or_word(struct keeping *k, struct span text)
 		keep_as_it_is(k, text);
 }
 
-/* ld.so.preload may have anything between blanks; what no library is called is somebody's. */
+/* ld.so.preload may have anything between blanks; a word that no library is called may be a password. */
 static void keep_library(struct keeping *k, struct span text)
 {
 	if (text.n && text.p[0] == '/')
