@@ -25,9 +25,10 @@ enum confine_asks {
 
 /* What a process without these capabilities does not get; with none of them it reads files alone. */
 enum confine_needs {
-	NEEDS_CONFIG = 1 << 0,	  /* configuration space past its first 64 bytes: CAP_SYS_ADMIN */
-	NEEDS_PROCESSES = 1 << 1, /* other users' environment, links, and names (hidepid): CAP_SYS_PTRACE */
-	NEEDS_LOG = 1 << 2,	  /* /dev/kmsg and syslog(2): CAP_SYSLOG */
+	NEEDS_CONFIG = 1 << 0, /* configuration space past its first 64 bytes: CAP_SYS_ADMIN */
+	NEEDS_PROCESSES =
+		1 << 1, /* other users' environment, links, and names (hidepid): CAP_SYS_PTRACE */
+	NEEDS_LOG = 1 << 2, /* /dev/kmsg and syslog(2): CAP_SYSLOG */
 };
 
 struct confine {

@@ -307,10 +307,10 @@ static void doubt(struct report *report, size_t from)
 			continue;
 		if (f->severity > SEVERITY_WARN)
 			finding_set_severity(f, SEVERITY_WARN);
-		f->answer.observed = arena_printf(
-			report->arena,
-			"%s (not proven to be the kernel's: any user can write to %s)",
-			f->answer.observed ? f->answer.observed : "", source->value);
+		f->answer.observed =
+			arena_printf(report->arena,
+				     "%s (not proven to be the kernel's: any user can write to %s)",
+				     f->answer.observed ? f->answer.observed : "", source->value);
 	}
 }
 

@@ -249,7 +249,7 @@ static int read_tree_journal(struct host *host, struct log_scan *scan)
 struct log_file {
 	const char *path;
 	bool syslog;
-	bool shared;	  /* log_is_of_users(): it does not count as complete, nor for preflight, which drains nodes */
+	bool shared; /* log_is_of_users(): it does not count as complete, nor for preflight, which drains nodes */
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 	off_t max;	  /* bytes that are read, from its end */
 	bool brief;	  /* as in struct log_scan */
