@@ -63,6 +63,18 @@ static uint8_t *copy_bits(const struct copy *c, uint8_t *const *from, size_t mos
 	return memcpy(arena_alloc(c->to, most / 8), bits, most / 8);
 }
 
+/* Behind the hosts and ranks, of which it has the numbers. */
+static struct job_place copy_place(const struct copy *c, const struct job_place *from)
+{
+	return (struct job_place){
+		.line = WINDOW_READ(from->line),
+		.host = read_number(&from->host, c->job->hosts.count),
+		.rank = read_number(&from->rank, c->job->ranks.count),
+		.time = copy_text(c, &from->time),
+		.text = copy_text(c, &from->text),
+	};
+}
+
 static void copy_event(const struct copy *c, const struct job_event *from)
 {
 	struct job_event e = { .message = read_message(&from->message) };
@@ -75,13 +87,7 @@ static void copy_event(const struct copy *c, const struct job_event *from)
 	e.ranks = WINDOW_READ(from->ranks);
 	e.host_bits = copy_bits(c, &from->host_bits, JOB_HOSTS_MAX);
 	e.rank_bits = copy_bits(c, &from->rank_bits, JOB_RANKS_MAX);
-	e.first = (struct job_place){
-		.line = WINDOW_READ(from->first.line),
-		.host = read_number(&from->first.host, c->job->hosts.count),
-		.rank = read_number(&from->first.rank, c->job->ranks.count),
-		.time = copy_text(c, &from->first.time),
-		.text = copy_text(c, &from->first.text),
-	};
+	e.first = copy_place(c, &from->first);
 	*LIST_ADD(c->to, &c->job->events) = e;
 }
 
@@ -153,5 +159,6 @@ const struct job *job_copy(const struct job *from, const struct window *window, 
 		c.job->counts[i] = WINDOW_READ(from->counts[i]);
 	c.job->is_cut = *(const volatile char *)&from->is_cut != 0;
 	copy_lists(&c, from);
+	c.job->unrecognised = copy_place(&c, &from->unrecognised);
 	return c.job;
 }
