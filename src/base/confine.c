@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 
 /* What a sanitizer maps counts as memory of the process. */
@@ -24,16 +25,20 @@
 #define IS_SANITIZED false
 #endif
 
+/* The parent's arena counts with all its address space. Arenas that a child makes for itself are shared mappings, which
+ * do not count and which no other process has. */
+#define DATA_MAX (CONFINE_MEMORY + ARENA_BYTES)
+
 /* A file that unpacks to more costs its own answer: the library that unpacks it gets -ENOMEM. */
 static void limit_memory(void)
 {
 	struct rlimit limit;
 
-	if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= CONFINE_MEMORY)
+	if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= DATA_MAX)
 		return;
-	limit.rlim_cur = CONFINE_MEMORY;
-	if (limit.rlim_max > CONFINE_MEMORY)
-		limit.rlim_max = CONFINE_MEMORY;
+	limit.rlim_cur = DATA_MAX;
+	if (limit.rlim_max > DATA_MAX)
+		limit.rlim_max = DATA_MAX;
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
