@@ -765,6 +765,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
 	F_STRUCT(node, libraries, libraries_facts_desc, NULL),
 	F_STRUCT(node, loads, loads_facts_desc, NULL),
+	F_STRUCT(node, dkms, dkms_facts_desc, NULL),
 	F_STRUCT(node, nvml, nvml_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),

@@ -592,6 +592,7 @@ struct log_facts {
 };
 
 #include "facts/facts-acknowledged.h"
+#include "facts/facts-dkms.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-libraries.h"
@@ -650,6 +651,7 @@ struct node {
 	struct acknowledged_facts acknowledged;
 	struct libraries_facts libraries;
 	struct loads_facts loads;
+	struct dkms_facts dkms;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
@@ -678,6 +680,7 @@ extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
 extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
+extern const struct desc dkms_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;
 

@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/dkms.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/guests.h"
@@ -58,6 +59,7 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	struct obstacle o = { 0 };
+	struct dkms_reason dkms;
 	struct refusal refusal;
 
 	o.text = module_block_find(ctx->arena, node, "nvidia", &o.fact);
@@ -73,6 +75,10 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 					  .fact = refusal.fact };
 	if (!has_no_module_file(node))
 		return (struct obstacle){ 0 };
+	if (dkms_reason_for(ctx->arena, node, "driver-source", node->os.kernel.value, &dkms))
+		return (struct obstacle){ .text = dkms.text,
+					  .remedy = dkms.remedy,
+					  .fact = dkms.fact };
 	o.text = text_printf(ctx, "no nvidia.ko for kernel %s", node->os.kernel.value);
 	o.remedy =
 		"Install the driver for this kernel: its packages, with the kernel headers if DKMS "
