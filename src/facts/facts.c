@@ -518,6 +518,10 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, cgroup2, "/proc/self/cgroup"),
+	F_BOOL(containers_facts, selinux_enforcing, "/sys/fs/selinux/enforce"),
+	F_BOOL(containers_facts, container_use_devices,
+	       "/sys/fs/selinux/booleans/container_use_devices"),
 	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),

@@ -511,6 +511,12 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* Only version 2 of control groups is mounted; absent: version 1, or both. */
+	struct fact_bool cgroup2;
+	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
+	struct fact_bool selinux_enforcing;
+	/* SELinux' boolean container_use_devices: containers may open devices of the host; absent: its policy has none. */
+	struct fact_bool container_use_devices;
 	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
 	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */

@@ -8,6 +8,7 @@
 #include "query/dkms.h"
 #include "query/module-block.h"
 #include "query/module-find.h"
+#include "query/node-find.h"
 
 const char *module_written(struct arena *arena, const char *name)
 {
@@ -66,6 +67,14 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 		load->fact = reason.fact;
 		load->remedy = reason.remedy;
 		load->command = reason.command;
+		return;
+	}
+	if (sources && strcmp(sources, "ofed-source") == 0 && node_software(node, "ofed")) {
+		load->remedy = arena_printf(
+			arena,
+			"OFED has no modules for kernel %s: install OFED again for it (mlnxofedinstall "
+			"--add-kernel-support; with DOCA, doca-kernel-support), or boot a kernel that it has.",
+			kernel);
 		return;
 	}
 	load->command = command_build(arena, node, sources);

@@ -145,6 +145,33 @@ static void check_running(struct rule_context *ctx, const struct service *s, con
 		PASS(ctx, .evidence = { active, device });
 }
 
+/* Without an NVSwitch it ends with NV_WARN_NOTHING_TO_DO, and nothing is missing. */
+static void check_needless(struct rule_context *ctx)
+{
+	const struct service *s = node_service(ctx->node, FABRIC_MANAGER);
+	const char *bdf = NULL;
+
+	if (skip_without_gpu(ctx) || skip_in_container(ctx))
+		return;
+	if (find_switches(ctx->node, &bdf) != SWITCHES_NONE) {
+		NOT_APPLICABLE(ctx, .observed = "a node with NVSwitches",
+			       .evidence = { "pci.devices" });
+		return;
+	}
+	if (!was_read(ctx->node->services.units) || (s && is_unknown(s->enabled))) {
+		UNKNOWN(ctx, .evidence = { "services.units" });
+		return;
+	}
+	if (!s || !str_is(s->enabled, "enabled")) {
+		PASS(ctx, .evidence = { "services.units", "pci.devices" });
+		return;
+	}
+	NOTE(ctx,
+	     .observed = "it is enabled, and this node has no NVSwitch: it ends with an error "
+			 "(NV_WARN_NOTHING_TO_DO), and no GPU needs it",
+	     .evidence = { "services.units[" FABRIC_MANAGER "].enabled", "pci.devices" });
+}
+
 static void check_down(struct rule_context *ctx)
 {
 	const struct services_facts *services = &ctx->node->services;
@@ -388,6 +415,23 @@ static const struct rule services_rules[] = {
 		.sources = SOURCES_FM "github.com/NVIDIA/NVSentinel issue 883\n"
 				      "github.com/leptonai/gpud pull 1151\n"
 				      "github.com/NVIDIA/gpu-operator issue 610",
+	},
+	{
+		.id = "services/fabricmanager-needless",
+		.title = "Fabric manager fails at each boot: this node has no NVSwitch",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_needless,
+		.impact =
+			"None for the GPUs. A failed service hides others, and can fail a node's health check.",
+		.remedy = "Disable it: systemctl disable --now nvidia-fabricmanager.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"NVSwitches among the PCI functions, and whether nvidia-fabricmanager is enabled.",
+		.why = "Only boards with NVSwitches need fabric manager. PCIe cards, NVLink bridges and virtual machines "
+		       "without the switches do not.",
+		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
+		.sources = SOURCES_FM "github.com/data-infra/cube-studio issue 29",
 	},
 	{
 		.id = "services/fabricmanager-version-mismatch",
