@@ -130,7 +130,7 @@ static bool check_snap(struct rule_context *ctx)
 	static const char unit[] = "snap.docker.dockerd.service";
 	const struct service *snap = node_service(ctx->node, unit);
 	const struct service *docker = node_service(ctx->node, "docker.service");
-	/* The snap's dockerd runs under the same name; only a unit file says that there is another one. */
+	/* The snap's dockerd runs under the same name; only a unit file shows a second Docker. */
 	bool two = docker && runs_or_will(docker) && is_known(docker->enabled);
 	bool host_toolkit = is_known(ctx->node->containers.toolkit);
 

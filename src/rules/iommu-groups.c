@@ -98,8 +98,9 @@ static const struct rule iommu_groups_rules[] = {
 		       "A GPU's audio function is mostly in its group, and snd_hda_intel takes it.",
 		.check =
 			"for d in /sys/kernel/iommu_groups/*/devices/*; do echo $d; done; lspci -nnk",
-		.sources = "Linux: drivers/vfio/vfio.c, vfio_dev_driver_allowed() (5f096b14d421)\n"
-			   "github.com/NVIDIA/kubevirt-gpu-device-plugin issue 27",
+		.sources =
+			"Linux 4.4: drivers/vfio/vfio.c, vfio_dev_driver_allowed() (commit 5f096b14d421)\n"
+			"github.com/NVIDIA/kubevirt-gpu-device-plugin issue 27",
 	},
 };
 

@@ -89,7 +89,7 @@ static bool may_be_built_in(const struct node *node)
 	return node->rdma.devices.count && !node_module(node, "ib_core") && !nodes;
 }
 
-/* Was RDMA set up here: a NIC on InfiniBand, or OFED? Without a profile nobody says that jobs use it. */
+/* Was RDMA set up here: a NIC on InfiniBand, or OFED? Without a profile it is not known that jobs use it. */
 static bool is_set_up(const struct node *node)
 {
 	if (node_software(node, "ofed"))
@@ -169,7 +169,7 @@ static void check_rdma(struct rule_context *ctx)
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (is_present(ctx, needed[i].name))
 			continue;
-		/* A node on which nobody uses RDMA needs to hear of one module. */
+		/* Where RDMA was not set up, one module is enough to name. */
 		if (strcmp(needed[i].name, "ib_uverbs") != 0 &&
 		    severity_of(ctx, SEVERITY_ERR, is_set_up(ctx->node)) == SEVERITY_INFO)
 			continue;
