@@ -593,7 +593,8 @@ struct log_facts {
 	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
 	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
 	LIST(struct log_failure) failures; /* what was tried and failed */
-	/* Errors that no pattern is for; unknown: the log does not have the levels of messages. */
+	/* Errors that no pattern is for; unknown: the log does not have the levels of messages, and no message tells of a
+	 * failure. */
 	LIST(struct log_message) unexplained;
 };
 
