@@ -10,6 +10,7 @@
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/module-block.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 #include "query/refusal.h"
 #include "query/topology.h"
@@ -454,6 +455,14 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 			     "A peer-memory module is loaded. cuMemCreate memory registers only if it was "
 			     "allocated with gpuDirectRDMACapable.",
 		     .evidence = { "driver.flavour", "modules.loaded" });
+	else if (known_is(driver_has_peermem(node), false))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "proprietary modules of driver %s, and nv_peer_mem is not loaded",
+			     node->driver.version.value),
+		     .expected = "nv_peer_mem loaded, or driver 470 or later",
+		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .evidence = { "driver.flavour", "driver.version", "modules.loaded" });
 	else
 		FAIL(ctx,
 		     .observed =

@@ -35,6 +35,13 @@ static const struct pci_device *find_other(const struct node *node, const struct
 	return NULL;
 }
 
+static bool has_no_iommu(const struct node *node)
+{
+	return is_absent(node->os.hypervisor) && was_read(node->iommu.devices) &&
+	       was_read(node->iommu.units) && !node->iommu.units.count &&
+	       !node->iommu.devices.count;
+}
+
 static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 {
 	const struct iommu_device *own = topology_iommu(ctx->node, gpu);
@@ -42,6 +49,22 @@ static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 	const struct pci_device *other;
 	bool unread = false;
 
+	if (!own && has_no_iommu(ctx->node)) {
+		FAIL(ctx, .subject = gpu->bdf.value,
+		     .observed =
+			     "vfio-pci holds it, and this node has no IOMMU: there are no IOMMU groups",
+		     .expected = "an IOMMU that is on",
+		     .impact =
+			     "No virtual machine can get the GPU: \"No IOMMU detected\", or the device is "
+			     "in no group.",
+		     .remedy =
+			     "Enable VT-d or AMD-Vi (IOMMU) in the firmware setup. On Intel also boot with intel_iommu=on.",
+		     .is_alone = true,
+		     .evidence = {
+			     "iommu.units", "iommu.devices",
+			     fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "driver") });
+		return;
+	}
 	if (!own || !is_known(own->group)) {
 		UNKNOWN(ctx, .subject = gpu->bdf.value, .evidence = { fact });
 		return;

@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/service-cause.h"
@@ -218,6 +219,38 @@ static const struct software_item *find_program(const struct node *node)
 	return found;
 }
 
+/* Where the module on disk has fabric manager's version, the driver was upgraded, and the old one is still loaded. */
+static void fail_version(struct rule_context *ctx, const struct software_item *found,
+			 const char *fact)
+{
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
+	bool upgraded = file && is_known(file->version) &&
+			version_compare(file->version.value, found->version.value) == 0;
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "fabric manager %s, driver %s%s", found->version.value,
+				     node->driver.version.value,
+				     upgraded ? "; the driver on disk has fabric manager's version"
+					      : ""),
+	     .expected = "the driver's version",
+	     .remedy =
+		     upgraded
+			     ? "Reboot: the driver was upgraded, and the old one is still loaded."
+			     : text_printf(
+				       ctx,
+				       "Install nvidia-fabricmanager %s, then restart it: systemctl restart "
+				       "nvidia-fabricmanager. Hold both packages against separate upgrades.",
+				       node->driver.version.value),
+	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
+	     .evidence = {
+		     fact, "driver.version",
+		     upgraded ? fact_path(ctx->arena, "modules.files", file->path.value, "version")
+			      : NULL });
+}
+
 static void check_version(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -243,10 +276,7 @@ static void check_version(struct rule_context *ctx)
 	if (version_compare(found->version.value, node->driver.version.value) == 0)
 		PASS(ctx, .evidence = { fact, "driver.version" });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "fabric manager %s, driver %s",
-					     found->version.value, node->driver.version.value),
-		     .expected = "the driver's version", .evidence = { fact, "driver.version" });
+		fail_version(ctx, found, fact);
 }
 
 /* ---- did it work? ---- */
