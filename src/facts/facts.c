@@ -551,6 +551,7 @@ static const struct desc limit_setting_desc = DESC(limit_setting, .ordered = tru
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
+	F_LIST(limits_facts, daemons, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
 };

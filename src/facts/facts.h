@@ -556,6 +556,8 @@ struct limits_facts {
 	/* What starts jobs: slurmd, containerd, sshd, ...; of several processes of one name the one
 	 * that may lock least. */
 	LIST(struct process_limits) launchers;
+	/* Of services that start at boot and whose program is the site's own (/usr/local, /opt, /srv); one of each name. */
+	LIST(struct process_limits) daemons;
 	LIST(struct limit_setting) settings; /* ORDERED */
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
