@@ -3,6 +3,7 @@
 #include "facts/facts.h"
 
 #define TREE "/var/lib/dkms"
+#define LOG "{0}/build/make.log"
 
 const char *const build_cause_words[] = { "space",  "realtime", "headers", "compiler",
 					  "driver", "license",	"source",  NULL };
@@ -12,11 +13,11 @@ static const struct field dkms_package_fields[] = {
 	F_STR(dkms_package, name, TREE),
 	F_STR(dkms_package, version, TREE),
 	F_STRS(dkms_package, built, TREE),
-	F_STR(dkms_package, failed_kernel, TREE),
-	F_ENUM(dkms_package, cause, build_cause_words, TREE),
-	F_STR(dkms_package, error, TREE),
-	F_U64(dkms_package, line, TREE),
-	F_STR(dkms_package, compiler, TREE),
+	F_STR(dkms_package, failed_kernel, LOG),
+	F_ENUM(dkms_package, cause, build_cause_words, LOG),
+	F_STR(dkms_package, error, LOG),
+	F_U64(dkms_package, log_line, LOG),
+	F_STR(dkms_package, compiler, LOG),
 };
 static const struct desc dkms_package_desc = DESC(dkms_package);
 

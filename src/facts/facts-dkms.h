@@ -27,7 +27,7 @@ struct dkms_package {
 	struct fact_str failed_kernel; /* of the build that failed last; absent: no log of one */
 	struct fact_enum cause;	       /* enum build_cause; absent: the log does not tell */
 	struct fact_str error;	       /* the line that tells it; absent: none does */
-	struct fact_u64 line;	       /* its number in build/make.log */
+	struct fact_u64 log_line;      /* its number in build/make.log */
 	struct fact_str compiler;      /* that built the kernel; absent: the log names none */
 };
 

@@ -50,15 +50,15 @@ static void read_log(struct tree *t, struct dkms_package *package)
 	int rc = host_read_head(t->host, &text, LOG_MAX, "%s/build/make.log", package->path.value);
 
 	package->failed_kernel.state = package->cause.state = package->error.state =
-		package->line.state = package->compiler.state = rc && rc != -ENOENT ? FACT_UNKNOWN
-										    : FACT_ABSENT;
+		package->log_line.state = package->compiler.state =
+			rc && rc != -ENOENT ? FACT_UNKNOWN : FACT_ABSENT;
 	if (rc || !build_log_parse(text_span(&text), &log))
 		return;
 	package->failed_kernel = fact_strn(t->arena, log.kernel.p, log.kernel.n);
 	if (log.explained) {
 		package->cause = fact_enum((int)log.cause);
 		package->error = cut(t->arena, log.error);
-		package->line = fact_u64(log.line);
+		package->log_line = fact_u64(log.line);
 	}
 	package->compiler = cut(t->arena, log.compiler);
 }

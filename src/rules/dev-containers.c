@@ -206,8 +206,11 @@ static void check_wiring(struct rule_context *ctx)
 	else if (!skip_with_dra(ctx))
 		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = text_printf(
-				ctx, "%s runs, and its configuration does not name the GPUs",
-				service->unit.value),
+				ctx, "%s runs, and its configuration does not name the GPUs%s",
+				service->unit.value,
+				is_absent(containers->toolkit)
+					? "; the NVIDIA Container Toolkit is not installed"
+					: ""),
 			.expected =
 				"a CDI specification, or NVIDIA's runtime in the engine's configuration",
 			.evidence = { "containers.cdi", "containers.configs",
