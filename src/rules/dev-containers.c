@@ -136,7 +136,7 @@ static bool check_snap(struct rule_context *ctx)
 
 	if (!snap || !runs_or_will(snap) || !ctx->endpoints->gpus.count)
 		return false;
-	FAIL_AS(ctx, two || host_toolkit ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
+	FAIL_AS(ctx, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
 		.observed =
 			two ? "Docker from a snap, beside docker.service"
 			: host_toolkit

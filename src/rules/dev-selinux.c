@@ -5,13 +5,22 @@
 
 #define BOOLEAN "containers.container_use_devices"
 
-/* Podman and CRI-O label their containers. Docker and containerd do so only if they are configured to. */
+static bool is_used(const struct node *node, const char *unit)
+{
+	const struct service *s = node_service(node, unit);
+
+	return s && (str_is(s->active, "active") || str_is(s->enabled, "enabled"));
+}
+
+/* Podman and CRI-O label their containers. Docker and containerd do so only if they are configured to. Podman is
+ * installed on many nodes, and counts where no other engine runs. */
 static const char *find_labeller(const struct node *node)
 {
-	const struct service *crio = node_service(node, "crio.service");
-
-	if (crio && (str_is(crio->active, "active") || str_is(crio->enabled, "enabled")))
+	if (is_used(node, "crio.service"))
 		return "CRI-O";
+	if (is_used(node, "docker.service") || is_used(node, "containerd.service") ||
+	    is_used(node, "kubelet.service"))
+		return NULL;
 	for_each(item, &node->software.items)
 		if (str_is(item->name, "podman"))
 			return "Podman";
