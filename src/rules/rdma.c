@@ -7,9 +7,9 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
-#include "query/peermem.h"
 #include "query/gpus.h"
 #include "query/job-env.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 #include "query/selection.h"
 
