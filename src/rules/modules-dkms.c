@@ -45,16 +45,40 @@ static bool is_worth_saying(size_t row, const struct dkms_reason *reason)
 	return reason->failed || row == DRIVER;
 }
 
+static bool is_built(const struct dkms_package *package, const char *release)
+{
+	for (size_t i = 0; i < package->built.count; i++)
+		if (strcmp(package->built.items[i], release) == 0)
+			return true;
+	return false;
+}
+
 /* Another version of the same package was built for that kernel. */
 static bool has_sibling(const struct node *node, const struct dkms_package *package,
 			const char *release)
 {
 	for_each(other, &node->dkms.packages)
 		if (other != package && str_is(other->name, package->name.value))
-			for (size_t i = 0; i < other->built.count; i++)
-				if (strcmp(other->built.items[i], release) == 0)
-					return true;
+			if (is_built(other, release))
+				return true;
 	return false;
+}
+
+/* True: what decides was not read, and that was said. */
+static bool skip_unread(struct rule_context *ctx, const struct dkms_package *package,
+			const char *subject, const char *release)
+{
+	const char *member = !was_read(package->built)		  ? "built"
+			     : is_built(package, release)	  ? NULL
+			     : is_unknown(package->failed_kernel) ? "failed_kernel"
+								  : NULL;
+
+	if (!member)
+		return false;
+	UNKNOWN(ctx, .subject = subject,
+		.evidence = {
+			fact_path(ctx->arena, "dkms.packages", package->path.value, member) });
+	return true;
 }
 
 static void check_package(struct rule_context *ctx, const struct dkms_package *package,
@@ -65,6 +89,8 @@ static void check_package(struct rule_context *ctx, const struct dkms_package *p
 	enum severity severity = row < WATCHED ? SEVERITY_WARN : SEVERITY_INFO;
 
 	if (has_module(ctx->node, row, release) || has_sibling(ctx->node, package, release) ||
+	    skip_unread(ctx, package,
+			text_printf(ctx, "%s, kernel %s", package->path.value, release), release) ||
 	    !dkms_reason_of(ctx->arena, ctx->node, package, release, &reason) ||
 	    !is_worth_saying(row, &reason))
 		return;
