@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import DEAD, need, output
+from conftest import DEAD, need
 from lib import waiting
 from slurm_cluster import HOST, Cluster
 
@@ -101,13 +101,6 @@ def test_reason_of_somebody_else_stays(cluster, machine):
     machine.become("driver unloaded")
     time.sleep(6)
     assert cluster.state() == ("drained", "disk broken")
-
-
-@pytest.mark.parametrize("edit, rule", DEAD)
-def test_prolog_refuses_a_dead_gpu(edit, rule, machine):
-    machine.become(edit)
-    status, text = output(["sh", machine.contrib("slurm/prolog")])
-    assert status == 1 and rule in text, text
 
 
 def test_prolog_statuses(machine):
