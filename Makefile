@@ -334,6 +334,8 @@ check-units: $(B)/nvnodecheck
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
+check-integration: export GRAFANA_SCHEMA ?= $(wildcard $(CURDIR)/build-sources/grafana-schema)
+check-integration: export NFD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-feature-discovery)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
 		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))

@@ -59,6 +59,8 @@ struct probe {
 	/* What preflight asks for: facts about the state that a job meets, from small files. What it
 	 * leaves out stays unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
+	/* What of it goes on while the probes before it run; called when their child begins. Waits for nothing. */
+	void (*brief_ahead)(struct probe_context *ctx);
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
 };
