@@ -94,23 +94,72 @@ def test_every_answer_is_a_fact(facts):
     first = gpu(document)
     assert first["memory"] == {"total_bytes": 80 << 30, "used_bytes": 2 << 30, "reserved_bytes": 1 << 30,
                                "bar1_total_bytes": 128 << 30, "bar1_used_bytes": 1 << 20}
-    assert first["ecc"]["enabled"] is True and first["ecc"]["retirement_pending"] is None
+    assert first["ecc"] == {
+        "enabled": True, "pending": True, "corrected_volatile": 0, "uncorrected_volatile": 0,
+        "corrected_aggregate": 0, "uncorrected_aggregate": 0, "retirement_pending": None, "pages_corrected": None,
+        "pages_uncorrected": None, "sram_threshold_exceeded": False, "channel_repair_pending": False,
+        "tpc_repair_pending": False}
     assert first["rows"] == {"correctable": 0, "uncorrectable": 0, "pending": False, "failed": False,
                              "banks_max": 2560, "banks_high": 0, "banks_partial": 0, "banks_low": 0,
                              "banks_none": 0}
     assert len(first["links"]) == 18
     assert first["links"][1] == {"link": 1, "active": True, "version": 6, "remote": "0000:e1:00.0",
                                  "remote_is": "switch", "mb_per_s": 26562, "replays": 0, "recoveries": 0,
-                                 "crc_errors": 0}
+                                 "crc_errors": 0, "low_power": False}
     assert first["fabric"] == {"state": "completed", "error": None, "clique": 0,
                                "cluster_uuid": "00000000-0000-0000-0000-000000000000", "health_mask": "0xaa"}
     assert first["clocks"]["reasons"] == "0x1" and first["clocks"]["power_limit_mw"] == 700000
     assert first["pcie"] == {"replays": 0, "generation": 5, "generation_max": 5, "width": 16, "width_max": 16}
     assert [p["bdf"] for p in first["peers"]] == GPUS[1:]
     assert first["peers"][0] == {"bdf": GPUS[1], "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok",
-                                 "links": 18}
+                                 "pcie": "ok", "level": "node", "links": 18}
+    assert [p["level"] for p in gpu(document, GPUS[5])["peers"]] == ["sys"] * 4 + ["node"] * 3
     assert (first["compute_mode"], first["virtualization"], first["recovery"]) == ("default", "none", "none")
     assert (first["gsp_firmware"], first["mig"], first["persistence"]) == ("1.2.3", False, True)
+    assert (first["mig_devices"], first["display_active"], first["accounting"]) == (None, False, False)
+    assert [g["numa_affinity"] for g in nvml["gpus"]] == ["0"] * 4 + ["1"] * 4 and first["numa_node"] is None
+    assert nvml["cc"] == {"enabled": False, "dev_tools": False, "environment": "unavailable", "multi_gpu": "none"}
+    assert "serial" not in first
+
+
+def test_serials_only_with_consent(live, facts):
+    assert gpu(live("facts", "--nvml", "--serials").json())["serial"] == "1654123000000"
+    assert live("facts", "--serials").status == 2
+    capture = live("capture", "--nvml", "--serials", "-o", "-")
+    assert capture.status == 0 and b"1654123000000" not in capture.raw
+    assert b"1654123000000" in live("capture", "--nvml", "--serials", "--no-redact", "-o", "-").raw
+
+
+def test_mig_devices(facts):
+    first = gpu(facts("mig"))
+    assert first["mig"] is True
+    assert first["mig_devices"] == [
+        {"index": n, "gpu_instance": n + 1, "compute_instance": 0, "memory_bytes": 40448 << 20, "multiprocessors": 60,
+         "uuid": "MIG-deadbeef-1234-4abc-9def-0123456789%02x" % (100 + n)} for n in range(2)]
+
+
+def test_retired_pages(facts):
+    document = facts("retirement")
+    ecc = gpu(document)["ecc"]
+    assert (ecc["pages_corrected"], ecc["pages_uncorrected"], ecc["retirement_pending"]) == (3, 2, True)
+    assert gpu(document, GPUS[1])["ecc"]["pages_corrected"] == 0
+
+
+def test_confidential_computing(facts):
+    assert facts("cc")["nvml"]["cc"] == {"enabled": True, "dev_tools": False, "environment": "production",
+                                         "multi_gpu": "protected-pcie"}
+    assert facts("cc-dev-tools")["nvml"]["cc"]["dev_tools"] is True
+
+
+def test_links_that_sleep_are_up(facts):
+    links = gpu(facts("link-asleep"))["links"]
+    assert {(link["active"], link["low_power"], link["mb_per_s"]) for link in links} == {(True, True, 26562)}
+
+
+def test_all_gpus_are_asked_at_once(facts):
+    """None of them answers before all were asked."""
+    document = facts("together")
+    assert len(document["nvml"]["gpus"]) == len(GPUS) and document["nvml"]["failures"] == []
 
 
 def test_only_where_asked(live):
@@ -169,7 +218,9 @@ def test_each_error_has_its_reason(facts):
     document = facts("errors")
     assert len(document["nvml"]["gpus"]) == len(GPUS)
     for member, value in gpu(document).items():
-        assert member in ("bdf", "index", "peers", "links") or value in ({}, {"retirement_pending": None}), member
+        assert member in ("bdf", "index", "peers", "links") or value in ({}, {
+            "retirement_pending": None, "pages_corrected": None, "pages_uncorrected": None}), member
+    assert "cc" not in document["nvml"]
     why = gaps(document)
     for function in ("nvmlDeviceGetEccMode", "nvmlDeviceGetUUID", "nvmlDeviceGetP2PStatus",
                      "nvmlDeviceGetFieldValues"):
@@ -181,7 +232,11 @@ def test_functions_that_are_missing(facts):
     first = gpu(document)
     assert first["memory"]["used_bytes"] == 3 << 30 and first["memory"]["reserved_bytes"] is None
     assert first["fabric"]["state"] == "completed" and first["fabric"]["health_mask"] is None
-    assert "recovery" not in first
+    assert "recovery" not in first and "sram_threshold_exceeded" not in first["ecc"]
+    assert len(first["links"]) == 18 and all(link["active"] for link in first["links"])
+    assert document["nvml"]["cc"] == {"enabled": False, "dev_tools": False, "environment": "unavailable"}
+    assert gaps(document)["nvmlDeviceGetSramEccErrorStatus"] == \
+        FIRST + ": this release of the library does not have the function"
     assert gaps(document)["nvmlDeviceGetFieldValues"] == FIRST + ": NVML_ERROR_INVALID_ARGUMENT (2)"
 
 
@@ -247,14 +302,17 @@ def test_a_healthy_board_has_no_unknown(live):
 
 @pytest.mark.parametrize("fault, rule, verdict", [
     ("remap-pending", "gpu/ecc-pending", "fail"), ("remap-failed", "gpu/ecc-pending", "fail"),
-    ("retirement", "gpu/ecc-pending", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
-    ("link-down", "gpu/nvlink-inactive", "fail"), ("fabric-progress", "gpu/fabric-incomplete", "fail"),
+    ("retirement", "gpu/ecc-pending", "fail"), ("channel-repair", "gpu/ecc-pending", "fail"),
+    ("tpc-repair", "gpu/ecc-pending", "fail"), ("sram", "gpu/sram-errors", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
+    ("link-down", "gpu/nvlink-inactive", "fail"), ("link-fewer", "gpu/nvlink-inactive", "fail"), ("fabric-progress", "gpu/fabric-incomplete", "fail"),
     ("fabric-error", "gpu/fabric-incomplete", "fail"), ("fabric-degraded", "gpu/fabric-incomplete", "fail"),
     ("reset", "gpu/recovery-needed", "fail"), ("drain", "gpu/recovery-needed", "fail"),
     ("brake", "gpu/hardware-slowdown", "fail"), ("thermal", "gpu/hardware-slowdown", "fail"),
     ("capped", "gpu/power-limit-low", "fail"), ("ecc-off", "gpu/ecc-off", "fail"),
     ("ecc-pending", "gpu/mode-pending", "pending"), ("mig-pending", "gpu/mode-pending", "pending"),
-    ("exclusive", "gpu/compute-mode", "fail"), ("no-p2p", "gpu/p2p-refused", "fail"),
+    ("exclusive", "gpu/compute-mode", "fail"), ("exclusive-thread", "gpu/compute-mode", "fail"),
+    ("prohibited", "gpu/compute-mode", "fail"), ("mig", "gpu/mig-enabled", "fail"),
+    *(("p2p-%d%s" % (status, only), "gpu/p2p-refused", "fail") for status in range(1, 7) for only in ("", "-write")),
 ])
 def test_each_state_has_its_finding(live, fault, rule, verdict):
     report = live("doctor", "--nvml", "--json", "--only", "gpu/*", "--profile", "base,p2p", faults=fault).json()
