@@ -3,7 +3,9 @@
 (tests/standins/nvml.c), which goes wrong as STANDIN_FAULTS says. It lies where the driver's installers put it."""
 import json
 import os
+import re
 import subprocess
+import sys
 import time
 
 import pytest
@@ -62,9 +64,9 @@ def live(places, node_tree):
         pytest.skip("this machine has a driver of its own")
     tree = node_tree(NODE)
 
-    def run(*arguments, faults="", env=None, **place):
+    def run(*arguments, faults="", env=None, wrap=(), **place):
         return program.run(*arguments, env={"STANDIN_GPUS": ",".join(GPUS), "STANDIN_FAULTS": faults, **(env or {})},
-                           wrap=["unshare", "-rm", "sh", "-ec", SCRIPT, "sh", tree, places(**place)])
+                           wrap=["unshare", "-rm", "sh", "-ec", SCRIPT, "sh", tree, places(**place), *wrap])
     return run
 
 
@@ -319,3 +321,46 @@ def test_each_state_has_its_finding(live, fault, rule, verdict):
     bad = {(f["rule"], f["verdict"]) for f in report["findings"] if f["verdict"] in ("fail", "pending")}
     assert bad == {(rule, verdict)}
     assert [f["subject"] for f in report["findings"] if f["verdict"] == verdict][0] == FIRST
+
+
+@pytest.fixture
+def check_nvml(live):
+    """check_nvml as on a machine with GPUs: the program, the library and nvidia-smi are found by it."""
+    def run(smi="", faults=""):
+        env = {"PATH": os.path.join(HERE, "standins") + ":" + os.environ["PATH"], "STANDIN_SMI": smi}
+        return live(faults=faults, env=env, wrap=[
+            sys.executable, os.path.join(HERE, "integration", "check_nvml"), "--pairs", "0"])
+    return run
+
+
+def test_the_check_holds_every_field(check_nvml):
+    result = check_nvml()
+    assert result.status == 0 and "different: " not in result.out, str(result)
+    equal = int(re.search(r"8 GPUs: (\d+) fields equal, 0 different", result.out).group(1))
+    # For each GPU: its own fields, three for each link, seven for each peer.
+    assert equal > 8 * (40 + 18 * 3 + 7 * 7)
+
+
+DIFFERENCES = {
+    "700.00=500.00": FIRST + " clocks.power_limit_mw: 700000, nvidia-smi: 500000",
+    "26.562=25.000": FIRST + " links[0].mb_per_s: 26562, nvidia-smi: 25000",
+    "Replay Errors: 0=Replay Errors: 3": FIRST + " links[0].replays: 0, nvidia-smi: 3",
+    "NV18=NV12": "%s peers[%s].links: 18, nvidia-smi: 12" % (FIRST, GPUS[1]),
+    "NODE=PIX": "%s peers[%s].level: 'node', nvidia-smi: 'pix'" % (FIRST, GPUS[1]),
+    "OK=TNS": "%s peers[%s].pcie: 'ok', nvidia-smi: 'topology-not-supported'" % (FIRST, GPUS[1]),
+    "Full=Degraded": FIRST + " fabric.health_mask bandwidth: 2, nvidia-smi: 1",
+}
+FAULTS = {
+    "link-down": FIRST + " links[5].mb_per_s: None, nvidia-smi: 26562",
+    "cc": "system cc.enabled: True, nvidia-smi: False",
+    "sram": FIRST + " ecc.sram_threshold_exceeded: True, nvidia-smi: False",
+    "mig": FIRST + " mig_devices: [0, 1], nvidia-smi: []",
+}
+
+
+@pytest.mark.parametrize("smi, faults, different", [(";".join(DIFFERENCES), "", DIFFERENCES.values()),
+                                                    ("", ",".join(FAULTS), FAULTS.values())])
+def test_the_check_finds_what_differs(check_nvml, smi, faults, different):
+    result = check_nvml(smi, faults)
+    assert result.status == 1 and not [line for line in different if "different: " + line not in result.out], \
+        str(result)
