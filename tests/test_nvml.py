@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from lib import program
+from lib import nvml, program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = "hgx-h200-roce"
@@ -89,10 +89,10 @@ def gaps(document):
 
 def test_every_answer_is_a_fact(facts):
     document = facts()
-    nvml = document["nvml"]
-    assert nvml["refused"] is None and nvml["failures"] == [] and not gaps(document)
-    assert nvml["library"] == PLACE + "/libnvidia-ml.so.1" and nvml["library_version"] == VERSION
-    assert [g["bdf"] for g in nvml["gpus"]] == GPUS
+    answers = document["nvml"]
+    assert answers["refused"] is None and answers["failures"] == [] and not gaps(document)
+    assert answers["library"] == PLACE + "/libnvidia-ml.so.1" and answers["library_version"] == VERSION
+    assert [g["bdf"] for g in answers["gpus"]] == GPUS
     first = gpu(document)
     assert first["memory"] == {"total_bytes": 80 << 30, "used_bytes": 2 << 30, "reserved_bytes": 1 << 30,
                                "bar1_total_bytes": 128 << 30, "bar1_used_bytes": 1 << 20}
@@ -119,8 +119,8 @@ def test_every_answer_is_a_fact(facts):
     assert (first["compute_mode"], first["virtualization"], first["recovery"]) == ("default", "none", "none")
     assert (first["gsp_firmware"], first["mig"], first["persistence"]) == ("1.2.3", False, True)
     assert (first["mig_devices"], first["display_active"], first["accounting"]) == (None, False, False)
-    assert [g["numa_affinity"] for g in nvml["gpus"]] == ["0"] * 4 + ["1"] * 4 and first["numa_node"] is None
-    assert nvml["cc"] == {"enabled": False, "dev_tools": False, "environment": "unavailable", "multi_gpu": "none"}
+    assert [g["numa_affinity"] for g in answers["gpus"]] == ["0"] * 4 + ["1"] * 4 and first["numa_node"] is None
+    assert answers["cc"] == {"enabled": False, "dev_tools": False, "environment": "unavailable", "multi_gpu": "none"}
     assert "serial" not in first
 
 
@@ -292,8 +292,67 @@ def test_topo_draws_nvlink(live):
     assert "NVLink is not shown" in live("topo").out
     assert live("topo", "--nvml", "--format", "svg").out.count(">NV18<") == 56
     document = live("topo", "--nvml", "--json").json()
-    assert {"from": FIRST, "to": GPUS[1], "links": 18} in document["nvlinks"] and len(document["nvlinks"]) == 56
+    assert {"from": FIRST, "to": GPUS[1], "links": 18, "copies": "nvlink"} in document["nvlinks"]
+    assert len(document["nvlinks"]) == 56
     assert live("topo", "--json").json()["nvlinks"] is None
+
+
+def test_topo_says_which_way_a_copy_goes(live):
+    without = live("topo", "--nvml", "--json", faults="no-nvlink").json()
+    assert {pair["copies"] for pair in without["nvlinks"]} == {"pcie"}
+    assert "reports no NVLink" in live("topo", "--nvml", faults="no-nvlink").out
+    refused = live("topo", "--nvml", faults="no-nvlink,p2p-2").out
+    row = next(line for line in refused.splitlines() if line.startswith("GPU0 ") and " X " in line)
+    assert all(cell.endswith("!") for cell in row.split()[2:9])
+    assert "!     the driver refuses peer-to-peer: copies go through host memory" in refused
+    assert "! the driver refuses" in live("topo", "--nvml", "--format", "svg", faults="p2p-2").out
+    document = live("topo", "--nvml", "--json", faults="p2p-2-write").json()
+    assert {pair["copies"] for pair in document["nvlinks"]} == {"host-memory"}
+
+
+def test_expect_has_what_the_driver_says(live, tmp_path):
+    lines = live("expect", "--nvml").out.splitlines()
+    assert {"gpu-ecc = on", "gpu-mig = off", "gpu-power-limit = 700", "nvlinks-active = 18"} <= set(lines)
+    assert not [line for line in live("expect").out.splitlines() if line.startswith("nvlinks-active")]
+    file = tmp_path / "nvnodecheck.conf"
+    file.write_text("[expect]\ngpu-ecc = on\ngpu-mig = off\ngpu-power-limit = 700\nnvlinks-active = 18\n")
+    for faults, options, verdicts in (
+            ("", ("--nvml",), {"pass"}), ("", (), {"unknown"}), ("mig", ("--nvml",), {"pass", "fail"}),
+            ("link-down", ("--nvml",), {"pass", "fail"}), ("capped", ("--nvml",), {"pass", "fail"}),
+            ("ecc-off", ("--nvml",), {"pass", "fail"})):
+        report = live("doctor", "--json", "--only", "node/expectation", "--config", str(file), *options,
+                      faults=faults).json()
+        found = [f for f in report["findings"] if f["rule"] == "node/expectation"]
+        assert {f["verdict"] for f in found} == verdicts, (faults, found)
+        assert sum(f["verdict"] == "fail" for f in found) == (1 if "fail" in verdicts else 0), found
+
+
+def test_diff_leaves_out_what_changes_by_itself(live, tmp_path):
+    """Two boards that are alike: one is hot, counts and has its own numbers; then with MIG on one GPU."""
+    for name, faults in (("a", ""), ("b", "thermal"), ("c", "mig")):
+        document = live("facts", "--nvml", "--serials", faults=faults).json()
+        for n, one in enumerate(document["nvml"]["gpus"]):
+            if name == "b":
+                one.update(uuid="GPU-%d" % n, serial="1", memory=dict(one["memory"], used_bytes=n))
+                one["links"][0]["replays"] = 7
+        (tmp_path / (name + ".json")).write_text(json.dumps(document))
+    one, other, third = (str(tmp_path / (name + ".json")) for name in "abc")
+    assert "nvml" not in program.run("diff", one, other).out
+    assert "nvml.gpus[%s].mig" % FIRST in program.run("diff", one, third).out
+
+
+@pytest.mark.parametrize("name", ["hgx-h100-ib", "b200-hgx"])
+def test_a_healthy_hgx_has_no_unknown_rule(node_facts, tmp_path, name):
+    """Of all rules and profiles, if the kernel log has the levels of its messages, which a tree's has not."""
+    document = json.loads(node_facts(name))
+    document["nvml"] = nvml.healthy(document)
+    document["log"]["unexplained"] = []
+    file = tmp_path / "facts.json"
+    file.write_text(json.dumps(document))
+    for profile in ("base", "base,p2p,gpudirect-rdma"):
+        report = program.run("doctor", "--json", "--profile", profile, "--from", str(file)).json()
+        assert [f["rule"] for f in report["findings"] if f["verdict"] == "unknown"] == []
+        assert report["summary"]["unknown"] == 0
 
 
 def test_a_healthy_board_has_no_unknown(live):
