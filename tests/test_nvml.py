@@ -382,6 +382,16 @@ def test_each_state_has_its_finding(live, fault, rule, verdict):
     assert [f["subject"] for f in report["findings"] if f["verdict"] == verdict][0] == FIRST
 
 
+def test_diff_takes_this_machine(live, tmp_path):
+    file = tmp_path / "before.json"
+    file.write_text(live("facts", "--nvml").out)
+    assert live("diff", str(file)).status == 2
+    same = live("diff", "--nvml", "--json", str(file)).json()
+    assert not [f for f in same["facts"] if f["fact"].startswith("nvml")]
+    other = live("diff", "--nvml", str(file), faults="ecc-off")
+    assert other.status == 1 and "nvml.gpus[%s].ecc.enabled" % FIRST in other.out, str(other)
+
+
 @pytest.fixture
 def check_nvml(live):
     """check_nvml as on a machine with GPUs: the program, the library and nvidia-smi are found by it."""

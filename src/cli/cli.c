@@ -148,7 +148,7 @@ const struct option_row option_rows[] = {
 	  "use small copies: a few seconds on eight GPUs" },
 	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
 	  "run even if other processes use the GPUs" },
-	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML,
+	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML | VERB_DIFF,
 	  "also ask the driver about its GPUs: ECC, NVLink, fabric, clocks. force: even where that "
 	  "initialises idle GPUs" },
 	{ "serials", 0, AT(FLAG, serials), NULL, NULL, NVML,

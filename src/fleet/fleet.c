@@ -119,6 +119,13 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 	return status;
 }
 
+void fleet_add_node(struct fleet *fleet, const char *name)
+{
+	add_file(fleet, arena_strdup(fleet->arena, name));
+	fleet->names[fleet->count - 1] = fleet->files[fleet->count - 1];
+	fleet->progress = arena_alloc(fleet->arena, sizeof(*fleet->progress) + fleet->count);
+}
+
 void fleet_close(struct fleet *fleet)
 {
 	arena_free(fleet->arena);
