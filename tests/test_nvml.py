@@ -278,6 +278,17 @@ def test_the_configuration_asks(live, tmp_path):
         assert [p["name"] for p in report["probes"]][-1] == "nvml"
 
 
+def test_preflight_does_not_wait_for_the_driver(live, tmp_path):
+    """The driver has three of its five seconds, and what it does not answer drains no node."""
+    file = tmp_path / "nvnodecheck.conf"
+    file.write_text("[check]\nnvml = yes\n")
+    begun = time.monotonic()
+    report = live("preflight", "--json", "--only", "gpu/*", "--config", str(file), faults="hang").json()
+    assert time.monotonic() - begun < 20
+    assert [p["state"] for p in report["probes"] if p["name"] == "nvml"] == ["timed-out"]
+    assert not [f for f in report["findings"] if f["verdict"] in ("fail", "pending")]
+
+
 @pytest.mark.parametrize("verb, where", [("doctor", ("--root", "/")), ("facts", ("--from", "x"))])
 def test_only_live(verb, where):
     result = program.run(verb, "--nvml", *where)

@@ -11,8 +11,11 @@
 #include "probes/nvml-ask-private.h"
 
 #define GPUS_MAX 64
-#define GPU_ARENA_BYTES (128u << 10) /* of them are used: ten, with 18 links and 7 peers */
-#define NODE_WORDS 16		     /* 1024 NUMA nodes, the most that Linux has */
+/* 36 links, 63 peers and 64 MIG devices take less than half of it. */
+#define GPU_ARENA_BYTES (128u << 10)
+/* Stacks count in what the confined child may have (CONFINE_MEMORY). */
+#define STACK_BYTES (2u << 20)
+#define NODE_WORDS 16 /* 1024 NUMA nodes, the most that Linux has */
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 /* ---- shared with nvml-gpu.c and nvml-links.c ---- */
@@ -97,8 +100,14 @@ static void *run_job(void *user)
 
 static void start_job(struct job *job, void (*work)(void *user), void *user)
 {
+	pthread_attr_t attributes;
+
 	*job = (struct job){ .work = work, .user = user };
-	job->has_thread = pthread_create(&job->thread, NULL, run_job, job) == 0;
+	if (pthread_attr_init(&attributes))
+		return;
+	job->has_thread = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+			  pthread_create(&job->thread, &attributes, run_job, job) == 0;
+	pthread_attr_destroy(&attributes);
 }
 
 static void end_job(struct job *job)
