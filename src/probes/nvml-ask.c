@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvml-ask.c - calls NVML, all GPUs at once. Most of the time goes into waiting for one GPU's firmware, so each GPU has
- * a thread; where no thread can be had, the work is done without.
+ * nvml-ask.c - calls NVML, all GPUs at once. A call waits for the driver, and the driver for the GPU, so each GPU has a
+ * thread; where no thread can be had, the work is done without.
  */
 #include "probes/nvml-ask.h"
 
@@ -154,8 +154,8 @@ static void ask_gpu(void *gpu)
 
 /* ---- where the GPUs are ---- */
 
-/* NVML reads the machine's topology when it is first asked for it. That takes long, so it has a thread beside those
- * of the GPUs, which keeps answers only: the GPUs' facts are theirs. */
+/* The topology is the machine's, and no GPU's: a thread beside those of the GPUs asks for it. It keeps answers only, for
+ * the GPUs' facts are theirs. */
 struct places {
 	const struct asking *gpus;
 	size_t count;
@@ -253,17 +253,18 @@ static void ask_gpus(struct asking *gpus, size_t count, struct arena *arena)
 
 /* ---- the system ---- */
 
-/* Drivers before 550 do not say how several GPUs are protected. */
+/* Older drivers do not say how several GPUs are protected. */
 static void ask_confidential(struct asking *a, struct nvml_cc *cc)
 {
 	struct nvml_cc_settings settings = { .version = NVML_VERSION_OF(settings, 1) };
 	int error = TRY(a, nvmlSystemGetConfComputeSettings, &settings);
-	enum fact_state state, detail;
+	enum fact_state detail = asking_take(a, "nvmlSystemGetConfComputeSettings", error);
+	enum fact_state state = detail;
 
-	detail = asking_take(a, "nvmlSystemGetConfComputeSettings", error);
-	if (error == NVML_NO_FUNCTION || error == NVML_OTHER_VERSION)
+	if (error == NVML_NO_FUNCTION || error == NVML_OTHER_VERSION) {
 		error = TRY(a, nvmlSystemGetConfComputeState, &settings.state);
-	state = asking_take(a, "nvmlSystemGetConfComputeState", error);
+		state = asking_take(a, "nvmlSystemGetConfComputeState", error);
+	}
 	cc->enabled = asking_flag(state, (int)settings.state.feature);
 	cc->dev_tools = asking_flag(state, (int)settings.state.dev_tools);
 	cc->environment = asking_word(state, (int)settings.state.environment,

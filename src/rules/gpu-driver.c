@@ -461,8 +461,8 @@ static const struct rule gpu_driver_rules[] = {
 		.action = ACTION_REPLACE_HARDWARE,
 		.activation = ACTIVATION_NONE,
 		.reads = "nvmlDeviceGetSramEccErrorStatus: bThresholdExceeded. " HOW,
-		.why = "SRAM has no spare rows. Its threshold is more than four uncorrectable errors in one "
-		       "bank with parity, or more than two in one with SECDED. NVIDIA then replaces the board "
+		.why = "SRAM has no spare rows. Its threshold is more than four unique uncorrectable errors in "
+		       "one bank with parity, or more than two in one with SECDED. NVIDIA then replaces the board "
 		       "if the field diagnostic confirms it.",
 		.check = "nvidia-smi -q -d ECC | grep -i threshold",
 		.sources = "NVIDIA GPU Memory Error Management: RMA Policy (read in 2026)\n" API

@@ -525,7 +525,8 @@ static const struct rule gpu_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
 			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
-			"NVIDIA Xid Errors, Xid Catalog (October 2025)",
+			"NVIDIA Xid Errors, Xid Catalog (October 2025)\n"
+			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t",
 	},
 	{
 		.id = "gpu/nvlink-inactive",
