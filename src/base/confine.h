@@ -35,6 +35,7 @@ struct confine {
 	/* the only folder, besides those of libraries, whose files can be read; -1: all */
 	int tree;
 	unsigned int needs; /* enum confine_needs */
+	bool threads;	    /* may have threads; with ASKS_GPUS always */
 	enum confine_asks asks;
 };
 

@@ -518,6 +518,10 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, cgroup2, "/proc/self/cgroup"),
+	F_BOOL(containers_facts, selinux_enforcing, "/sys/fs/selinux/enforce"),
+	F_BOOL(containers_facts, container_use_devices,
+	       "/sys/fs/selinux/booleans/container_use_devices"),
 	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
@@ -547,6 +551,7 @@ static const struct desc limit_setting_desc = DESC(limit_setting, .ordered = tru
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
+	F_LIST(limits_facts, daemons, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
 };
@@ -765,6 +770,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
 	F_STRUCT(node, libraries, libraries_facts_desc, NULL),
 	F_STRUCT(node, loads, loads_facts_desc, NULL),
+	F_STRUCT(node, dkms, dkms_facts_desc, NULL),
 	F_STRUCT(node, nvml, nvml_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),

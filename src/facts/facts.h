@@ -511,6 +511,12 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* Only version 2 of control groups is mounted; absent: version 1, or both. */
+	struct fact_bool cgroup2;
+	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
+	struct fact_bool selinux_enforcing;
+	/* SELinux' boolean container_use_devices: containers may open devices of the host; absent: its policy has none. */
+	struct fact_bool container_use_devices;
 	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
 	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
@@ -550,6 +556,8 @@ struct limits_facts {
 	/* What starts jobs: slurmd, containerd, sshd, ...; of several processes of one name the one
 	 * that may lock least. */
 	LIST(struct process_limits) launchers;
+	/* Of services that start at boot and whose program is the site's own (/usr/local, /opt, /srv); one of each name. */
+	LIST(struct process_limits) daemons;
 	LIST(struct limit_setting) settings; /* ORDERED */
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
@@ -587,11 +595,13 @@ struct log_facts {
 	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
 	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
 	LIST(struct log_failure) failures; /* what was tried and failed */
-	/* Errors that no pattern is for; unknown: the log does not have the levels of messages. */
+	/* Errors that no pattern is for; unknown: the log does not have the levels of messages, and no message tells of a
+	 * failure. */
 	LIST(struct log_message) unexplained;
 };
 
 #include "facts/facts-acknowledged.h"
+#include "facts/facts-dkms.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-libraries.h"
@@ -650,6 +660,7 @@ struct node {
 	struct acknowledged_facts acknowledged;
 	struct libraries_facts libraries;
 	struct loads_facts loads;
+	struct dkms_facts dkms;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
@@ -678,6 +689,7 @@ extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
 extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
+extern const struct desc dkms_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;
 

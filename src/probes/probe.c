@@ -156,7 +156,8 @@ static enum host_reach reach_of(const struct run *run, size_t step)
 
 	if (host_kind(run->ctx.host) != HOST_LIVE)
 		return HOST_READS;
-	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS : probe->reach;
+	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS_IN_BRIEF
+								: probe->reach;
 }
 
 static bool is_wanted(const struct run *run, size_t step)
@@ -187,6 +188,13 @@ static unsigned int needs_of(const struct run *run, size_t first)
 	return needs;
 }
 
+static void begin_ahead(struct run *run, size_t first)
+{
+	for (size_t i = first; run->ctx.brief && i < run->last; i++)
+		if (run->steps[i]->brief_ahead)
+			run->steps[i]->brief_ahead(&run->ctx);
+}
+
 /* The child works on a copy of the node, where its parent takes it from. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
@@ -199,6 +207,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.arena = run->window.arena;
 	host_leave_trace(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, reach_of(run, first), needs);
+	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -373,24 +382,6 @@ static void leave_rest(struct run *run, size_t next)
 	}
 }
 
-/* A child of its own: the parent waits for nothing that the kernel does. */
-static void start_fetching(struct run *run, struct child *fetcher)
-{
-	if (fetcher->pid || !host_shares_log(run->ctx.host) || child_fork(fetcher))
-		return;
-	if (fetcher->pid)
-		return;
-	child_begin(run->parent);
-	host_fetch_log(run->ctx.host);
-	_exit(EXIT_SUCCESS);
-}
-
-static void end_fetching(struct run *run, struct child *fetcher)
-{
-	if (fetcher->pid > 0)
-		child_end(fetcher, host_has_fetched_log(run->ctx.host));
-}
-
 /* Before there is a child, all in the window is this process's. */
 static int open_window(struct run *run, size_t first)
 {
@@ -404,8 +395,9 @@ static int open_window(struct run *run, size_t first)
 	return 0;
 }
 
-static int observe_steps(struct run *run, struct child *fetcher)
+static int observe_in_children(struct run *run)
 {
+	host_stand_for(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -428,24 +420,10 @@ static int observe_steps(struct run *run, struct child *fetcher)
 		}
 		if (c.pid == 0)
 			child(run, &c, next);
-		start_fetching(run, fetcher);
 		next = follow_child(run, &c, next);
 		window_close(&run->window);
 	}
 	return 0;
-}
-
-static int observe_in_children(struct run *run)
-{
-	struct child fetcher = { 0 };
-	int rc;
-
-	host_stand_for(run->ctx.host);
-	if (run->ctx.brief)
-		host_share_log(run->ctx.host);
-	rc = observe_steps(run, &fetcher);
-	end_fetching(run, &fetcher);
-	return rc;
 }
 
 static void observe_here(struct run *run)

@@ -398,6 +398,12 @@ static enum truth check_no_cgroups(struct row_question *q)
 	return of_bool(q, q->node->containers.no_cgroups, "containers.no_cgroups");
 }
 
+/* The only value is v2. */
+static enum truth check_cgroup(struct row_question *q)
+{
+	return of_bool(q, q->node->containers.cgroup2, "containers.cgroup2");
+}
+
 /* ---- versions ---- */
 
 /* Is the version of the row of a branch that was repaired, at that repair or after it? The branch is what
@@ -464,6 +470,7 @@ static condition_check *const checks[KEYS] = {
 	[KEY_ARGUMENT] = check_argument,
 	[KEY_CAPABILITY] = check_capability,
 	[KEY_CDI_VERSION] = check_cdi_version,
+	[KEY_CGROUP] = check_cgroup,
 	[KEY_CPU_ARCH] = check_cpu_arch,
 	[KEY_CPU_IBT] = check_cpu_ibt,
 	[KEY_CPU_VENDOR] = check_cpu_vendor,

@@ -70,7 +70,7 @@ static const struct rule log_unexplained_rules[] = {
 			"what they mean.",
 		.reads =
 			"Messages of level err and above in the kernel log that GPU, NIC, PCIe and IOMMU drivers "
-			"wrote.",
+			"wrote. In a log without levels, those whose words tell of a failure.",
 		.why = "What the program does not understand it shows. Messages that differ in numbers alone are "
 		       "listed once. Messages that are known to mean no fault are left out.",
 		.check = "dmesg --level=emerg,alert,crit,err",

@@ -9,6 +9,7 @@
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/job-env.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 #include "query/selection.h"
 
@@ -477,6 +478,14 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		     .observed =
 			     "a peer memory module is loaded; kernel and driver are too old for DMA-BUF",
 		     .evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
+	else if (known_is(driver_has_peermem(node), false))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "driver %s exports no DMA-BUF, and nv_peer_mem is not loaded",
+			     node->driver.version.value),
+		     .expected = "nv_peer_mem loaded, or driver 470 or later",
+		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .evidence = { "driver.version", "driver.flavour", "modules.loaded" });
 	else
 		FAIL(ctx,
 		     .observed = text_printf(
