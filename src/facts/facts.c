@@ -415,6 +415,7 @@ static const struct field rdma_port_fields[] = {
 	F_U64(rdma_port, sm_lid, IB "ports/{1}/sm_lid"),
 	F_U64(rdma_port, active_mtu_bytes, "/dev/infiniband"),
 	F_BOOL(rdma_port, grh_required, "/dev/infiniband"),
+	F_U64(rdma_port, traffic_class, IB "tc/{1}/traffic_class"),
 	F_LIST(rdma_port, gids, rdma_gid_desc, IB "ports/{1}/gids"),
 	F_STRS(rdma_port, pkeys, IB "ports/{1}/pkeys"),
 	F_LIST(rdma_port, counters, rdma_counter_desc, IB "ports/{1}/counters"),
@@ -544,8 +545,16 @@ static const struct field limit_setting_fields[] = {
 };
 static const struct desc limit_setting_desc = DESC(limit_setting, .ordered = true);
 
+static const struct field rdma_limit_fields[] = {
+	F_STR(rdma_limit, device, NULL),
+	F_LIMIT(rdma_limit, handles, NULL),
+	F_LIMIT(rdma_limit, objects, NULL),
+};
+static const struct desc rdma_limit_desc = DESC(rdma_limit);
+
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
+	F_LIST(limits_facts, rdma, rdma_limit_desc, "/sys/fs/cgroup"),
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
@@ -662,6 +671,7 @@ static const struct field env_facts_fields[] = {
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
 	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
+	F_LIST(env_facts, nvshmem_conf, env_setting_desc, "/etc/nvshmem.conf"),
 	F_STR(env_facts, nccl_topology, NULL),
 };
 const struct desc env_facts_desc = DESC(env_facts);

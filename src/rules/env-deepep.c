@@ -99,14 +99,6 @@ static void check_names(struct rule_context *ctx)
 /* DeepEP asks ibstat for the properties of this NIC (deep_ep/utils/envs.py). */
 #define DEFAULT_NIC "mlx5_0"
 
-static const struct rdma_device *find_device(const struct node *node, const char *name)
-{
-	for_each(d, &node->rdma.devices)
-		if (str_is(d->name, name))
-			return d;
-	return NULL;
-}
-
 /* 0: none is, 1: one is, -1: not known */
 static int any_active(const struct rdma_device *d)
 {
@@ -137,7 +129,7 @@ static void check_nic_name(struct rule_context *ctx)
 	}
 	name = v.value ? v.value : DEFAULT_NIC;
 	fact = v.value ? v.fact : "env.variables";
-	device = find_device(ctx->node, name);
+	device = node_rdma(ctx->node, name);
 	state = text_printf(ctx, "%s%s", name, v.value ? "" : " (the default of EP_NIC_NAME)");
 	if (!device)
 		FAIL(ctx, .subject = "EP_NIC_NAME",
@@ -172,9 +164,9 @@ static void check_depth(struct rule_context *ctx)
 	struct job_value depth, tokens;
 	long have = QP_DEPTH_DEFAULT, count = TOKENS_USUAL;
 
-	if (skip_without_variables(ctx))
+	if (skip_without_nvshmem_variables(ctx))
 		return;
-	depth = job_env(ctx->arena, ctx->node, "NVSHMEM_QP_DEPTH");
+	depth = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_QP_DEPTH");
 	tokens = job_env(ctx->arena, ctx->node, "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK");
 	job_number(&depth, &have);
 	job_number(&tokens, &count);
