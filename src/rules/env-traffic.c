@@ -161,8 +161,8 @@ static const struct rule env_traffic_rules[] = {
 			"NCCL 2.30.7: src/transport/net_ib/gin.cc, ncclGinIbGdakiCreateContext(); "
 			"src/transport/net_ib/gdaki/gin_host_gdaki.cc\n"
 			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp (IB_TRAFFIC_CLASS)\n"
-			"github.com/NVIDIA/nccl issue 2383: 2026-09-05, Traffic class\n"
-			"github.com/NVIDIA/nvshmem pull 25: 2025-11-10",
+			"github.com/NVIDIA/nccl: issue 2383 (2026-09-05)\n"
+			"github.com/NVIDIA/nvshmem: pull 25 (2025-11-10)",
 	},
 };
 

@@ -529,7 +529,7 @@ static const struct rule modules_rules[] = {
 		       "software needs it, this is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
 		.sources =
-			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+			"DeepEP 2.1.0: docs/nvshmem.md\n"
 			"github.com/siderolabs/docs issue 566\n"
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},
