@@ -241,8 +241,16 @@ static const struct field module_at_boot_fields[] = {
 };
 static const struct desc module_at_boot_desc = DESC(module_at_boot, .ordered = true);
 
+static const struct field module_view_fields[] = {
+	F_STR(module_view, name, NULL),
+	F_ENUM(module_view, libkmod, module_state_words, NULL),
+	F_ENUM(module_view, file, module_state_words, NULL),
+};
+static const struct desc module_view_desc = DESC(module_view);
+
 static const struct field modules_facts_fields[] = {
 	F_LIST(modules_facts, loaded, module_desc, "/proc/modules"),
+	F_LIST(modules_facts, views, module_view_desc, "libkmod"),
 	F_LIST(modules_facts, kernels, kernel_tree_desc, "/lib/modules"),
 	F_LIST(modules_facts, files, module_file_desc, "/lib/modules"),
 	F_LIST(modules_facts, at_boot, module_at_boot_desc, "/etc/modules-load.d"),
@@ -413,6 +421,7 @@ static const struct field rdma_port_fields[] = {
 	F_STR(rdma_port, lane_rate, IB "ports/{1}/rate"),
 	F_U64(rdma_port, lid, IB "ports/{1}/lid"),
 	F_U64(rdma_port, sm_lid, IB "ports/{1}/sm_lid"),
+	F_ENUM(rdma_port, sysfs_state, rdma_port_state_words, "/dev/infiniband"),
 	F_U64(rdma_port, active_mtu_bytes, "/dev/infiniband"),
 	F_BOOL(rdma_port, grh_required, "/dev/infiniband"),
 	F_U64(rdma_port, traffic_class, IB "tc/{1}/traffic_class"),
@@ -433,6 +442,7 @@ static const struct field rdma_device_fields[] = {
 	F_STR(rdma_device, hca_type, IB "hca_type"),
 	F_STR(rdma_device, uverbs, "/sys/class/infiniband_verbs"),
 	F_BOOL(rdma_device, offered, "/dev/infiniband"),
+	F_STR(rdma_device, open_error, "/dev/infiniband"),
 	F_BOOL(rdma_device, dmabuf, "/dev/infiniband"),
 	F_LIST(rdma_device, ports, rdma_port_desc, IB "ports"),
 	F_STR(rdma_device, p2p, IB "device/p2p"),
