@@ -14,11 +14,11 @@ static void check_open(struct rule_context *ctx, const struct rdma_device *d)
 			       .evidence = { fact_path(ctx->arena, "rdma.devices", d->name.value,
 						       "offered") });
 	else if (is_known(d->open_error))
-		FAIL(ctx, .subject = d->name.value,
-		     .observed = text_printf(
-			     ctx, "sysfs shows the device, and ibv_open_device() fails with %s",
-			     d->open_error.value),
-		     .expected = "a device that opens", .evidence = { fact });
+		FAIL_AS(ctx, SEVERITY_ERR, .subject = d->name.value,
+			.observed = text_printf(
+				ctx, "sysfs shows the device, and ibv_open_device() fails with %s",
+				d->open_error.value),
+			.expected = "a device that opens", .evidence = { fact });
 	else if (is_absent(d->open_error))
 		PASS(ctx, .subject = d->name.value, .evidence = { fact });
 	else
@@ -72,7 +72,8 @@ static const struct rule rdma_verbs_rules[] = {
 		.title =
 			"Jobs cannot use an RDMA device that the kernel shows: verbs tell otherwise than sysfs",
 		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_ERR,
+		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
 		.evaluate = check_devices,
 		.impact = "NCCL, UCX and NVSHMEM leave the device out, or fail.",
 		.remedy =
