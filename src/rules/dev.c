@@ -612,7 +612,7 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/imex-channel-missing",
 		.title = "Multi-node NVLink fails: there is no IMEX channel",
-		.profiles = PROFILE_DEEPEP | PROFILE_P2P,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_imex,
 		.impact =
