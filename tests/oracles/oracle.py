@@ -8,17 +8,23 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 PROGRAM = os.path.abspath(os.environ.get("NVNODECHECK", TOP / "build" / "nvnodecheck"))
 SOURCES = pathlib.Path(os.environ.get("ORACLE_SOURCES", TOP / "build-sources"))
+sys.path.insert(0, str(HERE.parent))	# for what the tests have in lib
 UNKNOWN = "unknown"	# what the program does not say never differs, and is counted
 
 
 class Skip(Exception):
     """The oracle cannot run here; the text says why."""
+
+
+class Failed(Exception):
+    """The program, or the oracle, ended with an error."""
 
 
 class Difference:
@@ -105,7 +111,7 @@ def facts(root, *parts):
     found = {}
     process = run(PROGRAM, "--root", root, "facts")
     if process.returncode not in (0, 3):
-        raise AssertionError("facts ended with %d: %s" % (process.returncode, process.stderr.decode()))
+        raise Failed("facts ended with %d: %s" % (process.returncode, process.stderr.decode()))
     document = json.loads(process.stdout)
     for part in parts:
         found[part] = document.get(part, {})
@@ -135,6 +141,29 @@ def known_differences():
                 name, pattern, reason = line.rstrip("\n").split("\t")
                 rows.append((name, re.compile(pattern, re.DOTALL), reason))
     return rows
+
+
+def files_of(item):
+    """[(path, text)] of an input in which each file follows a line "==> PATH"."""
+    parts = re.split(r"^==> (.*)\n", item, flags=re.M)
+    return list(zip(parts[1::2], parts[2::2]))
+
+
+def as_item(files):
+    return "".join("==> %s\n%s%s" % (path, text, "" if text.endswith("\n") or not text else "\n")
+                   for path, text in files)
+
+
+def read_text(path):
+    return pathlib.Path(path).read_bytes().decode("utf-8", "surrogateescape")
+
+
+def source(name):
+    """The unpacked source package of that name."""
+    path = SOURCES / name
+    if not path.is_dir():
+        raise Skip("no %s: tests/oracles/get-material" % path)
+    return path
 
 
 def new_place():
