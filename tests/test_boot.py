@@ -658,6 +658,12 @@ SHELL = [
     'GRUB_CMDLINE_LINUX="$UNSET"',
     'GRUB_CMDLINE_LINUX="a$ $"',
     'GRUB_CMDLINE_LINUX=a;X=b',
+    # Found by tests/oracles/dash.py
+    'GRUB_CMDLINE_LINUX=a : b',
+    'GRUB_CMDLINE_LINUX=a : GRUB_CMDLINE_LINUX=b',
+    'X=; GRUB_CMDLINE_LINUX="${X-d} ${X+f}"',
+    'X=1 GRUB_CMDLINE_LINUX=$X',
+    'X=0; export X=1 GRUB_CMDLINE_LINUX=$X',
 ]
 
 

@@ -39,7 +39,7 @@ def names():
 
 class Counts:
     def __init__(self):
-        self.inputs = self.fields = self.unknown = self.known = 0
+        self.inputs = self.fields = self.unknown = self.known = self.shown = 0
         self.bad = []
 
 
@@ -114,7 +114,8 @@ def perform(it, options, known):
         if not bad:
             continue
         counts.bad += bad
-        if len(counts.bad) <= SHOWN:
+        counts.shown += 1
+        if counts.shown <= SHOWN:
             item = shrink(it, item, bad[0].field, known)
             bad = unexplained(it, compare(it, item), known) or bad
             print("-- %s: %s\n%s" % (it.name, bad[0], it.show(item)), flush=True)
