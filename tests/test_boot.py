@@ -506,6 +506,19 @@ def test_order_of_systemd_boot(tmp_path):
         "k5.conf", "k3.conf", "k6.conf", "k4.conf", "k2.conf", "k1.conf", "z.conf", "a.conf", "b-1.conf"]
 
 
+def test_names_of_files_of_systemd_boot(tmp_path):
+    """The partition's names have no case, and what is no counter stays. Of equal ones the one with more
+    tries left, then with fewer done, comes first. Found by tests/oracles/bootctl.py"""
+    root = new_tree(tmp_path)
+    for name in ("a.CONF", "b+1-.conf", "c+x.conf", "d+1-2-3.conf", "e+12-34.Conf", "f+1.conf", "f+3-2.conf",
+                 "f+3-1.conf", "g+-1.conf", "h.conf~"):
+        write(root / "boot/loader/entries" / name, "linux /vmlinuz\n")
+    found = facts(root, "boot.entries")
+    assert [e["id"] for e in found] == ["g+-1.conf", "f.conf", "f.conf", "f.conf", "e.Conf", "d+1-2-3.conf", "c+x.conf",
+                                        "b+1-.conf", "a.CONF"]
+    assert [e["file"][-10:-5] for e in found[1:4]] == ["f+3-1", "f+3-2", "s/f+1"]
+
+
 def compare_versions(tmp_path, a, b):
     root = new_tree(tmp_path)
     write(root / "boot/loader/loader.conf", "")

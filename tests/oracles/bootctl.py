@@ -3,6 +3,7 @@
 loader.conf. bootctl reads no firmware variables here, and neither has the tree any."""
 
 import json
+import re
 
 from oracle import SOURCES, UNKNOWN, Oracle, Result, Skip, as_item, empty_folder, facts, files_of, run, write
 
@@ -41,24 +42,36 @@ class Bootctl(Oracle):
         for mine, other in zip(ours if ours is not UNKNOWN else [], theirs):
             if mine["id"] != other["id"]:
                 break
-            result.field("title", mine["title"], other.get("title", mine["id"]))
+            result.field("title", mine["title"], other.get("title"))
             result.field("cmdline", mine["cmdline"] or "", " ".join(other.get("options", "").split("\n")))
             initrd = (other.get("initrd") or [None])[-1]
             result.field("initrd", mine["initrd"], initrd and "/boot/" + initrd.lstrip("/"))
-        chosen = [e["id"] for e in theirs if e.get("isDefault")] or [None]
-        result.field("next", boot.get("next_entry", UNKNOWN), chosen[0])
+        result.field("next", boot.get("next_entry", UNKNOWN), self.default(root))
         return result
 
     def ask(self, root):
+        """Entries that start nothing are in bootctl's list alone."""
+        text = self.list(root, "--json=short")
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith(("{", "["))]
+        lines = lines[0] if lines and isinstance(lines[0], list) else lines
+        return [e for e in lines if "linux" in e]
+
+    def default(self, root):
+        """The JSON of systemd 252 does not say it."""
+        for block in self.list(root).split("\n\n"):
+            if re.search(r"^ *title:.* \(default\)", block, re.M):
+                return re.search(r"^ *id: (.*)$", block, re.M)[1]
+        return None
+
+    def list(self, root, *options):
         done = run("bwrap", "--dev-bind", "/", "/", "--bind", root / "boot", "/boot", "--setenv", "SYSTEMD_RELAX_ESP_CHECKS",
-                   "1", self.bootctl, "--esp-path=/boot", "--json=short", "list")
-        lines = [json.loads(line) for line in done.stdout.decode(errors="replace").splitlines() if line.startswith(("{", "["))]
-        return lines[0] if lines and isinstance(lines[0], list) else lines
+                   "1", self.bootctl, "--esp-path=/boot", "list", *options)
+        return done.stdout.decode(errors="replace")
 
     def random(self, rng):
         files = []
-        for _ in range(rng.randint(1, 6)):
-            name = rng.choice(IDS) + rng.choice(TRIES) + rng.choice((".conf",) * 9 + (".CONF", ".txt", ""))
+        for stem in rng.sample(IDS, rng.randint(1, 6)):
+            name = stem + rng.choice(TRIES) + rng.choice((".conf",) * 9 + (".CONF", ".txt", ""))
             files.append(("loader/entries/" + name, self.entry(rng)))
         if rng.random() < 0.7:
             files.append(("loader/loader.conf", "".join(self.loader_line(rng) for _ in range(rng.randint(0, 4)))))
