@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -107,7 +108,7 @@ def run(*command, text=None, timeout=60, **more):
 
 
 def facts(root, *parts):
-    """Sections of the facts of a tree; what is unknown is not in them."""
+    """Sections of the facts of a tree, or all; what is unknown is not in them."""
     found = {}
     process = run(PROGRAM, "--root", root, "facts")
     if process.returncode not in (0, 3):
@@ -115,7 +116,7 @@ def facts(root, *parts):
     document = json.loads(process.stdout)
     for part in parts:
         found[part] = document.get(part, {})
-    return found if len(parts) != 1 else found[parts[0]]
+    return document if not parts else found if len(parts) != 1 else found[parts[0]]
 
 
 def write(path, content, mode=None):
@@ -164,6 +165,16 @@ def source(name):
     if not path.is_dir():
         raise Skip("no %s: tests/oracles/get-material" % path)
     return path
+
+
+def unpacked(archive, folder):
+    """The folder at the top of an archive, below FOLDER."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive) as tar:
+        tops = {name.lstrip("./").split("/")[0] for name in tar.getnames()} - {""}
+    run("tar", "-xf", archive, "--no-same-owner", "--no-same-permissions", "-C", folder)
+    run("chmod", "-R", "u+rwX", folder)
+    return folder / tops.pop() if len(tops) == 1 else folder
 
 
 def new_place():
