@@ -314,7 +314,7 @@ ORACLE_SECONDS ?= 60
 ORACLE_SEED ?= 1
 check-oracles: all
 	$(Q)tests/oracles/get-material $(CURDIR)/build-sources
-	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck python3 tests/oracles/run.py --seconds $(ORACLE_SECONDS) \
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/oracles/run.py --seconds $(ORACLE_SECONDS) \
 		--seed $(ORACLE_SEED) $(ORACLE_COUNT:%=--count %) $(ORACLES)
 
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
