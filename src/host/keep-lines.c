@@ -407,14 +407,13 @@ void keep_unit(struct keeping *k, struct span text)
 /* A user, @group, a range of numbers, everybody. */
 void keep_who(struct keeping *k, struct span who)
 {
-	static const char *const anybody[] = { "\\*",	 "%",	      "root", "systemd",
-					       "docker", "*.service", NULL };
+	static const char *const anybody[] = { "\\*", "%", "root", "systemd", "docker", NULL };
 	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
 	bool numbers = true;
 
 	for (size_t i = 0; i < who.n; i++)
 		numbers &= isdigit((unsigned char)who.p[i]) || who.p[i] == ':';
-	if (numbers || (keep_has(anybody, who) && !span_ends(who, ".service"))) {
+	if (numbers || keep_has(anybody, who)) {
 		keep_as_it_is(k, who);
 	} else if (span_ends(who, ".service")) {
 		keep_unit_name(k, who);

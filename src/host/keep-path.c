@@ -110,7 +110,8 @@ bool keep_has(const char *const *list, struct span word)
 {
 	char text[256];
 
-	if (word.n >= sizeof(text))
+	/* A NUL would end the text that is compared, and hide what follows it. */
+	if (word.n >= sizeof(text) || span_find(word, '\0') < word.n)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(word));
 	for (; *list; list++)
@@ -149,10 +150,8 @@ static void put_component(struct keeping *k, const struct walk *w, struct span c
 		keep_as_it_is(k, component);
 	else if (w->place == PLACE_KERNEL)
 		keep_as_it_is(k, component);
-	else if (w->place == PLACE_SYSTEM)
+	else if (w->place == PLACE_SYSTEM || keep_has(known, component))
 		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
-	else if (keep_has(known, component))
-		keep_as_it_is(k, component);
 	else
 		keep_instead(k, component);
 }
