@@ -313,7 +313,7 @@ check-mutants:
 ORACLE_SECONDS ?= 60
 ORACLE_SEED ?= 1
 check-oracles: all
-	$(Q)tests/oracles/get-material $(CURDIR)/build-sources
+	$(Q)tests/oracles/get-material $(CURDIR)/build-sources $(ORACLES)
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/oracles/run.py --seconds $(ORACLE_SECONDS) \
 		--seed $(ORACLE_SEED) $(ORACLE_COUNT:%=--count %) $(ORACLES)
 

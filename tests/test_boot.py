@@ -728,3 +728,9 @@ def test_running(tmp_path):
     assert [(a["key"], a["value"]) for a in found["args"]] == [
         ("BOOT_IMAGE", "/boot/vmlinuz"), ("root", "UUID=1"), ("ro", None), ("a.b", "c d"),
         ("e", "f g"), ("h", "")]
+
+
+def test_a_quote_that_is_never_closed_ends_before_the_newline(tmp_path):
+    """Found by tests/oracles/cmdline.py"""
+    args = facts(new_tree(tmp_path, cmdline='a="b c'), "cmdline.args")
+    assert [(a["key"], a["value"]) for a in args] == [("a", "b c")]
