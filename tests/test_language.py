@@ -14,7 +14,7 @@ from lib import program
 
 TOP = program.TOP
 
-HELD = ("texts", "source_texts", "documents", "comments")
+HELD = ("texts", "tables", "source_texts", "documents", "comments")
 NOT_YET = ()	# documents that are not held
 
 # (pattern, what to write instead)
@@ -65,6 +65,22 @@ def texts():
         for key in ("title", "impact", "remedy", "why", "reads", "cost"):
             if rule.get(key):
                 yield "%s .%s" % (rule["id"], key), rule[key]
+
+
+# Columns of tables in data/ that the program prints.
+TABLES = {"messages": {"meaning": 6, "elsewhere": 8}, "known-bad": {"effect": 9, "cure": 10}}
+
+
+def tables():
+    """What `why` says of messages, and software/known-bad of versions; the messages' own words are other programs'."""
+    for table, columns in TABLES.items():
+        for line in read("data/%s.tsv" % table).splitlines():
+            cells = line.split("\t")
+            if line.startswith("#") or len(cells) < 2:
+                continue
+            for name, column in columns.items():
+                if cells[column] != "-":
+                    yield "%s %s .%s" % (table, cells[0], name), cells[column]
 
 
 def sources(*extensions):
@@ -196,7 +212,7 @@ def sentences(text):
             yield sentence, len(words)
 
 
-@pytest.fixture(params=[texts, source_texts, documents, comments], ids=lambda f: f.__name__)
+@pytest.fixture(params=[texts, tables, source_texts, documents, comments], ids=lambda f: f.__name__)
 def source(request):
     if request.param.__name__ not in HELD:
         pytest.skip("not held")
@@ -240,7 +256,7 @@ def test_what_is_no_prose_is_not_counted():
 @pytest.mark.skipif(not shutil.which("codespell"), reason="codespell is not installed")
 def test_spelling(tmp_path):
     said = tmp_path / "texts"
-    said.write_text("\n".join("%s: %s" % text for text in texts()) + program.run("--help").out, encoding="utf-8")
+    said.write_text("\n".join("%s: %s" % text for kind in (texts, tables) for text in kind()) + program.run("--help").out, encoding="utf-8")
     files = [name for _, patterns in KINDS for name in names(*patterns)]
     assert len(files) > 20
     process = subprocess.run(["codespell", "-q", "3", "-L", ",".join(SPELLED), str(said), *files], cwd=TOP,

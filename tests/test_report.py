@@ -13,8 +13,9 @@ ROWS, WIDTH = 24, 80
 HEALTHY_LINES = 12
 TAGS = ("CRIT", "ERR", "WARN", "WAIT")
 EVERYTHING = "deepep,p2p"
-NEXT = {"fix", "by hand", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "hardware",
-        "on the host", "provider", "reset GPU", "new firmware"}
+NEXT = {"fix", "by hand", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "service",
+        "no repair", "send request", "reset GPU", "new firmware"}
+WHO = {"you", "root", "host", "provider", "hardware"}
 
 
 def text_of(directory, *args, option="--root", **more):
@@ -43,16 +44,18 @@ def screen(text):
 
 
 def table(lines):
-    """(tag, what, where and next) of each row, up to the line that names the next step."""
+    """(tag and title, who, what is next) of each row, up to the line that names the next step."""
     start = next((i for i, line in enumerate(lines) if line.split(" ")[0] in TAGS), None)
     if start is None:
         return []
     rows = []
     for line in lines[start:]:
-        if line.startswith(("Next:", "     and ")):
+        if line.startswith("Next:"):
             break
         if line.split(" ")[0] in TAGS:
-            rows.append(re.split(r"  +", line))
+            found = re.fullmatch(r"(\w+ +(?:\d+\. )?\S.*?) {2,}(\w+) {2,}(\S.*)", line)
+            assert found, line
+            rows.append(found.groups())
     return rows
 
 
@@ -79,11 +82,11 @@ def test_the_first_screen(name, profile, node_tree):
     if not problems:
         assert lines[0].startswith("No problems found for ")
         return
-    rows, more = table(lines), re.search(r"^ +and (\d+) more, in full below$", "\n".join(lines), re.M)
-    assert len(rows) + (int(more[1]) if more else 0) == problems
+    rows, more = table(lines), re.search(r"^ +Problem \((\d+) of (\d+); all follow below\) +Who +Next$", "\n".join(lines), re.M)
+    assert (len(rows), problems) == ((int(more[1]), int(more[2])) if more else (problems, problems))
     assert len(rows) >= min(problems, 10)
     for row in rows:
-        assert {word.strip() for word in row[-1].split(",")} <= NEXT, row
+        assert row[1] in WHO and {word.strip() for word in row[2].split(",")} <= NEXT, row
     assert [line for line in lines if line.startswith("Next: ")], "\n".join(lines)
 
 
@@ -94,16 +97,44 @@ def test_brief_is_the_table(name, node_tree):
     lines = text.splitlines()
     problems, _ = counted(unwrapped(text))
     assert len(table(lines)) == problems
-    assert lines[-1].startswith("Next: ") if problems else len(lines) <= 8
+    assert re.search(r"^Next: .*(?:\n {6}.*)*\Z", text.rstrip(), re.M) if problems else len(lines) <= 8
     assert "What to do" not in text and "found  " not in text
 
 
 @pytest.mark.parametrize("name", node.names())
 def test_details_have_the_order_of_the_table(name, node_tree):
     text = text_of(node_tree(name), "--profile", EVERYTHING)
-    tags = [line.split(" ")[0] for line in text.splitlines() if re.match(r"(CRIT|ERR|WARN|WAIT) +[a-z0-9]+/[a-z0-9-]+$", line)]
-    brief = [row[0].split(" ")[0] for row in table(text_of(node_tree(name), "--brief", "--profile", EVERYTHING).splitlines())]
-    assert tags == brief == sorted(tags, key=TAGS.index)
+    details = text[text.index("\nNext: "):] if "\nNext: " in text else ""
+    heads = re.findall(r"^(?:CRIT|ERR|WARN|WAIT) +(?:\d+\. )?\S.*(?:\n {8,}.*)*?\[?[a-z0-9]+/[a-z0-9-]+\]?$", details, re.M)
+    marks = [re.match(r"(\w+) +(\d*)", head).groups() for head in heads]
+    brief = [re.match(r"(\w+) +(\d*)", row[0]).groups()
+             for row in table(text_of(node_tree(name), "--brief", "--profile", EVERYTHING).splitlines())]
+    assert marks == brief and [tag for tag, _ in marks] == sorted((tag for tag, _ in marks), key=TAGS.index)
+    assert [number for _, number in marks] == ([str(n + 1) for n in range(len(marks))] if len(marks) > 1 else [""] * len(marks))
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_each_problem_has_one_instruction(name, node_tree):
+    """It is in a step, with the problem's number; the problem in full does not repeat it."""
+    text = text_of(node_tree(name), "--profile", EVERYTHING)
+    if "What to do, in this order" not in text:
+        return
+    details, plan = text.split("What to do, in this order")
+    problems, _ = counted(unwrapped(text))
+    said = [int(n) for numbers in re.findall(r"^ +\[([\d, ]+)\] ", plan, re.M) for n in numbers.split(",")]
+    assert set(said) == (set(range(1, problems + 1)) if problems > 1 else set())
+    assert not re.search(r"^ {5}(?:fix|in effect) ", details, re.M)
+    numbers = [int(n) for n in re.findall(r"^ ?(\d+)\. ", plan, re.M)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert re.search(r"^ ?%d\. Check the node again:$" % numbers[-1], plan, re.M)
+
+
+def test_each_profile_has_a_verdict(node_tree):
+    """With the problems of the profiles that it includes."""
+    head = text_of(node_tree("rtx4090-stock-smallbar"), "--profile", "p2p,deepep", "--brief")
+    assert re.search(r"^Profiles +critical errors in base, p2p, gpudirect-rdma, deepep$|^Profiles +errors in base", head, re.M), head
+    head = text_of(node_tree("h20-roce-deepep"), "--brief")
+    assert "Profiles  no problems in base; warnings in gpudirect-rdma\n" in head
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -127,7 +158,7 @@ def test_names_are_those_that_people_use(name, node_tree):
     text = text_of(node_tree(name), "-v", "--profile", EVERYTHING)
     for line in text.splitlines():
         assert not re.search(r"\[#?\w+\]\.\w+", line), line
-    for where in re.findall(r"^ {5}where +(.*(?:\n {19}.*)*)", text, re.M):
+    for where in re.findall(r"^ {5}where +(.*(?:\n {16}.*)*)", text, re.M):
         assert not re.match(r"[0-9a-f]{4}:[0-9a-f]{2}:", where.strip()), where
 
 
@@ -135,7 +166,7 @@ def test_names_are_those_that_people_use(name, node_tree):
 
 def test_many_devices_are_one_line(node_tree):
     text = text_of(node_tree("rtx4090-stock-smallbar"), "--profile", "p2p")
-    assert re.search(r"^ERR  BAR1 .* \(GPU0-GPU3\) +fix, reboot$", text, re.M)
+    assert re.search(r"^ERR  \d\. BAR1 .* \(GPU0-GPU3\) +root +fix, reboot$", text, re.M)
 
 
 def test_a_consequence_is_folded_under_its_cause(node_tree):
@@ -143,7 +174,7 @@ def test_a_consequence_is_folded_under_its_cause(node_tree):
     directory = node_tree("workstation-nouveau")
     text = text_of(directory)
     assert text.startswith("1 problem (1 critical) on this node.")
-    assert re.search(r"^ {5}leads to +.*(?:\n {19}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
+    assert re.search(r"^ {5}leads to +.*(?:\n {16}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
     answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
     assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
 
@@ -229,9 +260,8 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)
     assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == [
-        "Repair ", "By hand", "In the", "In the", "Drain the", "By hardware"]
-    assert "environment of the job" in said[2] and "firmware setup" in said[3]
-    assert "By hardware service" in said[5]
+        "Drain the", "By hand", "Repair ", "In the", "In the", "Switch the", "In the", "Check the"]
+    assert "environment of the job" in said[3] and "firmware setup" in said[4] and "hardware" in said[6]
     # The node is below --root: rebooting this machine would be wrong.
     assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
     assert "without --apply it only shows the changes" in unwrapped(text)

@@ -172,6 +172,52 @@ def test_a_problem_of_a_slower_path_explains_no_failure(why):
         assert both["answers"]["problems"] == alone["answers"]["problems"]
 
 
+# ---- what the table does not have ----
+
+BUS = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm)."
+
+
+def test_a_line_that_reads_like_an_error(facts):
+    """No claim is made of it: the status is 0. The rules that have its names are answered."""
+    for more, part in ((("--json",), '"shm"'), ((), "Line 2 reads like one")):
+        result = run("why", "-", "--from", facts(NODE), *more, input=("begin\n%s\nend\n" % BUS).encode())
+        assert result.status == 0 and part in result.out, str(result)
+
+
+def test_the_rules_that_have_its_names(why):
+    found = why("begin\n[rank3]: %s\n" % BUS)
+    assert found["result"] == "nothing" and not found["decisive"] and not found["explained"]
+    assert (found["unrecognised"]["line"], found["unrecognised"]["rank"]) == (2, 3)
+    assert found["unrecognised"]["words"] == ["shm"]
+    assert [f["rule"] for f in found["answers"]["ruled_out"]] == ["limits/shm-too-small"]
+
+
+@pytest.mark.parametrize("line, reads", [
+    ("error: kernel-devel was not found", True),
+    ("FATAL something", True),
+    ("worker.py: OSError: [Errno 12]", True),
+    ('{"log":"cannot open the device\\n","stream":"stderr"}', True),
+    ("NCCL WARN something that nobody has seen", True),
+    ("errors=0 failover=1 cannotate", False),
+    ("INFO: the fallback is not supported here", False),
+    ("Passed: 28, Failed: 0", False),
+    ("no error: all is well", False),
+    ("all is well", False),
+])
+def test_what_reads_like_an_error(line, reads, why):
+    assert bool(why("begin\n%s\n" % line)["unrecognised"]) == reads
+
+
+def test_a_failure_of_the_table_is_enough(why):
+    assert not why("%s\n%s\n" % (BUS, GID))["unrecognised"]
+    assert why("%s\n%s\n" % (BUS, WATCHDOG))["unrecognised"]["line"] == 1
+    assert not why("%s\n%s\n" % (WATCHDOG, BUS))["unrecognised"]
+
+
+def test_it_is_found_far_down(why):
+    assert why("all is well\n" * 100000 + BUS)["unrecognised"]["line"] == 100001
+
+
 # ---- who wrote a line ----
 
 @pytest.mark.parametrize("prefix, host, rank", [
@@ -350,7 +396,7 @@ def test_what_explains_it_is_shown_as_doctor_has_it(why, facts):
     assert shown == wanted
     text = run("why", "--text", "NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
                "--from", facts(BROKEN)).out
-    assert "ERR  limits/memlock" in text and "LimitMEMLOCK=infinity" in text
+    assert re.search(r"^ERR  .*(?:\n .*)? ?\[limits/memlock\]$", text, re.M) and "LimitMEMLOCK=infinity" in text
 
 
 def test_a_rule_is_in_one_list_only(why):

@@ -381,20 +381,20 @@ static void keep(struct report *report, const struct settings *settings, bool on
 
 /* ---- causes ---- */
 
-/* On the same subject, or where one of them is about the whole node. */
-static bool can_cause(const struct finding *cause, const struct finding *f)
+/* On SUBJECT, or where the cause or SUBJECT is the whole node. */
+static bool can_cause(const struct finding *cause, const struct finding *f, const char *subject)
 {
-	const char *a = cause->answer.subject, *b = f->answer.subject;
+	const char *own = cause->answer.subject;
 
 	return cause != f && !cause->off && cause->answer.verdict == VERDICT_FAIL &&
-	       (!a || !b || strcmp(a, b) == 0);
+	       (!own || !subject || strcmp(own, subject) == 0);
 }
 
 static const struct finding *find_cause(const struct report *report, const struct finding *f,
-					const char *rule)
+					const char *rule, const char *subject)
 {
 	for_each(cause, &report->findings)
-		if (strcmp(cause->rule->id, rule) == 0 && can_cause(cause, f))
+		if (strcmp(cause->rule->id, rule) == 0 && can_cause(cause, f, subject))
 			return cause;
 	return NULL;
 }
@@ -405,9 +405,11 @@ static void set_cause(const struct report *report, struct finding *f)
 	if (!finding_is_problem(f) || f->off)
 		return;
 	if (f->answer.follows)
-		f->follows_from = find_cause(report, f, f->answer.follows);
+		f->follows_from = find_cause(report, f, f->answer.follows,
+					     f->answer.follows_subject ? f->answer.follows_subject
+								       : f->answer.subject);
 	for (size_t i = 0; i < RULE_CAUSES_MAX && f->rule->follows[i] && !f->follows_from; i++)
-		f->follows_from = find_cause(report, f, f->rule->follows[i]);
+		f->follows_from = find_cause(report, f, f->rule->follows[i], f->answer.subject);
 }
 
 static void count_finding(struct report *report, struct finding *f)

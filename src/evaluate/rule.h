@@ -170,6 +170,7 @@ struct answer {
 	bool has_fix; /* fix is the answer's own; with a kind of NULL there is none */
 	const char *
 		follows; /* id of the rule whose finding on the same subject or the node causes this */
+	const char *follows_subject; /* the subject of that finding, where it is not this one's */
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; for an UNKNOWN, what is missing */
 };
 

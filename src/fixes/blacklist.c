@@ -13,7 +13,8 @@ static void block_nouveau(struct fixing *f)
 	}
 	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "block nouveau on disk and in the initramfs");
+	fix_does(f, ACTIVATION_REBOOT,
+		 "keep nouveau from loading, in modprobe.d and in the initramfs");
 	fix_costs(f, "Until the NVIDIA driver is loaded, a console on this GPU uses the firmware's "
 		     "frame buffer.");
 }

@@ -109,8 +109,11 @@ static void node(const struct page_view *v)
 	row("Node", render_system(r));
 	row("GPUs", render_gpus(r));
 	row("NICs", render_nics(r));
-	row("Profiles", arena_printf(r->arena, "%s (%s)", profiles_text(r->arena, r->profiles),
-				     r->profiles_reason));
+	row("Profiles",
+	    arena_printf(r->arena, "%s (%s)",
+			 v->problems->items.count ? render_profile_verdicts(r, v->problems)
+						  : profiles_text(r->arena, r->profiles),
+			 r->profiles_reason));
 	row("Not here", render_not_here(r));
 	row("Read", render_taken(r));
 	html("</dl>\n</section>\n");
@@ -129,13 +132,15 @@ static void table(const struct page_view *v)
 	}
 	html("<div class=\"scroll\" role=\"region\" aria-labelledby=\"problems\" tabindex=\"0\">\n");
 	html("<table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Problem</th>"
-	     "<th scope=\"col\">Where</th><th scope=\"col\">Next</th></tr></thead>\n<tbody>\n");
+	     "<th scope=\"col\">Where</th><th scope=\"col\">Who</th>"
+	     "<th scope=\"col\">Next</th></tr></thead>\n<tbody>\n");
 	for_each(p, &v->problems->items) {
 		html("<tr><td>");
 		badge(p);
-		html("</td><td><a href=\"#problem-%zu\">%s</a></td><td>%s</td><td class=\"next\">%s</td></tr>\n",
+		html("</td><td><a href=\"#problem-%zu\">%s</a></td><td>%s</td><td>%s</td>"
+		     "<td class=\"next\">%s</td></tr>\n",
 		     ++number, p->first->rule->title, render_where(v->report, p, 3),
-		     steps_next(v->steps, p));
+		     steps_who(v->steps, p), steps_next(v->steps, p));
 	}
 	html("</tbody>\n</table>\n</div>\n</section>\n");
 }
@@ -198,8 +203,10 @@ static void step_problems(const struct page_view *v, const struct step *step)
 		const struct finding *f = (*p)->first;
 		const char *where = render_where(v->report, *p, 3);
 
-		html("<li><span class=\"rule\">%s</span>%s%s: %s\n", f->rule->id,
-		     *where ? ", " : "", where, steps_what(v->steps, *p));
+		html("<li><strong>%s%s%s%s</strong><br>%s\n", f->rule->title, *where ? " (" : "",
+		     where, *where ? ")" : "", steps_what(v->steps, *p));
+		if (render_refused(v->steps, *p))
+			html("%s\n", render_refused(v->steps, *p));
 		command(finding_command(f));
 		html("</li>\n");
 	}
@@ -218,10 +225,7 @@ static void steps(const struct page_view *v)
 	for_each(step, &v->steps->items) {
 		html("<li>%s\n", step->kind == STEP_FIX ? steps_fix_text(v->steps, step)
 							: steps_title(v->steps, step));
-		if (step->kind == STEP_FIX)
-			command(v->steps->fix_command);
-		else if (step->kind == STEP_RESTART)
-			command(steps_restart_command(v->steps));
+		command(steps_command(v->steps, step));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
 		html("</li>\n");

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "query/kind.h"
+#include "render/render.h"
 
 /* ---- who ---- */
 
@@ -86,18 +88,11 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
-	const struct plan_repair *r = steps_repair(steps, p->first);
 	const char *remedy = finding_remedy(p->first);
 
 	if (is_done_already(steps, p))
-		return "takes effect then.";
-	if (!remedy || !*remedy)
-		return p->first->rule->title;
-	return r && r->refused && finding_fix(p->first)
-		       ? arena_printf(steps->report->arena,
-				      "%s nvnodecheck fix cannot do it here: %s.", remedy,
-				      r->refused)
-		       : remedy;
+		return "This takes effect then.";
+	return remedy && *remedy ? remedy : p->first->rule->title;
 }
 
 /* ---- when ---- */
@@ -156,6 +151,16 @@ const char *effect_text(enum activation activation)
 	return NULL;
 }
 
+const char *steps_effect(const struct steps *steps, const struct problem *p)
+{
+	enum activation activation = steps_activation(steps, p);
+
+	if (activation <= ACTIVATION_NOW ||
+	    restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
+		return NULL;
+	return effect_text(activation);
+}
+
 /* ---- the list ---- */
 
 static struct step *find_step(struct steps *steps, enum step_kind kind)
@@ -170,13 +175,56 @@ static struct step *find_step(struct steps *steps, enum step_kind kind)
 	return step;
 }
 
+/* Once. */
 static void add_kind(struct steps *steps, enum step_kind kind)
 {
+	for_each(step, &steps->items)
+		if (step->kind == kind)
+			return;
 	for_each(p, &steps->problems->items)
 		if (steps_kind(steps, p) == kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
-	if (kind == STEP_RESTART && steps->restart)
-		find_step(steps, kind);
+}
+
+static bool ends_jobs(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+
+	return kind <= STEP_HARDWARE && (finding_action(p->first) == ACTION_RESET_GPU ||
+					 steps_activation(steps, p) >= ACTIVATION_RELOAD);
+}
+
+static bool needs_drain(const struct steps *steps)
+{
+	bool needed = steps->restart;
+
+	for_each(p, &steps->problems->items)
+		needed |= ends_jobs(steps, p);
+	return needed && !is_known(steps->report->node->os.next_boot);
+}
+
+/* What keeps the program from a repair is changed first. */
+static bool is_hand_first(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_HAND && render_refused(steps, p))
+			return true;
+	return false;
+}
+
+static void add_steps(struct steps *steps)
+{
+	if (needs_drain(steps))
+		find_step(steps, STEP_DRAIN);
+	if (is_hand_first(steps))
+		add_kind(steps, STEP_HAND);
+	for (enum step_kind kind = STEP_FIX; kind <= STEP_PROVIDER; kind++) {
+		add_kind(steps, kind);
+		if (kind == STEP_RESTART && steps->restart)
+			find_step(steps, kind);
+	}
+	if (steps->items.count)
+		find_step(steps, STEP_CHECK);
 }
 
 /* fix repairs errors only, unless options add more. */
@@ -209,16 +257,15 @@ static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 static void name_command(struct steps *steps, const struct render_options *options)
 {
 	struct arena *arena = steps->report->arena;
-	const char *words = "";
+	const char *all = needs_all(steps) ? " --all" : "", *words = "", *root = "";
 
-	if (needs_all(steps))
-		words = " --all";
 	if (options->profiles)
-		words = arena_printf(arena, "%s --profile %s", words,
+		words = arena_printf(arena, " --profile %s",
 				     profile_words_of(options->profiles, arena));
 	if (options->root)
-		words = arena_printf(arena, "%s --root %s", words,
-				     command_quote(arena, options->root));
+		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
+	steps->check_command = arena_printf(arena, "sudo nvnodecheck doctor%s%s", words, root);
+	words = arena_printf(arena, "%s%s%s", all, words, root);
 	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
 	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
 	steps->elsewhere = options->root || options->from;
@@ -239,8 +286,7 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 		steps->restart = restart > steps->restart ? restart : steps->restart;
 	}
 	name_command(steps, options);
-	for (enum step_kind kind = STEP_FIX; kind <= STEP_PROVIDER; kind++)
-		add_kind(steps, kind);
+	add_steps(steps);
 	return steps;
 }
 
@@ -278,6 +324,44 @@ static const char *hand_word(const struct problem *p)
 	}
 }
 
+const char *steps_who(const struct steps *steps, const struct problem *p)
+{
+	switch (steps_kind(steps, p)) {
+	case STEP_JOB:
+		return "you";
+	case STEP_HARDWARE:
+		return "hardware";
+	case STEP_HOST:
+		return "host";
+	case STEP_PROVIDER:
+		return "provider";
+	default:
+		return "root";
+	}
+}
+
+unsigned int steps_number(const struct steps *steps, const struct problem *problem)
+{
+	unsigned int number = 0;
+
+	if (steps->problems->items.count < 2)
+		return 0;
+	for_each(p, &steps->problems->items) {
+		number++;
+		if (p == problem)
+			return number;
+	}
+	return 0;
+}
+
+const struct step *steps_first(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind != STEP_DRAIN)
+			return step;
+	return NULL;
+}
+
 const char *steps_next(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
@@ -295,18 +379,43 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_RESTART:
 		return restart ? restart : "restart";
 	case STEP_HARDWARE:
-		return "hardware";
+		return finding_action(p->first) == ACTION_NONE ? "no repair" : "service";
 	case STEP_HOST:
-		return "on the host";
 	case STEP_PROVIDER:
-		return "provider";
+		return "send request";
+	default:
+		return "";
 	}
-	return "";
+}
+
+static const char *drain_title(const struct node *node)
+{
+	return node_is(node, KIND_WORKSTATION)
+		       ? "End all programs that use the GPUs"
+		       : "Drain the node: start no new jobs, and wait until the running ones end";
+}
+
+static const char *restart_title(const struct steps *steps)
+{
+	if (is_known(steps->report->node->os.next_boot))
+		return "Boot machines from this image";
+	switch (steps->restart) {
+	case ACTIVATION_NONE:
+		return "Restart the service that the change is for";
+	case ACTIVATION_RELOAD:
+		return "Load the driver again, or reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "Switch the node off and on";
+	default:
+		return "Reboot the node once";
+	}
 }
 
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
+	case STEP_DRAIN:
+		return drain_title(steps->report->node);
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:
@@ -316,20 +425,15 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_FIRMWARE:
 		return "In the firmware setup of this machine, during the boot";
 	case STEP_RESTART:
-		if (is_known(steps->report->node->os.next_boot))
-			return "Boot machines from this image";
-		return steps->restart == ACTIVATION_RELOAD
-			       ? "Load the driver again, or reboot: no job may use the GPUs"
-		       : steps->restart == ACTIVATION_POWER_CYCLE
-			       ? "Drain the node, then switch it off and on"
-		       : steps->restart ? "Drain the node, then reboot it once"
-					: "Restart what the change is for";
+		return restart_title(steps);
 	case STEP_HARDWARE:
-		return "By hardware service";
+		return "In the hardware";
 	case STEP_HOST:
 		return "On the host of this guest or container, by its administrator";
 	case STEP_PROVIDER:
 		return "By the provider of this machine";
+	case STEP_CHECK:
+		return "Check the node again";
 	}
 	return "";
 }
@@ -339,21 +443,50 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(arena, "%s %s (without --apply it only shows the changes):",
+	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes):",
 			    *steps->where ? "On the node, repair" : "Repair",
 			    own == all ? (all == 1 ? "it" : "all of them")
 				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
-const char *steps_restart_command(const struct steps *steps)
+static const char *restart_command(const struct steps *steps)
 {
-	if (steps->elsewhere)
-		return NULL;
 	switch (steps->restart) {
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
 		return "sudo systemctl poweroff";
+	default:
+		return NULL;
+	}
+}
+
+/* Slurm's name of the node: its host name without the domain, unless NodeHostname= says otherwise. */
+static const char *drain_command(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+	struct arena *arena = steps->report->arena;
+	const char *name = node->os.hostname.value;
+
+	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM))
+		return NULL;
+	name = arena_strndup(arena, name, strcspn(name, "."));
+	return arena_printf(arena,
+			    "sudo scontrol update nodename=%s state=drain reason=nvnodecheck",
+			    command_quote(arena, name));
+}
+
+const char *steps_command(const struct steps *steps, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_DRAIN:
+		return steps->elsewhere ? NULL : drain_command(steps);
+	case STEP_FIX:
+		return steps->fix_command;
+	case STEP_RESTART:
+		return steps->elsewhere ? NULL : restart_command(steps);
+	case STEP_CHECK:
+		return steps->check_command;
 	default:
 		return NULL;
 	}

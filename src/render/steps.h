@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * steps.h - what is to be done about a report's problems, in the order in which it is done: what the program
- * repairs, what is done by hand, what belongs to firmware, then one reboot for all of it, then what others do.
+ * steps.h - what is to be done about a report's problems, in the order in which it is done: the node is drained, the
+ * program repairs, an administrator changes the rest, one reboot makes all of it take effect, others do their part, and
+ * the node is checked again.
  */
 #ifndef RENDER_STEPS_H
 #define RENDER_STEPS_H
@@ -11,6 +12,7 @@
 #include "txn/plan.h"
 
 enum step_kind {
+	STEP_DRAIN,    /* before what ends jobs */
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
@@ -19,6 +21,7 @@ enum step_kind {
 	STEP_HARDWARE,
 	STEP_HOST,
 	STEP_PROVIDER,
+	STEP_CHECK, /* doctor again */
 };
 
 struct step {
@@ -29,13 +32,15 @@ struct step {
 struct steps {
 	const struct report *report;
 	const struct problems *problems;
-	const struct plan *plan;  /* NULL: none could be made */
-	LIST(struct step) items;  /* by kind; none is empty but STEP_RESTART */
+	const struct plan *plan; /* NULL: none could be made */
+	LIST(struct step)
+	items; /* by kind; only STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;  /* to paste */
 	const char *show_command; /* the same without --apply: it only shows the changes */
-	bool elsewhere;		  /* the node is not this machine: a copy, or below --root */
-	const char *where;	  /* "On the node: ", or "" */
+	const char *check_command;
+	bool elsewhere;	   /* the node is not this machine: a copy, or below --root */
+	const char *where; /* "On the node: ", or "" */
 };
 
 /* PLAN is one that repairs all of them, or NULL: where there are only facts. In the report's arena. */
@@ -49,14 +54,21 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
 
-/* A word or two for a table: "fix, reboot". */
+/* For a table: who acts ("you" for settings of a job, else "root", "host", ...), and in a word or two what is next. */
+const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
+/* The first step in which something is mended or asked for; NULL: there is none. */
+const struct step *steps_first(const struct steps *steps);
+/* 1 for the first of the report's problems; 0: it is the only one. */
+unsigned int steps_number(const struct steps *steps, const struct problem *problem);
 /* "By hand on this node, as root" */
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
-/* The lines that carry out STEP_RESTART on this machine; NULL: none does. */
-const char *steps_restart_command(const struct steps *steps);
+/* The lines that carry out STEP_DRAIN, STEP_FIX, STEP_RESTART or STEP_CHECK; NULL: none does. */
+const char *steps_command(const struct steps *steps, const struct step *step);
+/* When the change of PROBLEM takes effect, where no step says it; NULL: one does, or it is at once. */
+const char *steps_effect(const struct steps *steps, const struct problem *problem);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */
 const char *effect_text(enum activation activation);
 

@@ -268,6 +268,77 @@ static int line(struct view *v, const char *name, const char *text)
 	return lines_of(v, text, HEAD);
 }
 
+/* ---- a verdict for each profile ---- */
+
+static unsigned int with_included(unsigned int profile)
+{
+	return profile | PROFILE_BASE | (profile & PROFILE_GIN_ANY ? PROFILE_RDMA : 0);
+}
+
+/* Of one profile, with the problems of those that it includes. */
+static const char *profile_verdict(const struct problems *problems, unsigned int profile)
+{
+	static const char *const words[] = { "notes", "warnings", "errors", "critical errors" };
+	int worst = -1;
+	bool waits = false;
+
+	for_each(p, &problems->items) {
+		for_each(member, &p->members) {
+			if (!((*member)->rule->profiles & with_included(profile)))
+				continue;
+			waits |= p->waits;
+			if (!p->waits && (int)p->severity > worst)
+				worst = (int)p->severity;
+		}
+	}
+	return worst >= 0 ? words[worst] : waits ? "waiting to take effect" : "no problems";
+}
+
+/* The profiles of REPORT with VERDICT. */
+static unsigned int profiles_with(const struct report *r, const struct problems *problems,
+				  const char *verdict)
+{
+	unsigned int same = 0;
+
+	for (unsigned int bit = 0; profile_words[bit]; bit++)
+		if (r->profiles & 1u << bit && profile_verdict(problems, 1u << bit) == verdict)
+			same |= 1u << bit;
+	return same;
+}
+
+/* "errors in base, p2p; no problems in deepep" */
+const char *render_profile_verdicts(const struct report *r, const struct problems *problems)
+{
+	unsigned int left = r->profiles;
+	const char *text = "";
+
+	for (unsigned int bit = 0; profile_words[bit]; bit++) {
+		const char *verdict;
+		unsigned int same;
+
+		if (!(left & 1u << bit))
+			continue;
+		verdict = profile_verdict(problems, 1u << bit);
+		same = profiles_with(r, problems, verdict);
+		left &= ~same;
+		text = arena_printf(r->arena, "%s%s%s in %s", text, *text ? "; " : "", verdict,
+				    profiles_text(r->arena, same));
+	}
+	return text;
+}
+
+static const char *profiles_line(const struct view *v)
+{
+	const struct report *r = v->report;
+	bool any = v->problems->items.count;
+	const char *text = any ? render_profile_verdicts(r, v->problems)
+			       : profiles_text(r->arena, r->profiles);
+
+	if (v->options->verbose)
+		return arena_printf(r->arena, "%s (%s)", text, r->profiles_reason);
+	return any ? text : NULL;
+}
+
 int text_head(struct view *v)
 {
 	const struct report *r = v->report;
@@ -276,11 +347,7 @@ int text_head(struct view *v)
 	lines += line(v, "GPUs", render_gpus(r));
 	lines += line(v, "NICs", render_nics(r));
 	/* The verdict of a node without problems names them itself. */
-	if (v->problems->items.count || v->options->verbose)
-		lines += line(v, "Profiles",
-			      arena_printf(r->arena, "%s (%s)",
-					   profiles_text(r->arena, r->profiles),
-					   r->profiles_reason));
+	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Not here", render_not_here(r));
 	lines += line(v, "Read", render_taken(r));
 	return lines + line(v, "Repairs", repairs_text(r));

@@ -158,26 +158,32 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
+	const char *remedy = finding_remedy(p->first);
 
-	return r && r->refused && finding_fix(p->first) && !r->activation
-		       ? arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s",
-				      r->refused)
-		       : NULL;
+	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
+	    (remedy && strstr(r->refused, remedy)))
+		return NULL;
+	return arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s.",
+			    r->refused);
 }
 
 /* ---- the page ---- */
 
+/* Of the only problem the table has the title already. */
 static void title_line(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
 	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
+	const char *number = text_number(v, p), *text = p->first->rule->id;
+	int at = TEXT_TAG + text_columns(number);
 
-	page_printf(page, "\n%s%-*s%s%s%s%s\n", page_style(page, style), TEXT_TAG,
+	if (!v->has_steps || *number)
+		text = arena_printf(v->report->arena, "%s [%s]", p->first->rule->title, text);
+	page_printf(page, "\n%s%-*s%s%s%s", page_style(page, style), TEXT_TAG,
 		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
-		    page_style(page, STYLE_BOLD), p->first->rule->id,
-		    page_style(page, STYLE_PLAIN));
-	page_printf(page, "%*s", TEXT_TAG, "");
-	text_wrap(page->out, p->first->rule->title, TEXT_TAG, TEXT_TAG, page->width);
+		    page_style(page, STYLE_BOLD), number);
+	text_wrap(page->out, text, at, at, page->width);
+	fputs(page_style(page, STYLE_PLAIN), page->out);
 }
 
 static void fields(struct view *v, const char *name, const struct text_lines *lines)
@@ -217,22 +223,77 @@ static void show_follows(struct view *v, const struct problem *p)
 	}
 }
 
+/* In one line, without those that were found or are where it is; all of them with -v. */
+static const char *sources_in_short(const struct view *v, const struct problem *p)
+{
+	struct arena *arena = v->report->arena;
+	const struct finding *f = p->first;
+	const char *text = "", *where = render_where(v->report, p, LABELS_ALL);
+	int room = v->page.width - TEXT_TAG - TEXT_LABEL;
+	uint32_t left = 0;
+
+	if (v->options->verbose)
+		return render_places(v->report, f);
+	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
+		const char *place = render_place(v->report, f->answer.evidence[i]);
+
+		if (!place || strstr(text, place) || strstr(where, place) ||
+		    (observed(f) && strstr(observed(f), place)))
+			continue;
+		if (*text && text_columns(text) + text_columns(place) + 2 > room)
+			left++;
+		else
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", place);
+	}
+	return left ? arena_printf(arena, "%s, ...", text) : text;
+}
+
+/* Found and expected in one line, if it has room for both. */
+static void show_found(struct view *v, const struct problem *p)
+{
+	struct text_lines found = render_found(v->report, p);
+	const char *expected = render_expected(p), *both;
+
+	if (found.count == 1 && expected) {
+		both = arena_printf(v->report->arena, "%s (expected: %s)", found.items[0],
+				    expected);
+		if (text_columns(both) <= v->page.width - TEXT_TAG - TEXT_LABEL) {
+			found.items[0] = both;
+			expected = NULL;
+		}
+	}
+	fields(v, "found", &found);
+	text_field(v, "proved", render_proof(v->report, p->first));
+	text_field(v, "expected", expected);
+}
+
+/* Lines of what was found begin with the names, if there are several. */
+static bool found_says_where(const struct report *r, const struct problem *p)
+{
+	return render_found(r, p).count > 1;
+}
+
+static void show_remedy(struct view *v, const struct problem *p)
+{
+	struct text_lines fixes = render_fixes(v->steps, p);
+
+	fields(v, "fix", &fixes);
+	text_field(v, "", render_refused(v->steps, p));
+	text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
+}
+
 static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
-	struct text_lines found = render_found(v->report, p);
-	struct text_lines fixes = render_fixes(v->steps, p);
 
 	title_line(v, p);
-	text_field(v, "where", render_where(v->report, p, LABELS_ALL));
-	fields(v, "found", &found);
-	text_field(v, "proved", render_proof(v->report, f));
-	text_field(v, "expected", render_expected(p));
-	text_field(v, "seen in", render_places(v->report, f));
+	if (!found_says_where(v->report, p))
+		text_field(v, "where", render_where(v->report, p, LABELS_ALL));
+	show_found(v, p);
+	text_field(v, "source", sources_in_short(v, p));
 	text_field(v, "impact", finding_impact(f));
-	fields(v, "fix", &fixes);
-	text_field(v, "", render_refused(v->steps, p));
-	text_field(v, "takes effect", effect_text(steps_activation(v->steps, p)));
+	if (!v->has_steps)
+		show_remedy(v, p);
 	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);
 	show_follows(v, p);

@@ -69,7 +69,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "about", f->rule->title);
 	text_field(v, "proved", render_proof(r, f));
 	text_field(v, "expected", f->answer.expected);
-	text_field(v, "seen in", render_places(r, f));
+	text_field(v, "source", render_places(r, f));
 	text_field(v, "impact", finding_impact(f));
 	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);
@@ -134,7 +134,7 @@ static void show_unknown(struct view *v, const struct unknown *u)
 	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), TEXT_TAG, "?",
 		    page_style(&v->page, STYLE_PLAIN));
 	text_wrap(v->page.out, why, TEXT_TAG, TEXT_TAG, v->page.width);
-	text_field(v, "not checked", u->rules);
+	text_field(v, "rules", u->rules);
 }
 
 static void show_unknowns(struct view *v)

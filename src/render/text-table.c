@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-table.c - one line for each problem: how grave, what breaks, where, and what to do next. */
+/* text-table.c - one line for each problem: how grave, what breaks, where, who acts, and what is next. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -10,6 +11,11 @@
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
+#define PROBLEM "Problem"
+#define WHO "Who"
+#define NEXT "Next"
+#define MARK_NEXT "Next: "
+#define MARKS_MAX 10 /* columns of "Next: 12. " */
 
 /* ---- columns ---- */
 
@@ -58,6 +64,14 @@ static size_t line_end(const char *text, int width)
 	return end ? end : n;
 }
 
+size_t text_sentence(const char *text)
+{
+	for (const char *p = text; (p = strstr(p, ". ")); p++)
+		if (isupper((unsigned char)p[2]))
+			return (size_t)(p + 1 - text);
+	return strlen(text);
+}
+
 struct text_lines text_split(struct arena *arena, const char *text, int width)
 {
 	struct text_lines lines = { 0 };
@@ -77,18 +91,19 @@ struct text_lines text_split(struct arena *arena, const char *text, int width)
 
 struct row {
 	const struct problem *problem;
-	const char *where, *next;
+	const char *where, *who, *next;
 	struct text_lines lines; /* the title and where it is */
 };
 
 struct table {
 	struct view *v;
 	LIST(struct row) rows;
-	int next, width; /* of these two columns */
+	int left;	      /* columns of the severity and the number */
+	int title, who, next; /* of these columns */
 };
 
 /* Without addresses, and short; "" for the node itself. */
-static const char *where_text(struct view *v, const struct problem *p)
+static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
 	const char *text = render_where(v->report, p, 2);
@@ -106,48 +121,58 @@ static const char *with_where(struct arena *arena, const char *title, const char
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
 
+static int wider(int width, const char *text)
+{
+	return text_columns(text) > width ? text_columns(text) : width;
+}
+
 static void add_rows(struct table *t)
 {
+	const struct steps *steps = t->v->steps;
+
+	t->who = wider(0, WHO);
+	t->next = wider(0, NEXT);
 	for_each(p, &t->v->problems->items) {
 		struct row *row = LIST_ADD(t->v->report->arena, &t->rows);
-		int next;
 
 		row->problem = p;
 		row->where = where_text(t->v, p);
-		row->next = steps_next(t->v->steps, p);
-		next = text_columns(row->next);
-		t->next = next > t->next ? next : t->next;
+		row->who = steps_who(steps, p);
+		row->next = steps_next(steps, p);
+		t->who = wider(t->who, row->who);
+		t->next = wider(t->next, row->next);
 	}
-	t->width = t->v->page.width - TEXT_TAG - t->next - GAP;
+	t->left = TEXT_TAG + text_columns(text_number(t->v, t->v->problems->items.items));
+	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
-static const char *one_line(const struct table *t, const struct row *row)
+const char *text_title(const struct view *v, const struct problem *p, int width)
 {
-	struct arena *arena = t->v->report->arena;
-	const char *title = row->problem->first->rule->title;
-	const char *where = text_columns(row->where) <= WHERE_SHORT ? row->where : "";
-	int room = t->width - (*where ? text_columns(where) + 3 : 0);
+	struct arena *arena = v->report->arena;
+	const char *where = where_text(v, p), *title = p->first->rule->title;
+	int room = width - (*where ? text_columns(where) + 3 : 0);
 
+	if (text_columns(where) > WHERE_SHORT && text_columns(title) > room)
+		return text_cut(arena, title, width);
 	return with_where(arena, text_cut(arena, title, room), where);
 }
 
-/* As many lines as each needs, if all of the table fits then; else one line each. */
+/* One line each, and more for the first ones while there is room. */
 static void fill_rows(struct table *t, int lines)
 {
 	struct arena *arena = t->v->report->arena;
-	int needed = 0;
+	int extra = lines - (int)t->rows.count;
 
 	for_each_mut(row, &t->rows) {
 		const char *title = row->problem->first->rule->title;
 
-		row->lines = text_split(arena, with_where(arena, title, row->where), t->width);
-		needed += (int)row->lines.count;
-	}
-	for_each_mut(row, &t->rows) {
-		if (needed <= lines || row->lines.count < 2)
+		row->lines = text_split(arena, with_where(arena, title, row->where), t->title);
+		extra -= (int)row->lines.count - 1;
+		if (extra >= 0)
 			continue;
+		extra += (int)row->lines.count - 1;
 		row->lines.count = 1;
-		row->lines.items[0] = one_line(t, row);
+		row->lines.items[0] = text_title(t->v, row->problem, t->title);
 	}
 }
 
@@ -157,70 +182,104 @@ static void print_row(const struct table *t, const struct row *row)
 	const struct problem *p = row->problem;
 	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
 
-	page_printf(page, "%s%-*s%s", page_style(page, style), TEXT_TAG,
-		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN));
-	page_printf(page, "%-*s%s\n", t->width + GAP, row->lines.items[0], row->next);
+	page_printf(page, "%s%-*s%s%s", page_style(page, style), TEXT_TAG,
+		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
+		    text_number(t->v, p));
+	page_printf(page, "%-*s%-*s%s\n", t->title + GAP, row->lines.items[0], t->who + GAP,
+		    row->who, row->next);
 	for (uint32_t i = 1; i < row->lines.count; i++)
-		page_printf(page, "%*s%s\n", TEXT_TAG, "", row->lines.items[i]);
+		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
 
-static const char *first_line(struct arena *arena, const char *text)
+/* How many rows LINES have room for. */
+static uint32_t rows_that_fit(const struct table *t, int lines)
 {
-	return arena_strndup(arena, text, strcspn(text, "\n"));
+	uint32_t count = 0;
+
+	for_each(row, &t->rows) {
+		lines -= (int)row->lines.count;
+		if (lines < 0)
+			break;
+		count++;
+	}
+	return count;
 }
+
+static void print_head(const struct table *t, uint32_t shown)
+{
+	const struct page *page = &t->v->page;
+	const char *text = PROBLEM;
+
+	if (shown < t->rows.count)
+		text = arena_printf(t->v->report->arena, PROBLEM " (%u of %u; all follow below)",
+				    shown, t->rows.count);
+	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
+		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
+}
+
+/* ---- what is next ---- */
 
 static const char *next_text(struct view *v, const struct step *step)
 {
 	struct arena *arena = v->report->arena;
-	const struct finding *f;
+	const struct problem *p;
 	const char *how;
 
 	if (step->kind == STEP_FIX)
 		return arena_printf(arena, "%s%s (shows the changes)", v->steps->where,
 				    v->steps->show_command);
 	if (step->kind == STEP_RESTART)
-		return steps_title(v->steps, step);
-	f = step->problems.items[0]->first;
-	how = finding_command(f) ? first_line(arena, finding_command(f)) : finding_remedy(f);
-	return arena_printf(arena, "%s: %s", f->rule->id, how ? how : f->rule->title);
+		return arena_printf(arena, "%s.", steps_title(v->steps, step));
+	p = step->problems.items[0];
+	how = finding_command(p->first);
+	if (!how || strchr(how, '\n') || text_columns(how) > v->page.width - MARKS_MAX) {
+		how = finding_remedy(p->first);
+		if (!how || !*how)
+			how = steps_what(v->steps, p);
+		how = arena_strndup(arena, how, text_sentence(how));
+	}
+	return arena_printf(arena, "%s%s", text_number(v, p), how);
 }
 
-/* The first thing to do, in one line. */
-static void print_next(struct view *v)
+/* The first thing to do: in full where LINES have room for it, else its beginning. */
+static void print_next(struct view *v, int lines)
 {
-	const struct step *first = v->steps->items.count ? &v->steps->items.items[0] : NULL;
+	const struct step *first = steps_first(v->steps);
+	int room = v->page.width - text_columns(MARK_NEXT);
+	struct text_lines text = { 0 };
+	const char *whole;
 
 	if (!first)
 		return;
-	page_printf(&v->page, "%sNext:%s ", page_style(&v->page, STYLE_BOLD),
+	whole = next_text(v, first);
+	if (first->kind != STEP_FIX)
+		text = text_split(v->report->arena, whole, room);
+	page_printf(&v->page, "%s%s%s", page_style(&v->page, STYLE_BOLD), MARK_NEXT,
 		    page_style(&v->page, STYLE_PLAIN));
-	if (first->kind == STEP_FIX)
-		page_printf(&v->page, "%s\n", next_text(v, first));
+	if ((int)text.count > lines)
+		page_printf(&v->page, "%s\n", text_cut(v->report->arena, whole, room));
+	else if (first->kind == STEP_FIX)
+		page_printf(&v->page, "%s\n", whole);
 	else
-		page_printf(&v->page, "%s\n",
-			    text_cut(v->report->arena, next_text(v, first), v->page.width - 6));
+		text_wrap(v->page.out, whole, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
+			  v->page.width);
 }
 
 void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
-	uint32_t shown = 0;
+	uint32_t shown, printed = 0;
 
 	add_rows(&t);
-	lines -= 2; /* an empty line, and what is next */
+	lines -= 3; /* an empty line, the heads of the columns, and what is next */
 	fill_rows(&t, lines);
-	fputc('\n', v->page.out);
+	shown = v->options->brief ? t.rows.count : rows_that_fit(&t, lines);
+	print_head(&t, shown);
 	for_each(row, &t.rows) {
-		bool last = shown + 1 == t.rows.count;
-
-		if (lines < (int)row->lines.count + !last && !v->options->brief)
+		if (printed++ == shown)
 			break;
 		print_row(&t, row);
 		lines -= (int)row->lines.count;
-		shown++;
 	}
-	if (shown < t.rows.count)
-		page_printf(&v->page, "%*sand %u more, in full below\n", TEXT_TAG, "",
-			    t.rows.count - shown);
-	print_next(v);
+	print_next(v, lines + 1);
 }

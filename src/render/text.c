@@ -17,6 +17,14 @@ void text_field(struct view *v, const char *name, const char *text)
 	page_label(&v->page, TEXT_TAG, TEXT_LABEL, name, text);
 }
 
+const char *text_number(const struct view *v, const struct problem *problem)
+{
+	unsigned int number = v->has_steps ? steps_number(v->steps, problem) : 0;
+	int width = v->problems->items.count > 9 ? 2 : 1;
+
+	return number ? arena_printf(v->report->arena, "%*u. ", width, number) : "";
+}
+
 void text_heading(struct view *v, const char *text)
 {
 	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
@@ -28,7 +36,11 @@ enum exit_status render_report_text(const struct report *report,
 {
 	const struct steps *steps = steps_find(report, options->plan, options);
 	struct view v = {
-		.report = report, .problems = steps->problems, .steps = steps, .options = options
+		.report = report,
+		.problems = steps->problems,
+		.steps = steps,
+		.options = options,
+		.has_steps = true,
 	};
 	int lines;
 

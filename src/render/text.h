@@ -7,7 +7,7 @@
 #include "render/steps.h"
 
 #define TEXT_TAG 5    /* width of "CRIT " */
-#define TEXT_LABEL 14 /* width of "takes effect  " */
+#define TEXT_LABEL 11 /* width of "in effect  " */
 
 struct view {
 	struct page page;
@@ -15,10 +15,13 @@ struct view {
 	const struct problems *problems;
 	const struct steps *steps;
 	const struct render_options *options;
+	bool has_steps; /* the page ends with what is to be done: problems are numbered, and have no remedy of their own */
 };
 
 /* A label and a text beside it; nothing without a text. */
 void text_field(struct view *v, const char *name, const char *text);
+/* "12. " of a problem; "" where numbers say nothing. */
+const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);
 extern const char *const text_tags[]; /* by enum severity */
@@ -37,10 +40,14 @@ void text_steps(struct view *v);
 void text_unknown(struct view *v);
 void text_rest(struct view *v);
 
+/* A problem's title with where it is, in one line of WIDTH columns. */
+const char *text_title(const struct view *v, const struct problem *problem, int width);
 /* TEXT in lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
 /* TEXT in WIDTH columns: its beginning, or the end of a path, with "..." for what is left out. */
 const char *text_cut(struct arena *arena, const char *text, int width);
+/* Bytes of its first sentence. */
+size_t text_sentence(const char *text);
 /* Columns that TEXT takes on a terminal. */
 int text_columns(const char *text);
 

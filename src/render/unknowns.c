@@ -7,8 +7,6 @@
 #include "render/render.h"
 #include "render/text.h"
 
-#define REASON_MIN 24 /* columns that a reason needs to say anything */
-
 static const char *how_to_check(const struct gap *gap)
 {
 	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
@@ -155,7 +153,7 @@ const char *render_unknown_line(const struct report *r, int width)
 				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
 						how);
 	room = width - text_columns(head) - text_columns(tail) - 3;
-	if (room < REASON_MIN && *tail)
+	if (*tail && text_columns(reason_text(r, u)) > room)
 		return arena_printf(r->arena, "%s.%s", head, tail);
 	return arena_printf(r->arena, "%s: %s.%s", head,
 			    text_cut(r->arena, without_stop(r, reason_text(r, u)), room), tail);

@@ -243,6 +243,32 @@ static struct json_object *answers_json(const struct why *why)
 	return json;
 }
 
+static struct json_object *words_json(const struct why *why)
+{
+	struct json_object *array = json_object_new_array();
+
+	for_each(word, &why->words)
+		json_object_array_add(array, json_object_new_string(*word));
+	return array;
+}
+
+static struct json_object *unrecognised_json(const struct why *why)
+{
+	const struct job_place *place = why->unrecognised;
+	struct json_object *json;
+
+	if (!place)
+		return NULL;
+	json = json_object_new_object();
+	json_put_number(json, "line", place->line);
+	put_text(json, "time", place->time);
+	put_text(json, "host", host_of(why->job, place->host));
+	put_rank(json, why->job, place->rank);
+	put_text(json, "text", place->text);
+	json_put(json, "words", words_json(why));
+	return json;
+}
+
 static const char *const whose_words[] = { "unknown", "this-node", "other-host" };
 
 enum exit_status render_why_json(const struct why *why, enum exit_status status)
@@ -258,6 +284,7 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 	json_put(json, "explained", json_object_new_boolean(why->is_explained));
 	json_put(json, "decisive", why->decisive ? event_json(why->job, why->decisive) : NULL);
 	json_put_string(json, "whose", whose_words[why->whose]);
+	json_put(json, "unrecognised", unrecognised_json(why));
 	put_events(json, "failures", why->job, &why->failures);
 	put_events(json, "consequences", why->job, &why->consequences);
 	put_events(json, "fallbacks", why->job, &why->fallbacks);

@@ -81,6 +81,31 @@ static void show_decisive(struct why_view *w)
 	field(w, "Seen", times_text(w, e));
 }
 
+/* "gdrdrv, libgdrapi" */
+static const char *words_text(struct why_view *w)
+{
+	const char *text = "";
+
+	for_each(word, &w->why->words)
+		text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "", *word);
+	return text;
+}
+
+static void show_unrecognised(struct why_view *w)
+{
+	const struct job_place *place = w->why->unrecognised;
+
+	field(w, "May be it", place_text(w, place));
+	field(w, "", place->text);
+	field(w, "",
+	      w->why->related.count
+		      ? arena_printf(
+				w->arena,
+				"The table of messages does not have it. The rules below have words of it: %s.",
+				words_text(w))
+		      : "The table of messages does not have it.");
+}
+
 static const char *event_text(struct why_view *w, const struct job_event *e)
 {
 	return arena_printf(w->arena, "%s: %s", place_text(w, &e->first),
@@ -326,7 +351,12 @@ static const char *verdict(struct why_view *w)
 				    n ? arena_printf(w->arena, " %s on this node can explain it.",
 						     counted(w->arena, n, "problem"))
 				      : "");
-	return "No failure was recognised in the log.";
+	return why->unrecognised
+		       ? arena_printf(w->arena,
+				      "No failure was recognised in the log. Line %" PRIu64
+				      " reads like one.",
+				      why->unrecognised->line)
+		       : "No failure was recognised in the log.";
 }
 
 enum exit_status render_why_text(const struct why *why, const struct render_options *options,
@@ -346,9 +376,11 @@ enum exit_status render_why_text(const struct why *why, const struct render_opti
 		    page_style(&w.v.page, STYLE_PLAIN));
 	if (why->decisive)
 		show_decisive(&w);
+	if (why->unrecognised)
+		show_unrecognised(&w);
 	show_events(&w);
 	show_job(&w);
-	if (why->decisive || why->fallbacks.count)
+	if (why->decisive || why->fallbacks.count || why->related.count)
 		show_node(&w);
 	show_whose(&w);
 	show_elsewhere(&w);

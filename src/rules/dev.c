@@ -46,17 +46,21 @@ static const struct device_major *nvidia_major(const struct node *node)
 /* What has to be given to a container, by path. */
 static const struct {
 	const char *path, *remedy;
+	const char *in_pod; /* NULL: the same */
 } given[] = {
 	{ "/dev/nvidia-caps-imex-channels/",
 	  "Start the container with --device=/dev/nvidia-caps-imex-channels/channel0 or "
-	  "NVIDIA_IMEX_CHANNELS=0, in Kubernetes with a claim of a compute domain." },
+	  "NVIDIA_IMEX_CHANNELS=0.",
+	  "Start the pod with a claim of a compute domain." },
 	{ "/dev/nvidia",
 	  "On the host run nvidia-modprobe -c 0 -u, generate the CDI specification again if there is "
 	  "one, and start the container again, with the capability compute "
-	  "(NVIDIA_DRIVER_CAPABILITIES)." },
+	  "(NVIDIA_DRIVER_CAPABILITIES).",
+	  NULL },
 	{ "/dev/infiniband/",
-	  "Start the container with --device=/dev/infiniband and --ulimit memlock=-1. In Kubernetes "
-	  "request the resource of the RDMA device plugin, and add the capability IPC_LOCK." },
+	  "Start the container with --device=/dev/infiniband and --ulimit memlock=-1.",
+	  "Request the resource of the RDMA device plugin for the pod, and give its container the capability "
+	  "IPC_LOCK." },
 };
 
 /* A container lacks the node: nothing inside it can change that. */
@@ -66,7 +70,8 @@ static void fail_not_given(struct rule_context *ctx, enum severity severity, con
 
 	for (size_t i = 0; !remedy && i < sizeof(given) / sizeof(given[0]); i++)
 		if (strncmp(path, given[i].path, strlen(given[i].path)) == 0)
-			remedy = given[i].remedy;
+			remedy = given[i].in_pod && node_is(ctx->node, KIND_POD) ? given[i].in_pod
+										 : given[i].remedy;
 	FAIL_AS(ctx, severity, .subject = path, .observed = "missing in this container",
 		.expected = "a character device", .remedy = remedy,
 		.activation = ACTIVATION_RECREATE, .has_fix = true,

@@ -84,6 +84,10 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		answer.command = rebuild;
 	} else if (o->step == STEP_RESTART) {
 		answer.remedy = "Reboot.";
+	}
+	if (o->step == STEP_REBUILD || o->step == STEP_RESTART) {
+		answer.follows = "driver/params-configured-not-live";
+		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
 		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
 							 "1");
@@ -636,7 +640,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/stream-memops",
-		.title = "EnableStreamMemOPs is off",
+		.title = "Old CUDA programs get error 801: EnableStreamMemOPs is off",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_stream_memops,

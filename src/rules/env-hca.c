@@ -84,6 +84,25 @@ static const char *entry_text(struct rule_context *ctx, const struct hca_entry *
 	return text_printf(ctx, "%.*s:%d", SPAN_FMT(entry->name), entry->port);
 }
 
+/* The rule about the device node or the port; NULL: there is none. */
+static const char *cause_of(const struct entry_answer *a)
+{
+	if (!a->ports)
+		return NULL;
+	return a->count[USABLE_NO_NODE] ? "dev/infiniband-not-accessible" : "rdma/port-not-active";
+}
+
+static const char *cause_subject(struct rule_context *ctx, const struct entry_answer *a)
+{
+	if (!a->ports)
+		return NULL;
+	if (!a->count[USABLE_NO_NODE])
+		return text_printf(ctx, "%s/%" PRIu64, a->device->name.value, a->port->port.value);
+	return is_known(a->device->uverbs)
+		       ? text_printf(ctx, "/dev/infiniband/%s", a->device->uverbs.value)
+		       : NULL;
+}
+
 /* What is wrong with an entry that takes no port of use. */
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		       const struct hca_entry *entry, const struct entry_answer *a)
@@ -106,7 +125,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 				       job_value_text(ctx->arena, ctx->node, v), name)
 			     : text_printf(ctx, "%s: no port of %s is active",
 					   job_value_text(ctx->arena, ctx->node, v), name),
-	     .expected = "NICs that exist, can be opened and are active",
+	     .expected = "NICs that exist, can be opened and are active", .follows = cause_of(a),
+	     .follows_subject = cause_subject(ctx, a),
 	     .remedy = text_printf(
 		     ctx,
 		     a->ports && !a->count[USABLE_NO_NODE]
@@ -481,7 +501,9 @@ static void check_nvshmem(struct rule_context *ctx)
 	if (mapping.value && list.value)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = mapping.name,
 			.observed = "set together with NVSHMEM_HCA_LIST: NVSHMEM ignores it",
-			.expected = "one of the two", .evidence = { mapping.fact, list.fact });
+			.expected = "one of the two",
+			.remedy = "Unset NVSHMEM_HCA_LIST or NVSHMEM_HCA_PE_MAPPING.",
+			.evidence = { mapping.fact, list.fact });
 	else if (mapping.value)
 		check_list(ctx, &mapping, taken);
 	/* DeepEP's normal kernels: one PE of a node in each team, which all take the first entry.
@@ -493,6 +515,9 @@ static void check_nvshmem(struct rule_context *ctx)
 				"%s: with DeepEP 1's normal kernels all ranks use the first NIC",
 				job_value_text(ctx->arena, ctx->node, &by_pe)),
 			.expected = "not set, or one NIC for each rank",
+			.remedy =
+				"Unset NVSHMEM_ENABLE_NIC_PE_MAPPING. Or give the environment of each rank a list with "
+				"only its own NIC.",
 			.evidence = { by_pe.fact, mapping.value ? mapping.fact : list.fact });
 }
 
@@ -685,7 +710,7 @@ static void check_selection(struct rule_context *ctx)
 static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
-		.title = "Jobs can use the wrong NICs",
+		.title = "Jobs can use the wrong NICs, or too few: a variable selects them",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
@@ -697,7 +722,7 @@ static const struct rule env_hca_rules[] = {
 			"names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node "
 			"put NCCL_IB_HCA into /etc/nccl.conf.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.follows = { "rdma/port-not-active", "rdma/device-missing" },
+		.follows = { "rdma/device-missing" },
 		.reads =
 			"NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL (also in "
 			"nccl.conf); NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_GPUNETIO_ENABLE_GDAKI, NVSHMEM_HCA_LIST, "

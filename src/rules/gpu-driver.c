@@ -414,7 +414,7 @@ static const struct rule gpu_driver_rules[] = {
 	},
 	{
 		.id = "gpu/ecc-off",
-		.title = "ECC is off on a data-centre GPU",
+		.title = "Memory errors of a GPU go unnoticed: ECC is off",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ecc_mode,

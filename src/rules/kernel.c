@@ -109,7 +109,8 @@ static void check_rdma_options(struct rule_context *ctx)
 static const struct rule kernel_rules[] = {
 	{
 		.id = "kernel/config-p2pdma-missing",
-		.title = "The kernel was built without PCI peer-to-peer DMA",
+		.title =
+			"NICs cannot use DMA-BUF: the kernel was built without PCI peer-to-peer DMA",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_p2pdma,

@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/rule.h"
+#include "query/kind.h"
 
 /* At or below this too little can be registered; systemd's and Docker's defaults are below it. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
@@ -282,9 +283,10 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 static const char *remedy_memlock(struct rule_context *ctx, const struct process_limits *p,
 				  bool own)
 {
+	if (own && node_is(ctx->node, KIND_POD))
+		return "Give the pod's container the capability IPC_LOCK.";
 	if (own && is_known(ctx->node->os.container))
-		return "Start the container with --ulimit memlock=-1, in Kubernetes with the capability "
-		       "IPC_LOCK.";
+		return "Start the container with --ulimit memlock=-1.";
 	if (own)
 		return NULL;
 	if (is_known(p->unit))
@@ -324,6 +326,10 @@ static void check_process(struct rule_context *ctx, const struct process_limits 
 						origin_text(ctx, p)),
 			.expected = "unlimited",
 			.remedy = remedy_memlock(ctx, p, p == &ctx->node->limits.self),
+			.activation = p == &ctx->node->limits.self &&
+						      is_known(ctx->node->os.container)
+					      ? ACTIVATION_RECREATE
+					      : ACTIVATION_NONE,
 			.evidence = { fact });
 }
 

@@ -285,7 +285,8 @@ static const struct rule modules_built_rules[] = {
 	},
 	{
 		.id = "modules/duplicate-nvidia-ko",
-		.title = "Two files of one NVIDIA module are on disk",
+		.title =
+			"The wrong driver can be loaded: two files of one NVIDIA module are on disk",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_duplicate,

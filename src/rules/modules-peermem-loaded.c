@@ -338,7 +338,7 @@ static void check_version(struct rule_context *ctx)
 static const struct rule modules_peermem_loaded_rules[] = {
 	{
 		.id = "modules/peermem-conflict",
-		.title = "nv_peer_mem conflicts with nvidia-peermem",
+		.title = "nvidia_peermem cannot work: the old module nv_peer_mem is in its place",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_conflict,
@@ -361,7 +361,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	},
 	{
 		.id = "modules/peermem-sysfs-absent",
-		.title = "/sys/kernel/mm/memory_peers does not exist",
+		.title = "NVSHMEM or NCCL is too old to find nvidia_peermem on this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
@@ -383,7 +383,8 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	},
 	{
 		.id = "modules/peermem-params",
-		.title = "nvidia_peermem has a parameter for another RDMA stack",
+		.title =
+			"GPUDirect RDMA can hang: nvidia_peermem has a parameter for another RDMA stack",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
@@ -405,7 +406,8 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	},
 	{
 		.id = "modules/peermem-version",
-		.title = "nvidia_peermem and the loaded driver have different versions",
+		.title =
+			"GPUDirect RDMA can fail: nvidia_peermem and the driver have different versions",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version,

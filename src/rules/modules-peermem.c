@@ -453,7 +453,7 @@ static void check_not_persistent(struct rule_context *ctx)
 static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
-		.title = "nvidia_peermem is not loaded",
+		.title = "GPUDirect RDMA can fail: nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",
@@ -497,7 +497,7 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-not-built-for-kernel",
-		.title = "No peer-memory module exists for the running kernel",
+		.title = "GPUDirect RDMA can fail: no peer-memory module exists for this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
@@ -543,6 +543,7 @@ static const struct rule modules_peermem_rules[] = {
 		.impact = "NICs cannot register GPU memory through peer memory.",
 		.remedy = "Rebuild the NVIDIA kernel modules against the installed RDMA stack.",
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/peermem-stub", "modules/peermem-unloadable" },
 		.reads =
 			"Lines of nvidia_peermem and nv_peer_mem in the kernel log: \"disagrees about version of symbol\" "
 			"and \"Unknown symbol\".",
@@ -554,7 +555,7 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-not-persistent",
-		.title = "nvidia_peermem is not loaded at boot",
+		.title = "GPUDirect RDMA stops at the next boot: nothing loads nvidia_peermem then",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_not_persistent,

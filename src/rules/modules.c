@@ -410,7 +410,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nouveau-loaded",
-		.title = "The NVIDIA driver cannot take the GPU: nouveau is loaded",
+		.title = "nouveau is loaded: it takes GPUs from the NVIDIA driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_nouveau,
@@ -449,7 +449,7 @@ static const struct rule modules_rules[] = {
 	},
 	{
 		.id = "modules/gpu-bound-vfio",
-		.title = "A GPU is held for virtual machines",
+		.title = "CUDA on this host cannot use a GPU: it is held for virtual machines",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_vfio,
@@ -510,7 +510,7 @@ static const struct rule modules_rules[] = {
 	},
 	{
 		.id = "modules/gdrdrv-not-loaded",
-		.title = "gdrdrv (GDRCopy) is not loaded",
+		.title = "GDRCopy does not work: gdrdrv is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",

@@ -397,7 +397,7 @@ static const struct rule rdma_ports_rules[] = {
 	},
 	{
 		.id = "rdma/link-layer-mixed",
-		.title = "InfiniBand and Ethernet ports are active at the same time",
+		.title = "Jobs can hang: InfiniBand and Ethernet ports are both active",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,

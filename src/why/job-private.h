@@ -3,6 +3,7 @@
 #ifndef WHY_JOB_PRIVATE_H
 #define WHY_JOB_PRIVATE_H
 
+#include "why/error-line.h"
 #include "why/job.h"
 #include "why/scan.h"
 
@@ -32,6 +33,7 @@ struct job_reader {
 	struct arena *arena;
 	struct job *job;
 	struct scanner *scanner;
+	struct error_finder *errors;
 	struct key_table hosts, ranks, facts;
 	struct job_event **events; /* by message; NULL: not seen yet */
 	uint8_t **

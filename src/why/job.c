@@ -19,6 +19,7 @@ struct job_reader *job_begin(struct arena *arena)
 	r->arena = arena;
 	r->job = arena_alloc(arena, sizeof(*r->job));
 	r->scanner = scanner_new(arena);
+	r->errors = error_finder_new(arena);
 	r->messages = message_all(&count);
 	r->events = arena_alloc(arena, count * sizeof(struct job_event *));
 	r->told = arena_alloc(arena, count * sizeof(uint8_t *));
@@ -118,6 +119,16 @@ static const struct message *most_special(const struct message_match *matches, s
 	return best;
 }
 
+static struct job_place place_of(struct job_reader *r, const struct line *line, uint64_t number)
+{
+	struct job_place place = { .line = number, .host = job_host_number(r, line->host) };
+
+	place.rank = job_rank_number(r, line, place.host);
+	if (place.host == JOB_NOBODY && place.rank != JOB_NOBODY)
+		place.host = r->job->ranks.items[place.rank].host;
+	return place;
+}
+
 /* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
  * ANCHOR. */
 static void take_text(struct job_reader *r, struct span whole, const char *anchor,
@@ -125,16 +136,13 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
 	size_t count = scanner_match(r->scanner, whole, anchor, matches);
-	struct job_place place = { .line = r->job->lines + 1 };
 	const struct message *message;
+	struct job_place place;
 
 	if (!count)
 		return;
 	message = most_special(matches, count);
-	place.host = job_host_number(r, line->host);
-	place.rank = job_rank_number(r, line, place.host);
-	if (place.host == JOB_NOBODY && place.rank != JOB_NOBODY)
-		place.host = r->job->ranks.items[place.rank].host;
+	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
 		r->job->hosts.items[place.host].lines++;
 	r->job->recognised++;
@@ -208,11 +216,53 @@ static struct span line_around(struct span region, const char *at)
 	return (struct span){ begin, (size_t)(end - begin) };
 }
 
+/* A line with a sign of an error, where it has no message of the table, whatever that means. */
+static bool take_unrecognised(struct job_reader *r, struct span text, uint64_t number)
+{
+	struct message_match matches[SCAN_MATCHES_MAX];
+	enum clean_state state = CLEAN_TEXT;
+	struct json_line json;
+	struct line line;
+
+	if (error_line_is_calm(text))
+		return false;
+	line_parse(&line, text);
+	if (json_line_parse(&json, line.text, r->decoded))
+		text = line.text = (struct span){ r->decoded,
+						  clean_copy(&state, r->decoded, json.message) };
+	if (scanner_match(r->scanner, text, text.p, matches))
+		return false;
+	r->job->unrecognised = place_of(r, &line, number);
+	r->job->unrecognised.time = keep(r, line.time);
+	r->job->unrecognised.text = keep(r, line.text);
+	return true;
+}
+
+/* Not needed behind the first failure. */
+static void find_unrecognised(struct job_reader *r, struct span region)
+{
+	const char *counted = region.p, *at = region.p;
+	uint64_t number = r->job->lines + 1;
+
+	if (r->job->unrecognised.line || r->job->counts[MESSAGE_FAILURE])
+		return;
+	while ((at = error_finder_next(r->errors, region, at))) {
+		struct span line = line_around(region, at);
+
+		number += count_lines(counted, line.p);
+		counted = line.p;
+		if (take_unrecognised(r, line, number))
+			return;
+		at = line.p + line.n + 1;
+	}
+}
+
 /* Whole lines, but for one that is longer than the buffer. */
 static void take_region(struct job_reader *r, struct span region)
 {
 	const char *counted = region.p, *at = region.p, *end = region.p + region.n;
 
+	find_unrecognised(r, region);
 	while ((at = scanner_next(r->scanner, region, at))) {
 		struct span line = line_around(region, at);
 

@@ -69,6 +69,8 @@ struct job {
 	LIST(struct job_host) hosts;
 	LIST(struct job_rank) ranks;
 	LIST(struct job_fact) facts;
+	/* The first line that reads like an error and is no message of the table; line 0: none before the first failure. */
+	struct job_place unrecognised;
 	bool is_cut; /* more hosts, ranks or facts than are kept */
 };
 

@@ -59,6 +59,18 @@ static void sort_events(struct why *why)
 		why->whose = whose(why, why->decisive->first.host);
 }
 
+/* A consequence needs a failure before it. */
+static void find_unrecognised(struct why *why)
+{
+	const struct job_place *place = &why->job->unrecognised;
+
+	if (!place->line || job_decisive(why->job) ||
+	    (why->decisive && why->decisive->first.line < place->line))
+		return;
+	why->unrecognised = place;
+	why_find_related(why);
+}
+
 /* ---- rules ---- */
 
 /* A rule that several messages name has the place that it has in the first of them. */
@@ -86,6 +98,9 @@ static int place_of(const struct why *why, const char *id)
 			place = place_in(*e, id, before);
 		before += PLACES;
 	}
+	for_each(rule, &why->related)
+		if (place == NO_PLACE && strcmp((*rule)->id, id) == 0)
+			place = before + (int)(rule - why->related.items);
 	return place;
 }
 
@@ -119,12 +134,13 @@ static void add_problem(struct why *why, const struct problem *problem, int plac
 	why->problems.waiting += problem->waits;
 }
 
-/* What explains a slower path does not explain a failure. */
+/* What explains a slower path does not explain a failure, and words that a line shares with a rule explain nothing. */
 static void find_problems(struct why *why)
 {
 	const struct problems *all = problems_find(why->report);
 	int *places = arena_alloc(why->report->arena, (all->items.count + 1) * sizeof(*places));
-	int failures = why->decisive ? PLACES * (1 + (int)why->failures.count) : INT32_MAX;
+	int failures = PLACES *
+		       (1 + (int)(why->decisive ? why->failures.count : why->fallbacks.count));
 
 	for_each(p, &all->items) {
 		int place = place_of_problem(why, p);
@@ -199,6 +215,7 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 	why->name = name ? name : own_name(report->node);
 	why->own_host = find_own_host(why);
 	sort_events(why);
+	find_unrecognised(why);
 	find_problems(why);
 	find_answers(why);
 	why_find_differences(why);

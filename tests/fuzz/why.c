@@ -42,6 +42,7 @@ static void check_job(const struct job *job, struct span text)
 	assert(job->bytes == text.n && job->lines >= lines && job->lines <= lines + 1);
 	assert(job->hosts.count <= JOB_HOSTS_MAX && job->ranks.count <= JOB_RANKS_MAX);
 	assert(job->facts.count <= JOB_FACTS_MAX);
+	assert(job->unrecognised.line <= job->lines);
 	for_each(e, &job->events)
 		check_event(job, e);
 	for_each(f, &job->facts)
