@@ -204,6 +204,7 @@ static const struct {
 	{ "rdma_gid", "gid", keep_word },
 	{ "rdma_gid", "netdev", keep_word },
 	{ "rdma_gid", "type", keep_word },
+	{ "rdma_limit", "device", keep_word },
 	{ "reference", "claim", keep_word },
 	{ "reference", "file", keep_path },
 	{ "reference", "found", keep_path_or_word },

@@ -348,11 +348,11 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/privileged-context",
 		.title = "Tests from here prove nothing for jobs: this process has more privileges",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_privileged,
 		.impact =
-			"DeepEP and NVSHMEM tests that start here pass, and the same job of a user fails.",
+			"Tests of DeepEP, NVSHMEM IBGDA and NCCL GIN pass here, and the same job of a user fails.",
 		.remedy = "Test as the user and in the container of the job.",
 		.activation = ACTIVATION_NONE,
 		.reads =
