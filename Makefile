@@ -313,6 +313,15 @@ check-vm: $(B)/nvnodecheck
 check-mutants:
 	$(Q)$(PYTHON) tests/mutants/mutants $(MUTANTS)
 
+# What is read against the programs that own the formats. An hour of each: ORACLE_SECONDS=3600.
+# ORACLE_COUNT=200 takes the same inputs each time. ORACLES='modprobe grub' are these alone.
+ORACLE_SECONDS ?= 60
+ORACLE_SEED ?= 1
+check-oracles: all
+	$(Q)tests/oracles/get-material $(CURDIR)/build-sources $(ORACLES)
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/oracles/run.py --seconds $(ORACLE_SECONDS) \
+		--seed $(ORACLE_SEED) $(ORACLE_COUNT:%=--count %) $(ORACLES)
+
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
 check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
 	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
@@ -334,6 +343,8 @@ check-units: $(B)/nvnodecheck
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
+check-integration: export GRAFANA_SCHEMA ?= $(wildcard $(CURDIR)/build-sources/grafana-schema)
+check-integration: export NFD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-feature-discovery)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
 		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))

@@ -26,7 +26,8 @@ enum confine_asks {
 struct confine {
 	/* the only folder, besides those of libraries, whose files can be read; -1: all */
 	int tree;
-	bool kernel; /* asks the running kernel: its log, configuration space, other processes */
+	bool kernel;  /* asks the running kernel: its log, configuration space, other processes */
+	bool threads; /* may have threads; with ASKS_GPUS always */
 	enum confine_asks asks;
 };
 

@@ -68,14 +68,14 @@ void host_stand_for(struct host *host)
 void host_confine(struct host *host, enum host_reach reach)
 {
 	static const enum confine_asks asks[] = {
-		[HOST_READS] = ASKS_NOBODY,
-		[HOST_ASKS_SYSTEMD] = ASKS_SYSTEMD,
-		[HOST_ASKS_RDMA] = ASKS_RDMA,
+		[HOST_READS] = ASKS_NOBODY,	    [HOST_READS_IN_BRIEF] = ASKS_NOBODY,
+		[HOST_ASKS_SYSTEMD] = ASKS_SYSTEMD, [HOST_ASKS_RDMA] = ASKS_RDMA,
 		[HOST_ASKS_GPUS] = ASKS_GPUS,
 	};
 	const struct confine how = {
 		.tree = host->is_running ? -1 : host->root,
 		.kernel = host->is_running,
+		.threads = reach == HOST_READS_IN_BRIEF,
 		.asks = host->kind == HOST_LIVE ? asks[reach] : ASKS_NOBODY,
 	};
 

@@ -446,6 +446,11 @@ static void run_brief(struct probe_context *ctx)
 		probe_read_params(ctx, "nvidia_uvm");
 }
 
+static void fetch_ahead(struct probe_context *ctx)
+{
+	host_fetch_log(ctx->host);
+}
+
 const struct probe probe_log = {
 	.name = "log",
 	.phase = 1,
@@ -453,5 +458,6 @@ const struct probe probe_log = {
 	PROBE_SECTION(log),
 	.run = run,
 	.brief = run_brief,
-	.brief_phase = 5, /* the log is fetched meanwhile: host_share_log() */
+	.brief_ahead = fetch_ahead,
+	.brief_phase = 5, /* the log is fetched meanwhile */
 };

@@ -151,7 +151,8 @@ static enum host_reach reach_of(const struct run *run, size_t step)
 
 	if (host_kind(run->ctx.host) != HOST_LIVE)
 		return HOST_READS;
-	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS : probe->reach;
+	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS_IN_BRIEF
+								: probe->reach;
 }
 
 static bool is_wanted(const struct run *run, size_t step)
@@ -172,6 +173,13 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	return i;
 }
 
+static void begin_ahead(struct run *run, size_t first)
+{
+	for (size_t i = first; run->ctx.brief && i < run->last; i++)
+		if (run->steps[i]->brief_ahead)
+			run->steps[i]->brief_ahead(&run->ctx);
+}
+
 /* While the child lives, only the child uses the node and its arena. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
@@ -179,6 +187,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 
 	child_begin(run->parent);
 	host_confine(run->ctx.host, reach_of(run, first));
+	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -301,26 +310,9 @@ static void leave_rest(struct run *run, size_t next)
 	}
 }
 
-/* A child of its own: the parent waits for nothing that the kernel does. */
-static void start_fetching(struct run *run, struct child *fetcher)
+static int observe_in_children(struct run *run)
 {
-	if (fetcher->pid || !host_shares_log(run->ctx.host) || child_fork(fetcher))
-		return;
-	if (fetcher->pid)
-		return;
-	child_begin(run->parent);
-	host_fetch_log(run->ctx.host);
-	_exit(EXIT_SUCCESS);
-}
-
-static void end_fetching(struct run *run, struct child *fetcher)
-{
-	if (fetcher->pid > 0)
-		child_end(fetcher, host_has_fetched_log(run->ctx.host));
-}
-
-static int observe_steps(struct run *run, struct child *fetcher)
-{
+	host_stand_for(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -341,23 +333,9 @@ static int observe_steps(struct run *run, struct child *fetcher)
 			return rc;
 		if (c.pid == 0)
 			child(run, &c, next);
-		start_fetching(run, fetcher);
 		next = follow_child(run, &c);
 	}
 	return 0;
-}
-
-static int observe_in_children(struct run *run)
-{
-	struct child fetcher = { 0 };
-	int rc;
-
-	host_stand_for(run->ctx.host);
-	if (run->ctx.brief)
-		host_share_log(run->ctx.host);
-	rc = observe_steps(run, &fetcher);
-	end_fetching(run, &fetcher);
-	return rc;
 }
 
 static void observe_here(struct run *run)

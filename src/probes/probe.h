@@ -59,6 +59,8 @@ struct probe {
 	/* What preflight asks for: facts about the state that a job meets, from small files. What it
 	 * leaves out stays unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
+	/* What of it goes on while the probes before it run; called when their child begins. Waits for nothing. */
+	void (*brief_ahead)(struct probe_context *ctx);
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
 };
@@ -85,6 +87,7 @@ struct observation {
 	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
 	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
+	bool serials;				   /* and for the serial numbers of the boards */
 	/* Of an image: the kernel that is to boot, NULL: as its boot loader says; and a node of the machines that it is
 	 * for, whose hardware the image then has. NULL: none is here. */
 	const char *kernel;

@@ -336,7 +336,7 @@ static const struct rule dev_containers_rules[] = {
 		.sources =
 			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
-			"github.com/canonical/docker-snap main: README.md\n"
+			"docker-snap 8452deb (2026-05-01): README.md\n"
 			"container-device-interface v1.1.0: SPEC.md",
 	},
 	{

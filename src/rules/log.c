@@ -424,7 +424,7 @@ static const struct rule log_rules[] = {
 	{
 		.id = "log/allow-peermapping-denied",
 		.title = "A process was refused the mapping of a NIC's doorbell for the GPU",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_allow_peermapping,
 		.impact =

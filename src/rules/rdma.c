@@ -341,10 +341,10 @@ struct name_filter {
 	bool assumed; /* no NVSHMEM was found: what the older releases need */
 };
 
-static struct name_filter find_filter(const struct node *node)
+static struct name_filter find_filter(const struct rule_context *ctx)
 {
-	const struct software_item *nvshmem = node_software(node, "nvshmem");
-	const char *prefix = node_env(node, "NVSHMEM_HCA_PREFIX");
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
+	const char *prefix = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_HCA_PREFIX").value;
 	const char *version = nvshmem ? nvshmem->version.value : NULL;
 	bool takes_all = version && version_compare(version, NVSHMEM_TAKES_ALL) >= 0;
 
@@ -380,7 +380,7 @@ static void fail_name(struct rule_context *ctx, const struct rdma_device *d,
 
 static void check_renamed(struct rule_context *ctx)
 {
-	struct name_filter filter = find_filter(ctx->node);
+	struct name_filter filter = find_filter(ctx);
 	size_t right = 0, unread = 0, maybe = 0, before;
 
 	if (skip_without_rdma(ctx))
@@ -515,7 +515,7 @@ static void fail_without_dmabuf(struct rule_context *ctx, const struct job_value
 static void check_dmabuf_variables(struct rule_context *ctx)
 {
 	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_DMABUF_ENABLE");
-	struct job_value nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_DISABLE_DMABUF");
+	struct job_value nvshmem = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IB_DISABLE_DMABUF");
 	long number;
 
 	if (job_number(&nccl, &number) && number == 0)

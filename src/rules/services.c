@@ -387,7 +387,7 @@ static void check_restarted(struct rule_context *ctx)
 		     .evidence = { started, held });
 }
 
-#define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
+#define FM_GUIDE "NVIDIA Fabric Manager User Guide "
 
 static const struct rule services_rules[] = {
 	{
@@ -413,9 +413,9 @@ static const struct rule services_rules[] = {
 		       "started within ten minutes of it count as started with it.",
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
-		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
-			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM
-			   "(Fabric Manager restart)",
+		.sources = "github.com/NVIDIA/nccl: issues 976 (2023-08-29) and 1488 (2024-10-21)\n"
+			   "github.com/NVIDIA/nvshmem issue 40\n" FM_GUIDE
+			   "r560: Fabric Manager Restart Mode",
 	},
 	{
 		.id = "services/fabricmanager-down",
@@ -442,9 +442,10 @@ static const struct rule services_rules[] = {
 		       "NV_WARN_NOTHING_TO_DO. In a container it is not visible. In a virtual machine it runs where the "
 		       "switches are. B200 and B300 are recognized by their PCI id.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
-		.sources = SOURCES_FM "github.com/NVIDIA/NVSentinel issue 883\n"
-				      "github.com/leptonai/gpud pull 1151\n"
-				      "github.com/NVIDIA/gpu-operator issue 610",
+		.sources = FM_GUIDE "r580: HGX baseboards with NVSwitch\n"
+				    "github.com/NVIDIA/NVSentinel: issue 883 (2026-02)\n"
+				    "github.com/leptonai/gpud pull 1151\n"
+				    "github.com/NVIDIA/gpu-operator issue 610",
 	},
 	{
 		.id = "services/fabricmanager-needless",
@@ -461,9 +462,9 @@ static const struct rule services_rules[] = {
 		.why = "Only boards with NVSwitches need fabric manager. PCIe cards, NVLink bridges and virtual machines "
 		       "without the switches do not.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
-		.sources = SOURCES_FM
-		"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
-		"github.com/data-infra/cube-studio issue 29",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
+			"github.com/data-infra/cube-studio issue 29",
 	},
 	{
 		.id = "services/fabricmanager-version-mismatch",
@@ -481,8 +482,9 @@ static const struct rule services_rules[] = {
 		.why = "Fabric manager compares its version with the driver's when it starts, to the last number. After an "
 		       "upgrade of the driver without a reboot the old driver is still loaded.",
 		.check = "nv-fabricmanager --version; cat /sys/module/nvidia/version",
-		.sources = SOURCES_FM "github.com/NVIDIA/gpu-driver-container issue 735\n"
-				      "github.com/NVIDIA/nvtrust issue 55",
+		.sources = FM_GUIDE "r580: the driver's version and the fabric manager's\n"
+				    "github.com/NVIDIA/gpu-driver-container issue 735\n"
+				    "github.com/NVIDIA/nvtrust issue 55",
 	},
 	{
 		.id = "services/fabric-state-bad",
@@ -510,8 +512,8 @@ static const struct rule services_rules[] = {
 		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
 		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
 			   "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" SOURCES_FM
-			   "(appendix, NVSwitch SXid errors)",
+			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" FM_GUIDE
+			   "r580: SXid errors",
 	},
 };
 

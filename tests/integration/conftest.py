@@ -56,7 +56,11 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path):
+    """What ordinary users can reach."""
     os.chmod(str(tmp_path), 0o755)
+    for folder in tmp_path.parents:
+        if folder.name.startswith("pytest-"):
+            os.chmod(str(folder), 0o755)
     return Machine(tmp_path, "hgx-h100-ib")
 
 
