@@ -60,6 +60,15 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	return p;
 }
 
+struct arena *arena_part(struct arena *arena, size_t bytes)
+{
+	struct arena *part = arena_alloc(arena, arena_start + bytes);
+
+	part->size = arena_start + bytes;
+	part->used = arena_start;
+	return part;
+}
+
 char *arena_strndup(struct arena *arena, const char *s, size_t n)
 {
 	char *copy = arena_alloc(arena, n + 1);

@@ -19,6 +19,8 @@ struct arena;
 
 /* A new arena, or NULL with errno set. */
 struct arena *arena_new(size_t bytes);
+/* A part of ARENA, of that many bytes, which a thread of its own can fill. It goes with ARENA. */
+struct arena *arena_part(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
 void arena_reset(struct arena *arena);
 size_t arena_used(const struct arena *arena); /* bytes */

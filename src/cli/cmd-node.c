@@ -282,6 +282,7 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 					 .hardware = source->hardware,
 					 .timeout_ms = options->timeout_ms,
 					 .nvml = nvml_of_options,
+					 .serials = options->serials,
 					 .user = (void *)options };
 
 	return observe(source, &how);
@@ -387,6 +388,7 @@ enum exit_status source_look(struct source *source, const struct options *option
 				   .first = read_configuration,
 				   .expects = is_expected,
 				   .nvml = nvml_of_reading,
+				   .serials = options->serials,
 				   .user = r };
 	enum exit_status status;
 

@@ -87,6 +87,7 @@ struct observation {
 	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
 	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
+	bool serials;				   /* and for the serial numbers of the boards */
 	/* Of an image: the kernel that is to boot, NULL: as its boot loader says; and a node of the machines that it is
 	 * for, whose hardware the image then has. NULL: none is here. */
 	const char *kernel;

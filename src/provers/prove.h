@@ -10,9 +10,9 @@
 #define PROVE_H
 
 #include "facts/facts.h"
+#include "probes/nvml-library.h"
 #include "probes/verbs-library.h"
 #include "provers/libcuda.h"
-#include "provers/libnvml.h"
 
 #define PROVE_GPUS_MAX 32
 #define PROVE_STEP_MS 10000	 /* a step's deadline: the slowest is a copy through a busy host */

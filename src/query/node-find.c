@@ -82,6 +82,14 @@ const struct software_item *node_software(const struct node *node, const char *n
 	return found;
 }
 
+const struct rdma_device *node_rdma(const struct node *node, const char *name)
+{
+	for_each(d, &node->rdma.devices)
+		if (str_is(d->name, name))
+			return d;
+	return NULL;
+}
+
 const char *node_env(const struct node *node, const char *name)
 {
 	for_each(v, &node->env.variables)

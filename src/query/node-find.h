@@ -21,6 +21,8 @@ const char *log_module_fact(struct arena *arena, const struct log_line *line, co
 const struct service *node_service(const struct node *node, const char *unit);
 /* Of several of one name, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
+/* The RDMA device of that name, or NULL. */
+const struct rdma_device *node_rdma(const struct node *node, const char *name);
 /* The value of a variable of the process that was asked about, or NULL. */
 const char *node_env(const struct node *node, const char *name);
 /* A 10de display controller (VGA, 3D); an NVSwitch (10de bridge, class 0680). */

@@ -490,9 +490,8 @@ result nvmlDeviceGetP2PStatus(void *a, void *b, int what, int *status)
 result nvmlDeviceGetNvLinkState(void *device, unsigned int link, int *up)
 {
 	(void)device;
-	(void)link;
 	*up = 1;
-	return has("nvlink") ? 0 : 3;
+	return !has("nvlink") ? 3 : link < 18 ? 0 : 2;
 }
 
 result nvmlDeviceGetFieldValues(void *device, int count, struct field_value *values)
