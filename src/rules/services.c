@@ -462,7 +462,8 @@ static const struct rule services_rules[] = {
 		.why = "Only boards with NVSwitches need fabric manager. PCIe cards, NVLink bridges and virtual machines "
 		       "without the switches do not.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
-		.sources = SOURCES_FM
+		.sources = FM_GUIDE
+		"r580: HGX baseboards with NVSwitch\n"
 		"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
 		"github.com/data-infra/cube-studio issue 29",
 	},
