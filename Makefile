@@ -90,7 +90,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/kernel-messages.inc \
+	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
 
@@ -133,10 +133,10 @@ $(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-failures.h src/facts/facts-libraries.h src/facts/facts-loads.h \
+	      src/facts/facts-failures.h src/facts/facts-dkms.h src/facts/facts-libraries.h src/facts/facts-loads.h \
 	      src/facts/facts-acknowledged.h src/facts/facts-nvml.h src/facts/facts-references.h \
 	      src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/pci.c src/facts/loads.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
+	      src/facts/own-files.h src/facts/facts.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk Makefile $(FACTS_PAGE)
 	@echo "  MAN     $@"
@@ -215,6 +215,10 @@ $(B)/kernel-messages.inc: data/kernel-messages.tsv data/kernel-messages.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/kernel-messages.awk data/kernel-messages.tsv > $@
 
+$(B)/build-errors.inc: data/build-errors.tsv data/build-errors.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/build-errors.awk data/build-errors.tsv > $@
+
 $(B)/service-words.inc: data/service-words.tsv data/service-words.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/service-words.awk data/service-words.tsv > $@
@@ -227,6 +231,7 @@ $(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
 $(B)/query/cuda.o: $(B)/cuda.inc
 $(B)/query/kernel-needs.o: $(B)/kernel-needs.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
+$(B)/parse/build-log.o: $(B)/build-errors.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
@@ -308,6 +313,15 @@ check-vm: $(B)/nvnodecheck
 check-mutants:
 	$(Q)$(PYTHON) tests/mutants/mutants $(MUTANTS)
 
+# What is read against the programs that own the formats. An hour of each: ORACLE_SECONDS=3600.
+# ORACLE_COUNT=200 takes the same inputs each time. ORACLES='modprobe grub' are these alone.
+ORACLE_SECONDS ?= 60
+ORACLE_SEED ?= 1
+check-oracles: all
+	$(Q)tests/oracles/get-material $(CURDIR)/build-sources $(ORACLES)
+	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) tests/oracles/run.py --seconds $(ORACLE_SECONDS) \
+		--seed $(ORACLE_SEED) $(ORACLE_COUNT:%=--count %) $(ORACLES)
+
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
 check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
 	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
@@ -329,6 +343,8 @@ check-units: $(B)/nvnodecheck
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)
+check-integration: export GRAFANA_SCHEMA ?= $(wildcard $(CURDIR)/build-sources/grafana-schema)
+check-integration: export NFD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-feature-discovery)
 check-integration: all
 	$(Q)NVNODECHECK=$(CURDIR)/$(B)/nvnodecheck $(PYTHON) -m pytest -q -rs \
 		$(filter-out %/check_image.py,$(wildcard tests/integration/check_*.py))

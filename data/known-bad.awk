@@ -28,18 +28,19 @@ function allow(keys, values,    i, k, n, m, part, value)
 BEGIN {
 	FS = "\t"
 	words(component, "driver nccl nvshmem deepep gdrcopy nvidia-fs nv-peer-mem ucx ofed rdma-core efa " \
-	      "aws-ofi-nccl container-toolkit enroot dkms kernel kernel.org")
+	      "aws-ofi-nccl container-toolkit libnvidia-container enroot dkms kernel kernel.org")
 	words(version, "driver nccl nvshmem deepep gdrcopy nvidia-fs nv-peer-mem ucx ofed rdma-core efa " \
 	      "aws-ofi-nccl container-toolkit enroot dkms kernel cuda libnvidia-container containerd " \
 	      "docker podman efa-installer")
 	words(number, "gpus hca-count nic-functions nics-per-gpu pcie-gen")
 	words(dotted, "cdi-version")
 	words(pair, "env kernel-config param")
-	words(word, "argument capability cpu-arch cpu-ibt cpu-vendor distro engine-config fixed " \
+	words(word, "argument capability cgroup cpu-arch cpu-ibt cpu-vendor distro engine-config fixed " \
 	      "flavour gpu gpu-kind grh-required gsp-firmware imex-channel kind lane-rate link-layer mig " \
 	      "module module-file nic nic-driver nic-p2p nic-vf no-carrier no-cgroups product " \
 	      "seccomp secure-boot service stack")
 	allow("cpu-ibt grh-required imex-channel nic-vf no-carrier no-cgroups secure-boot", "yes")
+	allow("cgroup", "v2")
 	allow("flavour", "open proprietary")
 	allow("gpu-kind", "geforce workstation data-centre integrated")
 	allow("gsp-firmware", "running")

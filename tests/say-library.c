@@ -10,11 +10,19 @@
 #include <unistd.h>
 
 #define SAID 200
+#define MAPS 201 /* where this process, and so its child, has its memory */
 
 static void give(void)
 {
+	int maps;
+
 	if (fcntl(SAID, F_GETFD) < 0)
 		dup3(atoi(getenv("SAY")), SAID, O_CLOEXEC);
+	maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (maps >= 0) {
+		dup3(maps, MAPS, O_CLOEXEC);
+		close(maps);
+	}
 }
 
 __attribute__((constructor)) static void begin(void)

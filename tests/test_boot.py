@@ -506,6 +506,19 @@ def test_order_of_systemd_boot(tmp_path):
         "k5.conf", "k3.conf", "k6.conf", "k4.conf", "k2.conf", "k1.conf", "z.conf", "a.conf", "b-1.conf"]
 
 
+def test_names_of_files_of_systemd_boot(tmp_path):
+    """The partition's names have no case, and what is no counter stays. Of equal ones the one with more
+    tries left, then with fewer done, comes first. Found by tests/oracles/bootctl.py"""
+    root = new_tree(tmp_path)
+    for name in ("a.CONF", "b+1-.conf", "c+x.conf", "d+1-2-3.conf", "e+12-34.Conf", "f+1.conf", "f+3-2.conf",
+                 "f+3-1.conf", "g+-1.conf", "h.conf~"):
+        write(root / "boot/loader/entries" / name, "linux /vmlinuz\n")
+    found = facts(root, "boot.entries")
+    assert [e["id"] for e in found] == ["g+-1.conf", "f.conf", "f.conf", "f.conf", "e.Conf", "d+1-2-3.conf", "c+x.conf",
+                                        "b+1-.conf", "a.CONF"]
+    assert [e["file"][-10:-5] for e in found[1:4]] == ["f+3-1", "f+3-2", "s/f+1"]
+
+
 def compare_versions(tmp_path, a, b):
     root = new_tree(tmp_path)
     write(root / "boot/loader/loader.conf", "")
@@ -658,6 +671,12 @@ SHELL = [
     'GRUB_CMDLINE_LINUX="$UNSET"',
     'GRUB_CMDLINE_LINUX="a$ $"',
     'GRUB_CMDLINE_LINUX=a;X=b',
+    # Found by tests/oracles/dash.py
+    'GRUB_CMDLINE_LINUX=a : b',
+    'GRUB_CMDLINE_LINUX=a : GRUB_CMDLINE_LINUX=b',
+    'X=; GRUB_CMDLINE_LINUX="${X-d} ${X+f}"',
+    'X=1 GRUB_CMDLINE_LINUX=$X',
+    'X=0; export X=1 GRUB_CMDLINE_LINUX=$X',
 ]
 
 
@@ -709,3 +728,9 @@ def test_running(tmp_path):
     assert [(a["key"], a["value"]) for a in found["args"]] == [
         ("BOOT_IMAGE", "/boot/vmlinuz"), ("root", "UUID=1"), ("ro", None), ("a.b", "c d"),
         ("e", "f g"), ("h", "")]
+
+
+def test_a_quote_that_is_never_closed_ends_before_the_newline(tmp_path):
+    """Found by tests/oracles/cmdline.py"""
+    args = facts(new_tree(tmp_path, cmdline='a="b c'), "cmdline.args")
+    assert [(a["key"], a["value"]) for a in args] == [("a", "b c")]

@@ -316,6 +316,29 @@ def test_since(fleet, tmp_path):
     assert "2 facts changed since then" in text.out
 
 
+def test_a_month_of_one_node(fleet):
+    """A file a day: counters, times and boots are no changes; what was changed is, on its day alone."""
+    def day(i, document):
+        document["os"].update(hostname="gpu7", boot_id="%08x-7c1d-4f6b-9a53-3f0f6c2d7b10" % (i // 9),
+                              boot_time_s=1735776000 + 86400 * (i // 9))
+        for probe in document["probes"]:
+            probe["duration_us"] += i
+        for launcher in document["limits"]["launchers"]:
+            launcher["pid"] += i
+        if i >= 17:
+            document["driver"]["version"] = "550.1"
+    folder = fleet(30, day)
+
+    def changes(before, after):
+        return {c["fact"] for c in program.run(
+            "doctor", "--json", "--from", folder / ("node%02d.json" % after), "--since",
+            folder / ("node%02d.json" % before)).json()["changes"]}
+    assert [i for i in range(1, 30) if changes(i - 1, i)] == [17]
+    assert changes(16, 17) == changes(0, 29) == {"driver.version"}
+    text = program.run("diff", folder).out
+    assert text.startswith("30 nodes, 1 fact differs") and re.search(r"^  550\.1 +13 ", text, re.M), text
+
+
 def test_a_node_is_like_itself(tmp_path):
     """Also one whose lists have a name twice."""
     twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]

@@ -250,6 +250,19 @@ def test_file_of_each_distribution(tmp_path, name):
     assert list(lines) == ["xid-48"] and "first_us" not in lines["xid-48"]
 
 
+@pytest.mark.parametrize("name,severity", [("messages", "warn"), ("syslog", "warn"), ("kern.log", "err")])
+def test_a_line_that_any_user_can_write(tmp_path, name, severity):
+    """logger -t kernel writes it to messages and syslog: it is shown for what it is, and no reason to drain a node."""
+    make(tmp_path / "t", {"/var/log/" + name: syslog([
+        BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 79, GPU has fallen off the bus."])})
+    done = run("doctor", "--json", "--only", "log/*", "--root", str(tmp_path / "t"))
+    found = [f for f in json.loads(done.stdout)["findings"] if f["verdict"] == "fail"]
+    assert found and {f["severity"] for f in found} == {severity}
+    assert done.returncode == (severity == "err")
+    said = "not proven to be the kernel's: any user can write to /var/log/%s" % name
+    assert all((said in f["observed"]) == (severity == "warn") for f in found)
+
+
 def test_times_of_a_file(tmp_path):
     """Of printk where it is there, else by the clock where the boot's time is known."""
     text = (syslog([BANNER.strip()], iso=True) + "2026-11-21T06:00:01.5+01:00 n kernel: NVRM: Xid (PCI:0000:9a:00): 48, x\n"

@@ -1,98 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """modprobe.d and the kernel command line: the facts against libkmod and modprobe themselves."""
 
-import json
 import pathlib
-import re
 import shutil
 import subprocess
 
 import pytest
 
-from trees import HERE, KERNEL, facts, link, new_tree, write
-
-COMMANDS = ("blacklist", "install", "remove", "alias", "softdep")
-
+from lib import kmod
+from trees import KERNEL, facts, link, new_tree, write
 
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory):
     """A program that asks libkmod, with a command line of our choice."""
-    program = tmp_path_factory.mktemp("oracle") / "kmod-oracle"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-o", program, HERE / "kmod-oracle.c", "-lkmod", "-ldl"],
-                   check=True)
-    return program
-
-
-def softdep_words(text):
-    """The dependencies of a softdep line, as kmod prints them."""
-    lists, now = {"pre": [], "post": []}, None
-    # One blank more than needed after the name, and kmod takes it as part of the first word.
-    text = re.sub(r"^\s(?=\S)", "?", text)
-    for word in re.split(r"[ \t\n\v\f\r]+", text):
-        if word in ("pre:", "post:"):
-            now = word[:-1]
-        elif now and word:
-            lists[now].append(word)
-    return "".join(f"{kind}: {' '.join(names)}" for kind, names in lists.items() if names)
-
-
-class Oracle:
-    def __init__(self, program, root, modules=()):
-        folders = [root / name for name in ("etc/modprobe.d", "run/modprobe.d",
-                                            "usr/local/lib/modprobe.d", "usr/lib/modprobe.d")]
-        result = subprocess.run(
-            [program, root / "lib/modules" / KERNEL, root / "proc/cmdline",
-             *[f for f in folders if f.exists()], "--", *modules],
-            capture_output=True, check=True)
-        self.lists = {kind: [] for kind in COMMANDS + ("options", "joined")}
-        for line in result.stdout.decode().splitlines():
-            item = json.loads(line)
-            text = item.get("text")
-            if (item["kind"], item["name"]) == ("blacklist", "") or (item["kind"], text) == ("options", ""):
-                continue  # an empty word of the command line: kmod keeps it, and it does nothing
-            self.lists[item["kind"]].append(
-                (item["name"].encode("latin-1").decode(errors="replace"),
-                 text and text.encode("latin-1").decode(errors="replace")))
-        self.bad = [(m[1], int(m[2])) for m in
-                    re.finditer(r"(\S+) line (\d+): ignoring bad line", result.stderr.decode(errors="replace"))]
-
-
-def as_kmod(found):
-    """The facts in the form of the oracle's lists."""
-    lists = {kind: [(c["module"], c.get("text")) for c in found[kind]]
-             for kind in COMMANDS + ("options",)}
-    lists["alias"] = [(name, module) for module, name in lists["alias"]]
-    lists["softdep"] = [(module, softdep_words(text)) for module, text in lists["softdep"]]
-    lists["blacklist"] = [(c["module"], None) for c in found["blacklist"]
-                          if c["text"] in (None, "modprobe.blacklist")]
-    return lists
-
-
-def joined(found, module):
-    return " ".join(o["text"] for o in found["options"] if o["module"] == module) or None
+    return kmod.build(tmp_path_factory.mktemp("oracle"))
 
 
 def assert_same(program, root):
     found = facts(root, "modprobe")
-    modules = sorted({o["module"] for o in found["options"]
-                      if re.fullmatch(r"[a-z0-9_]+", o["module"])})
-    kmod = Oracle(program, root, modules)
-    ours = as_kmod(found)
-    for kind in COMMANDS + ("options",):
-        assert ours[kind] == kmod.lists[kind], kind
-    for module, text in kmod.lists["joined"]:
-        assert joined(found, module) == text
-    # kmod 34 and later know weakdep and print no such line.
-    ours_bad = [(str(root) + b["file"].replace("/lib/", "/usr/lib/", b["file"].startswith("/lib/")),
-                 b["line"]) for b in found["bad_lines"]
-                if b["line"] and b["why"] != "this command is no longer read"]
-    assert ours_bad == [b for b in kmod.bad if not weakdep_line(*b)]
+    for name, ours, theirs in kmod.compared(program, root, KERNEL, found):
+        assert ours == theirs, name
     return found
-
-
-def weakdep_line(path, number):
-    lines = pathlib.Path(path).read_bytes().split(b"\n")
-    return lines[number - 1].split()[:1] == [b"weakdep"]
 
 
 CORPUS = {
@@ -249,7 +177,7 @@ def test_order_and_masking(oracle, tmp_path):
     ]
     assert effective(found, "m", "p")["value"] == "usr-zzz"
     assert found["blacklist"] == []
-    assert joined(found, "m") == "p=run-10 p=local-A p=etc-zz p=usr-zzz"
+    assert kmod.joined(found, "m") == "p=run-10 p=local-A p=etc-zz p=usr-zzz"
     # libkmod opens the link itself: this host's /dev/null serves as well as the tree's.
     assert_same(oracle, root)
 

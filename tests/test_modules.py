@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from lib import modinfo
 from userland import Link, by, gaps, make, observe, run
 
 KERNEL = "6.8.0-test"
@@ -62,19 +63,9 @@ CLIENT = [("ib_register_peer_memory_client", 0xdeadbeef),
           ("ib_unregister_peer_memory_client", 0x01020304)]
 
 
-def modinfo(path, field):
-    done = subprocess.run(["modinfo", "-F", field, path], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
-
-
 def same_as_modinfo(root, item):
-    path = root + item["path"]
-    for field in ("version", "srcversion", "vermagic", "license", "description", "signer"):
-        assert item[field] == (modinfo(path, field) or [None])[0], field
-    names = {line.split(":")[0] for line in modinfo(path, "parm") + modinfo(path, "parmtype")}
-    assert item["parameters"] == sorted(names)
-    depends = "".join(modinfo(path, "depends")).replace("-", "_").split(",")
-    assert item["depends"] == [d for d in depends if d]
+    for field, ours, theirs in modinfo.compared(root + item["path"], item):
+        assert ours == theirs, field
 
 
 # ---- loaded ----

@@ -57,6 +57,7 @@ PLANTS = [
      '...set superusers="«alice»"\npassword_pbkdf2 alice «grub.pbkdf2.sha512.10000.DEADC0DE99»\n'),
     ("a password of GRUB's, plain", "/boot/grub/grub.cfg", "...password alice «xyzzy-plain»\n"),
     ("a comment in grub.cfg", "/boot/grub/grub.cfg", "...# ticket «OPS-4711» of bob\n"),
+    ("a word of ld.so.preload", "/etc/ld.so.preload", "libsite.so auth=«pre-l0ad-k3y»\n"),
     ("a variable of grub.cfg", "/boot/grub/grub.cfg", '...set vault="«v4ult-k3y»"\n'),
     ("an option of a command of GRUB's", "/boot/grub/grub.cfg", "...insmod http\nnet_dhcp --key=«dhcpk3y» «eth-lab»\n"),
     ("the title of an entry", "/boot/grub/grub.cfg",

@@ -97,7 +97,7 @@ def test_a_device(root):
     assert "dmabuf" not in found
     assert found["ports"] == [{
         "port": 1, "state": "ACTIVE", "physical_state": "LinkUp", "link_layer": "InfiniBand",
-        "rate_mbps": 400000, "lane_rate": "NDR", "lid": 1, "sm_lid": 1,
+        "rate_mbps": 400000, "lane_rate": "NDR", "lid": 1, "sm_lid": 1, "traffic_class": None,
         "gids": [{"index": 0, "gid": LINK_LOCAL, "type": "IB/RoCE v1", "netdev": None}],
         "pkeys": ["0xffff"], "counters": None}]
 
@@ -365,6 +365,56 @@ def test_the_device_cannot_be_opened(verbs_root, tmp_path):
     found, gaps_found = ask(verbs_root, build_library(tmp_path / "lib", "OPEN=EACCES"))
     assert "dmabuf" not in found and "active_mtu_bytes" not in found["ports"][0]
     assert gaps_found["/dev/infiniband/uverbs0"]["error"] == "EACCES"
+
+
+def findings(done, rule):
+    assert done.stderr == b"", done.stderr.decode()
+    report = json.loads(done.stdout)
+    return [(f["verdict"], f["subject"], f["observed"]) for f in report["findings"] if f["rule"] == rule]
+
+
+def report_and_replay(root, library, tmp_path, rule):
+    """The rule's findings on the live host, which are those of its capture."""
+    asked = ["--json", "--profile", "gpudirect-rdma", "--only", rule]
+    capture = tmp_path / "node.capture"
+    found = findings(live(root, library, "doctor", *asked), rule)
+    assert live(root, library, "capture", "--no-redact", "-o", str(capture)).returncode == 0
+    replayed = findings(live(root, library, "doctor", *asked, "--from", str(capture)), rule)
+    assert found == replayed
+    return found
+
+
+def test_a_device_that_sysfs_shows_and_verbs_cannot_open(verbs_root, tmp_path):
+    library = build_library(tmp_path / "lib", "OPEN=EIO")
+    found, _ = ask(verbs_root, library)
+    assert found["open_error"] == "EIO"
+    assert report_and_replay(verbs_root, library, tmp_path, "rdma/verbs-disagree") == [
+        ("fail", "mlx5_0", "sysfs shows the device, and ibv_open_device() fails with EIO")]
+
+
+def test_verbs_answer_for_the_state_of_a_port(verbs_root, tmp_path):
+    library = build_library(tmp_path / "lib", "REGISTER=EBADF")
+    found, _ = ask(verbs_root, library)
+    assert found["open_error"] is None
+    assert found["ports"][0]["state"] == "ACTIVE" and found["ports"][0]["sysfs_state"] is None
+    write(verbs_root / "sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n")
+    found, _ = ask(verbs_root, library)
+    assert found["ports"][0]["state"] == "ACTIVE" and found["ports"][0]["sysfs_state"] == "DOWN"
+    assert ("fail", "mlx5_0/1", "verbs: ACTIVE; sysfs: DOWN") in report_and_replay(
+        verbs_root, library, tmp_path, "rdma/verbs-disagree")
+
+
+def test_a_module_that_libkmod_and_proc_tell_otherwise(verbs_root, tmp_path):
+    """/proc/modules is this machine's, which has no NVIDIA driver, and /sys has one."""
+    if os.path.exists("/sys/module/nvidia"):
+        pytest.skip("this machine has the NVIDIA driver")
+    library = build_library(tmp_path / "lib", "REGISTER=EBADF")
+    assert report_and_replay(verbs_root, library, tmp_path, "modules/views-disagree")[0][0] == "pass"
+    write(verbs_root / "sys/module/nvidia/initstate", "live\n")
+    write(verbs_root / "sys/module/nvidia/refcnt", "7\n")
+    found = report_and_replay(verbs_root, library, tmp_path, "modules/views-disagree")
+    assert [(subject, observed) for _, subject, observed in found] == [
+        ("nvidia", "libkmod: live; /proc/modules: not loaded")]
 
 
 def test_a_library_that_lacks_symbols(verbs_root, tmp_path):

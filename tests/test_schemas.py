@@ -97,9 +97,10 @@ def test_every_fact_of_the_source_is_in_some_node(node_facts):
     assert not missing
 
 
-# What only a running host knows: verbs, systemd, a hung probe, --pid.
+# What only a running host knows: verbs, libkmod, systemd, a hung probe, --pid.
 ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_port", "grh_required"), ("rdma_device", "dmabuf"),
-             ("rdma_device", "offered"),
+             ("rdma_device", "offered"), ("rdma_device", "open_error"), ("rdma_port", "sysfs_state"),
+             ("modules_facts", "views"), ("module_view", "name"), ("module_view", "libkmod"), ("module_view", "file"),
              ("net_interface", "pfc_priorities"), ("net_interface", "pause"),
              ("device_node", "major"), ("device_node", "minor")}
 

@@ -335,3 +335,22 @@ def test_toolkit_library_and_ucx_wheel(tmp_path):
         lib + "libucx_cu12-1.18.1.dist-info/METADATA": ""})) == {
         GNU + "libnvidia-container.so.1.17.8": ("libnvidia-container", "1.17.8"),
         lib + "libucx_cu12-1.18.1.dist-info": ("ucx", "1.18.1")}
+
+
+RENEW_VARIABLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "renew-variables")
+
+
+def test_renew_variables_reports_new_and_lost_names(tmp_path):
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "env_defs.h").write_text(
+        "#define NVSHMEMI_ENV_DEF(NAME, KIND) KIND\nNVSHMEMI_ENV_DEF(KEPT, int)\nNVSHMEMI_ENV_DEF(\n    ADDED, int)\n")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+        subprocess.run(git + command, check=True)
+    table = tmp_path / "nvshmem-variables.txt"
+    table.write_text("# names\nKEPT\nLOST\nLATER 9.9\n")
+    done = subprocess.run([RENEW_VARIABLES, table, tmp_path], stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout.decode()) == (1, "new ADDED\ngone LOST\n")
+    table.write_text("KEPT\nADDED\n")
+    done = subprocess.run([RENEW_VARIABLES, table, tmp_path], stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout) == (0, b"")

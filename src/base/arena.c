@@ -16,16 +16,26 @@ struct arena {
 
 static const size_t arena_start = (sizeof(struct arena) + 15) & ~(size_t)15;
 
-struct arena *arena_new(size_t bytes)
+static struct arena *map(size_t bytes, int flags)
 {
 	struct arena *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+				   flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (arena == MAP_FAILED)
 		return NULL;
 	arena->size = bytes;
 	arena->used = arena_start;
 	return arena;
+}
+
+struct arena *arena_new(size_t bytes)
+{
+	return map(bytes, MAP_PRIVATE);
+}
+
+struct arena *arena_new_shared(size_t bytes)
+{
+	return map(bytes, MAP_SHARED);
 }
 
 void arena_free(struct arena *arena)
@@ -36,8 +46,13 @@ void arena_free(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
-	memset((char *)arena + arena_start, 0, arena->used - arena_start);
-	arena->used = arena_start;
+	arena_rewind(arena, 0);
+}
+
+void arena_rewind(struct arena *arena, size_t used)
+{
+	memset((char *)arena + arena_start + used, 0, arena->used - arena_start - used);
+	arena->used = arena_start + used;
 }
 
 size_t arena_used(const struct arena *arena)
@@ -58,6 +73,15 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	}
 	arena->used += need;
 	return p;
+}
+
+struct arena *arena_part(struct arena *arena, size_t bytes)
+{
+	struct arena *part = arena_alloc(arena, arena_start + bytes);
+
+	part->size = arena_start + bytes;
+	part->used = arena_start;
+	return part;
 }
 
 char *arena_strndup(struct arena *arena, const char *s, size_t n)

@@ -2,9 +2,9 @@
 /*
  * arena.h - memory for one run's data: taken in order, given back all at once.
  *
- * The mapping is shared with children that are forked later and stays at the same address, so what
- * a probe stores in the child is there in the parent without being copied. Nothing is ever freed
- * alone; arena_reset() empties the whole arena for the next node.
+ * A child that is forked later has its own copy, as of all other memory. In a shared arena it writes where its
+ * parent reads: that is for children that may do as much as the parent. What a confined child found is taken out of
+ * a window (window.h). Nothing is ever freed alone; arena_reset() empties the whole arena for the next node.
  */
 #ifndef ARENA_H
 #define ARENA_H
@@ -19,9 +19,14 @@ struct arena;
 
 /* A new arena, or NULL with errno set. */
 struct arena *arena_new(size_t bytes);
+struct arena *arena_new_shared(size_t bytes);
+/* A part of ARENA, of that many bytes, which a thread of its own can fill. It goes with ARENA. */
+struct arena *arena_part(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
 void arena_reset(struct arena *arena);
 size_t arena_used(const struct arena *arena); /* bytes */
+/* Gives back what was taken since arena_used() was USED. */
+void arena_rewind(struct arena *arena, size_t used);
 
 /* Zeroed memory, aligned for any type. Never NULL: a full arena ends the process with
  * EXIT_CANNOT after saying so, which in a probing child fails that one section. */

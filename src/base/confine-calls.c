@@ -123,6 +123,7 @@ static const uint16_t harmless[] = {
 	SYS_getpgid,
 	SYS_getsid,
 	SYS_capget,
+	SYS_capset, /* takes none that it does not have */
 	SYS_prctl,
 	SYS_getrusage,
 	SYS_times,
@@ -330,11 +331,12 @@ static void allow_some(struct filter *f, const struct confine *how)
 {
 	uint32_t own = (uint32_t)getpid();
 
+	/* clone3() answers -ENOSYS, and the C library tries this one. */
+	if (how->threads || how->asks == ASKS_GPUS)
+		allow_masked(f, SYS_clone, 0, CLONE_THREAD, CLONE_THREAD);
 	switch (how->asks) {
 	case ASKS_GPUS:
 		allow_masked(f, SYS_ioctl, 1, IOCTL_TYPE, NVIDIA_IOCTL);
-		/* Threads of its own; clone3() answers -ENOSYS, and the C library tries this one. */
-		allow_masked(f, SYS_clone, 0, CLONE_THREAD, CLONE_THREAD);
 		break;
 	case ASKS_SYSTEMD:
 		ALLOW_VALUES(f, SYS_socket, 0, AF_UNIX);

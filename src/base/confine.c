@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 
 /* What a sanitizer maps counts as memory of the process. */
@@ -24,16 +25,20 @@
 #define IS_SANITIZED false
 #endif
 
+/* The parent's arena counts with all its address space. Arenas that a child makes for itself are shared mappings, which
+ * do not count and which no other process has. */
+#define DATA_MAX (CONFINE_MEMORY + ARENA_BYTES)
+
 /* A file that unpacks to more costs its own answer: the library that unpacks it gets -ENOMEM. */
 static void limit_memory(void)
 {
 	struct rlimit limit;
 
-	if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= CONFINE_MEMORY)
+	if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= DATA_MAX)
 		return;
-	limit.rlim_cur = CONFINE_MEMORY;
-	if (limit.rlim_max > CONFINE_MEMORY)
-		limit.rlim_max = CONFINE_MEMORY;
+	limit.rlim_cur = DATA_MAX;
+	if (limit.rlim_max > DATA_MAX)
+		limit.rlim_max = DATA_MAX;
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
@@ -43,14 +48,19 @@ static void limit_memory(void)
 /* Files of mode 0600 of other users. Containers often have the one that also lets write, and not this one. */
 #define FOR_FILES BIT(CAP_DAC_READ_SEARCH)
 #define FOR_FILES_ELSE BIT(CAP_DAC_OVERRIDE)
-/* Configuration space past its first 64 bytes; environment and links of other users' processes; /dev/kmsg. */
-#define FOR_KERNEL (BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_SYSLOG))
 
-static void drop_capabilities(bool kernel)
+static uint64_t capabilities_for(unsigned int needs)
+{
+	return FOR_FILES | (needs & NEEDS_CONFIG ? BIT(CAP_SYS_ADMIN) : 0) |
+	       (needs & NEEDS_PROCESSES ? BIT(CAP_SYS_PTRACE) : 0) |
+	       (needs & NEEDS_LOG ? BIT(CAP_SYSLOG) : 0);
+}
+
+void confine_keep(unsigned int needs)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3];
-	uint64_t kept = FOR_FILES | (kernel ? FOR_KERNEL : 0);
+	uint64_t kept = capabilities_for(needs);
 
 	if (syscall(SYS_capget, &header, has) < 0)
 		return;
@@ -170,7 +180,7 @@ bool confine(const struct confine *how)
 	bool files;
 
 	limit_memory();
-	drop_capabilities(how->kernel);
+	confine_keep(how->needs);
 	/* Without it the kernel takes neither rules nor a filter from an ordinary user. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;

@@ -23,15 +23,27 @@ enum confine_asks {
 	ASKS_GPUS,    /* NVIDIA's driver through its device files, which are opened for writing */
 };
 
+/* What a process without these capabilities does not get; with none of them it reads files alone. */
+enum confine_needs {
+	NEEDS_CONFIG = 1 << 0, /* configuration space past its first 64 bytes: CAP_SYS_ADMIN */
+	NEEDS_PROCESSES =
+		1 << 1, /* other users' environment, links, and names (hidepid): CAP_SYS_PTRACE */
+	NEEDS_LOG = 1 << 2, /* /dev/kmsg and syslog(2): CAP_SYSLOG */
+};
+
 struct confine {
 	/* the only folder, besides those of libraries, whose files can be read; -1: all */
 	int tree;
-	bool kernel; /* asks the running kernel: its log, configuration space, other processes */
+	unsigned int needs; /* enum confine_needs */
+	bool threads;	    /* may have threads; with ASKS_GPUS always */
 	enum confine_asks asks;
 };
 
 /* In a process without threads. True: files may be opened by openat2(2), whose flags a filter cannot see. */
 bool confine(const struct confine *how);
+
+/* From now on it needs no more than these. */
+void confine_keep(unsigned int needs);
 
 /* confine-calls.c: the calls of the kernel that this process may still make. */
 void confine_calls(const struct confine *how, bool openat2);

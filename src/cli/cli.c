@@ -148,9 +148,11 @@ const struct option_row option_rows[] = {
 	  "use small copies: a few seconds on eight GPUs" },
 	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, VERB_PROVE,
 	  "run even if other processes use the GPUs" },
-	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML,
+	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML | VERB_DIFF,
 	  "also ask the driver about its GPUs: ECC, NVLink, fabric, clocks. force: even where that "
 	  "initialises idle GPUs" },
+	{ "serials", 0, AT(FLAG, serials), NULL, NULL, NVML,
+	  "with --nvml: also ask for the serial numbers of the boards" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | VERB_PROVE,
 	  "stop reading or trying after this time (preflight: 5; prove: 300, --quick 60)" },
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
@@ -491,6 +493,8 @@ static int check_use(const struct options *o)
 		return usage_error(o->verb,
 				   "--nvml asks the driver of this machine; it cannot be used "
 				   "with --root or --from");
+	if (o->serials && !o->nvml)
+		return usage_error(o->verb, "--serials needs --nvml");
 	if (o->quiet && o->output)
 		return usage_error(o->verb, "--quiet and --output cannot be used together");
 	if (o->audience >= 0 && (o->format || o->brief))

@@ -67,6 +67,7 @@ struct options {
 	bool quick;
 	bool in_use;
 	int nvml; /* enum probe_nvml */
+	bool serials;
 	pid_t pid;
 	unsigned int timeout_ms; /* 0: not given */
 	int color;		 /* enum color */

@@ -34,7 +34,7 @@ static enum exit_status record(struct source *source, const struct options *opti
 		return EXIT_CANNOT;
 	}
 	rc = host_record(source->host, fd, !options->no_redact,
-			 options->show_redactions ? told : -1, source->arena);
+			 options->show_redactions ? told : -1);
 	if (rc) {
 		complain("cannot read the host name, which must not be in a capture: %s",
 			 strerror(-rc));

@@ -10,6 +10,7 @@
 
 struct task {
 	const struct options *options;
+	const struct node *here; /* this machine, the last of the nodes; NULL: it is none of them */
 };
 
 /* Neighbours, as node-set.h has them. */
@@ -24,8 +25,10 @@ static void take_share(const struct fleet *fleet, size_t worker, size_t workers,
 
 	diff_init(&diff, fleet->count);
 	for (size_t i = fleet->count * worker / workers; i < after; i++) {
-		if (!workers_begin_file(fleet, worker, i) ||
-		    source_read(&source, task->options, fleet->files[i]))
+		if (task->here && i == fleet->count - 1)
+			diff_add(&diff, i, task->here);
+		else if (!workers_begin_file(fleet, worker, i) ||
+			 source_read(&source, task->options, fleet->files[i]))
 			failed++;
 		else
 			diff_add(&diff, i, source.node);
@@ -35,10 +38,25 @@ static void take_share(const struct fleet *fleet, size_t worker, size_t workers,
 	diff_free(&diff);
 }
 
-static enum exit_status compare(const struct fleet *fleet, const struct options *options,
-				struct diff *diff)
+/* With --nvml this machine is one of the nodes. */
+static enum exit_status look_here(struct source *source, const struct options *options,
+				  struct fleet *fleet)
 {
-	struct task task = { options };
+	enum exit_status status = source_open(source, options);
+
+	if (!status)
+		status = source_observe(source, options);
+	if (!status)
+		fleet_add_node(fleet, is_known(source->node->os.hostname)
+					      ? source->node->os.hostname.value
+					      : "this machine");
+	return status;
+}
+
+static enum exit_status compare(const struct fleet *fleet, const struct options *options,
+				const struct node *here, struct diff *diff)
+{
+	struct task task = { options, here };
 	struct workers workers;
 	int rc = workers_start(&workers, fleet, take_share, &task);
 	uint32_t n;
@@ -74,17 +92,20 @@ static enum exit_status refuse_one(const char *file)
 enum exit_status cmd_diff(const struct options *options)
 {
 	_cleanup_fleet_ struct fleet fleet = { 0 };
+	_cleanup_source_ struct source here = { 0 };
 	struct output output;
 	struct diff diff;
 	enum exit_status status;
 
 	status = fleet_open(&fleet, options->from, options->args, options->args_count);
+	if (!status && options->nvml)
+		status = look_here(&here, options, &fleet);
 	if (status)
 		return status;
 	if (fleet.count < 2)
 		return refuse_one(fleet.files[0]);
 	diff_init(&diff, fleet.count);
-	status = compare(&fleet, options, &diff);
+	status = compare(&fleet, options, here.node, &diff);
 	if (!status) {
 		diff_finish(&diff);
 		status = diff.count ? EXIT_FINDINGS : EXIT_WELL;

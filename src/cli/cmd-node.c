@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -282,6 +283,7 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 					 .hardware = source->hardware,
 					 .timeout_ms = options->timeout_ms,
 					 .nvml = nvml_of_options,
+					 .serials = options->serials,
 					 .user = (void *)options };
 
 	return observe(source, &how);
@@ -336,7 +338,7 @@ enum exit_status source_settings(struct source *source, const struct options *op
 	return EXIT_WELL;
 }
 
-/* Lies in the arena: the child fills it. */
+/* What a child reads, which fills its own one. */
 struct reading {
 	struct source *source;
 	const struct options *options;
@@ -345,12 +347,26 @@ struct reading {
 	int rc;
 };
 
-static void read_configuration(void *user)
+static const void *read_configuration(void *user, struct arena *arena)
 {
 	struct reading *r = user;
 
-	r->rc = settings_read(&r->settings, r->source->host, r->options->config, r->source->arena,
-			      r->error);
+	r->rc = settings_read(&r->settings, r->source->host, r->options->config, arena, r->error);
+	return memcpy(arena_alloc(arena, sizeof(*r)), r, sizeof(*r));
+}
+
+static void take_configuration(void *user, const void *answer, const struct window *window)
+{
+	const struct reading *found = answer;
+	struct reading *r = user;
+	const char *error;
+
+	if (!window_holds(window, found, 1, sizeof(*found)))
+		return;
+	settings_copy(&r->settings, r->source->arena, &found->settings, window);
+	r->rc = WINDOW_READ(found->rc);
+	error = window_copy(window, found->error, r->source->arena);
+	snprintf(r->error, sizeof(r->error), "%s", error ? error : "");
 }
 
 static bool is_expected(const void *user, const char *fact)
@@ -385,8 +401,10 @@ enum exit_status source_look(struct source *source, const struct options *option
 				   .timeout_ms = options->timeout_ms,
 				   .brief = brief,
 				   .first = read_configuration,
+				   .take = take_configuration,
 				   .expects = is_expected,
 				   .nvml = nvml_of_reading,
+				   .serials = options->serials,
 				   .user = r };
 	enum exit_status status;
 
@@ -394,6 +412,7 @@ enum exit_status source_look(struct source *source, const struct options *option
 	r->options = options;
 	if (options->from) {
 		how.first = NULL;
+		how.take = NULL;
 		status = source_settings(source, options, &r->settings);
 		return status ? status : observe(source, &how);
 	}

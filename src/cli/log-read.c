@@ -136,7 +136,7 @@ static int feed_file(int fd, struct arena *arena, struct job_reader *reader)
 	}
 }
 
-/* Lies in the arena: the child fills it. */
+/* Lies in the window: the child fills it. */
 struct result {
 	const struct job *job;
 	bool done;
@@ -163,13 +163,18 @@ static _Noreturn void read_in_child(const struct child *c, pid_t parent, int fd,
 	_exit(EXIT_SUCCESS);
 }
 
-static const struct job *say_why(const char *file, const struct result *result)
+/* NULL after saying why. */
+static const struct job *take_job(const char *file, const struct result *result,
+				  const struct window *window, struct arena *arena)
 {
-	int rc = result->rc;
+	bool done = *(const volatile char *)&result->done != 0;
+	int rc = WINDOW_READ(result->rc);
+	const struct job *job = done && rc == 0 ? job_copy(WINDOW_READ(result->job), window, arena)
+						: NULL;
 
-	if (result->done && rc == 0)
-		return result->job;
-	if (!result->done)
+	if (job)
+		return job;
+	if (!done || rc == 0)
 		complain("%s: the process that reads the log failed", file);
 	else
 		complain("%s: %s", file,
@@ -182,7 +187,8 @@ static const struct job *say_why(const char *file, const struct result *result)
 static const struct job *read_watched(int fd, const char *file, const char *text,
 				      struct arena *arena)
 {
-	struct result *result = arena_alloc(arena, sizeof(*result));
+	_cleanup_(window_close) struct window window = { 0 };
+	struct result *result;
 	pid_t parent = getpid();
 	struct child c;
 	struct pollfd p;
@@ -191,19 +197,20 @@ static const struct job *read_watched(int fd, const char *file, const char *text
 
 	/* Made before the fork: what the child finds points into it. */
 	message_all(&messages);
-	rc = child_fork(&c);
-
+	rc = window_open(&window, ARENA_BYTES);
+	result = rc ? NULL : arena_alloc(window.arena, sizeof(*result));
+	rc = rc ? rc : child_fork(&c);
 	if (rc) {
 		complain("cannot start a process for the log: %s", strerror(-rc));
 		return NULL;
 	}
 	if (c.pid == 0)
-		read_in_child(&c, parent, fd, text, arena, result);
+		read_in_child(&c, parent, fd, text, window.arena, result);
 	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
 	child_end(&c, true);
-	return say_why(file, result);
+	return take_job(file, result, &window, arena);
 }
 
 const struct job *log_read(const char *file, const char *text, struct arena *arena)

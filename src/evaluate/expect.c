@@ -92,6 +92,72 @@ static void look_gpu_vbios(struct expect_look *l)
 	read_gpu(l, "video_bios", video_bios_of);
 }
 
+/* What the driver answers with --nvml, of every GPU that it shows. */
+static void read_nvml(struct expect_look *l, const char *field,
+		      struct fact_str (*value)(struct expect_look *l, const struct nvml_gpu *gpu))
+{
+	l->none = "the driver shows no GPU";
+	if (see_no_list(l, l->node->nvml.gpus.state, "nvml.gpus"))
+		return;
+	for_each(gpu, &l->node->nvml.gpus)
+		see(l, gpu->bdf.value, value(l, gpu),
+		    fact_path(l->arena, "nvml.gpus", gpu->bdf.value, field));
+}
+
+static struct fact_str on_or_off(struct fact_bool flag)
+{
+	return (struct fact_str){ flag.state, flag.value ? "on" : "off" };
+}
+
+static struct fact_str ecc_of(struct expect_look *l, const struct nvml_gpu *gpu)
+{
+	(void)l;
+	return on_or_off(gpu->ecc.enabled);
+}
+
+static struct fact_str mig_of(struct expect_look *l, const struct nvml_gpu *gpu)
+{
+	(void)l;
+	return on_or_off(gpu->mig);
+}
+
+static struct fact_str power_of(struct expect_look *l, const struct nvml_gpu *gpu)
+{
+	return number(l, gpu->clocks.power_limit_mw.state, gpu->clocks.power_limit_mw.value / 1000);
+}
+
+static struct fact_str nvlinks_of(struct expect_look *l, const struct nvml_gpu *gpu)
+{
+	uint64_t active = 0;
+
+	for_each(link, &gpu->links) {
+		if (is_unknown(link->active))
+			return (struct fact_str){ 0 };
+		active += known_is(link->active, true);
+	}
+	return number(l, is_unknown(gpu->links) ? FACT_UNKNOWN : FACT_KNOWN, active);
+}
+
+static void look_ecc(struct expect_look *l)
+{
+	read_nvml(l, "ecc.enabled", ecc_of);
+}
+
+static void look_mig(struct expect_look *l)
+{
+	read_nvml(l, "mig", mig_of);
+}
+
+static void look_power(struct expect_look *l)
+{
+	read_nvml(l, "clocks.power_limit_mw", power_of);
+}
+
+static void look_nvlinks(struct expect_look *l)
+{
+	read_nvml(l, "links", nvlinks_of);
+}
+
 static void look_driver_version(struct expect_look *l)
 {
 	see(l, NULL, l->node->driver.version, "driver.version");
@@ -372,6 +438,14 @@ const struct expect_key expect_keys[] = {
 	  "What every GPU's model contains, as whole words.", look_gpu_model, NULL, NULL },
 	{ "gpu-vbios", EXPECT_VERSION, NULL, "gpu-vbios = 96.00.*", "gpu.devices",
 	  "Video BIOS of every GPU.", look_gpu_vbios, NULL, NULL },
+	{ "gpu-ecc", EXPECT_WORD, "on, off", "gpu-ecc = on", "nvml.gpus",
+	  "ECC of every GPU: on or off. Known only with --nvml.", look_ecc, NULL, NULL },
+	{ "gpu-mig", EXPECT_WORD, "on, off", "gpu-mig = off", "nvml.gpus",
+	  "MIG mode of every GPU: on or off. Known only with --nvml.", look_mig, NULL, NULL },
+	{ "gpu-power-limit", EXPECT_NUMBER, NULL, "gpu-power-limit = 700", "nvml.gpus",
+	  "Power limit of every GPU, in W. Known only with --nvml.", look_power, NULL, NULL },
+	{ "nvlinks-active", EXPECT_NUMBER, NULL, "nvlinks-active = 18", "nvml.gpus",
+	  "NVLinks of every GPU that are up. Known only with --nvml.", look_nvlinks, NULL, NULL },
 	{ "driver-version", EXPECT_VERSION, NULL, "driver-version = >=570 <590", "driver.version",
 	  "Version of the NVIDIA driver that is loaded.", look_driver_version, NULL, NULL },
 	{ "driver-flavour", EXPECT_WORD, "open, proprietary", "driver-flavour = open",

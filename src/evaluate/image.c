@@ -12,6 +12,7 @@ static const char *const machine_facts[] = {
 	"gpu",
 	"iommu",
 	"limits.launchers",
+	"limits.daemons",
 	"limits.self",
 	"limits.shm",
 	"log",

@@ -14,6 +14,7 @@ enum profile {
 	PROFILE_NCCL_GIN =
 		1 << 4, /* NCCL's device API without DeepEP or NVSHMEM; includes gpudirect-rdma */
 };
+#define PROFILES_ALL ((PROFILE_NCCL_GIN << 1) - 1)
 #define PROFILE_GIN_ANY (PROFILE_DEEPEP | PROFILE_NCCL_GIN)
 #define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_GIN_ANY)
 

@@ -9,6 +9,12 @@ static const char *changed(struct rule_context *ctx, const struct reference *r)
 {
 	switch (r->kind.value) {
 	case REFERENCE_DEVICE:
+		if (known_is(r->format, REFERENCE_LXC))
+			return text_printf(
+				ctx,
+				"gives the container %s, which has the number %s; allowed are the major "
+				"numbers %s",
+				r->name.value, r->found.value, r->claim.value);
 		return text_printf(ctx, "gives %s the number %s; the kernel has %s", r->name.value,
 				   r->claim.value, r->found.value);
 	case REFERENCE_FUNCTION:

@@ -285,6 +285,35 @@ static void weigh(struct report *report, size_t from)
 	}
 }
 
+/* Does a finding stand on the kernel's log? */
+static bool is_of_log(const struct finding *f)
+{
+	const char *fact = f->answer.evidence[0];
+
+	return fact && strncmp(fact, "log.", strlen("log.")) == 0;
+}
+
+/* A line that any user can write is shown, and is no reason to drain a node. */
+static void doubt(struct report *report, size_t from)
+{
+	const struct fact_str *source = &report->node->log.source;
+
+	if (!is_known(*source) || !log_is_of_users(source->value))
+		return;
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+
+		if (f->answer.verdict != VERDICT_FAIL || f->proved || !is_of_log(f))
+			continue;
+		if (f->severity > SEVERITY_WARN)
+			finding_set_severity(f, SEVERITY_WARN);
+		f->answer.observed =
+			arena_printf(report->arena,
+				     "%s (not proven to be the kernel's: any user can write to %s)",
+				     f->answer.observed ? f->answer.observed : "", source->value);
+	}
+}
+
 /* What the configuration says stands over the rule: off, or another severity. */
 static void grade(struct report *report, const struct settings *settings, size_t from)
 {
@@ -484,6 +513,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 		if (report->findings.count == from)
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");
 		weigh(report, from);
+		doubt(report, from);
 		grade(report, settings, from);
 		set_acknowledged(report, from);
 		keep(report, settings, only_wrong, from);

@@ -42,6 +42,75 @@ void settings_init(struct settings *settings)
 	*settings = (struct settings){ .fail_on = SEVERITY_ERR };
 }
 
+static enum severity read_severity(const enum severity *from)
+{
+	enum severity severity = WINDOW_READ(*from);
+
+	return severity >= SEVERITY_INFO && severity <= SEVERITY_CRIT ? severity : SEVERITY_ERR;
+}
+
+static bool read_bool(const bool *from)
+{
+	return *(const volatile unsigned char *)from != 0;
+}
+
+/* A text that is always there. */
+static const char *copy_word(const struct window *window, const char *text, struct arena *arena)
+{
+	const char *copy = window_copy(window, text, arena);
+
+	return copy ? copy : "";
+}
+
+static void copy_rule(struct settings *settings, struct arena *arena,
+		      const struct rule_setting *from, const struct window *window)
+{
+	*LIST_ADD(arena, &settings->rules) = (struct rule_setting){
+		.id = copy_word(window, WINDOW_READ(from->id), arena),
+		.off = read_bool(&from->off),
+		.graded = read_bool(&from->graded),
+		.severity = read_severity(&from->severity),
+		.reason = copy_word(window, WINDOW_READ(from->reason), arena),
+		.file = copy_word(window, WINDOW_READ(from->file), arena),
+	};
+}
+
+/* Its row is looked for by its name, as if the file were read again. */
+static void copy_expectation(struct settings *settings, struct arena *arena,
+			     const struct expectation *from, const struct window *window)
+{
+	struct expectation e = { .key = copy_word(window, WINDOW_READ(from->key), arena) };
+
+	e.row = expect_find(e.key, &e.argument);
+	e.value = copy_word(window, WINDOW_READ(from->value), arena);
+	if (!e.row || expect_refuse(e.row, e.value) || (e.argument && e.row->refuse(e.argument)))
+		return;
+	e.file = copy_word(window, WINDOW_READ(from->file), arena);
+	*LIST_ADD(arena, &settings->expect) = e;
+}
+
+void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
+		   const struct window *window)
+{
+	uint32_t rules = WINDOW_READ(from->rules.count), expect = WINDOW_READ(from->expect.count);
+	const struct rule_setting *rule = WINDOW_READ(from->rules.items);
+	const struct expectation *e = WINDOW_READ(from->expect.items);
+
+	settings_init(settings);
+	settings->profiles = WINDOW_READ(from->profiles) & PROFILES_ALL;
+	settings->profiles_from = window_copy(window, WINDOW_READ(from->profiles_from), arena);
+	settings->fail_on = read_severity(&from->fail_on);
+	settings->strict = read_bool(&from->strict);
+	settings->nvml = read_bool(&from->nvml);
+	settings->link_errors_max = WINDOW_READ(from->link_errors_max);
+	if (rules && window_holds(window, rule, rules, sizeof(*rule)))
+		for (uint32_t i = 0; i < rules; i++)
+			copy_rule(settings, arena, &rule[i], window);
+	if (expect && window_holds(window, e, expect, sizeof(*e)))
+		for (uint32_t i = 0; i < expect; i++)
+			copy_expectation(settings, arena, &e[i], window);
+}
+
 static int parse_severity(const char *word, enum severity *severity)
 {
 	for (int i = 0; severity_words[i]; i++) {

@@ -62,6 +62,11 @@ extern const struct settings_key settings_keys[]; /* ends with a NULL section */
 
 void settings_init(struct settings *settings);
 
+/* FROM, which another process wrote in the window, copied into SETTINGS and ARENA. What is not right there is left
+ * out. */
+void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
+		   const struct window *window);
+
 /* One file's TEXT. 0, or -EINVAL with ERROR filled: "file:line: ...". */
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512]);

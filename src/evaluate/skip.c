@@ -3,6 +3,7 @@
 
 #include "query/endpoints.h"
 #include "query/guests.h"
+#include "query/job-env.h"
 #include "query/kind.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
@@ -239,6 +240,28 @@ bool skip_without_nccl_variables(struct rule_context *ctx)
 	if (was_read(ctx->node->env.nccl_conf))
 		return false;
 	UNKNOWN(ctx, .evidence = { "env.nccl_conf" });
+	return true;
+}
+
+bool skip_without_nvshmem_variables(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (skip_without_variables(ctx))
+		return true;
+	/* Earlier releases read no file. */
+	if (node_software(node, "nvshmem") && !job_nvshmem_reads_conf(node))
+		return false;
+	if (!was_read(node->env.nvshmem_conf))
+		UNKNOWN(ctx, .evidence = { "env.nvshmem_conf" });
+	else if (node->env.nvshmem_conf.count && !node_software(node, "nvshmem"))
+		UNKNOWN(ctx,
+			.observed = text_printf(
+				ctx, "which NVSHMEM the job uses, and so whether %s counts",
+				node->env.nvshmem_conf.items[0].file.value),
+			.evidence = { "software.items" });
+	else
+		return false;
 	return true;
 }
 

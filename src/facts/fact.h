@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/span.h"
+#include "base/window.h"
 
 struct json_object;
 
@@ -258,6 +259,12 @@ int fact_find(const struct desc *desc, const void *facts, const char *path, stru
 /* The value as JSON (new; NULL when it is absent), for evidence. */
 struct json_object *fact_ref_json(const struct fact_ref *ref);
 enum fact_state fact_ref_state(const struct fact_ref *ref);
+
+/* fact-copy.c: FROM with all that it leads to, copied into TO and ARENA; TO has no other content then. WINDOW: where
+ * FROM lies, written by a process that is not trusted; what is not right there becomes unknown. NULL: it is this
+ * process's. */
+void fact_copy(const struct desc *desc, void *to, struct arena *arena, const void *from,
+	       const struct window *window);
 
 /* fact-compare.c: calls DIFFERS for every path at which A and B are not the same; a NULL value is
  * one that is unknown or not there. Returns the number of differences. */

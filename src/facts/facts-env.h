@@ -12,8 +12,10 @@ struct env_variable {
 	struct fact_str value; /* of the variable */
 };
 
-/* A line of a file that NCCL takes variables from: $NCCL_CONF_FILE or else ~/.nccl.conf, which is named so,
- * and /etc/nccl.conf. What the environment has stands over it, and the first file over the second. ORDERED */
+/* A line of a file that takes the place of environment variables. NCCL has $NCCL_CONF_FILE or else ~/.nccl.conf,
+ * which is named so, and /etc/nccl.conf: what the environment has stands over them, and the first file over the
+ * second. NVSHMEM has /etc/nvshmem.conf, ~/.nvshmem.conf and $NVSHMEM_CONF_FILE: each stands over the one before,
+ * and all over the environment. ORDERED */
 struct env_setting {
 	struct fact_str name;  /* all that stands before the "=", blanks too */
 	struct fact_str value; /* as the file has it */
@@ -39,6 +41,8 @@ struct env_facts {
 	LIST(struct env_variable) variables; /* NCCL_*, NVSHMEM_*, ... */
 	LIST(const char *) nccl; /* files of libnccl that it has mapped; absent: this process */
 	LIST(struct env_setting) nccl_conf; /* absent: no such file */
+	LIST(struct env_setting)
+	nvshmem_conf; /* absent: no such file. Releases before 3.6.5 read none */
 	/* From which NCCL takes the PCI topology: NCCL_TOPO_FILE's, else the one that a virtual machine's
 	 * nvidia-topologyd writes. Absent: there is none of that name. */
 	struct fact_str nccl_topology;

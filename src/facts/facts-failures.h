@@ -41,12 +41,13 @@ struct log_failure {
 	struct fact_u64 last_us;  /* the same of the last one */
 };
 
-/* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern of this program is for.
+/* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern of this program is for; in a log
+ * without levels, one whose words tell of a failure.
  * Messages that differ in numbers alone are one. ORDERED: as the log has them. */
 struct log_message {
 	struct fact_str text;	  /* the last one */
 	struct fact_str driver;	  /* that wrote it, by how the line begins: NVRM, mlx5_core, DMAR */
-	struct fact_u64 level;	  /* 0 emerg to 3 err */
+	struct fact_u64 level;	  /* 0 emerg to 3 err; unknown: the log has no levels */
 	struct fact_u64 count;	  /* how many */
 	struct fact_u64 first_us; /* when the first one was written, since the boot */
 	struct fact_u64 last_us;  /* the same of the last one */

@@ -20,6 +20,19 @@ enum nvml_p2p {
 	NVML_P2P_UNKNOWN,
 };
 extern const char *const nvml_p2p_words[];
+enum nvml_level {
+	NVML_LEVEL_INTERNAL,
+	NVML_LEVEL_PIX,
+	NVML_LEVEL_PXB,
+	NVML_LEVEL_PHB,
+	NVML_LEVEL_NODE,
+	NVML_LEVEL_SYS,
+};
+extern const char *const nvml_level_words[];
+enum nvml_cc_environment { NVML_CC_UNAVAILABLE, NVML_CC_SIMULATION, NVML_CC_PRODUCTION };
+extern const char *const nvml_cc_environment_words[];
+enum nvml_cc_multi_gpu { NVML_CC_ONE_GPU, NVML_CC_PROTECTED_PCIE, NVML_CC_NVLE };
+extern const char *const nvml_cc_multi_gpu_words[];
 enum nvml_remote { NVML_REMOTE_GPU, NVML_REMOTE_NPU, NVML_REMOTE_SWITCH, NVML_REMOTE_UNKNOWN };
 extern const char *const nvml_remote_words[];
 enum nvml_fabric_state {
@@ -72,6 +85,16 @@ struct nvml_ecc {
 	struct fact_u64 uncorrected_aggregate; /* not corrected in the life of the board */
 	/* A page waits for retirement, which a reset or reboot does; before Ampere. */
 	struct fact_bool retirement_pending;
+	/* Pages retired after several corrected errors; before Ampere. */
+	struct fact_u64 pages_corrected;
+	/* Pages retired after an error that was not corrected; before Ampere. */
+	struct fact_u64 pages_uncorrected;
+	/* The SRAM had so many uncorrected errors that the maker replaces the board. */
+	struct fact_bool sram_threshold_exceeded;
+	/* The next reset repairs a channel of the memory. */
+	struct fact_bool channel_repair_pending;
+	/* The next reset repairs a cluster of processors. */
+	struct fact_bool tpc_repair_pending;
 };
 
 /* Rows of memory that were replaced by spare ones; since Ampere. */
@@ -97,6 +120,7 @@ struct nvml_link {
 	struct fact_u64 replays;    /* packets that were sent again */
 	struct fact_u64 recoveries; /* times that the link was trained again */
 	struct fact_u64 crc_errors; /* packets that arrived damaged */
+	struct fact_bool low_power; /* it runs at low speed to save power */
 };
 
 struct nvml_fabric {
@@ -133,26 +157,44 @@ struct nvml_peer {
 	struct fact_enum write;	  /* enum nvml_p2p */
 	struct fact_enum nvlink;  /* enum nvml_p2p */
 	struct fact_enum atomics; /* enum nvml_p2p */
+	struct fact_enum pcie;	  /* enum nvml_p2p: over PCIe, whatever NVLink there is */
+	struct fact_enum level;	  /* enum nvml_level: of the PCIe path */
 	/* Links that lead to it, directly or through NVSwitches: NV18; absent: none. */
 	struct fact_u64 links;
 };
 
+/* A part of a GPU in MIG mode that jobs use as a device. */
+struct nvml_mig_device {
+	struct fact_u64 index;		  /* NVML's number of it, from 0 */
+	struct fact_u64 gpu_instance;	  /* GI */
+	struct fact_u64 compute_instance; /* CI within it */
+	struct fact_str uuid;		  /* MIG- and its number */
+	struct fact_u64 memory_bytes;	  /* of its memory; other devices can share it */
+	struct fact_u64 multiprocessors;  /* that it has */
+};
+
 struct nvml_gpu {
-	struct fact_str bdf;		 /* as in pci.devices */
-	struct fact_u64 index;		 /* the number that nvidia-smi gives it */
-	struct fact_u64 minor;		 /* /dev/nvidiaN */
-	struct fact_str uuid;		 /* GPU- and its number */
-	struct nvml_memory memory;	 /* its memory, and BAR1 */
-	struct nvml_ecc ecc;		 /* its ECC mode and counts */
-	struct nvml_rows rows;		 /* its remapped rows */
-	LIST(struct nvml_link) links;	 /* absent: no NVLink */
-	struct nvml_fabric fabric;	 /* its place in the NVLink fabric */
-	struct nvml_clocks clocks;	 /* what limits its clocks */
-	struct nvml_pcie pcie;		 /* its PCIe link */
-	struct fact_enum compute_mode;	 /* enum nvml_compute_mode */
-	struct fact_bool mig;		 /* MIG mode; absent: the GPU has none */
-	struct fact_bool mig_pending;	 /* the mode after the next reset */
-	struct fact_bool persistence;	 /* the driver keeps the GPU initialised */
+	struct fact_str bdf;			  /* as in pci.devices */
+	struct fact_u64 index;			  /* the number that nvidia-smi gives it */
+	struct fact_u64 minor;			  /* /dev/nvidiaN */
+	struct fact_str uuid;			  /* GPU- and its number */
+	struct fact_str serial;			  /* of the board; asked for only with --serials */
+	struct nvml_memory memory;		  /* its memory, and BAR1 */
+	struct nvml_ecc ecc;			  /* its ECC mode and counts */
+	struct nvml_rows rows;			  /* its remapped rows */
+	LIST(struct nvml_link) links;		  /* absent: no NVLink */
+	struct nvml_fabric fabric;		  /* its place in the NVLink fabric */
+	struct nvml_clocks clocks;		  /* what limits its clocks */
+	struct nvml_pcie pcie;			  /* its PCIe link */
+	struct fact_enum compute_mode;		  /* enum nvml_compute_mode */
+	struct fact_bool mig;			  /* MIG mode; absent: the GPU has none */
+	struct fact_bool mig_pending;		  /* the mode after the next reset */
+	LIST(struct nvml_mig_device) mig_devices; /* absent: MIG is off */
+	struct fact_bool persistence;		  /* the driver keeps the GPU initialised */
+	struct fact_bool display_active;	  /* a display server uses the GPU */
+	struct fact_bool accounting;		  /* the driver keeps counts of processes */
+	struct fact_str numa_affinity;	 /* NUMA nodes of the CPUs that are nearest: "0", "0-1" */
+	struct fact_u64 numa_node;	 /* that the GPU's own memory is; absent: it is none */
 	struct fact_enum virtualization; /* enum nvml_virtualization */
 	struct fact_str gsp_firmware;	 /* version; absent: GSP is not in use */
 	struct fact_enum recovery;	 /* enum nvml_recovery: what the driver recommends */
@@ -166,11 +208,20 @@ struct nvml_failure {
 	struct fact_str error;	  /* NVML_ERROR_UNKNOWN (999), or "the library does not have it" */
 };
 
+/* Confidential computing, of the whole system. */
+struct nvml_cc {
+	struct fact_bool enabled;     /* absent: this system has none */
+	struct fact_bool dev_tools;   /* in the mode for development, which protects nothing */
+	struct fact_enum environment; /* enum nvml_cc_environment */
+	struct fact_enum multi_gpu;   /* enum nvml_cc_multi_gpu */
+};
+
 struct nvml_facts {
 	enum fact_state state;		    /* unknown: --nvml was not given */
 	struct fact_str refused;	    /* why the driver was not asked; absent: it was */
 	struct fact_str library;	    /* path of libnvidia-ml.so.1 */
 	struct fact_str library_version;    /* by the name of its file */
+	struct nvml_cc cc;		    /* confidential computing */
 	LIST(struct nvml_gpu) gpus;	    /* that this process can see */
 	LIST(struct nvml_failure) failures; /* ORDERED: as they happened */
 };

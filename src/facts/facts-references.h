@@ -26,6 +26,13 @@
 #define SLURM_DEVICES "ConstrainDevices"
 #define SPANK_REQUIRED "required" /* in plugstack.conf */
 
+/* What a topology file lists: a GPU, a NIC; and attributes of <cpu> that NCCL asks for. */
+#define TOPOLOGY_GPU "gpu"
+#define TOPOLOGY_NIC "nic"
+
+/* The key with which an LXC container is allowed devices, by their numbers. */
+#define LXC_ALLOW "devices.allow"
+
 /* The devices of a CDI specification: nvidia.com/gpu=0. */
 #define CDI_DEVICES "devices"
 
@@ -55,6 +62,8 @@ enum reference_format {
 	REFERENCE_FABRIC,	/* fabric manager */
 	REFERENCE_ENVIRONMENT,	/* the job's variables, and NCCL's files */
 	REFERENCE_SPANK,	/* Slurm's plugstack.conf */
+	REFERENCE_TOPOLOGY,	/* the topology file that NCCL reads */
+	REFERENCE_LXC,		/* containers of LXC and Proxmox */
 };
 extern const char *const reference_format_words[];
 

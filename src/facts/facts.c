@@ -241,8 +241,16 @@ static const struct field module_at_boot_fields[] = {
 };
 static const struct desc module_at_boot_desc = DESC(module_at_boot, .ordered = true);
 
+static const struct field module_view_fields[] = {
+	F_STR(module_view, name, NULL),
+	F_ENUM(module_view, libkmod, module_state_words, NULL),
+	F_ENUM(module_view, file, module_state_words, NULL),
+};
+static const struct desc module_view_desc = DESC(module_view);
+
 static const struct field modules_facts_fields[] = {
 	F_LIST(modules_facts, loaded, module_desc, "/proc/modules"),
+	F_LIST(modules_facts, views, module_view_desc, "libkmod"),
 	F_LIST(modules_facts, kernels, kernel_tree_desc, "/lib/modules"),
 	F_LIST(modules_facts, files, module_file_desc, "/lib/modules"),
 	F_LIST(modules_facts, at_boot, module_at_boot_desc, "/etc/modules-load.d"),
@@ -413,8 +421,10 @@ static const struct field rdma_port_fields[] = {
 	F_STR(rdma_port, lane_rate, IB "ports/{1}/rate"),
 	F_U64(rdma_port, lid, IB "ports/{1}/lid"),
 	F_U64(rdma_port, sm_lid, IB "ports/{1}/sm_lid"),
+	F_ENUM(rdma_port, sysfs_state, rdma_port_state_words, "/dev/infiniband"),
 	F_U64(rdma_port, active_mtu_bytes, "/dev/infiniband"),
 	F_BOOL(rdma_port, grh_required, "/dev/infiniband"),
+	F_U64(rdma_port, traffic_class, IB "tc/{1}/traffic_class"),
 	F_LIST(rdma_port, gids, rdma_gid_desc, IB "ports/{1}/gids"),
 	F_STRS(rdma_port, pkeys, IB "ports/{1}/pkeys"),
 	F_LIST(rdma_port, counters, rdma_counter_desc, IB "ports/{1}/counters"),
@@ -432,6 +442,7 @@ static const struct field rdma_device_fields[] = {
 	F_STR(rdma_device, hca_type, IB "hca_type"),
 	F_STR(rdma_device, uverbs, "/sys/class/infiniband_verbs"),
 	F_BOOL(rdma_device, offered, "/dev/infiniband"),
+	F_STR(rdma_device, open_error, "/dev/infiniband"),
 	F_BOOL(rdma_device, dmabuf, "/dev/infiniband"),
 	F_LIST(rdma_device, ports, rdma_port_desc, IB "ports"),
 	F_STR(rdma_device, p2p, IB "device/p2p"),
@@ -518,6 +529,10 @@ static const struct desc engine_config_desc = DESC(engine_config);
 static const struct field containers_facts_fields[] = {
 	F_STR(containers_facts, toolkit, "/usr/bin"),
 	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
+	F_BOOL(containers_facts, cgroup2, "/proc/self/cgroup"),
+	F_BOOL(containers_facts, selinux_enforcing, "/sys/fs/selinux/enforce"),
+	F_BOOL(containers_facts, container_use_devices,
+	       "/sys/fs/selinux/booleans/container_use_devices"),
 	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
 	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
@@ -544,9 +559,18 @@ static const struct field limit_setting_fields[] = {
 };
 static const struct desc limit_setting_desc = DESC(limit_setting, .ordered = true);
 
+static const struct field rdma_limit_fields[] = {
+	F_STR(rdma_limit, device, NULL),
+	F_LIMIT(rdma_limit, handles, NULL),
+	F_LIMIT(rdma_limit, objects, NULL),
+};
+static const struct desc rdma_limit_desc = DESC(rdma_limit);
+
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
+	F_LIST(limits_facts, rdma, rdma_limit_desc, "/sys/fs/cgroup"),
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
+	F_LIST(limits_facts, daemons, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
 };
@@ -662,6 +686,7 @@ static const struct field env_facts_fields[] = {
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
 	F_STRS(env_facts, nccl, "/proc"),
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
+	F_LIST(env_facts, nvshmem_conf, env_setting_desc, "/etc/nvshmem.conf"),
 	F_STR(env_facts, nccl_topology, NULL),
 };
 const struct desc env_facts_desc = DESC(env_facts);
@@ -765,6 +790,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, acknowledged, acknowledged_facts_desc, NULL),
 	F_STRUCT(node, libraries, libraries_facts_desc, NULL),
 	F_STRUCT(node, loads, loads_facts_desc, NULL),
+	F_STRUCT(node, dkms, dkms_facts_desc, NULL),
 	F_STRUCT(node, nvml, nvml_facts_desc, NULL),
 	F_LIST(node, kinds, kind_fact_desc, NULL),
 	F_LIST(node, gaps, gap_desc, NULL),

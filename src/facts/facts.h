@@ -200,7 +200,15 @@ struct module_at_boot {
 	struct fact_u64 line; /* in that file */
 };
 
+/* A module of which libkmod and /proc/modules tell different things. Absent: not loaded. */
+struct module_view {
+	struct fact_str name;	  /* as above */
+	struct fact_enum libkmod; /* enum module_state, by /sys/module */
+	struct fact_enum file;	  /* the same, by /proc/modules */
+};
+
 struct modules_facts {
+	LIST(struct module_view) views;	  /* only of a running host, and only differences */
 	LIST(struct module) loaded;	  /* in the kernel that runs */
 	LIST(struct kernel_tree) kernels; /* installed ones */
 	LIST(struct module_file) files;	  /* of all kernels */
@@ -391,16 +399,20 @@ struct rdma_counter {
 };
 
 struct rdma_port {
-	struct fact_u64 port;		    /* from 1 */
-	struct fact_enum state;		    /* enum rdma_port_state */
-	struct fact_str physical_state;	    /* LinkUp, Polling, Disabled, ... */
-	struct fact_str link_layer;	    /* InfiniBand, Ethernet */
-	struct fact_u64 rate_mbps;	    /* 400000 for 400 Gb/s */
-	struct fact_str lane_rate;	    /* NDR, HDR; absent: the kernel has no word for it */
-	struct fact_u64 lid;		    /* address in the InfiniBand subnet, 0 with Ethernet */
-	struct fact_u64 sm_lid;		    /* that of the subnet manager */
-	struct fact_u64 active_mtu_bytes;   /* through verbs */
-	struct fact_bool grh_required;	    /* through verbs: packets need a global route header */
+	struct fact_u64 port;		/* from 1 */
+	struct fact_enum state;		/* enum rdma_port_state */
+	struct fact_str physical_state; /* LinkUp, Polling, Disabled, ... */
+	struct fact_str link_layer;	/* InfiniBand, Ethernet */
+	struct fact_u64 rate_mbps;	/* 400000 for 400 Gb/s */
+	struct fact_str lane_rate;	/* NDR, HDR; absent: the kernel has no word for it */
+	struct fact_u64 lid;		/* address in the InfiniBand subnet, 0 with Ethernet */
+	struct fact_u64 sm_lid;		/* that of the subnet manager */
+	/* What sysfs told of the state where verbs, whose answer counts, told another; absent: the same. */
+	struct fact_enum sysfs_state;
+	struct fact_u64 active_mtu_bytes; /* through verbs */
+	struct fact_bool grh_required;	  /* through verbs: packets need a global route header */
+	/* Of RoCE packets, instead of the job's; absent: the job's is used, or the driver has no such file. */
+	struct fact_u64 traffic_class;
 	LIST(struct rdma_gid) gids;	    /* those that are not zero */
 	LIST(const char *) pkeys;	    /* those that are not zero: 0xffff */
 	LIST(struct rdma_counter) counters; /* errors only; absent: none, or a virtual function */
@@ -418,6 +430,8 @@ struct rdma_device {
 	struct fact_str uverbs;	   /* uverbs0; absent: ib_uverbs has none for it */
 	/* through verbs: libibverbs has a driver that fits the kernel's */
 	struct fact_bool offered;
+	/* through verbs: why it could not be opened; absent: it was */
+	struct fact_str open_error;
 	struct fact_bool dmabuf;      /* through verbs: the kernel registers a DMA-BUF */
 	LIST(struct rdma_port) ports; /* of the device */
 	/* Of an EFA device: what gives its driver GPU memory, NVIDIA or NVIDIA peermem; empty: nothing
@@ -511,6 +525,12 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
+	/* Only version 2 of control groups is mounted; absent: version 1, or both. */
+	struct fact_bool cgroup2;
+	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
+	struct fact_bool selinux_enforcing;
+	/* SELinux' boolean container_use_devices: containers may open devices of the host; absent: its policy has none. */
+	struct fact_bool container_use_devices;
 	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
 	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
@@ -545,11 +565,22 @@ struct limit_setting {
 	struct fact_u64 line; /* in that file; absent: it is JSON */
 };
 
+/* What the RDMA controller of control groups lets a process have of one device (Linux: cgroup-v2.rst, RDMA). The
+ * lowest limit of its control group and those above. */
+struct rdma_limit {
+	struct fact_str device;	 /* mlx5_0 */
+	struct fact_u64 handles; /* how often it may be open */
+	struct fact_u64 objects; /* queue pairs, memory regions and the like */
+};
+
 struct limits_facts {
-	struct process_limits self; /* of --pid, else of this process */
+	struct process_limits self;   /* of --pid, else of this process */
+	LIST(struct rdma_limit) rdma; /* of the same; only devices that are limited */
 	/* What starts jobs: slurmd, containerd, sshd, ...; of several processes of one name the one
 	 * that may lock least. */
 	LIST(struct process_limits) launchers;
+	/* Of services that start at boot and whose program is the site's own (/usr/local, /opt, /srv); one of each name. */
+	LIST(struct process_limits) daemons;
 	LIST(struct limit_setting) settings; /* ORDERED */
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
@@ -587,11 +618,13 @@ struct log_facts {
 	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
 	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
 	LIST(struct log_failure) failures; /* what was tried and failed */
-	/* Errors that no pattern is for; unknown: the log does not have the levels of messages. */
+	/* Errors that no pattern is for; unknown: the log does not have the levels of messages, and no message tells of a
+	 * failure. */
 	LIST(struct log_message) unexplained;
 };
 
 #include "facts/facts-acknowledged.h"
+#include "facts/facts-dkms.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"
 #include "facts/facts-libraries.h"
@@ -650,6 +683,7 @@ struct node {
 	struct acknowledged_facts acknowledged;
 	struct libraries_facts libraries;
 	struct loads_facts loads;
+	struct dkms_facts dkms;
 	struct nvml_facts nvml;
 	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
 	LIST(struct gap) gaps;
@@ -678,6 +712,7 @@ extern const struct desc references_facts_desc;
 extern const struct desc acknowledged_facts_desc;
 extern const struct desc libraries_facts_desc;
 extern const struct desc loads_facts_desc;
+extern const struct desc dkms_facts_desc;
 extern const struct desc nvml_facts_desc;
 extern const struct desc service_desc;
 

@@ -11,6 +11,9 @@ const char *const nvml_p2p_words[] = { "ok",
 				       "not-supported",
 				       "unknown",
 				       NULL };
+const char *const nvml_level_words[] = { "internal", "pix", "pxb", "phb", "node", "sys", NULL };
+const char *const nvml_cc_environment_words[] = { "unavailable", "simulation", "production", NULL };
+const char *const nvml_cc_multi_gpu_words[] = { "none", "protected-pcie", "nvle", NULL };
 const char *const nvml_remote_words[] = { "gpu", "npu", "switch", "unknown", NULL };
 const char *const nvml_fabric_state_words[] = { "not-supported", "not-started", "in-progress",
 						"completed", NULL };
@@ -39,6 +42,11 @@ static const struct field nvml_ecc_fields[] = {
 	F_U64(nvml_ecc, corrected_aggregate, "nvmlDeviceGetTotalEccErrors"),
 	F_U64(nvml_ecc, uncorrected_aggregate, "nvmlDeviceGetTotalEccErrors"),
 	F_BOOL(nvml_ecc, retirement_pending, "nvmlDeviceGetRetiredPagesPendingStatus"),
+	F_U64(nvml_ecc, pages_corrected, "nvmlDeviceGetRetiredPages"),
+	F_U64(nvml_ecc, pages_uncorrected, "nvmlDeviceGetRetiredPages"),
+	F_BOOL(nvml_ecc, sram_threshold_exceeded, "nvmlDeviceGetSramEccErrorStatus"),
+	F_BOOL(nvml_ecc, channel_repair_pending, "nvmlDeviceGetRepairStatus"),
+	F_BOOL(nvml_ecc, tpc_repair_pending, "nvmlDeviceGetRepairStatus"),
 };
 static const struct desc nvml_ecc_desc = DESC(nvml_ecc);
 
@@ -57,14 +65,15 @@ static const struct desc nvml_rows_desc = DESC(nvml_rows);
 
 static const struct field nvml_link_fields[] = {
 	F_U64(nvml_link, link, NULL),
-	F_BOOL(nvml_link, active, "nvmlDeviceGetNvLinkState"),
-	F_U64(nvml_link, version, "nvmlDeviceGetNvLinkVersion"),
+	F_BOOL(nvml_link, active, "nvmlDeviceGetFieldValues"),
+	F_U64(nvml_link, version, "nvmlDeviceGetFieldValues"),
 	F_STR(nvml_link, remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2"),
 	F_ENUM(nvml_link, remote_is, nvml_remote_words, "nvmlDeviceGetNvLinkRemoteDeviceType"),
 	F_U64(nvml_link, mb_per_s, "nvmlDeviceGetFieldValues"),
-	F_U64(nvml_link, replays, "nvmlDeviceGetNvLinkErrorCounter"),
-	F_U64(nvml_link, recoveries, "nvmlDeviceGetNvLinkErrorCounter"),
-	F_U64(nvml_link, crc_errors, "nvmlDeviceGetNvLinkErrorCounter"),
+	F_U64(nvml_link, replays, "nvmlDeviceGetFieldValues"),
+	F_U64(nvml_link, recoveries, "nvmlDeviceGetFieldValues"),
+	F_U64(nvml_link, crc_errors, "nvmlDeviceGetFieldValues"),
+	F_BOOL(nvml_link, low_power, "nvmlDeviceGetFieldValues"),
 };
 static const struct desc nvml_link_desc = DESC(nvml_link);
 
@@ -103,15 +112,28 @@ static const struct field nvml_peer_fields[] = {
 	F_ENUM(nvml_peer, write, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
 	F_ENUM(nvml_peer, nvlink, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
 	F_ENUM(nvml_peer, atomics, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_ENUM(nvml_peer, pcie, nvml_p2p_words, "nvmlDeviceGetP2PStatus"),
+	F_ENUM(nvml_peer, level, nvml_level_words, "nvmlDeviceGetTopologyCommonAncestor"),
 	F_U64(nvml_peer, links, "nvmlDeviceGetNvLinkRemotePciInfo_v2"),
 };
 static const struct desc nvml_peer_desc = DESC(nvml_peer);
+
+static const struct field nvml_mig_device_fields[] = {
+	F_U64(nvml_mig_device, index, NULL),
+	F_U64(nvml_mig_device, gpu_instance, "nvmlDeviceGetGpuInstanceId"),
+	F_U64(nvml_mig_device, compute_instance, "nvmlDeviceGetComputeInstanceId"),
+	F_STR(nvml_mig_device, uuid, "nvmlDeviceGetUUID"),
+	F_U64(nvml_mig_device, memory_bytes, "nvmlDeviceGetAttributes_v2"),
+	F_U64(nvml_mig_device, multiprocessors, "nvmlDeviceGetAttributes_v2"),
+};
+static const struct desc nvml_mig_device_desc = DESC(nvml_mig_device);
 
 static const struct field nvml_gpu_fields[] = {
 	F_STR(nvml_gpu, bdf, NULL),
 	F_U64(nvml_gpu, index, NULL),
 	F_U64(nvml_gpu, minor, "nvmlDeviceGetMinorNumber"),
 	F_STR(nvml_gpu, uuid, "nvmlDeviceGetUUID"),
+	F_STR(nvml_gpu, serial, "nvmlDeviceGetSerial"),
 	F_STRUCT(nvml_gpu, memory, nvml_memory_desc, NULL),
 	F_STRUCT(nvml_gpu, ecc, nvml_ecc_desc, NULL),
 	F_STRUCT(nvml_gpu, rows, nvml_rows_desc, NULL),
@@ -122,7 +144,12 @@ static const struct field nvml_gpu_fields[] = {
 	F_ENUM(nvml_gpu, compute_mode, nvml_compute_mode_words, "nvmlDeviceGetComputeMode"),
 	F_BOOL(nvml_gpu, mig, "nvmlDeviceGetMigMode"),
 	F_BOOL(nvml_gpu, mig_pending, "nvmlDeviceGetMigMode"),
+	F_LIST(nvml_gpu, mig_devices, nvml_mig_device_desc, "nvmlDeviceGetMigDeviceHandleByIndex"),
 	F_BOOL(nvml_gpu, persistence, "nvmlDeviceGetPersistenceMode"),
+	F_BOOL(nvml_gpu, display_active, "nvmlDeviceGetDisplayActive"),
+	F_BOOL(nvml_gpu, accounting, "nvmlDeviceGetAccountingMode"),
+	F_STR(nvml_gpu, numa_affinity, "nvmlDeviceGetMemoryAffinity"),
+	F_U64(nvml_gpu, numa_node, "nvmlDeviceGetNumaNodeId"),
 	F_ENUM(nvml_gpu, virtualization, nvml_virtualization_words,
 	       "nvmlDeviceGetVirtualizationMode"),
 	F_STR(nvml_gpu, gsp_firmware, "nvmlDeviceGetGspFirmwareVersion"),
@@ -138,10 +165,19 @@ static const struct field nvml_failure_fields[] = {
 };
 static const struct desc nvml_failure_desc = DESC(nvml_failure, .ordered = true);
 
+static const struct field nvml_cc_fields[] = {
+	F_BOOL(nvml_cc, enabled, "nvmlSystemGetConfComputeSettings"),
+	F_BOOL(nvml_cc, dev_tools, "nvmlSystemGetConfComputeSettings"),
+	F_ENUM(nvml_cc, environment, nvml_cc_environment_words, "nvmlSystemGetConfComputeSettings"),
+	F_ENUM(nvml_cc, multi_gpu, nvml_cc_multi_gpu_words, "nvmlSystemGetConfComputeSettings"),
+};
+static const struct desc nvml_cc_desc = DESC(nvml_cc);
+
 static const struct field nvml_facts_fields[] = {
 	F_STR(nvml_facts, refused, "libnvidia-ml.so.1"),
 	F_STR(nvml_facts, library, "libnvidia-ml.so.1"),
 	F_STR(nvml_facts, library_version, "libnvidia-ml.so.1"),
+	F_STRUCT(nvml_facts, cc, nvml_cc_desc, NULL),
 	F_LIST(nvml_facts, gpus, nvml_gpu_desc, "libnvidia-ml.so.1"),
 	F_LIST(nvml_facts, failures, nvml_failure_desc, "libnvidia-ml.so.1"),
 };

@@ -44,7 +44,7 @@ static void pass_through(struct fixing *f)
 		return;
 	}
 	if (node_is(f->node, KIND_GRACE)) {
-		fix_refuse(f, "Grace needs address translation: %s",
+		fix_refuse(f, "On Grace this program does not switch address translation off: %s",
 			   f->finding->answer.remedy
 				   ? f->finding->answer.remedy
 				   : "run nvnodecheck explain iommu/gpu-domain-translated");

@@ -102,7 +102,7 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 {
 	enum exit_status status = EXIT_WELL;
 
-	*fleet = (struct fleet){ .arena = arena_new(FILES_BYTES) };
+	*fleet = (struct fleet){ .arena = arena_new_shared(FILES_BYTES) };
 	if (!fleet->arena) {
 		complain("out of memory");
 		return EXIT_CANNOT;
@@ -117,6 +117,13 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 	}
 	fleet->progress = arena_alloc(fleet->arena, sizeof(*fleet->progress) + fleet->count);
 	return status;
+}
+
+void fleet_add_node(struct fleet *fleet, const char *name)
+{
+	add_file(fleet, arena_strdup(fleet->arena, name));
+	fleet->names[fleet->count - 1] = fleet->files[fleet->count - 1];
+	fleet->progress = arena_alloc(fleet->arena, sizeof(*fleet->progress) + fleet->count);
 }
 
 void fleet_close(struct fleet *fleet)
@@ -254,6 +261,12 @@ bool fleet_is_volatile(const char *path)
 		"*.refcnt",
 		"*.runtime_status",
 		"limits.self*",
+		/* What the GPU does now, and counts. */
+		"nvml.gpus*.memory.*used_bytes",
+		"nvml.gpus*.clocks.reasons",
+		"nvml.gpus*.clocks.temperature_c",
+		"nvml.gpus*.pcie.generation",
+		"nvml.gpus*.links*.low_power",
 		NULL,
 	};
 
@@ -286,6 +299,18 @@ bool fleet_is_own(const char *path)
 		"pci.devices*.bars*.start",
 		"pci.devices*.window.start",
 		"repairs*",
+		"nvml.gpus*.uuid",
+		"nvml.gpus*.serial",
+		"nvml.gpus*.minor",
+		"nvml.gpus*.fabric.cluster_uuid",
+		"nvml.gpus*.fabric.clique",
+		"nvml.gpus*.ecc.corrected_*",
+		"nvml.gpus*.rows.correctable",
+		"nvml.gpus*.rows.banks_*",
+		"nvml.gpus*.links*.replays",
+		"nvml.gpus*.links*.recoveries",
+		"nvml.gpus*.links*.crc_errors",
+		"nvml.gpus*.pcie.replays",
 		NULL,
 	};
 

@@ -24,6 +24,8 @@ struct fleet {
 };
 
 enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *more, size_t count);
+/* One more node, which is in no file. Its place is the last one. */
+void fleet_add_node(struct fleet *fleet, const char *name);
 void fleet_close(struct fleet *fleet);
 #define _cleanup_fleet_ _cleanup_(fleet_close)
 

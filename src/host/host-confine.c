@@ -65,17 +65,28 @@ void host_stand_for(struct host *host)
 	host->is_running = live || proc >= 0 || sys >= 0;
 }
 
-void host_confine(struct host *host, enum host_reach reach)
+/* The files of a copy are the same with and without them. */
+static unsigned int needs_of(const struct host *host, unsigned int needs)
+{
+	return host->is_running ? needs : 0;
+}
+
+void host_keep(const struct host *host, unsigned int needs)
+{
+	confine_keep(needs_of(host, needs));
+}
+
+void host_confine(struct host *host, enum host_reach reach, unsigned int needs)
 {
 	static const enum confine_asks asks[] = {
-		[HOST_READS] = ASKS_NOBODY,
-		[HOST_ASKS_SYSTEMD] = ASKS_SYSTEMD,
-		[HOST_ASKS_RDMA] = ASKS_RDMA,
+		[HOST_READS] = ASKS_NOBODY,	    [HOST_READS_IN_BRIEF] = ASKS_NOBODY,
+		[HOST_ASKS_SYSTEMD] = ASKS_SYSTEMD, [HOST_ASKS_RDMA] = ASKS_RDMA,
 		[HOST_ASKS_GPUS] = ASKS_GPUS,
 	};
 	const struct confine how = {
 		.tree = host->is_running ? -1 : host->root,
-		.kernel = host->is_running,
+		.needs = needs_of(host, needs),
+		.threads = reach == HOST_READS_IN_BRIEF,
 		.asks = host->kind == HOST_LIVE ? asks[reach] : ASKS_NOBODY,
 	};
 

@@ -48,7 +48,7 @@ struct host {
 	char self[24]; /* host_stand_for(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;
-	struct shared_log *log; /* NULL: host_share_log() was not called */
+	struct log_fetch *log; /* NULL: host_fetch_log() has begun none */
 	host_gap *gap;
 	void *gap_user;
 	char *trace;
@@ -64,11 +64,8 @@ int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
-/* host-log.c: memory of two children. */
-struct shared_log;
-void shared_log_free(struct shared_log *shared);
-/* -EAGAIN: it is not there. */
-int shared_log_take(struct shared_log *shared, struct text *text, size_t *whole_bytes);
+/* host-log.c: what host_fetch_log() has fetched, else by the call itself. */
+int log_fetch_take(struct host *host, struct text *text, size_t *whole_bytes);
 
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */
@@ -83,7 +80,7 @@ void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY])
 int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
-struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared);
+struct recorder *recorder_new(int fd, bool redact, int told);
 /* The names that are to be replaced in what is recorded; before any child is made. Of a hosts(5) file those of this
  * host, of a resolv.conf(5) the domains. */
 void recorder_learn_host(struct recorder *r, struct span name);

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <search.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -125,19 +126,20 @@ static struct keeping keeping(struct recorder *r, const char *path, FILE *out)
 	return (struct keeping){ .redact = r->redact, .out = out, .left_out = left_out, .user = r };
 }
 
-struct recorder *recorder_new(int fd, bool redact, int told, struct arena *shared)
+struct recorder *recorder_new(int fd, bool redact, int told)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	struct json_object *head;
 
 	if (!r)
 		return NULL;
-	r->error = arena_alloc(shared, sizeof(*r->error));
+	r->error = mmap(NULL, sizeof(*r->error), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
 	r->fd = fd;
 	r->told = told;
 	r->redact = redact ? redact_new() : NULL;
-	if (redact && !r->redact) {
-		free(r);
+	if (r->error == MAP_FAILED || (redact && !r->redact)) {
+		recorder_free(r);
 		return NULL;
 	}
 	if (redact)
@@ -158,6 +160,8 @@ void recorder_free(struct recorder *r)
 	tdestroy(r->asked, free);
 	tdestroy(r->listed, free);
 	redact_free(r->redact);
+	if (r->error != MAP_FAILED)
+		munmap(r->error, sizeof(*r->error));
 	free(r);
 }
 

@@ -18,7 +18,6 @@ void host_close(struct host *host)
 		return;
 	if (host->recorder)
 		recorder_free(host->recorder);
-	shared_log_free(host->log);
 	host->ops->close(host);
 	free(host);
 }
@@ -60,9 +59,9 @@ static int learn_names(struct host *host)
 	return 0;
 }
 
-int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared)
+int host_record(struct host *host, int fd, bool redact, int told)
 {
-	host->recorder = recorder_new(fd, redact, told, shared);
+	host->recorder = recorder_new(fd, redact, told);
 	if (!host->recorder)
 		return errno ? -errno : -ENOMEM;
 	return redact ? learn_names(host) : 0;
@@ -469,13 +468,8 @@ int host_open_kmsg(struct host *host)
 
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
-	int rc;
-
 	trace(host, "/dev/kmsg");
-	if (host->kind != HOST_LIVE)
-		return -ENODATA;
-	rc = host->log ? shared_log_take(host->log, text, whole_bytes) : -EAGAIN;
-	return rc == -EAGAIN ? files_read_kernel_log(text, whole_bytes) : rc;
+	return host->kind == HOST_LIVE ? log_fetch_take(host, text, whole_bytes) : -ENODATA;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

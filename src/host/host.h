@@ -55,7 +55,7 @@ void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 /* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
  * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed
  * on TOLD, a descriptor or -1. */
-int host_record(struct host *host, int fd, bool redact, int told, struct arena *shared);
+int host_record(struct host *host, int fd, bool redact, int told);
 /* 0, or the error of the first line that could not be written, also by a child. */
 int host_record_error(const struct host *host);
 
@@ -79,12 +79,16 @@ void host_distrust_names(struct host *host, bool distrust);
  */
 enum host_reach {
 	HOST_READS,
+	HOST_READS_IN_BRIEF, /* opens no library, and may have the thread of host_fetch_log() */
 	HOST_ASKS_SYSTEMD,
 	HOST_ASKS_RDMA, /* it asks RDMA devices */
 	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
 };
 void host_stand_for(struct host *host);
-void host_confine(struct host *host, enum host_reach reach);
+/* NEEDS: enum confine_needs of all its probes. */
+void host_confine(struct host *host, enum host_reach reach, unsigned int needs);
+/* No more than these from now on. */
+void host_keep(const struct host *host, unsigned int needs);
 
 /* ---- questions ---- */
 
@@ -171,15 +175,10 @@ int host_open_kmsg(struct host *host);
 /* The same log as one text, by one call: "<6>[   12.345678] MESSAGE" a line, from the last dmesg --clear on.
  * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
-/*
- * The kernel takes a millisecond to write out a full log. So a process of its own does that while another reads the
- * rest of the node: host_share_log() before both are made makes the memory, host_fetch_log() fills it and looks at
- * nothing, and host_read_kernel_log() finds it there. Where that takes too long it reads the log itself.
- */
-void host_share_log(struct host *host);
-bool host_shares_log(const struct host *host);
+/* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the node is
+ * read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread has its
+ * rights and ends with it. */
 void host_fetch_log(struct host *host);
-bool host_has_fetched_log(const struct host *host);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

@@ -33,6 +33,17 @@ static void keep_path_or_word(struct keeping *k, struct span text)
 		keep_as_it_is(k, text);
 }
 
+/* ld.so.preload may have anything between blanks; a word that no library is called may be a password. */
+static void keep_library(struct keeping *k, struct span text)
+{
+	if (text.n && text.p[0] == '/')
+		keep_path(k, text);
+	else if (memmem(text.p, text.n, ".so", strlen(".so")))
+		keep_as_it_is(k, text);
+	else
+		keep_instead(k, text);
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -53,6 +64,14 @@ static const struct {
 	{ "cdi_spec", "driver_version", keep_word },
 	{ "cdi_spec", "path", keep_path },
 	{ "containers_facts", "toolkit", keep_path },
+	{ "dkms_facts", "headers", keep_word },
+	{ "dkms_package", "built", keep_word },
+	{ "dkms_package", "compiler", keep_text_with_names },
+	{ "dkms_package", "error", keep_text_with_names },
+	{ "dkms_package", "failed_kernel", keep_word },
+	{ "dkms_package", "name", keep_word },
+	{ "dkms_package", "path", keep_path },
+	{ "dkms_package", "version", keep_word },
 	{ "engine_config", "path", keep_path },
 	{ "env_facts", "nccl", keep_path },
 	{ "env_facts", "nccl_topology", keep_path },
@@ -157,8 +176,11 @@ static const struct {
 	{ "nvml_fabric", "error", keep_word },
 	{ "nvml_gpu", "bdf", keep_word },
 	{ "nvml_gpu", "gsp_firmware", keep_word },
+	{ "nvml_gpu", "numa_affinity", keep_word },
+	{ "nvml_gpu", "serial", keep_instead },
 	{ "nvml_gpu", "uuid", keep_text_with_names },
 	{ "nvml_link", "remote", keep_word },
+	{ "nvml_mig_device", "uuid", keep_text_with_names },
 	{ "nvml_peer", "bdf", keep_word },
 	{ "os_facts", "container", keep_command_name },
 	{ "opened_library", "missing_libraries", keep_path_or_word },
@@ -174,7 +196,7 @@ static const struct {
 	{ "pci_device", "runtime_status", keep_word },
 	{ "pci_device", "sub_model", keep_word },
 	{ "preloaded_library", "file", keep_path },
-	{ "preloaded_library", "name", keep_path_or_word },
+	{ "preloaded_library", "name", keep_library },
 	{ "process_limits", "name", keep_command_name },
 	{ "process_limits", "unit", keep_unit_name },
 	{ "rdma_device", "name", keep_word },
@@ -182,6 +204,7 @@ static const struct {
 	{ "rdma_gid", "gid", keep_word },
 	{ "rdma_gid", "netdev", keep_word },
 	{ "rdma_gid", "type", keep_word },
+	{ "rdma_limit", "device", keep_word },
 	{ "reference", "claim", keep_word },
 	{ "reference", "file", keep_path },
 	{ "reference", "found", keep_path_or_word },

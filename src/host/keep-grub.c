@@ -365,7 +365,8 @@ static void copy_script(struct keeping *k, struct span text, char mark)
 		.k = k,
 		.begins = true,
 		.mark = mark,
-		.reader = { .arena = memory_need(arena_new(text.n * 64 + 4096)), .text = text },
+		.reader = { .arena = memory_need(arena_new_shared(text.n * 64 + 4096)),
+			    .text = text },
 		.text = memory_need(malloc(text.n + 1)),
 	};
 

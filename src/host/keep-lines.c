@@ -592,14 +592,34 @@ static void put_mount_setting(struct keeping *k, struct span point, struct span 
 	}
 }
 
-static const char *const settings[] = {
-	"cpus",		  "driver-flavour",  "driver-version", "fail-on",
-	"gpu-count",	  "gpu-model",	     "gpu-vbios",      "hugepages.*",
-	"kernel",	  "link-errors-max", "link-layer",     "memory-gib",
-	"nic-count",	  "nic-firmware",    "numa-nodes",     "nvml",
-	"port-rate-gbps", "ports-active",    "product",	       "profile",
-	"severity",	  "strict",	     "sysctl.*",       NULL
-};
+static const char *const settings[] = { "cpus",
+					"driver-flavour",
+					"driver-version",
+					"fail-on",
+					"gpu-count",
+					"gpu-ecc",
+					"gpu-mig",
+					"gpu-model",
+					"gpu-power-limit",
+					"gpu-vbios",
+					"hugepages.*",
+					"kernel",
+					"link-errors-max",
+					"link-layer",
+					"memory-gib",
+					"nic-count",
+					"nic-firmware",
+					"numa-nodes",
+					"nvlinks-active",
+					"nvml",
+					"port-rate-gbps",
+					"ports-active",
+					"product",
+					"profile",
+					"severity",
+					"strict",
+					"sysctl.*",
+					NULL };
 
 static void put_setting(struct keeping *k, struct span line, void *user)
 {

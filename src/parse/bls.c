@@ -2,8 +2,10 @@
 #include "parse/bls.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- lines ---- */
 
@@ -64,65 +66,6 @@ static void take_line(struct bls_entry *e, struct arena *arena, struct span key,
 		set_first(arena, &e->options, value);
 }
 
-/* Boot counting: "NAME+LEFT.conf", "NAME+LEFT-DONE.conf". */
-static struct span without_counter(struct span stem, bool *none_left)
-{
-	size_t at = stem.n;
-	uint64_t left;
-	struct span digits;
-
-	*none_left = false;
-	while (at > 0 && (isdigit((unsigned char)stem.p[at - 1]) || stem.p[at - 1] == '-'))
-		at--;
-	if (at == 0 || at == stem.n || stem.p[at - 1] != '+')
-		return stem;
-	digits = (struct span){ stem.p + at, stem.n - at };
-	digits.n = span_find(digits, '-');
-	if (span_u64(digits, 10, &left))
-		return stem;
-	*none_left = left == 0;
-	return (struct span){ stem.p, at - 1 };
-}
-
-bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,
-	      enum bls_reader reader)
-{
-	struct span stem, line, key, value;
-
-	*entry = (struct bls_entry){ 0 };
-	if (name.n <= 5 || name.p[0] == '.' || !span_ends(name, ".conf"))
-		return false;
-	stem = (struct span){ name.p, name.n - 5 };
-	if (reader == BLS_GRUB) {
-		set(arena, &entry->id, stem);
-	} else {
-		stem = without_counter(stem, &entry->no_tries_left);
-		entry->id = arena_printf(arena, "%.*s.conf", SPAN_FMT(stem));
-	}
-	while (span_cut(&text, '\n', &line)) {
-		if (span_starts(span_trim(line), "#"))
-			continue;
-		if (cut_key(line, reader, &key, &value))
-			take_line(entry, arena, key, value, reader);
-		else if (reader == BLS_GRUB)
-			break; /* GRUB reads no further, also at an empty line */
-	}
-	return true;
-}
-
-const char *bls_default(struct span text, struct arena *arena)
-{
-	struct span line, key, value;
-	const char *found = NULL;
-
-	while (span_cut(&text, '\n', &line))
-		if (cut_key(line, BLS_SYSTEMD, &key, &value) && span_is(key, "default"))
-			set(arena, &found, value);
-	return found;
-}
-
-/* ---- versions ---- */
-
 static bool at_end(struct span s)
 {
 	return s.n == 0;
@@ -147,6 +90,88 @@ static size_t run_of(struct span s, int (*is)(int))
 		n++;
 	return n;
 }
+
+static bool cut_number(struct span *s, uint64_t *number)
+{
+	size_t n = run_of(*s, isdigit);
+	bool is_one = span_u64((struct span){ s->p, n }, 10, number) == 0 && *number <= INT_MAX;
+
+	step(s, n);
+	return is_one;
+}
+
+/* Boot counting: "NAME+LEFT.conf", "NAME+LEFT-DONE.conf". NAME of the stem. */
+static struct span take_counter(struct bls_entry *e, struct span stem)
+{
+	struct span rest = stem;
+	size_t end = stem.n;
+
+	while (end > 0 && stem.p[end - 1] != '+')
+		end--;
+	step(&rest, end);
+	if (end == 0 || !cut_number(&rest, &e->tries_left))
+		return stem;
+	if (at(rest, '-')) {
+		step(&rest, 1);
+		if (!cut_number(&rest, &e->tries_done))
+			return stem;
+	}
+	e->counted = at_end(rest);
+	return e->counted ? (struct span){ stem.p, end - 1 } : stem;
+}
+
+bool bls_has_suffix(struct span name, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return name.n >= n && strncasecmp(name.p + name.n - n, suffix, n) == 0;
+}
+
+static bool is_entry_name(struct span name, enum bls_reader reader)
+{
+	if (name.n <= 5 || name.p[0] == '.')
+		return false;
+	return reader == BLS_GRUB ? span_ends(name, ".conf") : bls_has_suffix(name, ".conf");
+}
+
+bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,
+	      enum bls_reader reader)
+{
+	struct span stem, line, key, value;
+
+	*entry = (struct bls_entry){ 0 };
+	if (!is_entry_name(name, reader))
+		return false;
+	stem = (struct span){ name.p, name.n - 5 };
+	if (reader == BLS_GRUB) {
+		set(arena, &entry->id, stem);
+	} else {
+		stem = take_counter(entry, stem);
+		entry->id = arena_printf(arena, "%.*s%.5s", SPAN_FMT(stem), name.p + name.n - 5);
+	}
+	while (span_cut(&text, '\n', &line)) {
+		if (span_starts(span_trim(line), "#"))
+			continue;
+		if (cut_key(line, reader, &key, &value))
+			take_line(entry, arena, key, value, reader);
+		else if (reader == BLS_GRUB)
+			break; /* GRUB reads no further, also at an empty line */
+	}
+	return true;
+}
+
+const char *bls_default(struct span text, struct arena *arena)
+{
+	struct span line, key, value;
+	const char *found = NULL;
+
+	while (span_cut(&text, '\n', &line))
+		if (cut_key(line, BLS_SYSTEMD, &key, &value) && span_is(key, "default"))
+			set(arena, &found, value);
+	return found;
+}
+
+/* ---- versions ---- */
 
 static int compare_bytes(struct span a, struct span b)
 {
@@ -312,13 +337,23 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
+static bool is_given_up(const struct bls_entry *e)
+{
+	return e->counted && e->tries_left == 0;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
 static int compare_systemd(const void *x, const void *y)
 {
 	const struct bls_entry *a = x, *b = y;
 	int order = 0;
 
-	if (a->no_tries_left != b->no_tries_left)
-		return a->no_tries_left ? 1 : -1;
+	if (is_given_up(a) != is_given_up(b))
+		return is_given_up(a) ? 1 : -1;
 	if (!a->sort_key != !b->sort_key)
 		return a->sort_key ? -1 : 1;
 	if (a->sort_key) {
@@ -328,7 +363,12 @@ static int compare_systemd(const void *x, const void *y)
 		if (!order)
 			order = bls_compare_uapi(b->version, a->version);
 	}
-	return order ? order : bls_compare_uapi(b->id, a->id);
+	if (!order)
+		order = bls_compare_uapi(b->id, a->id);
+	if (order || !a->counted || !b->counted)
+		return order;
+	return a->tries_left != b->tries_left ? compare_u64(b->tries_left, a->tries_left)
+					      : compare_u64(a->tries_done, b->tries_done);
 }
 
 size_t bls_sort(struct bls_entry *entries, size_t count, enum bls_reader reader)

@@ -27,8 +27,14 @@ struct bls_entry {
 	const char *options;
 	const char *release; /* for the caller: where the entry's own contents say it */
 	bool grub;	     /* has keys that only the GRUB of Fedora and RHEL knows */
-	bool no_tries_left;  /* systemd-boot: boot counting has given it up */
+	/* systemd-boot's boot counting, in the name; without any tries left it has given the entry up. */
+	bool counted;
+	uint64_t tries_left;
+	uint64_t tries_done;
 };
+
+/* Whether NAME, of a file on a partition whose names have no case, has that SUFFIX. */
+bool bls_has_suffix(struct span name, const char *suffix);
 
 /* NAME is the file's name. False when that is no entry's name. */
 bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,

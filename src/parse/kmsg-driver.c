@@ -14,6 +14,8 @@ static const struct {
 	{ "nvidia ", "nvidia" },
 	{ "nvidia:", "nvidia" },
 	{ "[drm:nv_drm", "nvidia_drm" },
+	{ "[drm] [nvidia-drm]", "nvidia_drm" },
+	{ "nv_peer_mem", "nv_peer_mem" },
 	{ "nouveau ", "nouveau" },
 	{ "gdrdrv:", "gdrdrv" },
 	{ "mlx5_core ", "mlx5_core" },
@@ -21,6 +23,16 @@ static const struct {
 	{ "mlx5_", "mlx5_ib" },
 	{ "mlx4_", "mlx4_core" },
 	{ "infiniband ", "infiniband" },
+	{ "ib_core", "ib_core" },
+	{ "ib_uverbs", "ib_uverbs" },
+	{ "ib_umad", "ib_umad" },
+	{ "rdma_cm", "rdma_cm" },
+	{ "mlxfw", "mlxfw" },
+	{ "mana ", "mana" },
+	{ "qedr", "qedr" },
+	{ "iw_cxgb4", "iw_cxgb4" },
+	{ "hfi1 ", "hfi1" },
+	{ "hns_roce", "hns_roce" },
 	{ "bnxt_en ", "bnxt_en" },
 	{ "bnxt_re", "bnxt_re" },
 	{ "irdma", "irdma" },
@@ -31,6 +43,7 @@ static const struct {
 	{ "pci ", "pci" },
 	{ "pci_bus ", "pci" },
 	{ "vfio-pci ", "vfio_pci" },
+	{ "vfio_iommu", "vfio_iommu_type1" },
 	{ "DMAR:", "DMAR" },
 	{ "DMAR-IR:", "DMAR" },
 	{ "AMD-Vi:", "AMD-Vi" },
@@ -53,6 +66,23 @@ bool kmsg_is_error(const char *driver, int level)
 	if (level == KMSG_LEVEL_NONE)
 		return false;
 	return level <= KMSG_LEVEL_ERR + (strcmp(driver, "NVRM") == 0);
+}
+
+/* Without a level the words have to tell. pci writes at boot, of bridges without devices, that I/O ports could not be
+ * assigned. */
+bool kmsg_sounds_like_error(const char *driver, struct span message)
+{
+	static const char *const words[] = {
+		"fail",	       "Fail",	 "error",	  "Error",     "ERROR",
+		"nable to",    "annot ", "can't",	  "ould not ", "imeout",
+		"imed out",    "nvalid", "efused",	  "denied",    "ismatch",
+		"unsupported", "abort",	 "not supported", "not found", "No space"
+	};
+
+	for (size_t i = 0; strcmp(driver, "pci") != 0 && i < sizeof(words) / sizeof(words[0]); i++)
+		if (span_search(message, words[i]))
+			return true;
+	return false;
 }
 
 /* A word with a digit in it that is no name: 12, 0x1f, 3c, 1219ms. */

@@ -16,6 +16,9 @@ bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX]);
  * of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
 bool kmsg_is_error(const char *driver, int level);
 
+/* Of a log without levels: does the message say that something failed? */
+bool kmsg_sounds_like_error(const char *driver, struct span message);
+
 #define KMSG_SHAPE_MAX 160
 /* The message with numbers and addresses made alike: what it has in common with the next one of its kind. */
 void kmsg_shape(struct span message, char shape[KMSG_SHAPE_MAX]);

@@ -90,13 +90,16 @@ struct pci_bar_register pci_bar_register(uint32_t value)
 	return bar;
 }
 
-void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
+bool pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
 			 uint64_t *start, uint64_t *size)
 {
-	bool wide = (base_limit & 0xf) == 0x1;
+	unsigned int type = base_limit & 0xf;
+	bool wide = type == 0x1;
 	uint64_t base = (uint64_t)(base_limit & 0xfff0) << 16;
 	uint64_t limit = (uint64_t)(base_limit >> 16 & 0xfff0) << 16 | 0xfffff;
 
+	if (type > 0x1 || type != (base_limit >> 16 & 0xf))
+		return false;
 	if (wide) {
 		base |= (uint64_t)base_upper << 32;
 		limit |= (uint64_t)limit_upper << 32;
@@ -107,6 +110,7 @@ void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limi
 		base = 0;
 	*start = base;
 	*size = base ? limit - base + 1 : 0;
+	return true;
 }
 
 /* "10DE:2335" */

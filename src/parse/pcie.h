@@ -55,8 +55,9 @@ struct pci_bar_register {
 };
 struct pci_bar_register pci_bar_register(uint32_t value);
 
-/* The prefetchable window of a bridge, registers 0x24, 0x28, 0x2c (7.5.1.3). SIZE 0: closed. */
-void pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
+/* The prefetchable window of a bridge, registers 0x24, 0x28, 0x2c (7.5.1.3.10). SIZE 0: closed. False when
+ * the two halves of the first do not agree on the width, or have a reserved one. */
+bool pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
 			 uint64_t *start, uint64_t *size);
 
 /* Speed codes of Link Capabilities and Link Status (7.5.3.6, 7.5.3.8) in megatransfers a second; 0

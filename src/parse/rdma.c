@@ -62,6 +62,46 @@ struct span rdma_lane_rate(struct span text)
 	return word;
 }
 
+bool rdma_traffic_class_parse(struct span text, uint64_t *value)
+{
+	static const char start[] = "Global tclass=";
+	struct span line;
+
+	while (span_cut(&text, '\n', &line))
+		if (span_starts(line, start))
+			return span_u64(span_trim((struct span){ line.p + strlen(start),
+								 line.n - strlen(start) }),
+					10, value) == 0;
+	return false;
+}
+
+static bool max_of(struct span word, const char *key, uint64_t *value)
+{
+	struct span number;
+
+	if (!span_starts(word, key))
+		return false;
+	number = (struct span){ word.p + strlen(key), word.n - strlen(key) };
+	if (!span_is(number, "max"))
+		return span_u64(number, 10, value) == 0;
+	*value = UINT64_MAX;
+	return true;
+}
+
+bool rdma_max_parse(struct span line, struct rdma_max *max)
+{
+	struct span word;
+	bool handles = false, objects = false;
+
+	if (!span_word(&line, &max->device))
+		return false;
+	while (span_word(&line, &word)) {
+		handles = max_of(word, "hca_handle=", &max->handles) || handles;
+		objects = max_of(word, "hca_object=", &max->objects) || objects;
+	}
+	return handles && objects;
+}
+
 bool rdma_gid_is_set(struct span gid)
 {
 	struct span group;

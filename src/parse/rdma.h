@@ -16,6 +16,16 @@ int rdma_rate_parse(struct span text, uint64_t *mbps);
 /* The word for a lane's rate in such a text: NDR. Empty where the kernel has none. */
 struct span rdma_lane_rate(struct span text);
 
+/* tc/PORT/traffic_class of MLNX_OFED's mlx5_ib: the line "Global tclass=236". False: no such line. */
+bool rdma_traffic_class_parse(struct span text, uint64_t *value);
+
+/* A line of rdma.max: "mlx5_0 hca_handle=2 hca_object=max" (Linux: kernel/cgroup/rdma.c). UINT64_MAX: no limit. */
+struct rdma_max {
+	struct span device;
+	uint64_t handles, objects;
+};
+bool rdma_max_parse(struct span line, struct rdma_max *max);
+
 /* Eight groups of four hexadecimal digits, and not all of them zero. */
 bool rdma_gid_is_set(struct span gid);
 

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define PENDING_MAX 16 /* assignments before one command */
+#define PENDING_MAX 16 /* assignments in one export */
 
 struct word {
 	struct span name; /* of NAME=VALUE and NAME+=VALUE; empty: another word */
@@ -140,8 +140,8 @@ static void pass_command(struct shell *s)
 	} while (depth);
 }
 
-/* ${NAME}, ${NAME:-WORD}, ${NAME:+WORD} and the same without the colon, where WORD has neither
- * quotes nor more than names of variables in it. */
+/* ${NAME}, ${NAME:-WORD}, ${NAME:+WORD} and the same without the colon, which an empty variable has
+ * no part in, where WORD has neither quotes nor more than names of variables in it. */
 static void expand_braces(struct shell *s)
 {
 	struct span rest = { s->text.p + s->at, s->text.n - s->at };
@@ -149,7 +149,7 @@ static void expand_braces(struct shell *s)
 	struct span name = { rest.p, n }, inner;
 	const char *value = get_variable(s->vars, name);
 	size_t operator= n<end && rest.p[n] == ':' ? n + 1 : n;
-	bool chosen;
+	bool has_value, chosen;
 
 	for (size_t i = 0; i <= end && i < rest.n; i++)
 		take(s);
@@ -165,7 +165,8 @@ static void expand_braces(struct shell *s)
 		s->word.whole = false;
 		return;
 	}
-	chosen = (*value != '\0') == (rest.p[operator] == '+');
+	has_value = operator> n ? *value != '\0' : find_variable(s->vars, name) != NULL;
+	chosen = has_value == (rest.p[operator] == '+');
 	if (!chosen && rest.p[operator] == '-')
 		put_string(&s->word, value);
 	inner = (struct span){ rest.p + operator+ 1, end - operator- 1 };
@@ -323,39 +324,77 @@ static char *full_value(struct shell *s)
 	return arena_printf(s->vars->arena, "%s%.*s", before, SPAN_FMT(value));
 }
 
-static bool is_keyword(const struct word *w)
+static bool is_one_of(const struct word *w, const char *const *words)
 {
-	static const char *const words[] = { "if", "then", "elif", "else",   "do",	"while",
-					     "!",  "{",	   "}",	   "export", "readonly" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (span_is(w->raw, words[i]))
+	for (; *words; words++)
+		if (span_is(w->raw, *words))
 			return true;
 	return false;
 }
 
-/* Assignments before a command are its environment only. */
+enum command_kind {
+	COMMAND_NONE,	 /* assignments alone: each sees the ones before it */
+	COMMAND_EXPORT,	 /* all words are expanded first */
+	COMMAND_SPECIAL, /* assignments before it stay, as POSIX 2.14 has it */
+	COMMAND_OTHER,	 /* assignments before it are its environment only */
+};
+
+static enum command_kind command_kind(const struct word *w)
+{
+	static const char *const keywords[] = { "if",	 "then", "elif", "else", "do",
+						"while", "!",	 "{",	 "}",	 NULL };
+	static const char *const exports[] = { "export", "readonly", NULL };
+	static const char *const specials[] = { ":",	 "eval",     "exec",  "exit", "return",
+						"set",	 "shift",    "times", "trap", "unset",
+						"break", "continue", NULL };
+
+	if (w->name.n || is_one_of(w, keywords))
+		return COMMAND_NONE;
+	if (is_one_of(w, exports))
+		return COMMAND_EXPORT;
+	return is_one_of(w, specials) ? COMMAND_SPECIAL : COMMAND_OTHER;
+}
+
+/* What the command is, without carrying it out. */
+static enum command_kind look_ahead(struct shell *s)
+{
+	enum command_kind kind = COMMAND_NONE;
+	size_t at = s->at;
+	uint64_t line = s->line;
+
+	while (kind == COMMAND_NONE && next_word(s))
+		kind = command_kind(&s->word);
+	s->at = at;
+	s->line = line;
+	return kind;
+}
+
+static void assign(struct shell *s, const struct pending *p, shell_assigned *assigned, void *user)
+{
+	set_variable(s->vars, p->name, p->value);
+	assigned(user, p->name, p->value, p->line);
+}
+
 static void read_command(struct shell *s, shell_assigned *assigned, void *user)
 {
-	bool command = false;
+	enum command_kind kind = look_ahead(s);
+	bool is_past = kind == COMMAND_OTHER;
 
 	s->count = 0;
 	while (next_word(s)) {
-		struct pending *p = &s->pending[s->count];
+		struct pending p = { s->word.name, NULL, s->line };
 
-		if (!s->word.name.n) {
-			command |= !is_keyword(&s->word);
-		} else if (!command && s->count < PENDING_MAX) {
-			p->name = s->word.name;
-			p->line = s->line;
-			p->value = full_value(s);
-			s->count++;
-		}
+		is_past |= command_kind(&s->word) == COMMAND_SPECIAL;
+		if (is_past || !p.name.n)
+			continue;
+		p.value = full_value(s);
+		if (kind != COMMAND_EXPORT)
+			assign(s, &p, assigned, user);
+		else if (s->count < PENDING_MAX)
+			s->pending[s->count++] = p;
 	}
-	for (size_t i = 0; i < s->count && !command; i++) {
-		set_variable(s->vars, s->pending[i].name, s->pending[i].value);
-		assigned(user, s->pending[i].name, s->pending[i].value, s->pending[i].line);
-	}
+	for (size_t i = 0; i < s->count; i++)
+		assign(s, &s->pending[i], assigned, user);
 }
 
 void shell_read(struct shell_variables *vars, struct span text, shell_assigned *assigned,

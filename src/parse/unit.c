@@ -106,6 +106,29 @@ bool unit_from_cgroup(struct span text, struct span *unit)
 	return false;
 }
 
+bool cgroup_of_controller(struct span text, const char *controller, struct span *path,
+			  bool *unified)
+{
+	struct span line, number, controllers, one;
+	bool found = false;
+
+	while (span_cut(&text, '\n', &line)) {
+		if (!span_cut(&line, ':', &number) || !span_cut(&line, ':', &controllers))
+			continue;
+		if (!controllers.n && span_is(number, "0")) {
+			*path = line;
+			*unified = found = true;
+		}
+		while (span_cut(&controllers, ',', &one))
+			if (span_is(one, controller)) {
+				*path = line;
+				*unified = false;
+				return true;
+			}
+	}
+	return found;
+}
+
 bool unit_user_of_cgroup(struct span text, uint64_t *uid)
 {
 	static const char start[] = "/user-";

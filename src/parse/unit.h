@@ -28,6 +28,10 @@ bool unit_next(struct unit_reader *reader, struct unit_assignment *out);
 bool unit_from_cgroup(struct span text, struct span *unit);
 /* The user whose slice it is in: 1000 of /user.slice/user-1000.slice/session-3.scope. */
 bool unit_user_of_cgroup(struct span text, uint64_t *uid);
+/* The control group of a controller, and the folder that it lies in: "5:rdma:/a" is /a of /sys/fs/cgroup/rdma, and
+ * "0::/a" is /a of /sys/fs/cgroup. False where it is of neither. */
+bool cgroup_of_controller(struct span text, const char *controller, struct span *path,
+			  bool *unified);
 /* slurmd.service and slurmd.scope, but not user.slice. */
 bool unit_is_name(struct span name);
 /* S20nv_peer_mem: does an rc?.d link start SCRIPT? */

@@ -175,7 +175,7 @@ static void add_ukis(struct reading *r, const char *base)
 		struct span name = span_of(names.items[i]);
 		struct bls_entry e = { .folder = base };
 
-		if (name.p[0] == '.' || !span_ends(name, ".efi"))
+		if (name.p[0] == '.' || !bls_has_suffix(name, ".efi"))
 			continue;
 		if (r->entries.count == BOOT_ENTRIES_MAX) {
 			r->unknown = true;
@@ -225,7 +225,7 @@ static void add_entry_files(struct reading *r, const char *base)
 
 	r->unknown |= rc && rc != -ENOENT && rc != -ENODATA;
 	for (size_t i = 0; i < names.count; i++)
-		if (names.items[i][0] != '.' && span_ends(span_of(names.items[i]), ".conf"))
+		if (names.items[i][0] != '.' && bls_has_suffix(span_of(names.items[i]), ".conf"))
 			add_entry_file(r, base, names.items[i]);
 }
 

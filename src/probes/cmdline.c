@@ -19,13 +19,15 @@ struct sources {
 	bool unknown; /* a file could not be read */
 };
 
-/* What stands after "--" is for init. */
+/* What stands after "--" is for init. The file's newline is none of a quote that is never closed. */
 void probe_set_cmdline(struct probe_context *ctx, struct span text)
 {
 	struct cmdline_facts *facts = &ctx->node->cmdline;
-	struct kparam_iter iter = { .text = text };
+	struct kparam_iter iter;
 	struct kparam param;
 
+	text.n -= text.n && text.p[text.n - 1] == '\n';
+	iter = (struct kparam_iter){ .text = text };
 	facts->running = probe_span(ctx, span_trim(text));
 	facts->args.state = FACT_KNOWN;
 	while (kparam_next(&iter, &param) && !kparam_is_end(&param)) {

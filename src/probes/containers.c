@@ -84,6 +84,49 @@ static void read_toolkit(struct probe_context *ctx)
 	ctx->node->containers.no_cgroups = answer.no_cgroups;
 }
 
+/* ---- what the kernel lets containers do ---- */
+
+/* With version 1 there are lines with the names of controllers: "9:devices:/user.slice" (cgroups(7)). */
+static int ask_cgroup(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct containers_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, CONFIG_MAX, "%s", (const char *)user);
+
+	(void)arena;
+	if (rc)
+		return rc;
+	if (!span_starts(text_span(&text), "0::"))
+		answer->cgroup2.state = FACT_ABSENT;
+	else
+		answer->cgroup2 = fact_bool(true);
+	return 0;
+}
+
+/* The first digit of a file of selinuxfs; of a boolean it is the value in effect, the second one the next. */
+static void read_selinux(struct probe_context *ctx, struct fact_bool *fact, const char *path)
+{
+	struct fact_str text = { 0 };
+
+	probe_str(ctx, &text, "%s", path);
+	fact->state = text.state;
+	if (is_known(text))
+		*fact = fact_bool(text.value[0] == '1');
+}
+
+static void read_confinement(struct probe_context *ctx)
+{
+	static char cgroup[] = "/proc/self/cgroup";
+	struct containers_facts *containers = &ctx->node->containers, answer = { 0 };
+
+	if (host_query(ctx->host, cgroup, &containers_facts_desc, &answer, ctx->arena, ask_cgroup,
+		       cgroup) == 0)
+		containers->cgroup2 = answer.cgroup2;
+	read_selinux(ctx, &containers->selinux_enforcing, "/sys/fs/selinux/enforce");
+	read_selinux(ctx, &containers->container_use_devices,
+		     "/sys/fs/selinux/booleans/container_use_devices");
+}
+
 /* ---- CDI ---- */
 
 /* ".../libcuda.so.580.65.06": the first library that carries a driver's version. */
@@ -293,6 +336,7 @@ static void run(struct probe_context *ctx)
 
 	find_toolkit(ctx);
 	read_toolkit(ctx);
+	read_confinement(ctx);
 	etc = read_cdi_folder(ctx, "/etc/cdi");
 	if (!etc && !read_cdi_folder(ctx, "/run/cdi"))
 		containers->cdi.state = FACT_KNOWN;

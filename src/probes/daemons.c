@@ -447,5 +447,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_daemons = {
 	.name = "daemons",
 	.phase = 2,
+	.needs = NEEDS_PROCESSES,
 	.run = run,
 };

@@ -9,7 +9,7 @@
 #include "parse/process.h"
 #include "parse/unit.h"
 #include "parse/virt.h"
-#include "probes/env-nccl-conf.h"
+#include "probes/env-conf.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
@@ -258,6 +258,7 @@ static void run(struct probe_context *ctx)
 	read_variables(ctx, folder);
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
+	nvshmem_conf_read(ctx, folder);
 	if (ctx->brief)
 		return;
 	read_container(ctx, folder);
@@ -267,6 +268,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_env = {
 	.name = "env",
 	.phase = 1,
+	.needs = NEEDS_PROCESSES,
 	.is_running = true,
 	PROBE_SECTION(env),
 	.run = run,

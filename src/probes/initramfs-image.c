@@ -272,7 +272,7 @@ void image_read(int fd, struct initramfs_image *facts, struct arena *arena)
 void image_read_each(int fd, struct initramfs_image *facts, struct arena *arena, image_entry *entry,
 		     void *user)
 {
-	struct arena *scratch = arena_new(SCRATCH_BYTES);
+	struct arena *scratch = arena_new_shared(SCRATCH_BYTES);
 	_cleanup_free_ struct image *image = calloc(1, sizeof(*image));
 	int rc;
 

@@ -108,5 +108,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_kubelet = {
 	.name = "kubelet",
 	.phase = 2,
+	.needs = NEEDS_PROCESSES,
 	.run = run,
 };

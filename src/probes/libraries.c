@@ -211,7 +211,7 @@ static void find_nvshmem_part(struct search *s, const char *folder, const struct
 /* The word that a variable selects a part by, in lower case: NVSHMEM compares it so. */
 static const char *selected(struct search *s, const char *variable)
 {
-	struct job_value v = job_env(s->arena, s->node, variable);
+	struct job_value v = job_nvshmem(s->arena, s->node, variable);
 	char *word = v.value ? arena_strdup(s->arena, v.value) : NULL;
 
 	for (char *c = word; c && *c; c++)
@@ -439,6 +439,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_libraries = {
 	.name = "libraries",
 	.phase = 3,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(libraries),
 	.run = run,
 };

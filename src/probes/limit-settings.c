@@ -251,6 +251,9 @@ static void run(struct probe_context *ctx)
 		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service") &&
 		    !is_listed(p->unit.value))
 			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
+	for_each(p, &limits->daemons)
+		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service"))
+			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
 	note_error(&error, read_docker(ctx));
 	limits->settings.state = probe_state(error);
 }

@@ -14,6 +14,7 @@
 #include "probes/limit-launchers.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
+#include "probes/unit-fragments.h"
 
 #define LAUNCHERS_MAX 4096 /* processes that have such a name */
 #define SHM_FOLDER "/dev/shm"
@@ -86,11 +87,16 @@ static void read_self(struct probe_context *ctx)
 	read_unit(ctx->host, ctx->arena, folder, &self->unit);
 }
 
+#define COMM_MAX 16 /* with its NUL: TASK_COMM_LEN of the kernel */
+#define SITES_MAX 64
+
 struct launchers_found {
 	struct host *host;
 	struct arena *arena;
 	struct limits_facts *answer;
 	size_t count;
+	char sites[SITES_MAX][COMM_MAX]; /* programs of the site's own services */
+	size_t site_count;
 };
 
 static bool is_tighter(const struct process_limits *a, const struct process_limits *b)
@@ -100,23 +106,37 @@ static bool is_tighter(const struct process_limits *a, const struct process_limi
 		a->memlock_soft_bytes.value < b->memlock_soft_bytes.value);
 }
 
-/* One entry a name, with the tightest limit: that is where a job fails. */
-static void add_launcher(void *user, uint64_t pid, const char *comm)
+static const char *site_of(const struct launchers_found *f, const char *comm)
 {
-	struct launchers_found *f = user;
-	const struct launcher *launcher = launcher_of(comm);
-	struct process_limits p = { 0 };
+	for (size_t i = 0; i < f->site_count; i++)
+		if (strcmp(f->sites[i], comm) == 0)
+			return f->sites[i];
+	return NULL;
+}
+
+static struct process_limits *find_known(struct launchers_found *f, const char *name, bool launches)
+{
+	for_each_mut(p, &f->answer->launchers)
+		if (launches && str_is(p->name, name))
+			return p;
+	for_each_mut(p, &f->answer->daemons)
+		if (!launches && str_is(p->name, name))
+			return p;
+	return NULL;
+}
+
+/* One entry a name, with the tightest limit: that is where a job fails. */
+static void add_process(struct launchers_found *f, uint64_t pid, const char *name, bool launches)
+{
+	struct process_limits p = { 0 }, *known;
 	char folder[32];
 
-	if (!launcher || f->count++ >= LAUNCHERS_MAX)
-		return;
 	snprintf(folder, sizeof(folder), "/proc/%llu", (unsigned long long)pid);
 	if (read_limits(f->host, folder, &p) == -ENOENT)
 		return;
 	p.pid = fact_u64(pid);
-	for_each_mut(known, &f->answer->launchers) {
-		if (!str_is(known->name, launcher->comm))
-			continue;
+	known = find_known(f, name, launches);
+	if (known) {
 		if (is_tighter(&p, known)) {
 			p.name = known->name;
 			read_unit(f->host, f->arena, folder, &p.unit);
@@ -124,9 +144,61 @@ static void add_launcher(void *user, uint64_t pid, const char *comm)
 		}
 		return;
 	}
-	p.name = fact_str(f->arena, launcher->comm);
+	p.name = fact_str(f->arena, name);
 	read_unit(f->host, f->arena, folder, &p.unit);
-	*LIST_ADD(f->arena, &f->answer->launchers) = p;
+	if (launches)
+		*LIST_ADD(f->arena, &f->answer->launchers) = p;
+	else
+		*LIST_ADD(f->arena, &f->answer->daemons) = p;
+}
+
+static void add_launcher(void *user, uint64_t pid, const char *comm)
+{
+	struct launchers_found *f = user;
+	const struct launcher *launcher = launcher_of(comm);
+	const char *site = launcher ? NULL : site_of(f, comm);
+
+	if ((launcher || site) && f->count++ < LAUNCHERS_MAX)
+		add_process(f, pid, launcher ? launcher->comm : site, launcher);
+}
+
+/* ---- the site's own services ---- */
+
+static void take_program(void *user, const char *path, const struct unit_assignment *a)
+{
+	static const char *const folders[] = { "/usr/local/", "/opt/", "/srv/" };
+	struct launchers_found *f = user;
+	struct span program;
+	const char *name;
+	bool optional;
+
+	(void)path;
+	if (f->site_count == SITES_MAX || !span_is(a->section, "Service") ||
+	    !span_is(a->key, "ExecStart") || !unit_program(a->value, &program, &optional))
+		return;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (!span_starts(program, folders[i]))
+			continue;
+		name = program.p + program.n;
+		while (name > program.p && name[-1] != '/')
+			name--;
+		snprintf(f->sites[f->site_count++], COMM_MAX, "%.*s",
+			 (int)(program.p + program.n - name), name);
+	}
+}
+
+/* Those that are enabled the usual way. */
+static void find_sites(struct launchers_found *f)
+{
+	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
+	_cleanup_names_ struct names names = { 0 };
+
+	if (host_list(f->host, &names, "/etc/systemd/system/multi-user.target.wants"))
+		return;
+	unit_fragments_open(&fragments, f->host, f->arena);
+	for (size_t i = 0; i < names.count; i++)
+		if (span_ends(span_of(names.items[i]), ".service"))
+			unit_fragments_read(&fragments, names.items[i], take_program, f);
 }
 
 static int compare_processes(const void *a, const void *b)
@@ -143,6 +215,7 @@ static int ask_launchers(struct host *host, void *facts, struct arena *arena, vo
 	int rc;
 
 	(void)user;
+	find_sites(&found);
 	rc = processes_list(host, add_launcher, &found);
 	if (rc == -ESRCH) {
 		memset(answer, 0, sizeof(*answer));
@@ -150,7 +223,8 @@ static int ask_launchers(struct host *host, void *facts, struct arena *arena, vo
 	}
 	if (rc)
 		return rc;
-	answer->launchers.state = FACT_KNOWN;
+	answer->launchers.state = answer->daemons.state = FACT_KNOWN;
+	fact_list_sort(&answer->daemons, sizeof(answer->daemons.items[0]), compare_processes);
 	fact_list_sort(&answer->launchers, sizeof(answer->launchers.items[0]), compare_processes);
 	return 0;
 }
@@ -166,6 +240,9 @@ static void find_launchers(struct probe_context *ctx)
 	limits->launchers.state = answer.launchers.state;
 	limits->launchers.items = answer.launchers.items;
 	limits->launchers.count = answer.launchers.count;
+	limits->daemons.state = answer.daemons.state;
+	limits->daemons.items = answer.daemons.items;
+	limits->daemons.count = answer.daemons.count;
 }
 
 /* ---- shared memory ---- */
@@ -286,6 +363,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_limits = {
 	.name = "limits",
 	.phase = 1,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(limits),
 	.run = run,
 	.brief = run_brief,

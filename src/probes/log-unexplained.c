@@ -19,7 +19,7 @@ bool log_unexplained_takes(struct log_unexplained *unexplained, int level, struc
 	char driver[KMSG_DRIVER_MAX];
 
 	if (level == KMSG_LEVEL_NONE)
-		return false;
+		return kmsg_driver(message, driver) && kmsg_sounds_like_error(driver, message);
 	unexplained->has_levels = true;
 	return level <= KMSG_LEVEL_ERR + 1 && kmsg_driver(message, driver) &&
 	       kmsg_is_error(driver, level);
@@ -74,7 +74,8 @@ void log_unexplained_end(const struct log_unexplained *unexplained, struct log_f
 {
 	struct arena *arena = unexplained->arena;
 
-	if (unexplained->has_levels)
+	/* Without levels, that there are none says nothing. */
+	if (unexplained->has_levels || unexplained->count)
 		facts->unexplained.state = FACT_KNOWN;
 	for (size_t i = 0; i < unexplained->count; i++) {
 		const struct kept_message *kept = &unexplained->kept[i];
@@ -82,7 +83,8 @@ void log_unexplained_end(const struct log_unexplained *unexplained, struct log_f
 		*LIST_ADD(arena, &facts->unexplained) = (struct log_message){
 			.text = fact_str(arena, kept->last),
 			.driver = fact_str(arena, kept->driver),
-			.level = fact_u64((uint64_t)kept->level),
+			.level = kept->level == KMSG_LEVEL_NONE ? (struct fact_u64){ 0 }
+								: fact_u64((uint64_t)kept->level),
 			.count = fact_u64(kept->count),
 			.first_us = log_time_fact(kept->first_us),
 			.last_us = log_time_fact(kept->last_us),

@@ -249,9 +249,7 @@ static int read_tree_journal(struct host *host, struct log_scan *scan)
 struct log_file {
 	const char *path;
 	bool syslog;
-	/* Any user writes lines of the kernel there (logger -t kernel): it does not count as complete, nor for preflight, which
-	 * drains nodes. Into kern.log the daemon puts what has the kernel's facility, which it gives to no user. */
-	bool shared;
+	bool shared; /* log_is_of_users(): it does not count as complete, nor for preflight, which drains nodes */
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 	off_t max;	  /* bytes that are read, from its end */
 	bool brief;	  /* as in struct log_scan */
@@ -317,8 +315,8 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 /* The first of them go on to be written; the output of dmesg is from whenever it was saved. */
 static const struct log_file files[] = {
 	{ "/var/log/kern.log", .syslog = true },
-	{ "/var/log/messages", .syslog = true, .shared = true }, /* RHEL, SUSE */
-	{ "/var/log/syslog", .syslog = true, .shared = true },
+	{ "/var/log/messages", .syslog = true }, /* RHEL, SUSE */
+	{ "/var/log/syslog", .syslog = true },
 	{ "/var/log/dmesg" },
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -328,6 +326,7 @@ static struct log_file file_of(const struct probe_context *ctx, size_t i)
 	const struct fact_u64 *boot = &ctx->node->os.boot_time_s;
 	struct log_file file = files[i];
 
+	file.shared = log_is_of_users(file.path);
 	file.brief = ctx->brief;
 	file.max = ctx->brief ? LOG_BRIEF_MAX : LOG_FILE_MAX;
 	if (is_known(*boot) && boot->value < UINT64_MAX / 1000000)
@@ -446,12 +445,19 @@ static void run_brief(struct probe_context *ctx)
 		probe_read_params(ctx, "nvidia_uvm");
 }
 
+static void fetch_ahead(struct probe_context *ctx)
+{
+	host_fetch_log(ctx->host);
+}
+
 const struct probe probe_log = {
 	.name = "log",
 	.phase = 1,
+	.needs = NEEDS_LOG,
 	.is_running = true,
 	PROBE_SECTION(log),
 	.run = run,
 	.brief = run_brief,
-	.brief_phase = 5, /* the log is fetched meanwhile: host_share_log() */
+	.brief_ahead = fetch_ahead,
+	.brief_phase = 5, /* the log is fetched meanwhile */
 };

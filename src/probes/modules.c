@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * modules.c - the modules that are loaded, from /proc/modules and sysfs, and those that something
- * loads at boot. What lies on disk is module-files.c's.
+ * loads at boot. On a running host libkmod.c asks libkmod as well. What lies on disk is module-files.c's.
  *
  * /sys/module also has built-in modules, as far as they have a parameter or a version: those have
  * no initstate (Documentation/ABI/testing/sysfs-module).

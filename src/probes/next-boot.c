@@ -97,10 +97,11 @@ static void take_os(struct os_facts *os, const struct os_facts *machine)
 
 static void take_hardware(struct probe_context *ctx)
 {
-	const struct node *machine = ctx->how->hardware;
+	struct node *machine = arena_alloc(ctx->arena, sizeof(*machine));
 	size_t count;
 	const struct probe *const *probes = probe_table(&count);
 
+	fact_copy(&node_desc, machine, ctx->arena, ctx->how->hardware, NULL);
 	take_os(&ctx->node->os, &machine->os);
 	for (size_t i = 0; i < count; i++)
 		if (probes[i]->is_hardware)

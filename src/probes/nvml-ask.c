@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-ask.c - calls NVML, function by function. What fails costs its own fact, and is written down. */
+/*
+ * nvml-ask.c - calls NVML, all GPUs at once. A call waits for the driver, and the driver for the GPU, so each GPU has a
+ * thread; where no thread can be had, the work is done without.
+ */
 #include "probes/nvml-ask.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
 
-#include "probes/nvml-library.h"
+#include "probes/nvml-ask-private.h"
 
 #define GPUS_MAX 64
-#define UUID_BYTES 96	  /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
-#define FIRMWARE_BYTES 64 /* NVML_GSP_FIRMWARE_VERSION_BUF_SIZE */
+/* 36 links, 63 peers and 64 MIG devices take less than half of it. */
+#define GPU_ARENA_BYTES (128u << 10)
+/* Stacks count in what the confined child may have (CONFINE_MEMORY). */
+#define STACK_BYTES (2u << 20)
+#define NODE_WORDS 16 /* 1024 NUMA nodes, the most that Linux has */
+#define WORD_BITS (8 * sizeof(unsigned long))
 
-struct asking {
-	struct nvml_library lib;
-	struct nvml_facts *facts;
-	struct arena *arena;
-	nvml_handle handles[GPUS_MAX]; /* in the order of FACTS->gpus until that is sorted */
-	struct nvml_gpu *gpu;	       /* that is asked about; NULL: none */
-	nvml_handle handle;
-};
+/* ---- shared with nvml-gpu.c and nvml-links.c ---- */
 
-static bool has_failed_before(const struct asking *a, const char *function)
+static bool has_failure(const struct asking *a, const char *function)
 {
-	for_each(f, &a->facts->failures)
-		if (str_is(f->function, function) &&
-		    (a->gpu ? str_is(f->gpu, a->gpu->bdf.value) : is_absent(f->gpu)))
+	for_each(f, &a->failures)
+		if (str_is(f->function, function))
 			return true;
 	return false;
 }
@@ -33,11 +32,11 @@ static void add_failure(struct asking *a, const char *function, int error)
 {
 	struct nvml_failure *failure;
 
-	if (has_failed_before(a, function))
+	if (has_failure(a, function))
 		return;
-	failure = LIST_ADD(a->arena, &a->facts->failures);
+	failure = LIST_ADD(a->arena, &a->failures);
 	failure->function = fact_str(a->arena, function);
-	failure->gpu = a->gpu ? a->gpu->bdf : FACT_NONE(fact_str);
+	failure->gpu = is_known(a->gpu.bdf) ? a->gpu.bdf : FACT_NONE(fact_str);
 	failure->error = fact_str(
 		a->arena,
 		error == NVML_NO_FUNCTION
@@ -45,7 +44,7 @@ static void add_failure(struct asking *a, const char *function, int error)
 			: arena_printf(a->arena, "%s (%d)", nvml_error_word(error), error));
 }
 
-static enum fact_state take(struct asking *a, const char *function, int error)
+enum fact_state asking_take(struct asking *a, const char *function, int error)
 {
 	if (error == NVML_DONE)
 		return FACT_KNOWN;
@@ -55,22 +54,17 @@ static enum fact_state take(struct asking *a, const char *function, int error)
 	return FACT_UNKNOWN;
 }
 
-/* The bare error; and the state of the fact that is asked for. */
-#define TRY(a, f, ...) ((a)->lib.f ? (a)->lib.f(__VA_ARGS__) : NVML_NO_FUNCTION)
-#define ASK(a, f, ...) take(a, #f, TRY(a, f, (a)->handle, __VA_ARGS__))
-
-static struct fact_u64 number(enum fact_state state, uint64_t value)
+struct fact_u64 asking_number(enum fact_state state, uint64_t value)
 {
 	return state == FACT_KNOWN ? fact_u64(value) : (struct fact_u64){ .state = state };
 }
 
-static struct fact_bool flag(enum fact_state state, int value)
+struct fact_bool asking_flag(enum fact_state state, int value)
 {
 	return state == FACT_KNOWN ? fact_bool(value != 0) : (struct fact_bool){ .state = state };
 }
 
-/* A value that no word is for is unknown. */
-static struct fact_enum word(enum fact_state state, int value, const char *const *words)
+struct fact_enum asking_word(enum fact_state state, int value, const char *const *words)
 {
 	int count = 0;
 
@@ -81,441 +75,201 @@ static struct fact_enum word(enum fact_state state, int value, const char *const
 	return value >= 0 && value < count ? fact_enum(value) : (struct fact_enum){ 0 };
 }
 
-/* nvidia-smi prints the domain with eight digits, the kernel with four. */
-static struct fact_str address(struct arena *arena, const struct nvml_pci *pci)
+struct fact_str asking_address(struct arena *arena, const struct nvml_pci *pci)
 {
 	return fact_str(
 		arena, arena_printf(arena, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device));
 }
 
-static struct fact_u64 ask_number(struct asking *a, const char *function,
-				  int (*f)(nvml_handle, unsigned int *))
-{
-	unsigned int value = 0;
-	enum fact_state state = take(a, function, f ? f(a->handle, &value) : NVML_NO_FUNCTION);
+/* ---- threads ---- */
 
-	return number(state, value);
+struct job {
+	void (*work)(void *user);
+	void *user;
+	pthread_t thread;
+	bool has_thread;
+};
+
+static void *run_job(void *user)
+{
+	const struct job *job = user;
+
+	job->work(job->user);
+	return NULL;
 }
 
-static struct fact_bool ask_flag(struct asking *a, const char *function,
-				 int (*f)(nvml_handle, int *))
+static void start_job(struct job *job, void (*work)(void *user), void *user)
 {
-	int value = 0;
-	enum fact_state state = take(a, function, f ? f(a->handle, &value) : NVML_NO_FUNCTION);
+	pthread_attr_t attributes;
 
-	return flag(state, value);
+	*job = (struct job){ .work = work, .user = user };
+	if (pthread_attr_init(&attributes))
+		return;
+	job->has_thread = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+			  pthread_create(&job->thread, &attributes, run_job, job) == 0;
+	pthread_attr_destroy(&attributes);
 }
 
-static struct fact_enum ask_word(struct asking *a, const char *function,
-				 int (*f)(nvml_handle, int *), const char *const *words)
+static void end_job(struct job *job)
 {
-	int value = 0;
-	enum fact_state state = take(a, function, f ? f(a->handle, &value) : NVML_NO_FUNCTION);
-
-	return word(state, value, words);
+	if (job->has_thread)
+		pthread_join(job->thread, NULL);
+	else
+		job->work(job->user);
 }
 
-#define ASK_U32(a, f) ask_number(a, #f, (a)->lib.f)
-#define ASK_FLAG(a, f) ask_flag(a, #f, (a)->lib.f)
-#define ASK_WORD(a, f, words) ask_word(a, #f, (a)->lib.f, words)
+static void ask_each(struct asking *gpus, size_t count, void (*work)(void *gpu))
+{
+	struct job jobs[GPUS_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		start_job(&jobs[i], work, &gpus[i]);
+	for (size_t i = 0; i < count; i++)
+		end_job(&jobs[i]);
+}
 
 /* ---- one GPU ---- */
 
-static void ask_memory(struct asking *a)
+/* The driver initialises a GPU in the first of these calls. */
+static void find_gpu(void *gpu)
 {
-	struct nvml_memory *memory = &a->gpu->memory;
-	struct nvml_memory_v2 v2 = { .version = NVML_VERSION_OF(struct nvml_memory_v2, 2) };
-	struct nvml_memory_v1 v1 = { 0 };
-	struct nvml_bar1 bar1 = { 0 };
-	enum fact_state state;
+	struct asking *a = gpu;
+	struct nvml_pci pci = { 0 };
+	unsigned int index = (unsigned int)a->gpu.index.value;
+	int error = TRY(a, nvmlDeviceGetHandleByIndex_v2, index, &a->handle);
 
-	if (TRY(a, nvmlDeviceGetMemoryInfo_v2, a->handle, &v2) == NVML_DONE) {
-		memory->total_bytes = fact_u64(v2.total);
-		memory->used_bytes = fact_u64(v2.used);
-		memory->reserved_bytes = fact_u64(v2.reserved);
-	} else {
-		state = ASK(a, nvmlDeviceGetMemoryInfo, &v1);
-		memory->total_bytes = number(state, v1.total);
-		memory->used_bytes = number(state, v1.used);
-		memory->reserved_bytes.state = state == FACT_KNOWN ? FACT_ABSENT : state;
+	if (asking_take(a, "nvmlDeviceGetHandleByIndex_v2", error) == FACT_KNOWN &&
+	    ASK(a, nvmlDeviceGetPciInfo_v3, &pci) == FACT_KNOWN)
+		a->gpu.bdf = asking_address(a->arena, &pci);
+}
+
+static void ask_gpu(void *gpu)
+{
+	struct asking *a = gpu;
+
+	asking_gpu(a);
+	asking_links(a);
+	asking_peers(a);
+}
+
+/* ---- where the GPUs are ---- */
+
+/* The topology is the machine's, and no GPU's: a thread beside those of the GPUs asks for it. It keeps answers only, for
+ * the GPUs' facts are theirs. */
+struct places {
+	const struct asking *gpus;
+	size_t count;
+	struct place {
+		int affinity_error, node_error;
+		unsigned long affinity[NODE_WORDS];
+		unsigned int node;
+		int level_errors[GPUS_MAX], levels[GPUS_MAX]; /* to those before it */
+	} * of;
+};
+
+static void ask_places(void *user)
+{
+	struct places *places = user;
+
+	for (size_t i = 0; i < places->count; i++) {
+		const struct asking *a = &places->gpus[i];
+		struct place *place = &places->of[i];
+
+		place->affinity_error = TRY(a, nvmlDeviceGetMemoryAffinity, a->handle, NODE_WORDS,
+					    place->affinity, NVML_AFFINITY_OF_NODE);
+		place->node_error = TRY(a, nvmlDeviceGetNumaNodeId, a->handle, &place->node);
+		for (size_t k = 0; k < i; k++)
+			place->level_errors[k] = TRY(a, nvmlDeviceGetTopologyCommonAncestor,
+						     a->handle, places->gpus[k].handle,
+						     &place->levels[k]);
 	}
-	state = ASK(a, nvmlDeviceGetBAR1MemoryInfo, &bar1);
-	memory->bar1_total_bytes = number(state, bar1.total);
-	memory->bar1_used_bytes = number(state, bar1.used);
 }
 
-static struct fact_u64 ask_errors(struct asking *a, int type, int counts)
+static bool is_near(const struct place *place, size_t node)
 {
-	unsigned long long value = 0;
-	enum fact_state state = ASK(a, nvmlDeviceGetTotalEccErrors, type, counts, &value);
-
-	return number(state, value);
+	return node < NODE_WORDS * WORD_BITS &&
+	       place->affinity[node / WORD_BITS] >> node % WORD_BITS & 1;
 }
 
-static void ask_ecc(struct asking *a)
+/* "0,2-3"; absent: none. */
+static struct fact_str node_list(struct arena *arena, const struct place *place)
 {
-	struct nvml_ecc *ecc = &a->gpu->ecc;
-	int current = 0, pending = 0;
-	enum fact_state state = ASK(a, nvmlDeviceGetEccMode, &current, &pending);
+	const char *text = "";
 
-	ecc->enabled = flag(state, current);
-	ecc->pending = flag(state, pending);
-	ecc->corrected_volatile = ask_errors(a, NVML_ERROR_CORRECTED, NVML_COUNTS_VOLATILE);
-	ecc->uncorrected_volatile = ask_errors(a, NVML_ERROR_UNCORRECTED, NVML_COUNTS_VOLATILE);
-	ecc->corrected_aggregate = ask_errors(a, NVML_ERROR_CORRECTED, NVML_COUNTS_AGGREGATE);
-	ecc->uncorrected_aggregate = ask_errors(a, NVML_ERROR_UNCORRECTED, NVML_COUNTS_AGGREGATE);
-	ecc->retirement_pending = ASK_FLAG(a, nvmlDeviceGetRetiredPagesPendingStatus);
+	for (size_t node = 0; node < NODE_WORDS * WORD_BITS; node++) {
+		size_t last = node;
+
+		if (!is_near(place, node))
+			continue;
+		while (is_near(place, last + 1))
+			last++;
+		text = arena_printf(arena, last > node ? "%s%s%zu-%zu" : "%s%s%zu", text,
+				    *text ? "," : "", node, last);
+		node = last;
+	}
+	return *text ? fact_str(arena, text) : FACT_NONE(fact_str);
 }
 
-static void ask_rows(struct asking *a)
+/* The levels are those of nvmlGpuTopologyLevel_t: 0, 10 ... 50. */
+static struct fact_enum level_of(struct asking *a, int error, int level)
 {
-	struct nvml_rows *rows = &a->gpu->rows;
-	unsigned int correctable = 0, uncorrectable = 0, pending = 0, failed = 0;
-	struct nvml_histogram banks = { 0 };
-	enum fact_state state = ASK(a, nvmlDeviceGetRemappedRows, &correctable, &uncorrectable,
-				    &pending, &failed);
+	enum fact_state state = asking_take(a, "nvmlDeviceGetTopologyCommonAncestor", error);
 
-	rows->correctable = number(state, correctable);
-	rows->uncorrectable = number(state, uncorrectable);
-	rows->pending = flag(state, (int)pending);
-	rows->failed = flag(state, (int)failed);
-	state = ASK(a, nvmlDeviceGetRowRemapperHistogram, &banks);
-	rows->banks_max = number(state, banks.max);
-	rows->banks_high = number(state, banks.high);
-	rows->banks_partial = number(state, banks.partial);
-	rows->banks_low = number(state, banks.low);
-	rows->banks_none = number(state, banks.none);
+	return asking_word(state, level % 10 ? -1 : level / 10, nvml_level_words);
 }
 
-static struct fact_str cluster(struct arena *arena, const unsigned char id[16])
+static void set_places(struct asking *gpus, const struct places *places)
 {
-	char text[37];
-	size_t n = 0;
+	for (size_t i = 0; i < places->count; i++) {
+		struct asking *a = &gpus[i];
+		const struct place *place = &places->of[i];
+		enum fact_state state = asking_take(a, "nvmlDeviceGetMemoryAffinity",
+						    place->affinity_error);
 
-	for (size_t i = 0; i < 16; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%02x",
-				      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
-	return fact_str(arena, text);
+		a->gpu.numa_affinity.state = state;
+		if (state == FACT_KNOWN)
+			a->gpu.numa_affinity = node_list(a->arena, place);
+		state = asking_take(a, "nvmlDeviceGetNumaNodeId", place->node_error);
+		a->gpu.numa_node = asking_number(state, place->node);
+		/* Each GPU's peers are in the GPUs' order, without itself. */
+		for (size_t k = 0; k < i; k++) {
+			a->gpu.peers.items[k].level = level_of(a, place->level_errors[k],
+							       place->levels[k]);
+			gpus[k].gpu.peers.items[i - 1].level = a->gpu.peers.items[k].level;
+		}
+	}
 }
 
-static void set_fabric(struct asking *a, const struct nvml_fabric_v2 *info)
+static void ask_gpus(struct asking *gpus, size_t count, struct arena *arena)
 {
-	struct nvml_fabric *fabric = &a->gpu->fabric;
-	bool completed = info->state == NVML_FABRIC_COMPLETED;
+	struct places places = { gpus, count, arena_alloc(arena, count * sizeof(struct place)) };
+	struct job beside;
 
-	fabric->state = info->state == NVML_FABRIC_NOT_SUPPORTED
-				? FACT_NONE(fact_enum)
-				: word(FACT_KNOWN, info->state, nvml_fabric_state_words);
-	fabric->error = FACT_NONE(fact_str);
-	fabric->clique = FACT_NONE(fact_u64);
-	fabric->cluster_uuid = FACT_NONE(fact_str);
-	fabric->health_mask = FACT_NONE(fact_u64);
-	if (!completed)
-		return;
-	if (info->status != NVML_DONE)
-		fabric->error = fact_str(a->arena,
-					 arena_printf(a->arena, "%s (%d)",
-						      nvml_error_word(info->status), info->status));
-	fabric->clique = fact_u64(info->clique);
-	fabric->cluster_uuid = cluster(a->arena, info->cluster);
-	if (info->version)
-		fabric->health_mask = fact_u64(info->health_mask);
+	start_job(&beside, ask_places, &places);
+	ask_each(gpus, count, ask_gpu);
+	end_job(&beside);
+	set_places(gpus, &places);
 }
 
-/* Drivers before 545 have the first form alone, without health. */
-static void ask_fabric(struct asking *a)
+/* ---- the system ---- */
+
+/* Older drivers do not say how several GPUs are protected. */
+static void ask_confidential(struct asking *a, struct nvml_cc *cc)
 {
-	struct nvml_fabric_v2 info = { .version = NVML_VERSION_OF(struct nvml_fabric_v2, 2) };
-	struct nvml_fabric_v1 old = { 0 };
-	struct nvml_fabric *fabric = &a->gpu->fabric;
-	int error = TRY(a, nvmlDeviceGetGpuFabricInfoV, a->handle, &info);
+	struct nvml_cc_settings settings = { .version = NVML_VERSION_OF(settings, 1) };
+	int error = TRY(a, nvmlSystemGetConfComputeSettings, &settings);
+	enum fact_state detail = asking_take(a, "nvmlSystemGetConfComputeSettings", error);
+	enum fact_state state = detail;
 
 	if (error == NVML_NO_FUNCTION || error == NVML_OTHER_VERSION) {
-		info = (struct nvml_fabric_v2){ 0 };
-		error = TRY(a, nvmlDeviceGetGpuFabricInfo, a->handle, &old);
-		memcpy(info.cluster, old.cluster, sizeof(info.cluster));
-		info.status = old.status;
-		info.clique = old.clique;
-		info.state = old.state;
+		error = TRY(a, nvmlSystemGetConfComputeState, &settings.state);
+		state = asking_take(a, "nvmlSystemGetConfComputeState", error);
 	}
-	if (error == NVML_DONE) {
-		set_fabric(a, &info);
-		return;
-	}
-	fabric->state.state = take(a, "nvmlDeviceGetGpuFabricInfoV", error);
-	fabric->error.state = fabric->clique.state = fabric->cluster_uuid.state =
-		fabric->health_mask.state = fabric->state.state;
-}
-
-static void ask_clocks(struct asking *a)
-{
-	struct nvml_clocks *clocks = &a->gpu->clocks;
-	unsigned long long reasons = 0;
-	unsigned int degrees = 0;
-	enum fact_state state = ASK(a, nvmlDeviceGetCurrentClocksThrottleReasons, &reasons);
-
-	clocks->reasons = number(state, reasons);
-	state = ASK(a, nvmlDeviceGetTemperature, NVML_SENSOR_GPU, &degrees);
-	clocks->temperature_c = number(state, degrees);
-	state = ASK(a, nvmlDeviceGetTemperatureThreshold, NVML_THRESHOLD_SLOWDOWN, &degrees);
-	clocks->slowdown_c = number(state, degrees);
-	state = ASK(a, nvmlDeviceGetTemperatureThreshold, NVML_THRESHOLD_SHUTDOWN, &degrees);
-	clocks->shutdown_c = number(state, degrees);
-	clocks->power_limit_mw = ASK_U32(a, nvmlDeviceGetPowerManagementLimit);
-	clocks->power_default_mw = ASK_U32(a, nvmlDeviceGetPowerManagementDefaultLimit);
-	clocks->power_enforced_mw = ASK_U32(a, nvmlDeviceGetEnforcedPowerLimit);
-}
-
-static void ask_pcie(struct asking *a)
-{
-	struct nvml_pcie *pcie = &a->gpu->pcie;
-
-	pcie->replays = ASK_U32(a, nvmlDeviceGetPcieReplayCounter);
-	pcie->generation = ASK_U32(a, nvmlDeviceGetCurrPcieLinkGeneration);
-	pcie->generation_max = ASK_U32(a, nvmlDeviceGetMaxPcieLinkGeneration);
-	pcie->width = ASK_U32(a, nvmlDeviceGetCurrPcieLinkWidth);
-	pcie->width_max = ASK_U32(a, nvmlDeviceGetMaxPcieLinkWidth);
-}
-
-static void ask_modes(struct asking *a)
-{
-	struct nvml_gpu *gpu = a->gpu;
-	unsigned int current = 0, pending = 0;
-	char firmware[FIRMWARE_BYTES] = "", uuid[UUID_BYTES] = "";
-	enum fact_state state = ASK(a, nvmlDeviceGetMigMode, &current, &pending);
-
-	gpu->mig = flag(state, (int)current);
-	gpu->mig_pending = flag(state, (int)pending);
-	gpu->minor = ASK_U32(a, nvmlDeviceGetMinorNumber);
-	gpu->compute_mode = ASK_WORD(a, nvmlDeviceGetComputeMode, nvml_compute_mode_words);
-	gpu->persistence = ASK_FLAG(a, nvmlDeviceGetPersistenceMode);
-	gpu->virtualization = ASK_WORD(a, nvmlDeviceGetVirtualizationMode,
-				       nvml_virtualization_words);
-	state = ASK(a, nvmlDeviceGetGspFirmwareVersion, firmware);
-	gpu->gsp_firmware.state = state;
-	if (state == FACT_KNOWN)
-		gpu->gsp_firmware = fact_strn(a->arena, firmware,
-					      strnlen(firmware, sizeof(firmware)));
-	state = ASK(a, nvmlDeviceGetUUID, uuid, sizeof(uuid));
-	gpu->uuid.state = state;
-	if (state == FACT_KNOWN)
-		gpu->uuid = fact_strn(a->arena, uuid, strnlen(uuid, sizeof(uuid)));
-}
-
-/* ---- values by their number ---- */
-
-/* nvmlValueType_t */
-static uint64_t value_of(const struct nvml_field_value *f)
-{
-	switch (f->type) {
-	case 0:
-		return f->value.d > 0 ? (uint64_t)f->value.d : 0;
-	case 1:
-		return f->value.u;
-	case 5:
-		return f->value.i > 0 ? (uint64_t)f->value.i : 0;
-	case 6:
-		return f->value.us;
-	default:
-		return f->value.ull;
-	}
-}
-
-static struct fact_u64 field_number(struct asking *a, const struct nvml_field_value *f)
-{
-	return number(take(a, "nvmlDeviceGetFieldValues", f->result), value_of(f));
-}
-
-static bool ask_fields(struct asking *a, struct nvml_field_value *fields, int count)
-{
-	return ASK(a, nvmlDeviceGetFieldValues, count, fields) == FACT_KNOWN;
-}
-
-static void ask_recovery(struct asking *a)
-{
-	struct nvml_field_value field = { .field = NVML_FIELD_RECOVERY_ACTION };
-	struct fact_u64 action;
-
-	if (!ask_fields(a, &field, 1))
-		return;
-	action = field_number(a, &field);
-	a->gpu->recovery = word(action.state, (int)action.value, nvml_recovery_words);
-}
-
-/* ---- NVLink ---- */
-
-static const unsigned int link_fields[] = { NVML_FIELD_LINK_VERSION, NVML_FIELD_LINK_SPEED,
-					    NVML_FIELD_LINK_REPLAYS, NVML_FIELD_LINK_RECOVERIES,
-					    NVML_FIELD_LINK_CRC };
-#define LINK_FIELDS (sizeof(link_fields) / sizeof(link_fields[0]))
-
-static void ask_remote(struct asking *a, struct nvml_link *link)
-{
-	unsigned int n = (unsigned int)link->link.value;
-	struct nvml_pci pci = { 0 };
-	int type = NVML_REMOTE_UNKNOWN;
-	enum fact_state state = ASK(a, nvmlDeviceGetNvLinkRemotePciInfo_v2, n, &pci);
-
-	link->remote.state = state;
-	if (state == FACT_KNOWN)
-		link->remote = address(a->arena, &pci);
-	state = ASK(a, nvmlDeviceGetNvLinkRemoteDeviceType, n, &type);
-	link->remote_is = word(state, type == 0xff ? NVML_REMOTE_UNKNOWN : type, nvml_remote_words);
-}
-
-/* All numbers of all links in one call. */
-static void ask_link_numbers(struct asking *a)
-{
-	struct nvml_field_value fields[NVML_LINKS * LINK_FIELDS] = { 0 }, *f = fields;
-	int count = 0;
-
-	for_each(link, &a->gpu->links)
-		for (size_t i = 0; i < LINK_FIELDS; i++) {
-			fields[count].field = link_fields[i];
-			fields[count++].scope = (unsigned int)link->link.value;
-		}
-	if (!count || !ask_fields(a, fields, count))
-		return;
-	for_each_mut(link, &a->gpu->links) {
-		link->version = field_number(a, f++);
-		link->mb_per_s = field_number(a, f++);
-		link->replays = field_number(a, f++);
-		link->recoveries = field_number(a, f++);
-		link->crc_errors = field_number(a, f++);
-		if (!known_is(link->active, true))
-			link->mb_per_s = number(was_read(link->active) ? FACT_ABSENT : FACT_UNKNOWN,
-						0);
-	}
-}
-
-/* A GPU without NVLink supports the call for none; past the last link the number is an invalid one. */
-static void ask_links(struct asking *a)
-{
-	a->gpu->links.state = FACT_ABSENT;
-	for (unsigned int n = 0; n < NVML_LINKS; n++) {
-		int active = 0;
-		int error = TRY(a, nvmlDeviceGetNvLinkState, a->handle, n, &active);
-		enum fact_state state;
-		struct nvml_link *link;
-
-		if (error == NVML_UNSUPPORTED)
-			continue;
-		if (error == NVML_INVALID_ARGUMENT)
-			break;
-		state = take(a, "nvmlDeviceGetNvLinkState", error);
-		if (error == NVML_NO_FUNCTION) {
-			a->gpu->links.state = FACT_UNKNOWN;
-			return;
-		}
-		link = LIST_ADD(a->arena, &a->gpu->links);
-		link->link = fact_u64(n);
-		link->active = flag(state, active);
-		if (known_is(link->active, true)) {
-			ask_remote(a, link);
-		} else {
-			link->remote.state = was_read(link->active) ? FACT_ABSENT : FACT_UNKNOWN;
-			link->remote_is.state = link->remote.state;
-		}
-	}
-	ask_link_numbers(a);
-}
-
-/* ---- pairs ---- */
-
-static struct fact_enum ask_pair(struct asking *a, nvml_handle other, int what)
-{
-	int status = 0;
-	enum fact_state state = ASK(a, nvmlDeviceGetP2PStatus, other, what, &status);
-
-	return word(state, status, nvml_p2p_words);
-}
-
-static bool links_are_known(const struct nvml_gpu *gpu)
-{
-	for_each(link, &gpu->links)
-		if (is_unknown(link->active) ||
-		    (known_is(link->active, true) && !is_known(link->remote_is)))
-			return false;
-	return was_read(gpu->links);
-}
-
-/* Behind switches each link leads to every GPU there. */
-static uint64_t count_links(const struct nvml_gpu *gpu, const char *bdf)
-{
-	uint64_t count = 0;
-
-	for_each(link, &gpu->links)
-		count += known_is(link->active, true) &&
-			 (known_is(link->remote_is, NVML_REMOTE_SWITCH) ||
-			  str_is(link->remote, bdf));
-	return count;
-}
-
-static void ask_peer(struct asking *a, const struct nvml_gpu *other, nvml_handle handle)
-{
-	struct nvml_peer *peer = LIST_ADD(a->arena, &a->gpu->peers);
-	uint64_t links = count_links(a->gpu, other->bdf.value);
-
-	peer->bdf = other->bdf;
-	peer->read = ask_pair(a, handle, NVML_CAN_READ);
-	peer->write = ask_pair(a, handle, NVML_CAN_WRITE);
-	peer->nvlink = ask_pair(a, handle, NVML_CAN_NVLINK);
-	peer->atomics = ask_pair(a, handle, NVML_CAN_ATOMICS);
-	if (!links_are_known(a->gpu) || is_unknown(peer->nvlink))
-		return;
-	peer->links = links && known_is(peer->nvlink, NVML_P2P_IS_OK) ? fact_u64(links)
-								      : FACT_NONE(fact_u64);
-}
-
-static int compare_peers(const void *a, const void *b)
-{
-	const struct nvml_peer *x = a, *y = b;
-
-	return strcmp(x->bdf.value, y->bdf.value);
-}
-
-static void ask_peers(struct asking *a)
-{
-	struct nvml_gpu *gpus = a->facts->gpus.items;
-
-	for (uint32_t i = 0; i < a->facts->gpus.count; i++) {
-		a->gpu = &gpus[i];
-		a->handle = a->handles[i];
-		a->gpu->peers.state = FACT_KNOWN;
-		for (uint32_t k = 0; k < a->facts->gpus.count; k++)
-			if (k != i)
-				ask_peer(a, &gpus[k], a->handles[k]);
-		fact_list_sort(&a->gpu->peers, sizeof(a->gpu->peers.items[0]), compare_peers);
-	}
-}
-
-/* ---- all ---- */
-
-static void ask_gpu(struct asking *a, unsigned int index)
-{
-	struct nvml_pci pci = { 0 };
-	struct nvml_gpu *gpu;
-	int error;
-
-	a->gpu = NULL;
-	error = TRY(a, nvmlDeviceGetHandleByIndex_v2, index, &a->handle);
-	if (take(a, "nvmlDeviceGetHandleByIndex_v2", error) != FACT_KNOWN ||
-	    ASK(a, nvmlDeviceGetPciInfo_v3, &pci) != FACT_KNOWN)
-		return;
-	gpu = LIST_ADD(a->arena, &a->facts->gpus);
-	gpu->bdf = address(a->arena, &pci);
-	gpu->index = fact_u64(index);
-	a->handles[a->facts->gpus.count - 1] = a->handle;
-	a->gpu = gpu;
-	ask_modes(a);
-	ask_memory(a);
-	ask_ecc(a);
-	ask_rows(a);
-	ask_links(a);
-	ask_fabric(a);
-	ask_clocks(a);
-	ask_pcie(a);
-	ask_recovery(a);
+	cc->enabled = asking_flag(state, (int)settings.state.feature);
+	cc->dev_tools = asking_flag(state, (int)settings.state.dev_tools);
+	cc->environment = asking_word(state, (int)settings.state.environment,
+				      nvml_cc_environment_words);
+	cc->multi_gpu = asking_word(detail, (int)settings.multi_gpu, nvml_cc_multi_gpu_words);
 }
 
 static int compare_gpus(const void *a, const void *b)
@@ -525,25 +279,77 @@ static int compare_gpus(const void *a, const void *b)
 	return strcmp(x->bdf.value, y->bdf.value);
 }
 
-const char *nvml_ask(struct nvml_facts *facts, struct arena *arena)
+static int compare_peers(const void *a, const void *b)
 {
-	struct asking a = { .facts = facts, .arena = arena };
+	const struct nvml_peer *x = a, *y = b;
+
+	return strcmp(x->bdf.value, y->bdf.value);
+}
+
+static void take_failures(struct nvml_facts *facts, const struct asking *a, struct arena *arena)
+{
+	for_each(failure, &a->failures)
+		*LIST_ADD(arena, &facts->failures) = *failure;
+}
+
+static void take_gpus(struct nvml_facts *facts, struct asking *gpus, size_t count,
+		      struct arena *arena)
+{
+	for (size_t i = 0; i < count; i++) {
+		fact_list_sort(&gpus[i].gpu.peers, sizeof(struct nvml_peer), compare_peers);
+		*LIST_ADD(arena, &facts->gpus) = gpus[i].gpu;
+		take_failures(facts, &gpus[i], arena);
+	}
+	fact_list_sort(&facts->gpus, sizeof(struct nvml_gpu), compare_gpus);
+}
+
+/* How many the driver shows: they are the first ones then. */
+static size_t find_gpus(struct asking *gpus, size_t count, struct nvml_facts *facts,
+			struct arena *arena)
+{
+	size_t shown = 0;
+
+	ask_each(gpus, count, find_gpu);
+	for (size_t i = 0; i < count; i++)
+		if (is_known(gpus[i].gpu.bdf))
+			gpus[shown++] = gpus[i];
+		else
+			take_failures(facts, &gpus[i], arena);
+	for (size_t i = 0; i < shown; i++)
+		gpus[i].count = shown;
+	return shown;
+}
+
+const char *nvml_ask(struct nvml_facts *facts, struct arena *arena, bool serials)
+{
+	struct nvml_library lib;
+	struct asking system = { .lib = &lib, .arena = arena }, *gpus;
 	unsigned int count = 0;
+	size_t shown;
 	int error;
 
-	if (nvml_library_open(&a.lib, facts->library.value))
+	if (nvml_library_open(&lib, facts->library.value))
 		return "the dynamic loader does not load libnvidia-ml.so.1";
-	error = TRY(&a, nvmlInit_v2);
+	error = TRY(&system, nvmlInit_v2);
 	if (error != NVML_DONE)
 		return arena_printf(arena, "nvmlInit_v2: %s (%d)", nvml_error_word(error), error);
-	error = TRY(&a, nvmlDeviceGetCount_v2, &count);
+	error = TRY(&system, nvmlDeviceGetCount_v2, &count);
 	if (error != NVML_DONE)
 		return arena_printf(arena, "nvmlDeviceGetCount_v2: %s (%d)", nvml_error_word(error),
 				    error);
+	count = count < GPUS_MAX ? count : GPUS_MAX;
 	facts->gpus.state = facts->failures.state = FACT_KNOWN;
-	for (unsigned int i = 0; i < count && i < GPUS_MAX; i++)
-		ask_gpu(&a, i);
-	ask_peers(&a);
-	fact_list_sort(&facts->gpus, sizeof(facts->gpus.items[0]), compare_gpus);
+	gpus = arena_alloc(arena, count * sizeof(*gpus));
+	for (unsigned int i = 0; i < count; i++)
+		gpus[i] = (struct asking){ .lib = &lib,
+					   .arena = arena_part(arena, GPU_ARENA_BYTES),
+					   .all = gpus,
+					   .serials = serials,
+					   .gpu.index = fact_u64(i) };
+	shown = find_gpus(gpus, count, facts, arena);
+	ask_gpus(gpus, shown, arena);
+	ask_confidential(&system, &facts->cc);
+	take_gpus(facts, gpus, shown, arena);
+	take_failures(facts, &system, arena);
 	return NULL;
 }

@@ -5,7 +5,8 @@
 
 #include "facts/facts.h"
 
-/* Opens FACTS->library and fills FACTS. NULL, or why nothing could be asked. */
-const char *nvml_ask(struct nvml_facts *facts, struct arena *arena);
+/* Opens FACTS->library and fills FACTS, with SERIALS also the numbers of the boards. NULL, or why nothing could be
+ * asked. */
+const char *nvml_ask(struct nvml_facts *facts, struct arena *arena, bool serials);
 
 #endif

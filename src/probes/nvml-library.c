@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probes/nvml-library.h"
 
+#include <errno.h>
+
 #include "base/library.h"
 
 int nvml_library_open(struct nvml_library *lib, const char *path)
@@ -9,7 +11,15 @@ int nvml_library_open(struct nvml_library *lib, const char *path)
 	const struct library_symbol symbols[] = { NVML_FUNCTIONS(NVML_SYMBOL) };
 #undef NVML_SYMBOL
 
-	return library_load_at(path, symbols, LIBRARY_COUNT(symbols));
+	return path ? library_load_at(path, symbols, LIBRARY_COUNT(symbols))
+		    : library_load(LIBNVIDIA_ML, symbols, LIBRARY_COUNT(symbols));
+}
+
+int nvml_library_start(struct nvml_library *lib)
+{
+	if (nvml_library_open(lib, NULL) || !lib->nvmlInit_v2 || lib->nvmlInit_v2() != NVML_DONE)
+		return -ELIBACC;
+	return 0;
 }
 
 /* nvmlReturn_t of nvml.h, NVML 13. */

@@ -21,6 +21,7 @@
 struct question {
 	const struct node *node;
 	bool force;
+	bool serials;
 };
 
 /* Each open file counts in the module's use, as does each module that needs it (kernel/module/main.c,
@@ -131,7 +132,7 @@ static int ask(struct host *host, void *answer, struct arena *arena, void *user)
 	facts->state = FACT_KNOWN;
 	refusal = find_refusal(host, user, facts, arena);
 	if (!refusal)
-		refusal = nvml_ask(facts, arena);
+		refusal = nvml_ask(facts, arena, ((const struct question *)user)->serials);
 	facts->refused = refusal ? fact_str(arena, refusal) : FACT_NONE(fact_str);
 	return 0;
 }
@@ -164,7 +165,8 @@ static void run(struct probe_context *ctx)
 {
 	struct nvml_facts *facts = &ctx->node->nvml;
 	struct question question = { .node = ctx->node,
-				     .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE };
+				     .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE,
+				     .serials = ctx->how->serials };
 
 	if (host_query(ctx->host, KEY, &nvml_facts_desc, facts, ctx->arena, ask, &question))
 		return;

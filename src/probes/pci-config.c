@@ -385,15 +385,14 @@ static void read_window(struct reading *r)
 {
 	struct pci_window *window = &r->d->window;
 	uint32_t base_limit, base_upper, limit_upper;
+	uint64_t start, size;
 
 	if (!read_long(r, PCI_PREF_MEMORY_BASE, &base_limit) ||
 	    !read_long(r, PCI_PREF_BASE_UPPER32, &base_upper) ||
-	    !read_long(r, PCI_PREF_LIMIT_UPPER32, &limit_upper))
+	    !read_long(r, PCI_PREF_LIMIT_UPPER32, &limit_upper) ||
+	    !pci_prefetch_window(base_limit, base_upper, limit_upper, &start, &size))
 		return;
-	window->state = FACT_KNOWN;
-	window->start.state = window->size_bytes.state = FACT_KNOWN;
-	pci_prefetch_window(base_limit, base_upper, limit_upper, &window->start.value,
-			    &window->size_bytes.value);
+	*window = (struct pci_window){ FACT_KNOWN, fact_u64(start), fact_u64(size) };
 }
 
 static void read_config(struct reading *r)

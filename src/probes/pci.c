@@ -432,6 +432,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_pci = {
 	.name = "pci",
 	.phase = 1,
+	.needs = NEEDS_CONFIG,
 	.is_hardware = true,
 	PROBE_SECTION(pci),
 	.run = run,

@@ -30,14 +30,15 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
-/* What both processes see; it lies in the shared arena. The child writes and the parent reads when its
+/* What both processes see; it lies in the window. The child writes and the parent reads when its
  * patience ends, so that a run in which all goes well costs no switch between the two. */
 struct watch {
 	char trace[PATH_MAX];
-	const char *probe;
 	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
 	_Atomic uint64_t started_us; /* that step */
 	bool image;		     /* host_is_image() */
+	const void *answer;	     /* of struct observation's FIRST */
+	struct node node;	     /* what is known of it, in the child */
 };
 
 /* The step that struct observation adds; it fills no section. */
@@ -50,7 +51,12 @@ struct run {
 	struct probe_context ctx;
 	const struct observation *how;
 	pid_t parent;
+	struct window window; /* of the child that runs */
 	struct watch *watch;
+	const char *probe;    /* that gaps are of */
+	char trace[PATH_MAX]; /* the last file of the child that ended */
+	bool image;
+	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
 	size_t last;	 /* where the child that runs is to end: another goes on from there */
@@ -82,7 +88,7 @@ static void add_gap(void *user, const char *path, int error, const char *why)
 	struct gap *gap;
 
 	for_each(g, &node->gaps)
-		if (str_is(g->path, path) && str_is(g->probe, run->watch->probe))
+		if (str_is(g->path, path) && str_is(g->probe, run->probe))
 			return;
 	if (node->gaps.count == GAPS_MAX)
 		return;
@@ -90,7 +96,7 @@ static void add_gap(void *user, const char *path, int error, const char *why)
 	gap->path = fact_str(arena, path);
 	gap->error = fact_str(arena, host_error_word(error));
 	gap->why = fact_str(arena, node->gaps.count == GAPS_MAX ? "and more, not listed" : why);
-	gap->probe = fact_str(arena, run->watch->probe);
+	gap->probe = fact_str(arena, run->probe);
 }
 
 static bool has_gap(const struct node *node, const char *probe)
@@ -114,7 +120,7 @@ static void add_result(struct run *run, const struct probe *probe, enum probe_st
 	result->duration_us = fact_u64(duration_us);
 	result->stuck_at = (struct fact_str){ .state = FACT_ABSENT };
 	if (state == PROBE_TIMED_OUT)
-		result->stuck_at = fact_str(run->ctx.arena, run->watch->trace);
+		result->stuck_at = fact_str(run->ctx.arena, run->trace);
 }
 
 /* What a probe did not finish is unknown, whatever it had written until then. */
@@ -122,8 +128,8 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 		    const char *why, uint64_t duration_us)
 {
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
-	run->watch->probe = probe->name;
-	add_gap(run, *run->watch->trace ? run->watch->trace : probe->name, error, why);
+	run->probe = probe->name;
+	add_gap(run, *run->trace ? run->trace : probe->name, error, why);
 	add_result(run, probe, state, duration_us);
 }
 
@@ -133,10 +139,9 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 static void run_probe(struct run *run, const struct probe *probe)
 {
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
-	run->watch->probe = probe->name;
-	run->watch->trace[0] = '\0';
+	run->probe = probe->name;
 	if (probe == &configuration)
-		run->how->first(run->how->user);
+		run->watch->answer = run->how->first(run->how->user, run->ctx.arena);
 	else if (probe == &kind_of_tree)
 		run->watch->image = host_is_image(run->ctx.host);
 	else if (run->ctx.brief)
@@ -151,7 +156,8 @@ static enum host_reach reach_of(const struct run *run, size_t step)
 
 	if (host_kind(run->ctx.host) != HOST_LIVE)
 		return HOST_READS;
-	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS : probe->reach;
+	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS_IN_BRIEF
+								: probe->reach;
 }
 
 static bool is_wanted(const struct run *run, size_t step)
@@ -172,18 +178,46 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	return i;
 }
 
-/* While the child lives, only the child uses the node and its arena. */
+/* What the steps from FIRST on need. */
+static unsigned int needs_of(const struct run *run, size_t first)
+{
+	unsigned int needs = 0;
+
+	for (size_t i = first; i < run->last; i++)
+		needs |= run->steps[i]->needs;
+	return needs;
+}
+
+static void begin_ahead(struct run *run, size_t first)
+{
+	for (size_t i = first; run->ctx.brief && i < run->last; i++)
+		if (run->steps[i]->brief_ahead)
+			run->steps[i]->brief_ahead(&run->ctx);
+}
+
+/* The child works on a copy of the node, where its parent takes it from. */
 static _Noreturn void child(struct run *run, const struct child *c, size_t first)
 {
 	struct watch *watch = run->watch;
+	unsigned int needs = needs_of(run, first);
 
 	child_begin(run->parent);
-	host_confine(run->ctx.host, reach_of(run, first));
+	fact_copy(&node_desc, &watch->node, run->window.arena, run->ctx.node, NULL);
+	run->ctx.node = &watch->node;
+	run->ctx.arena = run->window.arena;
+	host_leave_trace(run->ctx.host, watch->trace);
+	host_confine(run->ctx.host, reach_of(run, first), needs);
+	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
 		watch->started_us = start;
 		watch->current = i;
+		watch->trace[0] = '\0';
+		if (needs != needs_of(run, i)) {
+			needs = needs_of(run, i);
+			host_keep(run->ctx.host, needs);
+		}
 		run_probe(run, run->steps[i]);
 		if (run->steps[i] != &configuration && run->steps[i] != &kind_of_tree)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
@@ -207,32 +241,58 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* True when the child has ended. False when its current step STEP did not get from one file to the next within its
- * deadline. False too when it is not done after so many deadlines, or when the time for all is over. On a busy host
- * a probe that gets on is not stuck. */
+/* The step that the child says it is at, which is none before STEP. */
+static size_t current_of(const struct run *run, size_t step)
+{
+	size_t current = run->watch->current;
+
+	return current < step ? step : current < run->last ? current : run->last;
+}
+
+/* The last file that the child says it read. */
+static void take_trace(const struct run *run, char trace[PATH_MAX])
+{
+	size_t n;
+
+	trace[0] = '\0';
+	if (!window_text(&run->window, run->watch->trace, &n))
+		return;
+	n = n < PATH_MAX - 1 ? n : PATH_MAX - 1;
+	memcpy(trace, run->watch->trace, n);
+	trace[n] = '\0';
+}
+
+/* True when the child has ended. False when its current step STEP, the first one to begin with, did not get from one
+ * file to the next within its deadline. False too when it is not done after so many deadlines, or when the time for
+ * all is over. On a busy host a probe that gets on is not stuck. What the child says of the time extends none of it. */
 static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-	char trace[PATH_MAX] = "";
-	uint64_t moved_us = 0;
+	char trace[PATH_MAX] = "", last[PATH_MAX];
+	uint64_t moved_us = 0, begun_us = clock_us();
 
 	for (;;) {
 		uint64_t started = run->watch->started_us, deadline_us, now;
+		size_t current = current_of(run, *step);
 
-		*step = run->watch->current < run->last ? run->watch->current : run->last - 1;
+		current -= current == run->last;
+		if (current != *step)
+			begun_us = clock_us();
+		*step = current;
 		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
 		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
 		now = clock_us();
-		if (started != run->watch->started_us)
+		if (started != run->watch->started_us && now - begun_us < BUSY * deadline_us)
 			continue;
 		if (moved_us < started)
 			moved_us = started;
-		if (strcmp(trace, run->watch->trace) != 0 && *trace)
+		take_trace(run, last);
+		if (strcmp(trace, last) != 0 && *trace)
 			moved_us = now;
-		snprintf(trace, sizeof(trace), "%s", run->watch->trace);
+		memcpy(trace, last, sizeof(trace));
 		if (now - moved_us >= deadline_us || now - started >= BUSY * deadline_us ||
-		    (run->end_us && now >= run->end_us))
+		    now - begun_us >= BUSY * deadline_us || (run->end_us && now >= run->end_us))
 			return false;
 	}
 }
@@ -256,10 +316,29 @@ static bool has_result(const struct node *node, const char *probe)
 	return false;
 }
 
-/* Follows one child until it is done or gone; returns the first step that is still to be run. */
-static size_t follow_child(struct run *run, struct child *c)
+/* What the child found, instead of what was known before, which is in it. A child in strange hands may have written
+ * anything there, and may still write. FIRST is the step that it began with. */
+static void take_found(struct run *run, const struct probe *first)
 {
-	size_t step;
+	const struct watch *watch = run->watch;
+	const void *answer = WINDOW_READ(watch->answer);
+	struct arena *arena = run->ctx.arena;
+
+	run->image |= *(const volatile char *)&watch->image != 0;
+	if (run->kept)
+		arena_rewind(arena, run->kept);
+	if (first == &configuration && answer)
+		run->how->take(run->how->user, answer, &run->window);
+	run->kept = arena_used(arena);
+	fact_copy(&node_desc, run->ctx.node, arena, &watch->node, &run->window);
+	take_trace(run, run->trace);
+}
+
+/* Follows one child, whose first step is STEP, until it is done or gone; returns the first step that is still to be
+ * run. */
+static size_t follow_child(struct run *run, struct child *c, size_t step)
+{
+	const struct probe *first = run->steps[step];
 	bool ended = wait_for_child(run, c, &step);
 	uint64_t started, spent;
 	char why[64];
@@ -268,10 +347,12 @@ static size_t follow_child(struct run *run, struct child *c)
 
 	if (ended && run->watch->current == run->last) {
 		child_leave(c);
+		take_found(run, first);
 		return run->last;
 	}
 	status = child_end(c, ended);
-	at = run->watch->current;
+	take_found(run, first);
+	at = current_of(run, step);
 	started = run->watch->started_us;
 	spent = clock_us() - started;
 
@@ -295,32 +376,28 @@ static void leave_rest(struct run *run, size_t next)
 	for (size_t i = next; i < run->count; i++) {
 		if (!is_wanted(run, i))
 			continue;
-		run->watch->trace[0] = '\0';
+		run->trace[0] = '\0';
 		give_up(run, run->steps[i], PROBE_TIMED_OUT, -ETIMEDOUT,
 			"not begun: the time for the whole run was over", 0);
 	}
 }
 
-/* A child of its own: the parent waits for nothing that the kernel does. */
-static void start_fetching(struct run *run, struct child *fetcher)
+/* Before there is a child, all in the window is this process's. */
+static int open_window(struct run *run, size_t first)
 {
-	if (fetcher->pid || !host_shares_log(run->ctx.host) || child_fork(fetcher))
-		return;
-	if (fetcher->pid)
-		return;
-	child_begin(run->parent);
-	host_fetch_log(run->ctx.host);
-	_exit(EXIT_SUCCESS);
+	int rc = window_open(&run->window, ARENA_BYTES);
+
+	if (rc)
+		return rc;
+	run->watch = arena_alloc(run->window.arena, sizeof(*run->watch));
+	run->watch->current = first;
+	run->watch->started_us = clock_us();
+	return 0;
 }
 
-static void end_fetching(struct run *run, struct child *fetcher)
+static int observe_in_children(struct run *run)
 {
-	if (fetcher->pid > 0)
-		child_end(fetcher, host_has_fetched_log(run->ctx.host));
-}
-
-static int observe_steps(struct run *run, struct child *fetcher)
-{
+	host_stand_for(run->ctx.host);
 	for (size_t next = 0; next < run->count;) {
 		struct child c;
 		int rc;
@@ -334,30 +411,19 @@ static int observe_steps(struct run *run, struct child *fetcher)
 			return 0;
 		}
 		run->last = end_of_steps(run, next);
-		run->watch->current = next;
-		run->watch->started_us = clock_us();
-		rc = child_fork(&c);
-		if (rc)
+		rc = open_window(run, next);
+		if (rc == 0)
+			rc = child_fork(&c);
+		if (rc) {
+			window_close(&run->window);
 			return rc;
+		}
 		if (c.pid == 0)
 			child(run, &c, next);
-		start_fetching(run, fetcher);
-		next = follow_child(run, &c);
+		next = follow_child(run, &c, next);
+		window_close(&run->window);
 	}
 	return 0;
-}
-
-static int observe_in_children(struct run *run)
-{
-	struct child fetcher = { 0 };
-	int rc;
-
-	host_stand_for(run->ctx.host);
-	if (run->ctx.brief)
-		host_share_log(run->ctx.host);
-	rc = observe_steps(run, &fetcher);
-	end_fetching(run, &fetcher);
-	return rc;
 }
 
 static void observe_here(struct run *run)
@@ -391,7 +457,7 @@ static void choose_image_steps(struct run *run)
 
 static bool is_left_out(const struct run *run, const struct probe *probe)
 {
-	if (!run->watch->image)
+	if (!run->image)
 		return probe->image_only;
 	return probe->image_order || probe->is_hardware || probe->is_running;
 }
@@ -403,7 +469,7 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
-	if (run->watch->image)
+	if (run->image)
 		choose_image_steps(run);
 	for (int phase = 0; phase <= PHASE_LAST; phase++)
 		for (size_t i = 0; i < count; i++)
@@ -416,7 +482,7 @@ static int find_kind(struct run *run)
 	int rc = 0;
 
 	if (host_kind(run->ctx.host) == HOST_CAPTURE)
-		run->watch->image = host_is_image(run->ctx.host);
+		run->image = host_is_image(run->ctx.host);
 	if (host_kind(run->ctx.host) != HOST_TREE)
 		return 0;
 	run->steps[run->count++] = &kind_of_tree;
@@ -438,14 +504,12 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 			 .how = how },
 		.how = how,
 		.parent = getpid(),
-		.watch = arena_alloc(arena, sizeof(struct watch)),
 		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
 	int rc = 0;
 
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
-	host_leave_trace(host, run.watch->trace);
 	if (!how->brief)
 		rc = find_kind(&run);
 	choose_steps(&run);
@@ -455,7 +519,6 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 	else if (rc == 0)
 		rc = observe_in_children(&run);
 	host_on_gap(host, NULL, NULL);
-	host_leave_trace(host, NULL);
 	return rc;
 }
 

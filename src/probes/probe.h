@@ -3,7 +3,7 @@
  * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
  * through the host handle and judges nothing.
  *
- * On a live host or a tree the probes run in a child that shares the arena. A probe that stays at one
+ * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
  * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
  *
@@ -15,6 +15,7 @@
 
 #include <errno.h>
 
+#include "base/confine.h"
 #include "facts/facts.h"
 #include "host/host.h"
 
@@ -42,6 +43,7 @@ struct probe {
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
+	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
 	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
 	 * probes read that kernel's files. */
 	unsigned int image_order;
@@ -59,6 +61,8 @@ struct probe {
 	/* What preflight asks for: facts about the state that a job meets, from small files. What it
 	 * leaves out stays unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
+	/* What of it goes on while the probes before it run; called when their child begins. Waits for nothing. */
+	void (*brief_ahead)(struct probe_context *ctx);
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
 };
@@ -77,14 +81,17 @@ struct observation {
 	pid_t pid;		 /* as in struct probe_context */
 	bool brief;		 /* only what probes have for preflight */
 	unsigned int timeout_ms; /* for all probes together; 0: each has its own deadline */
-	/* Reads what else is to be read from the host (the configuration), watched like a probe and
-	 * before any: what it fills must lie in the arena. NULL: nothing. */
-	void (*first)(void *user);
+	/* Reads what else is to be read from the host (the configuration), watched like a probe and before any. Its
+	 * answer lies in ARENA. NULL: nothing. */
+	const void *(*first)(void *user, struct arena *arena);
+	/* In the parent: copies that answer, which is somewhere in the window or is none. */
+	void (*take)(void *user, const void *answer, const struct window *window);
 	/* For preflight: does the configuration expect something of the fact at that path, as a row
 	 * of expect.h names it? Then it is read although no rule of preflight needs it. Called
 	 * after FIRST. NULL: no. */
 	bool (*expects)(const void *user, const char *fact);
 	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
+	bool serials;				   /* and for the serial numbers of the boards */
 	/* Of an image: the kernel that is to boot, NULL: as its boot loader says; and a node of the machines that it is
 	 * for, whose hardware the image then has. NULL: none is here. */
 	const char *kernel;

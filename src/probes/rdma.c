@@ -217,6 +217,20 @@ static void read_counters(struct probe_context *ctx, const struct port_path *at,
 	}
 }
 
+/* Upstream's mlx5_ib has no such file. Without a line for all traffic the job's own class is used. */
+static void read_traffic_class(struct probe_context *ctx, const struct port_path *at,
+			       struct rdma_port *port)
+{
+	_cleanup_text_ struct text text = { 0 };
+	uint64_t value;
+	int rc = host_read(ctx->host, &text, VALUE_MAX, DEVICES "/%s/tc/%s/traffic_class",
+			   at->device, at->port);
+
+	port->traffic_class.state = rc ? probe_state(rc) : FACT_ABSENT;
+	if (rc == 0 && rdma_traffic_class_parse(text_span(&text), &value))
+		port->traffic_class = fact_u64(value);
+}
+
 static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 			  struct rdma_port *port, bool virtual_function)
 {
@@ -230,6 +244,7 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 		probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
 	if (ctx->brief)
 		return;
+	read_traffic_class(ctx, at, port);
 	probe_u64(ctx, &port->lid, DEVICES "/%s/ports/%s/lid", at->device, at->port);
 	port->gids.state = read_table(ctx, at, port, "gids", rdma_gid_is_set, add_gid);
 	port->pkeys.state = read_table(ctx, at, port, "pkeys", pkey_is_set, add_pkey);

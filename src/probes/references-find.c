@@ -387,6 +387,10 @@ static void find_function(struct probe_context *ctx, struct reference *r)
 	r->found.state = was_read(node->pci.devices) ? FACT_ABSENT : FACT_UNKNOWN;
 	if (!node_pci(node, r->name.value))
 		return;
+	if (known_is(r->format, REFERENCE_TOPOLOGY)) {
+		r->found = r->name;
+		return;
+	}
 	/* There, and nothing says by which name. */
 	r->found = (struct fact_str){ 0 };
 	for_each(d, &node->rdma.devices)

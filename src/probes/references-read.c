@@ -177,6 +177,9 @@ static const char *const imex_files[] = { "/etc/nvidia-imex/config.cfg", NULL };
 static const char *const imex_nodes[] = { "/etc/nvidia-imex/nodes_config.cfg", NULL };
 static const char *const fabric_files[] = { "/usr/share/nvidia/nvswitch/fabricmanager.cfg", NULL };
 
+/* Proxmox VE keeps a file for each container (pct.conf(5)). */
+static const char *const lxc_folders[] = { "/etc/pve/lxc", NULL };
+
 const struct reference_source reference_sources[] = {
 	{ REFERENCE_CDI, cdi_folders, ".yaml", reference_read_cdi, NULL, NULL },
 	{ REFERENCE_CDI, cdi_folders, ".yml", reference_read_cdi, NULL, NULL },
@@ -197,5 +200,6 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_IMEX, imex_files, NULL, read_imex, NULL, NULL },
 	{ REFERENCE_IMEX, imex_nodes, NULL, read_imex_nodes, NULL, NULL },
 	{ REFERENCE_FABRIC, fabric_files, NULL, read_fabric, NULL, NULL },
+	{ REFERENCE_LXC, lxc_folders, ".conf", reference_read_lxc, NULL, NULL },
 	{ 0, NULL, NULL, NULL, NULL, NULL },
 };

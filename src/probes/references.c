@@ -166,6 +166,20 @@ static void read_source(struct probe_context *ctx, const struct reference_source
 			read_file(ctx, source, source->paths[i]);
 }
 
+/* Its path is the job's: env.nccl_topology. */
+static void read_topology(struct probe_context *ctx)
+{
+	static const struct reference_source source = { .format = REFERENCE_TOPOLOGY,
+							.read = reference_read_topology };
+	const struct fact_str *path = &ctx->node->env.nccl_topology;
+
+	if (!is_known(*path))
+		return;
+	host_distrust_names(ctx->host, true);
+	read_file(ctx, &source, path->value);
+	host_distrust_names(ctx->host, false);
+}
+
 static int compare_files(const void *a, const void *b)
 {
 	return strcmp(((const struct reference_file *)a)->path.value,
@@ -185,6 +199,7 @@ static void run(struct probe_context *ctx)
 	all->items.state = FACT_KNOWN;
 	for (const struct reference_source *s = reference_sources; s->read; s++)
 		read_source(ctx, s);
+	read_topology(ctx);
 	references_from_facts(ctx);
 	references_from_units(ctx);
 	references_find(ctx);
@@ -194,6 +209,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_references = {
 	.name = "references",
 	.phase = 3,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(references),
 	.run = run,
 };

@@ -275,6 +275,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_services = {
 	.name = "services",
 	.phase = 1,
+	.needs = NEEDS_PROCESSES,
 	.reach = HOST_ASKS_SYSTEMD,
 	PROBE_SECTION(services),
 	.run = run,

@@ -481,6 +481,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_software = {
 	.name = "software",
 	.phase = 2,
+	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(software),
 	.run = run,
 	.brief = run_brief,

@@ -17,7 +17,8 @@
 /* A link that makes LINK.wants start UNIT, or that gives UNIT another name. */
 struct enabling {
 	const char *unit;
-	bool persistent; /* in /etc, not in /run */
+	const char *alias; /* that other name, or NULL */
+	bool persistent;   /* in /etc, not in /run */
 };
 
 struct search {
@@ -47,12 +48,15 @@ static void note_error(struct search *s, int rc, const char *folder)
 
 /* ---- what enables ---- */
 
-static void add_link(struct search *s, const char *unit, bool persistent)
+static void add_link(struct search *s, const char *unit, const char *alias, bool persistent)
 {
 	if (s->count == LINKS_MAX)
 		return;
-	s->links[s->count].unit = arena_strdup(s->arena, unit);
-	s->links[s->count++].persistent = persistent;
+	s->links[s->count++] = (struct enabling){
+		.unit = arena_strdup(s->arena, unit),
+		.alias = alias ? arena_strdup(s->arena, alias) : NULL,
+		.persistent = persistent,
+	};
 }
 
 static bool holds_links(struct span name)
@@ -78,7 +82,7 @@ static void read_links(struct search *s, const char *folder, const char *name, b
 	note_error(s, host_list(s->host, &names, "%s/%s", folder, name), folder);
 	for (size_t i = 0; i < names.count; i++)
 		if (matters(span_of(names.items[i])))
-			add_link(s, names.items[i], persistent);
+			add_link(s, names.items[i], NULL, persistent);
 }
 
 /* An alias: dcgm.service -> /usr/lib/systemd/system/nvidia-dcgm.service */
@@ -88,7 +92,7 @@ static void read_alias(struct search *s, const char *folder, const char *name, b
 
 	if (host_link(s->host, target, "%s/%s", folder, name) == 0 &&
 	    strcmp(last_part(target), name) != 0 && matters(span_of(last_part(target))))
-		add_link(s, last_part(target), persistent);
+		add_link(s, last_part(target), name, persistent);
 }
 
 static void read_folder(struct search *s, size_t i)
@@ -108,20 +112,6 @@ static void read_folder(struct search *s, size_t i)
 		else if (span_ends(span_of(name), ".service"))
 			read_alias(s, folder, name, persistent);
 	}
-}
-
-static const char *enabled_by_link(const struct search *s, const char *unit)
-{
-	const char *word = NULL;
-
-	for (size_t i = 0; i < s->count; i++) {
-		if (strcmp(s->links[i].unit, unit) != 0)
-			continue;
-		if (s->links[i].persistent)
-			return "enabled";
-		word = "enabled-runtime";
-	}
-	return word;
 }
 
 /* ---- the unit's file ---- */
@@ -146,52 +136,113 @@ static const char *template_of(struct arena *arena, const char *unit)
 		       : NULL;
 }
 
-/* What systemctl would say of a unit that nothing enables. */
-static const char *install_word(struct span text)
+/* What the section [Install] of a unit's file has. */
+struct install {
+	struct span text;
+	bool rules; /* systemctl enable makes links */
+	bool also;
+};
+
+/* An empty value takes back what stands before it. */
+static struct install read_install(struct span text)
 {
+	static const char *const keys[] = { "WantedBy", "RequiredBy", "UpheldBy", "Alias" };
+	struct install install = { .text = text };
 	struct unit_reader reader = { .rest = text };
 	struct unit_assignment a;
-	bool also = false;
+	unsigned int rules = 0;
 
 	while (unit_next(&reader, &a)) {
-		if (!span_is(a.section, "Install") || !a.value.n)
+		if (!span_is(a.section, "Install"))
 			continue;
-		if (span_is(a.key, "WantedBy") || span_is(a.key, "RequiredBy") ||
-		    span_is(a.key, "UpheldBy") || span_is(a.key, "Alias"))
-			return "disabled";
-		also |= span_is(a.key, "Also");
+		for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			if (span_is(a.key, keys[i]))
+				rules = a.value.n ? rules | 1u << i : rules & ~(1u << i);
+		install.also |= span_is(a.key, "Also") && a.value.n;
 	}
-	return also ? "indirect" : "static";
+	install.rules = rules;
+	return install;
+}
+
+static bool has_alias(const struct install *install, const char *name)
+{
+	struct unit_reader reader = { .rest = install->text };
+	struct unit_assignment a;
+	struct span word;
+	bool found = false;
+
+	while (unit_next(&reader, &a)) {
+		if (!span_is(a.section, "Install") || !span_is(a.key, "Alias"))
+			continue;
+		found &= a.value.n != 0;
+		while (span_word(&a.value, &word))
+			found |= span_is(word, name);
+	}
+	return found;
+}
+
+/* What enables it; "indirect" where it has no more than a name that its file does not give it (systemd 252,
+ * src/shared/install.c, unit_file_lookup_state()); or NULL. */
+static const char *word_of_links(const struct search *s, const char *unit,
+				 const struct install *install)
+{
+	const char *word = NULL;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct enabling *link = &s->links[i];
+
+		if (strcmp(link->unit, unit) != 0)
+			continue;
+		if (link->alias && !has_alias(install, link->alias))
+			word = word ? word : "indirect";
+		else if (link->persistent)
+			return "enabled";
+		else
+			word = "enabled-runtime";
+	}
+	return word;
+}
+
+static void set_masked(struct search *s, struct service *service, const char *path)
+{
+	bool runtime = strncmp(path, "/run/", 5) == 0;
+
+	service->load = fact_str(s->arena, "masked");
+	service->enabled = fact_str(s->arena, runtime ? "masked-runtime" : "masked");
 }
 
 static void read_file(struct search *s, struct service *service, const char *path)
 {
 	_cleanup_text_ struct text text = { 0 };
-	const char *enabled = enabled_by_link(s, service->unit.value);
+	struct install install;
+	const char *word;
 	char target[PATH_MAX];
 	int rc;
 
 	if (host_link(s->host, target, "%s", path) == 0 && strcmp(target, "/dev/null") == 0) {
-		service->load = fact_str(s->arena, "masked");
-		service->enabled = service->load;
+		set_masked(s, service, path);
 		return;
 	}
 	rc = host_read(s->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc == 0 && text.size == 0) {
-		service->load = fact_str(s->arena, "masked");
-		service->enabled = service->load;
+		set_masked(s, service, path);
 		return;
 	}
 	/* A link to a file that is gone. */
 	service->load = rc == -ENOENT ? fact_str(s->arena, "not-found")
 			: rc == 0     ? fact_str(s->arena, "loaded")
 				      : (struct fact_str){ 0 };
-	if (enabled)
-		service->enabled = fact_str(s->arena, enabled);
+	install = read_install(text_span(&text));
+	word = word_of_links(s, service->unit.value, &install);
+	if (word && strcmp(word, "indirect") != 0)
+		service->enabled = fact_str(s->arena, word);
 	else if (s->error)
 		return; /* what enables it, or hides it, may be in a folder that is not here */
 	else if (rc == 0)
-		service->enabled = fact_str(s->arena, install_word(text_span(&text)));
+		service->enabled = fact_str(s->arena, word	      ? word
+						      : install.rules ? "disabled"
+						      : install.also  ? "indirect"
+								      : "static");
 	else if (rc == -ENOENT)
 		service->enabled.state = FACT_ABSENT;
 }

@@ -21,6 +21,7 @@ const struct unit_of_interest units_of_interest[] = {
 	  "/var/log/nv-hostengine.log" },
 	{ "nvidia-fabricmanager.service", "nv-fabricmanage", NULL, "/usr/bin/nv-fabricmanager",
 	  "/var/log/fabricmanager.log" },
+	{ "nvidia-gridd.service", "nvidia-gridd", NULL, "/usr/bin/nvidia-gridd", NULL },
 	{ "nvidia-imex.service", "nvidia-imex", NULL, "/usr/bin/nvidia-imex",
 	  "/var/log/nvidia-imex.log" },
 	{ "nvidia-persistenced.service", "nvidia-persiste", NULL, "/usr/bin/nvidia-persistenced",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verbs.c - what only the verbs interface tells about an RDMA device: whether libibverbs can drive it, the
- * MTU in use, whether memory can be registered by DMA-BUF, and GIDs that rdma.c did not reach in sysfs. A question
- * opens the device's node below /dev/infiniband for a moment, which no tree has and no GPU is
- * behind.
+ * verbs.c - what the verbs interface tells about an RDMA device: whether libibverbs can drive it and open it, and
+ * the state of its ports. It alone tells the MTU in use, whether memory can be registered by DMA-BUF, and GIDs that
+ * rdma.c did not reach in sysfs. A question opens the device's node below /dev/infiniband for a moment, which no tree has and no
+ * GPU is behind.
  *
  * libibverbs is opened when there is a device to ask about. Each question is kept under the node's
  * path, which is also where the facts say that they come from.
@@ -138,6 +138,11 @@ static void ask_ports(const struct verbs *v, struct ibv_context *context,
 		if (v->query_port(context, (uint8_t)known->port.value,
 				  (struct _compat_ibv_port_attr *)&attributes))
 			continue;
+		/* Numbers as in sysfs: enum ibv_port_state is the kernel's ib_port_state. */
+		if ((unsigned int)attributes.state <= RDMA_PORT_ACTIVE_DEFER)
+			port->state = fact_enum((int)attributes.state);
+		port->lid = fact_u64(attributes.lid);
+		port->sm_lid = fact_u64(attributes.sm_lid);
 		/* enum ibv_mtu: 1 is 256 bytes, 5 is 4096. */
 		if (attributes.active_mtu >= IBV_MTU_256 && attributes.active_mtu <= IBV_MTU_4096)
 			port->active_mtu_bytes = fact_u64(128ull << attributes.active_mtu);
@@ -177,8 +182,13 @@ static int ask_device(struct host *host, const struct question *question,
 		return 0;
 	errno = EIO;
 	context = v->open_device(device);
-	if (!context)
+	/* That this process may not says nothing of the device. */
+	if (!context && (errno == EACCES || errno == EPERM))
 		return -errno;
+	answer->open_error = context ? FACT_NONE(fact_str)
+				     : fact_str(arena, host_error_word(-errno));
+	if (!context)
+		return 0;
 	ask_ports(v, context, question->device, answer, arena);
 	/* What one of them does not report stays unknown in the answer. */
 	ask_gids(v, context, answer, arena);
@@ -206,9 +216,23 @@ static bool has_gid(const struct rdma_port *port, uint64_t index)
 	return false;
 }
 
+/* Verbs ask the driver now, as a job does. */
+static void merge_state(struct rdma_port *port, const struct rdma_port *answer)
+{
+	if (!is_known(answer->state))
+		return;
+	port->sysfs_state = FACT_NONE(fact_enum);
+	if (is_known(port->state) && port->state.value != answer->state.value)
+		port->sysfs_state = port->state;
+	port->state = answer->state;
+	port->lid = answer->lid;
+	port->sm_lid = answer->sm_lid;
+}
+
 static void merge_port(struct probe_context *ctx, struct rdma_port *port,
 		       const struct rdma_port *answer)
 {
+	merge_state(port, answer);
 	port->active_mtu_bytes = answer->active_mtu_bytes;
 	port->grh_required = answer->grh_required;
 	for_each(gid, &answer->gids)
@@ -224,6 +248,11 @@ static void merge(struct probe_context *ctx, const char *key, struct rdma_device
 	device->offered = answer->offered;
 	if (known_is(device->offered, false)) {
 		host_gap_note(ctx->host, key, -ENODEV, "libibverbs has no driver that fits it");
+		return;
+	}
+	device->open_error = answer->open_error;
+	if (is_known(device->open_error)) {
+		host_gap_note(ctx->host, key, -EIO, "libibverbs could not open it");
 		return;
 	}
 	device->dmabuf = answer->dmabuf;

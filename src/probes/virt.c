@@ -42,7 +42,8 @@ static void ask_dmi(struct probe_context *ctx, struct firmware *dmi)
 	}
 }
 
-/* Machines without ACPI: qemu's configuration device, or a node that the hypervisor put there. */
+/* Machines without ACPI: qemu's configuration device, a node that the hypervisor put there, or the name of
+ * a partition of POWER (systemd 252, src/basic/virt.c, detect_vm_device_tree()). */
 static void ask_device_tree(struct probe_context *ctx, struct firmware *tree)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -59,6 +60,9 @@ static void ask_device_tree(struct probe_context *ctx, struct firmware *tree)
 	for (size_t i = 0; !tree->word && i < names.count; i++)
 		if (span_search(span_of(names.items[i]), "fw-cfg"))
 			tree->word = "qemu";
+	if (!tree->word && host_exists(ctx->host, "/proc/device-tree/ibm,partition-name") &&
+	    host_exists(ctx->host, "/proc/device-tree/hmc-managed?"))
+		tree->word = "powervm";
 	tree->certain |= tree->word != NULL;
 }
 

@@ -3,28 +3,29 @@
 #include "provers/prove.h"
 
 /* Of one link that is up: GPUs before Hopper tell only what is common to them all. */
-static void put_speed(const struct nvml *nvml, nvml_device device, unsigned int link,
+static void put_speed(const struct nvml_library *nvml, nvml_handle device, unsigned int link,
 		      struct proof_gpu *gpu)
 {
-	struct nvml_field fields[] = { { .id = NVML_FI_NVLINK_SPEED, .scope = link },
-				       { .id = NVML_FI_NVLINK_SPEED_COMMON } };
+	struct nvml_field_value fields[] = { { .field = NVML_FIELD_LINK_SPEED, .scope = link },
+					     { .field = NVML_FIELD_LINK_SPEED_COMMON } };
 
-	if (nvml->fields(device, 2, fields) != NVML_SUCCESS)
+	if (!nvml->nvmlDeviceGetFieldValues ||
+	    nvml->nvmlDeviceGetFieldValues(device, 2, fields) != NVML_DONE)
 		return;
 	for (size_t i = 0; i < 2 && !is_known(gpu->nvlink_mb_per_s); i++)
-		if (fields[i].result == NVML_SUCCESS && fields[i].value.u32)
-			gpu->nvlink_mb_per_s = fact_u64(fields[i].value.u32);
+		if (fields[i].result == NVML_DONE && fields[i].value.u)
+			gpu->nvlink_mb_per_s = fact_u64(fields[i].value.u);
 }
 
-static void count_links(const struct nvml *nvml, nvml_device device, struct proof_gpu *gpu)
+static void count_links(const struct nvml_library *nvml, nvml_handle device, struct proof_gpu *gpu)
 {
 	uint64_t up = 0;
 
-	for (unsigned int link = 0; link < NVML_LINKS_MAX; link++) {
+	for (unsigned int link = 0; link < NVML_LINKS; link++) {
 		int state = 0;
 
 		/* Refused for a link that this GPU does not have. */
-		if (nvml->link_state(device, link, &state) != NVML_SUCCESS || state != 1)
+		if (nvml->nvmlDeviceGetNvLinkState(device, link, &state) != NVML_DONE || state != 1)
 			continue;
 		if (up++ == 0)
 			put_speed(nvml, device, link, gpu);
@@ -32,8 +33,8 @@ static void count_links(const struct nvml *nvml, nvml_device device, struct proo
 	gpu->nvlinks = up ? fact_u64(up) : FACT_NONE(fact_u64);
 }
 
-static void add_peers(struct proving *p, const struct nvml *nvml, const nvml_device *devices,
-		      size_t gpu)
+static void add_peers(struct proving *p, const struct nvml_library *nvml,
+		      const nvml_handle *devices, size_t gpu)
 {
 	struct proof_gpu *g = &p->proof->gpus.items[gpu];
 
@@ -42,23 +43,25 @@ static void add_peers(struct proving *p, const struct nvml *nvml, const nvml_dev
 		int status = -1;
 
 		if (i != gpu && devices[i] &&
-		    nvml->p2p_status(devices[gpu], devices[i], NVML_P2P_NVLINK, &status) ==
-			    NVML_SUCCESS &&
-		    status == NVML_P2P_OK)
+		    nvml->nvmlDeviceGetP2PStatus(devices[gpu], devices[i], NVML_CAN_NVLINK,
+						 &status) == NVML_DONE &&
+		    status == NVML_P2P_IS_OK)
 			*LIST_ADD(p->arena, &g->nvlink_peers) = prove_bdf(p, i);
 	}
 }
 
 static void run(struct proving *p, size_t step)
 {
-	nvml_device devices[PROVE_GPUS_MAX] = { 0 };
-	struct nvml nvml;
+	nvml_handle devices[PROVE_GPUS_MAX] = { 0 };
+	struct nvml_library nvml;
 
 	(void)step;
-	if (nvml_open(&nvml) || nvml.init() != NVML_SUCCESS)
+	if (nvml_library_start(&nvml) || !nvml.nvmlDeviceGetHandleByPciBusId_v2 ||
+	    !nvml.nvmlDeviceGetNvLinkState || !nvml.nvmlDeviceGetP2PStatus)
 		return;
 	for (size_t i = 0; i < p->proof->gpus.count; i++)
-		if (nvml.device_by_bus_id(prove_bdf(p, i), &devices[i]) == NVML_SUCCESS)
+		if (nvml.nvmlDeviceGetHandleByPciBusId_v2(prove_bdf(p, i), &devices[i]) ==
+		    NVML_DONE)
 			count_links(&nvml, devices[i], &p->proof->gpus.items[i]);
 	for (size_t i = 0; i < p->proof->gpus.count; i++)
 		if (devices[i])

@@ -21,14 +21,15 @@ static struct fact_str comm_of(struct proving *p, unsigned int pid)
 	return fact_strn(p->arena, name, strcspn(name, "\n"));
 }
 
-static bool add_users(struct proving *p, nvml_processes *list, nvml_device device,
+typedef int list_processes(nvml_handle device, unsigned int *count, struct nvml_process *processes);
+
+static bool add_users(struct proving *p, list_processes *list, nvml_handle device,
 		      unsigned int index)
 {
 	struct nvml_process processes[PROCESSES_MAX];
 	unsigned int count = PROCESSES_MAX;
-	nvml_return rc = list(device, &count, processes);
 
-	if (rc != NVML_SUCCESS)
+	if (!list || list(device, &count, processes) != NVML_DONE)
 		return false;
 	for (unsigned int i = 0; i < count && i < PROCESSES_MAX; i++) {
 		struct gpu_user *user = LIST_ADD(p->arena, &p->users);
@@ -42,22 +43,24 @@ static bool add_users(struct proving *p, nvml_processes *list, nvml_device devic
 
 static void run(struct proving *p, size_t step)
 {
-	struct nvml nvml;
+	struct nvml_library nvml;
 	unsigned int count;
 	bool known = true;
 
 	(void)step;
-	if (nvml_open(&nvml) || nvml.init() != NVML_SUCCESS ||
-	    nvml.device_count(&count) != NVML_SUCCESS)
+	if (nvml_library_start(&nvml) || !nvml.nvmlDeviceGetHandleByIndex_v2 ||
+	    !nvml.nvmlDeviceGetCount_v2 || nvml.nvmlDeviceGetCount_v2(&count) != NVML_DONE)
 		return;
 	for (unsigned int i = 0; i < count; i++) {
-		nvml_device device;
+		nvml_handle device;
 
 		/* A GPU that this process may not open is not one that it will use. */
-		if (nvml.device(i, &device) != NVML_SUCCESS)
+		if (nvml.nvmlDeviceGetHandleByIndex_v2(i, &device) != NVML_DONE)
 			continue;
-		known = add_users(p, nvml.compute, device, i) && known;
-		known = add_users(p, nvml.graphics, device, i) && known;
+		known = add_users(p, nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, i) &&
+			known;
+		known = add_users(p, nvml.nvmlDeviceGetGraphicsRunningProcesses_v3, device, i) &&
+			known;
 	}
 	p->users_known = known;
 }

@@ -19,7 +19,7 @@ static cu_result find_bdf(const struct cuda *c, cu_device device, char bdf[BDF_S
 {
 	cu_result rc = c->device_bus_id(bdf, BDF_SIZE, device);
 
-	for (char *s = bdf; rc == CU_SUCCESS && *s; s++)
+	for (char *s = bdf; rc == CU_SUCCESS && s < bdf + BDF_SIZE && *s; s++)
 		*s = (char)tolower((unsigned char)*s);
 	return rc;
 }
@@ -42,6 +42,7 @@ static bool begin_gpu(struct proving *p, size_t i)
 
 	if (rc == CU_SUCCESS)
 		rc = find_bdf(c, gpu->device, bdf);
+	bdf[BDF_SIZE - 1] = '\0';
 	if (rc == CU_SUCCESS)
 		rc = c->context_retain(&gpu->context, gpu->device);
 	if (rc != CU_SUCCESS)
@@ -72,6 +73,7 @@ bool prove_begin_cuda(struct proving *p)
 	rc = c->device_count(&count);
 	if (rc != CU_SUCCESS)
 		return stop(p, "cuDeviceGetCount", rc);
+	count = count < 0 ? 0 : count;
 	p->child.gpus_count = count < PROVE_GPUS_MAX ? (size_t)count : PROVE_GPUS_MAX;
 	for (size_t i = 0; i < p->child.gpus_count; i++)
 		if (!begin_gpu(p, i))

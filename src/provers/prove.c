@@ -34,16 +34,25 @@ static const struct prover *provers[] = {
 	3 /* of a child whose CUDA contexts are of no more use; its step is written down */
 #define FAILED_STEPS_MAX 3 /* steps of one prover that may fail before the rest of it is left */
 
-/* What both processes see; it lies in the arena. */
+/* What both processes see; it lies in the window. */
 struct watch {
 	_Atomic size_t prover; /* PROVERS: CUDA is being started */
 	_Atomic size_t step;
 	_Atomic uint64_t started_us;
 	_Atomic bool done; /* the child came to its end, and did not only end */
+	struct proof_facts proof;
+	LIST(struct gpu_user) users;
+	bool users_known;
+};
+
+/* Where the child is; PROVER is PROVERS while CUDA is being started. */
+struct place {
+	size_t prover, step;
 };
 
 struct run {
 	struct proving *p;
+	struct window window; /* of the child that runs */
 	struct watch *watch;
 	pid_t parent;
 	uint64_t end_us;
@@ -95,12 +104,30 @@ static void stand_at(struct run *run, size_t prover, size_t step)
 	run->watch->prover = prover;
 }
 
+/* The child goes on with what is known, where its parent takes it from. */
+static void work_in_window(struct run *run)
+{
+	struct proving *p = run->p;
+
+	fact_copy(&proof_facts_desc, &run->watch->proof, run->window.arena, p->proof, NULL);
+	p->proof = &run->watch->proof;
+	p->arena = run->window.arena;
+	memset(&p->child, 0, sizeof(p->child));
+}
+
+/* Of the look before the trials. */
+static void give_users(struct run *run)
+{
+	memcpy(&run->watch->users, &run->p->users, sizeof(run->watch->users));
+	run->watch->users_known = run->p->users_known;
+}
+
 static _Noreturn void child(struct run *run, size_t prover, size_t step)
 {
 	struct proving *p = run->p;
 
 	child_begin(run->parent);
-	memset(&p->child, 0, sizeof(p->child));
+	work_in_window(run);
 	if (p->group == PROVE_JOB) {
 		if (!capabilities_drop()) {
 			stop(run, "this process could not drop its capabilities");
@@ -123,15 +150,63 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 				_exit(EXIT_BROKEN);
 		}
 	}
+	if (p->group == PROVE_LOOK)
+		give_users(run);
 	run->watch->done = true;
 	_exit(EXIT_SUCCESS);
 }
 
 /* ---- the parent ---- */
 
+/* What the child says of it may be no place at all. */
+static struct place place_of(const struct run *run)
+{
+	struct place place = { run->watch->prover, run->watch->step };
+	size_t steps;
+
+	if (place.prover >= PROVERS)
+		return (struct place){ PROVERS, 0 };
+	steps = steps_of(run, place.prover);
+	if (place.step >= steps)
+		place.step = steps ? steps - 1 : 0;
+	return place;
+}
+
+#define USERS_MAX 4096
+
+static void take_users(struct run *run)
+{
+	struct proving *p = run->p;
+	uint32_t count = WINDOW_READ(run->watch->users.count);
+	const struct gpu_user *users = WINDOW_READ(run->watch->users.items);
+
+	p->users_known = *(const volatile char *)&run->watch->users_known != 0;
+	if (count > USERS_MAX || !window_holds(&run->window, users, count, sizeof(*users)))
+		count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = window_copy(&run->window, WINDOW_READ(users[i].name.value),
+					       p->arena);
+
+		*LIST_ADD(p->arena, &p->users) = (struct gpu_user){
+			.pid = fact_u64(WINDOW_READ(users[i].pid.value)),
+			.gpu = fact_u64(WINDOW_READ(users[i].gpu.value)),
+			.name = name ? fact_str(p->arena, name) : FACT_NONE(fact_str),
+		};
+	}
+}
+
+/* What the child found is all that was found, since it began with the rest. */
+static void take_found(struct run *run)
+{
+	fact_copy(&proof_facts_desc, run->p->proof, run->p->arena, &run->watch->proof,
+		  &run->window);
+	if (run->p->group == PROVE_LOOK)
+		take_users(run);
+}
+
 static unsigned int deadline_of(const struct run *run)
 {
-	size_t prover = run->watch->prover;
+	size_t prover = place_of(run).prover;
 
 	if (prover == PROVERS)
 		return PROVE_INIT_MS;
@@ -147,7 +222,8 @@ static bool wait_for(const struct run *run, const struct child *c)
 
 	for (;;) {
 		uint64_t now = clock_us(), started = run->watch->started_us;
-		uint64_t until = started + (uint64_t)deadline_of(run) * 1000;
+		uint64_t until = (started < now ? started : now) +
+				 (uint64_t)deadline_of(run) * 1000;
 
 		if (until > run->end_us)
 			until = run->end_us;
@@ -160,9 +236,9 @@ static bool wait_for(const struct run *run, const struct child *c)
 }
 
 /* What became of a child that did not end well. True: the next one may go on after its step. */
-static bool lose(struct run *run, bool ended, int status)
+static bool lose(struct run *run, const struct place *at, bool ended, int status)
 {
-	size_t prover = run->watch->prover;
+	size_t prover = at->prover;
 	char why[96];
 
 	if (ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BROKEN) {
@@ -185,61 +261,84 @@ static bool lose(struct run *run, bool ended, int status)
 		return false;
 	}
 	if (provers[prover]->fail_step)
-		provers[prover]->fail_step(run->p, run->watch->step, why);
+		provers[prover]->fail_step(run->p, at->step, why);
 	run->failed_steps++;
 	return true;
 }
 
+/* Before there is a child, all in the window is this process's. */
+static int open_window(struct run *run, const struct place *place)
+{
+	int rc = window_open(&run->window, ARENA_BYTES);
+
+	if (rc)
+		return rc;
+	run->watch = arena_alloc(run->window.arena, sizeof(*run->watch));
+	stand_at(run, place->prover, place->step);
+	return 0;
+}
+
+enum outcome { OVER, GOES_ON };
+
+/* One child, from PLACE on; then PLACE is where the next one begins. */
+static enum outcome follow_child(struct run *run, struct child *c, struct place *place)
+{
+	bool ended = wait_for(run, c);
+	struct place before = place_of(run), at;
+	int status = child_end(c, ended);
+
+	take_found(run);
+	if (run->watch->done || is_known(run->p->proof->stopped))
+		return OVER;
+	at = place_of(run);
+	if (at.prover < place->prover || (at.prover == place->prover && at.step < place->step))
+		at = *place;
+	/* It had gone on before it was ended: the step that it had begun then starts again. */
+	if (!ended && clock_us() < run->end_us && before.prover != PROVERS &&
+	    (before.prover != at.prover || before.step != at.step)) {
+		*place = at;
+		return GOES_ON;
+	}
+	if (!lose(run, &at, ended, status))
+		return OVER;
+	if (at.prover != place->prover)
+		run->failed_steps = 1;
+	*place = (struct place){ at.prover, at.step + 1 };
+	if (run->failed_steps >= FAILED_STEPS_MAX) {
+		*place = (struct place){ at.prover + 1, 0 };
+		run->failed_steps = 0;
+	}
+	return GOES_ON;
+}
+
 static int try_group(struct run *run, enum prove_group group)
 {
-	size_t prover = 0, step = 0;
+	struct place place = { 0 };
+	enum outcome outcome = GOES_ON;
 
 	run->p->group = group;
 	run->failed_steps = 0;
-	while (prover < PROVERS) {
-		size_t at_prover, at_step;
+	while (outcome == GOES_ON && place.prover < PROVERS) {
 		struct child c;
-		int status;
-		bool ended;
+		int rc = open_window(run, &place);
 
-		run->watch->done = false;
-		stand_at(run, prover, step);
-		if (child_fork(&c))
-			return -EAGAIN;
+		if (rc == 0 && child_fork(&c))
+			rc = -EAGAIN;
+		if (rc) {
+			window_close(&run->window);
+			return rc;
+		}
 		if (c.pid == 0)
-			child(run, prover, step);
-		ended = wait_for(run, &c);
-		at_prover = run->watch->prover;
-		at_step = run->watch->step;
-		status = child_end(&c, ended);
-		if (run->watch->done || is_known(run->p->proof->stopped))
-			return 0;
-		/* It had gone on before it was ended: the step that it had begun then starts again. */
-		if (!ended && clock_us() < run->end_us && at_prover != PROVERS &&
-		    (at_prover != run->watch->prover || at_step != run->watch->step)) {
-			prover = run->watch->prover;
-			step = run->watch->step;
-			continue;
-		}
-		if (!lose(run, ended, status))
-			return 0;
-		if (run->watch->prover != prover)
-			run->failed_steps = 1;
-		prover = run->watch->prover;
-		step = run->watch->step + 1;
-		if (run->failed_steps >= FAILED_STEPS_MAX) {
-			prover++;
-			step = 0;
-			run->failed_steps = 0;
-		}
+			child(run, place.prover, place.step);
+		outcome = follow_child(run, &c, &place);
+		window_close(&run->window);
 	}
 	return 0;
 }
 
-static void put_head(struct run *run, const struct prove_options *options, uint64_t begun_us)
+static void put_head(struct node *node, const struct prove_options *options, uint64_t begun_us)
 {
-	const struct node *node = run->p->node;
-	struct proof_facts *proof = run->p->proof;
+	struct proof_facts *proof = &node->proof;
 
 	proof->state = FACT_KNOWN;
 	proof->boot_id = node->os.boot_id;
@@ -260,9 +359,7 @@ static void put_head(struct run *run, const struct prove_options *options, uint6
 int prove_run(struct node *node, struct arena *arena, const struct prove_options *options,
 	      struct proving **proving)
 {
-	struct run run = { .p = arena_alloc(arena, sizeof(*run.p)),
-			   .watch = arena_alloc(arena, sizeof(*run.watch)),
-			   .parent = getpid() };
+	struct run run = { .p = arena_alloc(arena, sizeof(*run.p)), .parent = getpid() };
 	unsigned int timeout = options->timeout_ms ? options->timeout_ms
 			       : options->quick	   ? TIMEOUT_QUICK_MS
 						   : TIMEOUT_MS;
@@ -281,12 +378,12 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 	if (!rc && !options->in_use && (!run.p->users_known || run.p->users.count))
 		return -EBUSY;
 	/* What looking could not do does not stop the trials. */
-	node->proof.stopped = (struct fact_str){ 0 };
+	run.p->proof->stopped = (struct fact_str){ 0 };
 	if (!rc)
 		rc = try_group(&run, PROVE_CALLER);
-	if (!rc && !is_known(node->proof.stopped))
+	if (!rc && !is_known(run.p->proof->stopped))
 		rc = try_group(&run, PROVE_JOB);
-	put_head(&run, options, begun_us);
+	put_head(node, options, begun_us);
 	return rc;
 }
 

@@ -10,9 +10,9 @@
 #define PROVE_H
 
 #include "facts/facts.h"
+#include "probes/nvml-library.h"
 #include "probes/verbs-library.h"
 #include "provers/libcuda.h"
-#include "provers/libnvml.h"
 
 #define PROVE_GPUS_MAX 32
 #define PROVE_STEP_MS 10000	 /* a step's deadline: the slowest is a copy through a busy host */
@@ -41,7 +41,7 @@ enum prove_group {
 	PROVE_GROUPS,
 };
 
-/* What the provers share. It lies in the arena, so that the parent sees it too. */
+/* What the provers share. Each child has its own; of it the parent takes the proof, and the users from the first. */
 struct proving {
 	const struct node *node;
 	struct arena *arena;

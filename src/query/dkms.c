@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "parse/nvidia.h"
 #include "query/node-find.h"
 
 static const struct software_item *find_only(const struct node *node, const char *name)
@@ -35,4 +36,193 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
 	return command_printf(arena, "sudo dkms build --force %s\nsudo dkms install --force %s",
 			      name, name);
+}
+
+/* ---- what was not built ---- */
+
+/* nvidia-fs and nvidia-peer-memory are not the driver; nvidia-current and nvidia-srv-550 are. */
+const char *dkms_sources(const struct dkms_package *package)
+{
+	static const struct {
+		const char *begins, *sources;
+	} rows[] = {
+		{ "nvidia-fs", "nvidia-fs-source" },	 { "nvidia-peer", "nv-peer-mem-source" },
+		{ "nvidia_peer", "nv-peer-mem-source" }, { "nv_peer_mem", "nv-peer-mem-source" },
+		{ "nv-peer", "nv-peer-mem-source" },	 { "nvidia", "driver-source" },
+		{ "gdrdrv", "gdrdrv-source" },		 { "mlnx-ofed-kernel", "ofed-source" },
+		{ "ofa_kernel", "ofed-source" },	 { "efa", "efa-source" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (str_starts(package->name, rows[i].begins))
+			return rows[i].sources;
+	return NULL;
+}
+
+static bool has_text(const char *const *items, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(items[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool is_built(const struct dkms_package *package, const char *release)
+{
+	return has_text(package->built.items, package->built.count, release);
+}
+
+/* gcc-12 of "x86_64-linux-gnu-gcc-12 (Ubuntu 12.3.0-1ubuntu1~22.04) 12.3.0"; else all of it. */
+static const char *compiler_of(struct arena *arena, const struct dkms_package *package)
+{
+	const char *gcc;
+
+	if (!is_known(package->compiler))
+		return "the compiler";
+	gcc = strstr(package->compiler.value, "gcc-");
+	if (gcc && gcc[4] >= '0' && gcc[4] <= '9')
+		return arena_strndup(arena, gcc, 4 + strspn(gcc + 4, "0123456789"));
+	return package->compiler.value;
+}
+
+static const char *other_kernel(const struct dkms_package *package)
+{
+	return package->built.count ? package->built.items[package->built.count - 1] : NULL;
+}
+
+static const char *remedy_of_source(struct arena *arena, const struct dkms_package *package,
+				    const char *release)
+{
+	const char *other = other_kernel(package);
+
+	return other ? arena_printf(arena,
+				    "Install a version of %s that supports kernel %s, or boot "
+				    "kernel %s, for which this one is built.",
+				    package->name.value, release, other)
+		     : arena_printf(arena,
+				    "Install a version of %s that supports kernel %s, or boot "
+				    "an older kernel.",
+				    package->name.value, release);
+}
+
+static const char *remedy_of_failure(struct arena *arena, const struct dkms_package *package,
+				     const char *release)
+{
+	if (!is_known(package->cause))
+		return arena_printf(
+			arena, "Read %s/build/make.log, remove the cause, then build it again.",
+			package->path.value);
+	switch ((enum build_cause)package->cause.value) {
+	case BUILD_SPACE:
+		return "Free space on the file systems of /var/lib/dkms and /tmp, then build it again.";
+	case BUILD_REALTIME:
+		return "Boot a kernel without PREEMPT_RT: these sources refuse it.";
+	case BUILD_HEADERS:
+		return arena_printf(arena,
+				    "Install the headers of kernel %s again, then build it again.",
+				    release);
+	case BUILD_COMPILER:
+		return arena_printf(arena,
+				    "Install %s, which built the kernel, then build it again.",
+				    compiler_of(arena, package));
+	case BUILD_DRIVER:
+		return arena_printf(
+			arena, "Build the NVIDIA driver for kernel %s first, then build it again.",
+			release);
+	case BUILD_LICENSE:
+	case BUILD_SOURCE:
+		break;
+	}
+	return remedy_of_source(arena, package, release);
+}
+
+static bool is_cured_by_build(const struct dkms_package *package)
+{
+	return is_known(package->cause) && package->cause.value != BUILD_REALTIME &&
+	       package->cause.value != BUILD_LICENSE && package->cause.value != BUILD_SOURCE;
+}
+
+static const char *command_build_for(struct arena *arena, const struct dkms_package *package,
+				     const char *release)
+{
+	return command_printf(arena, "sudo dkms install %s/%s -k %s", package->name.value,
+			      package->version.value, release);
+}
+
+static const char *command_with_headers(struct arena *arena, const struct node *node,
+					const struct dkms_package *package, const char *release)
+{
+	const char *headers = command_install_headers(arena, node, release);
+
+	return headers ? command_join(arena, headers, command_build_for(arena, package, release))
+		       : NULL;
+}
+
+static void fill_failure(struct arena *arena, const struct node *node,
+			 const struct dkms_package *package, const char *release,
+			 struct dkms_reason *reason)
+{
+	bool headers = known_is(package->cause, BUILD_HEADERS);
+
+	reason->failed = true;
+	reason->text = arena_printf(arena, "DKMS could not build %s/%s for kernel %s: %s",
+				    package->name.value, package->version.value, release,
+				    is_known(package->error) ? package->error.value
+							     : "its log does not tell why");
+	reason->remedy = remedy_of_failure(arena, package, release);
+	if (headers)
+		reason->command = command_with_headers(arena, node, package, release);
+	else if (is_cured_by_build(package))
+		reason->command = command_build_for(arena, package, release);
+	reason->fact = fact_path(arena, "dkms.packages", package->path.value,
+				 is_known(package->error) ? "error" : "failed_kernel");
+}
+
+bool dkms_reason_of(struct arena *arena, const struct node *node,
+		    const struct dkms_package *package, const char *release,
+		    struct dkms_reason *reason)
+{
+	const struct dkms_facts *dkms = &node->dkms;
+
+	*reason = (struct dkms_reason){ .package = package };
+	if (!was_read(package->built) || is_built(package, release))
+		return false;
+	if (is_known(package->failed_kernel) && str_is(package->failed_kernel, release)) {
+		fill_failure(arena, node, package, release, reason);
+		return true;
+	}
+	if (!was_read(dkms->headers) || has_text(dkms->headers.items, dkms->headers.count, release))
+		return false;
+	reason->text = arena_printf(
+		arena,
+		"DKMS did not build %s/%s for kernel %s: the headers of that kernel are missing",
+		package->name.value, package->version.value, release);
+	reason->remedy = arena_printf(
+		arena, "Install the headers of kernel %s, then build the module with DKMS.",
+		release);
+	reason->command = command_with_headers(arena, node, package, release);
+	reason->fact = "dkms.headers";
+	return true;
+}
+
+bool dkms_reason_for(struct arena *arena, const struct node *node, const char *sources,
+		     const char *release, struct dkms_reason *reason)
+{
+	const struct dkms_package *best = NULL;
+	struct dkms_reason other;
+
+	for_each(package, &node->dkms.packages) {
+		const char *of = dkms_sources(package);
+
+		if (!of || !sources || strcmp(of, sources) != 0)
+			continue;
+		if (is_built(package, release))
+			return false;
+		if (dkms_reason_of(arena, node, package, release, &other) &&
+		    (!best || version_compare(package->version.value, best->version.value) > 0)) {
+			best = package;
+			*reason = other;
+		}
+	}
+	return best;
 }

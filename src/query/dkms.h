@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dkms.h - the command that builds a module again, where DKMS and the module's sources are installed. Pure. */
+/* dkms.h - what DKMS did not build and why, and the command that builds a module again. Pure. */
 #ifndef DKMS_H
 #define DKMS_H
 
@@ -8,5 +8,28 @@
 /* SOURCES is the software item of the module's sources: "driver-source", "gdrdrv-source". NULL where DKMS or
  * the sources are missing, or where several versions of the sources are installed. */
 const char *command_dkms_rebuild(struct arena *arena, const struct node *node, const char *sources);
+
+/* The software item of the sources that a package of DKMS is: "driver-source" of nvidia, "ofed-source" of
+ * mlnx-ofed-kernel; NULL: of none that a rule asks for. */
+const char *dkms_sources(const struct dkms_package *package);
+
+/* Why there is no module of some sources for a kernel. */
+struct dkms_reason {
+	const struct dkms_package *package;
+	bool failed; /* a build failed; else none was tried */
+	const char
+		*text; /* a clause: "DKMS could not build nvidia/570.153.02 for kernel X: LINE" */
+	const char *remedy;
+	const char *command; /* or NULL */
+	const char *fact;
+};
+
+/* PACKAGE for kernel RELEASE. False: it was built, or nothing says why not. */
+bool dkms_reason_of(struct arena *arena, const struct node *node,
+		    const struct dkms_package *package, const char *release,
+		    struct dkms_reason *reason);
+/* The same of all packages of SOURCES; false also where another of them was built. */
+bool dkms_reason_for(struct arena *arena, const struct node *node, const char *sources,
+		     const char *release, struct dkms_reason *reason);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/job-env.h"
+#include "parse/nvidia.h"
 #include "query/node-find.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct job_value job_env(struct arena *arena, const struct node *node, const char *name)
 {
@@ -38,13 +38,60 @@ struct job_value job_nccl(struct arena *arena, const struct node *node, const ch
 	return v;
 }
 
+bool job_nvshmem_reads_conf(const struct node *node)
+{
+	const struct software_item *nvshmem = node_software(node, "nvshmem");
+
+	return nvshmem && version_compare(nvshmem->version.value, NVSHMEM_READS_CONF) >= 0;
+}
+
+/* The one that counts: the last. NULL: none, or no file is read. */
+static const struct env_setting *nvshmem_setting(const struct node *node, const char *name)
+{
+	const struct env_setting *found = NULL;
+
+	if (job_nvshmem_reads_conf(node))
+		for_each(s, &node->env.nvshmem_conf)
+			if (str_is(s->name, name))
+				found = s;
+	return found;
+}
+
+struct job_value job_nvshmem(struct arena *arena, const struct node *node, const char *name)
+{
+	const struct env_setting *s = nvshmem_setting(node, name);
+	struct job_value v = job_env(arena, node, name);
+
+	if (!s)
+		return v;
+	v.value = *s->value.value ? s->value.value : NULL;
+	v.fact = v.value ? arena_printf(arena, "env.nvshmem_conf[#%zu].value",
+					(size_t)(s - node->env.nvshmem_conf.items))
+			 : NULL;
+	return v;
+}
+
+/* The file that the value comes from; NULL: the environment. */
+static const char *file_of(const struct node *node, const char *name)
+{
+	const struct env_setting *over = nvshmem_setting(node, name);
+
+	if (over)
+		return over->file.value;
+	if (node_env(node, name))
+		return NULL;
+	for_each(s, &node->env.nccl_conf)
+		if (str_is(s->name, name))
+			return s->file.value;
+	return NULL;
+}
+
 const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v)
 {
-	if (!node_env(node, v->name))
-		for_each(s, &node->env.nccl_conf)
-			if (str_is(s->name, v->name))
-				return arena_printf(arena, "%s=%s of %s", v->name, v->value,
-						    s->file.value);
+	const char *file = file_of(node, v->name);
+
+	if (file)
+		return arena_printf(arena, "%s=%s of %s", v->name, v->value, file);
 	return arena_printf(arena, "%s=%s", v->name, v->value);
 }
 
@@ -60,23 +107,16 @@ bool job_number(const struct job_value *v, long *number)
 
 bool job_is_on(const struct job_value *v)
 {
-	static const char *const no[] = { "0", "n", "no", "f", "false", "off" };
-
-	if (!v->value)
-		return false;
-	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		if (strcasecmp(v->value, no[i]) == 0)
-			return false;
-	return true;
+	return v->value && !strchr("0nNfF", v->value[0]);
 }
 
 struct hca_list job_nic_list(struct arena *arena, const struct node *node, bool nvshmem)
 {
-	struct job_value list = nvshmem ? job_env(arena, node, "NVSHMEM_HCA_LIST")
+	struct job_value list = nvshmem ? job_nvshmem(arena, node, "NVSHMEM_HCA_LIST")
 					: job_nccl(arena, node, "NCCL_IB_HCA");
 
 	if (nvshmem && !list.value)
-		list = job_env(arena, node, "NVSHMEM_HCA_PE_MAPPING");
+		list = job_nvshmem(arena, node, "NVSHMEM_HCA_PE_MAPPING");
 	if (!list.value)
 		return hca_list_nccl("");
 	return nvshmem ? hca_list_nvshmem(list.value) : hca_list_nccl(list.value);

@@ -16,11 +16,18 @@ struct job_value {
 struct job_value job_env(struct arena *arena, const struct node *node, const char *name);
 /* The same of a variable of NCCL, which takes those of nccl.conf too. */
 struct job_value job_nccl(struct arena *arena, const struct node *node, const char *name);
+/* The same of a variable of NVSHMEM, over whose environment nvshmem.conf stands from NVSHMEM_READS_CONF on. Which
+ * release runs has to be known: skip_without_nvshmem_variables(). */
+#define NVSHMEM_READS_CONF "3.6.5"
+struct job_value job_nvshmem(struct arena *arena, const struct node *node, const char *name);
+/* Does the NVSHMEM that was found read nvshmem.conf? */
+bool job_nvshmem_reads_conf(const struct node *node);
 /* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
 const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v);
 /* As strtol() reads it, which ignores the rest behind the number, as NCCL does. */
 bool job_number(const struct job_value *v, long *number);
-/* Set, and not 0, n, no, f, false, off: as NVSHMEM reads a boolean. */
+/* Set, and not beginning with 0, n or f: as NVSHMEM reads a boolean (src/include/bootstrap_host_transport/
+ * env_defs_internal.h, nvshmemi_getenv_bool). */
 bool job_is_on(const struct job_value *v);
 
 /* The list that chooses NICs for NCCL or, with NVSHMEM, for NVSHMEM; all of them where none is set. */

@@ -315,8 +315,10 @@ static enum truth check_env(struct row_question *q)
 	const struct env_facts *env = &q->node->env;
 	const char *name = q->condition->name;
 	bool nccl = strncmp(name, "NCCL_", strlen("NCCL_")) == 0;
-	struct job_value value = nccl ? job_nccl(q->arena, q->node, name)
-				      : job_env(q->arena, q->node, name);
+	bool nvshmem = strncmp(name, "NVSHMEM_", strlen("NVSHMEM_")) == 0;
+	struct job_value value = nccl	   ? job_nccl(q->arena, q->node, name)
+				 : nvshmem ? job_nvshmem(q->arena, q->node, name)
+					   : job_env(q->arena, q->node, name);
 
 	q->fact = value.fact ? value.fact : "env.variables";
 	if (!was_read(env->variables))
@@ -325,6 +327,10 @@ static enum truth check_env(struct row_question *q)
 		return any_value(q, value.value, fits_pattern);
 	if (nccl && !was_read(env->nccl_conf)) {
 		q->fact = "env.nccl_conf";
+		return TRUTH_UNKNOWN;
+	}
+	if (nvshmem && job_nvshmem_reads_conf(q->node) && !was_read(env->nvshmem_conf)) {
+		q->fact = "env.nvshmem_conf";
 		return TRUTH_UNKNOWN;
 	}
 	return TRUTH_NO;
@@ -398,6 +404,12 @@ static enum truth check_no_cgroups(struct row_question *q)
 	return of_bool(q, q->node->containers.no_cgroups, "containers.no_cgroups");
 }
 
+/* The only value is v2. */
+static enum truth check_cgroup(struct row_question *q)
+{
+	return of_bool(q, q->node->containers.cgroup2, "containers.cgroup2");
+}
+
 /* ---- versions ---- */
 
 /* Is the version of the row of a branch that was repaired, at that repair or after it? The branch is what
@@ -464,6 +476,7 @@ static condition_check *const checks[KEYS] = {
 	[KEY_ARGUMENT] = check_argument,
 	[KEY_CAPABILITY] = check_capability,
 	[KEY_CDI_VERSION] = check_cdi_version,
+	[KEY_CGROUP] = check_cgroup,
 	[KEY_CPU_ARCH] = check_cpu_arch,
 	[KEY_CPU_IBT] = check_cpu_ibt,
 	[KEY_CPU_VENDOR] = check_cpu_vendor,

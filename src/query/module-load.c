@@ -8,6 +8,7 @@
 #include "query/dkms.h"
 #include "query/module-block.h"
 #include "query/module-find.h"
+#include "query/node-find.h"
 
 const char *module_written(struct arena *arena, const char *name)
 {
@@ -19,23 +20,17 @@ const char *module_written(struct arena *arena, const char *name)
 	return written;
 }
 
-/* Modules whose files are in the facts, each with the sources that it is built from; NULL: the kernel's own or
- * OFED's. Of others it is not known whether a file exists. */
+/* Modules whose files are in the facts, each with the sources that it is built from; those of
+ * OFED can be the kernel's own too. Of others it is not known whether a file exists. */
 static const struct {
 	const char *name, *sources;
 } watched[] = {
-	{ "nvidia", "driver-source" },
-	{ "nvidia_uvm", "driver-source" },
-	{ "nvidia_modeset", "driver-source" },
-	{ "nvidia_drm", "driver-source" },
-	{ "nvidia_peermem", "driver-source" },
-	{ "nvidia_fs", "nvidia-fs-source" },
-	{ "gdrdrv", "gdrdrv-source" },
-	{ "nv_peer_mem", "nv-peer-mem-source" },
-	{ "ib_core", NULL },
-	{ "ib_uverbs", NULL },
-	{ "mlx5_core", NULL },
-	{ "mlx5_ib", NULL },
+	{ "nvidia", "driver-source" },	       { "nvidia_uvm", "driver-source" },
+	{ "nvidia_modeset", "driver-source" }, { "nvidia_drm", "driver-source" },
+	{ "nvidia_peermem", "driver-source" }, { "nvidia_fs", "nvidia-fs-source" },
+	{ "gdrdrv", "gdrdrv-source" },	       { "nv_peer_mem", "nv-peer-mem-source" },
+	{ "ib_core", "ofed-source" },	       { "ib_uverbs", "ofed-source" },
+	{ "mlx5_core", "ofed-source" },	       { "mlx5_ib", "ofed-source" },
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -61,12 +56,27 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 			   const char *sources, struct arena *arena)
 {
 	const char *kernel = node->os.kernel.value;
-
 	const char *written = module_written(arena, name);
+	struct dkms_reason reason;
 
 	load->no_file = true;
 	load->why_not = arena_printf(arena, "%s.ko does not exist for kernel %s", written, kernel);
 	load->fact = "modules.files";
+	if (dkms_reason_for(arena, node, sources, kernel, &reason)) {
+		load->why_not = arena_printf(arena, "%s. %s", load->why_not, reason.text);
+		load->fact = reason.fact;
+		load->remedy = reason.remedy;
+		load->command = reason.command;
+		return;
+	}
+	if (sources && strcmp(sources, "ofed-source") == 0 && node_software(node, "ofed")) {
+		load->remedy = arena_printf(
+			arena,
+			"OFED has no modules for kernel %s: install OFED again for it (mlnxofedinstall "
+			"--add-kernel-support; with DOCA, doca-kernel-support), or boot a kernel that it has.",
+			kernel);
+		return;
+	}
 	load->command = command_build(arena, node, sources);
 	if (load->command)
 		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,

@@ -34,6 +34,11 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 	return NULL;
 }
 
+bool log_is_of_users(const char *path)
+{
+	return strcmp(path, "/var/log/messages") == 0 || strcmp(path, "/var/log/syslog") == 0;
+}
+
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf)
 {
 	return line ? LIST_FIND(&line->devices, bdf) : NULL;
@@ -80,6 +85,14 @@ const struct software_item *node_software(const struct node *node, const char *n
 		    (!found || version_compare(item->version.value, found->version.value) > 0))
 			found = item;
 	return found;
+}
+
+const struct rdma_device *node_rdma(const struct node *node, const char *name)
+{
+	for_each(d, &node->rdma.devices)
+		if (str_is(d->name, name))
+			return d;
+	return NULL;
 }
 
 const char *node_env(const struct node *node, const char *name)

@@ -13,6 +13,10 @@ const struct log_line *node_log(const struct node *node, const char *pattern);
  * be NULL. */
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf);
 const struct log_subject *log_of_module(const struct log_line *line, const char *name);
+/* Can any user write lines of the kernel to that file (logger -t kernel)? Into kern.log a daemon puts what has the
+ * kernel's facility, which it gives to no user (rsyslog 8.2302, imuxsock: kern becomes user); a journal knows the
+ * kernel's own lines (_TRANSPORT=kernel, systemd.journal-fields(7)). */
+bool log_is_of_users(const char *path);
 /* The paths of what is the last of them, and of how many they are. */
 const char *log_device_fact(struct arena *arena, const struct log_line *line, const char *bdf,
 			    const char *member);
@@ -21,6 +25,8 @@ const char *log_module_fact(struct arena *arena, const struct log_line *line, co
 const struct service *node_service(const struct node *node, const char *unit);
 /* Of several of one name, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
+/* The RDMA device of that name, or NULL. */
+const struct rdma_device *node_rdma(const struct node *node, const char *name);
 /* The value of a variable of the process that was asked about, or NULL. */
 const char *node_env(const struct node *node, const char *name);
 /* A 10de display controller (VGA, 3D); an NVSwitch (10de bridge, class 0680). */

@@ -53,6 +53,20 @@ static bool same_words(const char *a, const char *b)
 	}
 }
 
+/* "511:0" among the numbers "195 504". */
+static enum reference_state allowed_state(const struct reference *r)
+{
+	struct span rest = span_of(r->claim.value), word, major = span_of(r->found.value);
+	size_t n = span_find(major, ':');
+
+	if (n == major.n)
+		return REFERENCE_UNSURE;
+	while (span_word(&rest, &word))
+		if (word.n == n && memcmp(word.p, major.p, n) == 0)
+			return REFERENCE_EXISTS;
+	return REFERENCE_CHANGED;
+}
+
 enum reference_state reference_state(const struct reference *r)
 {
 	if (is_unknown(r->found) || !is_known(r->kind) || !is_known(r->format) ||
@@ -69,6 +83,8 @@ enum reference_state reference_state(const struct reference *r)
 		/* A copy has a file in place of a device: that it is there is all that it tells. */
 	case REFERENCE_FUNCTION:
 	case REFERENCE_SETTING:
+		if (known_is(r->format, REFERENCE_LXC))
+			return allowed_state(r);
 		return !is_known(r->claim) || same_words(r->claim.value, r->found.value)
 			       ? REFERENCE_EXISTS
 			       : REFERENCE_CHANGED;

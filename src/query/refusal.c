@@ -12,6 +12,7 @@ static const struct reason {
 	bool of_module;	     /* it counts only where it is nvidia.ko's own line */
 	bool of_gpu;	     /* it can be about one GPU of several */
 	const char *remedy;
+	const char *in_guest; /* the remedy in a virtual machine; NULL: the same */
 } reasons[] = {
 	/* BUILD_REASONS of a file that was built for another kernel. */
 	{ "version-magic", true, false,
@@ -39,7 +40,10 @@ static const struct reason {
 	{ "no-irq", false, true,
 	  "Let the driver use MSI: set NVreg_EnableMSI=1 and remove pci=nomsi." },
 	{ "bar-invalid", false, true,
-	  "Enable Above 4G Decoding in the firmware, or boot with pci=realloc." },
+	  "Enable Above 4G Decoding in the firmware, or boot with pci=realloc.",
+	  "The virtual machine's firmware has no room for the GPU's memory. On its host: machine type q35 with OVMF, and "
+	  "a larger 64-bit window (QEMU: -fw_cfg name=opt/ovmf/X-PciMmio64Mb,string=262144). In the guest "
+	  "pci=realloc can help." },
 };
 
 /* The driver's own module's line: not nvidia_drm's. */
@@ -50,14 +54,15 @@ static const char *own_line(const struct log_line *line)
 	return own ? own->last.value : NULL;
 }
 
-static bool fill_refusal(struct arena *arena, const struct reason *reason, const char *text,
-			 struct refusal *refusal)
+static bool fill_refusal(struct arena *arena, bool guest, const struct reason *reason,
+			 const char *text, struct refusal *refusal)
 {
 	if (!text)
 		return false;
 	*refusal = (struct refusal){ .text = text,
 				     .fact = fact_path(arena, "log.lines", reason->pattern, "last"),
-				     .remedy = reason->remedy };
+				     .remedy = guest && reason->in_guest ? reason->in_guest
+									 : reason->remedy };
 	return true;
 }
 
@@ -67,7 +72,7 @@ bool refusal_of_driver(struct arena *arena, const struct node *node, struct refu
 		const struct log_line *line = node_log(node, reasons[i].pattern);
 
 		if (line &&
-		    fill_refusal(arena, &reasons[i],
+		    fill_refusal(arena, is_known(node->os.hypervisor), &reasons[i],
 				 reasons[i].of_module ? own_line(line) : line->last.value, refusal))
 			return true;
 	}
@@ -84,9 +89,11 @@ static bool refusal_among(struct arena *arena, const struct node *node,
 		const struct log_subject *own = log_of_device(line, gpu->bdf.value);
 
 		if (named && own)
-			return fill_refusal(arena, &reasons[i], own->last.value, refusal);
+			return fill_refusal(arena, is_known(node->os.hypervisor), &reasons[i],
+					    own->last.value, refusal);
 		if (!named && line && !line->devices.count)
-			return fill_refusal(arena, &reasons[i], line->last.value, refusal);
+			return fill_refusal(arena, is_known(node->os.hypervisor), &reasons[i],
+					    line->last.value, refusal);
 	}
 	return false;
 }
@@ -131,7 +138,8 @@ bool refusal_of_build(struct arena *arena, const struct node *node, struct refus
 	for (size_t i = 0; i < BUILD_REASONS; i++) {
 		const struct log_line *line = node_log(node, reasons[i].pattern);
 
-		if (line && fill_refusal(arena, &reasons[i], own_line(line), refusal))
+		if (line && fill_refusal(arena, is_known(node->os.hypervisor), &reasons[i],
+					 own_line(line), refusal))
 			return true;
 	}
 	return false;

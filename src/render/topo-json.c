@@ -131,6 +131,12 @@ static struct json_object *names_json(const struct topo *topo)
 	return json;
 }
 
+static const char *const way_words[] = {
+	[TOPO_WAY_NVLINK] = "nvlink",
+	[TOPO_WAY_PCIE] = "pcie",
+	[TOPO_WAY_HOST] = "host-memory",
+};
+
 /* NULL: the driver was not asked. */
 static struct json_object *nvlinks_json(const struct topo *topo)
 {
@@ -146,6 +152,8 @@ static struct json_object *nvlinks_json(const struct topo *topo)
 			json_put_string(json, "from", gpu->bdf.value);
 			json_put_string(json, "to", peer->bdf.value);
 			put_u64(json, "links", peer->links);
+			json_put_string(json, "copies",
+					way_words[topo_way(topo, gpu->bdf.value, peer->bdf.value)]);
 			json_object_array_add(array, json);
 		}
 	return array;

@@ -137,6 +137,8 @@ static int legend(const struct svg *svg, int x, int y)
 		notes.text[notes.count++] =
 			"▲ ACS redirects: requests between peers go up to the root "
 			"complex.";
+	if (seen.refused)
+		notes.text[notes.count++] = "! " TOPO_REFUSED;
 	for (size_t i = 0; i < notes.count; i++, y += LEGEND_ROW)
 		if (x >= 0)
 			write_text(x, y + 13, "s", notes.text[i]);
@@ -423,8 +425,12 @@ static void draw_panel(const struct svg *svg, const struct panel *panel)
 /* ---- matrix ---- */
 
 static void draw_cell(const struct svg *svg, int x, int y, const char *row, const char *column,
-		      const struct topology_path *path, uint64_t links)
+		      const struct topology_path *path, uint64_t links, bool refused)
 {
+	const char *mark = refused				      ? "!"
+			   : links				      ? ""
+			   : path && known_is(path->redirected, true) ? "▲"
+								      : "";
 	bool known = path && is_known(path->class);
 	const char *word = !path   ? ""
 			   : links ? arena_printf(svg->topo->arena, "NV%" PRIu64, links)
@@ -436,9 +442,7 @@ static void draw_cell(const struct svg *svg, int x, int y, const char *row, cons
 	draw("%s to %s: %s</title></rect>\n", row, column, path ? word : "itself");
 	if (path)
 		write_text(x + (MATRIX_CELL - 3) / 2, y + 15, "s ce",
-			   !links && known_is(path->redirected, true)
-				   ? arena_printf(svg->topo->arena, "%s▲", word)
-				   : word);
+			   arena_printf(svg->topo->arena, "%s%s", word, mark));
 }
 
 static void draw_row(const struct svg *svg, const struct topology_gpu *gpu, int x, int y)
@@ -451,12 +455,13 @@ static void draw_row(const struct svg *svg, const struct topology_gpu *gpu, int 
 	for_each(other, &table->gpus) {
 		draw_cell(svg, x, y, name, topo_name(svg->topo, other->bdf.value),
 			  topo_path(gpu, other->bdf.value),
-			  topo_nvlinks(svg->topo, gpu->bdf.value, other->bdf.value));
+			  topo_nvlinks(svg->topo, gpu->bdf.value, other->bdf.value),
+			  topo_way(svg->topo, gpu->bdf.value, other->bdf.value) == TOPO_WAY_HOST);
 		x += MATRIX_CELL;
 	}
 	x += 20;
 	for_each(path, &gpu->nics) {
-		draw_cell(svg, x, y, name, topo_name(svg->topo, path->bdf.value), path, 0);
+		draw_cell(svg, x, y, name, topo_name(svg->topo, path->bdf.value), path, 0, false);
 		x += MATRIX_CELL;
 	}
 	if (table->nics.count)

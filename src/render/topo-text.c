@@ -237,15 +237,15 @@ static const char *cell(const struct topo *topo, const char *gpu, const struct t
 {
 	static char text[24];
 	uint64_t links = path ? topo_nvlinks(topo, gpu, path->bdf.value) : 0;
+	bool refused = path && topo_way(topo, gpu, path->bdf.value) == TOPO_WAY_HOST;
+	const char *mark = refused ? "!" : path && known_is(path->redirected, true) ? "*" : "";
 
-	if (links) {
-		snprintf(text, sizeof(text), "NV%" PRIu64, links);
-		return text;
-	}
-	if (!path || !is_known(path->class))
+	if (links)
+		snprintf(text, sizeof(text), "NV%" PRIu64 "%s", links, refused ? "!" : "");
+	else if (!path || !is_known(path->class))
 		return path ? "?" : "X";
-	snprintf(text, sizeof(text), "%s%s", path_class_words[path->class.value],
-		 known_is(path->redirected, true) ? "*" : "");
+	else
+		snprintf(text, sizeof(text), "%s%s", path_class_words[path->class.value], mark);
 	return text;
 }
 
@@ -311,6 +311,8 @@ static void print_legend(struct drawing *d)
 			page_printf(d->page, "%-6s%s\n", path_class_words[i], topo_class_help[i]);
 	if (seen.redirected)
 		page_printf(d->page, "*     ACS redirects on the way\n");
+	if (seen.refused)
+		page_printf(d->page, "!     " TOPO_REFUSED "\n");
 	topo_notes(d->topo, &notes);
 	for (size_t i = 0; i < notes.count; i++)
 		page_printf(d->page, "%s\n", notes.text[i]);

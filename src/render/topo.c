@@ -516,12 +516,28 @@ uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to)
 	return peer && is_known(peer->links) ? peer->links.value : 0;
 }
 
+enum topo_way topo_way(const struct topo *topo, const char *from, const char *to)
+{
+	const struct nvml_gpu *gpu = LIST_FIND(&topo->node->nvml.gpus, from);
+	const struct nvml_peer *peer = gpu ? LIST_FIND(&gpu->peers, to) : NULL;
+
+	if (!peer || is_unknown(peer->read) || is_unknown(peer->write))
+		return TOPO_WAY_UNKNOWN;
+	if (!known_is(peer->read, NVML_P2P_IS_OK) || !known_is(peer->write, NVML_P2P_IS_OK))
+		return TOPO_WAY_HOST;
+	return is_known(peer->links) && peer->links.value ? TOPO_WAY_NVLINK : TOPO_WAY_PCIE;
+}
+
 void topo_look(const struct topo *topo, struct topo_seen *seen)
 {
 	*seen = (struct topo_seen){ .redirected = false };
 	for_each(gpu, &topo->node->nvml.gpus)
-		for_each(peer, &gpu->peers)
+		for_each(peer, &gpu->peers) {
+			enum topo_way way = topo_way(topo, gpu->bdf.value, peer->bdf.value);
+
 			seen->nvlink |= is_known(peer->links) && peer->links.value;
+			seen->refused |= way == TOPO_WAY_HOST;
+		}
 	for_each(gpu, &topo->table->gpus) {
 		for_each(path, &gpu->gpus)
 			see_path(seen, path);
@@ -542,7 +558,10 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	topo_look(topo, &seen);
 	lines->text[lines->count++] =
 		seen.nvlink
-			? "NV and a number: so many NVLinks. Other paths are those of PCI Express."
+			? "NV and a number: so many NVLinks carry the copies. Other paths are those of "
+			  "PCI Express."
+		: was_read(topo->node->nvml.gpus)
+			? "Paths are those of PCI Express; the driver reports no NVLink between GPUs."
 			: "Paths are those of PCI Express; NVLink is not shown.";
 	if (topo->table->gpus.count > 1 && gpu_numbering(topo->node) == GPU_NUMBERS_PCI)
 		lines->text[lines->count++] =

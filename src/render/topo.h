@@ -53,7 +53,12 @@ struct topo_seen {
 	bool class[PATH_UNKNOWN];
 	bool redirected;
 	bool nvlink;
+	bool refused; /* peer-to-peer, between two GPUs */
 };
+
+/* Which way the driver copies from one GPU to another. */
+#define TOPO_REFUSED "the driver refuses peer-to-peer: copies go through host memory"
+enum topo_way { TOPO_WAY_UNKNOWN, TOPO_WAY_NVLINK, TOPO_WAY_PCIE, TOPO_WAY_HOST };
 
 struct topo {
 	const struct node *node;
@@ -101,6 +106,7 @@ const char *topo_role(const struct topo *topo, const char *bdf); /* compute, ...
 const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf);
 /* NVLinks that lead from one GPU to another, directly or through NVSwitches, as the driver says; 0: none, or not known. */
 uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to);
+enum topo_way topo_way(const struct topo *topo, const char *from, const char *to);
 void topo_look(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
 /* What has to be known to read the matrix, a sentence each. */

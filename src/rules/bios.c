@@ -184,8 +184,9 @@ static const struct rule bios_rules[] = {
 		.check = "lscpu | grep -i numa; numactl -H",
 		.cost = "A change needs a reboot, and changes the NUMA numbers of every job.",
 		.sources =
-			"github.com/NVIDIA/nccl issue 1285 (2024-12-17), github.com/NVIDIA/nccl-tests issue 293 (2025-03-08)\n"
-			"HPC Advisory Council: AMD 2nd Gen EPYC CPU Tuning Guide for InfiniBand HPC, NPS Configuration",
+			"github.com/NVIDIA/nccl: issue 1285 (2024-12-17)\n"
+			"github.com/NVIDIA/nccl-tests: issue 293 (2025-03-08)\n"
+			"HPC Advisory Council, AMD 2nd Gen EPYC CPU Tuning Guide for InfiniBand HPC (page 1280442391): NPS Configuration",
 	},
 	{
 		.id = "bios/mmio-base-too-high",

@@ -390,7 +390,8 @@ static const struct rule boot_rules[] = {
 		.check =
 			"lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
 		.cost = "A minute, and room in /boot.",
-		.sources = "github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+		.sources = "DeepEP 2.1.0: docs/nvshmem.md\n"
+			   "dracut-ng 111: modules.d/80base/module-setup.sh\n"
 			   "github.com/gpudirect/libgdsync issue 58\n"
 			   "github.com/dracut-ng/dracut issue 674",
 	},

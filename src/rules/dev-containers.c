@@ -129,23 +129,33 @@ static bool check_snap(struct rule_context *ctx)
 {
 	static const char unit[] = "snap.docker.dockerd.service";
 	const struct service *snap = node_service(ctx->node, unit);
-	bool two = engine(ctx->node) && str_is(engine(ctx->node)->unit, "docker.service");
+	const struct service *docker = node_service(ctx->node, "docker.service");
+	/* The snap's dockerd runs under the same name; only a unit file shows a second Docker. */
+	bool two = docker && runs_or_will(docker) && is_known(docker->enabled);
+	bool host_toolkit = is_known(ctx->node->containers.toolkit);
 
 	if (!snap || !runs_or_will(snap) || !ctx->endpoints->gpus.count)
 		return false;
 	FAIL_AS(ctx, two ? SEVERITY_WARN : SEVERITY_INFO, .subject = unit,
-		.observed = two ? "Docker from a snap, beside docker.service"
+		.observed =
+			two ? "Docker from a snap, beside docker.service"
+			: host_toolkit
+				? "Docker from a snap, which does not use the container toolkit of this host"
 				: "Docker from a snap",
-		.expected = "one Docker",
+		.expected = two ? "one Docker"
+				: "Docker from its maker's or the distribution's packages",
 		.impact =
 			"It does not read /etc/docker/daemon.json: its settings are in "
 			"/var/snap/docker/current/config. Older revisions do not find the host's driver: "
 			"\"could not select device driver\", \"unknown or invalid runtime name: nvidia\".",
-		.remedy = "Remove one of the two, usually the snap.",
+		.remedy =
+			two ? "Remove one of the two, usually the snap."
+			    : "Remove the snap and install Docker from packages, or configure the snap's own support for "
+			      "NVIDIA.",
 		.command = "sudo snap remove docker",
 		.evidence = { fact_path(ctx->arena, "services.units", unit, "active"),
 			      fact_path(ctx->arena, "services.units", unit, "enabled") });
-	return !engine(ctx->node);
+	return !engine(ctx->node) || (!two && str_is(engine(ctx->node)->unit, "docker.service"));
 }
 
 /* NVIDIA's DRA driver writes a CDI specification for each claim. */
@@ -196,8 +206,11 @@ static void check_wiring(struct rule_context *ctx)
 	else if (!skip_with_dra(ctx))
 		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = text_printf(
-				ctx, "%s runs, and its configuration does not name the GPUs",
-				service->unit.value),
+				ctx, "%s runs, and its configuration does not name the GPUs%s",
+				service->unit.value,
+				is_absent(containers->toolkit)
+					? "; the NVIDIA Container Toolkit is not installed"
+					: ""),
 			.expected =
 				"a CDI specification, or NVIDIA's runtime in the engine's configuration",
 			.evidence = { "containers.cdi", "containers.configs",
@@ -323,7 +336,7 @@ static const struct rule dev_containers_rules[] = {
 		.sources =
 			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
-			"github.com/canonical/docker-snap main: README.md\n"
+			"docker-snap 8452deb (2026-05-01): README.md\n"
 			"container-device-interface v1.1.0: SPEC.md",
 	},
 	{

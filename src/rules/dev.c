@@ -10,6 +10,7 @@
 #include "query/distribution.h"
 #include "query/gdrcopy.h"
 #include "query/gpus.h"
+#include "query/job-env.h"
 #include "query/kind.h"
 #include "query/service-cause.h"
 
@@ -285,9 +286,9 @@ static const char *find_gdrapi(const struct node *node)
 /* A container shows its host's modules, and the devices that it was given. */
 static void check_gdrdrv_in_container(struct rule_context *ctx)
 {
-	const char *handler = node_env(ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
+	struct job_value handler = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	const char *library = find_gdrapi(ctx->node);
-	bool asked = handler && strcmp(handler, "cpu") == 0;
+	bool asked = handler.value && strcmp(handler.value, "cpu") == 0;
 
 	if (!library && !asked && skip_unless_software_whole(ctx))
 		return;
@@ -616,7 +617,7 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/imex-channel-missing",
 		.title = "Multi-node NVLink fails: there is no IMEX channel",
-		.profiles = PROFILE_DEEPEP | PROFILE_P2P,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_imex,
 		.impact =

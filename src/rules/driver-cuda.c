@@ -54,12 +54,15 @@ static bool all_geforce(const struct node *node)
 	return gpus > 0;
 }
 
-/* Do programs load libcuda from the compatibility folder? CUDA's container images do. */
+/* Do programs load libcuda from the compatibility folder? In CUDA's container images they do. */
 static bool compat_in_use(const struct node *node)
 {
 	const char *path = node_env(node, "LD_LIBRARY_PATH");
 
-	return (path && strstr(path, "/compat")) || is_known(node->os.container);
+	/* In a container the loader's cache can be older than the folder's entry in ld.so.conf.d. */
+	return (path && strstr(path, "/compat")) || is_known(node->os.container) ||
+	       (is_known(node->software.libcuda) &&
+		strstr(node->software.libcuda.value, "/compat"));
 }
 
 struct newest {

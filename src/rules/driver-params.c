@@ -624,7 +624,8 @@ static const struct rule driver_params_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
-			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md, issues 163, 484, 509, pull 677\n"
+			"DeepEP 2.1.0: docs/nvshmem.md\n"
+			"github.com/deepseek-ai/DeepEP issues 163, 484, 509, pull 677\n"
 			"github.com/NVIDIA/nvshmem issue 23",
 	},
 	{

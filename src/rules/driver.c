@@ -5,10 +5,12 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/dkms.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/module-block.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 #include "query/refusal.h"
 #include "query/topology.h"
@@ -58,6 +60,7 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	struct obstacle o = { 0 };
+	struct dkms_reason dkms;
 	struct refusal refusal;
 
 	o.text = module_block_find(ctx->arena, node, "nvidia", &o.fact);
@@ -73,6 +76,10 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 					  .fact = refusal.fact };
 	if (!has_no_module_file(node))
 		return (struct obstacle){ 0 };
+	if (dkms_reason_for(ctx->arena, node, "driver-source", node->os.kernel.value, &dkms))
+		return (struct obstacle){ .text = dkms.text,
+					  .remedy = dkms.remedy,
+					  .fact = dkms.fact };
 	o.text = text_printf(ctx, "no nvidia.ko for kernel %s", node->os.kernel.value);
 	o.remedy =
 		"Install the driver for this kernel: its packages, with the kernel headers if DKMS "
@@ -450,6 +457,14 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 			     "A peer-memory module is loaded. cuMemCreate memory registers only if it was "
 			     "allocated with gpuDirectRDMACapable.",
 		     .evidence = { "driver.flavour", "modules.loaded" });
+	else if (known_is(driver_has_peermem(node), false))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "proprietary modules of driver %s, and nv_peer_mem is not loaded",
+			     node->driver.version.value),
+		     .expected = "nv_peer_mem loaded, or driver 470 or later",
+		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .evidence = { "driver.flavour", "driver.version", "modules.loaded" });
 	else
 		FAIL(ctx,
 		     .observed =

@@ -99,14 +99,6 @@ static void check_names(struct rule_context *ctx)
 /* DeepEP asks ibstat for the properties of this NIC (deep_ep/utils/envs.py). */
 #define DEFAULT_NIC "mlx5_0"
 
-static const struct rdma_device *find_device(const struct node *node, const char *name)
-{
-	for_each(d, &node->rdma.devices)
-		if (str_is(d->name, name))
-			return d;
-	return NULL;
-}
-
 /* 0: none is, 1: one is, -1: not known */
 static int any_active(const struct rdma_device *d)
 {
@@ -137,7 +129,7 @@ static void check_nic_name(struct rule_context *ctx)
 	}
 	name = v.value ? v.value : DEFAULT_NIC;
 	fact = v.value ? v.fact : "env.variables";
-	device = find_device(ctx->node, name);
+	device = node_rdma(ctx->node, name);
 	state = text_printf(ctx, "%s%s", name, v.value ? "" : " (the default of EP_NIC_NAME)");
 	if (!device)
 		FAIL(ctx, .subject = "EP_NIC_NAME",
@@ -153,6 +145,73 @@ static void check_nic_name(struct rule_context *ctx)
 		     .evidence = { fact, fact_path(ctx->arena, "rdma.devices", name, "ports") });
 	else
 		PASS(ctx, .evidence = { fact, "rdma.devices" });
+}
+
+/* ---- env/deepep-bond-rate ---- */
+
+/* DeepEP from this release on plans with the rate that ibstat prints (deep_ep/utils/envs.py, get_rdma_gbs()). */
+#define DEEPEP_PLANS "2.0.0"
+
+/* The bond that the device's port runs over. NULL: none; UNREAD, if the port's GIDs are not known. */
+static const struct net_interface *bond_of(const struct node *node,
+					   const struct rdma_device *device, bool *unread)
+{
+	for_each(p, &device->ports) {
+		const struct rdma_gid *gid = port_usable_gid(p);
+		const struct net_interface *interface;
+
+		*unread = *unread || (port_is_ethernet(p) && !was_read(p->gids));
+		interface = gid && is_known(gid->netdev) ? node_interface(node, gid->netdev.value)
+							 : NULL;
+		if (interface && str_is(interface->driver, "bonding"))
+			return interface;
+	}
+	return NULL;
+}
+
+static void judge_bond(struct rule_context *ctx, const struct rdma_device *device)
+{
+	const struct software_item *deepep = node_software(ctx->node, "deepep");
+	bool unread = false;
+	const struct net_interface *bond = bond_of(ctx->node, device, &unread);
+
+	if (bond)
+		FAIL(ctx, .subject = device->name.value,
+		     .observed = text_printf(
+			     ctx, "%s is a bond; DeepEP %s plans with the rate of one of its links",
+			     bond->name.value, deepep->version.value),
+		     .expected = "the number of SMs given by the job",
+		     .evidence = {
+			     fact_path(ctx->arena, "net.interfaces", bond->name.value, "driver"),
+			     fact_path(ctx->arena, "software.items", deepep->path.value,
+				       "version") });
+	else if (unread)
+		UNKNOWN(ctx, .subject = device->name.value,
+			.evidence = { fact_path(ctx->arena, "rdma.devices", device->name.value,
+						"ports") });
+	else
+		PASS(ctx, .subject = device->name.value, .evidence = { "net.interfaces" });
+}
+
+static void check_bond(struct rule_context *ctx)
+{
+	const struct software_item *deepep = node_software(ctx->node, "deepep");
+	const struct rdma_device *device;
+	struct job_value v;
+
+	if (skip_without_rdma_device(ctx) || skip_without_variables(ctx))
+		return;
+	v = job_env(ctx->arena, ctx->node, "EP_NIC_NAME");
+	device = node_rdma(ctx->node, v.value ? v.value : DEFAULT_NIC);
+	if (!deepep || version_compare(deepep->version.value, DEEPEP_PLANS) < 0 || !device)
+		NOT_APPLICABLE(ctx,
+			       .observed = device ? "no DeepEP 2 was found"
+						  : "the NIC that DeepEP asks for is not here",
+			       .evidence = { "software.items", "rdma.devices" });
+	else if (!is_known(ctx->node->net.interfaces))
+		UNKNOWN(ctx, .evidence = { "net.interfaces" });
+	else
+		judge_bond(ctx, device);
 }
 
 /* ---- env/qp-depth-small ---- */
@@ -172,9 +231,9 @@ static void check_depth(struct rule_context *ctx)
 	struct job_value depth, tokens;
 	long have = QP_DEPTH_DEFAULT, count = TOKENS_USUAL;
 
-	if (skip_without_variables(ctx))
+	if (skip_without_nvshmem_variables(ctx))
 		return;
-	depth = job_env(ctx->arena, ctx->node, "NVSHMEM_QP_DEPTH");
+	depth = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_QP_DEPTH");
 	tokens = job_env(ctx->arena, ctx->node, "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK");
 	job_number(&depth, &have);
 	job_number(&tokens, &count);
@@ -233,6 +292,26 @@ static const struct rule env_deepep_rules[] = {
 		.sources = "DeepEP 2.1.0: deep_ep/utils/envs.py, get_rdma_gbs() and "
 			   "check_fast_rdma_atomic_support()\n"
 			   "github.com/deepseek-ai/DeepEP pull 734",
+	},
+	{
+		.id = "env/deepep-bond-rate",
+		.title = "DeepEP uses too few SMs: its NIC is a bond, of which it sees one link",
+		.profiles = PROFILE_DEEPEP,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_bond,
+		.impact =
+			"dispatch() and combine() are slower than the NIC: DeepEP takes half its bandwidth as all of it.",
+		.remedy =
+			"Give num_sms in the job, as for the rate of the whole bond, instead of DeepEP's own choice.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "EP_NIC_NAME of the job; the interface of the NIC's GID; DeepEP on disk.",
+		.why = "DeepEP 2 takes the rate of its NIC from ibstat. For a bond of two ports (mlx5_bond_0) ibstat prints "
+		       "the rate of one. Several queue pairs use both. DeepEP 2.1.0 has no variable for the rate. "
+		       "Changes that read it are proposed and not merged.",
+		.check = "ibstat | grep -E \"^CA|Rate\"; cat /sys/class/net/bond0/speed",
+		.sources =
+			"DeepEP 2.1.0: deep_ep/utils/envs.py, get_rdma_gbs()\n"
+			"github.com/deepseek-ai/DeepEP: issue 614 (2026-04-28), pulls 671 (2026-06-25) and 705 (2026-07-27)",
 	},
 	{
 		.id = "env/qp-depth-small",

@@ -36,7 +36,7 @@ static const struct user users[] = {
 
 static struct job_value value_of(struct rule_context *ctx, const struct user *u, const char *name)
 {
-	return u->nvshmem ? job_env(ctx->arena, ctx->node, name)
+	return u->nvshmem ? job_nvshmem(ctx->arena, ctx->node, name)
 			  : job_nccl(ctx->arena, ctx->node, name);
 }
 
@@ -294,7 +294,8 @@ static void check_gid_index(struct rule_context *ctx)
 {
 	struct tally t = { 0 };
 
-	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
+	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx) ||
+	    skip_without_nvshmem_variables(ctx))
 		return;
 	/* The PCI tree decides which ports jobs use, and which manage the node. */
 	if (!was_read(ctx->node->pci.devices)) {

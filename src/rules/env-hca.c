@@ -437,8 +437,8 @@ static size_t count_entries(const struct hca_list *list)
 static void check_transport(struct rule_context *ctx)
 {
 	static const char *const names[] = { "ibrc", "ucx", "libfabric", "ibdevx", "gpunetio" };
-	struct job_value v = job_env(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
-	struct job_value ibgda = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
+	struct job_value v = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
+	struct job_value ibgda = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
 
 	if (!v.value)
 		return;
@@ -465,8 +465,9 @@ static void check_transport(struct rule_context *ctx)
 static void check_gpunetio(struct rule_context *ctx)
 {
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
-	struct job_value gdaki = job_env(ctx->arena, ctx->node, "NVSHMEM_GPUNETIO_ENABLE_GDAKI");
-	struct job_value v = job_env(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
+	struct job_value gdaki = job_nvshmem(ctx->arena, ctx->node,
+					     "NVSHMEM_GPUNETIO_ENABLE_GDAKI");
+	struct job_value v = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_REMOTE_TRANSPORT");
 	bool gpunetio = v.value && strcasecmp(v.value, "gpunetio") == 0;
 
 	if (gpunetio && nvshmem && version_compare(nvshmem->version.value, NVSHMEM_GPUNETIO) < 0)
@@ -491,9 +492,10 @@ static void check_gpunetio(struct rule_context *ctx)
 
 static void check_nvshmem(struct rule_context *ctx)
 {
-	struct job_value list = job_env(ctx->arena, ctx->node, "NVSHMEM_HCA_LIST");
-	struct job_value mapping = job_env(ctx->arena, ctx->node, "NVSHMEM_HCA_PE_MAPPING");
-	struct job_value by_pe = job_env(ctx->arena, ctx->node, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
+	struct job_value list = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_HCA_LIST");
+	struct job_value mapping = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_HCA_PE_MAPPING");
+	struct job_value by_pe = job_nvshmem(ctx->arena, ctx->node,
+					     "NVSHMEM_ENABLE_NIC_PE_MAPPING");
 	struct hca_list taken = job_nic_list(ctx->arena, ctx->node, true);
 
 	if (list.value)
@@ -689,7 +691,8 @@ static void check_selection(struct rule_context *ctx)
 	struct job_value nccl, ucx;
 	size_t before;
 
-	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx))
+	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx) ||
+	    skip_without_nvshmem_variables(ctx))
 		return;
 	before = ctx->findings->count;
 	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_IB_HCA");

@@ -50,7 +50,8 @@ static void check_p2p(struct rule_context *ctx)
 	struct job_value nvshmem;
 	size_t before;
 
-	if (skip_without_gpu(ctx) || skip_without_nccl_variables(ctx))
+	if (skip_without_gpu(ctx) || skip_without_nccl_variables(ctx) ||
+	    skip_without_nvshmem_variables(ctx))
 		return;
 	if (ctx->endpoints->gpus.count < 2) {
 		NOT_APPLICABLE(ctx, .observed = "one GPU", .evidence = { "pci.devices" });
@@ -58,7 +59,7 @@ static void check_p2p(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	check_nccl_p2p(ctx);
-	nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_P2P");
+	nvshmem = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_DISABLE_P2P");
 	/* DeepEP sets this one itself, as its kernels need it. */
 	if (job_is_on(&nvshmem) && !is_asked_for(ctx, PROFILE_DEEPEP))
 		fail_p2p(ctx, &nvshmem, "NVSHMEM");

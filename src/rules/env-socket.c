@@ -255,14 +255,14 @@ static void check_socket(struct rule_context *ctx)
 {
 	struct job_value nccl, nvshmem, gloo;
 
-	if (skip_without_nccl_variables(ctx))
+	if (skip_without_nccl_variables(ctx) || skip_without_nvshmem_variables(ctx))
 		return;
 	if (!is_known(ctx->node->net.interfaces)) {
 		UNKNOWN(ctx, .evidence = { "net.interfaces" });
 		return;
 	}
 	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
-	nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
+	nvshmem = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
 	gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	if (nccl.value && strlen(nccl.value) > 1)
 		check_list(ctx, &nccl);

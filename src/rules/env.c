@@ -61,11 +61,10 @@ static enum severity severity_unknown(const struct software_item *nvshmem, const
 		       : SEVERITY_WARN;
 }
 
-static void fail_variable(struct rule_context *ctx, const char *variable,
+static void fail_variable(struct rule_context *ctx, const char *variable, const char *fact,
 			  const struct nvshmem_variable *known, const struct software_item *nvshmem)
 {
 	const char *name = variable + strlen("NVSHMEM_");
-	const char *fact = fact_path(ctx->arena, "env.variables", variable, "value");
 
 	if (known)
 		FAIL(ctx, .subject = variable,
@@ -88,7 +87,7 @@ static void fail_variable(struct rule_context *ctx, const char *variable,
 }
 
 /* True when it does what it seems to. */
-static bool check_variable(struct rule_context *ctx, const char *variable)
+static bool check_variable(struct rule_context *ctx, const char *variable, const char *fact)
 {
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 	const char *name = variable + strlen("NVSHMEM_");
@@ -98,19 +97,28 @@ static bool check_variable(struct rule_context *ctx, const char *variable)
 	    (known && (!*known->since || !nvshmem ||
 		       version_compare(nvshmem->version.value, known->since) >= 0)))
 		return true;
-	fail_variable(ctx, variable, known, nvshmem);
+	fail_variable(ctx, variable, fact, known, nvshmem);
 	return false;
 }
 
 static void check_unknown_variable(struct rule_context *ctx)
 {
-	size_t right = 0, before = ctx->findings->count;
+	size_t right = 0, i = 0, before = ctx->findings->count;
 
-	if (skip_without_variables(ctx))
+	if (skip_without_nvshmem_variables(ctx))
 		return;
 	for_each(v, &ctx->node->env.variables)
 		if (span_starts(span_of(v->name.value), "NVSHMEM_"))
-			right += check_variable(ctx, v->name.value);
+			right += check_variable(
+				ctx, v->name.value,
+				fact_path(ctx->arena, "env.variables", v->name.value, "value"));
+	for_each(s, &ctx->node->env.nvshmem_conf) {
+		const char *fact = text_printf(ctx, "env.nvshmem_conf[#%zu].name", i++);
+
+		if (job_nvshmem_reads_conf(ctx->node) &&
+		    span_starts(span_of(s->name.value), "NVSHMEM_"))
+			right += check_variable(ctx, s->name.value, fact);
+	}
 	if (ctx->findings->count > before)
 		return;
 	if (right)
@@ -200,7 +208,7 @@ static void check_gpu_handler(struct rule_context *ctx, const struct job_value *
 
 static void check_cpu_handler(struct rule_context *ctx, const struct job_value *v)
 {
-	struct job_value off = job_env(ctx->arena, ctx->node, "NVSHMEM_DISABLE_GDRCOPY");
+	struct job_value off = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_DISABLE_GDRCOPY");
 	const struct software_item *gdrcopy = node_software(ctx->node, "gdrcopy");
 
 	if (job_is_on(&off))
@@ -236,9 +244,9 @@ static void check_handler(struct rule_context *ctx)
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 	struct job_value v;
 
-	if (skip_without_variables(ctx))
+	if (skip_without_nvshmem_variables(ctx))
 		return;
-	v = job_env(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
+	v = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	if (!v.value) {
 		NOT_APPLICABLE(
 			ctx,
@@ -287,7 +295,7 @@ static const struct rule env_rules[] = {
 		.impact = "The setting has no effect.",
 		.remedy = "Correct the name, or unset the variable.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.reads = "NVSHMEM_ variables of the job; NVSHMEM on disk.",
+		.reads = "NVSHMEM_ variables of the job (also in nvshmem.conf); NVSHMEM on disk.",
 		.why = "NVSHMEM ignores names that it does not know. The list has all names up to NVSHMEM 3.7, with "
 		       "the release that brought the newer ones. With a later NVSHMEM an unknown name is a note, "
 		       "unless it ends in a name of the list.",

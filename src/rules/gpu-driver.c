@@ -233,6 +233,27 @@ static void check_ecc_mode(struct rule_context *ctx)
 	check_gpus(ctx, tell_ecc, "ecc.enabled", "no data-centre GPU with ECC memory");
 }
 
+static enum told tell_sram(struct rule_context *ctx, const struct nvml_gpu *gpu)
+{
+	struct fact_bool exceeded = gpu->ecc.sram_threshold_exceeded;
+
+	if (!is_known(exceeded))
+		return is_absent(exceeded) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+	if (!exceeded.value)
+		return TOLD_WELL;
+	FAIL(ctx, .subject = gpu->bdf.value,
+	     .observed = "too many uncorrectable errors in one part of the SRAM",
+	     .expected = "fewer than the maker's threshold",
+	     .evidence = { fact_of(ctx, gpu, "ecc.sram_threshold_exceeded") });
+	return TOLD_ANSWERED;
+}
+
+static void check_sram(struct rule_context *ctx)
+{
+	check_gpus(ctx, tell_sram, "ecc.sram_threshold_exceeded",
+		   "the GPUs do not count errors of the SRAM");
+}
+
 static bool differ(struct fact_bool a, struct fact_bool b)
 {
 	return is_known(a) && is_known(b) && a.value != b.value;
@@ -426,6 +447,26 @@ static const struct rule gpu_driver_rules[] = {
 		.why = "Data-centre GPUs are delivered with ECC on. Workstation boards may have it off.",
 		.check = "nvidia-smi -q -d ECC",
 		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode",
+	},
+	{
+		.id = "gpu/sram-errors",
+		.title = "A GPU has so many errors of its SRAM that it must be replaced",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_sram,
+		.impact = "Jobs on the GPU are killed by memory errors again and again.",
+		.remedy =
+			"Take the GPU out of service, run NVIDIA's field diagnostic and have the board replaced.",
+		.mender = MENDER_HARDWARE,
+		.action = ACTION_REPLACE_HARDWARE,
+		.activation = ACTIVATION_NONE,
+		.reads = "nvmlDeviceGetSramEccErrorStatus: bThresholdExceeded. " HOW,
+		.why = "SRAM has no spare rows. Its threshold is more than four unique uncorrectable errors in "
+		       "one bank with parity, or more than two in one with SECDED. NVIDIA then replaces the board "
+		       "if the field diagnostic confirms it.",
+		.check = "nvidia-smi -q -d ECC | grep -i threshold",
+		.sources = "NVIDIA GPU Memory Error Management: RMA Policy (read in 2026)\n" API
+			   "nvmlEccSramErrorStatus_v1_t",
 	},
 	{
 		.id = "gpu/mode-pending",

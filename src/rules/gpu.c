@@ -101,7 +101,8 @@ static const struct nvml_gpu *record_of(const struct node *node, const char *bdf
 	return is_known(node->nvml.gpus) ? LIST_FIND(&node->nvml.gpus, bdf) : NULL;
 }
 
-/* Is it known of all that GPUs of its kind have? Those before Ampere retire pages, the later ones remap rows. */
+/* Is it known of all that GPUs of its kind have? Those before Ampere retire pages, the later ones remap rows. Channels
+ * and processors are repaired by drivers that also say so. */
 static bool record_is_whole(const struct nvml_gpu *gpu)
 {
 	return was_read(gpu->rows.failed) && was_read(gpu->rows.pending) &&
@@ -135,6 +136,12 @@ static bool check_record(struct rule_context *ctx, const struct nvml_gpu *gpu)
 	} else if (known_is(gpu->ecc.retirement_pending, true)) {
 		what = "a page of the memory waits for retirement";
 		member = "ecc.retirement_pending";
+	} else if (known_is(gpu->ecc.channel_repair_pending, true)) {
+		what = "a channel of the memory waits for its repair";
+		member = "ecc.channel_repair_pending";
+	} else if (known_is(gpu->ecc.tpc_repair_pending, true)) {
+		what = "a cluster of processors waits for its repair";
+		member = "ecc.tpc_repair_pending";
 	} else if (is_known(errors) && errors.value) {
 		what = text_printf(ctx,
 				   "uncorrectable errors since the driver was loaded: %" PRIu64,
@@ -240,6 +247,16 @@ static struct links count_links(const struct nvml_gpu *gpu)
 	return links;
 }
 
+/* The GPUs of a board with NVSwitches have the same number of links. */
+static size_t most_links(const struct node *node)
+{
+	size_t most = 0;
+
+	for_each(gpu, &node->nvml.gpus)
+		most = gpu->links.count > most ? gpu->links.count : most;
+	return most;
+}
+
 /* Boards of the PCIe form have links that no bridge need be on: there a GPU is wrong if a different GPU has more. */
 static size_t most_active(const struct node *node)
 {
@@ -259,6 +276,7 @@ static bool check_links(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	size_t most = most_active(node), shown = 0, well = 0, before = ctx->findings->count;
 	bool board = nvswitches(node) || gpu_nvswitch_is_nic(&node->pci);
+	size_t wanted = board ? most_links(node) : 0;
 
 	for_each(gpu, &node->nvml.gpus) {
 		struct links links = count_links(gpu);
@@ -266,10 +284,11 @@ static bool check_links(struct rule_context *ctx)
 		shown++;
 		if (rule_has_answered(ctx, gpu->bdf.value) || links.unknown)
 			continue;
-		if (links.active < links.all && (board || most)) {
+		wanted = board ? wanted : links.all;
+		if (links.active < wanted && (board || most)) {
 			FAIL(ctx, .subject = gpu->bdf.value,
 			     .observed = text_printf(ctx, "%zu of %zu NVLinks are active",
-						     links.active, links.all),
+						     links.active, wanted),
 			     .expected = "all NVLinks are active",
 			     .evidence = {
 				     fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "links") });
@@ -339,8 +358,16 @@ static void check_mig(struct rule_context *ctx)
 	for_each(g, &ctx->node->gpu.devices) {
 		const char *fact = fact_path(ctx->arena, "gpu.devices", g->bdf.value,
 					     "mig_instances");
+		const struct nvml_gpu *record = record_of(ctx->node, g->bdf.value);
 
-		if (is_unknown(g->mig_instances))
+		if (record && known_is(record->mig, true))
+			FAIL(ctx, .subject = g->bdf.value,
+			     .observed = text_printf(ctx, "MIG mode is on, MIG devices: %u",
+						     record->mig_devices.count),
+			     .expected = "MIG mode is off",
+			     .evidence = {
+				     fact_path(ctx->arena, "nvml.gpus", g->bdf.value, "mig") });
+		else if (is_unknown(g->mig_instances) && !(record && was_read(record->mig)))
 			UNKNOWN(ctx, .subject = g->bdf.value, .evidence = { fact });
 		else if (is_known(g->mig_instances) && g->mig_instances.value)
 			FAIL(ctx, .subject = g->bdf.value,
@@ -486,7 +513,8 @@ static const struct rule gpu_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Xids about memory in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
-			"160, 161, 171, 172. With --nvml: remapped rows, retired pages, uncorrectable errors.",
+			"160, 161, 171, 172. With --nvml: remapped rows, retired pages, repairs that wait for a "
+			"reset, uncorrectable errors.",
 		.why = "The GPU's own record (pending rows, failed remaps of earlier boots) is visible only "
 		       "through NVML, which opens the device. So a log without such a line is unknown and "
 		       "never a pass without --nvml. An error is over if the log says later that the GPU was "
@@ -497,7 +525,8 @@ static const struct rule gpu_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
 			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
-			"NVIDIA Xid Errors, Xid Catalog (October 2025)",
+			"NVIDIA Xid Errors, Xid Catalog (October 2025)\n"
+			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t",
 	},
 	{
 		.id = "gpu/nvlink-inactive",
@@ -542,9 +571,9 @@ static const struct rule gpu_rules[] = {
 			   "sudo nvidia-smi mig -i INDEX -dgi\n"
 			   "sudo nvidia-smi -i INDEX -mig 0",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig.",
-		.why = "A GPU in MIG mode without instances is not visible here. Only the driver knows the "
-		       "mode.",
+		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig. With --nvml: the MIG mode.",
+		.why = "A GPU in MIG mode without instances is visible only with --nvml: only the driver "
+		       "knows the mode.",
 		.check = "nvidia-smi mig -lgi",
 		.cost = "Jobs that use the instances end.",
 		.sources = "NVIDIA MIG User Guide r580: Application Considerations\n"

@@ -375,7 +375,7 @@ static const struct rule iommu_rules[] = {
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
 		.sources =
-			"docs.nvidia.com/nim/maxine: PCIe Multi-GPU Systems\n"
+			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
 			"Documentation/admin-guide/kernel-parameters.txt (iommu=, iommu.passthrough=)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio), "

@@ -333,6 +333,22 @@ static void check_process(struct rule_context *ctx, const struct process_limits 
 			.evidence = { fact });
 }
 
+/* A service of the site can be a scheduler, or run RDMA itself, and its file does not say so. */
+static void note_daemons(struct rule_context *ctx)
+{
+	for_each(p, &ctx->node->limits.daemons)
+		if (is_known(p->memlock_soft_bytes) &&
+		    p->memlock_soft_bytes.value <= MEMLOCK_FAIL_BYTES)
+			NOTE(ctx, .subject = p->name.value,
+			     .observed = text_printf(
+				     ctx, "%s%s: if it starts jobs or uses RDMA itself, they fail",
+				     format_bytes(ctx->arena, p->memlock_soft_bytes.value),
+				     origin_text(ctx, p)),
+			     .remedy = remedy_memlock(ctx, p, false),
+			     .evidence = { text_printf(ctx, "limits.daemons[%s].memlock_soft_bytes",
+						       p->name.value) });
+}
+
 static void check_memlock(struct rule_context *ctx)
 {
 	const struct limits_facts *limits = &ctx->node->limits;
@@ -351,6 +367,7 @@ static void check_memlock(struct rule_context *ctx)
 		return;
 	}
 	check_session(ctx);
+	note_daemons(ctx);
 	for_each(p, &limits->launchers)
 		if (!str_is(p->name, "kubelet"))
 			check_process(ctx, p,

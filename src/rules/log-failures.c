@@ -235,7 +235,7 @@ static const struct rule log_failures_rules[] = {
 			"dmesg | grep -E 'probe .*failed|failed with error code|aborting|firmware load'; "
 			"lspci -k",
 		.sources = "Linux 6.16: drivers/base/dd.c, drivers/base/firmware_loader/main.c\n"
-			   "Linux: drivers/net/ethernet/mellanox/mlx5/core/main.c "
+			   "Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/main.c "
 			   "(mlx5_function_enable)",
 	},
 	{

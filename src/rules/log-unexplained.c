@@ -70,11 +70,11 @@ static const struct rule log_unexplained_rules[] = {
 			"what they mean.",
 		.reads =
 			"Messages of level err and above in the kernel log that GPU, NIC, PCIe and IOMMU drivers "
-			"wrote.",
+			"wrote. In a log without levels, those whose words tell of a failure.",
 		.why = "What the program does not understand it shows. Messages that differ in numbers alone are "
 		       "listed once. Messages that are known to mean no fault are left out.",
 		.check = "dmesg --level=emerg,alert,crit,err",
-		.sources = "Linux: Documentation/ABI/testing/dev-kmsg\n"
+		.sources = "Linux 6.12: Documentation/ABI/testing/dev-kmsg\n"
 			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/os-interface.c "
 			   "(nv_printf)",
 	},

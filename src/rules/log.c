@@ -83,20 +83,38 @@ static const char *init_stage(const char *line)
 	}
 }
 
+/* Its firmware left BAR1 at the smallest size although the card has Resizable BAR. */
+static bool has_small_bar1(const struct node *node, const char *bdf)
+{
+	const struct pci_device *d = bdf ? node_pci(node, bdf) : NULL;
+	const struct pci_bar *bar = d ? gpu_bar1(d) : NULL;
+	const struct gpu_model *model = d ? gpu_model(d) : NULL;
+
+	return bar && known_is(bar->size_bytes, BAR1_SMALL_BYTES) && model &&
+	       model->bar1 == GPU_BAR1_RESIZABLE;
+}
+
 /* Before 545.23.06 the open modules drive other than data-centre GPUs only with this option (nv-reg.h,
  * NV_REG_OPENRM_ENABLE_UNSUPPORTED_GPUS). */
-static const char *init_remedy(const struct node *node)
+static const char *init_remedy(const struct node *node, const char *bdf)
 {
 	if (!node_log(node, "open-unsupported-gpu"))
-		return NULL;
+		return has_small_bar1(node, bdf)
+			       ? "BAR1 of this GPU is 256 MiB, and the card offers a larger one: enable Above 4G "
+				 "Decoding and Resizable BAR in the firmware setup, with CSM off. If the error returns "
+				 "after that, power the node off and on, run nvidia-bug-report.sh and ask the vendor."
+			       : NULL;
 	return "Install driver 545 or later. Or set NVreg_OpenRmEnableUnsupportedGpus=1 for nvidia in modprobe.d "
 	       "and load the driver again.";
 }
 
-static const char *init_text(struct rule_context *ctx, const char *line, const char *remedy)
+static const char *init_text(struct rule_context *ctx, const char *line)
 {
-	const char *stage = remedy ? "because these open kernel modules drive only data-centre GPUs"
-				   : init_stage(line);
+	const struct node *node = ctx->node;
+	const char *stage =
+		node_log(node, "open-unsupported-gpu")
+			? "because these open kernel modules drive only data-centre GPUs"
+			: init_stage(line);
 
 	return stage ? text_printf(ctx, "%s (failed %s)", line, stage) : line;
 }
@@ -106,7 +124,7 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *gpu)
 {
 	const char *name = gpu ? gpu->name.value : NULL;
-	const char *remedy = init_remedy(ctx->node);
+	const char *remedy = init_remedy(ctx->node, name);
 	const char *last = gpu ? gpu->last.value : line->last.value;
 	const char *fact = gpu ? log_device_fact(ctx->arena, line, name, "last")
 			       : "log.lines[rm-init-failed].last";
@@ -118,11 +136,13 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 		     .observed = text_printf(ctx, "%s; since then %s", last, since),
 		     .evidence = { fact });
 	else
-		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, remedy),
+		FAIL(ctx, .subject = name, .observed = init_text(ctx, last),
 		     .expected = "the driver initialises every GPU", .remedy = remedy,
 		     .evidence = { fact,
 				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
-				   remedy ? "log.lines[open-unsupported-gpu].last" : NULL });
+				   node_log(ctx->node, "open-unsupported-gpu")
+					   ? "log.lines[open-unsupported-gpu].last"
+					   : NULL });
 }
 
 static void check_rm_init(struct rule_context *ctx)
@@ -404,7 +424,7 @@ static const struct rule log_rules[] = {
 	{
 		.id = "log/allow-peermapping-denied",
 		.title = "A process was refused the mapping of a NIC's doorbell for the GPU",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_allow_peermapping,
 		.impact =

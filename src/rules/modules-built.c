@@ -6,6 +6,7 @@
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
+#include "query/dkms.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
@@ -62,12 +63,15 @@ static void fail_no_file(struct rule_context *ctx)
 	const char *kernel = ctx->node->os.kernel.value;
 	const struct module_file *other = module_file_elsewhere(ctx->node, "nvidia", kernel);
 	struct module_load load = module_load_of(ctx->node, "nvidia", ctx->arena);
+	struct dkms_reason dkms;
+	bool tried = dkms_reason_for(ctx->arena, ctx->node, "driver-source", kernel, &dkms);
 	struct known_cause cause = known_cause(
 		ctx,
-		other ? text_printf(ctx, "no nvidia.ko exists for %s; one exists for %s", kernel,
-				    other->kernel.value)
-		      : text_printf(ctx, "no nvidia.ko exists for %s, nor for any other kernel",
-				    kernel));
+		tried	? text_printf(ctx, "no nvidia.ko exists for %s. %s", kernel, dkms.text)
+		: other ? text_printf(ctx, "no nvidia.ko exists for %s; one exists for %s", kernel,
+				      other->kernel.value)
+			: text_printf(ctx, "no nvidia.ko exists for %s, nor for any other kernel",
+				      kernel));
 
 	FAIL(ctx, .observed = cause.observed, .expected = EXPECTED,
 	     .remedy = cause.remedy ? cause.remedy
@@ -75,9 +79,10 @@ static void fail_no_file(struct rule_context *ctx)
 			       ? load.remedy
 			       : "Install the NVIDIA driver with its kernel modules.",
 	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
-	     .evidence = { "os.kernel", other ? fact_path(ctx->arena, "modules.files",
-							  other->path.value, "kernel")
-					      : "modules.files" });
+	     .evidence = { "os.kernel", tried	? dkms.fact
+					: other ? fact_path(ctx->arena, "modules.files",
+							    other->path.value, "kernel")
+						: "modules.files" });
 }
 
 static void check_not_built(struct rule_context *ctx)
@@ -254,8 +259,9 @@ static const struct rule modules_built_rules[] = {
 		.remedy =
 			"Build the NVIDIA kernel modules for the running kernel, or boot the kernel that has them.",
 		.activation = ACTIVATION_NOW,
+		.follows = { "modules/dkms-failed" },
 		.reads =
-			"The modules under /lib/modules of the running kernel and of others, and the kernel log.",
+			"The modules under /lib/modules of the running kernel and of others, the tree of DKMS, and the kernel log.",
 		.why = "After an upgrade of the kernel the modules must be built again. DKMS needs the kernel's headers for "
 		       "that. A loaded driver passes, wherever it was loaded from.",
 		.check = "modinfo -F filename nvidia; dkms status; uname -r",

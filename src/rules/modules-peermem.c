@@ -476,7 +476,7 @@ static const struct rule modules_peermem_rules[] = {
 		"\nNCCL user guide (2026-06-11): usage/deviceapi.rst, troubleshooting/gpu_troubleshooting.rst\n"
 		"Linux 5.12: commit bfe0cc6eb249\n"
 		"github.com/Mellanox/nv_peer_memory 1.3: README.md\n"
-		"forums.developer.nvidia.com: DGX Spark GPUDirect RDMA (348787)",
+		"forums.developer.nvidia.com: DGX Spark GPUDirect RDMA, topic 348787",
 	},
 	{
 		.id = "modules/peermem-stub",

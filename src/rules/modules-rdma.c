@@ -6,6 +6,8 @@
 #include "query/gpus.h"
 #include "query/module-load.h"
 
+#define CLASS_INFINIBAND 0x0207 /* base class and sub-class of a PCI function */
+
 /* A function that mlx5_core drives: Connect-IB, ConnectX-4 and later, and their virtual functions. For an id that
  * is not in the table the bound driver decides. */
 static bool is_mlx5(const struct pci_device *d)
@@ -87,11 +89,36 @@ static bool may_be_built_in(const struct node *node)
 	return node->rdma.devices.count && !node_module(node, "ib_core") && !nodes;
 }
 
+/* Was RDMA set up here: a NIC on InfiniBand, or OFED? Without a profile it is not known that jobs use it. */
+static bool is_set_up(const struct node *node)
+{
+	if (node_software(node, "ofed"))
+		return true;
+	for_each(d, &node->pci.devices)
+		if (is_mlx5(d) && !pci_is_for_guest(d) && is_known(d->class_id) &&
+		    d->class_id.value >> 8 == CLASS_INFINIBAND)
+			return true;
+	return false;
+}
+
+static enum severity severity_of(struct rule_context *ctx, enum severity severity, bool is_wrong)
+{
+	if (is_asked_for(ctx, PROFILE_RDMA_ANY))
+		return severity;
+	return is_wrong ? SEVERITY_WARN : SEVERITY_INFO;
+}
+
 static void fail_missing(struct rule_context *ctx, enum severity severity, const char *name,
 			 const char *effect)
 {
 	struct module_load load = module_load_of(ctx->node, name, ctx->arena);
 
+	if (severity == SEVERITY_INFO) {
+		NOTE(ctx, .subject = name,
+		     .observed = text_printf(ctx, "%s is not loaded: %s", name, effect),
+		     .evidence = { "modules.loaded" });
+		return;
+	}
 	FAIL_AS(ctx, severity, .subject = name,
 		.observed = text_printf(
 			ctx, "%s is not loaded%s%s: %s", name, load.why_not ? " (" : "",
@@ -111,8 +138,11 @@ static void check_mlx5(struct rule_context *ctx)
 		return;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!is_present(ctx, needed[i]))
-			fail_missing(ctx, SEVERITY_ERR, needed[i],
-				     text_printf(ctx, "%s has no driver", nic->bdf.value));
+			fail_missing(ctx,
+				     severity_of(ctx, SEVERITY_ERR, i == 0 || is_set_up(ctx->node)),
+				     needed[i],
+				     i == 0 ? text_printf(ctx, "%s has no driver", nic->bdf.value)
+					    : "no RDMA device of these NICs exists");
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { node_module(ctx->node, "mlx5_ib")
 						? "modules.loaded[mlx5_ib].state"
@@ -139,6 +169,10 @@ static void check_rdma(struct rule_context *ctx)
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (is_present(ctx, needed[i].name))
 			continue;
+		/* Where RDMA was not set up, one module is enough to name. */
+		if (strcmp(needed[i].name, "ib_uverbs") != 0 &&
+		    severity_of(ctx, SEVERITY_ERR, is_set_up(ctx->node)) == SEVERITY_INFO)
+			continue;
 		if (may_be_built_in(ctx->node))
 			UNKNOWN(ctx, .subject = needed[i].name,
 				.observed =
@@ -148,7 +182,9 @@ static void check_rdma(struct rule_context *ctx)
 						    needed[i].name),
 				.evidence = { "dev.nodes" });
 		else
-			fail_missing(ctx, needed[i].severity, needed[i].name, needed[i].effect);
+			fail_missing(ctx,
+				     severity_of(ctx, needed[i].severity, is_set_up(ctx->node)),
+				     needed[i].name, needed[i].effect);
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "modules.loaded" });
@@ -158,7 +194,7 @@ static const struct rule modules_rdma_rules[] = {
 	{
 		.id = "modules/mlx5-not-loaded",
 		.title = "No RDMA device exists: the NIC's driver is not loaded",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "",
 		.evaluate = check_mlx5,
@@ -171,7 +207,8 @@ static const struct rule modules_rdma_rules[] = {
 			"The loaded modules, and NVIDIA NICs from ConnectX-4 on. For modules that are built into the kernel: "
 			"the bound driver and the RDMA device that they make.",
 		.why = "mlx5_core drives the function, mlx5_ib makes an RDMA device of it. NICs that are given to virtual "
-		       "machines are left out, and so are ConnectX-3 and earlier.",
+		       "machines are left out, and so are ConnectX-3 and earlier. Without a profile that uses RDMA, a NIC without "
+		       "a driver is a warning, and a missing mlx5_ib only where OFED or InfiniBand is.",
 		.check = "lspci -nnk -d 15b3:; lsmod | grep mlx5",
 		.sources =
 			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/main.c (mlx5_core_pci_table), "
@@ -180,7 +217,7 @@ static const struct rule modules_rdma_rules[] = {
 	{
 		.id = "modules/rdma-modules-not-loaded",
 		.title = "RDMA programs fail: a module that they need is not loaded",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "",
 		.evaluate = check_rdma,

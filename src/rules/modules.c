@@ -9,6 +9,7 @@
 #include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/guests.h"
+#include "query/job-env.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
@@ -339,10 +340,10 @@ static void check_uvm(struct rule_context *ctx)
 /* An explicit CPU handler, and NVSHMEM up to 3.2.5, with which DeepEP was first released. */
 static const char *needs_gdrdrv(struct rule_context *ctx)
 {
-	const char *handler = node_env(ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
+	struct job_value handler = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IBGDA_NIC_HANDLER");
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
 
-	if (handler && strcmp(handler, "cpu") == 0)
+	if (handler.value && strcmp(handler.value, "cpu") == 0)
 		return "NVSHMEM_IBGDA_NIC_HANDLER=cpu needs it";
 	if (nvshmem && is_known(nvshmem->version) && is_asked_for(ctx, PROFILE_DEEPEP) &&
 	    version_compare(nvshmem->version.value, "3.2.5") <= 0)
@@ -528,7 +529,7 @@ static const struct rule modules_rules[] = {
 		       "software needs it, this is a note. GDRCopy 2.6 works without gdrdrv if the CUDA driver is 13.3 or later.",
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
 		.sources =
-			"github.com/deepseek-ai/DeepEP: docs/nvshmem.md\n"
+			"DeepEP 2.1.0: docs/nvshmem.md\n"
 			"github.com/siderolabs/docs issue 566\n"
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},

@@ -37,6 +37,19 @@ static const struct log_line *lost(struct rule_context *ctx, const struct pci_de
 	return NULL;
 }
 
+/* The driver powers an idle GPU off at 2, and on some machines it does not come back: "Unable to change power state
+ * from D3cold to D0". NVIDIA's README, "PCI-Express Runtime D3 (RTD3) Power Management". */
+static const char *power_remedy(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "DynamicPowerManagement");
+
+	return param && str_is(param->value, "2")
+		       ? "NVreg_DynamicPowerManagement=0x02 lets the driver power an idle GPU off, and this GPU did "
+			 "not come back. Set it to 0x01 or 0x00 for nvidia in modprobe.d, rebuild the initramfs, then power "
+			 "the node off and on. If the GPU is lost again, check power, seating and riser."
+		       : NULL;
+}
+
 static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 		      const struct log_line *line)
 {
@@ -47,6 +60,7 @@ static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 		.subject = d->bdf.value, .observed = log_of_device(line, d->bdf.value)->last.value,
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
+		.remedy = nic ? NULL : power_remedy(ctx->node),
 		.impact =
 			nic ? "Jobs that used this NIC failed or hung. The driver tries to reset the "
 			      "NIC."
@@ -86,6 +100,7 @@ static void check_device(struct rule_context *ctx, const struct pci_device *d)
 	else if (known_is(d->answers, false))
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = "the device does not respond: all of its registers read 0xff",
+		     .remedy = pci_is_gpu(d) ? power_remedy(ctx->node) : NULL,
 		     .evidence = { fact,
 				   log_of_device(xid, d->bdf.value)
 					   ? log_device_fact(ctx->arena, xid, d->bdf.value, "last")

@@ -16,16 +16,25 @@ static bool is_endpoint(const struct rule_context *ctx, const struct pci_device 
 /* ---- where it is needed ---- */
 
 /*
- * UCX switches it on for AMD's Zen (family 17h and later) and Intel's Sapphire Rapids and Emerald
- * Rapids (src/ucs/arch/x86_64/cpu.c, pulls 8062 and 10955); Granite Rapids and Sierra Forest come
- * after those. Numbers: Linux, arch/x86/include/asm/intel-family.h.
+ * UCX switches it on for AMD's Zen servers, Naples to Turin, and for GPU memory on Intel's Emerald Rapids
+ * (src/ucs/arch/cpu.h, src/uct/ib/base/ib_md.h; pulls 8062, 10955 and 11532).
  */
-static bool needs_ordering(const struct os_facts *os)
+static bool was_measured(const struct os_facts *os)
 {
-	static const uint64_t intel[] = { 0x8f, 0xcf, 0xad, 0xae, 0xaf };
-
 	if (str_is(os->cpu_vendor, "AuthenticAMD"))
 		return is_known(os->cpu_family) && os->cpu_family.value >= 0x17;
+	return str_is(os->cpu_vendor, "GenuineIntel") && known_is(os->cpu_family, 6) &&
+	       known_is(os->cpu_model_number, 0xcf);
+}
+
+/* Intel's Sapphire Rapids, Granite Rapids and Sierra Forest are of the same kind, and no source says what they lose.
+ * Numbers: Linux, arch/x86/include/asm/intel-family.h. */
+static bool needs_ordering(const struct os_facts *os)
+{
+	static const uint64_t intel[] = { 0x8f, 0xad, 0xae, 0xaf };
+
+	if (was_measured(os))
+		return true;
 	if (!str_is(os->cpu_vendor, "GenuineIntel") || !known_is(os->cpu_family, 6))
 		return false;
 	for (size_t i = 0; i < sizeof(intel) / sizeof(intel[0]); i++)
@@ -94,6 +103,12 @@ static bool skip_without_ends(struct rule_context *ctx)
 	return true;
 }
 
+static enum severity severity_of(const struct rule_context *ctx, const struct pci_device *d)
+{
+	return was_measured(&ctx->node->os) && (pci_is_gpu(d) || pci_is_mlx(d)) ? SEVERITY_WARN
+										: SEVERITY_INFO;
+}
+
 static void check_off(struct rule_context *ctx)
 {
 	if (skip_without_ends(ctx))
@@ -126,9 +141,9 @@ static void check_off(struct rule_context *ctx)
 			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else
 			/* Measured with ConnectX. No source says whether EFA and others gain by it. */
-			FAIL_AS(ctx, pci_is_gpu(d) || pci_is_mlx(d) ? SEVERITY_WARN : SEVERITY_INFO,
-				.subject = d->bdf.value, .observed = "RlxdOrd-",
-				.expected = "RlxdOrd+", .evidence = { fact, "os.cpu_model" });
+			FAIL_AS(ctx, severity_of(ctx, d), .subject = d->bdf.value,
+				.observed = "RlxdOrd-", .expected = "RlxdOrd+",
+				.evidence = { fact, "os.cpu_model" });
 	}
 }
 
@@ -194,11 +209,13 @@ static const struct rule pci_ordering_rules[] = {
 		.reads =
 			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the processor.",
 		.why = "With the bit off the device may not mark its writes as relaxed, whatever NCCL or UCX ask for. UCX's "
-		       "authors measured the need on the processors that this rule names, with ConnectX. For other NICs this "
-		       "is a note.",
+		       "authors measured the need with ConnectX on AMD EPYC and on Intel Emerald Rapids. For other NICs, and on "
+		       "Sapphire Rapids, Granite Rapids and Sierra Forest, this is a note.",
 		.check = "lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING
-		"github.com/openucx/ucx pulls 8062 and 10955: src/ucs/arch/x86_64/cpu.c\n"
+		"UCX 9466d10 (2026-08-21): src/ucs/arch/cpu.h, ucs_cpu_model_prefer_relaxed_order(); "
+		"src/uct/ib/base/ib_md.h, uct_ib_md_relaxed_order_auto_mem_types()\n"
+		"github.com/openucx/ucx pulls 8062, 10955, 11532\n"
 		"NCCL user guide (2026-06-11): env.rst, NCCL_IB_PCI_RELAXED_ORDERING",
 	},
 	{

@@ -103,7 +103,7 @@ static void check_doorbell(struct rule_context *ctx)
 		     .evidence = { evidence(ctx, job) });
 	else
 		/* The driver's default; only GPU-initiated networking needs the mapping. */
-		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_DEEPEP) ? SEVERITY_ERR : SEVERITY_INFO,
+		FAIL_AS(ctx, is_asked_for(ctx, PROFILE_GIN_ANY) ? SEVERITY_ERR : SEVERITY_INFO,
 			.observed = text_printf(ctx, "%s%s", with_error(ctx, job),
 						caller_text(ctx)),
 			.expected = "the mapping allowed for a job without CAP_SYS_ADMIN",
@@ -283,7 +283,7 @@ static const struct rule proof_rules[] = {
 	{
 		.id = "proof/doorbell-mapping",
 		.title = "DeepEP and NVSHMEM IBGDA fail for jobs: the doorbell mapping was refused",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_doorbell,
 		.impact =
@@ -296,7 +296,7 @@ static const struct rule proof_rules[] = {
 		.why = "A process without capabilities registers a page that is not memory with the GPU: the"
 		       " kernel's time page, which is mapped by page frame number like a NIC's doorbell. The"
 		       " driver makes the same checks for both. With an mlx5 NIC a doorbell page of its own "
-		       "is tried too. Outside of the profile deepep a refusal is a note. It leaves a line in"
+		       "is tried too. Outside of the profiles deepep and nccl-gin a refusal is a note. It leaves a line in"
 		       " the kernel log (log/allow-peermapping-denied).",
 		.check = "nvnodecheck prove",
 		.sources =

@@ -481,12 +481,13 @@ static const struct rule rdma_nics_rules[] = {
 			"Give the virtual function a node GUID (ip link set PF vf N node_guid), or give the job "
 			"physical functions.",
 		.reads = "physfn of the PCI functions of RDMA devices, and their node GUIDs.",
-		.why = "Neither NVSHMEM nor DeepEP documents virtual functions, and the report is open, so this is a "
+		.why = "Neither NVSHMEM nor DeepEP documents virtual functions. One report has a hang, so this is a "
 		       "note. A virtual function that is active without a node GUID is a warning: memory "
 		       "registration failed on such a one, and libraries distinguish NICs by the GUID. In a virtual "
 		       "machine a virtual function looks like a physical one.",
 		.check = "ls -d /sys/class/infiniband/*/device/physfn",
-		.sources = "github.com/deepseek-ai/DeepEP issue 658\n"
+		.sources = "github.com/deepseek-ai/DeepEP: issue 658 (2026-06-03)\n"
+			   "github.com/NVIDIA/nvshmem: issue 89 (2026-06-03)\n"
 			   "github.com/k8snetworkplumbingwg/sriov-network-device-plugin issue 590",
 	},
 	{

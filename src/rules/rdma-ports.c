@@ -452,7 +452,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
 		.cost = "A change of firmware settings, and a reset of the NIC.",
 		.sources =
-			"NVIDIA Firmware Tools (MFT) documentation: mlxconfig, LINK_TYPE_P1\n"
+			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
 			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
 	},
 	{

@@ -9,6 +9,7 @@
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/job-env.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 #include "query/selection.h"
 
@@ -340,10 +341,10 @@ struct name_filter {
 	bool assumed; /* no NVSHMEM was found: what the older releases need */
 };
 
-static struct name_filter find_filter(const struct node *node)
+static struct name_filter find_filter(const struct rule_context *ctx)
 {
-	const struct software_item *nvshmem = node_software(node, "nvshmem");
-	const char *prefix = node_env(node, "NVSHMEM_HCA_PREFIX");
+	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");
+	const char *prefix = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_HCA_PREFIX").value;
 	const char *version = nvshmem ? nvshmem->version.value : NULL;
 	bool takes_all = version && version_compare(version, NVSHMEM_TAKES_ALL) >= 0;
 
@@ -379,7 +380,7 @@ static void fail_name(struct rule_context *ctx, const struct rdma_device *d,
 
 static void check_renamed(struct rule_context *ctx)
 {
-	struct name_filter filter = find_filter(ctx->node);
+	struct name_filter filter = find_filter(ctx);
 	size_t right = 0, unread = 0, maybe = 0, before;
 
 	if (skip_without_rdma(ctx))
@@ -477,6 +478,14 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		     .observed =
 			     "a peer memory module is loaded; kernel and driver are too old for DMA-BUF",
 		     .evidence = { "modules.loaded", "os.kernel", "driver.flavour" });
+	else if (known_is(driver_has_peermem(node), false))
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "driver %s exports no DMA-BUF, and nv_peer_mem is not loaded",
+			     node->driver.version.value),
+		     .expected = "nv_peer_mem loaded, or driver 470 or later",
+		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .evidence = { "driver.version", "driver.flavour", "modules.loaded" });
 	else
 		FAIL(ctx,
 		     .observed = text_printf(
@@ -506,7 +515,7 @@ static void fail_without_dmabuf(struct rule_context *ctx, const struct job_value
 static void check_dmabuf_variables(struct rule_context *ctx)
 {
 	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_DMABUF_ENABLE");
-	struct job_value nvshmem = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_DISABLE_DMABUF");
+	struct job_value nvshmem = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IB_DISABLE_DMABUF");
 	long number;
 
 	if (job_number(&nccl, &number) && number == 0)

@@ -243,7 +243,7 @@ static const struct rule services_slurm_rules[] = {
 		       "read here.",
 		.check = "grep -rn '^[ro]' /etc/slurm/plugstack.conf*; srun hostname",
 		.sources = "Slurm 26.05: src/common/spank.c\n"
-			   "github.com/NVIDIA/pyxis: README.md (Installation)",
+			   "pyxis 1075199 (2026-05-11): README.md, Installation",
 	},
 	{
 		.id = "services/slurm-settings",

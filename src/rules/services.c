@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/service-cause.h"
@@ -145,6 +146,33 @@ static void check_running(struct rule_context *ctx, const struct service *s, con
 		PASS(ctx, .evidence = { active, device });
 }
 
+/* Without an NVSwitch it ends with NV_WARN_NOTHING_TO_DO, and nothing is missing. */
+static void check_needless(struct rule_context *ctx)
+{
+	const struct service *s = node_service(ctx->node, FABRIC_MANAGER);
+	const char *bdf = NULL;
+
+	if (skip_without_gpu(ctx) || skip_in_container(ctx))
+		return;
+	if (find_switches(ctx->node, &bdf) != SWITCHES_NONE) {
+		NOT_APPLICABLE(ctx, .observed = "a node with NVSwitches",
+			       .evidence = { "pci.devices" });
+		return;
+	}
+	if (!was_read(ctx->node->services.units) || (s && is_unknown(s->enabled))) {
+		UNKNOWN(ctx, .evidence = { "services.units" });
+		return;
+	}
+	if (!s || !str_is(s->enabled, "enabled")) {
+		PASS(ctx, .evidence = { "services.units", "pci.devices" });
+		return;
+	}
+	NOTE(ctx,
+	     .observed = "it is enabled, and this node has no NVSwitch: it ends with an error "
+			 "(NV_WARN_NOTHING_TO_DO), and no GPU needs it",
+	     .evidence = { "services.units[" FABRIC_MANAGER "].enabled", "pci.devices" });
+}
+
 static void check_down(struct rule_context *ctx)
 {
 	const struct services_facts *services = &ctx->node->services;
@@ -191,6 +219,38 @@ static const struct software_item *find_program(const struct node *node)
 	return found;
 }
 
+/* Where the module on disk has fabric manager's version, the driver was upgraded, and the old one is still loaded. */
+static void fail_version(struct rule_context *ctx, const struct software_item *found,
+			 const char *fact)
+{
+	const struct node *node = ctx->node;
+	const struct module_file *file = is_known(node->os.kernel)
+						 ? driver_file(node, node->os.kernel.value)
+						 : NULL;
+	bool upgraded = file && is_known(file->version) &&
+			version_compare(file->version.value, found->version.value) == 0;
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "fabric manager %s, driver %s%s", found->version.value,
+				     node->driver.version.value,
+				     upgraded ? "; the driver on disk has fabric manager's version"
+					      : ""),
+	     .expected = "the driver's version",
+	     .remedy =
+		     upgraded
+			     ? "Reboot: the driver was upgraded, and the old one is still loaded."
+			     : text_printf(
+				       ctx,
+				       "Install nvidia-fabricmanager %s, then restart it: systemctl restart "
+				       "nvidia-fabricmanager. Hold both packages against separate upgrades.",
+				       node->driver.version.value),
+	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
+	     .evidence = {
+		     fact, "driver.version",
+		     upgraded ? fact_path(ctx->arena, "modules.files", file->path.value, "version")
+			      : NULL });
+}
+
 static void check_version(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -216,10 +276,7 @@ static void check_version(struct rule_context *ctx)
 	if (version_compare(found->version.value, node->driver.version.value) == 0)
 		PASS(ctx, .evidence = { fact, "driver.version" });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "fabric manager %s, driver %s",
-					     found->version.value, node->driver.version.value),
-		     .expected = "the driver's version", .evidence = { fact, "driver.version" });
+		fail_version(ctx, found, fact);
 }
 
 /* ---- did it work? ---- */
@@ -330,7 +387,7 @@ static void check_restarted(struct rule_context *ctx)
 		     .evidence = { started, held });
 }
 
-#define SOURCES_FM "NVIDIA Fabric Manager for NVIDIA NVSwitch Systems User Guide\n"
+#define FM_GUIDE "NVIDIA Fabric Manager User Guide "
 
 static const struct rule services_rules[] = {
 	{
@@ -356,9 +413,9 @@ static const struct rule services_rules[] = {
 		       "started within ten minutes of it count as started with it.",
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
-		.sources = "github.com/NVIDIA/nccl issues 976, 1488\n"
-			   "github.com/NVIDIA/nvshmem issue 40\n" SOURCES_FM
-			   "(Fabric Manager restart)",
+		.sources = "github.com/NVIDIA/nccl: issues 976 (2023-08-29) and 1488 (2024-10-21)\n"
+			   "github.com/NVIDIA/nvshmem issue 40\n" FM_GUIDE
+			   "r560: Fabric Manager Restart Mode",
 	},
 	{
 		.id = "services/fabricmanager-down",
@@ -385,9 +442,30 @@ static const struct rule services_rules[] = {
 		       "NV_WARN_NOTHING_TO_DO. In a container it is not visible. In a virtual machine it runs where the "
 		       "switches are. B200 and B300 are recognized by their PCI id.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
-		.sources = SOURCES_FM "github.com/NVIDIA/NVSentinel issue 883\n"
-				      "github.com/leptonai/gpud pull 1151\n"
-				      "github.com/NVIDIA/gpu-operator issue 610",
+		.sources = FM_GUIDE "r580: HGX baseboards with NVSwitch\n"
+				    "github.com/NVIDIA/NVSentinel: issue 883 (2026-02)\n"
+				    "github.com/leptonai/gpud pull 1151\n"
+				    "github.com/NVIDIA/gpu-operator issue 610",
+	},
+	{
+		.id = "services/fabricmanager-needless",
+		.title = "Fabric manager fails at each boot: this node has no NVSwitch",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_INFO,
+		.evaluate = check_needless,
+		.impact =
+			"None for the GPUs. A failed service hides others, and can fail a node's health check.",
+		.remedy = "Disable it: systemctl disable --now nvidia-fabricmanager.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"NVSwitches among the PCI functions, and whether nvidia-fabricmanager is enabled.",
+		.why = "Only boards with NVSwitches need fabric manager. PCIe cards, NVLink bridges and virtual machines "
+		       "without the switches do not.",
+		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
+		.sources = FM_GUIDE
+		"r580: HGX baseboards with NVSwitch\n"
+		"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
+		"github.com/data-infra/cube-studio issue 29",
 	},
 	{
 		.id = "services/fabricmanager-version-mismatch",
@@ -405,8 +483,9 @@ static const struct rule services_rules[] = {
 		.why = "Fabric manager compares its version with the driver's when it starts, to the last number. After an "
 		       "upgrade of the driver without a reboot the old driver is still loaded.",
 		.check = "nv-fabricmanager --version; cat /sys/module/nvidia/version",
-		.sources = SOURCES_FM "github.com/NVIDIA/gpu-driver-container issue 735\n"
-				      "github.com/NVIDIA/nvtrust issue 55",
+		.sources = FM_GUIDE "r580: the driver's version and the fabric manager's\n"
+				    "github.com/NVIDIA/gpu-driver-container issue 735\n"
+				    "github.com/NVIDIA/nvtrust issue 55",
 	},
 	{
 		.id = "services/fabric-state-bad",
@@ -434,8 +513,8 @@ static const struct rule services_rules[] = {
 		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
 		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
 			   "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" SOURCES_FM
-			   "(appendix, NVSwitch SXid errors)",
+			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" FM_GUIDE
+			   "r580: SXid errors",
 	},
 };
 

@@ -9,12 +9,22 @@
  * MINIMUM_GDR_API_VERSION). */
 #define FLOOR "2.0"
 
+/* With a copy of each age on disk, jobs can use the newer one. */
+static bool is_newer(const struct software_item *a, const struct software_item *b)
+{
+	return is_known(a->version) &&
+	       (!is_known(b->version) || version_compare(a->version.value, b->version.value) > 0);
+}
+
 static const struct software_item *find_library(const struct node *node)
 {
+	const struct software_item *found = NULL;
+
 	for_each(item, &node->software.items)
-		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so"))
-			return item;
-	return NULL;
+		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so") &&
+		    (!found || is_newer(item, found)))
+			found = item;
+	return found;
 }
 
 static void compare(struct rule_context *ctx, const struct module *module,
@@ -76,7 +86,7 @@ static const struct rule software_gdrcopy_rules[] = {
 	{
 		.id = "software/gdrcopy-versions",
 		.title = "GDRCopy fails: gdrdrv and libgdrapi do not work together",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_versions,
 		.impact =

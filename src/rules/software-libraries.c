@@ -128,7 +128,7 @@ static struct fact_bool is_needed(struct rule_context *ctx, const struct opened_
 
 static bool asks_for(struct rule_context *ctx, const struct opened_library *o)
 {
-	struct job_value ibgda = job_env(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
+	struct job_value ibgda = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_IB_ENABLE_IBGDA");
 
 	if (str_is(o->use, "nvshmem-ibgda"))
 		return is_asked_for(ctx, PROFILE_DEEPEP) || job_is_on(&ibgda);

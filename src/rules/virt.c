@@ -180,10 +180,15 @@ static void check_confidential(struct rule_context *ctx)
 		FAIL(ctx, .observed = "RmConfidentialCompute is set",
 		     .expected = "confidential computing off",
 		     .evidence = { "driver.params[RegistryDwords].value" });
+	else if (known_is(node->nvml.cc.enabled, true))
+		FAIL(ctx, .observed = "the driver uses the GPUs with confidential computing",
+		     .expected = "confidential computing off", .evidence = { "nvml.cc.enabled" });
 	else if (is_absent(node->os.hypervisor))
 		NOT_APPLICABLE(ctx, .observed = "bare metal", .evidence = { "os.hypervisor" });
 	else if (is_unknown(node->os.hypervisor))
 		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
+	else if (is_known(node->nvml.cc.enabled))
+		PASS(ctx, .evidence = { "nvml.cc.enabled" });
 	else if (line)
 		FAIL(ctx, .observed = line->last.value,
 		     .expected = "a virtual machine without encrypted memory",
@@ -327,25 +332,27 @@ static const struct rule virt_rules[] = {
 		.activation = ACTIVATION_POWER_CYCLE,
 		.reads =
 			"RmConfidentialCompute in RegistryDwords, \"Memory Encryption Features active\" in the "
-			"kernel log, and the modules sev_guest and tdx_guest.",
-		.why = "Only NVML has the GPU's own mode, and it opens the device. So only the virtual "
-		       "machine's side is visible here. Encrypted memory does not prove that the GPU uses "
-		       "it.",
+			"kernel log, and the modules sev_guest and tdx_guest. With --nvml: the driver's state.",
+		.why = "Only the driver has the GPUs' own mode, and NVML opens the device. Without --nvml only "
+		       "the virtual machine's side is visible. Encrypted memory does not prove that the GPU "
+		       "uses it.",
 		.check = "nvidia-smi conf-compute -f; dmesg | grep 'Memory Encryption'",
-		.sources = "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
-			   "(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
-			   "(RmConfidentialCompute)\n"
-			   "Linux 6.12: arch/x86/mm/mem_encrypt.c",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: "
+			"src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
+			"(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
+			"(RmConfidentialCompute)\n"
+			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlSystemGetConfComputeState\n"
+			"Linux 6.12: arch/x86/mm/mem_encrypt.c",
 	},
 	{
 		.id = "virt/privileged-context",
 		.title = "Tests from here prove nothing for jobs: this process has more privileges",
-		.profiles = PROFILE_DEEPEP,
+		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_privileged,
 		.impact =
-			"DeepEP and NVSHMEM tests that start here pass, and the same job of a user fails.",
+			"Tests of DeepEP, NVSHMEM IBGDA and NCCL GIN pass here, and the same job of a user fails.",
 		.remedy = "Test as the user and in the container of the job.",
 		.activation = ACTIVATION_NONE,
 		.reads =

@@ -74,6 +74,11 @@ struct job {
 	bool is_cut; /* more hosts, ranks or facts than are kept */
 };
 
+/* job-copy.c: a copy in ARENA of what another process wrote in the window. What is not right there is left out; NULL:
+ * all of it. */
+const struct job *job_copy(const struct job *from, const struct window *window,
+			   struct arena *arena);
+
 /* The first failure; NULL: none was recognised. */
 const struct job_event *job_decisive(const struct job *job);
 

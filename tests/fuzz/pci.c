@@ -121,7 +121,8 @@ static void read_words(struct span text)
 		memcpy(words, text.p, sizeof(words));
 	if (pcie_rebar_parse(words[0], words[1], &rebar))
 		assert(rebar.index < 6);
-	pci_prefetch_window(words[0], words[1], words[1], &start, &size);
+	if (pci_prefetch_window(words[0], words[1], words[1], &start, &size))
+		assert(size || !start);
 	if (pci_address_parse(text, &address))
 		assert(address.device < 32 && address.function < 8);
 	if (pci_place_parse(text, &place))

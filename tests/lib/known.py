@@ -364,6 +364,7 @@ DO = {
     "module": do_module, "module-file": do_module_file, "nic": do_nic, "nic-driver": do_nic_driver,
     "nic-functions": do_nic_functions, "nic-p2p": do_nic_p2p, "nic-vf": do_vf, "nics-per-gpu": do_nics_per_gpu,
     "no-carrier": do_carrier, "mig": do_mig, "param": do_param, "pcie-gen": do_pcie, "service": do_service,
+    "cgroup": lambda f, c, h: f["containers"].update(cgroup2=True if h else None),
     "cpu-arch": lambda f, c, h: f["os"].update(machine=c.values[0] if h else "riscv64"),
     "cpu-ibt": lambda f, c, h: f["os"].update(cpu_ibt=h),
     "cpu-vendor": lambda f, c, h: f["os"].update(cpu_vendor=c.values[0] if h else "other"),
@@ -489,7 +490,7 @@ PROVOKE = {
 # Key: path of what it reads. A component's version is read from the software, if nothing is said of it here.
 PATHS = {
     "argument": "cmdline", "capability": "env.bounding", "cdi-version": "containers.cdi",
-    "cpu-arch": "os.machine", "cpu-ibt": "os.cpu_ibt", "cpu-vendor": "os.cpu_vendor", "distro": "os.id",
+    "cgroup": "containers.cgroup2", "cpu-arch": "os.machine", "cpu-ibt": "os.cpu_ibt", "cpu-vendor": "os.cpu_vendor", "distro": "os.id",
     "engine-config": "containers.configs", "env": "env.variables", "gpu": "pci.devices",
     "gpu-arch": "pci.devices", "gpu-kind": "pci.devices", "gpus": "pci.devices",
     "grh-required": "rdma.devices", "gsp-firmware": "gpu.devices", "hca-count": "rdma.devices",

@@ -11,20 +11,26 @@ def gpu(bdf, index, bdfs):
         "memory": {"total_bytes": 80 << 30, "used_bytes": 0, "reserved_bytes": 1 << 30,
                    "bar1_total_bytes": 128 << 30, "bar1_used_bytes": 1 << 20},
         "ecc": {"enabled": True, "pending": True, "corrected_volatile": 0, "uncorrected_volatile": 0,
-                "corrected_aggregate": 0, "uncorrected_aggregate": 0, "retirement_pending": None},
+                "corrected_aggregate": 0, "uncorrected_aggregate": 0, "retirement_pending": None,
+                "pages_corrected": None, "pages_uncorrected": None, "sram_threshold_exceeded": False,
+                "channel_repair_pending": False, "tpc_repair_pending": False},
         "rows": {"correctable": 0, "uncorrectable": 0, "pending": False, "failed": False, "banks_max": 2560,
                  "banks_high": 0, "banks_partial": 0, "banks_low": 0, "banks_none": 0},
         "links": [{"link": n, "active": True, "version": 6, "remote": "0000:e%d:00.0" % (n % 4),
-                   "remote_is": "switch", "mb_per_s": 26562, "replays": 0, "recoveries": 0, "crc_errors": 0}
+                   "remote_is": "switch", "mb_per_s": 26562, "replays": 0, "recoveries": 0, "crc_errors": 0,
+                   "low_power": False}
                   for n in range(LINKS)],
         "fabric": {"state": "completed", "error": None, "clique": 0,
                    "cluster_uuid": "00000000-0000-0000-0000-000000000000", "health_mask": "0xaa"},
         "clocks": {"reasons": "0x1", "temperature_c": 30, "slowdown_c": 90, "shutdown_c": 95,
                    "power_limit_mw": 700000, "power_default_mw": 700000, "power_enforced_mw": 700000},
         "pcie": {"replays": 0, "generation": 5, "generation_max": 5, "width": 16, "width_max": 16},
-        "compute_mode": "default", "mig": False, "mig_pending": False, "persistence": True,
+        "compute_mode": "default", "mig": False, "mig_pending": False, "mig_devices": None,
+        "persistence": True, "display_active": False, "accounting": False, "numa_affinity": "%d" % (index // 4),
+        "numa_node": None,
         "virtualization": "none", "gsp_firmware": "1.2.3", "recovery": "none",
-        "peers": [{"bdf": other, "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok", "links": LINKS}
+        "peers": [{"bdf": other, "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok", "pcie": "ok",
+                   "level": "node", "links": LINKS}
                   for other in bdfs if other != bdf],
     }
 
@@ -34,6 +40,7 @@ def healthy(document):
     bdfs = [g["bdf"] for g in document["gpu"]["devices"]]
     return {"refused": None, "library": "/usr/lib/libnvidia-ml.so.1",
             "library_version": document["driver"]["version"],
+            "cc": {"enabled": False, "dev_tools": False, "environment": "unavailable", "multi_gpu": "none"},
             "gpus": [gpu(bdf, index, bdfs) for index, bdf in enumerate(bdfs)], "failures": []}
 
 

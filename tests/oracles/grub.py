@@ -12,7 +12,7 @@ import struct
 import termios
 import time
 
-from oracle import SOURCES, UNKNOWN, Oracle, Result, empty_folder, facts, write
+from oracle import SOURCES, UNKNOWN, Oracle, Result, empty_folder, facts, files_of, write
 
 KERNEL = "6.1.0-10-amd64"
 PRELUDE = """\
@@ -103,11 +103,6 @@ def statement_end(lines, at):
         if depth <= 0 and not lines[i].endswith("\\\n"):
             return i + 1
     return len(lines)
-
-
-def files_of(item):
-    parts = re.split(r"^==> (.*)\n", item, flags=re.M)
-    return list(zip(parts[1::2], parts[2::2]))
 
 
 def command_line(words):

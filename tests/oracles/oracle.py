@@ -8,17 +8,24 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 PROGRAM = os.path.abspath(os.environ.get("NVNODECHECK", TOP / "build" / "nvnodecheck"))
 SOURCES = pathlib.Path(os.environ.get("ORACLE_SOURCES", TOP / "build-sources"))
+sys.path.insert(0, str(HERE.parent))	# for what the tests have in lib
 UNKNOWN = "unknown"	# what the program does not say never differs, and is counted
 
 
 class Skip(Exception):
     """The oracle cannot run here; the text says why."""
+
+
+class Failed(Exception):
+    """The program, or the oracle, ended with an error."""
 
 
 class Difference:
@@ -101,15 +108,15 @@ def run(*command, text=None, timeout=60, **more):
 
 
 def facts(root, *parts):
-    """Sections of the facts of a tree; what is unknown is not in them."""
+    """Sections of the facts of a tree, or all; what is unknown is not in them."""
     found = {}
     process = run(PROGRAM, "--root", root, "facts")
     if process.returncode not in (0, 3):
-        raise AssertionError("facts ended with %d: %s" % (process.returncode, process.stderr.decode()))
+        raise Failed("facts ended with %d: %s" % (process.returncode, process.stderr.decode()))
     document = json.loads(process.stdout)
     for part in parts:
         found[part] = document.get(part, {})
-    return found if len(parts) != 1 else found[parts[0]]
+    return document if not parts else found if len(parts) != 1 else found[parts[0]]
 
 
 def write(path, content, mode=None):
@@ -135,6 +142,39 @@ def known_differences():
                 name, pattern, reason = line.rstrip("\n").split("\t")
                 rows.append((name, re.compile(pattern, re.DOTALL), reason))
     return rows
+
+
+def files_of(item):
+    """[(path, text)] of an input in which each file follows a line "==> PATH"."""
+    parts = re.split(r"^==> (.*)\n", item, flags=re.M)
+    return list(zip(parts[1::2], parts[2::2]))
+
+
+def as_item(files):
+    return "".join("==> %s\n%s%s" % (path, text, "" if text.endswith("\n") or not text else "\n")
+                   for path, text in files)
+
+
+def read_text(path):
+    return pathlib.Path(path).read_bytes().decode("utf-8", "surrogateescape")
+
+
+def source(name):
+    """The unpacked source package of that name."""
+    path = SOURCES / name
+    if not path.is_dir():
+        raise Skip("no %s: tests/oracles/get-material" % path)
+    return path
+
+
+def unpacked(archive, folder):
+    """The folder at the top of an archive, below FOLDER."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive) as tar:
+        tops = {name.lstrip("./").split("/")[0] for name in tar.getnames()} - {""}
+    run("tar", "-xf", archive, "--no-same-owner", "--no-same-permissions", "-C", folder)
+    run("chmod", "-R", "u+rwX", folder)
+    return folder / tops.pop() if len(tops) == 1 else folder
 
 
 def new_place():

@@ -2,13 +2,9 @@
 """Partial copies of five nodes: the whole copy is the oracle. All parts, all pairs of them, each part
 alone, all pairs of files that speak of one thing, and then sets at random."""
 
-import sys
+from oracle import Oracle, Result
 
-from oracle import TOP, Oracle, Result
-
-sys.path.insert(0, str(TOP / "tests"))
-
-from lib import partial, tree  # noqa: E402
+from lib import partial, tree
 
 
 class Partial(Oracle):

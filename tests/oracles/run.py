@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.py [--seconds N] [--seed N] [--keep FOLDER] [ORACLE...]: holds what the program reads against the
-programs that own the formats. Each oracle takes its material, then random inputs, until its time is
-over. A difference that known-differences.tsv does not explain fails, and is shown as the least input
-that still has it. The last line has the counts."""
+"""run.py [--seconds N] [--count N] [--seed N] [ORACLE...]: holds what the program reads against the
+programs that own the formats. Each oracle takes its material and random inputs in turn, until its time
+is over or it had --count inputs. A difference that known-differences.tsv does not explain fails, and is
+shown as the least input that still has it. Each oracle ends with a line of counts, and the run with
+"N passed, N failed"."""
 
 import argparse
 import importlib
+import itertools
 import os
 import random
 import shutil
@@ -37,23 +39,30 @@ def names():
 
 class Counts:
     def __init__(self):
-        self.inputs = self.fields = self.unknown = self.known = 0
+        self.inputs = self.fields = self.unknown = self.known = self.shown = 0
         self.bad = []
 
 
-def inputs(it, rng, end):
-    """The material in an order of this seed, then random ones."""
+def all_inputs(it, rng):
+    """The material in an order of this seed, and random ones between."""
     material = list(it.material())
     rng.shuffle(material)
-    for item in material:
+    while True:
+        item = it.random(rng)
+        if item is None and not material:
+            return
+        if material:
+            yield material.pop()
+        if item is not None:
+            yield item
+
+
+def inputs(it, rng, options):
+    end = time.monotonic() + options.seconds
+    for item in itertools.islice(all_inputs(it, rng), options.count):
+        yield item
         if time.monotonic() > end:
             return
-        yield item
-    while time.monotonic() < end:
-        item = it.random(rng)
-        if item is None:
-            return
-        yield item
 
 
 def unexplained(it, result, known, counts=None):
@@ -67,6 +76,19 @@ def unexplained(it, result, known, counts=None):
     return bad
 
 
+def compare(it, item):
+    """A program that does not end, or ends in an unexpected way, is a difference."""
+    try:
+        return it.compare(item)
+    except subprocess.TimeoutExpired as error:
+        said = "time", str(error)
+    except oracle.Failed as error:
+        said = "exit", str(error)
+    result = oracle.Result()
+    result.field(*said, "")
+    return result
+
+
 def shrink(it, item, field, known):
     end = time.monotonic() + SHRINK_S
 
@@ -74,7 +96,7 @@ def shrink(it, item, field, known):
         if time.monotonic() > end:
             return False
         try:
-            return any(d.field == field for d in unexplained(it, it.compare(less), known))
+            return any(d.field == field for d in unexplained(it, compare(it, less), known))
         except Exception:
             return False
     return it.smaller(item, still_bad)
@@ -83,21 +105,19 @@ def shrink(it, item, field, known):
 def perform(it, options, known):
     counts = Counts()
     rng = random.Random(options.seed)
-    for item in inputs(it, rng, time.monotonic() + options.seconds):
-        try:
-            result = it.compare(item)
-            bad = unexplained(it, result, known, counts)
-        except subprocess.TimeoutExpired as error:
-            result, bad = oracle.Result(), [oracle.Difference("time", str(error), "")]
+    for item in inputs(it, rng, options):
+        result = compare(it, item)
+        bad = unexplained(it, result, known, counts)
         counts.inputs += 1
         counts.fields += result.fields
         counts.unknown += result.unknown
         if not bad:
             continue
         counts.bad += bad
-        if len(counts.bad) <= SHOWN:
+        counts.shown += 1
+        if counts.shown <= SHOWN:
             item = shrink(it, item, bad[0].field, known)
-            bad = unexplained(it, it.compare(item), known) or bad
+            bad = unexplained(it, compare(it, item), known) or bad
             print("-- %s: %s\n%s" % (it.name, bad[0], it.show(item)), flush=True)
     return counts
 
@@ -109,21 +129,22 @@ def one(name, options, known):
         it = importlib.import_module(name).ORACLE(place)
         counts = perform(it, options, known)
     except oracle.Skip as why:
-        print("%-12s skipped: %s" % (name, why), flush=True)
+        print("%s: skipped: %s" % (name, why), flush=True)
         return None
     except Exception:
         traceback.print_exc()
         return 1
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    print("%-12s %d inputs, %d fields, %d of them unknown here, %d known differences, %d unexplained" % (
-        name, counts.inputs, counts.fields, counts.unknown, counts.known, len(counts.bad)), flush=True)
+    print("%s: %d inputs, %d differences, %d known (%d fields, %d of them unknown here)" % (
+        name, counts.inputs, len(counts.bad), counts.known, counts.fields, counts.unknown), flush=True)
     return len(counts.bad) if counts.inputs else 1
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20, help="for each oracle")
+    parser.add_argument("--seconds", type=float, default=60, help="for each oracle")
+    parser.add_argument("--count", type=int, help="inputs at most, for each oracle")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("oracle", nargs="*", help="of: " + ", ".join(names()))
     options = parser.parse_args()

@@ -97,9 +97,28 @@ static int gpus(char bdfs[GPUS_MAX][16])
 	return only && *only && n > 0 ? 1 : n;
 }
 
+/* Over all memory that this process shares with another. */
+static void scribble(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long begin, end;
+	char line[512], mode[8];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %7s", &begin, &end, mode) == 3 && mode[1] == 'w' &&
+		    mode[3] == 's')
+			memset((char *)begin, 'A', end - begin > 1 << 20 ? 1 << 20 : end - begin);
+	if (maps)
+		fclose(maps);
+}
+
 result cuInit(unsigned int flags)
 {
 	(void)flags;
+	if (has("scribbles"))
+		scribble();
+	if (has("forks") && fork() == 0)
+		hang();
 	if (has("init-hangs"))
 		hang();
 	if (has("init-crashes"))
@@ -115,6 +134,7 @@ result cuDriverGetVersion(int *version)
 
 result cuGetErrorName(result code, const char **name)
 {
+	static char hostile[4096];
 	static const struct {
 		result code;
 		const char *name;
@@ -122,6 +142,12 @@ result cuGetErrorName(result code, const char **name)
 		      { 719, "CUDA_ERROR_LAUNCH_FAILED" }, { 800, "CUDA_ERROR_NOT_PERMITTED" },
 		      { 801, "CUDA_ERROR_NOT_SUPPORTED" }, { 999, "CUDA_ERROR_UNKNOWN" } };
 
+	if (has("lies-words")) {
+		memset(hostile, 0x1b, sizeof(hostile) - 1);
+		snprintf(hostile, 40, "%s", "\x1b]0;owned\a<script>\n# HELP x\xff");
+		*name = hostile;
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].code == code) {
 			*name = names[i].name;
@@ -134,7 +160,7 @@ result cuDeviceGetCount(int *count)
 {
 	char bdfs[GPUS_MAX][16];
 
-	*count = gpus(bdfs);
+	*count = has("lies-none") ? -1 : has("lies-many") ? 1 << 30 : gpus(bdfs);
 	return 0;
 }
 
@@ -149,7 +175,10 @@ result cuDeviceGetPCIBusId(char *text, int size, int device)
 	char bdfs[GPUS_MAX][16];
 
 	gpus(bdfs);
-	snprintf(text, (size_t)size, "%s", bdfs[device]);
+	if (has("lies-id"))
+		memset(text, 0x1b, (size_t)size);
+	else
+		snprintf(text, (size_t)size, "%s", bdfs[device % GPUS_MAX]);
 	return 0;
 }
 
@@ -490,9 +519,8 @@ result nvmlDeviceGetP2PStatus(void *a, void *b, int what, int *status)
 result nvmlDeviceGetNvLinkState(void *device, unsigned int link, int *up)
 {
 	(void)device;
-	(void)link;
 	*up = 1;
-	return has("nvlink") ? 0 : 3;
+	return !has("nvlink") ? 3 : link < 18 ? 0 : 2;
 }
 
 result nvmlDeviceGetFieldValues(void *device, int count, struct field_value *values)

@@ -8,12 +8,18 @@
  *   exit                    it ends the process
  *   fork, write, connect    it tries to start a process, to create /tmp/standin-nvml, to open a TCP socket
  *   thread                  it starts a thread, and cannot go on without
- *   remap-pending, remap-failed, uncorrectable, retirement, ecc-off, ecc-pending, mig-pending
+ *   together                a GPU has no handle before a handle was asked for of each
+ *   remap-pending, remap-failed, uncorrectable, retirement, sram, channel-repair, tpc-repair, ecc-off, ecc-pending
+ *   mig, mig-pending        the first GPU has two MIG devices; it will be in MIG mode
+ *   cc, cc-dev-tools        confidential computing is on; it is on for development
  *   link-down, no-nvlink    of the first GPU; of all
+ *   link-asleep             the first GPU's links save power
+ *   link-fewer              the first GPU has one link less
  *   fabric-progress, fabric-error, fabric-degraded, no-fabric
  *   brake, thermal, capped  what slows the first GPU down; a power limit below the default
  *   reset, drain            what the driver recommends for the first GPU
- *   no-p2p, exclusive       P2P is off by a registry key; the compute mode
+ *   p2p-1 ... p2p-6         P2P has that status (nvmlGpuP2PStatus_t); with -write only writes have
+ *   exclusive, exclusive-thread, prohibited    the compute mode
  *   lost                    the first GPU has fallen off the bus
  *   hidden                  the last GPU is not this process's
  *   errors                  all that can fails with NVML_ERROR_UNKNOWN
@@ -23,6 +29,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +122,24 @@ int nvmlDeviceGetCount_v2(unsigned int *count)
 	return DONE;
 }
 
+static int wait_for_all(void)
+{
+	static atomic_uint waiting;
+	unsigned int bus[GPUS];
+
+	atomic_fetch_add(&waiting, 1);
+	for (int ms = 0; ms < 20000; ms++) {
+		if (atomic_load(&waiting) >= gpus(bus))
+			return DONE;
+		usleep(1000);
+	}
+	return UNKNOWN;
+}
+
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device)
 {
+	if (has("together") && wait_for_all())
+		return UNKNOWN;
 	*device = (void *)(unsigned long)(index + 1);
 	return index == 0 && has("lost") ? 15 : DONE;
 }
@@ -141,11 +164,29 @@ int nvmlDeviceGetMinorNumber(void *device, unsigned int *minor)
 	ANSWER(minor, index_of(device));
 }
 
+/* MIG devices are numbered from 100 on. */
+static int is_mig_device(const void *device)
+{
+	return index_of(device) >= 100;
+}
+
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned int n)
 {
 	if (has("errors"))
 		return UNKNOWN;
+	if (is_mig_device(device)) {
+		snprintf(uuid, n, "MIG-deadbeef-1234-4abc-9def-0123456789%02x", index_of(device));
+		return DONE;
+	}
 	snprintf(uuid, n, "GPU-deadbeef-1234-4abc-9def-0123456789%02x", index_of(device));
+	return DONE;
+}
+
+int nvmlDeviceGetSerial(void *device, char *serial, unsigned int n)
+{
+	if (has("errors"))
+		return UNKNOWN;
+	snprintf(serial, n, "16541230%05u", index_of(device));
 	return DONE;
 }
 
@@ -207,6 +248,60 @@ int nvmlDeviceGetRetiredPagesPendingStatus(void *device, int *pending)
 	ANSWER(pending, index_of(device) == 0);
 }
 
+int nvmlDeviceGetRetiredPages(void *device, int cause, unsigned int *count,
+			      unsigned long long *addresses)
+{
+	unsigned int room = *count;
+
+	if (!has("retirement"))
+		return UNSUPPORTED;
+	*count = index_of(device) ? 0 : 3 - (unsigned int)cause;
+	if (*count && room)
+		*addresses = 0x1000;
+	return has("errors") ? UNKNOWN : room < *count ? 7 : DONE;
+}
+
+#ifndef OLD
+struct sram {
+	unsigned int version;
+	unsigned long long counts[11];
+	unsigned int exceeded;
+};
+
+int nvmlDeviceGetSramEccErrorStatus(void *device, struct sram *sram)
+{
+	if (sram->version != (104 | 1u << 24))
+		return 25;
+	ANSWER(&sram->exceeded, ill(device, "sram"));
+}
+
+int nvmlDeviceGetRepairStatus(void *device, unsigned int status[3])
+{
+	if (status[0] != (12 | 1u << 24))
+		return 25;
+	status[1] = ill(device, "channel-repair");
+	status[2] = ill(device, "tpc-repair");
+	return has("errors") ? UNKNOWN : DONE;
+}
+
+int nvmlSystemGetConfComputeSettings(unsigned int settings[5])
+{
+	if (settings[0] != (20 | 1u << 24))
+		return 25;
+	settings[1] = has("cc") ? 2 : 0;
+	settings[2] = has("cc") || has("cc-dev-tools");
+	settings[3] = has("cc-dev-tools");
+	settings[4] = has("cc");
+	return has("errors") ? UNKNOWN : DONE;
+}
+#endif
+
+int nvmlSystemGetConfComputeState(unsigned int state[3])
+{
+	state[0] = state[1] = state[2] = 0;
+	return has("errors") ? UNKNOWN : DONE;
+}
+
 int nvmlDeviceGetRemappedRows(void *device, unsigned int *correctable, unsigned int *uncorrectable,
 			      unsigned int *pending, unsigned int *failed)
 {
@@ -225,9 +320,14 @@ int nvmlDeviceGetRowRemapperHistogram(void *device, unsigned int banks[5])
 	return has("errors") ? UNKNOWN : DONE;
 }
 
+static unsigned int links(const void *device)
+{
+	return has("no-nvlink") ? 0 : LINKS - (unsigned int)ill(device, "link-fewer");
+}
+
 int nvmlDeviceGetNvLinkState(void *device, unsigned int link, int *active)
 {
-	if (link >= LINKS)
+	if (link >= LINKS - (unsigned int)ill(device, "link-fewer"))
 		return WRONG;
 	if (has("no-nvlink"))
 		return UNSUPPORTED;
@@ -255,17 +355,36 @@ struct field {
 	unsigned long long value;
 };
 
+static unsigned long long value_of(const void *device, const struct field *f)
+{
+	switch (f->id) {
+	case 91:
+		return links(device);
+	case 164:
+		return 26562;
+	case 165:
+		return ill(device, "link-asleep") ? 2
+						  : !(f->scope == 5 && ill(device, "link-down"));
+	case 166:
+		return 6;
+	case 167:
+		return (unsigned long long)ill(device, "link-asleep");
+	case 230:
+		return ill(device, "reset") ? 1 : ill(device, "drain") ? 4 : 0;
+	default:
+		return 0;
+	}
+}
+
 int nvmlDeviceGetFieldValues(void *device, int count, struct field *fields)
 {
 	for (struct field *f = fields; f < fields + count; f++) {
 		f->type = 1;
 		f->result = has("errors") ? UNKNOWN : DONE;
-		f->value = f->id == 166 ? 6 : f->id == 164 ? 26562 : 0;
-		if (f->id != 230)
-			continue;
-		f->value = ill(device, "reset") ? 1 : ill(device, "drain") ? 4 : 0;
+		f->value = value_of(device, f);
 #ifdef OLD
-		f->result = WRONG;
+		if (f->id == 230 || f->id == 91 || f->id == 165 || f->id == 167)
+			f->result = WRONG;
 #endif
 	}
 	return DONE;
@@ -338,14 +457,87 @@ int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *limit)
 
 int nvmlDeviceGetComputeMode(void *device, int *mode)
 {
-	ANSWER(mode, ill(device, "exclusive") ? 3 : 0);
+	ANSWER(mode, ill(device, "exclusive")	       ? 3
+		     : ill(device, "exclusive-thread") ? 1
+		     : ill(device, "prohibited")       ? 2
+						       : 0);
 }
 
 int nvmlDeviceGetMigMode(void *device, unsigned int *current, unsigned int *pending)
 {
-	*current = 0;
-	*pending = ill(device, "mig-pending");
+	*current = ill(device, "mig");
+	*pending = *current || ill(device, "mig-pending");
 	return has("errors") ? UNKNOWN : DONE;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *count)
+{
+	ANSWER(count, ill(device, "mig") ? 7 : 0);
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int index, void **mig)
+{
+	(void)device;
+	if (index > 1)
+		return 6;
+	*mig = (void *)(unsigned long)(101 + index);
+	return DONE;
+}
+
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned int *id)
+{
+	ANSWER(id, index_of(device) - 99);
+}
+
+int nvmlDeviceGetComputeInstanceId(void *device, unsigned int *id)
+{
+	(void)device;
+	ANSWER(id, 0);
+}
+
+struct attributes {
+	unsigned int multiprocessors, shared[5], gpu_slices, compute_slices;
+	unsigned long long memory_mib;
+};
+
+int nvmlDeviceGetAttributes_v2(void *device, struct attributes *attributes)
+{
+	(void)device;
+	*attributes = (struct attributes){ .multiprocessors = 60, .memory_mib = 40448 };
+	return has("errors") ? UNKNOWN : DONE;
+}
+
+int nvmlDeviceGetDisplayActive(void *device, int *active)
+{
+	(void)device;
+	ANSWER(active, 0);
+}
+
+int nvmlDeviceGetAccountingMode(void *device, int *mode)
+{
+	(void)device;
+	ANSWER(mode, 0);
+}
+
+/* Four GPUs at each socket. */
+int nvmlDeviceGetMemoryAffinity(void *device, unsigned int size, unsigned long *nodes,
+				unsigned int scope)
+{
+	if (!size || scope)
+		return WRONG;
+	ANSWER(nodes, index_of(device) < 4 ? 1 : 2);
+}
+
+int nvmlDeviceGetNumaNodeId(void *device, unsigned int *node)
+{
+	(void)device;
+	(void)node;
+	return has("errors") ? UNKNOWN : UNSUPPORTED;
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(void *a, void *b, int *level)
+{
+	ANSWER(level, index_of(a) / 4 == index_of(b) / 4 ? 40 : 50);
 }
 
 int nvmlDeviceGetPersistenceMode(void *device, int *mode)
@@ -369,10 +561,14 @@ int nvmlDeviceGetGspFirmwareVersion(void *device, char *version)
 
 int nvmlDeviceGetP2PStatus(void *a, void *b, int what, int *status)
 {
+	const char *faults = getenv("STANDIN_FAULTS");
+	const char *fault = faults ? strstr(faults, "p2p-") : NULL;
+
 	(void)a;
 	(void)b;
-	(void)what;
-	ANSWER(status, has("no-p2p") ? 4 : 0);
+	if (!fault || (strstr(fault, "-write") && what != 1))
+		fault = "p2p-0";
+	ANSWER(status, fault[4] - '0');
 }
 
 int nvmlDeviceGetPcieReplayCounter(void *device, unsigned int *count)

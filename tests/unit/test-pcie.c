@@ -13,19 +13,22 @@ static void test_windows(void **state)
 
 	(void)state;
 	/* Base and limit hold address bits 31:20 in their upper twelve; the limit's rest is ones. */
-	pci_prefetch_window(0xfff10001, 0x380, 0x39f, &start, &size);
+	assert_true(pci_prefetch_window(0xfff10001, 0x380, 0x39f, &start, &size));
 	assert_int_equal(start, UINT64_C(0x38000000000));
 	assert_int_equal(size, UINT64_C(0x1ffff00000) + (UINT64_C(1) << 20));
 	/* Base above limit: closed. */
-	pci_prefetch_window(0x0001fff1, 0, 0, &start, &size);
+	assert_true(pci_prefetch_window(0x0001fff1, 0, 0, &start, &size));
 	assert_int_equal(size, 0);
 	/* One granule of 1 MiB. */
-	pci_prefetch_window(0x80018001, 0, 0, &start, &size);
+	assert_true(pci_prefetch_window(0x80018001, 0, 0, &start, &size));
 	assert_int_equal(start, 0x80000000);
 	assert_int_equal(size, 1 << 20);
 	/* At address 0, where no device can be: registers that nobody set. */
-	pci_prefetch_window(0x00010001, 0, 0, &start, &size);
+	assert_true(pci_prefetch_window(0x00010001, 0, 0, &start, &size));
 	assert_int_equal(size, 0);
+	/* 32 bits below and 64 above, and a reserved width: lspci has no window for them either. */
+	assert_false(pci_prefetch_window(0x80018000, 0, 0, &start, &size));
+	assert_false(pci_prefetch_window(0x80028002, 0, 0, &start, &size));
 }
 
 static void test_resizable(void **state)

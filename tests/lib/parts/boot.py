@@ -111,13 +111,23 @@ VERBS = {"boot": do_boot, "initramfs": do_initramfs}
 
 # ---- boot loaders ----
 
+def _initrd(node, release):
+    """As the distribution calls it."""
+    words = [node.os["id"]] + node.os["like"].split()
+    if any(word in ("rhel", "fedora", "centos", "amzn", "void") for word in words):
+        return "initramfs-%s.img" % release
+    if any("suse" in word for word in words):
+        return "initrd-%s" % release
+    return "initrd.img-%s" % release
+
+
 def _grub_entry(title, ident, release, node):
     return ("menuentry '%s' --class gnu-linux --class os $menuentry_id_option '%s' {\n"
             "\tload_video\n\tinsmod gzio\n\tinsmod part_gpt\n\tinsmod ext2\n"
             "\tsearch --no-floppy --fs-uuid --set=root %s\n\techo\t'Loading Linux %s ...'\n"
             "\tlinux\t/boot/vmlinuz-%s %s\n\techo\t'Loading initial ramdisk ...'\n"
-            "\tinitrd\t/boot/initrd.img-%s\n}\n" % (title, ident, ROOT_UUID, release, release,
-                                                    cmdline(node, "staged"), release))
+            "\tinitrd\t/boot/%s\n}\n" % (title, ident, ROOT_UUID, release, release,
+                                                    cmdline(node, "staged"), _initrd(node, release)))
 
 
 def releases(node):

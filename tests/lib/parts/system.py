@@ -353,6 +353,7 @@ def render(node, tree):
     tree.file("%s/systemd/system/multi-user.target" % ("/usr/lib" if node.merged_usr else "/lib"),
               "[Unit]\nDescription=Multi-User System\n")
     tree.folder("/etc/systemd/system/multi-user.target.wants")
+    tree.line("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc")
     tree.file("/root/.profile", "# ~/.profile: executed by Bourne-compatible login shells.\n")
     for folder in ("/dev/shm", "/tmp", "/root", "/home", "/opt/containerd"):
         tree.folder(folder)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probes/env-nccl-conf.h"
+/*
+ * env-conf.c - the files that NCCL and NVSHMEM take variables from. NCCL reads one of a user's and one of the
+ * system's, and the environment stands over both. NVSHMEM reads all of them, and they stand over the environment.
+ */
+#include "probes/env-conf.h"
 
 #include <string.h>
 
@@ -9,8 +13,10 @@
 #include "query/node-find.h"
 
 #define SETTINGS_MAX 1024
-#define HOME_CONF "~/.nccl.conf"
-#define STANDARD_CONF "/etc/nccl.conf"
+#define NCCL_HOME_CONF "~/.nccl.conf"
+#define NCCL_CONF "/etc/nccl.conf"
+#define NVSHMEM_HOME_CONF "~/.nvshmem.conf"
+#define NVSHMEM_CONF "/etc/nvshmem.conf"
 #define HOMES_DIFFER                                                      \
 	"HOME and /etc/passwd do not lead to one file: NCCL before 2.30 " \
 	"takes the home of passwd, later releases HOME"
@@ -26,30 +32,71 @@ static struct span meant_name(struct span name)
 	return name;
 }
 
-/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
- * a comment. A job can name any file: only the variables that matter are kept. */
-static void take_settings(struct span rest, struct env_facts *answer, struct arena *arena,
-			  const char *shown)
+/* NAME=VALUE of a line, cut at the first "=". A job can name any file: only the variables that matter are kept. */
+static bool cut_setting(struct span line, struct span *name, struct span *value)
 {
-	struct span line;
-	uint64_t number = 0;
+	size_t equals = span_find(line, '=');
+
+	if (equals == line.n || span_starts(line, "#"))
+		return false;
+	*name = (struct span){ line.p, equals };
+	*value = (struct span){ line.p + equals + 1, line.n - equals - 1 };
+	return process_variable_matters(meant_name(*name));
+}
+
+static struct env_setting make_setting(struct arena *arena, struct span name, struct span value,
+				       const char *file, uint64_t line)
+{
+	return (struct env_setting){
+		.name = fact_strn(arena, name.p, name.n),
+		.value = fact_strn(arena, value.p, value.n),
+		.file = fact_str(arena, file),
+		.line = fact_u64(line),
+	};
+}
+
+/* Takes the settings of a file. SHOWN is the name that the facts have for it. */
+typedef void take_settings(struct span rest, struct env_facts *answer, struct arena *arena,
+			   const char *shown);
+
+/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
+ * a comment. */
+static void take_nccl(struct span rest, struct env_facts *answer, struct arena *arena,
+		      const char *shown)
+{
+	struct span line, name, value;
 
 	answer->nccl_conf.state = FACT_KNOWN;
-	while (span_cut(&rest, '\n', &line) && answer->nccl_conf.count < SETTINGS_MAX) {
-		size_t equals = span_find(line, '=');
-		struct span name = { line.p, equals };
-		struct env_setting *setting;
+	for (uint64_t number = 1;
+	     answer->nccl_conf.count < SETTINGS_MAX && span_cut(&rest, '\n', &line); number++)
+		if (cut_setting(line, &name, &value))
+			*LIST_ADD(arena, &answer->nccl_conf) = make_setting(arena, name, value,
+									    shown, number);
+}
 
-		number++;
-		if (equals == line.n || span_starts(line, "#") ||
-		    !process_variable_matters(meant_name(name)))
-			continue;
-		setting = LIST_ADD(arena, &answer->nccl_conf);
-		setting->name = fact_strn(arena, name.p, name.n);
-		setting->value = fact_strn(arena, line.p + equals + 1, line.n - equals - 1);
-		setting->file = fact_str(arena, shown);
-		setting->line = fact_u64(number);
-	}
+/* A "#" behind a blank begins a comment. */
+static struct span without_comment(struct span value)
+{
+	for (size_t i = 1; i < value.n; i++)
+		if (value.p[i] == '#' && strchr(" \t", value.p[i - 1]))
+			return span_trim((struct span){ value.p, i });
+	return value;
+}
+
+/* As NVSHMEM reads them (3.6.5, src/include/bootstrap_host_transport/env_defs_internal.h,
+ * nvshmemi_conf_parse_file): blanks round the name and the value do not count. */
+static void take_nvshmem(struct span rest, struct env_facts *answer, struct arena *arena,
+			 const char *shown)
+{
+	struct span line, name, value;
+
+	answer->nvshmem_conf.state = FACT_KNOWN;
+	for (uint64_t number = 1;
+	     answer->nvshmem_conf.count < SETTINGS_MAX && span_cut(&rest, '\n', &line); number++)
+		if (cut_setting(span_trim(line), &name, &value))
+			*LIST_ADD(arena, &answer->nvshmem_conf) =
+				make_setting(arena, span_trim(name),
+					     without_comment(span_trim(value)), shown, number);
 }
 
 /* A file that the environment names, by itself or through a home. */
@@ -63,14 +110,19 @@ static int read_named(struct host *host, struct text *text, const char *path)
 	return rc;
 }
 
-/* USER is the file. */
+struct file {
+	const char *path;
+	take_settings *take;
+};
+
 static int ask_file(struct host *host, void *facts, struct arena *arena, void *user)
 {
+	const struct file *file = user;
 	_cleanup_text_ struct text text = { 0 };
-	int rc = read_named(host, &text, user);
+	int rc = read_named(host, &text, file->path);
 
 	if (rc == 0)
-		take_settings(text_span(&text), facts, arena, user);
+		file->take(text_span(&text), facts, arena, file->path);
 	return rc;
 }
 
@@ -109,13 +161,13 @@ static int find_home_listed(struct host *host, struct arena *arena, struct fact_
 }
 
 /* A copy of a node has no user's home. */
-static int read_home(struct host *host, const char *home, struct text *text)
+static int read_home(struct host *host, const char *home, const char *name, struct text *text)
 {
 	char path[PATH_MAX];
 	int rc = -ENOENT;
 
 	if (home && *home == '/')
-		rc = snprintf(path, sizeof(path), "%s/.nccl.conf", home) < PATH_MAX
+		rc = snprintf(path, sizeof(path), "%s/%s", home, name) < PATH_MAX
 			     ? read_named(host, text, path)
 			     : -ENAMETOOLONG;
 	return rc == -ENODATA ? -ENOENT : rc;
@@ -134,11 +186,11 @@ static bool is_same(const struct text *a, const struct text *b)
 static int read_agreed(struct host *host, const char *told, const char *listed, struct text *text)
 {
 	_cleanup_text_ struct text other = { 0 };
-	int rc = read_home(host, told, text), other_rc;
+	int rc = read_home(host, told, ".nccl.conf", text), other_rc;
 
 	if (told && listed && strcmp(told, listed) == 0)
 		return rc;
-	other_rc = read_home(host, listed, &other);
+	other_rc = read_home(host, listed, ".nccl.conf", &other);
 	if (rc == other_rc)
 		return rc == 0 && !is_same(text, &other) ? -ENOTUNIQ : rc;
 	if (rc && rc != -ENOENT)
@@ -167,7 +219,7 @@ static int ask_home(struct host *host, void *facts, struct arena *arena, void *u
 		return -ENOTUNIQ;
 	rc = read_agreed(host, told, listed ? listed : told, &text);
 	if (rc == 0)
-		take_settings(text_span(&text), facts, arena, HOME_CONF);
+		take_nccl(text_span(&text), facts, arena, NCCL_HOME_CONF);
 	return rc;
 }
 
@@ -183,15 +235,22 @@ static int add_settings(struct probe_context *ctx, const char *path, host_ask *a
 		host_gap_note(ctx->host, path, rc, rc == -ENOTUNIQ ? HOMES_DIFFER : NULL);
 	if (rc)
 		return rc;
-	env->nccl_conf.state = FACT_KNOWN;
+	if (is_known(answer.nccl_conf))
+		env->nccl_conf.state = FACT_KNOWN;
 	for_each(setting, &answer.nccl_conf)
 		*LIST_ADD(ctx->arena, &env->nccl_conf) = *setting;
+	if (is_known(answer.nvshmem_conf))
+		env->nvshmem_conf.state = FACT_KNOWN;
+	for_each(setting, &answer.nvshmem_conf)
+		*LIST_ADD(ctx->arena, &env->nvshmem_conf) = *setting;
 	return 0;
 }
 
-static int add_file(struct probe_context *ctx, const char *path)
+static int add_file(struct probe_context *ctx, const char *path, take_settings *take)
 {
-	return add_settings(ctx, path, ask_file, arena_strdup(ctx->arena, path));
+	struct file file = { .path = path, .take = take };
+
+	return add_settings(ctx, path, ask_file, &file);
 }
 
 static int read_first(struct probe_context *ctx, const char *folder, struct fact_u64 user)
@@ -201,13 +260,13 @@ static int read_first(struct probe_context *ctx, const char *folder, struct fact
 	int rc;
 
 	if (!own || !*own) {
-		rc = add_settings(ctx, HOME_CONF, ask_home, &person);
+		rc = add_settings(ctx, NCCL_HOME_CONF, ask_home, &person);
 		/* Nor had a capture, before this was asked. */
 		return rc == -ENODATA ? -ENOENT : rc;
 	}
 	if (*own == '/')
-		return add_file(ctx, own);
-	host_gap_note(ctx->host, STANDARD_CONF, -ENODATA,
+		return add_file(ctx, own, take_nccl);
+	host_gap_note(ctx->host, NCCL_CONF, -ENODATA,
 		      "NCCL_CONF_FILE is relative to the folder that the process is in");
 	return -ENODATA;
 }
@@ -218,13 +277,62 @@ void nccl_conf_read(struct probe_context *ctx, const char *folder, struct fact_u
 	int first, standard;
 
 	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
-		host_gap_note(ctx->host, STANDARD_CONF, -EXDEV, PROCESS_IS_ELSEWHERE);
+		host_gap_note(ctx->host, NCCL_CONF, -EXDEV, PROCESS_IS_ELSEWHERE);
 		return;
 	}
 	first = read_first(ctx, folder, user);
-	standard = add_file(ctx, STANDARD_CONF);
+	standard = add_file(ctx, NCCL_CONF, take_nccl);
 	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
 		env->nccl_conf.state = FACT_UNKNOWN;
 	else if (first && standard)
 		env->nccl_conf.state = FACT_ABSENT;
+}
+
+/* ---- NVSHMEM's ---- */
+
+/* NVSHMEM finds the home by HOME alone. The name of a home is its owner's: the path does not leave this function. */
+static int ask_nvshmem_home(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	_cleanup_text_ struct text text = { 0 };
+	const char *home = NULL;
+	int rc = find_home_told(host, arena, user, &home);
+
+	if (rc == 0)
+		rc = read_home(host, home, ".nvshmem.conf", &text);
+	if (rc == 0)
+		take_nvshmem(text_span(&text), facts, arena, NVSHMEM_HOME_CONF);
+	return rc;
+}
+
+static int read_specified(struct probe_context *ctx)
+{
+	const char *own = node_env(ctx->node, "NVSHMEM_CONF_FILE");
+
+	if (!own || !*own)
+		return -ENOENT;
+	if (*own == '/')
+		return add_file(ctx, own, take_nvshmem);
+	host_gap_note(ctx->host, NVSHMEM_CONF, -ENODATA,
+		      "NVSHMEM_CONF_FILE is relative to the folder that the process is in");
+	return -ENODATA;
+}
+
+/* The system's, the user's, the one that is named: the later ones stand over the earlier ones. */
+void nvshmem_conf_read(struct probe_context *ctx, const char *folder)
+{
+	struct env_facts *env = &ctx->node->env;
+	int rc[3];
+
+	if (ctx->pid && process_is_elsewhere(ctx->host, ctx->pid)) {
+		host_gap_note(ctx->host, NVSHMEM_CONF, -EXDEV, PROCESS_IS_ELSEWHERE);
+		return;
+	}
+	env->nvshmem_conf.state = FACT_ABSENT;
+	rc[0] = add_file(ctx, NVSHMEM_CONF, take_nvshmem);
+	rc[1] = add_settings(ctx, NVSHMEM_HOME_CONF, ask_nvshmem_home,
+			     arena_strdup(ctx->arena, folder));
+	rc[2] = read_specified(ctx);
+	for (size_t i = 0; i < 3; i++)
+		if (rc[i] && rc[i] != -ENOENT)
+			env->nvshmem_conf.state = FACT_UNKNOWN;
 }

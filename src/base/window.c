@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/window.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int window_open(struct window *window, size_t bytes)
+{
+	*window = (struct window){ .arena = arena_new_shared(bytes), .bytes = bytes };
+	return window->arena ? 0 : -ENOMEM;
+}
+
+/* What the arena says of its size may be the child's word. */
+void window_close(struct window *window)
+{
+	if (window->arena)
+		munmap(window->arena, window->bytes);
+	window->arena = NULL;
+}
+
+static size_t rest_from(const struct window *window, const void *p)
+{
+	uintptr_t start = (uintptr_t)window->arena, at = (uintptr_t)p;
+
+	return at < start || at - start > window->bytes ? 0 : window->bytes - (at - start);
+}
+
+bool window_holds(const struct window *window, const void *p, size_t count, size_t size)
+{
+	size_t rest = rest_from(window, p);
+
+	return (uintptr_t)p % _Alignof(max_align_t) == 0 && size && count <= rest / size;
+}
+
+/* Of the program's own file, as ld(1) names its parts: both processes have the same words there. */
+extern const char __executable_start[], __bss_start[];
+
+static size_t rest_of_program(const char *text)
+{
+	uintptr_t start = (uintptr_t)__executable_start, end = (uintptr_t)__bss_start;
+	uintptr_t at = (uintptr_t)text;
+
+	return at < start || at >= end ? 0 : end - at;
+}
+
+bool window_text(const struct window *window, const char *text, size_t *n)
+{
+	size_t rest = rest_from(window, text);
+
+	rest = rest ? rest : rest_of_program(text);
+	*n = rest ? strnlen(text, rest) : 0;
+	return *n < rest;
+}
+
+const char *window_copy(const struct window *window, const char *text, struct arena *arena)
+{
+	size_t n;
+
+	return text && window_text(window, text, &n) ? arena_strndup(arena, text, n) : NULL;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env-topology.c - whether NCCL's topology file is this machine's (rule env/topology-of-another-machine). */
+#include "evaluate/references.h"
+#include "evaluate/skip.h"
+
+struct counted {
+	size_t listed, here;
+	const struct reference *first_missing;
+	bool unread;
+};
+
+static struct counted count_gpus(const struct node *node)
+{
+	const struct reference *r = NULL;
+	struct counted c = { 0 };
+
+	while ((r = reference_next(node, REFERENCE_TOPOLOGY, NULL, r))) {
+		enum reference_state state = reference_state(r);
+
+		if (!str_is(r->role, TOPOLOGY_GPU))
+			continue;
+		c.listed++;
+		c.here += state == REFERENCE_EXISTS;
+		c.unread |= state == REFERENCE_UNSURE;
+		if (state == REFERENCE_MISSING && !c.first_missing)
+			c.first_missing = r;
+	}
+	return c;
+}
+
+/* A GPU of this node that the file does not list; NULL: it lists all. */
+static const struct pci_device *find_unlisted(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct reference *r = NULL;
+		bool listed = false;
+
+		if (!pci_is_gpu(d) || pci_is_for_guest(d))
+			continue;
+		while ((r = reference_next(node, REFERENCE_TOPOLOGY, NULL, r)))
+			listed |= str_is(r->name, d->bdf.value);
+		if (!listed)
+			return d;
+	}
+	return NULL;
+}
+
+/* A file for more GPUs than a smaller machine of the same kind has is of that kind: both have to differ. */
+static void compare(struct rule_context *ctx)
+{
+	const char *path = ctx->node->env.nccl_topology.value;
+	struct counted c = count_gpus(ctx->node);
+	const struct pci_device *unlisted = find_unlisted(ctx->node);
+
+	if (c.unread)
+		UNKNOWN(ctx, .evidence = { "references.items", "pci.devices" });
+	else if (!c.listed)
+		PASS(ctx, .observed = text_printf(ctx, "%s lists no GPU", path),
+		     .evidence = { "references.items" });
+	else if (!c.first_missing || !unlisted)
+		PASS(ctx, .evidence = { "env.nccl_topology", "references.items" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%s lists %zu GPU%s, of which %zu exist%s here: not %s, for example. It does not list %s",
+			     path, c.listed, c.listed == 1 ? "" : "s", c.here,
+			     c.here == 1 ? "s" : "", c.first_missing->name.value,
+			     unlisted->bdf.value),
+		     .expected = "the PCI addresses of this node's GPUs",
+		     .evidence = { reference_fact(ctx->arena, ctx->node, c.first_missing, "found"),
+				   fact_path(ctx->arena, "pci.devices", unlisted->bdf.value, "bdf"),
+				   "env.nccl_topology" });
+}
+
+static void check_topology(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (skip_without_gpu(ctx))
+		return;
+	if (is_unknown(node->env.nccl_topology))
+		UNKNOWN(ctx, .evidence = { "env.nccl_topology" });
+	else if (is_absent(node->env.nccl_topology))
+		NOT_APPLICABLE(ctx, .observed = "NCCL reads no topology file",
+			       .evidence = { "env.nccl_topology" });
+	else if (!was_read(node->references.items))
+		UNKNOWN(ctx, .evidence = { "references.items" });
+	else
+		for_each(f, &node->references.files)
+			if (known_is(f->format, REFERENCE_TOPOLOGY)) {
+				if (known_is(f->complete, true))
+					compare(ctx);
+				else
+					UNKNOWN(ctx, .evidence = { "references.files" });
+				return;
+			}
+	if (!ctx->findings->count)
+		UNKNOWN(ctx, .evidence = { "references.files" });
+}
+
+static const struct rule env_topology_rules[] = {
+	{
+		.id = "env/topology-of-another-machine",
+		.title = "NCCL is slow or fails: its topology file is of another machine",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_topology,
+		.impact =
+			"NCCL adds the GPUs that the file lacks without a path to the NICs, so that it selects wrong NICs, or stops "
+			"with an internal error.",
+		.remedy =
+			"Unset NCCL_TOPO_FILE, or set it to the file for this type of machine. Correct /etc/nccl.conf if that names it.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"The file of NCCL_TOPO_FILE or of nvidia-topologyd: the addresses of its GPUs, held against the PCI functions.",
+		.why = "Providers supply a file for each type of virtual machine. An image that is used on another type has the "
+		       "wrong one. A file that lists more GPUs than there are is no fault.",
+		.check = "grep busid \"$NCCL_TOPO_FILE\"; lspci -D -d 10de:",
+		.sources = "NCCL 2.30.7: src/graph/topo.cc (ncclTopoGetSystem), src/graph/xml.cc\n"
+			   "github.com/Azure/azurehpc-health-checks pull 143",
+	},
+};
+
+RULE_TABLE(env_topology);
