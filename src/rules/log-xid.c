@@ -214,7 +214,10 @@ static const char *say_xid(struct rule_context *ctx, const struct seen *seen, co
 		return text_printf(ctx, "Xid %" PRIu64 " (%s) is over%s; since then %s",
 				   seen->number, seen->name, others, seen->since);
 	return text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s%s; last: %s", seen->number, seen->name,
-			   actions[seen->action].words, others, answers_now(ctx, bdf), seen->last);
+			   actions[seen->action].words, others,
+			   actions[seen->action].severity >= SEVERITY_ERR ? answers_now(ctx, bdf)
+									  : "",
+			   seen->last);
 }
 
 /* Answers for the worst Xid of the GPU, and names the others. */
