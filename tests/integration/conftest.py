@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -55,13 +56,11 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path):
-    """What ordinary users can reach."""
-    os.chmod(str(tmp_path), 0o755)
-    for folder in tmp_path.parents:
-        if folder.name.startswith("pytest-"):
-            os.chmod(str(folder), 0o755)
-    return Machine(tmp_path, "hgx-h100-ib")
+def machine():
+    """In a folder that ordinary users can reach; pytest closes its own to them whenever it starts."""
+    with tempfile.TemporaryDirectory(prefix="nvnodecheck-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)
+        yield Machine(folder, "hgx-h100-ib")
 
 
 # States in which no job may start on a GPU: what becomes of the node, and the rule that says so.
