@@ -70,6 +70,11 @@ static bool check_later(struct fixing *f, const struct limit *limit, const char 
 	return true;
 }
 
+static bool starts_logins(const char *unit)
+{
+	return strcmp(unit, "ssh.service") == 0 || strcmp(unit, "sshd.service") == 0;
+}
+
 static bool drop_in(struct fixing *f, const struct limit *limit, const char *unit)
 {
 	struct draft *draft;
@@ -86,8 +91,13 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	fix_does(f, ACTIVATION_RESTART, "set %s=%s for %s", limit->key, limit->unit_value, unit);
-	fix_costs(f, "Restart %s for it to take effect: systemctl restart %s.", unit,
-		  command_name(unit, "UNIT"));
+	fix_costs(
+		f,
+		starts_logins(unit)
+			? "Then run \"systemctl restart %s\" and log in again; open sessions stay and "
+			  "keep the old limit."
+			: "Then run \"systemctl restart %s\"; jobs that run keep the old limit.",
+		command_name(unit, "UNIT"));
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "query/node-find.h"
 #include "query/nvreg.h"
 #include "query/option-value.h"
+#include "query/registry-keys.h"
 #include "query/setting.h"
 
 #define REGISTRY "NVreg_RegistryDwords"
@@ -173,8 +174,27 @@ static void take_out_refused(struct fixing *f)
 
 /* ---- made right ---- */
 
+/* A key that the driver does not have now is not switched on without a word. */
+static bool refuse_nvlink_off(struct fixing *f)
+{
+	const struct driver_param *live = node_param(f->node, "RegistryDwords");
+	struct registry_merge m = registry_merge(f->node, f->arena);
+	struct registry_entry entry;
+
+	if (!m.nvlink_off || !live || registry_nvlink_off(live->value.value, &entry))
+		return false;
+	fix_refuse(
+		f,
+		"%s would switch NVLink off, and the running driver does not have it: that is to "
+		"be decided first",
+		m.nvlink_off);
+	return true;
+}
+
 static void merge_registry(struct fixing *f)
 {
+	if (refuse_nvlink_off(f))
+		return;
 	if (fix_registry(f, NULL, NULL))
 		fix_does(f, ACTIVATION_REBOOT,
 			 "write all valid keys of RegistryDwords in one assignment");

@@ -26,8 +26,8 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 	if (is_known(node->os.container))
 		return arena_printf(
 			arena,
-			"this is a container (%s); run it on the host, or give the host's root "
-			"with --root",
+			"this is a container (%s); it is repaired on its host, and where it is "
+			"started",
 			node->os.container.value);
 	if (is_known(node->os.image_based))
 		return refuse_image_based(arena, node->os.image_based.value);

@@ -5,7 +5,10 @@
 
 #include "base/command.h"
 #include "query/kind.h"
+#include "query/names.h"
 #include "render/render.h"
+
+#define LOOK_CHECKS 10 /* so many that only root can run are worth a step */
 
 /* ---- who ---- */
 
@@ -212,8 +215,49 @@ static bool is_hand_first(const struct steps *steps)
 	return false;
 }
 
+static bool is_not_root(const struct steps *steps)
+{
+	return known_not(steps->report->node->os.observed_uid, 0);
+}
+
+bool steps_is_blind(const struct steps *steps, const struct problem *p)
+{
+	return is_not_root(steps) && render_refused(steps, p);
+}
+
+/* Checks that only root can run. */
+static size_t count_for_root(const struct report *report)
+{
+	const struct rule *last = NULL;
+	size_t count = 0;
+
+	for_each(f, &report->findings) {
+		bool denied = f->gap &&
+			      (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
+
+		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || !denied || f->rule == last)
+			continue;
+		last = f->rule;
+		count++;
+	}
+	return count;
+}
+
+/* Many checks, or the files that decide about a repair, need root. */
+static bool needs_look(const struct steps *steps)
+{
+	if (!is_not_root(steps) || !steps->problems->items.count)
+		return false;
+	for_each(p, &steps->problems->items)
+		if (steps_is_blind(steps, p))
+			return true;
+	return count_for_root(steps->report) >= LOOK_CHECKS;
+}
+
 static void add_steps(struct steps *steps)
 {
+	if (needs_look(steps))
+		find_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
 		find_step(steps, STEP_DRAIN);
 	if (is_hand_first(steps))
@@ -356,10 +400,7 @@ unsigned int steps_number(const struct steps *steps, const struct problem *probl
 
 const struct step *steps_first(const struct steps *steps)
 {
-	for_each(step, &steps->items)
-		if (step->kind != STEP_DRAIN)
-			return step;
-	return NULL;
+	return steps->items.count ? steps->items.items : NULL;
 }
 
 const char *steps_next(const struct steps *steps, const struct problem *p)
@@ -367,6 +408,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	enum step_kind kind = steps_kind(steps, p);
 	const char *restart = restart_word(restart_of(steps, p, kind));
 
+	if (steps_is_blind(steps, p))
+		return "run as root";
 	switch (kind) {
 	case STEP_FIX:
 		return restart ? arena_printf(steps->report->arena, "fix, %s", restart) : "fix";
@@ -388,11 +431,38 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	}
 }
 
-static const char *drain_title(const struct node *node)
+static const char *look_title(const struct steps *steps)
 {
-	return node_is(node, KIND_WORKSTATION)
-		       ? "End all programs that use the GPUs"
-		       : "Drain the node: start no new jobs, and wait until the running ones end";
+	size_t count = count_for_root(steps->report);
+
+	return count ? arena_printf(steps->report->arena,
+				    "Check the node again as root: %zu check%s need%s it", count,
+				    count == 1 ? "" : "s", count == 1 ? "s" : "")
+		     : "Check the node again as root";
+}
+
+/* Jobs on a device that is gone never end. */
+static const struct problem *find_lost_device(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject)
+			return p;
+	return NULL;
+}
+
+static const char *drain_title(const struct steps *steps)
+{
+	const struct problem *lost = find_lost_device(steps);
+
+	if (node_is(steps->report->node, KIND_WORKSTATION))
+		return "End all programs that use the GPUs";
+	if (lost)
+		return arena_printf(
+			steps->report->arena,
+			"Drain the node: start no new jobs, wait until the running ones "
+			"end, and cancel those that use %s, which never end",
+			render_where(steps->report, lost, LABELS_ALL));
+	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
 static const char *restart_title(const struct steps *steps)
@@ -405,7 +475,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Switch the node off and on";
+		return "Save what the kernel log says, then power the node off and on";
 	default:
 		return "Reboot the node once";
 	}
@@ -414,8 +484,10 @@ static const char *restart_title(const struct steps *steps)
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
+	case STEP_LOOK:
+		return look_title(steps);
 	case STEP_DRAIN:
-		return drain_title(steps->report->node);
+		return drain_title(steps);
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:
@@ -445,7 +517,9 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 
 	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes):",
 			    *steps->where ? "On the node, repair" : "Repair",
-			    own == all ? (all == 1 ? "it" : "all of them")
+			    own == all ? (all == 1   ? "it"
+					  : all == 2 ? "both problems"
+						     : arena_printf(arena, "all %u problems", all))
 				       : arena_printf(arena, "%u of the %u problems", own, all));
 }
 
@@ -455,7 +529,8 @@ static const char *restart_command(const struct steps *steps)
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "sudo systemctl poweroff";
+		return "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture\n"
+		       "sudo systemctl poweroff";
 	default:
 		return NULL;
 	}
@@ -479,6 +554,8 @@ static const char *drain_command(const struct steps *steps)
 const char *steps_command(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
+	case STEP_LOOK:
+		return steps->check_command;
 	case STEP_DRAIN:
 		return steps->elsewhere ? NULL : drain_command(steps);
 	case STEP_FIX:

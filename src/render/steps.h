@@ -12,6 +12,7 @@
 #include "txn/plan.h"
 
 enum step_kind {
+	STEP_LOOK,     /* doctor again as root: what decides was not read */
 	STEP_DRAIN,    /* before what ends jobs */
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
@@ -34,7 +35,7 @@ struct steps {
 	const struct problems *problems;
 	const struct plan *plan; /* NULL: none could be made */
 	LIST(struct step)
-	items; /* by kind; only STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
+	items; /* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;  /* to paste */
 	const char *show_command; /* the same without --apply: it only shows the changes */
@@ -57,7 +58,9 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 /* For a table: who acts ("you" for settings of a job, else "root", "host", ...), and in a word or two what is next. */
 const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
-/* The first step in which something is mended or asked for; NULL: there is none. */
+/* A repair was refused to a user without root, who could not read all: no command is given for it. */
+bool steps_is_blind(const struct steps *steps, const struct problem *problem);
+/* NULL: there is nothing to do. */
 const struct step *steps_first(const struct steps *steps);
 /* 1 for the first of the report's problems; 0: it is the only one. */
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
@@ -65,7 +68,7 @@ unsigned int steps_number(const struct steps *steps, const struct problem *probl
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
-/* The lines that carry out STEP_DRAIN, STEP_FIX, STEP_RESTART or STEP_CHECK; NULL: none does. */
+/* The lines that carry out STEP_LOOK, STEP_DRAIN, STEP_FIX, STEP_RESTART or STEP_CHECK; NULL: none does. */
 const char *steps_command(const struct steps *steps, const struct step *step);
 /* When the change of PROBLEM takes effect, where no step says it; NULL: one does, or it is at once. */
 const char *steps_effect(const struct steps *steps, const struct problem *problem);

@@ -241,7 +241,8 @@ const char *render_taken(const struct report *r)
 	const char *who = !is_known(os->observed_uid) ? "an unknown user"
 			  : os->observed_uid.value == 0
 				  ? "root"
-				  : arena_printf(r->arena, "uid %" PRIu64, os->observed_uid.value);
+				  : arena_printf(r->arena, "uid %" PRIu64 " (not root)",
+						 os->observed_uid.value);
 
 	return time ? arena_printf(r->arena, "%.10s %.8s UTC by %s", time, time + 11, who) : NULL;
 }
@@ -278,7 +279,8 @@ static unsigned int with_included(unsigned int profile)
 /* Of one profile, with the problems of those that it includes. */
 static const char *profile_verdict(const struct problems *problems, unsigned int profile)
 {
-	static const char *const words[] = { "notes", "warnings", "errors", "critical errors" };
+	static const char *const words[] = { "ready", "ready, with warnings", "not ready (error)",
+					     "not ready (critical)" };
 	int worst = -1;
 	bool waits = false;
 
@@ -291,7 +293,7 @@ static const char *profile_verdict(const struct problems *problems, unsigned int
 				worst = (int)p->severity;
 		}
 	}
-	return worst >= 0 ? words[worst] : waits ? "waiting to take effect" : "no problems";
+	return worst >= 0 ? words[worst] : waits ? "not ready (waiting to take effect)" : "ready";
 }
 
 /* The profiles of REPORT with VERDICT. */
@@ -306,7 +308,7 @@ static unsigned int profiles_with(const struct report *r, const struct problems 
 	return same;
 }
 
-/* "errors in base, p2p; no problems in deepep" */
+/* "base, p2p: not ready (error); deepep: ready" */
 const char *render_profile_verdicts(const struct report *r, const struct problems *problems)
 {
 	unsigned int left = r->profiles;
@@ -321,8 +323,8 @@ const char *render_profile_verdicts(const struct report *r, const struct problem
 		verdict = profile_verdict(problems, 1u << bit);
 		same = profiles_with(r, problems, verdict);
 		left &= ~same;
-		text = arena_printf(r->arena, "%s%s%s in %s", text, *text ? "; " : "", verdict,
-				    profiles_text(r->arena, same));
+		text = arena_printf(r->arena, "%s%s%s: %s", text, *text ? "; " : "",
+				    profiles_text(r->arena, same), verdict);
 	}
 	return text;
 }

@@ -206,7 +206,7 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* What follows from it, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "leads to";
+	const char *label = "also found";
 
 	for_each(f, &p->follows) {
 		const char *subject = (*f)->answer.subject;
@@ -248,19 +248,24 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	return left ? arena_printf(arena, "%s, ...", text) : text;
 }
 
-/* Found and expected in one line, if it has room for both. */
+/* No full stop in it or behind it. */
+static bool is_part(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] != '.' && text_sentence(text) == n;
+}
+
+/* Found and expected in one field, where the former is one sentence. */
 static void show_found(struct view *v, const struct problem *p)
 {
 	struct text_lines found = render_found(v->report, p);
-	const char *expected = render_expected(p), *both;
+	const char *expected = render_expected(p);
 
-	if (found.count == 1 && expected) {
-		both = arena_printf(v->report->arena, "%s (expected: %s)", found.items[0],
-				    expected);
-		if (text_columns(both) <= v->page.width - TEXT_TAG - TEXT_LABEL) {
-			found.items[0] = both;
-			expected = NULL;
-		}
+	if (found.count == 1 && expected && is_part(found.items[0])) {
+		found.items[0] = arena_printf(v->report->arena, "%s (expected: %s)", found.items[0],
+					      expected);
+		expected = NULL;
 	}
 	fields(v, "found", &found);
 	text_field(v, "proved", render_proof(v->report, p->first));

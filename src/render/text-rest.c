@@ -61,11 +61,9 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 
 	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, STYLE_BLUE), TEXT_TAG, "INFO",
 		    page_style(&v->page, STYLE_PLAIN));
-	if (!v->options->verbose) {
-		page_printf(&v->page, "%s\n", text_cut(r->arena, text, v->page.width - TEXT_TAG));
-		return;
-	}
 	text_wrap(v->page.out, text, TEXT_TAG, TEXT_TAG, v->page.width);
+	if (!v->options->verbose)
+		return;
 	text_field(v, "about", f->rule->title);
 	text_field(v, "proved", render_proof(r, f));
 	text_field(v, "expected", f->answer.expected);
@@ -75,26 +73,39 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing: with many of them, most are only counted. */
-#define NOTES_SHOWN 3
+/* Notes ask for nothing: with more than these lines of them, some are only counted. */
+#define NOTE_LINES 3
+
+static size_t note_lines(const struct view *v, const char *text)
+{
+	return text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
+}
 
 static void show_notes(struct view *v)
 {
-	size_t count = 0, shown = 0, most;
+	size_t left = 0, lines = 0, most = NOTE_LINES;
 
-	for_each(f, &v->report->findings)
-		count += render_note(v->report, f) != NULL;
-	most = v->options->verbose || count <= NOTES_SHOWN ? count : NOTES_SHOWN - 1;
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
 
-		if (!text || shown++ >= most)
-			continue;
-		show_note(v, f, text);
+		lines += text ? note_lines(v, text) : 0;
 	}
-	if (count > most)
-		page_printf(&v->page, "%*s%zu more notes: -v shows them\n", TEXT_TAG, "",
-			    count - most);
+	most = v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
+	lines = 0;
+	for_each(f, &v->report->findings) {
+		const char *text = render_note(v->report, f);
+
+		if (!text)
+			continue;
+		lines += note_lines(v, text);
+		if (lines <= most)
+			show_note(v, f, text);
+		else
+			left++;
+	}
+	if (left)
+		page_printf(&v->page, "%*s%zu more note%s: -v shows %s\n", TEXT_TAG, "", left,
+			    left == 1 ? "" : "s", left == 1 ? "it" : "them");
 }
 
 /* ---- what was not checked ---- */
@@ -166,7 +177,7 @@ static void show_not_judged(struct view *v)
 	struct text_lines hints = render_hints(v->report);
 
 	for_each(hint, &hints)
-		mark(v, "Not judged:", *hint);
+		mark(v, "Also check:", *hint);
 }
 
 /* ---- what is set apart ---- */

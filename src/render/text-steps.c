@@ -48,6 +48,7 @@ static const char *list_number(struct view *v, const char *list, const struct pr
 struct change {
 	const char *what, *numbers;
 	const char *effect; /* NULL: a step of its own says it */
+	const char *cost;   /* in a sentence, or NULL */
 	const struct problem *last;
 };
 
@@ -78,7 +79,8 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 			change = LIST_ADD(v->report->arena, list);
 			*change = (struct change){ .what = r->what,
 						   .numbers = "",
-						   .effect = steps_effect(v->steps, p) };
+						   .effect = steps_effect(v->steps, p),
+						   .cost = r->cost };
 		}
 		if (change->last != p)
 			change->numbers = list_number(v, change->numbers, p);
@@ -99,6 +101,10 @@ static void show_changes(struct view *v, const struct step *step)
 			 change->effect ? arena_printf(v->report->arena, "%s (takes effect %s)",
 						       change->what, change->effect)
 					: change->what);
+		if (change->cost)
+			sentence(v, at, 0,
+				 arena_strndup(v->report->arena, change->cost,
+					       text_sentence(change->cost)));
 	}
 }
 
@@ -150,7 +156,7 @@ static int titles(struct view *v, const struct step *step, const struct problem 
 		if (!*number || !is_same_advice(v, *p, problem))
 			continue;
 		at = numbers(v, number);
-		page_printf(&v->page, "%s\n", text_title(v, *p, v->page.width - at));
+		sentence(v, at, at, text_title(v, *p, v->page.width - at));
 	}
 	return at;
 }
@@ -162,6 +168,9 @@ static void advice(struct view *v, const struct step *step, const struct problem
 	const char *effect = steps_effect(v->steps, p), *text = finding_command(p->first);
 	const char *what = steps_what(v->steps, p);
 	int at = titles(v, step, p);
+
+	if (steps_is_blind(v->steps, p))
+		text = NULL;
 
 	/* Of what only waits for the restart there is no more to say. */
 	if (step->kind == STEP_RESTART && is_one_sentence(what) && !text)
@@ -227,7 +236,7 @@ void text_steps(struct view *v)
 		step_text(v, ++number, step);
 	fputc('\n', v->page.out);
 	if (needs_others(v))
-		fputs("To send to the administrator or provider: nvnodecheck doctor --for provider\n",
+		fputs("No root? Send your administrator the output of nvnodecheck doctor --for provider\n",
 		      v->page.out);
 	fputs("Why, and how to check by hand: nvnodecheck explain RULE\n", v->page.out);
 }

@@ -7,15 +7,15 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define WHERE_MAX 24
+#define WHERE_MAX 30
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
+#define SHORT_TABLE 5 /* problems */
 #define PROBLEM "Problem"
 #define WHO "Who"
 #define NEXT "Next"
 #define MARK_NEXT "Next: "
-#define MARKS_MAX 10 /* columns of "Next: 12. " */
 
 /* ---- columns ---- */
 
@@ -106,13 +106,16 @@ struct table {
 static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = render_where(v->report, p, 2);
+	const char *text = render_where(v->report, p, 2), *name = strrchr(text, '/');
+
+	if (*text == '/' && p->members.count == 1 && text_columns(text) > WHERE_MAX && name)
+		text = name + 1;
 
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = render_where(v->report, p, 1);
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = arena_printf(arena, "%u places", p->members.count);
-	return text_cut(arena, text, WHERE_MAX);
+	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
 /* The title, and where it is. */
@@ -146,15 +149,22 @@ static void add_rows(struct table *t)
 	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
+/* What breaks, without the reason behind the colon, where there is no room for all. */
 const char *text_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
 	const char *where = where_text(v, p), *title = p->first->rule->title;
-	int room = width - (*where ? text_columns(where) + 3 : 0);
+	const char *colon = strstr(title, ": ");
 
-	if (text_columns(where) > WHERE_SHORT && text_columns(title) > room)
-		return text_cut(arena, title, width);
-	return with_where(arena, text_cut(arena, title, room), where);
+	if (text_columns(with_where(arena, title, where)) <= width)
+		return with_where(arena, title, where);
+	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
+		return title;
+	if (colon)
+		title = arena_strndup(arena, title, (size_t)(colon - title));
+	return text_columns(with_where(arena, title, where)) <= width
+		       ? with_where(arena, title, where)
+		       : title;
 }
 
 /* One line each, and more for the first ones while there is room. */
@@ -171,8 +181,8 @@ static void fill_rows(struct table *t, int lines)
 		if (extra >= 0)
 			continue;
 		extra += (int)row->lines.count - 1;
-		row->lines.count = 1;
-		row->lines.items[0] = text_title(t->v, row->problem, t->title);
+		row->lines = text_split(arena, text_title(t->v, row->problem, t->title), t->title);
+		extra -= (int)row->lines.count - 1;
 	}
 }
 
@@ -219,7 +229,7 @@ static void print_head(const struct table *t, uint32_t shown)
 
 /* ---- what is next ---- */
 
-static const char *next_text(struct view *v, const struct step *step)
+static const char *step_sentence(struct view *v, const struct step *step)
 {
 	struct arena *arena = v->report->arena;
 	const struct problem *p;
@@ -228,50 +238,62 @@ static const char *next_text(struct view *v, const struct step *step)
 	if (step->kind == STEP_FIX)
 		return arena_printf(arena, "%s%s (shows the changes)", v->steps->where,
 				    v->steps->show_command);
-	if (step->kind == STEP_RESTART)
+	if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
 		return arena_printf(arena, "%s.", steps_title(v->steps, step));
+	if (step->kind == STEP_LOOK)
+		return v->steps->check_command;
 	p = step->problems.items[0];
-	how = finding_command(p->first);
-	if (!how || strchr(how, '\n') || text_columns(how) > v->page.width - MARKS_MAX) {
-		how = finding_remedy(p->first);
-		if (!how || !*how)
-			how = steps_what(v->steps, p);
-		how = arena_strndup(arena, how, text_sentence(how));
-	}
-	return arena_printf(arena, "%s%s", text_number(v, p), how);
+	how = finding_remedy(p->first);
+	if (!how || !*how)
+		how = steps_what(v->steps, p);
+	return arena_strndup(arena, how, text_sentence(how));
 }
 
-/* The first thing to do: in full where LINES have room for it, else its beginning. */
-static void print_next(struct view *v, int lines)
+/* The first step of the plan; the second one too, if there is room for both. */
+static const char *next_text(struct view *v, const struct step *first)
 {
-	const struct step *first = steps_first(v->steps);
-	int room = v->page.width - text_columns(MARK_NEXT);
-	struct text_lines text = { 0 };
-	const char *whole;
+	struct arena *arena = v->report->arena;
+	int room = v->page.width - (int)strlen(MARK_NEXT);
+	const char *text = step_sentence(v, first), *both;
+	int verb = (int)strcspn(text, ":");
 
-	if (!first)
-		return;
-	whole = next_text(v, first);
-	if (first->kind != STEP_FIX)
-		text = text_split(v->report->arena, whole, room);
+	if (first->kind != STEP_DRAIN || v->steps->items.count < 2)
+		return text;
+	both = arena_printf(arena, "%.*s. Then: %s", verb, text, step_sentence(v, &first[1]));
+	/* A second line only where the table is short. */
+	if (text_columns(both) <= (v->problems->items.count > SHORT_TABLE ? room : 2 * room))
+		return both;
+	return arena_printf(arena, "%.*s%s.", verb, text,
+			    v->options->brief ? "" : ", then follow the steps at the end");
+}
+
+static bool is_pasted(const struct step *step)
+{
+	return step->kind == STEP_FIX || step->kind == STEP_LOOK;
+}
+
+static void print_next(struct view *v, const struct step *first, const char *text)
+{
 	page_printf(&v->page, "%s%s%s", page_style(&v->page, STYLE_BOLD), MARK_NEXT,
 		    page_style(&v->page, STYLE_PLAIN));
-	if ((int)text.count > lines)
-		page_printf(&v->page, "%s\n", text_cut(v->report->arena, whole, room));
-	else if (first->kind == STEP_FIX)
-		page_printf(&v->page, "%s\n", whole);
+	if (is_pasted(first))
+		page_printf(&v->page, "%s\n", text);
 	else
-		text_wrap(v->page.out, whole, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
+		text_wrap(v->page.out, text, (int)strlen(MARK_NEXT), (int)strlen(MARK_NEXT),
 			  v->page.width);
 }
 
 void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
+	const struct step *first = steps_first(v->steps);
+	const char *next = first ? next_text(v, first) : "";
 	uint32_t shown, printed = 0;
 
 	add_rows(&t);
-	lines -= 3; /* an empty line, the heads of the columns, and what is next */
+	lines -= 2; /* an empty line, and the heads of the columns */
+	lines -= (int)text_split(v->report->arena, next, v->page.width - (int)strlen(MARK_NEXT))
+			 .count;
 	fill_rows(&t, lines);
 	shown = v->options->brief ? t.rows.count : rows_that_fit(&t, lines);
 	print_head(&t, shown);
@@ -279,7 +301,7 @@ void text_table(struct view *v, int lines)
 		if (printed++ == shown)
 			break;
 		print_row(&t, row);
-		lines -= (int)row->lines.count;
 	}
-	print_next(v, lines + 1);
+	if (first)
+		print_next(v, first, next);
 }

@@ -22,7 +22,7 @@ const char *text_number(const struct view *v, const struct problem *problem)
 	unsigned int number = v->has_steps ? steps_number(v->steps, problem) : 0;
 	int width = v->problems->items.count > 9 ? 2 : 1;
 
-	return number ? arena_printf(v->report->arena, "%*u. ", width, number) : "";
+	return number ? arena_printf(v->report->arena, "[%*u] ", width, number) : "";
 }
 
 void text_heading(struct view *v, const char *text)

@@ -20,7 +20,7 @@ struct view {
 
 /* A label and a text beside it; nothing without a text. */
 void text_field(struct view *v, const char *name, const char *text);
-/* "12. " of a problem; "" where numbers say nothing. */
+/* "[12] " of a problem; "" where numbers say nothing. */
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);

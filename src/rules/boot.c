@@ -5,6 +5,7 @@
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
 #include "query/distribution.h"
+#include "query/registry-keys.h"
 #include "query/setting.h"
 
 /* ---- the initramfs ---- */
@@ -121,6 +122,13 @@ static const char *newer_file(const struct node *node, const struct initramfs_im
 	return NULL;
 }
 
+/* The options on disk are to be mended first, and the image is built again with that. */
+static bool only_masked_keys(struct rule_context *ctx, const char *stale)
+{
+	return strncmp(stale, "NVreg_RegistryDwords ", strlen("NVreg_RegistryDwords ")) == 0 &&
+	       registry_merge(ctx->node, ctx->arena).missing;
+}
+
 static void check_image(struct rule_context *ctx, const struct initramfs_image *image)
 {
 	const struct node *node = ctx->node;
@@ -144,6 +152,8 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	if (stale)
 		FAIL(ctx, .subject = subject, .observed = stale,
 		     .expected = "the present modprobe.d and modules", .command = rebuild,
+		     .follows = only_masked_keys(ctx, stale) ? "driver/registrydwords-duplicated"
+							     : NULL,
 		     .evidence = { image_fact(ctx, image, "modules"),
 				   image_fact(ctx, image, "modprobe.assignments"),
 				   "modprobe.assignments" });

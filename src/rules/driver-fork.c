@@ -282,8 +282,8 @@ static const struct rule driver_fork_rules[] = {
 			"No NIC can read or write GPU memory. NCCL and UCX copy through host memory. NVSHMEM "
 			"and GDRCopy do not start.",
 		.remedy =
-			"Use a data-centre or RTX professional GPU. On GeForce let NCCL copy through host "
-			"memory.",
+			"Use a data-centre or RTX professional GPU. On GeForce let NCCL copy through host memory: with this "
+			"driver, settings of the IOMMU or BAR1 do not change that.",
 		.mender = MENDER_HARDWARE,
 		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,

@@ -9,6 +9,7 @@
 #include "query/bootargs.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/registry-keys.h"
 #include "query/setting.h"
 #include "query/topology.h"
 
@@ -196,33 +197,12 @@ static void check_excluded(struct rule_context *ctx)
 
 /* ---- NVLink ---- */
 
-/*
- * nvrm_registry.h: bit 0 of RMNvLinkControl forces NVLink off (which is what NvLinkDisable=1 sets),
- * RMNvLinkDisableLinks* takes away the links of its bits, RMNvLinkEnable leaves only those of its bits.
- */
-static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
-					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
-
-static bool key_disables(struct span text, const char *key)
+static bool leaves_nvlink_on(const char *value, const void *user)
 {
 	struct registry_entry entry;
 
-	if (!registry_find(text, key, &entry))
-		return false;
-	if (strcmp(key, "RMNvLinkControl") == 0)
-		return entry.number & 1;
-	if (strcmp(key, "RMNvLinkEnable") == 0)
-		return (uint32_t)entry.number != UINT32_MAX;
-	return entry.number != 0;
-}
-
-static bool leaves_nvlink_on(const char *value, const void *user)
-{
 	(void)user;
-	for (size_t i = 0; value && i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
-		if (key_disables(span_of(value), nvlink_keys[i]))
-			return false;
-	return true;
+	return !registry_nvlink_off(value, &entry);
 }
 
 /* OFF, MIN, HALF, 3QUARTER, FULL (nv-reg.h, NVreg_RmNvlinkBandwidth). */

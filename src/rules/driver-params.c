@@ -13,6 +13,7 @@
 #include "query/gpus.h"
 #include "query/nvreg.h"
 #include "query/option-value.h"
+#include "query/registry-keys.h"
 #include "query/setting.h"
 
 /* kernel/params.c, param_set_charp(): longer strings are refused and the module does not load. */
@@ -93,7 +94,7 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 							 "1");
 
 		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
-		if (command_can_quote(keys))
+		if (command_can_quote(keys) && known_is(node->modprobe.complete, true))
 			answer.command = command_join(
 				ctx->arena,
 				text_printf(ctx,
@@ -251,6 +252,15 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
+/* One assignment hides another: that is then what is to be mended. */
+static const char *masked_by(struct rule_context *ctx, const struct setting *s)
+{
+	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
+			       registry_merge(ctx->node, ctx->arena).missing
+		       ? "driver/registrydwords-duplicated"
+		       : NULL;
+}
+
 static void check_one_configured(struct rule_context *ctx, const struct driver_param *param,
 				 const struct setting *dwords, size_t *right)
 {
@@ -287,7 +297,7 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 			     o.step == STEP_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
-		     .expected = "the configured value in effect",
+		     .follows = masked_by(ctx, &s),
 		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
 	}
 }
@@ -372,7 +382,7 @@ static void check_live_not_persistent(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
 			     s.running.value, next),
-		     .expected = "the running value configured",
+		     .expected = "the running value configured", .follows = masked_by(ctx, &s),
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
 	}
 	if (ctx->findings->count == before)
@@ -381,76 +391,72 @@ static void check_live_not_persistent(struct rule_context *ctx)
 
 /* ---- RegistryDwords ---- */
 
-/* Does TEXT set every key that OTHER sets? */
-static bool covers(const char *text, const char *other, const char **missing,
-		   struct rule_context *ctx)
+static const char *assignment_fact(struct rule_context *ctx, const struct modprobe_assignment *a)
 {
-	struct span rest = span_of(other);
-	struct registry_entry entry, found;
+	return a ? text_printf(ctx, "modprobe.assignments[#%zu].value",
+			       (size_t)(a - ctx->node->modprobe.assignments.items))
+		 : NULL;
+}
 
-	while (registry_next(&rest, &entry)) {
-		const char *key = text_printf(ctx, "%.*s", SPAN_FMT(entry.key));
+/* The whole line, where it is to be, and what it leaves out. */
+static const char *merge_remedy(struct rule_context *ctx, const struct registry_merge *m)
+{
+	const struct node *node = ctx->node;
+	bool early = setting_nvreg(node, "RegistryDwords", ctx->arena).early_counts;
+	const char *rebuild = early && is_known(node->os.kernel)
+				      ? command_rebuild_initramfs(ctx->arena, node,
+								  node->os.kernel.value)
+				      : NULL;
+	const char *line = text_printf(
+		ctx,
+		"Set it in %s only, with this line: options nvidia NVreg_RegistryDwords=\"%s\"%s%s",
+		m->last->file.value, m->keys,
+		rebuild ? " Then run: "
+		: early ? " Then rebuild the initramfs."
+			: "",
+		rebuild ? rebuild : "");
 
-		if (entry.skipped || registry_find(span_of(text), key, &found))
-			continue;
-		*missing = key;
-		return false;
-	}
-	return true;
+	if (!m->nvlink_off)
+		return *m->keys ? line : NULL;
+	return text_printf(ctx, "Decide first about %s: it switches NVLink off%s. %s",
+			   m->nvlink_off, *m->keys ? ", and the line below leaves it out" : "",
+			   *m->keys ? line : "Remove it unless that is intended.");
+}
+
+static void fail_duplicated(struct rule_context *ctx, const struct registry_merge *m)
+{
+	FAIL_AS(ctx, m->missing ? SEVERITY_ERR : SEVERITY_WARN,
+		.observed =
+			m->missing
+				? text_printf(ctx, "assigned %zu times; the last one (%s) lacks %s",
+					      m->count, assignment_place(ctx->arena, m->last),
+					      m->missing)
+				: text_printf(ctx, "assigned %zu times; the last one has every key",
+					      m->count),
+		.remedy = merge_remedy(ctx, m),
+		.evidence = { assignment_fact(ctx, m->last), assignment_fact(ctx, m->other) });
 }
 
 static void check_duplicated(struct rule_context *ctx)
 {
-	const struct modprobe_facts *modprobe = &ctx->node->modprobe;
-	const struct modprobe_assignment *last = setting_nvidia_assignment(ctx->node, modprobe,
-									   "NVreg_RegistryDwords");
-	const struct modprobe_assignment *other = NULL;
-	const char *missing = NULL;
-	size_t count = 0;
+	struct registry_merge m;
 
 	if (skip_without_modprobe(ctx))
 		return;
-	for_each(a, &modprobe->assignments) {
-		if (!str_is(a->param, "NVreg_RegistryDwords"))
-			continue;
-		count++;
-		if (last && a != last && is_known(a->value) && is_known(last->value) && !missing &&
-		    !covers(last->value.value, a->value.value, &missing, ctx))
-			other = a;
-		else if (a != last && !other)
-			other = a;
-	}
-	if (count < 2 && skip_unless_modprobe_whole(ctx))
+	m = registry_merge(ctx->node, ctx->arena);
+	if (m.count < 2 && skip_unless_modprobe_whole(ctx))
 		return;
-	if (!last)
+	if (!m.last)
 		NOT_APPLICABLE(ctx, .observed = "RegistryDwords is not configured");
-	else if (count > 1 && !missing && str_is(last->file, OWN_MODPROBE))
+	else if (m.count > 1 && !m.missing && str_is(m.last->file, OWN_MODPROBE))
 		PASS(ctx,
 		     .observed = text_printf(ctx, "assigned %zu times; the last one has every key",
-					     count),
-		     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
-					       (size_t)(last - modprobe->assignments.items)) });
-	else if (count == 1)
-		PASS(ctx,
-		     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
-					       (size_t)(last - modprobe->assignments.items)) });
+					     m.count),
+		     .evidence = { assignment_fact(ctx, m.last) });
+	else if (m.count == 1)
+		PASS(ctx, .evidence = { assignment_fact(ctx, m.last) });
 	else
-		FAIL_AS(ctx, missing ? SEVERITY_ERR : SEVERITY_WARN,
-			.observed =
-				missing ? text_printf(ctx,
-						      "assigned %zu times; the last one lacks %s",
-						      count, missing)
-					: text_printf(
-						  ctx,
-						  "assigned %zu times; the last one has every key",
-						  count),
-			.expected = "one assignment with all keys",
-			.evidence = {
-				text_printf(ctx, "modprobe.assignments[#%zu].value",
-					    (size_t)(last - modprobe->assignments.items)),
-				other ? text_printf(ctx, "modprobe.assignments[#%zu].value",
-						    (size_t)(other - modprobe->assignments.items))
-				      : NULL });
+		fail_duplicated(ctx, &m);
 }
 
 /* PLACE: file and line that hold VALUE. */
@@ -664,11 +670,11 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-configured-not-live",
-		.title = "A configured driver parameter is not in effect",
+		.title = "The running driver lacks a configured option",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configured_not_live,
-		.impact = "The driver runs with another value than the one in modprobe.d.",
+		.impact = "The driver does not use the value that is set in modprobe.d.",
 		.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
 		.fix = { "activate-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -685,7 +691,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-live-not-persistent",
-		.title = "A driver parameter will be lost at the next boot: no file configures it",
+		.title = "The next boot loses a driver parameter: no file sets it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_live_not_persistent,
@@ -703,8 +709,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/registrydwords-duplicated",
-		.title =
-			"Driver settings are lost: NVreg_RegistryDwords is assigned more than once",
+		.title = "Driver settings are lost: several lines set NVreg_RegistryDwords",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_duplicated,

@@ -321,13 +321,15 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
 				     library->version.value, node->driver.version.value),
-	     .expected = "one version of kernel module and libraries",
 	     .remedy =
 		     stays ? text_printf(
 				     ctx,
 				     "Install one version of the driver: kernel modules, libraries and "
-				     "firmware. Then reboot. A reboot alone loads module %s from the disk.",
-				     file->version.value)
+				     "firmware. Then reboot. A reboot alone does not help: the disk has "
+				     "module %s%s.",
+				     file->version.value,
+				     str_is(node->driver.version, file->version.value) ? " too"
+										       : "")
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",

@@ -713,7 +713,8 @@ static void check_selection(struct rule_context *ctx)
 static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
-		.title = "Jobs can use the wrong NICs, or too few: a variable selects them",
+		.title =
+			"Jobs can use the wrong NICs, or too few: check the list of NICs in the job's environment",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

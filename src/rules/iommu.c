@@ -352,8 +352,7 @@ static void check_inert(struct rule_context *ctx)
 static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/translation-enabled",
-		.title =
-			"Peer copies fail or are slow: the IOMMU translates addresses of GPUs or NICs",
+		.title = "Peer copies fail or are slow: the IOMMU translates GPU or NIC addresses",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
@@ -362,6 +361,7 @@ static const struct rule iommu_rules[] = {
 			"GPUDirect RDMA is slow or fails.",
 		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
+		.follows = { "driver/geforce-no-gpudirect" },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_PEER_COPIES,
 		.reads =
@@ -373,7 +373,7 @@ static const struct rule iommu_rules[] = {
 		       "virtual machines keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
-		.cost = "With passthrough a faulty device can write anywhere in memory.",
+		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
 		.sources =
 			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "

@@ -451,7 +451,7 @@ static void check_shm(struct rule_context *ctx)
 static const struct rule limits_rules[] = {
 	{
 		.id = "limits/memlock",
-		.title = "RDMA fails: the job launcher's locked-memory limit is too low",
+		.title = "RDMA fails: the locked-memory limit is too low",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_memlock,

@@ -16,6 +16,7 @@ enum xid_action {
 	XID_WATCH,
 	XID_RESET,
 	XID_REBOOT,
+	XID_POWER,
 	XID_SUPPORT,
 };
 
@@ -35,8 +36,12 @@ static const struct {
 			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
 			"returns, run the vendor's diagnostics." },
 	[XID_REBOOT] = { "the node needs a reboot", SEVERITY_ERR, ACTION_REBOOT,
-			 "Drain and reboot the node, or power it off and on. If the error returns, "
-			 "check power, riser and PCIe slot, and ask the vendor." },
+			 "Drain and reboot the node. If the error returns, check power, riser and PCIe "
+			 "slot, and ask the vendor." },
+	/* The catalog says reboot; a GPU often comes back only without power: pci/device-off-bus. */
+	[XID_POWER] = { "the node needs a power cycle", SEVERITY_ERR, ACTION_POWER_CYCLE,
+			"Power the node off and on. If it happens again, check the device's seating, "
+			"power, cooling and riser." },
 	[XID_SUPPORT] = { "the vendor must be asked", SEVERITY_ERR, ACTION_REPLACE_HARDWARE,
 			  "Drain the node. Run nvidia-bug-report.sh and the vendor's diagnostics." },
 };
@@ -79,7 +84,7 @@ static const struct xid {
 	{ 74, 74, XID_RESET, "NVLink error" },
 	{ 75, 77, XID_APPLICATION, "copy engine error" },
 	{ 78, 78, XID_WATCH, "vGPU start error" },
-	{ 79, 79, XID_REBOOT, "GPU has fallen off the bus" },
+	{ 79, 79, XID_POWER, "GPU has fallen off the bus" },
 	{ 80, 80, XID_APPLICATION, "corrupted data sent to GPU" },
 	{ 82, 86, XID_APPLICATION, "video, image or copy engine error" },
 	{ 88, 89, XID_APPLICATION, "video decoder error" },
@@ -185,20 +190,31 @@ static bool read_seen(struct rule_context *ctx, const struct log_line *line, con
 {
 	if (!read_line(line, bdf, seen))
 		return false;
-	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT)
+	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT ||
+	    seen->action == XID_POWER)
 		seen->since = log_new_life(ctx->arena, ctx->node, *bdf ? bdf : NULL, seen->last_us);
 	if (seen->since)
 		seen->action = XID_IGNORE;
 	return true;
 }
 
-static const char *say_xid(struct rule_context *ctx, const struct seen *seen, const char *others)
+static const char *answers_now(struct rule_context *ctx, const char *bdf)
+{
+	const struct pci_device *d = *bdf ? node_pci(ctx->node, bdf) : NULL;
+
+	return !d || !is_known(d->answers) ? ""
+	       : d->answers.value	   ? "; the GPU responds now"
+					   : "; the GPU does not respond now";
+}
+
+static const char *say_xid(struct rule_context *ctx, const struct seen *seen, const char *others,
+			   const char *bdf)
 {
 	if (seen->since)
 		return text_printf(ctx, "Xid %" PRIu64 " (%s) is over%s; since then %s",
 				   seen->number, seen->name, others, seen->since);
-	return text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s; last: %s", seen->number, seen->name,
-			   actions[seen->action].words, others, seen->last);
+	return text_printf(ctx, "Xid %" PRIu64 " (%s), %s%s%s; last: %s", seen->number, seen->name,
+			   actions[seen->action].words, others, answers_now(ctx, bdf), seen->last);
 }
 
 /* Answers for the worst Xid of the GPU, and names the others. */
@@ -217,7 +233,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 			others = text_printf(ctx, "%s%s%" PRIu64, others,
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
-		.observed = say_xid(ctx, &worst, others), .expected = "no Xid since the boot",
+		.observed = say_xid(ctx, &worst, others, bdf),
 		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),
 			      fact_of(ctx, &worst, bdf, "count") });
@@ -255,9 +271,7 @@ static const struct rule log_xid_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_xid,
-		.impact =
-			"Work on this GPU failed or will fail. The number names the part: memory, NVLink, "
-			"PCIe link, the GPU's firmware, or only the program.",
+		.impact = "Work on this GPU failed or will fail.",
 		.remedy = "Look the number up in NVIDIA's Xid catalog.",
 		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_REBOOT,

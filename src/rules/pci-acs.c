@@ -302,7 +302,7 @@ static void check_direct(struct rule_context *ctx)
 static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-redirect",
-		.title = "Peer copies are slow or hang: ACS sends them up to the CPU",
+		.title = "Peer copies are slow or hang: ACS routes them through the CPU",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
@@ -321,7 +321,7 @@ static const struct rule pci_acs_rules[] = {
 		       "UpstreamFwd redirect nothing. setpci is no repair: the next boot loses it, and the IOMMU groups stay "
 		       "wrong.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
-		.cost = "Devices below the switch are no longer isolated from each other. Do not do this on a host that gives "
+		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
 			"single devices to virtual machines.",
 		.sources = SOURCES_ACS,
 	},

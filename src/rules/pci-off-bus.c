@@ -99,8 +99,7 @@ static void check_device(struct rule_context *ctx, const struct pci_device *d)
 		fail_lost(ctx, d, line);
 	else if (known_is(d->answers, false))
 		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = "its whole configuration space reads as ones",
-		     .expected = "a device that answers",
+		     .observed = "the device does not respond: all of its registers read 0xff",
 		     .remedy = pci_is_gpu(d) ? power_remedy(ctx->node) : NULL,
 		     .evidence = { fact,
 				   log_of_device(xid, d->bdf.value)
@@ -185,8 +184,7 @@ static const struct rule pci_off_bus_rules[] = {
 		.impact =
 			"Jobs that use the device hang or fail. For a GPU the driver reports Xid 79.",
 		.remedy =
-			"Drain the node, then power it off and on. If it happens again, check seating, power, cooling and riser "
-			"of the device.",
+			"Power the node off and on. If it happens again, check the device's seating, power, cooling and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
 		.action = ACTION_POWER_CYCLE,
 		.reads =

@@ -569,7 +569,7 @@ static const struct rule pci_rules[] = {
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
-		.follows = { "pci/bar1-unassigned" },
+		.follows = { "driver/geforce-no-gpudirect", "pci/bar1-unassigned" },
 		.reads =
 			"The size of NVIDIA's BAR1 (the second memory BAR), the GPU's Resizable BAR capability, and the memory "
 			"size by its PCI id.",

@@ -10,6 +10,14 @@
 
 /* ---- rdma/port-init-no-sm ---- */
 
+static bool others_are_active(const struct rule_context *ctx)
+{
+	for_each_port(d, p, ctx->node)
+		if (port_is_infiniband(p) && port_is_active(p) && !is_management(ctx->endpoints, d))
+			return true;
+	return false;
+}
+
 static void check_init(struct rule_context *ctx, const struct rdma_device *d,
 		       const struct rdma_port *p)
 {
@@ -18,8 +26,16 @@ static void check_init(struct rule_context *ctx, const struct rdma_device *d,
 
 	if (known_is(p->sm_lid, 0))
 		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
-		     .observed = "INIT: the link is up, and there is no subnet manager (sm_lid 0)",
-		     .expected = "ACTIVE", .evidence = { state, sm });
+		     .observed =
+			     "INIT: the link is up, and no subnet manager has configured the port (sm_lid 0)",
+		     .expected = "ACTIVE",
+		     .remedy =
+			     others_are_active(ctx)
+				     ? "Other ports are ACTIVE, so their fabric has a subnet manager: do not start a "
+				       "second one. Check this port's cable and switch port, and ask the fabric's "
+				       "administrator why its subnet manager does not accept the port."
+				     : NULL,
+		     .evidence = { state, sm });
 	else if (is_known(p->sm_lid))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = port_name(ctx->arena, d, p),
 			.observed = text_printf(ctx,
@@ -361,8 +377,8 @@ static const struct rule rdma_ports_rules[] = {
 		.evaluate = check_no_sm,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
 		.remedy =
-			"Start a subnet manager on the fabric (opensm, or the one of a managed switch), or find "
-			"out why it does not reach or accept this port.",
+			"Ask the fabric's administrator why its subnet manager does not reach or accept this port. "
+			"Start one (opensm) only on a fabric that has none.",
 		.activation = ACTIVATION_NOW,
 		.reads = "state and sm_lid of every InfiniBand port.",
 		.why = "In INIT the link is up and no subnet manager has configured the port. If sm_lid names one, "

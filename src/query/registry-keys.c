@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/registry-keys.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/span.h"
+#include "query/setting.h"
+
+#define OPTION "NVreg_RegistryDwords"
+
+/*
+ * nvrm_registry.h: bit 0 of RMNvLinkControl forces NVLink off (which is what NvLinkDisable=1 sets),
+ * RMNvLinkDisableLinks* takes away the links of its bits, RMNvLinkEnable leaves only those of its bits.
+ */
+static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
+					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
+
+static bool switches_nvlink_off(const char *key, uint64_t number)
+{
+	if (strcmp(key, "RMNvLinkControl") == 0)
+		return number & 1;
+	if (strcmp(key, "RMNvLinkEnable") == 0)
+		return (uint32_t)number != UINT32_MAX;
+	return number != 0;
+}
+
+bool registry_nvlink_off(const char *value, struct registry_entry *entry)
+{
+	for (size_t i = 0; value && i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
+		if (registry_find(span_of(value), nvlink_keys[i], entry) &&
+		    switches_nvlink_off(nvlink_keys[i], entry->number))
+			return true;
+	return false;
+}
+
+static const char *nvlink_off_text(struct arena *arena, const char *value)
+{
+	struct registry_entry entry;
+
+	return registry_nvlink_off(value, &entry)
+		       ? arena_printf(arena, "%.*s=%.*s", SPAN_FMT(entry.key),
+				      SPAN_FMT(entry.value))
+		       : NULL;
+}
+
+/* The valid entries of VALUE whose keys KEYS lacks, and that leave NVLink on. */
+static const char *add_keys(struct arena *arena, const char *keys, const char *value)
+{
+	struct span rest = span_of(value);
+	struct registry_entry entry, found;
+
+	while (registry_next(&rest, &entry)) {
+		const char *key = arena_strndup(arena, entry.key.p, entry.key.n);
+		const char *text = arena_printf(arena, "%s=%.*s", key, SPAN_FMT(entry.value));
+
+		if (entry.problem || entry.skipped || registry_nvlink_off(text, &found) ||
+		    registry_find(span_of(keys), key, &found))
+			continue;
+		keys = arena_printf(arena, "%s%s;", keys, text);
+	}
+	return keys;
+}
+
+/* A key of VALUE that IN_EFFECT lacks, or NULL. */
+static const char *missing_key(struct arena *arena, const char *in_effect, const char *value)
+{
+	struct span rest = span_of(value);
+	struct registry_entry entry, found;
+
+	while (registry_next(&rest, &entry)) {
+		const char *key = arena_strndup(arena, entry.key.p, entry.key.n);
+
+		if (!entry.skipped && !registry_find(span_of(in_effect), key, &found))
+			return key;
+	}
+	return NULL;
+}
+
+static void add_assignment(struct registry_merge *m, struct arena *arena,
+			   const struct modprobe_assignment *a)
+{
+	const char *missing = NULL;
+
+	if (is_known(a->value) && is_known(m->last->value) && !m->missing)
+		missing = missing_key(arena, m->last->value.value, a->value.value);
+	if (missing || !m->other)
+		m->other = a;
+	m->missing = missing ? missing : m->missing;
+	if (!is_known(a->value))
+		return;
+	m->keys = add_keys(arena, m->keys, a->value.value);
+	if (!m->nvlink_off)
+		m->nvlink_off = nvlink_off_text(arena, a->value.value);
+}
+
+struct registry_merge registry_merge(const struct node *node, struct arena *arena)
+{
+	const struct modprobe_facts *modprobe = &node->modprobe;
+	struct registry_merge m = { .last = setting_nvidia_assignment(node, modprobe, OPTION),
+				    .keys = "" };
+
+	if (m.last && is_known(m.last->value)) {
+		m.keys = add_keys(arena, "", m.last->value.value);
+		m.nvlink_off = nvlink_off_text(arena, m.last->value.value);
+	}
+	for_each(a, &modprobe->assignments) {
+		if (!str_is(a->param, OPTION))
+			continue;
+		m.count++;
+		if (m.last && a != m.last)
+			add_assignment(&m, arena, a);
+	}
+	return m;
+}

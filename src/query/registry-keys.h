@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* registry-keys.h - keys of NVreg_RegistryDwords: which of them switch NVLink off, and what several assignments of it
+ * set together. The kernel keeps the last assignment only. */
+#ifndef REGISTRY_KEYS_H
+#define REGISTRY_KEYS_H
+
+#include "facts/facts.h"
+#include "parse/nvidia.h"
+
+/* Does an entry of VALUE switch NVLink off? VALUE may be NULL. */
+bool registry_nvlink_off(const char *value, struct registry_entry *entry);
+
+struct registry_merge {
+	size_t count;				 /* of assignments */
+	const struct modprobe_assignment *last;	 /* the one in effect; NULL: there is none */
+	const struct modprobe_assignment *other; /* one before it, first of all one with MISSING */
+	const char *missing; /* a key that the last one lacks; NULL: it has all of them */
+	const char *
+		keys; /* of all, without those that switch NVLink off; a later value of a key counts */
+	const char *nvlink_off; /* such an entry: "RMNvLinkEnable=0x0"; NULL: there is none */
+};
+
+struct registry_merge registry_merge(const struct node *node, struct arena *arena);
+
+#endif
