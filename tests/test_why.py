@@ -325,6 +325,16 @@ def test_zstd_in_several_frames(facts, tmp_path):
     assert found["decisive"]["line"] == 100001
 
 
+def test_small_files_behind_each_other(facts, tmp_path):
+    """All of them in one block, each of another length; make check-sanitize sees how their rests are moved."""
+    parts = [subprocess.run(["zstd", "-c"], input=b"noise %d\n" % 10 ** i, capture_output=True, check=True,
+                            timeout=60).stdout for i in range(40)]
+    last = subprocess.run(["zstd", "-c"], input=GID.encode(), capture_output=True, check=True, timeout=60).stdout
+    (tmp_path / "log.zst").write_bytes(b"".join(parts) + last)
+    found = run("why", tmp_path / "log.zst", "--from", facts(NODE), "--json").json()
+    assert found["decisive"]["line"] == 41
+
+
 def test_damaged(facts, tmp_path):
     whole = gzip.compress(os.urandom(100000))
     (tmp_path / "log.gz").write_bytes(whole[:50000])

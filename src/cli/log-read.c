@@ -55,7 +55,8 @@ static int give_block(void *user, struct span *block)
 	return rc;
 }
 
-/* Enough of the beginning to tell a format, also from a pipe that gives it byte by byte. */
+/* Enough of the beginning to tell a format, also from a pipe that gives it byte by byte. What was left of a block may
+ * lie in ROOM itself. */
 #define MAGIC_MAX 6
 
 static int read_beginning(struct input *in, char room[BLOCK], struct span *begin)
@@ -68,7 +69,7 @@ static int read_beginning(struct input *in, char room[BLOCK], struct span *begin
 
 		rc = read_block(in, &block);
 		if (rc > 0) {
-			memcpy(room + n, block.p, block.n < BLOCK - n ? block.n : BLOCK - n);
+			memmove(room + n, block.p, block.n < BLOCK - n ? block.n : BLOCK - n);
 			n += block.n < BLOCK - n ? block.n : BLOCK - n;
 		}
 	}
