@@ -546,9 +546,8 @@ static const char *drain_command(const struct steps *steps)
 	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM))
 		return NULL;
 	name = arena_strndup(arena, name, strcspn(name, "."));
-	return arena_printf(arena,
-			    "sudo scontrol update nodename=%s state=drain reason=nvnodecheck",
-			    command_quote(arena, name));
+	return command_printf(
+		arena, "sudo scontrol update nodename=%s state=drain reason=nvnodecheck", name);
 }
 
 const char *steps_command(const struct steps *steps, const struct step *step)

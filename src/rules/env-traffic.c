@@ -116,6 +116,8 @@ static void check_traffic_class(struct rule_context *ctx)
 	if (skip_without_rdma_device(ctx) || skip_without_nccl_variables(ctx) ||
 	    skip_without_nvshmem_variables(ctx))
 		return;
+	if (!nvshmem && !gin && skip_unless_software_whole(ctx))
+		return;
 	before = ctx->findings->count;
 	for_each_port(d, p, ctx->node) {
 		const char *fact;

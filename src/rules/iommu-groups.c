@@ -97,6 +97,10 @@ static void check_shared(struct rule_context *ctx)
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && str_is(d->driver, "vfio-pci"))
 			check_gpu(ctx, d);
+		else if (pci_is_gpu(d) && !was_read(d->driver))
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
+							"driver") });
 	if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "vfio-pci holds no GPU",
 			       .evidence = { "pci.devices" });
