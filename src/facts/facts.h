@@ -208,8 +208,8 @@ struct module_view {
 };
 
 struct modules_facts {
-	LIST(struct module_view) views;	  /* only of a running host, and only differences */
 	LIST(struct module) loaded;	  /* in the kernel that runs */
+	LIST(struct module_view) views;	  /* only of a running host, and only differences */
 	LIST(struct kernel_tree) kernels; /* installed ones */
 	LIST(struct module_file) files;	  /* of all kernels */
 	LIST(struct module_at_boot) at_boot;

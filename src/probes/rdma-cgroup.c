@@ -95,13 +95,13 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	if (rc)
 		return rc;
 	if (!cgroup_of_controller(text_span(&text), "rdma", &path, &unified))
-		return -ENODATA;
+		return -ENOENT;
 	/* Seen from another namespace of control groups. */
 	if (!path.n || *path.p != '/' || span_search(path, "/.."))
 		return -EXDEV;
 	root = unified ? CGROUPS : CGROUPS "/rdma";
 	if (!host_exists(host, root))
-		return -ENODATA;
+		return -ENOENT;
 	path.n -= path.n == 1;
 	rc = read_levels(host, arena, answer,
 			 arena_printf(arena, "%s%.*s", root, (int)path.n, path.p), strlen(root));
@@ -124,9 +124,9 @@ static void run(struct probe_context *ctx)
 			&limits_facts_desc, &answer, ctx->arena, ask, folder);
 	if (rc) {
 		host_gap_note(ctx->host, CGROUPS, rc == -ENOENT ? -ENODATA : rc,
-			      rc == -ENOENT    ? "no process of the node's own was recorded"
-			      : rc == -ENODATA ? "the control group of the process is not in it"
-					       : NULL);
+			      rc == -ENOENT
+				      ? "the process has no control group that is mounted here"
+				      : NULL);
 		return;
 	}
 	limits->rdma.state = answer.rdma.state;

@@ -38,7 +38,8 @@ MOVING = (
 # What only a running host can be asked: verbs, systemd, the kernel's log, and which of two
 # interfaces in one subnet has an address, flow control. Through --root it is unknown, with a gap.
 LIVE_ONLY = (
-    r"rdma\.devices\[[^]]*\]\.(dmabuf|offered|ports\[\d+\]\.(active_mtu_bytes|grh_required|gids\[\d+\]\..*))",
+    r"rdma\.devices\[[^]]*\]\.(dmabuf|offered|open_error|ports\[\d+\]\.(active_mtu_bytes|grh_required|sysfs_state|gids\[\d+\]\..*))",
+    r"modules\.views",
     r"net\.interfaces\[[^]]*\]\.(addresses|pause|pfc_priorities)",
     r"(services|log|env|limits)\..*",
 )
