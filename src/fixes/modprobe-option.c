@@ -93,15 +93,11 @@ static bool is_registry_key(struct fixing *f, const char *name)
 	return a && is_known(a->value) && registry_find(span_of(a->value.value), name, &entry);
 }
 
-/* Keys of RegistryDwords that can switch NVLink off, as driver/nvlink-disabled-regkey knows them. */
-static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
-					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
-
 /* Other keys of the same assignment stay. */
 static void take_out_nvlink_keys(struct fixing *f)
 {
-	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
-		if (is_registry_key(f, nvlink_keys[i]) && !fix_registry(f, nvlink_keys[i], NULL))
+	for (const char *const *key = registry_nvlink_keys; *key; key++)
+		if (is_registry_key(f, *key) && !fix_registry(f, *key, NULL))
 			return;
 	fix_does(f, ACTIVATION_REBOOT,
 		 "remove the keys that switch NVLink off from RegistryDwords");
@@ -209,8 +205,8 @@ static bool takes_out(const struct finding *finding)
 
 static bool is_nvlink_key(const char *name)
 {
-	for (size_t i = 0; i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
-		if (strcasecmp(nvlink_keys[i], name) == 0)
+	for (const char *const *key = registry_nvlink_keys; *key; key++)
+		if (strcasecmp(*key, name) == 0)
 			return true;
 	return false;
 }

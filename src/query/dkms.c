@@ -168,7 +168,7 @@ static void fill_failure(struct arena *arena, const struct node *node,
 	reason->text = arena_printf(arena, "DKMS could not build %s/%s for kernel %s: %s",
 				    package->name.value, package->version.value, release,
 				    is_known(package->error) ? package->error.value
-							     : "its log does not tell why");
+							     : "no known cause is in its log");
 	reason->remedy = remedy_of_failure(arena, package, release);
 	if (headers)
 		reason->command = command_with_headers(arena, node, package, release);

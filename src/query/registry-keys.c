@@ -13,8 +13,8 @@
  * nvrm_registry.h: bit 0 of RMNvLinkControl forces NVLink off (which is what NvLinkDisable=1 sets),
  * RMNvLinkDisableLinks* takes away the links of its bits, RMNvLinkEnable leaves only those of its bits.
  */
-static const char *const nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
-					   "RMNvLinkDisableLinks2", "RMNvLinkEnable" };
+const char *const registry_nvlink_keys[] = { "RMNvLinkControl", "RMNvLinkDisableLinks",
+					     "RMNvLinkDisableLinks2", "RMNvLinkEnable", NULL };
 
 static bool switches_nvlink_off(const char *key, uint64_t number)
 {
@@ -27,9 +27,9 @@ static bool switches_nvlink_off(const char *key, uint64_t number)
 
 bool registry_nvlink_off(const char *value, struct registry_entry *entry)
 {
-	for (size_t i = 0; value && i < sizeof(nvlink_keys) / sizeof(nvlink_keys[0]); i++)
-		if (registry_find(span_of(value), nvlink_keys[i], entry) &&
-		    switches_nvlink_off(nvlink_keys[i], entry->number))
+	for (const char *const *key = registry_nvlink_keys; value && *key; key++)
+		if (registry_find(span_of(value), *key, entry) &&
+		    switches_nvlink_off(*key, entry->number))
 			return true;
 	return false;
 }

@@ -7,6 +7,8 @@
 #include "facts/facts.h"
 #include "parse/nvidia.h"
 
+/* Keys that can switch NVLink off; ends with NULL. */
+extern const char *const registry_nvlink_keys[];
 /* Does an entry of VALUE switch NVLink off? VALUE may be NULL. */
 bool registry_nvlink_off(const char *value, struct registry_entry *entry);
 
@@ -16,7 +18,7 @@ struct registry_merge {
 	const struct modprobe_assignment *other; /* one before it, first of all one with MISSING */
 	const char *missing; /* a key that the last one lacks; NULL: it has all of them */
 	const char *
-		keys; /* of all, without those that switch NVLink off; a later value of a key counts */
+		keys; /* of all, without those that switch NVLink off; of a key set twice the value in effect */
 	const char *nvlink_off; /* such an entry: "RMNvLinkEnable=0x0"; NULL: there is none */
 };
 

@@ -95,15 +95,15 @@ static void show_unrecognised(struct why_view *w)
 {
 	const struct job_place *place = w->why->unrecognised;
 
-	field(w, "May be it", place_text(w, place));
+	field(w, "Suspect", place_text(w, place));
 	field(w, "", place->text);
 	field(w, "",
 	      w->why->related.count
 		      ? arena_printf(
 				w->arena,
-				"The table of messages does not have it. The rules below have words of it: %s.",
+				"No message of the table is like it. The rules below mention: %s.",
 				words_text(w))
-		      : "The table of messages does not have it.");
+		      : "No message of the table is like it.");
 }
 
 static const char *event_text(struct why_view *w, const struct job_event *e)

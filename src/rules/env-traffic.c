@@ -108,6 +108,22 @@ static void check_port(struct rule_context *ctx, const struct rdma_device *d,
 			.evidence = { port_fact(ctx->arena, d, p, "traffic_class") });
 }
 
+/* A port of which it was not read whether it is one that counts. */
+static bool unknown_port(struct rule_context *ctx)
+{
+	for_each_port(d, p, ctx->node) {
+		const char *fact = !was_read(p->link_layer) ? "link_layer"
+				   : !was_read(p->state)    ? "state"
+							    : NULL;
+
+		if (!fact)
+			continue;
+		UNKNOWN(ctx, .evidence = { port_fact(ctx->arena, d, p, fact) });
+		return true;
+	}
+	return false;
+}
+
 static void check_traffic_class(struct rule_context *ctx)
 {
 	bool nvshmem = uses_nvshmem(ctx), gin = uses_gin(ctx);
@@ -127,7 +143,7 @@ static void check_traffic_class(struct rule_context *ctx)
 		    !port_left_out(ctx->arena, ctx->endpoints, d, p, &fact))
 			check_port(ctx, d, p, nvshmem, gin);
 	}
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && !unknown_port(ctx))
 		NOT_APPLICABLE(ctx,
 			       .observed = nvshmem || gin
 						   ? "no active RoCE port of ConnectX that jobs use"
