@@ -97,7 +97,7 @@ LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpu
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
+.PHONY: pictures all check check-long format check-sanitize check-sanitize-quick check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
 	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean FORCE
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
@@ -279,10 +279,13 @@ check-long: export NVNODECHECK_LONG := 1
 check-long: all unit
 	$(Q)$(PYTHON) tests/check $(B)
 	$(Q)$(MAKE) check-sanitize check-fuzz FUZZ_SECONDS=60
-SANITIZED ?= tests/test_nodes.py tests/test_cases.py tests/test_holes.py tests/test_bad_input.py
+SANITIZED ?= tests/test_nodes.py tests/test_cases.py tests/test_incidents.py tests/test_holes.py tests/test_bad_input.py
 check-sanitize:
 	$(Q)$(MAKE) SANITIZE=1 all unit
 	$(Q)$(PYTHON) tests/check build-sanitize $(SANITIZED)
+# The build of the fuzz targets has both sanitizers too; without the cases it is a matter of a minute.
+check-sanitize-quick: build-fuzz
+	$(Q)$(PYTHON) tests/check build-fuzz $(filter-out %/test_cases.py,$(SANITIZED))
 
 # clang-format 14 where it is installed under either name.
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -376,8 +379,9 @@ bench: all
 # well, so that clang has seen every file.
 FUZZ_SECONDS ?= 30
 FUZZ_CFLAGS ?= -O1 -g
+# __SANITIZE_ADDRESS__ is gcc's word, which clang has not before 22: src has longer times and no limits of memory then.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-	      -fno-sanitize=pointer-overflow
+	      -fno-sanitize=pointer-overflow -D__SANITIZE_ADDRESS__
 # tests/fuzz/judge.c changes their facts.
 FUZZ_NODES := rtx4090-p2p grace-gh200-cx8 vm-h200-passthrough debian-nvidia-current
 FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -385,7 +389,7 @@ check-fuzz: build-fuzz
 	$(Q)tests/fuzz/check build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 build-fuzz: FORCE
 	$(Q)$(MAKE) B=build-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SANITIZE_FLAGS='$(FUZZ_FLAGS)' \
-		build-fuzz/nvnodecheck $(FUZZERS:%=build-fuzz/fuzz/%) \
+		build-fuzz/nvnodecheck unit $(FUZZERS:%=build-fuzz/fuzz/%) \
 		$(FUZZ_NODES:%=build-fuzz/facts/%.json)
 $(B)/facts/%.json: tests/nodes/%.node $(B)/nvnodecheck
 	@mkdir -p $(@D)

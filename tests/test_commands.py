@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from lib import node, program, schema
+from lib.long import one_of
 from lib.program import run
 from test_hostile import poison
 
@@ -184,7 +185,7 @@ def test_no_word_of_a_node_runs(name, facts, sandbox, tmp_path):
     in_commands = words_that_count(facts(name), commands, [])
     assert in_commands
     seen = set()
-    for word in words_that_count(facts(name), commands, sentences):
+    for word in one_of(4, words_that_count(facts(name), commands, sentences), NODES.index(name)):
         for bad in HOSTILE if word in in_commands else HOSTILE[2:3]:
             check_advice(*advice(put(facts(name), lambda text: text.replace(word, word + bad), file)), sandbox, seen)
 
@@ -192,7 +193,7 @@ def test_no_word_of_a_node_runs(name, facts, sandbox, tmp_path):
 def test_plain_words_reach_commands(facts, tmp_path):
     """What the test above looks at is there: many words of nodes stand in commands as long as they are plain."""
     reached = set()
-    for name in NODES:
+    for name in one_of(len(NODES), NODES):
         file = put(facts(name), lambda text: text, tmp_path / "facts.json")
         for word in words_that_count(facts(name), *advice(file)):
             commands, _ = advice(put(facts(name), lambda text: text.replace(word, word + MARK), file))

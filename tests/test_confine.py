@@ -327,7 +327,7 @@ def test_a_small_file_that_unpacks_to_much(stages):
     stage = stages("bomb")
     tree = node.copy_of(node.tree_of("hgx-h100-ib"))
     module = next(path for path in tree.entries if path.endswith("/nvidia-peermem.ko"))
-    packed = subprocess.run(["zstd", "-q", "-1"], input=tree.read(module) + bytes(1 << 30), capture_output=True,
+    packed = subprocess.run(["zstd", "-q", "-1"], input=tree.read(module) + bytes(1 << 28), capture_output=True,
                             check=True).stdout
     assert len(packed) < 1 << 20
     tree.file(module + ".zst", packed)

@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 import pytest
 
 from lib import node, program, schema
+from lib.long import dealt
 from lib.program import run
 
 NODE = "broken-everything"
@@ -31,7 +32,7 @@ BAD = {
     "configuration": "x\n[FORGED]\nFORGED = 1\n; FORGED",
 }
 ALL = "".join(BAD.values())
-LONG = "w" * 400 + " " + "\u00e4" * 400
+LENGTHY = "w" * 400 + " " + "\u00e4" * 400
 
 
 # ---- every string of a document of facts ----
@@ -284,7 +285,7 @@ def test_every_format(how, plain, tmp_path):
     """All strings at once: behind what they are, in place of it, and far too long."""
     other, facts = plain
     change = {"behind": lambda name, key, text: text + ALL, "instead": lambda name, key, text: ALL,
-              "long": lambda name, key, text: text + LONG}[how]
+              "long": lambda name, key, text: text + LENGTHY}[how]
     file = str(tmp_path / "facts.json")
     with open(file, "w", encoding="utf-8") as out:
         json.dump(poisoned(facts, change), out)
@@ -296,24 +297,32 @@ def test_every_format(how, plain, tmp_path):
 SINKS = ("colour", "page", "provider", "prometheus", "nagios", "npd", "svg", "expect", "fix", "html")
 
 
+def for_groups_of_strings(groups, try_one):
+    """Calls TRY_ONE(group, its file's name) for each, in two threads; what it returns is wrong."""
+    def one(number):
+        said = try_one(groups[number], "%d.json" % number)
+        return "%s: %s" % (" ".join("%s.%s" % hole for hole in groups[number]), said) if said else None
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        wrong = [said for said in pool.map(one, range(len(groups))) if said]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_fact(plain, tmp_path):
-    """One kind of string at a time, so that what is wrong with the rest of the node is still found and shown."""
+    """A few kinds of strings at a time, so that what is wrong with the rest of the node is still found and shown."""
     other, facts = plain
 
-    def one(hole):
-        file = str(tmp_path / ("%s.%s.json" % hole))
+    def try_one(group, name):
+        file = str(tmp_path / name)
         with open(file, "w", encoding="utf-8") as out:
-            json.dump(poisoned(facts, lambda name, key, text: text + ALL if (name, key) == hole else text), out)
+            json.dump(poisoned(facts, lambda name, key, text: text + ALL if (name, key) in group else text), out)
         try:
             for name in SINKS:
                 check_format(name, file, other)
         except AssertionError as error:
-            return "%s.%s: %s" % (hole + (str(error)[:600],))
+            return str(error)[:600]
         os.unlink(file)
         return None
-    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-        wrong = [said for said in pool.map(one, strings()) if said]
-    assert not wrong, "\n".join(wrong)
+    for_groups_of_strings(dealt(20, strings()), try_one)
 
 
 @pytest.mark.parametrize("text", ["", "x", "/", "-", "="])
@@ -321,16 +330,14 @@ def test_strings_without_separators(text, plain, tmp_path):
     """Where a path, an option or an address is expected: each rule and each repair ends by itself."""
     _, facts = plain
 
-    def one(hole):
-        file = tmp_path / ("%s.%s.json" % hole)
-        file.write_text(json.dumps(poisoned(facts, lambda name, key, old: text if (name, key) == hole else old)))
+    def try_one(group, name):
+        file = tmp_path / name
+        file.write_text(json.dumps(poisoned(facts, lambda name, key, old: text if (name, key) in group else old)))
         ended = [run(*args, "--profile", "deepep,nccl-gin,p2p", "--from", file).status
                  for args in (["doctor"], ["fix", "--all"])]
         os.unlink(file)
-        return None if set(ended) <= {0, 1, 2} else "%s.%s: %s" % (*hole, ended)
-    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-        wrong = [said for said in pool.map(one, strings()) if said]
-    assert not wrong, "\n".join(wrong)
+        return None if set(ended) <= {0, 1, 2} else str(ended)
+    for_groups_of_strings(dealt(20, strings()), try_one)
 
 
 def test_a_probe_cannot_forge_a_finding(plain, tmp_path):

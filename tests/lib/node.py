@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A node from its description: statements change a model, the model is written out as a tree."""
+import copy
 import functools
 import os
 import tarfile
@@ -97,6 +98,7 @@ def names():
     return sorted(found + captured())
 
 
+@functools.lru_cache(maxsize=None)
 def captured():
     return sorted(f[:-len(".tar.gz")] for f in os.listdir(NODES) if f.endswith(".tar.gz"))
 
@@ -119,18 +121,30 @@ def captured_tree(name):
     return tree
 
 
+@functools.lru_cache(maxsize=None)
+def described(name):
+    """A described node's model and tree: neither may be changed."""
+    model = Node(name)
+    return model, model.render()
+
+
 def tree_of(name, edits=()):
-    """The tree of a node after EDITS (statements)."""
-    if name in captured():
-        tree = captured_tree(name)
-        if edits:
-            tree = copy_of(tree)
-            apply_to_tree(tree, edits)
+    """The tree of a node after EDITS (statements). Edits of files alone change the tree as it was written out once."""
+    if all(statement.verb in files.VERBS for statement in edits):
+        model, tree = (Node(), captured_tree(name)) if name in captured() else described(name)
+        tree, model = copy_of(tree), copy.copy(model)
+        model.late = []
+        for statement in edits:
+            model.apply(statement)
+        for action, statement in model.late:
+            action(model, tree, statement)
         return tree
-    node = Node(name)
+    if name in captured():
+        raise edits[0].wrong("a captured node can only have its files changed")
+    model = Node(name)
     for statement in edits:
-        node.apply(statement)
-    return node.render()
+        model.apply(statement)
+    return model.render()
 
 
 def copy_of(tree):
@@ -139,14 +153,3 @@ def copy_of(tree):
     other.folders = set(tree.folders)
     other.modes = dict(tree.modes)
     return other
-
-
-def apply_to_tree(tree, edits):
-    """Edits of single files: all that can be done to a captured node."""
-    node = Node()
-    for statement in edits:
-        if statement.verb not in files.VERBS:
-            raise statement.wrong("a captured node can only have its files changed")
-        node.apply(statement)
-    for action, statement in node.late:
-        action(node, tree, statement)

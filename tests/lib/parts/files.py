@@ -8,7 +8,6 @@ from ..tree import EPOCH
 
 def init(node):
     node.late = []	# (function, statement): applied to the tree after everything else
-    node.unreadable = []
 
 
 def late(action):
@@ -124,15 +123,10 @@ def unreadable(node, tree, statement):
         tree.modes[tree.real(path)] = 0
 
 
-def do_unreadable(node, statement):
-    node.unreadable.append(statement)
-    node.late.append((unreadable, statement))
-
-
 VERBS = {"file": late(put_file), "elf": late(put_elf), "append": late(append), "replace": late(replace),
          "remove": late(remove), "link": late(link), "folder": late(folder), "mtime": late(mtime),
          "truncate": late(truncate), "fifo": late(fifo), "sparse": late(sparse),
-         "mode": late(mode), "unreadable": do_unreadable}
+         "mode": late(mode), "unreadable": late(unreadable)}
 
 
 def render(node, tree):
