@@ -114,7 +114,7 @@ struct nvml_link {
 	struct fact_u64 link;	    /* its number, from 0 */
 	struct fact_bool active;    /* it is up */
 	struct fact_u64 version;    /* as NVML numbers them: 5 is NVLink 3.1, 6 NVLink 4.0 */
-	struct fact_str remote;	    /* PCI address of the other end, as NVML gives it */
+	struct fact_str remote;	    /* PCI address of the other end; a hypervisor can hide it */
 	struct fact_enum remote_is; /* enum nvml_remote */
 	struct fact_u64 mb_per_s;   /* 10^6 bytes, one direction; absent: it is down */
 	struct fact_u64 replays;    /* packets that were sent again */

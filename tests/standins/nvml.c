@@ -22,6 +22,8 @@
  *   exclusive, exclusive-thread, prohibited    the compute mode
  *   lost                    the first GPU has fallen off the bus
  *   hidden                  the last GPU is not this process's
+ *   hidden-ends             a hypervisor hides what the NVLinks lead to
+ *   hidden-gpus             the same, and the links lead to GPUs
  *   errors                  all that can fails with NVML_ERROR_UNKNOWN
  *
  * STANDIN_GPUS has the PCI addresses. Compiled with -DOLD it lacks the functions that came last.
@@ -338,6 +340,8 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned int link, struct 
 {
 	(void)device;
 	*pci = (struct pci){ .bus = 0xe0 + link % 4 };
+	if (has("hidden-ends") || has("hidden-gpus"))
+		*pci = (struct pci){ .domain = 0xffffffff, .bus = 0xffff, .device = 0xff };
 	return has("errors") ? UNKNOWN : DONE;
 }
 
@@ -345,7 +349,7 @@ int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned int link, int *ty
 {
 	(void)device;
 	(void)link;
-	ANSWER(type, 2);
+	ANSWER(type, has("hidden-gpus") ? 0 : 2);
 }
 
 struct field {
